@@ -1,0 +1,1 @@
+"""Flows: command lines of the tools that send, and parsers of what they print."""

@@ -1,0 +1,89 @@
+"""Links: what a port does to packets, as tc arguments, and its read-back.
+
+Pure: nothing here runs a command.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+#: Packets a delay line may hold: more than any set of windows puts on a path (100
+#: flows of 16 MiB are 1.2 million), and far above netem's default of 1000, which
+#: caps 164 ms at 73 Mbit/s.
+DELAY_LIMIT_PACKETS = 2_000_000
+#: netem stores a probability in 32 bits (net/sched/sch_netem.c, prandom compare).
+PROBABILITY_STEP = 2.0**-32
+#: tbf forgets what a late timer lets overflow its bucket, so it holds two frames:
+#: with one, timers rounded up to 256 ns cost one per cent of 450 Mbit/s.
+BUCKET_FRAMES = 2
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """A rate and a drop-tail buffer: tbf over bfifo (net/sched/sch_tbf.c)."""
+
+    rate_bps: int
+    buffer_bytes: int
+    frame_bytes: int
+
+    def tc_arguments(self) -> list[str]:
+        """What follows ``tc qdisc add dev X``."""
+        burst = BUCKET_FRAMES * self.frame_bytes
+        return (
+            f"root handle 1: tbf rate {self.rate_bps}bit burst {burst}"
+            f" limit {self.buffer_bytes}"
+        ).split()
+
+    def differences(self, qdisc: dict[str, Any]) -> list[str]:
+        """How a qdisc, as ``tc -j qdisc show`` prints it, differs from this."""
+        options = qdisc.get("options", {})
+        found = []
+        if qdisc.get("kind") != "tbf":
+            found.append(f"kind is {qdisc.get('kind')}, not tbf")
+        if options.get("rate", 0) * 8 != self.rate_bps // 8 * 8:
+            found.append(f"rate is {options.get('rate', 0) * 8} bit/s, not {self.rate_bps}")
+        if options.get("limit") != self.buffer_bytes:
+            found.append(f"buffer is {options.get('limit')} bytes, not {self.buffer_bytes}")
+        return found
+
+
+@dataclass(frozen=True)
+class Delay:
+    """A delay line with independent loss: netem (net/sched/sch_netem.c)."""
+
+    delay_s: float
+    loss: float
+    seed: int
+
+    @property
+    def delay_ns(self) -> int:
+        """The delay in whole nanoseconds."""
+        return round(self.delay_s * 1e9)
+
+    def tc_arguments(self) -> list[str]:
+        """What follows ``tc qdisc add dev X``."""
+        arguments = (
+            f"root handle 1: netem limit {DELAY_LIMIT_PACKETS} delay {self.delay_ns}ns"
+        ).split()
+        if self.loss:
+            arguments += ["loss", "random", f"{self.loss:.12%}"]
+        return [*arguments, "seed", str(self.seed)]
+
+    def differences(self, qdisc: dict[str, Any]) -> list[str]:
+        """How a qdisc, as ``tc -j qdisc show`` prints it, differs from this."""
+        options = qdisc.get("options", {})
+        found = []
+        if qdisc.get("kind") != "netem":
+            found.append(f"kind is {qdisc.get('kind')}, not netem")
+        if options.get("limit") != DELAY_LIMIT_PACKETS:
+            found.append(f"limit is {options.get('limit')} packets, not {DELAY_LIMIT_PACKETS}")
+        delay_s = options.get("delay", {}).get("delay", 0.0)
+        if abs(delay_s - self.delay_s) > 1e-9:
+            found.append(f"delay is {delay_s} s, not {self.delay_s}")
+        loss = options.get("loss-random", {}).get("loss", 0.0)
+        if abs(loss - self.loss) > PROBABILITY_STEP:
+            found.append(f"loss is {loss:g}, not {self.loss:g}")
+        if options.get("seed") != self.seed:
+            found.append(f"seed is {options.get('seed')}, not {self.seed}")
+        return found

@@ -1,0 +1,205 @@
+"""The network of a run: Mininet builds it, ip, ethtool and tc set it, all read back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+from mininet.net import Mininet
+from mininet.node import OVSBridge
+
+from farpath.guest.commands import run_json
+from farpath.guest.system import can_write_setting, has_setting, read_setting, write_setting
+from farpath.plan import Plan
+
+#: Work that a network card would do for the kernel: with any of it on, netem and
+#: tbf see packets of up to 64 KB instead of the path's. Short name for setting,
+#: long one as ``ethtool -k`` prints it.
+OFFLOADS = {
+    "tso": "tcp-segmentation-offload",
+    "gso": "generic-segmentation-offload",
+    "gro": "generic-receive-offload",
+}
+#: Settings of every end host beside its path's: ping without privileges, and no
+#: memory of earlier connections' congestion windows.
+HOST_SETTINGS = {
+    "net.ipv4.ping_group_range": "0 2147483647",
+    "net.ipv4.tcp_no_metrics_save": "1",
+}
+
+
+def receive_buffer_bytes(window_bytes: int, mtu_bytes: int) -> int:
+    """Receive buffer with which the kernel advertises ``window_bytes``.
+
+    The window is buffer * ratio / 256, ratio = 256 * payload / memory of a full
+    segment (tcp_measure_rcv_mss in net/ipv4/tcp_input.c). A segment's memory is
+    its payload and 840 bytes of headers, seen in the lab at both common MTUs. What
+    really is advertised is in every flow's samples, and the host checks it.
+    """
+    payload = mtu_bytes - 52
+    ratio = 256 * payload // (payload + 840)
+    return -(-window_bytes * 256 // ratio)
+
+
+@contextmanager
+def network_namespace(pid: int) -> Iterator[None]:
+    """Be in the network namespace of a process for a while."""
+    home = os.open("/proc/self/ns/net", os.O_RDONLY)
+    away = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
+    try:
+        os.setns(away, os.CLONE_NEWNET)
+        yield
+    finally:
+        os.setns(home, os.CLONE_NEWNET)
+        os.close(away)
+        os.close(home)
+
+
+class Network:
+    """A running Mininet and what was asked of it."""
+
+    def __init__(self, plan: Plan, topology: ModuleType) -> None:
+        self.plan = plan
+        self.topology = topology.TOPOLOGY(plan.path, plan.seed)
+        self.mininet = Mininet(
+            topo=self.topology,
+            switch=OVSBridge,
+            controller=None,
+            autoSetMacs=True,
+            autoStaticArp=True,
+        )
+
+    def start(self) -> None:
+        """Start forwarding and set every port and host.
+
+        Queues come last: Open vSwitch clears those of the ports it takes.
+        """
+        self.mininet.start()
+        for node in [*self.mininet.hosts, *self.mininet.switches]:
+            output = node.cmd(" && ".join(self._port_commands(node))).strip()
+            if output:
+                raise RuntimeError(f"setting the ports of {node} said: {output}")
+        self._apply(self.plan.path.sysctl)
+        for host in self.mininet.hosts:
+            with network_namespace(host.pid):
+                self._apply(self._host_settings(host.name))
+
+    @staticmethod
+    def _apply(settings: dict[str, str]) -> None:
+        for name, value in settings.items():
+            if can_write_setting(name):
+                write_setting(name, value)
+
+    def _host_settings(self, host: str) -> dict[str, str]:
+        settings = {**self.plan.path.sysctl, **HOST_SETTINGS}
+        if host in self.topology.receivers:
+            path = self.plan.path
+            buffer_bytes = receive_buffer_bytes(path.window_bytes, path.mtu_bytes)
+            low, _, high = settings.get("net.ipv4.tcp_rmem", "4096 0 0").split()
+            most = max(buffer_bytes, int(high))
+            settings["net.ipv4.tcp_rmem"] = f"{low} {buffer_bytes} {most}"
+            settings["net.ipv4.tcp_moderate_rcvbuf"] = "0"
+        return settings
+
+    def _port_commands(self, node: Any) -> list[str]:
+        commands = []
+        offloads = " ".join(f"{name} off" for name in OFFLOADS)
+        for intf in node.intfList():
+            if intf.name == "lo":
+                continue
+            commands.append(
+                f"ip link set dev {intf} mtu {self.plan.path.mtu_bytes} gso_max_segs 1"
+            )
+            commands.append(f"ethtool -K {intf} {offloads}")
+            queue = intf.params.get("queue")
+            if queue:
+                commands.append(f"tc qdisc add dev {intf} {' '.join(queue.tc_arguments())}")
+        return commands
+
+    def _queues(self) -> dict[str, Any]:
+        return {
+            intf.name: intf.params["queue"]
+            for switch in self.mininet.switches
+            for intf in switch.intfList()
+            if intf.params.get("queue")
+        }
+
+    def read_back(self) -> dict[str, Any]:
+        """What the lab really is: qdiscs with statistics, offloads, host settings."""
+        links = [
+            {"host": node.name, **link}
+            for node in [*self.mininet.hosts, self.mininet.switches[0]]
+            for link in self._links(node)
+        ]
+        settings = {}
+        for host in self.mininet.hosts:
+            with network_namespace(host.pid):
+                settings[host.name] = {
+                    name: read_setting(name)
+                    for name in self._host_settings(host.name)
+                    if has_setting(name)
+                }
+        global_settings = {
+            name: read_setting(name) for name in self.plan.path.sysctl if has_setting(name)
+        }
+        return {
+            "qdiscs": run_json("tc", "-r", "-s", "-j", "qdisc", "show"),
+            "links": links,
+            "settings": {"": global_settings, **settings},
+        }
+
+    def _links(self, node: Any) -> list[dict[str, Any]]:
+        with network_namespace(node.pid):
+            shown = run_json("ip", "-d", "-j", "link", "show", "type", "veth")
+            names = [link["ifname"] for link in shown]
+            features = {f["ifname"]: f for n in names for f in run_json("ethtool", "--json", "-k", n)}
+        return [
+            {
+                "port": link["ifname"],
+                "mtu_bytes": link["mtu"],
+                "gso_max_segs": link["gso_max_segs"],
+                "offloads": {
+                    long: features[link["ifname"]][long]["active"] for long in OFFLOADS.values()
+                },
+            }
+            for link in shown
+        ]
+
+    def differences(self, found: dict[str, Any]) -> list[str]:
+        """How a read-back differs from what was asked, one sentence each."""
+        sentences = []
+        roots = {qdisc["dev"]: qdisc for qdisc in found["qdiscs"] if qdisc.get("root")}
+        for port, queue in self._queues().items():
+            for difference in queue.differences(roots.get(port, {})):
+                sentences.append(f"queue of {port}: {difference}")
+        for link in found["links"]:
+            port = link["port"]
+            if link["mtu_bytes"] != self.plan.path.mtu_bytes:
+                sentences.append(f"MTU of {port} is {link['mtu_bytes']} bytes")
+            if link["gso_max_segs"] != 1:
+                sentences.append(f"{port} takes {link['gso_max_segs']} segments at once, not 1")
+            for offload, active in link["offloads"].items():
+                if active:
+                    sentences.append(f"{offload} of {port} is on")
+        for host, settings in found["settings"].items():
+            wanted = self._host_settings(host) if host else self.plan.path.sysctl
+            for name, value in settings.items():
+                if value.split() != wanted[name].split():
+                    where = host or "the kernel"
+                    sentences.append(f"{name} of {where} is '{value}', not '{wanted[name]}'")
+        missing = set(self.plan.path.sysctl) - set(found["settings"][""])
+        sentences += [f"the kernel has no setting {name}" for name in sorted(missing)]
+        return sentences
+
+    def address(self, host: str) -> str:
+        """IPv4 address of a host."""
+        ip: str = self.mininet.get(host).IP()
+        return ip
+
+    def pid(self, host: str) -> int:
+        """Process that holds a host's network namespace."""
+        pid: int = self.mininet.get(host).pid
+        return pid

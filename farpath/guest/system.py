@@ -1,0 +1,94 @@
+"""The guest's ground: mounts, kernel settings, Open vSwitch, power off."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path as FilePath
+
+from farpath.guest.commands import run
+
+#: Kernel file systems the tools expect, and memory where they write: the root
+#: itself is read-only and shared by every run.
+MOUNTS = (
+    ("sysfs", "sysfs", "/sys", ""),
+    ("devtmpfs", "devtmpfs", "/dev", ""),
+    ("tmpfs", "tmpfs", "/tmp", ""),
+    ("tmpfs", "tmpfs", "/var/log", ""),
+    ("cgroup2", "cgroup2", "/sys/fs/cgroup", ""),
+)
+OVS_SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
+OVS_RUN_DIR = "/run/openvswitch"
+
+
+def _setting(name: str) -> FilePath:
+    return FilePath("/proc/sys", *name.split("."))
+
+
+def has_setting(name: str) -> bool:
+    """Whether this network namespace has a sysctl (``net.ipv4.tcp_sack`` style)."""
+    return _setting(name).exists()
+
+
+def can_write_setting(name: str) -> bool:
+    """Whether a sysctl can be set here: outside the first namespace some cannot."""
+    return os.access(_setting(name), os.W_OK)
+
+
+def write_setting(name: str, value: str) -> None:
+    """Set one sysctl of this network namespace."""
+    _setting(name).write_text(value + "\n", encoding="ascii")
+
+
+def read_setting(name: str) -> str:
+    """The value of one sysctl, its fields separated by single blanks."""
+    return " ".join(_setting(name).read_text(encoding="ascii").split())
+
+
+def mount_all() -> None:
+    """Mount what the tools of the lab need."""
+    for kind, source, target, options in MOUNTS:
+        extra = ("-o", options) if options else ()
+        run("mount", "-t", kind, *extra, source, target)
+    for directory in ("/dev/pts", "/dev/shm"):
+        os.makedirs(directory, exist_ok=True)
+    run("mount", "-t", "devpts", "-o", "mode=620,ptmxmode=666", "devpts", "/dev/pts")
+    run("mount", "-t", "tmpfs", "tmpfs", "/dev/shm")
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if not os.path.lexists(f"/dev/{name}"):
+            os.symlink(f"/proc/self/fd/{number}", f"/dev/{name}")
+    if not os.path.lexists("/dev/fd"):
+        os.symlink("/proc/self/fd", "/dev/fd")
+
+
+def prepare_kernel() -> None:
+    """Settings of the whole guest: fail loudly, keep quiet on the wire."""
+    write_setting("vm.panic_on_oom", "1")
+    for scope in ("all", "default"):
+        write_setting(f"net.ipv6.conf.{scope}.disable_ipv6", "1")
+    run("ip", "link", "set", "lo", "up")
+    available = read_setting("net.ipv4.tcp_available_congestion_control")
+    write_setting("net.ipv4.tcp_allowed_congestion_control", available)
+
+
+def start_open_vswitch() -> None:
+    """Start Open vSwitch's database and switch daemon, without its shell scripts."""
+    os.makedirs(OVS_RUN_DIR, exist_ok=True)
+    os.makedirs("/var/log/openvswitch", exist_ok=True)
+    database = f"{OVS_RUN_DIR}/conf.db"
+    run("ovsdb-tool", "create", database, OVS_SCHEMA)
+    run(
+        "ovsdb-server",
+        database,
+        f"--remote=punix:{OVS_RUN_DIR}/db.sock",
+        "--detach",
+        "--pidfile",
+        "--log-file",
+    )
+    run("ovs-vsctl", "--no-wait", "init")
+    run("ovs-vswitchd", "--detach", "--pidfile", "--log-file")
+
+
+def power_off() -> None:
+    """End the guest at once: nothing in it outlives its run."""
+    os.sync()
+    FilePath("/proc/sysrq-trigger").write_text("o", encoding="ascii")

@@ -1,0 +1,95 @@
+"""Path: one network path as plain data, shared by host and guest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from farpath.errors import BadInputError
+
+#: What a path may ask of the lab. RTT: TCP's retransmission timer and the
+#: 16-minute schedule stay meaningful up to ten seconds. Rate: netem and tbf keep
+#: nanoseconds, and one 1500-byte frame at 10 Gbit/s lasts 1.2 us. Windows:
+#: RFC 7323's largest is 1 GiB.
+RTT_MS_RANGE = (0.01, 10_000.0)
+RATE_BPS_RANGE = (100_000, 10_000_000_000)
+BUFFER_BYTES_RANGE = (3_000, 1 << 30)
+LOSS_RANGE = (0.0, 0.5)
+MTU_BYTES_RANGE = (576, 9_000)
+WINDOW_BYTES_RANGE = (65_536, 1 << 30)
+
+#: An Ethernet header: what a frame has beside its IP packet.
+ETHERNET_HEADER_BYTES = 14
+
+
+def _require(
+    name: str, value: float, allowed: tuple[float, float], unit: str = "", prefix: str = ""
+) -> None:
+    low, high = allowed
+    if not low <= value <= high:
+        raise BadInputError(
+            f"{prefix}{name} is {value:g}{unit}: it must lie between {low:g} and {high:g}{unit}"
+        )
+
+
+@dataclass(frozen=True)
+class Path:
+    """One network path between a sending and a receiving site.
+
+    ``rtt_ms``: round-trip time of an idle path, half of it in each direction.
+    ``rate_bps``: bottleneck rate, counted over Ethernet frames without their
+    check sum. ``buffer_bytes``: the bottleneck's drop-tail buffer, in bytes of
+    frames. ``loss``: probability that a packet towards the receiver is lost,
+    independent of every other. ``mtu_bytes``: IP packet size. ``window_bytes``:
+    the largest window a receiver advertises. ``sysctl``: settings of sender and
+    receiver. ``sources``: for each of these, where its value comes from.
+
+    Raises :class:`~farpath.errors.BadInputError` for a value out of range or
+    fields that contradict each other.
+    """
+
+    name: str
+    title: str
+    rtt_ms: float
+    rate_bps: int
+    buffer_bytes: int
+    loss: float
+    mtu_bytes: int
+    window_bytes: int
+    sysctl: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        at = f"path {self.name}: "
+        _require("rtt_ms", self.rtt_ms, RTT_MS_RANGE, " ms", at)
+        _require("rate_bps", self.rate_bps, RATE_BPS_RANGE, " bit/s", at)
+        _require("buffer_bytes", self.buffer_bytes, BUFFER_BYTES_RANGE, " bytes", at)
+        _require("loss", self.loss, LOSS_RANGE, "", at)
+        _require("mtu_bytes", self.mtu_bytes, MTU_BYTES_RANGE, " bytes", at)
+        _require("window_bytes", self.window_bytes, WINDOW_BYTES_RANGE, " bytes", at)
+        if self.buffer_bytes < 2 * self.frame_bytes:
+            raise BadInputError(
+                f"{at}buffer_bytes is {self.buffer_bytes}, less than two frames of mtu_bytes "
+                f"{self.mtu_bytes}: it must be at least {2 * self.frame_bytes}"
+            )
+        rmem_max = int(self.sysctl.get("net.core.rmem_max", 1 << 31))
+        if self.window_bytes > rmem_max:
+            raise BadInputError(
+                f"{at}window_bytes is {self.window_bytes}, more than its own sysctl "
+                f"net.core.rmem_max {rmem_max}: lower the one or raise the other"
+            )
+
+    @property
+    def frame_bytes(self) -> int:
+        """Bytes of a full Ethernet frame, as tc counts them."""
+        return self.mtu_bytes + ETHERNET_HEADER_BYTES
+
+    @property
+    def one_way_delay_s(self) -> float:
+        """Propagation delay of each direction: half the base RTT."""
+        return self.rtt_ms / 2e3
+
+    @property
+    def bdp_bytes(self) -> float:
+        """Bandwidth-delay product of the idle path."""
+        return self.rate_bps * self.rtt_ms / 8e3

@@ -1,0 +1,93 @@
+"""Plan: everything that decides a run, as the host hands it to the guest.
+
+Plain data in JSON. The guest answers with events: lines on its console that
+begin with :data:`EVENT_MARK` and hold one JSON object each.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from farpath.path import Path
+from farpath.schedule import Flow, Schedule
+
+EVENT_MARK = "@farpath "
+
+#: Names inside the directory that host and guest share during a run.
+PLAN_FILE = "plan.json"
+READBACK_FILE = "readback.json"
+RAW_DIR = "raw"
+CODE_DIR = "code"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the lab treats a run, apart from path and schedule.
+
+    ``receiver_discards``: the receiving kernel drops a flow's payload instead of
+    copying it to iperf3, which wakes once per ``wake_bytes`` (virtual clock only:
+    it saves real time and no virtual time). ``ping_interval_s`` and
+    ``sample_interval_s``: between two pings, two samples of flows and queue.
+    """
+
+    clock: str = "virtual"
+    receiver_discards: bool = True
+    wake_bytes: int = 131_072
+    ping_interval_s: float = 1.0
+    sample_interval_s: float = 1.0
+    memory_bytes: int = 805_306_368
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run: path, schedule, settings and seed."""
+
+    path: Path
+    schedule: Schedule
+    settings: Settings
+    seed: int
+    topology: str = "dumbbell"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain dicts, lists and numbers."""
+        return dataclasses.asdict(self)
+
+    def to_json(self) -> str:
+        """The canonical text of this plan: equal plans give equal text."""
+        return json.dumps(self.as_dict(), sort_keys=True, indent=1)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Plan:
+        """The inverse of :meth:`as_dict`."""
+        schedule = dict(data["schedule"])
+        schedule["flows"] = tuple(Flow(**flow) for flow in schedule["flows"])
+        return cls(
+            path=Path(**data["path"]),
+            schedule=Schedule(**schedule),
+            settings=Settings(**data["settings"]),
+            seed=data["seed"],
+            topology=data["topology"],
+        )
+
+
+def event_line(kind: str, **values: Any) -> str:
+    """One event as the guest prints it."""
+    return EVENT_MARK + json.dumps({"event": kind, **values})
+
+
+def parse_event(line: str) -> dict[str, Any] | None:
+    """The event in a console line, or None if it holds none.
+
+    A line cut short by a dying guest is no event.
+    """
+    _, mark, text = line.partition(EVENT_MARK)
+    if not mark:
+        return None
+    try:
+        event = json.loads(text)
+    except json.JSONDecodeError:
+        return None
+    return event if isinstance(event, dict) and "event" in event else None

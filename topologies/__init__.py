@@ -1,0 +1,1 @@
+"""Topologies: Mininet Topo classes, each built from a path."""

@@ -1,0 +1,47 @@
+"""The dumbbell: one bottleneck between a sending and a receiving site.
+
+::
+
+    sender --+                                              +-- receiver
+             s1 --[delay, loss]->====<-[delay]-- s2 --[rate, buffer]->
+    pinger --+
+
+``sender`` runs the flows; ``pinger``, the second host of the sending site, runs
+ping, as in the paper (section II.B). Each trunk port delays by half the RTT and
+holds whatever is on its way; the port to the receiver is the bottleneck, a rate
+and a drop-tail buffer in bytes. Delay and buffer never mix.
+
+The delay comes first because netem lets go of a packet's sending socket, as a
+network card does once a packet has left. With the bottleneck first, TCP small
+queues (net/ipv4/tcp_output.c) would see the path's buffer as its own host's and
+keep it empty.
+"""
+
+from __future__ import annotations
+
+from mininet.topo import Topo
+
+from farpath.guest.links import Bottleneck, Delay
+from farpath.path import Path
+
+
+class Dumbbell(Topo):
+    """Two sites, two Open vSwitch switches, one bottleneck."""
+
+    senders = ("sender", "pinger")
+    receivers = ("receiver",)
+    bottleneck = "s2-eth2"
+
+    def build(self, path: Path, seed: int) -> None:
+        near, far = self.addSwitch("s1"), self.addSwitch("s2")
+        there = Delay(path.one_way_delay_s, path.loss, seed)
+        back = Delay(path.one_way_delay_s, 0.0, seed)
+        narrow = Bottleneck(path.rate_bps, path.buffer_bytes, path.frame_bytes)
+        self.addLink(near, far, port1=1, port2=1, params1={"queue": there}, params2={"queue": back})
+        for name in self.receivers:
+            self.addLink(self.addHost(name), far, port2=2, params2={"queue": narrow})
+        for name in self.senders:
+            self.addLink(self.addHost(name), near)
+
+
+TOPOLOGY = Dumbbell
