@@ -6,6 +6,11 @@ binary after -w and -l (src/units.c, src/iperf_api.c).
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from farpath.errors import LabFailedError
 from farpath.schedule import Flow
 
 BLOCK_BYTES = 131_072
@@ -13,7 +18,16 @@ BLOCK_BYTES = 131_072
 
 def server_arguments(flow: Flow) -> list[str]:
     """The receiving side of one flow: one test, then exit."""
-    return ["iperf3", "--server", "--one-off", "--port", str(flow.port), "--interval", "1", "--json"]
+    return [
+        "iperf3",
+        "--server",
+        "--one-off",
+        "--port",
+        str(flow.port),
+        "--interval",
+        "1",
+        "--json",
+    ]
 
 
 def client_arguments(flow: Flow, address: str) -> list[str]:
@@ -35,3 +49,82 @@ def client_arguments(flow: Flow, address: str) -> list[str]:
         "--zerocopy",
         "--json",
     ]
+
+
+@dataclass(frozen=True)
+class ReceiverInterval:
+    """What a receiver took in one interval; times count from the test's start."""
+
+    start_s: float
+    end_s: float
+    bytes: int
+
+
+@dataclass(frozen=True)
+class SenderInterval:
+    """What a sender handed to its kernel in one interval, and TCP's state at its end.
+
+    ``snd_wnd_bytes``: the window that the receiver advertises. ``rtt_us``: TCP's
+    smoothed round-trip time.
+    """
+
+    start_s: float
+    end_s: float
+    bytes: int
+    retransmits: int
+    snd_cwnd_bytes: int
+    snd_wnd_bytes: int
+    rtt_us: int
+
+
+def _streams(text: str) -> list[dict[str, Any]]:
+    """The one stream of each interval in iperf3's JSON.
+
+    Raises :class:`LabFailedError` for JSON that was cut short, a test that iperf3
+    reports as failed, or one with other than one stream.
+    """
+    try:
+        report = json.loads(text)
+    except json.JSONDecodeError as error:
+        said = "iperf3 printed nothing" if not text.strip() else f"iperf3's JSON is broken: {error}"
+        raise LabFailedError(said, text[-500:]) from error
+    if not isinstance(report, dict) or "intervals" not in report:
+        raise LabFailedError("iperf3's JSON holds no intervals", text[-500:])
+    if "error" in report:
+        raise LabFailedError(f"iperf3 failed: {report['error']}", text[-500:])
+    streams = []
+    for interval in report["intervals"]:
+        if len(interval["streams"]) != 1:
+            raise LabFailedError(f"iperf3 ran {len(interval['streams'])} streams instead of one")
+        streams.append(interval["streams"][0])
+    return streams
+
+
+def parse_receiver(text: str) -> list[ReceiverInterval]:
+    """The intervals of a receiving iperf3; raises :class:`LabFailedError`.
+
+    The last interval may be short: what still arrived after the sender stopped.
+    """
+    try:
+        return [ReceiverInterval(row["start"], row["end"], row["bytes"]) for row in _streams(text)]
+    except (KeyError, TypeError) as error:
+        raise LabFailedError(f"iperf3's receiver reported an interval without {error}") from error
+
+
+def parse_sender(text: str) -> list[SenderInterval]:
+    """The intervals of a sending iperf3; raises :class:`LabFailedError`."""
+    try:
+        return [
+            SenderInterval(
+                start_s=row["start"],
+                end_s=row["end"],
+                bytes=row["bytes"],
+                retransmits=row["retransmits"],
+                snd_cwnd_bytes=row["snd_cwnd"],
+                snd_wnd_bytes=row["snd_wnd"],
+                rtt_us=row["rtt"],
+            )
+            for row in _streams(text)
+        ]
+    except (KeyError, TypeError) as error:
+        raise LabFailedError(f"iperf3's sender reported an interval without {error}") from error

@@ -1,0 +1,218 @@
+"""Inputs: paths from files and from the command line, with where each value is from."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import tomllib
+from functools import cache
+from importlib import resources
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from farpath import units
+from farpath.errors import BadInputError
+from farpath.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+DEFAULT_PATH = "cern"
+#: Fields of a path that a file must name a source for.
+NUMERIC_FIELDS = ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
+#: What a path gets whose RTT is no named path's.
+DEFAULT_RATE_BPS = 450_000_000
+DEFAULT_MTU_BYTES = 1500
+DEFAULT_LOSS = 0.0
+#: A buffer of fewer frames would drop a slow start's ordinary bursts.
+LEAST_BUFFER_FRAMES = 100
+LEAST_WINDOW_BYTES = 16_777_216
+#: The kernel keeps buffer sizes in signed 32-bit integers.
+LARGEST_SOCKET_BUFFER_BYTES = (1 << 31) - 1
+
+
+@cache
+def _adapter() -> TypeAdapter[Path]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Path)
+
+
+def _without_sources(data: dict[str, Any]) -> list[str]:
+    sources = data.get("sources", {})
+    if not isinstance(sources, dict):
+        return []
+    wanted = [*NUMERIC_FIELDS, *(["sysctl"] if data.get("sysctl") else [])]
+    return [
+        f"sources.{name}: missing; say in a sentence where {name} comes from"
+        for name in wanted
+        if not str(sources.get(name, "")).strip()
+    ]
+
+
+def load_path(file: FilePath) -> Path:
+    """The path in a TOML file.
+
+    Raises :class:`BadInputError` that names the file and every field that is
+    missing, unknown, of the wrong type, out of range or without a source.
+    """
+    from pydantic import ValidationError
+
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInputError(f"{file}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInputError(f"{file}: is not TOML: {error}") from error
+    known = [field.name for field in dataclasses.fields(Path)]
+    problems = [
+        f"{name}: unknown field; the fields are {', '.join(known)}"
+        for name in sorted(set(data) - set(known))
+    ]
+    problems += _without_sources(data)
+    try:
+        # As JSON: strict validation of Python objects would demand a Path.
+        text = json.dumps({key: data[key] for key in known if key in data}, default=str)
+        path = _adapter().validate_json(text, strict=True)
+    except ValidationError as error:
+        for fault in error.errors():
+            where = ".".join(str(part) for part in fault["loc"])
+            problems.append(f"{where}: {fault['msg'].lower()}" if where else fault["msg"])
+    except BadInputError as error:
+        raise BadInputError(f"{file}: {error.message}") from error
+    if problems:
+        raise BadInputError(f"{file}: {'; '.join(problems)}")
+    if path.name != file.stem:
+        raise BadInputError(f"{file}: name is '{path.name}': it must be the file's, '{file.stem}'")
+    return path
+
+
+def named_paths() -> dict[str, FilePath]:
+    """The files in topologies/paths, by the name of their path."""
+    folder = FilePath(str(resources.files("topologies"))) / "paths"
+    return {file.stem: file for file in sorted(folder.glob("*.toml"))}
+
+
+def path_by_name(name: str) -> Path:
+    """The named path; raises :class:`BadInputError` listing the names there are."""
+    files = named_paths()
+    if name in files:
+        return load_path(files[name])
+    close = difflib.get_close_matches(name.lower(), files, n=1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    raise BadInputError(f"PATH_NAME is '{name}': it must be one of {', '.join(files)}{hint}")
+
+
+def _base_path(name: str | None, rtt_ms: float | None) -> tuple[Path, str] | None:
+    """The named path meant, and why that one; None for an RTT that is no path's."""
+    if name is not None:
+        path = path_by_name(name)
+        if rtt_ms is not None and rtt_ms != path.rtt_ms:
+            raise BadInputError(
+                f"RTT is {rtt_ms:g} ms but path {name} has {path.rtt_ms:g} ms: give one of them, "
+                f"or RTT with RATE, BUFFER and LOSS for a path of your own"
+            )
+        return path, "as named"
+    if rtt_ms is None:
+        return path_by_name(DEFAULT_PATH), "the default"
+    for other in named_paths():
+        path = path_by_name(other)
+        if path.rtt_ms == rtt_ms:
+            return path, f"its RTT is {rtt_ms:g} ms"
+    return None
+
+
+def _sysctl_for(window_bytes: int) -> dict[str, str]:
+    """The cern path's settings with maxima that hold ``window_bytes``."""
+    settings = dict(path_by_name(DEFAULT_PATH).sysctl)
+    for name in ("net.core.rmem_max", "net.core.wmem_max"):
+        settings[name] = str(max(int(settings[name]), window_bytes))
+    # The kernel charges headers too: twice the window, as for cern.
+    wanted = min(2 * window_bytes, LARGEST_SOCKET_BUFFER_BYTES)
+    for name in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"):
+        low, start, high = settings[name].split()
+        settings[name] = f"{low} {start} {max(int(high), wanted)}"
+    return settings
+
+
+def _own_path(rtt_ms: float, given: dict[str, Any]) -> tuple[Path, dict[str, str]]:
+    """A path of the user's RTT, everything not ``given`` by stated defaults."""
+    rate_bps = given.get("rate_bps", DEFAULT_RATE_BPS)
+    mtu_bytes = given.get("mtu_bytes", DEFAULT_MTU_BYTES)
+    bdp_bytes = rate_bps * rtt_ms / 8e3
+    least = LEAST_BUFFER_FRAMES * (mtu_bytes + ETHERNET_HEADER_BYTES)
+    one_bdp = min(max(round(bdp_bytes), least), BUFFER_BYTES_RANGE[1])
+    buffer_bytes = given.get("buffer_bytes", one_bdp)
+    ideal = max(round(2 * bdp_bytes) + buffer_bytes, LEAST_WINDOW_BYTES)
+    window_bytes = min(ideal, WINDOW_BYTES_RANGE[1])
+    origins = {
+        "rtt_ms": "given; no named path has this RTT",
+        "rate_bps": "default: 450 Mbit/s, as on path cern",
+        "buffer_bytes": f"default: one bandwidth-delay product, at least {LEAST_BUFFER_FRAMES} "
+        f"frames and at most 1 GiB",
+        "loss": "default: no random loss",
+        "mtu_bytes": "default: Ethernet's 1500 bytes",
+        "window_bytes": "default: twice the bandwidth-delay product and the buffer, at least "
+        "16 MiB" + ("; cut to TCP's 1 GiB, which limits the flow" if ideal > window_bytes else ""),
+        "sysctl": "default: those of path cern, maxima raised where the window needs it",
+    }
+    path = Path(
+        name="custom",
+        title=f"custom path, RTT {rtt_ms:g} ms",
+        rtt_ms=rtt_ms,
+        rate_bps=rate_bps,
+        buffer_bytes=buffer_bytes,
+        loss=given.get("loss", DEFAULT_LOSS),
+        mtu_bytes=mtu_bytes,
+        window_bytes=window_bytes,
+        sysctl=_sysctl_for(window_bytes),
+    )
+    return path, {**origins, **dict.fromkeys(given, "given")}
+
+
+def _given(
+    rate: str | None, buffer: str | None, loss: str | None, mtu: str | None
+) -> dict[str, Any]:
+    values = {
+        "rate_bps": None if rate is None else units.parse_rate_bps(rate),
+        "buffer_bytes": None if buffer is None else units.parse_bytes(buffer),
+        "loss": None if loss is None else units.parse_fraction(loss),
+        "mtu_bytes": None if mtu is None else units.parse_mtu(mtu),
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def resolve_path(
+    name: str | None = None,
+    rtt: str | None = None,
+    rate: str | None = None,
+    buffer: str | None = None,
+    loss: str | None = None,
+    mtu: str | None = None,
+) -> tuple[Path, dict[str, str]]:
+    """The path that the command line's texts mean, and each field's origin.
+
+    A name or a named path's RTT takes that path, another RTT stated defaults,
+    neither the default path; the other texts override. A named path with any
+    value changed is called ``<name>-changed``: published numbers are not its.
+    The origins are also the path's ``sources``. Raises :class:`BadInputError`.
+    """
+    rtt_ms = None if rtt is None else units.parse_rtt_ms(rtt)
+    given = _given(rate, buffer, loss, mtu)
+    base = _base_path(name, rtt_ms)
+    if base is None:
+        assert rtt_ms is not None
+        path, origins = _own_path(rtt_ms, given)
+        return dataclasses.replace(path, sources=origins), origins
+    path, why = base
+    origins = {
+        field: f"path {path.name} ({why}): {source}" for field, source in path.sources.items()
+    }
+    origins |= dict.fromkeys(given, "given")
+    changed = {key: value for key, value in given.items() if value != getattr(path, key)}
+    if changed:
+        path = dataclasses.replace(
+            path, name=f"{path.name}-changed", title=f"{path.title}, changed", **changed
+        )
+    return dataclasses.replace(path, sources=origins), origins
