@@ -1,0 +1,83 @@
+"""Published: the paper's tables 1 and 2, as printed, to stand beside measured ones.
+
+Source: Cottrell et al., *Characterization and Evaluation of TCP and UDP-based
+Transport on Real Networks*, SLAC, 2005, tables 1 and 2 (SLAC to CERN).
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+#: The only path whose tables are printed.
+PUBLISHED_PATH = "cern"
+#: A kernel's name of a stack and the paper's.
+PAPER_NAMES = {
+    "reno": "Reno",
+    "highspeed": "HSTCP",
+    "htcp": "HTCP",
+    "scalable": "Scalable",
+    "bic": "BICTCP",
+}
+
+
+@dataclass(frozen=True)
+class PublishedRegion:
+    """One cell of table 2: stability and fairness of one region."""
+
+    number: int
+    stability: float
+    fairness: float
+
+
+@dataclass(frozen=True)
+class Published:
+    """One stack's rows of tables 1 and 2.
+
+    Throughputs in Mbit/s, ``rtt_std_ms`` in ms; ``cpu_util_as_printed`` without a
+    unit because the paper's heading (per cent) does not fit its values.
+    """
+
+    stack: str
+    mean_mbps: float
+    std_mbps: float
+    stability: float
+    fairness_min: float
+    fairness_max: float
+    cpu_util_as_printed: float
+    mhz_per_mbps: float
+    rtt_std_ms: float
+    regions: tuple[PublishedRegion, ...]
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    text = resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
+    return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+
+
+@cache
+def all_published() -> dict[str, Published]:
+    """Every stack's published rows, by the paper's name of the stack."""
+    regions: dict[str, list[PublishedRegion]] = {}
+    for row in _rows("table2.csv"):
+        regions.setdefault(row["stack"], []).append(
+            PublishedRegion(int(row["region"]), float(row["stability"]), float(row["fairness"]))
+        )
+    return {
+        stack: Published(
+            stack=stack,
+            regions=tuple(regions[stack]),
+            **{name: float(value) for name, value in row.items() if name != "stack"},
+        )
+        for row in _rows("table1.csv")
+        for stack in [row["stack"]]
+    }
+
+
+def published(stack: str, path_name: str) -> Published | None:
+    """What the paper prints for a stack (its kernel name) on a path, or None."""
+    if path_name != PUBLISHED_PATH or stack not in PAPER_NAMES:
+        return None
+    return all_published()[PAPER_NAMES[stack]]

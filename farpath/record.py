@@ -1,0 +1,324 @@
+"""Record: every raw sample of a run and everything that decided them, on disk.
+
+A record is a directory: ``record.json``, ``flows.parquet``, ``ping.parquet``,
+``queue.parquet`` and ``raw/``, the tools' own output, compressed. ``record.json``
+is written last, so a directory with one is whole.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import zip_longest
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from farpath.errors import BadInputError, CheckFailedError, LabFailedError
+from farpath.flows import iperf3, ping, tc
+from farpath.plan import RAW_DIR, Plan
+from farpath.schedule import Flow
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+T = TypeVar("T")
+
+FORMAT_VERSION = 1
+RECORD_FILE = "record.json"
+
+#: The tables, their columns and what these hold.
+COLUMNS = {
+    "flows": {
+        "flow": "str",
+        "t_s": "float",
+        "throughput_bps": "float",
+        "retransmits": "int",
+        "cwnd_bytes": "int",
+        "snd_wnd_bytes": "int",
+        "rtt_us": "int",
+    },
+    "ping": {"t_s": "float", "rtt_ms": "float"},
+    "queue": {"t_s": "float", "backlog_bytes": "int", "backlog_packets": "int", "drops": "int"},
+}
+_TYPES = {"str": "object", "float": "float64", "int": "int64"}
+#: iperf3's intervals are one second each.
+INTERVAL_S = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Everything a run measured; ``t_s`` counts virtual s from the schedule's start.
+
+    ``flows``: one row per flow and second, ``t_s`` the interval's end;
+    ``throughput_bps`` is what the receiver took, the other columns the sender's TCP
+    at the interval's end (``retransmits`` within it). A flow's last row may be
+    short: data that arrived after its sender stopped; the sender's columns are 0
+    there. ``ping``: when each was sent and its ``rtt_ms``, NaN if lost. ``queue``:
+    the bottleneck's backlog in bytes and packets, and drops since it was made.
+    """
+
+    flows: pd.DataFrame
+    ping: pd.DataFrame
+    queue: pd.DataFrame
+
+    def frame(self, name: str) -> pd.DataFrame:
+        """The table ``flows``, ``ping`` or ``queue``."""
+        frame: pd.DataFrame = getattr(self, name)
+        return frame
+
+
+def typed_frame(name: str, data: Any) -> pd.DataFrame:
+    """A table with exactly the columns, order and types of :data:`COLUMNS`."""
+    import pandas as pd
+
+    columns = COLUMNS[name]
+    frame = pd.DataFrame(data, columns=list(columns))
+    return frame.astype({column: _TYPES[kind] for column, kind in columns.items()})
+
+
+def _read(raw_dir: FilePath, name: str) -> str:
+    try:
+        return (raw_dir / name).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise LabFailedError(f"the lab left no {name} in {raw_dir}") from error
+
+
+def _parsed(raw_dir: FilePath, name: str, parse: Callable[[str], T]) -> T:
+    """A raw file through its parser; errors name the file."""
+    try:
+        return parse(_read(raw_dir, name))
+    except LabFailedError as error:
+        raise LabFailedError(f"{name}: {error.message}", error.detail) from error
+
+
+def _flow_rows(raw_dir: FilePath, flow: Flow) -> list[tuple[str, float, float, int, int, int, int]]:
+    """Rows of one flow: the k-th intervals of sender and receiver belong together."""
+    sent = _parsed(raw_dir, f"{flow.name}-sender.out", iperf3.parse_sender)
+    taken = _parsed(raw_dir, f"{flow.name}-receiver.out", iperf3.parse_receiver)
+    wanted = (flow.stop_s - flow.start_s) / INTERVAL_S
+    if abs(len(sent) - wanted) > 1:
+        raise LabFailedError(f"{flow.name} sent in {len(sent)} intervals of {wanted:g}")
+    if len(taken) < len(sent):
+        raise LabFailedError(
+            f"{flow.name}'s receiver reported {len(taken)} intervals, its sender {len(sent)}"
+        )
+    rows = []
+    for sender, receiver in zip_longest(sent, taken):
+        length_s = receiver.end_s - receiver.start_s
+        if length_s <= 0:
+            continue
+        state = (0, 0, 0, 0)
+        if sender:
+            state = (sender.retransmits, sender.snd_cwnd_bytes, sender.snd_wnd_bytes, sender.rtt_us)
+        throughput_bps = 8 * receiver.bytes / length_s
+        rows.append((flow.name, flow.start_s + receiver.end_s, throughput_bps, *state))
+    return rows
+
+
+def _ping_rows(pings: ping.Pings, interval_s: float) -> list[tuple[float, float]]:
+    """When each ping was sent, from the schedule's start, and its RTT or NaN.
+
+    The first is sent at the start. Sent is answered less RTT; ping keeps its
+    interval only to about a millisecond, so lost ones lie between their neighbours.
+    """
+    sent_s = {reply.seq: reply.timestamp_s - reply.rtt_ms / 1e3 for reply in pings.replies}
+    rtt_ms = {reply.seq: reply.rtt_ms for reply in pings.replies}
+    rows = []
+    first = min(sent_s, default=1)
+    start_s = sent_s.get(first, 0.0) - (first - 1) * interval_s
+    seq_before, t_before_s = 1, 0.0
+    for seq in range(1, pings.sent + 1):
+        if seq in sent_s:
+            seq_before, t_before_s = seq, sent_s[seq] - start_s
+        t_s = t_before_s + (seq - seq_before) * interval_s
+        rows.append((round(t_s, 6), rtt_ms.get(seq, float("nan"))))
+    return rows
+
+
+def samples_from_raw(raw_dir: FilePath, plan: Plan) -> Samples:
+    """The samples in the tools' own output of a run.
+
+    Raises :class:`LabFailedError` that names the file for output that is missing,
+    cut short, reports an error or does not cover the schedule.
+    """
+    flows = [row for flow in plan.schedule.flows for row in _flow_rows(raw_dir, flow)]
+    pings = _parsed(raw_dir, "ping.out", ping.parse)
+    queue = _parsed(raw_dir, "queue.txt", tc.parse_samples)
+    return Samples(
+        flows=typed_frame("flows", flows),
+        ping=typed_frame("ping", _ping_rows(pings, plan.settings.ping_interval_s)),
+        queue=typed_frame(
+            "queue", [(q.t_s, q.backlog_bytes, q.backlog_packets, q.drops) for q in queue]
+        ),
+    )
+
+
+def fingerprint(samples: Samples) -> str:
+    """SHA-256 over all samples, in hexadecimal.
+
+    What is hashed depends on no library: for each of the tables flows, ping and
+    queue one line ``name row-count``; for each of its columns, in the order of
+    ``COLUMNS``, one line ``name kind`` and then the values: floats as IEEE
+    754 doubles and integers as 64-bit two's complement, both little-endian, texts
+    as UTF-8 with a newline after each. A missing RTT is the double
+    0x7ff8000000000000, and there is no negative zero.
+    """
+    import numpy as np
+
+    digest = hashlib.sha256()
+    for name, columns in COLUMNS.items():
+        frame = samples.frame(name)
+        digest.update(f"{name} {len(frame)}\n".encode())
+        for column, kind in columns.items():
+            digest.update(f"{column} {kind}\n".encode())
+            if kind == "str":
+                digest.update("".join(f"{text}\n" for text in frame[column]).encode())
+            elif kind == "int":
+                digest.update(frame[column].to_numpy().astype("<i8").tobytes())
+            else:
+                values = frame[column].to_numpy().astype("<f8") + 0.0
+                values[np.isnan(values)] = np.frombuffer(bytes(6) + b"\xf8\x7f", "<f8")[0]
+                digest.update(values.tobytes())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Record:
+    """One run's record: where it is and its ``record.json``; samples on demand."""
+
+    directory: FilePath
+    data: dict[str, Any]
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 over the samples, as stored."""
+        return str(self.data["fingerprint"])
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What decided the run."""
+        return Plan.from_dict(self.data["plan"])
+
+    @cached_property
+    def samples(self) -> Samples:
+        """All samples, read from disk at first use and checked by fingerprint.
+
+        Raises :class:`CheckFailedError` if they are not those that were stored.
+        """
+        samples = Samples(**{name: _read_table(self.directory, name) for name in COLUMNS})
+        found = fingerprint(samples)
+        if found != self.fingerprint:
+            raise CheckFailedError(
+                f"{self.directory}: the samples' fingerprint is {found[:12]}..., stored is "
+                f"{self.fingerprint[:12]}...: the record was changed; repeat the run"
+            )
+        return samples
+
+
+def _table_file(directory: FilePath, name: str) -> FilePath:
+    return directory / f"{name}.parquet"
+
+
+def _read_table(directory: FilePath, name: str) -> pd.DataFrame:
+    import pandas as pd
+
+    file = _table_file(directory, name)
+    try:
+        return typed_frame(name, pd.read_parquet(file))
+    except Exception as error:  # pyarrow raises its own types for a damaged file
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise CheckFailedError(
+            f"{file}: is no table of samples ({reason}): the record was changed; repeat the run"
+        ) from error
+
+
+def _compress_raw(source: FilePath, target: FilePath) -> None:
+    """Every file of ``source``, compressed; equal files give equal bytes."""
+    target.mkdir()
+    for file in sorted(source.iterdir()):
+        with (
+            file.open("rb") as plain,
+            (target / f"{file.name}.gz").open("wb") as packed,
+            gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=0) as stream,
+        ):
+            shutil.copyfileobj(plain, stream)
+
+
+def write_record(
+    directory: FilePath,
+    plan: Plan,
+    samples: Samples,
+    provenance: dict[str, Any],
+    readback: dict[str, Any],
+    warnings: Sequence[str],
+    raw_dir: FilePath,
+) -> Record:
+    """Write a whole record into a fresh directory, which the caller renames.
+
+    ``provenance``: what made the samples (commit, kernel, tools). ``readback``:
+    what the lab said it is. Raises :class:`BadInputError` if ``directory`` already
+    holds something.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    if any(directory.iterdir()):
+        raise BadInputError(f"{directory}: is not empty: a record needs a fresh directory")
+    _compress_raw(raw_dir, directory / RAW_DIR)
+    for name in COLUMNS:
+        samples.frame(name).to_parquet(_table_file(directory, name), index=False)
+    data = {
+        "format_version": FORMAT_VERSION,
+        "plan": plan.as_dict(),
+        "provenance": provenance,
+        "readback": readback,
+        "warnings": list(warnings),
+        "fingerprint": fingerprint(samples),
+    }
+    text = json.dumps(data, indent=1, sort_keys=True, allow_nan=False) + "\n"
+    (directory / RECORD_FILE).write_text(text, encoding="utf-8")
+    return Record(directory, json.loads(text))
+
+
+def _read_data(directory: FilePath) -> dict[str, Any]:
+    """``record.json`` of a record of a version that this program reads."""
+    file = directory / RECORD_FILE
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        version = data["format_version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise CheckFailedError(f"{file}: is damaged: repeat the run") from error
+    if not isinstance(version, int) or not 1 <= version <= FORMAT_VERSION:
+        raise BadInputError(
+            f"{file}: has format version {version}, this farpath reads up to {FORMAT_VERSION}: "
+            f"use a newer farpath"
+        )
+    missing = {"plan", "provenance", "readback", "warnings", "fingerprint"} - set(data)
+    if missing:
+        raise CheckFailedError(f"{file}: lacks {', '.join(sorted(missing))}: repeat the run")
+    return dict(data)
+
+
+def load_record(directory: FilePath, *, verify: bool = True) -> Record:
+    """The record in a directory; without ``verify`` its samples wait for their use.
+
+    Raises :class:`BadInputError` for a directory that is missing, no record, half
+    made or of a newer format, :class:`CheckFailedError` for a record that was
+    changed.
+    """
+    if not directory.is_dir():
+        raise BadInputError(f"{directory}: is no directory: give the directory of a record")
+    needed = [directory / RECORD_FILE, *(_table_file(directory, name) for name in COLUMNS)]
+    absent = [file.name for file in needed if not file.is_file()]
+    if absent:
+        raise BadInputError(
+            f"{directory}: is no record or a half-made one, it lacks {', '.join(absent)}: "
+            f"give the directory of a finished run"
+        )
+    record = Record(directory, _read_data(directory))
+    if verify:
+        _ = record.samples
+    return record

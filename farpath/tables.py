@@ -1,0 +1,159 @@
+"""Tables: the paper's tables 1 and 2, measured beside published."""
+
+from __future__ import annotations
+
+import io
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from farpath.metrics import Summary
+from farpath.published import PUBLISHED_PATH, Published
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+NOTHING = "-"
+NOT_PUBLISHED = "not published"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as texts: title, header, rows of as many cells, and a line below."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+def _number(value: float, decimals: int) -> str:
+    return f"{value:.{decimals}f}" if math.isfinite(value) else NOTHING
+
+
+def _ratio(measured: float, printed: float) -> str:
+    """Deviation of a measured value from a printed one, in per cent of the latter."""
+    if not math.isfinite(measured) or printed == 0:
+        return NOTHING
+    return f"{round(100 * (measured / printed - 1)) + 0.0:+.0f} %"
+
+
+def _difference(measured: float, printed: float) -> str:
+    if not math.isfinite(measured):
+        return NOTHING
+    return f"{round(measured - printed, 2) + 0.0:+.2f}"
+
+
+def _why_not_published(summary: Summary) -> str:
+    if summary.path_name != PUBLISHED_PATH:
+        return f"The paper prints this table for path {PUBLISHED_PATH} only."
+    return f"The paper prints no row for {summary.stack} as it is in this kernel."
+
+
+def _absent(columns: int) -> tuple[str, ...]:
+    return ("published", NOT_PUBLISHED, *[NOTHING] * (columns - 2))
+
+
+def grid_1(summary: Summary, published: Published | None) -> Grid:
+    """Table 1: throughput, stability, fairness, CPU and RTT over the whole run.
+
+    Deviations are in per cent of the published value; those of F are differences.
+    """
+    header = (
+        summary.stack, "mean Mbit/s", "s Mbit/s", "S = s/mean", "F min", "F max",
+        "CPU %", "MHz/Mbps", "SD(RTT) ms",
+    )  # fmt: skip
+    mean_mbps, std_mbps = summary.mean_bps / 1e6, summary.std_bps / 1e6
+    measured = (
+        "measured", _number(mean_mbps, 1), _number(std_mbps, 1),
+        _number(summary.stability, 2), _number(summary.fairness_min, 2),
+        _number(summary.fairness_max, 2), NOTHING, NOTHING, _number(summary.rtt_std_ms, 1),
+    )  # fmt: skip
+    note = "CPU is free on the virtual clock." if summary.clock == "virtual" else ""
+    title = f"Table 1: whole run, path {summary.path_name}"
+    if published is None:
+        why = f"{_why_not_published(summary)} {note}".strip()
+        return Grid(title, header, (measured, _absent(len(header))), why)
+    printed = (
+        "published", _number(published.mean_mbps, 0), _number(published.std_mbps, 0),
+        _number(published.stability, 2), _number(published.fairness_min, 2),
+        _number(published.fairness_max, 2), f"{published.cpu_util_as_printed:g}",
+        _number(published.mhz_per_mbps, 2), _number(published.rtt_std_ms, 0),
+    )  # fmt: skip
+    deviation = (
+        "deviation", _ratio(mean_mbps, published.mean_mbps),
+        _ratio(std_mbps, published.std_mbps), _ratio(summary.stability, published.stability),
+        _difference(summary.fairness_min, published.fairness_min),
+        _difference(summary.fairness_max, published.fairness_max), NOTHING, NOTHING,
+        _ratio(summary.rtt_std_ms, published.rtt_std_ms),
+    )  # fmt: skip
+    return Grid(title, header, (measured, printed, deviation), _with_region(summary, note))
+
+
+def _with_region(summary: Summary, note: str) -> str:
+    if summary.region_s == 120:
+        return note
+    return f"Published with regions of 120 s, measured with {summary.region_s:g} s. {note}".strip()
+
+
+def grid_2(summary: Summary, published: Published | None) -> Grid:
+    """Table 2: stability / fairness of each region. Deviations are differences."""
+    header = (summary.stack, *(f"region {region.number}" for region in summary.regions))
+    measured = tuple(
+        f"{_number(region.stability, 2)}/{_number(region.fairness, 2)}"
+        for region in summary.regions
+    )
+    title = f"Table 2: S / F of each region, path {summary.path_name}"
+    rows = [("measured", *measured)]
+    if published is None:
+        return Grid(title, header, (*rows, _absent(len(header))), _why_not_published(summary))
+    pairs = list(zip(summary.regions, published.regions, strict=True))
+    rows.append(("published", *(f"{p.stability:.2f}/{p.fairness:.2f}" for _, p in pairs)))
+    rows.append(
+        (
+            "deviation",
+            *(
+                f"{_difference(m.stability, p.stability)}/{_difference(m.fairness, p.fairness)}"
+                for m, p in pairs
+            ),
+        )
+    )
+    return Grid(title, header, tuple(rows), _with_region(summary, ""))
+
+
+def rich_table(grid: Grid) -> Table:
+    """A grid for the terminal."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(
+        title=grid.title, caption=grid.note or None, box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1),
+        title_justify="left", caption_justify="left", title_style="bold", caption_style="dim",
+    )  # fmt: skip
+    for place, name in enumerate(grid.header):
+        table.add_column(name, justify="right" if place else "left", no_wrap=True)
+    for row in grid.rows:
+        table.add_row(*row)
+    return table
+
+
+def table_1(summary: Summary, published: Published | None) -> Table:
+    """Table 1 for the terminal; see :func:`grid_1`."""
+    return rich_table(grid_1(summary, published))
+
+
+def table_2(summary: Summary, published: Published | None) -> Table:
+    """Table 2 for the terminal; see :func:`grid_2`."""
+    return rich_table(grid_2(summary, published))
+
+
+def render(*tables: Table, width_columns: int = 120) -> str:
+    """Tables as plain text without colour, one below the other."""
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), width=width_columns, color_system=None)
+    for table in tables:
+        console.print(table)
+    assert isinstance(console.file, io.StringIO)
+    lines = (line.rstrip() for line in console.file.getvalue().splitlines())
+    return "\n".join(lines).strip("\n") + "\n"
