@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
+import shutil
 import sys
 import time
 import traceback
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.guest import system
+from farpath.guest.hosts import EndHost
+from farpath.guest.network import Network
+from farpath.guest.traffic import Traffic
 from farpath.plan import PLAN_FILE, RAW_DIR, READBACK_FILE, Plan, event_line
+
+#: Pings of the idle path before any traffic.
+IDLE_PINGS = 5
 
 
 def say(kind: str, **values: Any) -> None:
@@ -19,58 +28,39 @@ def say(kind: str, **values: Any) -> None:
 
 
 def play(share: FilePath) -> None:
-    """One whole run."""
-    from farpath.guest import system
-
+    """One whole run. What the tools say gathers in memory until the end."""
     system.mount_all()
     system.prepare_kernel()
     system.start_open_vswitch()
-    say("switch-ready")
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
-    from farpath.guest.hosts import EndHost
-    from farpath.guest.network import Network
-    from farpath.guest.traffic import QueueSampler, Traffic
-
-    topology = importlib.import_module(f"topologies.{plan.topology}")
-    network = Network(plan, topology)
+    network = Network(plan, importlib.import_module(f"topologies.{plan.topology}"))
     network.start()
     say("network-ready")
-    raw = FilePath("/tmp") / RAW_DIR
-    raw.mkdir(exist_ok=True)
-    names = [host.name for host in network.mininet.hosts]
-    hosts = {name: EndHost(name, network.pid(name), str(plan_image(share))) for name in names}
+    image = f"{os.environ['FARPATH_SHARE']}/sender"
+    hosts = {host.name: EndHost(host.name, host.pid, image) for host in network.mininet.hosts}
     say("hosts-ready")
     before = network.read_back()
     differences = network.differences(before)
     if differences:
         say("mismatch", differences=differences)
         return
-    traffic = Traffic(plan, network, hosts, raw, lambda t_s: say("progress", t_s=t_s))
-    traffic.measure_base_rtt(5)
-    say("base-rtt-measured")
-    sampler = QueueSampler(network.topology.bottleneck, raw / "queue.txt")
-    traffic.play(sampler.sample)
-    sampler.close()
-    traffic.close()
-    import shutil
+    raw = FilePath("/tmp") / RAW_DIR
+    raw.mkdir()
+    traffic = Traffic(plan, network, hosts, raw)
+    say("idle-pings", output=traffic.ping_idle_path(IDLE_PINGS))
+    traffic.play(lambda t_s: say("progress", t_s=t_s))
+    after = network.read_back()
+    (share / READBACK_FILE).write_text(json.dumps({"before": before, "after": after}))
     shutil.copytree(raw, share / RAW_DIR, copy_function=shutil.copyfile)
-    (share / READBACK_FILE).write_text(
-        json.dumps({"before": before, "after": network.read_back()})
-    )
     say("done")
 
 
-def plan_image(share: FilePath) -> FilePath:
-    return FilePath((share / "image").read_text().strip())
-
-
 def main() -> None:
-    from farpath.guest import system
-
+    """Run the plan in the directory named on the command line; never return."""
     try:
         play(FilePath(sys.argv[1]))
-    except BaseException:
-        say("failed", traceback=traceback.format_exc())
+    except Exception as error:
+        say("failed", what=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
     system.power_off()
     while True:
         time.sleep(1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path as FilePath
 from typing import IO
@@ -59,7 +58,11 @@ def _bundle(name: str, namespace_pid: int) -> dict[str, object]:
 
 
 class EndHost:
-    """One running container and the commands started in it."""
+    """One running container and the commands started in it.
+
+    ``image`` is a root file system's directory on the machine outside: hostfs
+    reaches it past the guest's own root.
+    """
 
     def __init__(self, name: str, namespace_pid: int, image: str) -> None:
         self.name = name
@@ -120,4 +123,3 @@ class EndHost:
     def stop(self) -> None:
         """Kill every process of the container and remove it."""
         self._crun("delete", "--force", self.name)
-        os.sync()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import subprocess
 import time
 from collections.abc import Callable
@@ -58,18 +57,12 @@ class Traffic:
     """Plays a schedule on a network and leaves the tools' own output in ``raw``."""
 
     def __init__(
-        self,
-        plan: Plan,
-        network: Network,
-        hosts: dict[str, EndHost],
-        raw: FilePath,
-        progress: Callable[[float], None],
+        self, plan: Plan, network: Network, hosts: dict[str, EndHost], raw: FilePath
     ) -> None:
         self.plan = plan
         self.network = network
         self.hosts = hosts
         self.raw = raw
-        self.progress = progress
         self.files: list[IO[bytes]] = []
         self.running: list[tuple[str, subprocess.Popen[bytes]]] = []
 
@@ -91,15 +84,17 @@ class Traffic:
         self.running.append((label, process))
         return process
 
-    def measure_base_rtt(self, count: int) -> None:
-        """Ping the idle path; the host compares the result with the path's RTT."""
-        target = self.network.address(self.plan.schedule.flows[0].receiver)
-        process = self._start(
-            "pinger", "ping-idle", ping.arguments(target, 0.2, count)
-        )
+    def _target(self) -> str:
+        return self.network.address(self.plan.schedule.flows[0].receiver)
+
+    def ping_idle_path(self, count: int) -> str:
+        """What ping says of the path before any traffic."""
+        label = "ping-idle"
+        process = self._start("pinger", label, ping.arguments(self._target(), 0.2, count))
         if process.wait():
-            raise TrafficError(self._explain("ping-idle", process.returncode))
+            raise TrafficError(self._explain(label, process.returncode))
         self.running.clear()
+        return (self.raw / f"{label}.out").read_text()
 
     def _start_flow(self, flow: Flow) -> None:
         settings = self.plan.settings
@@ -137,40 +132,37 @@ class Traffic:
             if status:
                 raise TrafficError(self._explain(label, status))
 
-    def play(self, before_each_second: Callable[[float], None]) -> None:
+    def _agenda(self) -> list[tuple[float, Flow | None]]:
+        """Moments in order: at each a flow to start, or None for a sample."""
+        schedule, step_s = self.plan.schedule, self.plan.settings.sample_interval_s
+        samples = [(tick * step_s, None) for tick in range(round(schedule.duration_s / step_s) + 1)]
+        starts = [(flow.start_s, flow) for flow in schedule.flows]
+        return sorted([*samples, *starts], key=lambda moment: moment[0])
+
+    def play(self, progress: Callable[[float], None]) -> None:
         """Run the whole schedule; returns when every flow has ended."""
-        schedule = self.plan.schedule
-        settings = self.plan.settings
-        target = self.network.address(schedule.flows[0].receiver)
+        interval_s = self.plan.settings.ping_interval_s
+        count = round(self.plan.schedule.duration_s / interval_s)
         epoch_s = time.monotonic()
-        events: list[tuple[float, int, Flow | None]] = []
-        for number, flow in enumerate(schedule.flows):
-            heapq.heappush(events, (flow.start_s, number, flow))
-        ticks = round(schedule.duration_s / settings.sample_interval_s)
-        for tick in range(ticks + 1):
-            heapq.heappush(events, (tick * settings.sample_interval_s, -1, None))
-        pings = round(schedule.duration_s / settings.ping_interval_s)
-        self._start("pinger", "ping", ping.arguments(target, settings.ping_interval_s, pings))
-        while events:
-            at_s, _, flow = heapq.heappop(events)
-            delay_s = epoch_s + at_s - time.monotonic()
-            if delay_s > 0:
-                time.sleep(delay_s)
+        self._start("pinger", "ping", ping.arguments(self._target(), interval_s, count))
+        sampler = QueueSampler(self.network.topology.bottleneck, self.raw / "queue.txt")
+        for at_s, flow in self._agenda():
+            time.sleep(max(0.0, epoch_s + at_s - time.monotonic()))
             self._check_running()
             if flow:
                 self._start_flow(flow)
             else:
-                before_each_second(at_s)
-                self.progress(at_s)
-        end_s = epoch_s + schedule.duration_s + GRACE_S
+                sampler.sample(at_s)
+                progress(at_s)
+        self._await_end(epoch_s + self.plan.schedule.duration_s + GRACE_S)
+        sampler.close()
+        for file in self.files:
+            file.close()
+
+    def _await_end(self, end_s: float) -> None:
         while self.running:
             if time.monotonic() > end_s:
                 late = ", ".join(label for label, _ in self.running)
                 raise TrafficError(f"{late} did not end within {GRACE_S:g} s of the schedule")
             time.sleep(0.05)
             self._check_running()
-
-    def close(self) -> None:
-        """Close the output files."""
-        for file in self.files:
-            file.close()

@@ -1,0 +1,215 @@
+"""The command line: one subcommand per step of the pipeline.
+
+stdout is for results, stderr for progress. Heavy libraries are imported where they
+are used, so that every command answers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from pathlib import Path as FilePath
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from farpath.errors import BadInputError, FarpathError
+
+if TYPE_CHECKING:
+    from farpath.record import Record
+    from farpath.run import Outcome
+
+INTERRUPTED = 130
+DEFAULT_STACK = "htcp"
+DEFAULT_REGION = "120s"
+DEFAULT_OUT = "results"
+SEED_RANGE = (1, 2**31 - 1)
+LABS = ("virtual",)
+
+app = typer.Typer(
+    name="farpath",
+    help="Real transport stacks over emulated long fat paths, in virtual time.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+Text = Annotated[str | None, typer.Option()]
+
+
+def _choice(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise BadInputError(f"{name} is '{value}': it must be one of {', '.join(allowed)}")
+    return value
+
+
+def _seed(text: str) -> int:
+    low, high = SEED_RANGE
+    if not (text.isascii() and text.isdigit() and low <= int(text) <= high):
+        raise BadInputError(f"SEED is '{text}': it must be a whole number from {low} to {high}")
+    return int(text)
+
+
+@app.command()
+def run(
+    path: Annotated[str | None, typer.Option(help="A named path: cern, ufl, caltech.")] = None,
+    rtt: Annotated[str | None, typer.Option(help="Base round-trip time: 164ms.")] = None,
+    rate: Annotated[str | None, typer.Option(help="Bottleneck rate: 450Mbit/s.")] = None,
+    buffer: Annotated[str | None, typer.Option(help="Bottleneck buffer: 10.5MB.")] = None,
+    loss: Annotated[str | None, typer.Option(help="Random loss: 2e-6 or 0.01%.")] = None,
+    drop: Annotated[str | None, typer.Option(help="Induced loss; not offered yet.")] = None,
+    mtu: Annotated[str | None, typer.Option(help="IP packet size in bytes: 1500.")] = None,
+    stack: Annotated[str, typer.Option(help="See 'farpath stacks'.")] = DEFAULT_STACK,
+    region: Annotated[str, typer.Option(help="Length of one region.")] = DEFAULT_REGION,
+    seed: Annotated[str, typer.Option(help="Decides every random choice.")] = "1",
+    lab: Annotated[str, typer.Option(help="virtual.")] = "virtual",
+    clock: Annotated[str, typer.Option(help="virtual, cpu or wall.")] = "virtual",
+    out: Annotated[FilePath, typer.Option(help="Where records go.")] = FilePath(DEFAULT_OUT),
+    force: Annotated[bool, typer.Option("--force", help="Run even if recorded.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Run the seven-region test and show its row of tables 1 and 2."""
+    from farpath import inputs, units
+    from farpath.lab.virtual import CLOCKS
+    from farpath.progress import RunProgress
+    from farpath.run import make_plan
+    from farpath.run import run as run_plan
+    from farpath.schedule import seven_regions
+    from farpath.stacks import stack_by_name
+
+    _choice("LAB", lab, LABS)
+    _choice("CLOCK", clock, tuple(CLOCKS))
+    if drop is not None:
+        raise BadInputError(f"DROP is '{drop}': induced loss is not offered; LOSS=2e-6 is random")
+    chosen = stack_by_name(stack)
+    region_s = units.parse_duration_s(region)
+    asked, origins = inputs.resolve_path(path, rtt, rate, buffer, loss, mtu)
+    plan = make_plan(asked, seven_regions(chosen.name, region_s), _seed(seed), clock)
+    print(f"path {asked.name}: {asked.title}", file=sys.stderr)
+    label = f"{asked.name} {chosen.title}"
+    with RunProgress(label, plan.schedule.duration_s) as progress:
+        outcome = run_plan(plan, out, force, progress.watch)
+    _report(outcome, origins, as_json)
+
+
+def _report(outcome: Outcome, origins: dict[str, str], as_json: bool) -> None:
+    from farpath.record import load_record
+
+    record = load_record(outcome.directory)
+    if as_json:
+        print(json.dumps(_as_json(record, outcome)))
+        return
+    _print_tables(record, origins)
+    if outcome.cached:
+        print("already recorded: shown from there; FORCE=1 (--force) runs it again")
+    else:
+        speed = record.plan.schedule.duration_s / outcome.wall_s
+        print(f"ran in {outcome.wall_s:.1f} s, {speed:.1f}x real time")
+
+
+def _as_json(record: Record, outcome: Outcome) -> dict[str, Any]:
+    from farpath.metrics import summarise
+
+    return {
+        "record": str(record.directory),
+        "fingerprint": record.fingerprint,
+        "cached": outcome.cached,
+        "wall_s": outcome.wall_s,
+        "metrics": summarise(record.samples, record.plan).as_dict(),
+    }
+
+
+def _print_tables(record: Record, origins: dict[str, str]) -> None:
+    from rich.console import Console
+
+    from farpath import tables
+    from farpath.metrics import summarise
+    from farpath.published import published
+
+    plan = record.plan
+    print(f"path {plan.path.name}: {plan.path.title}")
+    for name, origin in origins.items():
+        print(f"  {name} = {getattr(plan.path, name):,}  [{origin}]")
+    summary = summarise(record.samples, plan)
+    printed = published(summary.stack, summary.path_name)
+    console = Console(width=max(100, Console().width))
+    console.print(tables.table_1(summary, printed))
+    console.print(tables.table_2(summary, printed))
+    for warning in record.data["warnings"]:
+        print(f"warning: {warning}")
+    print(f"record      {record.directory}")
+    print(f"figure      {record.directory / 'figure.png'}")
+    print(f"page        {record.directory / 'page.html'}")
+    print(f"fingerprint {record.fingerprint}")
+
+
+@app.command()
+def show(
+    directory: Annotated[FilePath, typer.Argument(help="A record's directory.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show a record again, without a lab."""
+    from farpath.record import load_record
+    from farpath.run import Outcome
+
+    record = load_record(directory)
+    if as_json:
+        print(json.dumps(_as_json(record, Outcome(directory, cached=True, wall_s=0.0))))
+    else:
+        _print_tables(record, dict(record.plan.path.sources))
+
+
+@app.command()
+def stacks() -> None:
+    """List the stacks a flow can run."""
+    from farpath.stacks import STACKS
+
+    for stack in STACKS.values():
+        print(f"{stack.name:<10} {stack.title:<10} {stack.year}  {stack.source}")
+
+
+@app.command()
+def paths() -> None:
+    """List the named paths."""
+    from farpath.inputs import named_paths, path_by_name
+
+    for name in named_paths():
+        path = path_by_name(name)
+        print(
+            f"{name:<8} {path.title:<24} RTT {path.rtt_ms:g} ms, {path.rate_bps / 1e6:g} Mbit/s, "
+            f"buffer {path.buffer_bytes / 1e6:g} MB, loss {path.loss:g}"
+        )
+
+
+@app.command()
+def bench(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Short runs only.")] = False,
+) -> None:
+    """Measure the lab: speed, memory, accuracy, beside what it is compared with."""
+    from farpath.bench import measure, render
+
+    figures = measure(quick)
+    print(json.dumps(figures) if as_json else render(figures))
+
+
+def _stop(number: int, _frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def main() -> None:
+    """Entry point: errors become one line and an exit status, never a traceback."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
+    try:
+        app(standalone_mode=True)
+    except FarpathError as error:
+        print(f"farpath: {error.message}", file=sys.stderr)
+        if error.detail:
+            print("\n".join(f"  | {line}" for line in error.detail.splitlines()), file=sys.stderr)
+        sys.exit(error.exit_status)
+    except KeyboardInterrupt:
+        print("farpath: interrupted; nothing half made is left", file=sys.stderr)
+        sys.exit(INTERRUPTED)

@@ -1,0 +1,1 @@
+"""Labs: machines a topology runs on. ``virtual``: a User Mode Linux guest."""

@@ -1,0 +1,185 @@
+"""The virtual lab: one run inside a User Mode Linux guest, an ordinary process."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from farpath.errors import CheckFailedError, LabFailedError
+from farpath.lab import machine
+from farpath.lab.console import Console, Hang, verdict
+from farpath.lab.images import PROJECT, Images
+from farpath.plan import CODE_DIR, PLAN_FILE, RAW_DIR, READBACK_FILE, Plan, parse_event
+
+#: The guest's clock for each of the lab's (VIRTUAL, CPU, WALL): User Mode Linux's
+#: time-travel parameter (arch/um/kernel/time.c).
+CLOCKS = {"virtual": ["time-travel=inf-cpu"], "cpu": ["time-travel"], "wall": []}
+#: Every guest begins at this moment, in ns: 9 November 2004, 11:33:20 UTC.
+START_NS = 1_100_000_000_000_000_000
+#: A guest that says nothing for so much real time hangs; it reports every virtual
+#: second, and the slowest run seen needed 3 s of real time for one.
+QUIET_LIMIT_S = 120.0
+INIT = "/usr/lib/farpath/init"
+
+Watch = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class RawRun:
+    """What a lab brings back: the tools' own output, read-backs, and its cost."""
+
+    raw: FilePath
+    readback: dict[str, Any]
+    wall_s: float
+    cpu_s: float
+    peak_memory_bytes: int
+
+
+def kernel_command(images: Images, plan: Plan, share: FilePath, core: int) -> list[str]:
+    """The command that boots the guest: it dies with its parent, on one core."""
+    clock = CLOCKS[plan.settings.clock]
+    start = [f"time-travel-start={START_NS}"] if clock else []
+    return [
+        *("setpriv", "--pdeathsig", "KILL", "--"),
+        *("taskset", "--cpu-list", str(core)),
+        str(images.linux),
+        *("rootfstype=hostfs", f"rootflags={share}/root", "ro"),
+        f"mem={plan.settings.memory_bytes >> 20}M",
+        f"init={INIT}",
+        f"FARPATH_SHARE={share}",
+        *("con=null", "con0=null,fd:1", "quiet", "seccomp=on"),
+        "cgroup.memory=nosocket,nokmem",
+        *clock,
+        *start,
+    ]
+
+
+def _fill(share: FilePath, images: Images, plan: Plan) -> None:
+    """Give the guest its plan, its code and links to both root file systems."""
+    (share / PLAN_FILE).write_text(plan.to_json())
+    (share / "root").symlink_to((images.lab / "rootfs").resolve())
+    (share / "sender").symlink_to((images.sender / "rootfs").resolve())
+    for package in ("farpath", "topologies"):
+        shutil.copytree(
+            PROJECT / package,
+            share / CODE_DIR / package,
+            ignore=shutil.ignore_patterns("__pycache__", "lab", "*.csv", "*.toml"),
+        )
+
+
+@contextmanager
+def _share(images: Images, plan: Plan) -> Iterator[FilePath]:
+    """The run's shared directory, removed even if this process is killed.
+
+    A janitor waits on a pipe that closes when this process ends, however it ends.
+    """
+    share = machine.share_directory()
+    janitor = subprocess.Popen(
+        ["sh", "-c", 'read -r _ || :; rm -rf -- "$1"', "farpath-janitor", str(share)],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert janitor.stdin is not None
+    try:
+        _fill(share, images, plan)
+        yield share
+    finally:
+        janitor.stdin.close()
+        janitor.wait()
+
+
+def _end(guest: subprocess.Popen[bytes]) -> None:
+    """Kill every process of the guest and wait for the first."""
+    with suppress(ProcessLookupError):
+        os.killpg(guest.pid, signal.SIGKILL)
+    guest.wait()
+
+
+def _follow(console: Console, watch: Watch) -> dict[str, Any]:
+    """Read the console to its end; returns the guest's last event that decides."""
+    last: dict[str, Any] = {}
+    for line in console.lines():
+        event = parse_event(line)
+        if event is None:
+            continue
+        watch(event)
+        if event["event"] in ("done", "failed", "mismatch"):
+            last = event
+    return last
+
+
+def _judge(last: dict[str, Any], console: Console, status: int, log: FilePath) -> None:
+    """Raise what a run's end means, unless it is a good end."""
+    tail = console.tail()
+    kind = last.get("event")
+    if kind == "mismatch":
+        raise CheckFailedError(
+            "the lab is not what was asked for: " + "; ".join(last["differences"])
+        )
+    if kind == "failed":
+        cause = verdict(last["traceback"]) or last["what"]
+        raise LabFailedError(f"the lab failed: {cause}; its console is in {log}", tail)
+    if kind != "done":
+        cause = verdict(tail) or f"the guest ended early with status {status}"
+        raise LabFailedError(f"the lab failed: {cause}; its console is in {log}", tail)
+
+
+@contextmanager
+def play(plan: Plan, images: Images, log: FilePath, watch: Watch) -> Iterator[RawRun]:
+    """Run a plan in a fresh guest; what it brings back lives as long as the context.
+
+    ``watch`` gets every event as it comes; what it raises ends the run. Raises
+    MachineLacksError before anything boots, LabFailedError for a guest that hangs,
+    panics or fails, CheckFailedError for one that is not what was asked.
+    """
+    machine.check_machine()
+    memory = machine.memory_directory(plan.settings.memory_bytes)
+    environment = {
+        "LD_PRELOAD": str(images.seedrandom),
+        "FARPATH_SEED": str(plan.seed),
+        "TMPDIR": str(memory),
+        "HOME": "/tmp",
+    }
+    with machine.reserved_core() as core, _share(images, plan) as share:
+        started = time.monotonic()
+        with log.open("wb") as logged:
+            guest = subprocess.Popen(
+                kernel_command(images, plan, share, core),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env={**environment, "PATH": os.environ.get("PATH", os.defpath)},
+                start_new_session=True,
+            )
+            assert guest.stdout is not None
+            console = Console(guest.stdout, logged, QUIET_LIMIT_S)
+            try:
+                last = _follow(console, watch)
+                usage = os.wait4(guest.pid, 0)
+                guest.returncode = os.waitstatus_to_exitcode(usage[1])
+            except Hang:
+                raise LabFailedError(
+                    f"the lab hangs: its console said nothing for {QUIET_LIMIT_S:g} s; "
+                    f"it is in {log}",
+                    console.tail(),
+                ) from None
+            finally:
+                if guest.returncode is None:
+                    _end(guest)
+        _judge(last, console, guest.returncode, log)
+        yield RawRun(
+            raw=share / RAW_DIR,
+            readback=json.loads((share / READBACK_FILE).read_text()),
+            wall_s=time.monotonic() - started,
+            cpu_s=usage[2].ru_utime + usage[2].ru_stime,
+            peak_memory_bytes=usage[2].ru_maxrss * 1024,
+        )

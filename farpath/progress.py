@@ -1,0 +1,83 @@
+"""Progress of a run on stderr: virtual time, speed against real time, time left."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+#: Without a terminal, one line per so much of the schedule.
+PLAIN_STEPS = 10
+STAGES = {
+    "network-ready": "network built",
+    "hosts-ready": "end hosts started",
+    "idle-pings": "idle path verified",
+    "done": "reading the record",
+}
+
+
+def describe(t_s: float, duration_s: float, wall_s: float) -> str:
+    """One sentence: where the run is and how fast it goes."""
+    if t_s <= 0 or wall_s <= 0:
+        return f"0 of {duration_s:.0f} s"
+    speed = t_s / wall_s
+    left_s = (duration_s - t_s) / speed
+    return f"{t_s:.0f} of {duration_s:.0f} virtual s, {speed:.1f}x real time, {left_s:.0f} s left"
+
+
+class RunProgress:
+    """Takes a lab's events and shows them: a bar on a terminal, else some lines."""
+
+    def __init__(self, label: str, duration_s: float) -> None:
+        self._label = label
+        self._duration_s = duration_s
+        self._started: float | None = None
+        self._next_line_s = 0.0
+        console = Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[note]}"),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task(label, total=duration_s, note="booting")
+        self._plain = not console.is_terminal
+
+    def __enter__(self) -> RunProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+    def watch(self, event: dict[str, Any]) -> None:
+        """Show one event of the guest."""
+        if event["event"] != "progress":
+            self._note(STAGES.get(event["event"], ""))
+            return
+        now = time.monotonic()
+        self._started = now if self._started is None else self._started
+        t_s = float(event["t_s"])
+        note = describe(t_s, self._duration_s, now - self._started)
+        self._bar.update(self._task, completed=t_s, note=note)
+        if self._plain and t_s >= self._next_line_s:
+            self._next_line_s += self._duration_s / PLAIN_STEPS
+            print(f"{self._label}: {note}", file=sys.stderr, flush=True)
+
+    def _note(self, text: str) -> None:
+        if text:
+            self._bar.update(self._task, note=text)
+            if self._plain:
+                print(f"{self._label}: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,198 @@
+"""One run from plan to record: cache, lab, checks, and a place that is never half made."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from farpath import __version__
+from farpath.errors import BadInputError, MachineLacksError
+from farpath.lab import virtual
+from farpath.lab.images import PROJECT, Images, find_images
+from farpath.lab.machine import cpu_model
+from farpath.path import Path
+from farpath.plan import Plan, Settings
+from farpath.schedule import Schedule
+
+#: What the guest needs beside the flows' packets, and what a byte of window costs
+#: there at most: sent, queued on the path and received, each with its headers.
+GUEST_BASE_BYTES = 512 << 20
+GUEST_BYTES_PER_WINDOW_BYTE = 4
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A record's place and whether it was there already."""
+
+    directory: FilePath
+    cached: bool
+    wall_s: float
+
+
+def make_plan(path: Path, schedule: Schedule, seed: int, clock: str) -> Plan:
+    """The plan of a run; the receiver discards payload on the virtual clock only."""
+    windows = len(schedule.flows) * path.window_bytes
+    settings = Settings(
+        clock=clock,
+        receiver_discards=clock == "virtual",
+        memory_bytes=GUEST_BASE_BYTES + GUEST_BYTES_PER_WINDOW_BYTE * windows,
+    )
+    return Plan(path, schedule, settings, seed)
+
+
+def place_name(plan: Plan, images: Images) -> str:
+    """A record's directory name: equal inputs and images give the same one."""
+    text = json.dumps([plan.as_dict(), images.identity(), __version__], sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:10]
+    stacks = "+".join(dict.fromkeys(flow.stack for flow in plan.schedule.flows))
+    region = f"{plan.schedule.region_s:g}s"
+    return f"{plan.path.name}-{stacks}-{region}-seed{plan.seed}-{plan.settings.clock}-{digest}"
+
+
+def _git_commit() -> str | None:
+    """The project's commit, with a mark if files differ from it; None outside git."""
+    command = ["git", "-C", str(PROJECT), "describe", "--always", "--abbrev=40", "--dirty"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
+
+
+def provenance(images: Images) -> dict[str, Any]:
+    """Everything beside the plan that can change a result, for the record."""
+    return {
+        "farpath": __version__,
+        "git_commit": _git_commit(),
+        "cpu_model": cpu_model(),
+        "images_sha256": images.identity(),
+        "kernel": images.manifests["kernel"],
+        "lab": images.manifests["lab"],
+        "sender": images.manifests["sender"],
+    }
+
+
+@contextmanager
+def _explained(place: FilePath) -> Iterator[None]:
+    """Turn the file system's refusals into one clear line."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise MachineLacksError(
+                f"no space left under {place}: free some, or give another place with OUT"
+            ) from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST):
+            raise BadInputError(
+                f"{place} cannot be written ({error.strerror}): give another place with OUT"
+            ) from error
+        raise
+
+
+@contextmanager
+def _locked(out: FilePath, name: str) -> Iterator[None]:
+    """Hold a record's place; BadInputError naming the process that holds it already."""
+    with (out / f".{name}.lock").open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise BadInputError(
+                f"process {file.read().strip() or 'another'} is making this record in {out} "
+                "already: wait for it, or give another place with OUT"
+            ) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        try:
+            yield
+        finally:
+            FilePath(file.name).unlink(missing_ok=True)
+
+
+def _sweep(out: FilePath) -> None:
+    """Remove what killed runs left: half-made records whose maker is gone."""
+    for partial in out.glob(".partial-*"):
+        pid = partial.name.split("-")[1]
+        if not FilePath("/proc", pid).exists():
+            shutil.rmtree(partial, ignore_errors=True)
+
+
+def run(plan: Plan, out: FilePath, force: bool, watch: virtual.Watch) -> Outcome:
+    """Make a plan's record under ``out``, or find it there.
+
+    The record is made beside its place and renamed into it. Raises what the lab
+    and the checks raise; then nothing is left but the console's log.
+    """
+    images = find_images()
+    name = place_name(plan, images)
+    place = out / name
+    if place.exists() and not force:
+        return Outcome(place, cached=True, wall_s=0.0)
+    with _explained(out):
+        out.mkdir(parents=True, exist_ok=True)
+        with _locked(out, name):
+            _sweep(out)
+            partial = FilePath(tempfile.mkdtemp(prefix=f".partial-{os.getpid()}-", dir=out))
+            try:
+                wall_s = _fill(partial, plan, images, out / f"{name}.console.log", watch)
+                if place.exists():
+                    shutil.rmtree(place)
+                partial.chmod(0o755)
+                partial.rename(place)
+            finally:
+                shutil.rmtree(partial, ignore_errors=True)
+    return Outcome(place, cached=False, wall_s=wall_s)
+
+
+def _fill(
+    partial: FilePath,
+    plan: Plan,
+    images: Images,
+    log: FilePath,
+    watch: Callable[[dict[str, Any]], None],
+) -> float:
+    """Run the lab, check it and write record, figure and page; returns real seconds."""
+    from farpath import checks, figures, page, record
+
+    idle_rtt_ms: list[float] = []
+
+    def check_and_watch(event: dict[str, Any]) -> None:
+        if event["event"] == "idle-pings":
+            rtt_ms = checks.check_base_rtt(event["output"], plan.path, plan.settings.clock)
+            idle_rtt_ms.append(rtt_ms)
+        watch(event)
+
+    with virtual.play(plan, images, log, check_and_watch) as raw:
+        samples = record.samples_from_raw(raw.raw, plan)
+        checks.check_flows(samples, plan)
+        checks.check_windows(samples, plan)
+        cost = {
+            "wall_s": raw.wall_s,
+            "cpu_s": raw.cpu_s,
+            "peak_memory_bytes": raw.peak_memory_bytes,
+        }
+        written = record.write_record(
+            partial,
+            plan,
+            samples,
+            provenance={**provenance(images), "cost": cost},
+            readback={**raw.readback, "idle_rtt_ms": idle_rtt_ms[0]},
+            warnings=[],
+            raw_dir=raw.raw,
+        )
+        figures.save_png(samples, plan, partial / "figure.png")
+        page.save_page(written, partial / "page.html")
+        shutil.move(log, partial / "console.log")
+        return raw.wall_s
