@@ -1,0 +1,122 @@
+# farpath: every target is a thin call of the command line, .venv/bin/farpath,
+# or of a script under images/. `make help` lists targets and variables.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+.ONESHELL:
+
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP MTU STACK REGION SEED LAB CLOCK OUT
+OTHER_VARIABLES := KERNEL_SRC KERNEL_VERSION FORCE JSON
+ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
+
+# A mistyped variable must not run the default in silence.
+quote = '$(subst ','\'',$(1))'
+nearest = $(shell python3 -c 'import difflib, sys; \
+	print(*difflib.get_close_matches(sys.argv[1].upper(), sys.argv[2:], 1, 0.5))' \
+	$(call quote,$(1)) $(ALLOWED) 2>/dev/null)
+refuse = $(error $(1) is not a variable of this Makefile; $(if $(2),did you mean $(2)? )Allowed: $(ALLOWED))
+given := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v)))
+unknown := $(firstword $(filter-out $(ALLOWED) MAKEFLAGS MAKEOVERRIDES -*-command-variables-*-,$(given)))
+$(if $(unknown),$(call refuse,$(unknown),$(call nearest,$(unknown))))
+
+# Values reach the shell through the environment, never as text of a recipe.
+export $(ALLOWED)
+chosen = $(if $(filter-out 0 no false,$($(1))),$(2))
+
+VENV := .venv/farpath-installed
+SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/debian.sh
+
+.PHONY: help setup host-packages venv kernel images rootfs-lab rootfs-sender \
+	experiment test check bench clean clean-cache
+
+help:
+	@cat <<'END'
+	make experiment   run flows over a path, print the table rows, make the figure
+	make test         all checks and tests
+	make check        lint, types and unit tests: no kernel is started
+	make bench        measure the figures of the design
+	make setup        what the targets above need: packages, .venv, kernel, root file systems
+	make kernel       the lab's kernel alone
+	make images       the root file systems alone
+	make clean        remove what was made in this clone (not results/)
+	make clean-cache  remove what was built for all clones
+
+	Variables of make experiment, all optional; a unit may follow a number:
+	  PATH_NAME=cern   a path of topologies/paths     RTT=164ms      base round-trip time
+	  RATE=450Mbit     bottleneck rate                BUFFER=10MB    bottleneck buffer
+	  LOSS=2e-6        random loss                    DROP=...       induced loss
+	  MTU=1500         packet size                    STACK=htcp     what the flows run
+	  REGION=120s      length of a region             SEED=1         all random choices
+	  LAB=virtual      or host                        CLOCK=virtual  or cpu, wall
+	  OUT=results/...  where the record goes          FORCE=1        run again, even if made already
+	  JSON=1           results as JSON
+	and of what builds the kernel:
+	  KERNEL_VERSION=7.2    series of Debian's source KERNEL_SRC=<dir>  your own Linux tree
+	END
+
+# Kernel, root file systems and .venv know nothing of each other: the download
+# of one fills the time in which another computes.
+setup: host-packages
+	@FARPATH_PROGRESS=lines $(MAKE) -j4 venv kernel rootfs-lab rootfs-sender >/dev/null
+
+host-packages:
+	@images/host-packages
+
+venv: $(VENV)
+
+$(VENV): pyproject.toml
+	@for python in python3.13 python3.12 python3.11 python3; do
+		if "$$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+			echo "venv: installing the Python packages for $$("$$python" --version)" >&2
+			"$$python" -m venv .venv
+			.venv/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' >&2 ||
+				{ echo "venv: pip failed, as said above; check the network, then run make venv" >&2; exit 3; }
+			touch $@
+			exit 0
+		fi
+	done
+	echo "venv: no Python 3.11 or later with venv here, found $$(python3 --version 2>&1 || true); install python3.11 and python3-venv" >&2
+	exit 3
+
+kernel:
+	@images/kernel/build
+
+images: rootfs-lab rootfs-sender
+
+rootfs-lab:
+	@images/rootfs lab
+
+rootfs-sender:
+	@images/rootfs sender
+
+experiment: setup
+	@.venv/bin/farpath run \
+		$${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--rate=$$RATE"} \
+		$${BUFFER:+"--buffer=$$BUFFER"} $${LOSS:+"--loss=$$LOSS"} $${DROP:+"--drop=$$DROP"} \
+		$${MTU:+"--mtu=$$MTU"} $${STACK:+"--stack=$$STACK"} $${REGION:+"--region=$$REGION"} \
+		$${SEED:+"--seed=$$SEED"} $${LAB:+"--lab=$$LAB"} $${CLOCK:+"--clock=$$CLOCK"} \
+		$${OUT:+"--out=$$OUT"} $(call chosen,FORCE,--force) $(call chosen,JSON,--json)
+
+check: $(VENV)
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy --strict farpath
+	.venv/bin/shellcheck -x $(SHELL_SCRIPTS)
+	.venv/bin/pytest -q tests/unit
+
+test: setup check
+	@.venv/bin/pytest tests --ignore=tests/unit
+
+bench: setup
+	@.venv/bin/farpath bench
+
+clean:
+	rm -rf .venv build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+clean-cache:
+	@cache=$${FARPATH_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/farpath}
+	echo "removing $$cache" >&2
+	rm -rf "$$cache"
