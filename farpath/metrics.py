@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -167,11 +167,10 @@ class Summary:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers for JSON; what is not defined is None."""
-        plain: dict[str, Any] = _plain(dataclasses.asdict(self))
-        return plain
+        return {key: _plain(value) for key, value in dataclasses.asdict(self).items()}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
@@ -200,7 +199,7 @@ def region_summary(flows_bps: pd.DataFrame, region: Region) -> RegionSummary:
     )
 
 
-def _extreme(values: Sequence[float], best: Any) -> float:
+def _extreme(values: Sequence[float], best: Callable[[Sequence[float]], float]) -> float:
     known = [value for value in values if not math.isnan(value)]
     return float(best(known)) if known else math.nan
 

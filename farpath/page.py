@@ -31,7 +31,7 @@ pre { background: #f6f6f6; padding: .6rem; overflow-x: auto; font-size: 12px }
 """
 
 
-def _line(x: Iterable[float], y: Iterable[float], name: str, **more: Any) -> dict[str, Any]:
+def _line(x: Iterable[float], y: Iterable[float], name: str, **more: object) -> dict[str, Any]:
     """One curve as plotly.js takes it; plain lists keep the page readable."""
     return {
         "type": "scatter",

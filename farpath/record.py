@@ -72,7 +72,7 @@ class Samples:
         return frame
 
 
-def typed_frame(name: str, data: Any) -> pd.DataFrame:
+def typed_frame(name: str, data: Sequence[tuple[object, ...]] | pd.DataFrame) -> pd.DataFrame:
     """A table with exactly the columns, order and types of :data:`COLUMNS`."""
     import pandas as pd
 

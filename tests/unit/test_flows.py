@@ -1,0 +1,91 @@
+"""Parsers of the tools' output, on output captured from the lab."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+
+from farpath.errors import LabFailedError
+from farpath.flows import iperf3, ping, tc
+
+
+def test_a_senders_intervals_hold_the_state_of_its_tcp(data_dir: FilePath) -> None:
+    rows = iperf3.parse_sender((data_dir / "iperf3-sender.json").read_text())
+    assert len(rows) == 3
+    assert rows[0].start_s == 0
+    assert rows[0].end_s == pytest.approx(1.001, abs=1e-3)
+    assert all(row.snd_wnd_bytes > 0 and row.snd_cwnd_bytes > 0 for row in rows)
+    assert all(row.rtt_us >= 164_000 for row in rows)
+    assert rows[0].retransmits == 0
+
+
+def test_a_receivers_last_interval_is_what_was_still_on_its_way(data_dir: FilePath) -> None:
+    rows = iperf3.parse_receiver((data_dir / "iperf3-receiver.json").read_text())
+    assert [row.bytes for row in rows] == [393_216, 14_286_848, 23_330_816, 3_276_800]
+    assert rows[-1].end_s - rows[-1].start_s == pytest.approx(0.183, abs=1e-3)
+
+
+@pytest.mark.parametrize("parse", [iperf3.parse_sender, iperf3.parse_receiver])
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "printed nothing"),
+        ('{"start": {}, "intervals": [', "broken"),
+        ("[]", "no intervals"),
+        ('{"intervals": [], "error": "unable to connect"}', "iperf3 failed: unable to connect"),
+        ('{"intervals": [{"streams": []}]}', "0 streams"),
+        ('{"intervals": [{"streams": [{"start": 0, "end": 1}]}]}', "without 'bytes'"),
+    ],
+)
+def test_a_failed_or_truncated_report_is_a_failed_lab(
+    parse: Callable[[str], Any], text: str, complaint: str
+) -> None:
+    with pytest.raises(LabFailedError, match=complaint):
+        parse(text)
+
+
+@pytest.mark.parametrize("side", ["sender", "receiver"])
+def test_no_prefix_of_a_report_parses(data_dir: FilePath, side: str) -> None:
+    text = (data_dir / f"iperf3-{side}.json").read_text().rstrip()
+    parse: Callable[[str], Any] = getattr(iperf3, f"parse_{side}")
+    for length in range(0, len(text), 97):
+        with pytest.raises(LabFailedError):
+            parse(text[:length])
+
+
+def test_pings_are_read_with_time_number_and_rtt(data_dir: FilePath) -> None:
+    pings = ping.parse((data_dir / "ping.txt").read_text())
+    assert pings.sent == 5
+    assert pings.lost == ()
+    assert pings.replies[0] == ping.Reply(1_100_000_000.250421, 1, 164.014)
+
+
+def test_pings_without_an_answer_are_lost_and_duplicates_count_once() -> None:
+    pings = ping.parse(
+        "[10.5] 64 bytes from 10.0.0.2: icmp_seq=2 ttl=64 time=164 ms\n"
+        "[10.6] 64 bytes from 10.0.0.2: icmp_seq=2 ttl=64 time=200 ms (DUP!)\n"
+        "From 10.0.0.9 icmp_seq=3 Destination Host Unreachable\n"
+        "3 packets transmitted, 1 received, +1 duplicates, 66% packet loss, time 2000ms\n"
+    )
+    assert pings.lost == (1, 3)
+    assert [reply.rtt_ms for reply in pings.replies] == [164.0]
+
+
+def test_a_ping_that_did_not_end_is_a_failed_lab() -> None:
+    with pytest.raises(LabFailedError, match="did not come to its end"):
+        ping.parse("PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n")
+
+
+def test_a_queues_samples_are_read(data_dir: FilePath) -> None:
+    rows = tc.parse_samples((data_dir / "queue.txt").read_text())
+    assert [row.t_s for row in rows] == [0, 1, 30, 80]
+    assert rows[2] == tc.QueueSample(30.0, 10_183_164, 6726, 15_115, 1_539_836_887, 1_017_155)
+
+
+@pytest.mark.parametrize("line", ["1.0", "1.0 [{", "x []", '1.0 [{"kind": "tbf"}]', "1.0 [] 3"])
+def test_a_broken_line_of_the_queues_samples_is_named(line: str) -> None:
+    with pytest.raises(LabFailedError, match="line 1 of"):
+        tc.parse_samples(line + "\n")

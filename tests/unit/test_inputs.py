@@ -1,0 +1,161 @@
+"""Inputs: named paths, path files and what the command line's texts mean."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from farpath import inputs, path
+from farpath.errors import BadInputError
+from farpath.path import Path
+
+
+def test_the_three_paths_of_the_study_are_named() -> None:
+    assert set(inputs.named_paths()) >= {"cern", "ufl", "caltech"}
+
+
+@pytest.mark.parametrize(
+    ("name", "rtt_ms", "low_bps", "high_bps"),
+    [("cern", 164, 400e6, 700e6), ("ufl", 78.9, 400e6, 600e6), ("caltech", 13.6, 600e6, 1000e6)],
+)
+def test_a_studied_path_lies_within_its_published_figures(
+    name: str, rtt_ms: float, low_bps: float, high_bps: float
+) -> None:
+    found = inputs.path_by_name(name)
+    assert found.rtt_ms == rtt_ms
+    assert low_bps <= found.rate_bps <= high_bps
+    assert 0.9 < found.buffer_bytes / found.bdp_bytes < 1.2
+
+
+@pytest.mark.parametrize("name", inputs.named_paths())
+def test_every_named_path_loads_and_says_where_each_value_is_from(name: str) -> None:
+    found = inputs.path_by_name(name)
+    assert found.name == name
+    assert all(found.sources[field].endswith(".") for field in inputs.NUMERIC_FIELDS)
+
+
+def test_an_unknown_name_lists_the_names_and_suggests_one() -> None:
+    with pytest.raises(BadInputError, match="one of caltech, cern, ufl; did you mean cern"):
+        inputs.path_by_name("cren")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("rtt_ms = 164\n", "", "rtt_ms: field required"),
+        ("rtt_ms = 164\n", 'rtt_ms = "164"\n', "rtt_ms: .*valid number"),
+        ("rtt_ms = 164\n", "rtt_ms = true\n", "rtt_ms: .*valid number"),
+        ("rtt_ms = 164\n", "rtt_ms = nan\n", "rtt_ms is nan"),
+        ("rtt_ms = 164\n", "rtt_ms = 164\nrtt = 1\n", "rtt: unknown field"),
+        ("450_000_000", "450.5", "rate_bps: .*valid integer"),
+        ("2e-6", "2", "loss is 2: it must lie between 0 and 0.5"),
+        ('_max" = "33554432"', '_max" = 33554432', "sysctl.net.core.rmem_max: .*valid string"),
+        ('name = "cern"', 'name = "other"', "name is 'other'"),
+        ("buffer_bytes = \"Our", "other = \"Our", "sources.buffer_bytes: missing"),
+        ("[sysctl]", "[sysctl", "is not TOML"),
+    ],
+)  # fmt: skip
+def test_a_faulty_path_file_is_refused_by_file_and_field(
+    tmp_path: FilePath, old: str, new: str, complaint: str
+) -> None:
+    text = inputs.named_paths()["cern"].read_text()
+    assert old in text
+    file = tmp_path / "cern.toml"
+    file.write_text(text.replace(old, new))
+    with pytest.raises(BadInputError, match=complaint) as caught:
+        inputs.load_path(file)
+    assert str(file) in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+def test_a_missing_path_file_is_refused(tmp_path: FilePath) -> None:
+    with pytest.raises(BadInputError, match="No such file"):
+        inputs.load_path(tmp_path / "none.toml")
+
+
+def test_without_anything_given_the_path_is_cern() -> None:
+    found, origins = inputs.resolve_path()
+    assert found.name == "cern"
+    assert "the default" in origins["rtt_ms"]
+
+
+def test_an_rtt_of_a_named_path_takes_that_path() -> None:
+    found, origins = inputs.resolve_path(rtt="0.164s")
+    assert (found.name, found.buffer_bytes) == ("cern", 10_500_000)
+    assert origins["rate_bps"].startswith("path cern (its RTT is 164 ms): Our choice")
+
+
+def test_another_rtt_takes_stated_defaults() -> None:
+    found, origins = inputs.resolve_path(rtt="50ms")
+    assert found.name == "custom"
+    assert found.rate_bps == 450_000_000
+    assert found.buffer_bytes == 2_812_500  # 450 Mbit/s x 50 ms
+    assert (found.loss, found.mtu_bytes, found.window_bytes) == (0.0, 1500, 16_777_216)
+    assert all(origins[field].startswith(("default", "given")) for field in inputs.NUMERIC_FIELDS)
+    assert dict(found.sources) == origins
+
+
+def test_a_short_path_gets_a_buffer_of_a_hundred_frames() -> None:
+    found, _ = inputs.resolve_path(rtt="1ms")
+    assert found.buffer_bytes == 151_400
+
+
+def test_a_long_fat_path_gets_the_window_and_the_maxima_it_needs() -> None:
+    found, _ = inputs.resolve_path(rtt="300ms", rate="1Gbit")
+    # 2 x 37.5 MB and a buffer of 37.5 MB
+    assert found.window_bytes == 112_500_000
+    assert found.sysctl["net.core.rmem_max"] == "112500000"
+    assert found.sysctl["net.ipv4.tcp_rmem"] == "4096 87380 225000000"
+    _, origins = inputs.resolve_path(rtt="10s", rate="10Gbit")
+    assert "limits the flow" in origins["window_bytes"]
+
+
+def test_a_value_given_overrides_and_the_path_loses_its_name() -> None:
+    found, origins = inputs.resolve_path(
+        name="ufl", rate="450Mbit/s", loss="0", buffer="4MB", mtu="1400"
+    )
+    assert found.name == "ufl-changed"
+    assert (found.rate_bps, found.loss, found.buffer_bytes, found.mtu_bytes) == (
+        450_000_000, 0.0, 4_000_000, 1400,
+    )  # fmt: skip
+    assert origins["rate_bps"] == "given"
+    assert origins["window_bytes"].startswith("path ufl")
+
+
+def test_a_value_given_as_it_is_keeps_the_name() -> None:
+    found, _ = inputs.resolve_path(rtt="164ms", loss="2e-6")
+    assert found.name == "cern"
+
+
+def test_a_name_and_another_rtt_contradict() -> None:
+    with pytest.raises(BadInputError, match=r"RTT is 164 ms but path ufl has 78\.9 ms"):
+        inputs.resolve_path(name="ufl", rtt="164ms")
+    assert inputs.resolve_path(name="ufl", rtt="78.9ms")[0].name == "ufl"
+
+
+@given(
+    rtt_ms=st.floats(*path.RTT_MS_RANGE),
+    rate_bps=st.integers(*path.RATE_BPS_RANGE),
+    mtu_bytes=st.integers(*path.MTU_BYTES_RANGE),
+)
+def test_every_rtt_rate_and_mtu_allowed_give_a_valid_path(
+    rtt_ms: float, rate_bps: int, mtu_bytes: int
+) -> None:
+    found, _ = inputs.resolve_path(rtt=f"{rtt_ms!r}ms", rate=str(rate_bps), mtu=str(mtu_bytes))
+    assert found.rate_bps == rate_bps
+
+
+@given(
+    field=st.sampled_from(inputs.NUMERIC_FIELDS),
+    value=st.one_of(st.just(float("nan")), st.just(float("inf")), st.floats(max_value=-1e-9)),
+)
+def test_no_path_has_a_negative_infinite_or_undefined_value(field: str, value: float) -> None:
+    good = Path("x", "x", 10.0, 10**8, 10**6, 0.0, 1500, 10**6)
+    changed: dict[str, Any] = {field: value}
+    with pytest.raises(BadInputError, match=f"path x: {field} is"):
+        dataclasses.replace(good, **changed)

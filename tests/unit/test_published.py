@@ -1,0 +1,40 @@
+"""Published: the paper's tables, complete and as printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from farpath.published import PAPER_NAMES, all_published, published
+
+
+def test_all_nine_stacks_have_both_tables() -> None:
+    rows = all_published()
+    assert len(rows) == 9
+    for row in rows.values():
+        assert [region.number for region in row.regions] == [1, 2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("stack", PAPER_NAMES)
+def test_a_kernel_stack_finds_its_row(stack: str) -> None:
+    row = published(stack, "cern")
+    assert row is not None
+    assert row.stack == PAPER_NAMES[stack]
+
+
+def test_the_row_of_htcp_is_as_printed() -> None:
+    row = published("htcp", "cern")
+    assert row is not None
+    assert (row.mean_mbps, row.std_mbps, row.stability, row.rtt_std_ms) == (402, 113, 0.28, 57)
+    assert (row.regions[5].stability, row.regions[5].fairness) == (0.12, 1.0)
+
+
+def test_printed_stability_is_printed_deviation_over_printed_mean() -> None:
+    for row in all_published().values():
+        assert row.stability == pytest.approx(row.std_mbps / row.mean_mbps, abs=0.011), row.stack
+
+
+@pytest.mark.parametrize(
+    ("stack", "path_name"), [("cubic", "cern"), ("htcp", "ufl"), ("htcp", "cern-changed")]
+)
+def test_what_was_not_printed_is_none(stack: str, path_name: str) -> None:
+    assert published(stack, path_name) is None
