@@ -51,7 +51,7 @@ def _why_not_published(summary: Summary) -> str:
 
 
 def _absent(columns: int) -> tuple[str, ...]:
-    return ("published", NOT_PUBLISHED, *[NOTHING] * (columns - 2))
+    return (NOT_PUBLISHED, *[NOTHING] * (columns - 1))
 
 
 def grid_1(summary: Summary, published: Published | None) -> Grid:
@@ -61,7 +61,7 @@ def grid_1(summary: Summary, published: Published | None) -> Grid:
     """
     header = (
         summary.stack, "mean Mbit/s", "s Mbit/s", "S = s/mean", "F min", "F max",
-        "CPU %", "MHz/Mbps", "SD(RTT) ms",
+        "CPU %", "MHz / Mbps", "SD(RTT) ms",
     )  # fmt: skip
     mean_mbps, std_mbps = summary.mean_bps / 1e6, summary.std_bps / 1e6
     measured = (
@@ -98,9 +98,9 @@ def _with_region(summary: Summary, note: str) -> str:
 
 def grid_2(summary: Summary, published: Published | None) -> Grid:
     """Table 2: stability / fairness of each region. Deviations are differences."""
-    header = (summary.stack, *(f"region {region.number}" for region in summary.regions))
+    header = (summary.stack, *(f"reg. {region.number}" for region in summary.regions))
     measured = tuple(
-        f"{_number(region.stability, 2)}/{_number(region.fairness, 2)}"
+        f"{_number(region.stability, 2)} / {_number(region.fairness, 2)}"
         for region in summary.regions
     )
     title = f"Table 2: S / F of each region, path {summary.path_name}"
@@ -108,12 +108,12 @@ def grid_2(summary: Summary, published: Published | None) -> Grid:
     if published is None:
         return Grid(title, header, (*rows, _absent(len(header))), _why_not_published(summary))
     pairs = list(zip(summary.regions, published.regions, strict=True))
-    rows.append(("published", *(f"{p.stability:.2f}/{p.fairness:.2f}" for _, p in pairs)))
+    rows.append(("published", *(f"{p.stability:.2f} / {p.fairness:.2f}" for _, p in pairs)))
     rows.append(
         (
             "deviation",
             *(
-                f"{_difference(m.stability, p.stability)}/{_difference(m.fairness, p.fairness)}"
+                f"{_difference(m.stability, p.stability)} / {_difference(m.fairness, p.fairness)}"
                 for m, p in pairs
             ),
         )
@@ -131,7 +131,7 @@ def rich_table(grid: Grid) -> Table:
         title_justify="left", caption_justify="left", title_style="bold", caption_style="dim",
     )  # fmt: skip
     for place, name in enumerate(grid.header):
-        table.add_column(name, justify="right" if place else "left", no_wrap=True)
+        table.add_column(name, justify="right" if place else "left", no_wrap=place == 0)
     for row in grid.rows:
         table.add_row(*row)
     return table

@@ -35,9 +35,9 @@ def test_table_1_puts_measured_published_and_deviation_below_each_other(
 def test_table_2_has_a_cell_for_each_region(summary: Summary) -> None:
     grid = tables.grid_2(summary, published("htcp", "cern"))
     assert all(len(row) == 8 for row in (grid.header, *grid.rows))
-    assert grid.rows[0][2] == "0.00/1.00"
-    assert grid.rows[1][2] == "0.26/1.00"
-    assert grid.rows[2][2] == "-0.26/+0.00"
+    assert grid.rows[0][2] == "0.00 / 1.00"
+    assert grid.rows[1][2] == "0.26 / 1.00"
+    assert grid.rows[2][2] == "-0.26 / +0.00"
 
 
 def test_a_path_or_stack_without_published_numbers_says_so(summary: Summary) -> None:
@@ -55,10 +55,14 @@ def test_an_undefined_metric_is_a_dash(summary: Summary) -> None:
     assert (grid.rows[0][3], grid.rows[2][3]) == ("-", "-")
 
 
-def test_rendered_tables_fit_their_width_and_cut_nothing_off(summary: Summary) -> None:
+@pytest.mark.parametrize("width_columns", [80, 100, 120])
+def test_rendered_tables_fit_their_width_and_cut_nothing_off(
+    summary: Summary, width_columns: int
+) -> None:
     beside = published("htcp", "cern")
-    text = tables.render(tables.table_1(summary, beside), tables.table_2(summary, beside))
-    assert max(map(len, text.splitlines())) <= 120
+    both = (tables.table_1(summary, beside), tables.table_2(summary, beside))
+    text = tables.render(*both, width_columns=width_columns)
+    assert max(map(len, text.splitlines())) <= width_columns
     assert "…" not in text
     assert "\x1b" not in text
 
