@@ -58,7 +58,14 @@ def _draw_rtt(axes: Axes, samples: Samples, plan: Plan) -> None:
     lost = samples.ping.loc[samples.ping["rtt_ms"].isna(), "t_s"]
     if len(lost):
         axes.plot(lost, [0.04 * most] * len(lost), "x", color="#d62728", markersize=4)
-        axes.text(0.995, 0.05, f"x: {len(lost)} lost", transform=axes.transAxes, ha="right")
+        axes.text(
+            0.995,
+            0.11,
+            f"x: {len(lost)} lost",
+            transform=axes.transAxes,
+            ha="right",
+            color="#d62728",
+        )
 
 
 def _draw_throughput(axes: Axes, samples: Samples, plan: Plan) -> None:
