@@ -46,9 +46,7 @@ def check_windows(samples: Samples, plan: Plan) -> None:
         largest = int(rows["snd_wnd_bytes"].max())
         carried = float((rows["throughput_bps"]).sum()) / 8 * plan.settings.sample_interval_s
         too_large = largest > wanted * (1 + WINDOW_TOLERANCE)
-        too_small = (
-            carried > WINDOWS_TO_OPEN * wanted and largest < wanted * (1 - WINDOW_TOLERANCE)
-        )
+        too_small = carried > WINDOWS_TO_OPEN * wanted and largest < wanted * (1 - WINDOW_TOLERANCE)
         if too_large or too_small:
             raise CheckFailedError(
                 f"{flow} was offered a window of {largest} bytes, not {wanted}: "

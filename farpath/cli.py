@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path as FilePath
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -131,7 +132,9 @@ def _print_tables(record: Record, origins: dict[str, str]) -> None:
     plan = record.plan
     print(f"path {plan.path.name}: {plan.path.title}")
     for name, origin in origins.items():
-        print(f"  {name} = {getattr(plan.path, name):,}  [{origin}]")
+        value = getattr(plan.path, name)
+        shown = f"{len(value)} settings" if isinstance(value, Mapping) else f"{value:,}"
+        print(f"  {name:<12} {shown:>14}  {origin}")
     summary = summarise(record.samples, plan)
     printed = published(summary.stack, summary.path_name)
     console = Console(width=max(100, Console().width))

@@ -27,6 +27,14 @@ def say(kind: str, **values: Any) -> None:
     print(event_line(kind, virtual_s=round(time.monotonic(), 6), **values), flush=True)
 
 
+def verified(network: Network, found: dict[str, Any]) -> bool:
+    """Whether the lab is what was asked; else the host is told how it differs."""
+    differences = network.differences(found)
+    if differences:
+        say("mismatch", differences=differences)
+    return not differences
+
+
 def play(share: FilePath) -> None:
     """One whole run. What the tools say gathers in memory until the end."""
     system.mount_all()
@@ -40,9 +48,7 @@ def play(share: FilePath) -> None:
     hosts = {host.name: EndHost(host.name, host.pid, image) for host in network.mininet.hosts}
     say("hosts-ready")
     before = network.read_back()
-    differences = network.differences(before)
-    if differences:
-        say("mismatch", differences=differences)
+    if not verified(network, before):
         return
     raw = FilePath("/tmp") / RAW_DIR
     raw.mkdir()
@@ -50,6 +56,8 @@ def play(share: FilePath) -> None:
     say("idle-pings", output=traffic.ping_idle_path(IDLE_PINGS))
     traffic.play(lambda t_s: say("progress", t_s=t_s))
     after = network.read_back()
+    if not verified(network, after):
+        return
     (share / READBACK_FILE).write_text(json.dumps({"before": before, "after": after}))
     shutil.copytree(raw, share / RAW_DIR, copy_function=shutil.copyfile)
     say("done")

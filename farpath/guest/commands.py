@@ -11,9 +11,9 @@ class CommandError(RuntimeError):
     """A tool of the guest failed; the text holds the command and its output."""
 
 
-def run(*arguments: str) -> str:
-    """Run a command, return its standard output; CommandError if it fails."""
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+def run(*arguments: str, text: str = "") -> str:
+    """Run a command on an input, return its output; CommandError if it fails."""
+    done = subprocess.run(arguments, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         raise CommandError(
             f"'{' '.join(arguments)}' exited with {done.returncode}: "

@@ -31,8 +31,7 @@ class Bottleneck:
         """What follows ``tc qdisc add dev X``."""
         burst = BUCKET_FRAMES * self.frame_bytes
         return (
-            f"root handle 1: tbf rate {self.rate_bps}bit burst {burst}"
-            f" limit {self.buffer_bytes}"
+            f"root handle 1: tbf rate {self.rate_bps}bit burst {burst} limit {self.buffer_bytes}"
         ).split()
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:

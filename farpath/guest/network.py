@@ -11,8 +11,14 @@ from typing import Any
 from mininet.net import Mininet
 from mininet.node import OVSBridge
 
-from farpath.guest.commands import run_json
-from farpath.guest.system import can_write_setting, has_setting, read_setting, write_setting
+from farpath.guest.commands import run, run_json
+from farpath.guest.system import (
+    can_write_setting,
+    dropped_between_ports,
+    has_setting,
+    read_setting,
+    write_setting,
+)
 from farpath.plan import Plan
 
 #: Work that a network card would do for the kernel: with any of it on, netem and
@@ -68,8 +74,6 @@ class Network:
             topo=self.topology,
             switch=OVSBridge,
             controller=None,
-            autoSetMacs=True,
-            autoStaticArp=True,
         )
 
     def start(self) -> None:
@@ -78,10 +82,9 @@ class Network:
         Queues come last: Open vSwitch clears those of the ports it takes.
         """
         self.mininet.start()
-        for node in [*self.mininet.hosts, *self.mininet.switches]:
-            output = node.cmd(" && ".join(self._port_commands(node))).strip()
-            if output:
-                raise RuntimeError(f"setting the ports of {node} said: {output}")
+        for node in [*self.mininet.hosts, self.mininet.switches[0]]:
+            with network_namespace(node.pid):
+                self._set_ports(node)
         self._apply(self.plan.path.sysctl)
         for host in self.mininet.hosts:
             with network_namespace(host.pid):
@@ -104,20 +107,33 @@ class Network:
             settings["net.ipv4.tcp_moderate_rcvbuf"] = "0"
         return settings
 
-    def _port_commands(self, node: Any) -> list[str]:
-        commands = []
-        offloads = " ".join(f"{name} off" for name in OFFLOADS)
-        for intf in node.intfList():
-            if intf.name == "lo":
-                continue
-            commands.append(
-                f"ip link set dev {intf} mtu {self.plan.path.mtu_bytes} gso_max_segs 1"
-            )
-            commands.append(f"ethtool -K {intf} {offloads}")
-            queue = intf.params.get("queue")
-            if queue:
-                commands.append(f"tc qdisc add dev {intf} {' '.join(queue.tc_arguments())}")
-        return commands
+    def _ports_with(self, node: Any) -> list[Any]:
+        """The ports in a node's network namespace; all switches share one."""
+        nodes = self.mininet.switches if node in self.mininet.switches else [node]
+        return [intf for each in nodes for intf in each.intfList() if intf.name != "lo"]
+
+    def _set_ports(self, node: Any) -> None:
+        """MTU, offloads, queues and neighbours, in as few processes as the tools allow."""
+        ports = self._ports_with(node)
+        mtu_bytes = self.plan.path.mtu_bytes
+        links = [f"link set dev {port} mtu {mtu_bytes} gso_max_segs 1" for port in ports]
+        if node in self.mininet.hosts:
+            links += [
+                f"neigh replace {host.IP()} lladdr {host.MAC()} dev {ports[0]} nud permanent"
+                for host in self.mininet.hosts
+                if host is not node
+            ]
+        run("ip", "-batch", "-", text="\n".join(links))
+        for port in ports:
+            states = [word for name in OFFLOADS for word in (name, "off")]
+            run("ethtool", "-K", port.name, *states)
+        queues = [
+            f"qdisc add dev {port} {' '.join(port.params['queue'].tc_arguments())}"
+            for port in ports
+            if port.params.get("queue")
+        ]
+        if queues:
+            run("tc", "-batch", "-", text="\n".join(queues))
 
     def _queues(self) -> dict[str, Any]:
         return {
@@ -149,13 +165,16 @@ class Network:
             "qdiscs": run_json("tc", "-r", "-s", "-j", "qdisc", "show"),
             "links": links,
             "settings": {"": global_settings, **settings},
+            "dropped_between_ports": dropped_between_ports(),
         }
 
     def _links(self, node: Any) -> list[dict[str, Any]]:
         with network_namespace(node.pid):
             shown = run_json("ip", "-d", "-j", "link", "show", "type", "veth")
             names = [link["ifname"] for link in shown]
-            features = {f["ifname"]: f for n in names for f in run_json("ethtool", "--json", "-k", n)}
+            features = {
+                f["ifname"]: f for n in names for f in run_json("ethtool", "--json", "-k", n)
+            }
         return [
             {
                 "port": link["ifname"],
@@ -171,6 +190,8 @@ class Network:
     def differences(self, found: dict[str, Any]) -> list[str]:
         """How a read-back differs from what was asked, one sentence each."""
         sentences = []
+        if found["dropped_between_ports"]:
+            sentences.append(f"{found['dropped_between_ports']} packets were lost between ports")
         roots = {qdisc["dev"]: qdisc for qdisc in found["qdiscs"] if qdisc.get("root")}
         for port, queue in self._queues().items():
             for difference in queue.differences(roots.get(port, {})):
