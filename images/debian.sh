@@ -9,6 +9,7 @@
 
 readonly SUITE=trixie
 CACHE=${FARPATH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/farpath}
+[[ $CACHE = /* ]] || CACHE=$PWD/$CACHE
 
 say() {
     printf '%s: %s\n' "$PART" "$*" >&2
