@@ -59,7 +59,7 @@ help:
 # Kernel, root file systems and .venv know nothing of each other: the download
 # of one fills the time in which another computes.
 setup: host-packages
-	@FARPATH_PROGRESS=lines $(MAKE) -j4 venv kernel rootfs-lab rootfs-sender >/dev/null
+	@FARPATH_PROGRESS=lines $(MAKE) -j4 venv kernel rootfs-lab rootfs-sender
 
 host-packages:
 	@images/host-packages
@@ -80,16 +80,19 @@ $(VENV): pyproject.toml
 	echo "venv: no Python 3.11 or later with venv here, found $$(python3 --version 2>&1 || true); install python3.11 and python3-venv" >&2
 	exit 3
 
+# build/ holds links to what is built in the cache, for the command line to find.
+linked = mkdir -p build; place=$$($(1)); ln -sfn "$$place" build/$(2)
+
 kernel:
-	@images/kernel/build
+	@$(call linked,images/kernel/build,kernel)
 
 images: rootfs-lab rootfs-sender
 
 rootfs-lab:
-	@images/rootfs lab
+	@$(call linked,images/rootfs lab,lab)
 
 rootfs-sender:
-	@images/rootfs sender
+	@$(call linked,images/rootfs sender,sender)
 
 experiment: setup
 	@.venv/bin/farpath run \

@@ -127,7 +127,7 @@ def _print_tables(record: Record, origins: dict[str, str]) -> None:
 
     from farpath import tables
     from farpath.metrics import summarise
-    from farpath.published import published
+    from farpath.published import published_beside
 
     plan = record.plan
     print(f"path {plan.path.name}: {plan.path.title}")
@@ -136,7 +136,7 @@ def _print_tables(record: Record, origins: dict[str, str]) -> None:
         shown = f"{len(value)} settings" if isinstance(value, Mapping) else f"{value:,}"
         print(f"  {name:<12} {shown:>14}  {origin}")
     summary = summarise(record.samples, plan)
-    printed = published(summary.stack, summary.path_name)
+    printed = published_beside(plan)
     console = Console(width=max(100, Console().width))
     console.print(tables.table_1(summary, printed))
     console.print(tables.table_2(summary, printed))

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from farpath.plan import Plan
-from farpath.schedule import SHARED_REGIONS, Flow, Region, Schedule
+from farpath.schedule import Flow, Region, Schedule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +139,7 @@ class Summary:
     """What tables print of one run.
 
     ``stability`` and throughputs: over the whole schedule's one-second aggregates.
-    ``fairness_min`` and ``fairness_max``: over regions 2 to 6. ``rtt_*``: of the
+    ``fairness_min``, ``fairness_max``: over regions of several flows. ``rtt_*``: of the
     answered pings. ``queue_max_*``: the largest sampled backlog. ``queue_drops``:
     packets that the bottleneck dropped; ``retransmits``: segments sent again.
     """
@@ -209,7 +209,7 @@ def summarise(samples: Samples, plan: Plan) -> Summary:
     flows_bps = per_second(samples, plan.schedule)
     total = flows_bps.sum(axis="columns").to_numpy(dtype=np.float64)
     regions = tuple(region_summary(flows_bps, region) for region in plan.schedule.regions())
-    shared = [region.fairness for region in regions if region.number in SHARED_REGIONS]
+    shared = [region.fairness for region in regions if len(region.flows) > 1]
     rtt_ms = samples.ping["rtt_ms"].to_numpy(dtype=np.float64)
     answered = list(rtt_ms[~np.isnan(rtt_ms)])
     queue = samples.queue

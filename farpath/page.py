@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.figures import boundaries_s, flow_colour, title
 from farpath.metrics import per_second, smoothed, summarise
-from farpath.published import published
+from farpath.published import published_beside
 from farpath.tables import Grid, grid_1, grid_2
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def render_page(record: Record) -> str:
     """The whole page as HTML: tables, curves, path and provenance."""
     plan = record.plan
     summary = summarise(record.samples, plan)
-    beside = published(summary.stack, summary.path_name)
+    beside = published_beside(plan)
     heading = html.escape(title(plan))
     warnings = "".join(f"<p class='warning'>{html.escape(w)}</p>" for w in record.data["warnings"])
     parts = [

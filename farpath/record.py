@@ -46,8 +46,10 @@ COLUMNS = {
     "queue": {"t_s": "float", "backlog_bytes": "int", "backlog_packets": "int", "drops": "int"},
 }
 _TYPES = {"str": "object", "float": "float64", "int": "int64"}
-#: iperf3's intervals are one second each.
-INTERVAL_S = 1.0
+#: By how many intervals, or which part of them, iperf3's reports may miss the
+#: schedule: it ends a test up to one interval late.
+INTERVALS_OFF = 1
+INTERVALS_OFF_PART = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +98,14 @@ def _parsed(raw_dir: FilePath, name: str, parse: Callable[[str], T]) -> T:
         raise LabFailedError(f"{name}: {error.message}", error.detail) from error
 
 
-def _flow_rows(raw_dir: FilePath, flow: Flow) -> list[tuple[str, float, float, int, int, int, int]]:
+def _flow_rows(
+    raw_dir: FilePath, flow: Flow, interval_s: float
+) -> list[tuple[str, float, float, int, int, int, int]]:
     """Rows of one flow: the k-th intervals of sender and receiver belong together."""
     sent = _parsed(raw_dir, f"{flow.name}-sender.out", iperf3.parse_sender)
     taken = _parsed(raw_dir, f"{flow.name}-receiver.out", iperf3.parse_receiver)
-    wanted = (flow.stop_s - flow.start_s) / INTERVAL_S
-    if abs(len(sent) - wanted) > 1:
+    wanted = (flow.stop_s - flow.start_s) / interval_s
+    if abs(len(sent) - wanted) > max(INTERVALS_OFF, INTERVALS_OFF_PART * wanted):
         raise LabFailedError(f"{flow.name} sent in {len(sent)} intervals of {wanted:g}")
     if len(taken) < len(sent):
         raise LabFailedError(
@@ -146,7 +150,8 @@ def samples_from_raw(raw_dir: FilePath, plan: Plan) -> Samples:
     Raises :class:`LabFailedError` that names the file for output that is missing,
     cut short, reports an error or does not cover the schedule.
     """
-    flows = [row for flow in plan.schedule.flows for row in _flow_rows(raw_dir, flow)]
+    interval_s = plan.settings.sample_interval_s
+    flows = [row for flow in plan.schedule.flows for row in _flow_rows(raw_dir, flow, interval_s)]
     pings = _parsed(raw_dir, "ping.out", ping.parse)
     queue = _parsed(raw_dir, "queue.txt", tc.parse_samples)
     return Samples(

@@ -6,13 +6,13 @@ Plain data, shared by host and guest.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
-#: Regions of the 2005 test, in units of one region: where each begins and ends.
-#: Four flows join one region apart and leave last in, first out; with all four
-#: present the region is twice as long (paper, section III.A and figure 1).
-SEVEN_REGIONS = ((0, 1), (1, 2), (2, 3), (3, 5), (5, 6), (6, 7), (7, 8))
-#: The regions in which more than one flow is present, counted from 1.
-SHARED_REGIONS = (2, 3, 4, 5, 6)
+#: The 2005 test: flows join one region apart and leave last in, first out, so with
+#: all of them present the region is twice as long (paper, section III.A, figure 1).
+SEVEN_REGIONS = "seven-regions"
+FLOWS = 4
+REGIONS = 2 * FLOWS
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,20 @@ class Schedule:
     region_s: float
 
     def regions(self) -> tuple[Region, ...]:
-        """The seven regions, each with the flows present throughout it."""
-        found = []
-        for number, (start, stop) in enumerate(SEVEN_REGIONS, start=1):
-            start_s, stop_s = start * self.region_s, stop * self.region_s
+        """The stretches between one flow's start or stop and the next, in order.
+
+        Seven for the 2005 test; regions without any flow do not count.
+        """
+        edges_s = sorted({edge for flow in self.flows for edge in (flow.start_s, flow.stop_s)})
+        found: list[Region] = []
+        for start_s, stop_s in pairwise(edges_s):
             present = tuple(
                 flow.name
                 for flow in self.flows
                 if flow.start_s <= start_s and flow.stop_s >= stop_s
             )
-            found.append(Region(number, start_s, stop_s, present))
+            if present:
+                found.append(Region(len(found) + 1, start_s, stop_s, present))
         return tuple(found)
 
 
@@ -69,7 +73,6 @@ def seven_regions(stack: str, region_s: float) -> Schedule:
 
     Source: the paper, section III.A; with ``region_s`` 120 it lasts 16 minutes.
     """
-    end = SEVEN_REGIONS[-1][1]
     flows = tuple(
         Flow(
             name=f"flow{number}",
@@ -77,9 +80,9 @@ def seven_regions(stack: str, region_s: float) -> Schedule:
             receiver="receiver",
             stack=stack,
             start_s=(number - 1) * region_s,
-            stop_s=(end - number + 1) * region_s,
+            stop_s=(REGIONS - number + 1) * region_s,
             port=5200 + number,
         )
-        for number in range(1, 5)
+        for number in range(1, FLOWS + 1)
     )
-    return Schedule("seven-regions", flows, end * region_s, region_s)
+    return Schedule(SEVEN_REGIONS, flows, REGIONS * region_s, region_s)

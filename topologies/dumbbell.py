@@ -33,6 +33,7 @@ class Dumbbell(Topo):
     bottleneck = "s2-eth2"
 
     def build(self, path: Path, seed: int) -> None:
+        """Lay the dumbbell out; ``seed`` decides which packets are lost."""
         near, far = self.addSwitch("s1"), self.addSwitch("s2")
         there = Delay(path.one_way_delay_s, path.loss, seed)
         back = Delay(path.one_way_delay_s, 0.0, seed)

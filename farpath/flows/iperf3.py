@@ -16,7 +16,7 @@ from farpath.schedule import Flow
 BLOCK_BYTES = 131_072
 
 
-def server_arguments(flow: Flow) -> list[str]:
+def server_arguments(flow: Flow, interval_s: float) -> list[str]:
     """The receiving side of one flow: one test, then exit."""
     return [
         "iperf3",
@@ -25,12 +25,12 @@ def server_arguments(flow: Flow) -> list[str]:
         "--port",
         str(flow.port),
         "--interval",
-        "1",
+        f"{interval_s:g}",
         "--json",
     ]
 
 
-def client_arguments(flow: Flow, address: str) -> list[str]:
+def client_arguments(flow: Flow, address: str, interval_s: float) -> list[str]:
     """The sending side of one flow."""
     return [
         "iperf3",
@@ -41,7 +41,7 @@ def client_arguments(flow: Flow, address: str) -> list[str]:
         "--time",
         f"{flow.stop_s - flow.start_s:.0f}",
         "--interval",
-        "1",
+        f"{interval_s:g}",
         "--congestion",
         flow.stack,
         "--length",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -91,7 +91,7 @@ class Network:
                 self._apply(self._host_settings(host.name))
 
     @staticmethod
-    def _apply(settings: dict[str, str]) -> None:
+    def _apply(settings: Mapping[str, str]) -> None:
         for name, value in settings.items():
             if can_write_setting(name):
                 write_setting(name, value)

@@ -37,7 +37,8 @@ class QueueSampler:
 
     def sample(self, t_s: float) -> None:
         """Append one line: time, blank, what tc says."""
-        assert self.tc.stdin is not None and self.tc.stdout is not None
+        assert self.tc.stdin is not None
+        assert self.tc.stdout is not None
         self.tc.stdin.write(f"qdisc show dev {self.port}\n".encode())
         self.tc.stdin.flush()
         answer = self.tc.stdout.readline()
@@ -104,18 +105,14 @@ class Traffic:
                 "LD_PRELOAD": SINK_LIBRARY,
                 "SINK_WAKE_BYTES": str(settings.wake_bytes),
             }
-        self._start(
-            flow.receiver, f"{flow.name}-receiver", iperf3.server_arguments(flow), environment
-        )
+        interval_s = settings.sample_interval_s
+        server = iperf3.server_arguments(flow, interval_s)
+        self._start(flow.receiver, f"{flow.name}-receiver", server, environment)
         while not self.hosts[flow.receiver].listens(flow.port):
             self._check_running()
             time.sleep(0.001)
-        address = self.network.address(flow.receiver)
-        self._start(
-            flow.sender,
-            f"{flow.name}-sender",
-            iperf3.client_arguments(flow, address),
-        )
+        client = iperf3.client_arguments(flow, self.network.address(flow.receiver), interval_s)
+        self._start(flow.sender, f"{flow.name}-sender", client)
 
     def _explain(self, label: str, status: int | None) -> str:
         said = ""

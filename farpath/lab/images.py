@@ -39,9 +39,11 @@ class Images:
         """SHA-256 over everything here that can change what a run measures."""
         text = json.dumps(
             {
-                "kernel": self.manifests["kernel"]["linux_sha256"],
-                "lab": self.manifests["lab"]["packages_hash"],
-                "sender": self.manifests["sender"]["packages_hash"],
+                "linux": self.manifests["kernel"]["linux_hash"],
+                "seedrandom": self.manifests["kernel"]["seedrandom_hash"],
+                # A place is named after what went into it beside the packages.
+                "lab": [self.lab.name, self.manifests["lab"]["packages_hash"]],
+                "sender": [self.sender.name, self.manifests["sender"]["packages_hash"]],
             },
             sort_keys=True,
         )

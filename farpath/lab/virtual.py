@@ -179,6 +179,7 @@ def play(plan: Plan, images: Images, log: FilePath, watch: Watch) -> Iterator[Ra
             finally:
                 if guest.returncode is None:
                     _end(guest)
+                guest.stdout.close()
         _judge(last, console, guest.returncode, log)
         yield RawRun(
             raw=share / RAW_DIR,

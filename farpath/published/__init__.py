@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from farpath.plan import Plan
+from farpath.schedule import SEVEN_REGIONS
+
 #: The only path whose tables are printed.
 PUBLISHED_PATH = "cern"
 #: A kernel's name of a stack and the paper's.
@@ -81,3 +84,11 @@ def published(stack: str, path_name: str) -> Published | None:
     if path_name != PUBLISHED_PATH or stack not in PAPER_NAMES:
         return None
     return all_published()[PAPER_NAMES[stack]]
+
+
+def published_beside(plan: Plan) -> Published | None:
+    """What the paper prints for a run: the 2005 test with one stack on its path."""
+    stacks = {flow.stack for flow in plan.schedule.flows}
+    if plan.schedule.name != SEVEN_REGIONS or len(stacks) != 1:
+        return None
+    return published(stacks.pop(), plan.path.name)

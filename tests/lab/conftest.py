@@ -1,0 +1,54 @@
+"""The lab for tests: the real one, on small schedules."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.inputs import path_by_name
+from farpath.path import Path
+from farpath.plan import Plan
+from farpath.record import Record, load_record
+from farpath.run import make_plan, run
+from farpath.schedule import Flow, Schedule
+
+RunPlan = Callable[[Plan], Record]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything in this folder boots the lab."""
+    for item in items:
+        if item.path.is_relative_to(FilePath(__file__).parent):
+            item.add_marker(pytest.mark.lab)
+
+
+def single_flow(
+    stack: str, duration_s: float, path: Path | None = None, flows: int = 1, **settings: object
+) -> Plan:
+    """A plan of equal flows, all from 0 to ``duration_s``, on a path without loss."""
+    path = path or dataclasses.replace(path_by_name("cern"), loss=0.0)
+    schedule = Schedule(
+        "together",
+        tuple(
+            Flow(f"flow{number}", "sender", "receiver", stack, 0.0, duration_s, 5200 + number)
+            for number in range(1, flows + 1)
+        ),
+        duration_s,
+        duration_s,
+    )
+    plan = make_plan(path, schedule, seed=1, clock="virtual")
+    return dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, **settings))
+
+
+@pytest.fixture
+def run_plan(tmp_path: FilePath) -> RunPlan:
+    """Run a plan in a fresh lab and give its record."""
+
+    def make(plan: Plan) -> Record:
+        outcome = run(plan, tmp_path / "results", force=True, watch=lambda _event: None)
+        return load_record(outcome.directory)
+
+    return make

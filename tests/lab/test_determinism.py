@@ -1,0 +1,48 @@
+"""Equal inputs, equal fingerprint: alone, in parallel, under load; seeds differ."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path as FilePath
+
+from farpath.inputs import path_by_name
+from farpath.plan import Plan
+from farpath.record import load_record
+from farpath.run import make_plan, run
+from farpath.schedule import seven_regions
+
+
+def short_plan(seed: int) -> Plan:
+    """Four flows of CUBIC on a lossy short path: every random choice takes part."""
+    path = dataclasses.replace(path_by_name("caltech"), loss=1e-4)
+    return make_plan(path, seven_regions("cubic", 2.0), seed=seed, clock="virtual")
+
+
+def fingerprint_of(plan: Plan, out: FilePath) -> str:
+    """The fingerprint of a fresh run."""
+    return load_record(run(plan, out, force=True, watch=lambda _e: None).directory).fingerprint
+
+
+def test_two_equal_runs_in_parallel_give_equal_fingerprints(tmp_path: FilePath) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        one, two = pool.map(lambda name: fingerprint_of(short_plan(1), tmp_path / name), "ab")
+    assert one == two
+
+
+def test_a_loaded_machine_gives_the_same_fingerprint_and_another_seed_another(
+    tmp_path: FilePath,
+) -> None:
+    idle = fingerprint_of(short_plan(1), tmp_path / "idle")
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+    try:
+        loaded = fingerprint_of(short_plan(1), tmp_path / "loaded")
+        other = fingerprint_of(short_plan(2), tmp_path / "other")
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert loaded == idle
+    assert other != idle

@@ -1,0 +1,154 @@
+"""The lab's paths are what they say: RTT, rate, buffer, drop-tail, window, loss."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+
+import pytest
+
+from farpath.errors import CheckFailedError, LabFailedError
+from farpath.flows import tc
+from farpath.inputs import path_by_name
+from farpath.record import Record
+from farpath.run import make_plan
+from farpath.schedule import seven_regions
+
+from .conftest import RunPlan, single_flow
+
+#: Two full windows of 16 MiB fill any named path and its buffer.
+FILLING_FLOWS = 2
+
+
+def filled(run_plan: RunPlan, duration_s: float = 12.0) -> Record:
+    """A run whose buffer overflows, sampled ten times a second."""
+    plan = single_flow(
+        "cubic",
+        duration_s,
+        flows=FILLING_FLOWS,
+        sample_interval_s=0.1,
+        ping_interval_s=0.1,
+    )
+    return run_plan(plan)
+
+
+@pytest.fixture(scope="module")
+def filled_record(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    """One such run for all tests of this module."""
+    from farpath.record import load_record
+    from farpath.run import run
+
+    def make(plan):  # type: ignore[no-untyped-def]
+        out = tmp_path_factory.mktemp("filled")
+        return load_record(run(plan, out, force=True, watch=lambda _event: None).directory)
+
+    return filled(make)
+
+
+@pytest.mark.parametrize("name", ["caltech", "ufl", "cern"])
+def test_the_idle_path_has_the_base_rtt_to_a_microsecond(run_plan: RunPlan, name: str) -> None:
+    path = dataclasses.replace(path_by_name(name), loss=0.0)
+    record = run_plan(single_flow("reno", 2.0, path))
+    error_us = round((record.data["readback"]["idle_rtt_ms"] - path.rtt_ms) * 1e3, 3)
+    print(f"{name}: base RTT error {error_us:+.3f} us")
+    assert abs(error_us) <= 1.0
+
+
+def test_a_busy_bottleneck_sends_at_its_rate_to_a_thousandth(filled_record: Record) -> None:
+    raw = gzip.decompress((filled_record.directory / "raw" / "queue.txt.gz").read_bytes())
+    samples = tc.parse_samples(raw.decode())
+    wanted_bps = filled_record.plan.path.rate_bps
+    # A tenth of a second cannot empty a queue that lasts longer than that.
+    lasting = [s.backlog_bytes * 8 / wanted_bps > 0.11 for s in samples]
+    spans = [
+        (b.t_s - a.t_s, b.bytes - a.bytes)
+        for a, b, busy in zip(samples, samples[1:], lasting, strict=False)
+        if busy
+    ]
+    assert len(spans) > 10
+    rate_bps = 8 * sum(sent for _, sent in spans) / sum(length for length, _ in spans)
+    print(f"rate {rate_bps:.0f} bit/s, error {rate_bps / wanted_bps - 1:+.4%}")
+    assert rate_bps == pytest.approx(wanted_bps, rel=1e-3)
+
+
+def test_a_full_buffer_delays_by_its_size_over_the_rate(filled_record: Record) -> None:
+    path = filled_record.plan.path
+    full_ms = path.buffer_bytes * 8e3 / path.rate_bps
+    most_ms = float(filled_record.samples.ping["rtt_ms"].max()) - path.rtt_ms
+    print(f"largest queueing delay {most_ms:.3f} ms, a full buffer's {full_ms:.3f} ms")
+    # The bucket lets two frames pass at once; a ping seldom meets the very last byte.
+    assert most_ms <= full_ms + 0.1
+    assert most_ms >= 0.97 * full_ms
+
+
+def test_packets_are_dropped_only_while_the_buffer_is_full(filled_record: Record) -> None:
+    queue = filled_record.samples.queue
+    buffer_bytes = filled_record.plan.path.buffer_bytes
+    assert int(queue["drops"].max()) > 0
+    dropped = queue["drops"].diff() > 0
+    fullest = queue["backlog_bytes"].rolling(2).max()[dropped]
+    assert (fullest > 0.9 * buffer_bytes).all()
+    assert (queue["backlog_bytes"] <= buffer_bytes + filled_record.plan.path.frame_bytes).all()
+
+
+def test_the_receiver_offers_the_window_asked_for(filled_record: Record) -> None:
+    wanted = filled_record.plan.path.window_bytes
+    largest = int(filled_record.samples.flows["snd_wnd_bytes"].max())
+    print(f"largest window {largest} bytes, error {largest / wanted - 1:+.3%}")
+    assert largest == pytest.approx(wanted, rel=0.01)
+
+
+def test_random_loss_is_as_frequent_as_the_path_says(run_plan: RunPlan) -> None:
+    # Ten thousand packets of 1e-2 loss: 100 expected, standard deviation 10.
+    path = dataclasses.replace(path_by_name("caltech"), loss=1e-2)
+    record = run_plan(single_flow("bbr", 5.0, path))
+    after = record.data["readback"]["after"]["qdiscs"]
+    lossy = next(q for q in after if "loss-random" in q.get("options", {}))
+    share = lossy["drops"] / (lossy["drops"] + lossy["packets"])
+    packets = lossy["drops"] + lossy["packets"]
+    deviation = (share - 1e-2) / (1e-2 * (1 - 1e-2) / packets) ** 0.5
+    print(f"{lossy['drops']} of {packets} packets lost, {deviation:+.2f} standard deviations")
+    assert abs(deviation) < 4
+
+
+def test_offloads_are_off_and_queues_are_read_back(filled_record: Record) -> None:
+    readback = filled_record.data["readback"]
+    assert {link["gso_max_segs"] for link in readback["before"]["links"]} == {1}
+    active = [link["offloads"] for link in readback["before"]["links"]]
+    assert not any(any(offloads.values()) for offloads in active)
+    kinds = {q["dev"]: q["kind"] for q in readback["after"]["qdiscs"] if q.get("root")}
+    assert kinds["s1-eth1"] == kinds["s2-eth1"] == "netem"
+    assert kinds["s2-eth2"] == "tbf"
+    assert readback["after"]["dropped_between_ports"] == 0
+
+
+def test_a_lab_that_is_not_what_was_asked_fails_and_says_how(run_plan: RunPlan) -> None:
+    path = path_by_name("caltech")
+    path = dataclasses.replace(path, sysctl={**path.sysctl, "net.ipv4.tcp_telepathy": "1"})
+    with pytest.raises(CheckFailedError, match=r"no setting net\.ipv4\.tcp_telepathy"):
+        run_plan(single_flow("reno", 2.0, path))
+
+
+def test_a_guest_without_enough_memory_fails_and_says_so(run_plan: RunPlan) -> None:
+    with pytest.raises(LabFailedError, match="memory"):
+        run_plan(single_flow("reno", 2.0, memory_bytes=40 << 20))
+
+
+def test_the_record_holds_every_package_version(filled_record: Record) -> None:
+    provenance = filled_record.data["provenance"]
+    for package in ("mininet", "openvswitch-switch", "iperf3", "iproute2", "crun"):
+        assert provenance["lab"]["packages"][package]
+    assert provenance["kernel"]["release"]
+    json.dumps(provenance)
+
+
+def test_the_schedule_starts_and_ends_flows_on_time(run_plan: RunPlan) -> None:
+    path = dataclasses.replace(path_by_name("caltech"), loss=0.0)
+    record = run_plan(make_plan(path, seven_regions("cubic", 4.0), seed=1, clock="virtual"))
+    flows = record.samples.flows
+    for flow in record.plan.schedule.flows:
+        rows = flows[flows["flow"] == flow.name]
+        carrying = rows[rows["throughput_bps"] > 1e6]
+        assert carrying["t_s"].min() == pytest.approx(flow.start_s + 1, abs=1.1)
+        assert carrying["t_s"].max() == pytest.approx(flow.stop_s, abs=1.1)
