@@ -1,0 +1,110 @@
+"""Checks: each way in which a run can differ from what was asked fails it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pytest
+
+from farpath.checks import (
+    RTT_TOLERANCE_MS,
+    check_base_rtt,
+    check_flows,
+    check_windows,
+)
+from farpath.errors import CheckFailedError, LabFailedError
+from farpath.inputs import path_by_name
+from farpath.plan import Plan
+from farpath.record import Samples
+
+PATH = path_by_name("cern")
+
+
+def _pings(*rtts_ms: float, sent: int = 5) -> str:
+    lines = [
+        f"[1100000000.{seq:06d}] 64 bytes from 10.0.0.2: icmp_seq={seq} ttl=64 time={rtt:.3f} ms"
+        for seq, rtt in enumerate(rtts_ms, start=1)
+    ]
+    lost = 100 * (sent - len(rtts_ms)) / sent
+    lines.append(f"{sent} packets transmitted, {len(rtts_ms)} received, {lost:g}% packet loss")
+    return "\n".join(lines)
+
+
+def test_the_paths_rtt_is_accepted_and_given_back() -> None:
+    assert check_base_rtt(_pings(164.001, 164.0, 164.001), PATH, "virtual") == 164.001
+
+
+def test_one_late_ping_of_several_does_not_fail_a_run() -> None:
+    assert check_base_rtt(_pings(900.0, 164.0, 164.0, 164.0, 164.0), PATH, "virtual") == 164.0
+
+
+@pytest.mark.parametrize("clock", RTT_TOLERANCE_MS)
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_another_rtt_fails_the_run_on_every_clock(clock: str, sign: int) -> None:
+    off_ms = RTT_TOLERANCE_MS[clock]
+    # ping prints whole microseconds
+    inside = 164 + sign * (math.ceil(off_ms * 1e3) - 1) / 1e3
+    outside = 164 + sign * (math.floor(off_ms * 1e3) + 1) / 1e3
+    assert check_base_rtt(_pings(inside, inside, inside), PATH, clock) == pytest.approx(inside)
+    with pytest.raises(CheckFailedError) as caught:
+        check_base_rtt(_pings(outside, outside, outside), PATH, clock)
+    assert f"not 164 ms (within {off_ms:g} ms on the {clock} clock)" in caught.value.message
+
+
+def test_an_idle_path_that_answers_no_ping_fails_the_run() -> None:
+    with pytest.raises(CheckFailedError, match="no ping came back"):
+        check_base_rtt(_pings(), PATH, "virtual")
+
+
+def test_a_ping_that_did_not_end_is_a_failed_lab() -> None:
+    with pytest.raises(LabFailedError, match="ping did not come to its end"):
+        check_base_rtt("PING 10.0.0.2", PATH, "virtual")
+
+
+def _with_windows(samples: Samples, plan: Plan, part: float) -> Samples:
+    window = int(plan.path.window_bytes * part)
+    return dataclasses.replace(samples, flows=samples.flows.assign(snd_wnd_bytes=window))
+
+
+@pytest.mark.parametrize("part", [0.995, 1.0, 1.005])
+def test_the_window_asked_for_is_accepted(samples: Samples, plan: Plan, part: float) -> None:
+    check_windows(_with_windows(samples, plan, part), plan)
+
+
+@pytest.mark.parametrize("part", [0.5, 0.85, 1.02, 2.0])
+def test_another_window_fails_the_run(samples: Samples, plan: Plan, part: float) -> None:
+    with pytest.raises(CheckFailedError, match=r"flow1 was offered a window of \d+ bytes"):
+        check_windows(_with_windows(samples, plan, part), plan)
+
+
+def _slowed(samples: Samples, factor: float) -> Samples:
+    flows = samples.flows
+    return dataclasses.replace(
+        samples, flows=flows.assign(throughput_bps=flows["throughput_bps"] * factor)
+    )
+
+
+def test_a_flow_that_carried_little_need_not_have_seen_the_whole_window(
+    samples: Samples, plan: Plan
+) -> None:
+    slow = _slowed(_with_windows(samples, plan, 0.5), 0.01)
+    check_windows(slow, plan)
+    with pytest.raises(CheckFailedError, match="offered a window"):
+        check_windows(_slowed(_with_windows(samples, plan, 1.5), 0.01), plan)
+
+
+def test_flows_that_carried_data_are_accepted(samples: Samples, plan: Plan) -> None:
+    check_flows(samples, plan)
+
+
+@pytest.mark.parametrize("name", ["flow1", "flow2"])
+def test_a_flow_without_samples_fails_the_run(samples: Samples, plan: Plan, name: str) -> None:
+    without = samples.flows[samples.flows["flow"] != name]
+    with pytest.raises(CheckFailedError, match=rf"{name} carried nothing: see raw/{name}-sender"):
+        check_flows(dataclasses.replace(samples, flows=without), plan)
+
+
+def test_a_flow_that_carried_nothing_fails_the_run(samples: Samples, plan: Plan) -> None:
+    with pytest.raises(CheckFailedError, match="flow1 carried nothing"):
+        check_flows(_slowed(samples, 0.0), plan)

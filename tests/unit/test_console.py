@@ -1,0 +1,163 @@
+"""The console: every line reaches the log and the reader, and its end has a meaning."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path as FilePath
+from typing import IO
+
+import pytest
+
+from farpath.lab.console import TAIL_LINES, Console, Hang, verdict
+
+#: How a guest that was asked to power off ends.
+GOOD_END = b'@farpath {"event": "done"}\nsysrq: Power Off\nreboot: Power down\n'
+#: What the lab's kernel prints when its first process dies; no newline ends it.
+PANIC = b"Kernel panic - not syncing: Attempted to kill init! exitcode=0x00000100"
+#: The same when its memory is used up; vm.panic_on_oom is on in every guest.
+OUT_OF_MEMORY = b"Kernel panic - not syncing: Out of memory: system-wide panic_on_oom is enabled"
+
+Open = Callable[..., tuple[Console, int]]
+
+
+@pytest.fixture
+def log_file(tmp_path: FilePath) -> FilePath:
+    return tmp_path / "console.log"
+
+
+@pytest.fixture
+def open_console(log_file: FilePath) -> Iterator[Open]:
+    """A console on a pipe, and the pipe's writing end."""
+    files: list[IO[bytes]] = []
+
+    def make(quiet_limit_s: float = 5.0) -> tuple[Console, int]:
+        reading, writing = os.pipe()
+        stream, log = os.fdopen(reading, "rb"), log_file.open("wb")
+        files.extend((stream, log))
+        return Console(stream, log, quiet_limit_s), writing
+
+    yield make
+    for file in files:
+        file.close()
+
+
+def _read(open_console: Open, *chunks: bytes) -> tuple[Console, list[str]]:
+    """A console that was written to in these chunks and closed, and its lines."""
+    console, writing = open_console()
+    lines: list[str] = []
+    reader = console.lines()
+    for chunk in chunks:
+        os.write(writing, chunk)
+        if chunk.endswith(b"\n"):
+            lines.extend(next(reader) for _ in range(chunk.count(b"\n")))
+    os.close(writing)
+    lines.extend(reader)
+    return console, lines
+
+
+def test_a_good_end_is_read_to_the_last_line_and_means_nothing_bad(open_console: Open) -> None:
+    console, lines = _read(open_console, GOOD_END)
+    assert lines == GOOD_END.decode().splitlines()
+    assert verdict(console.tail()) is None
+
+
+def test_a_panic_is_told_from_its_console(open_console: Open) -> None:
+    console, lines = _read(open_console, b'@farpath {"event": "progress", "t_s": 3.0}\n', PANIC)
+    assert lines[-1] == PANIC.decode()
+    assert verdict(console.tail()) == "the guest's kernel panicked"
+
+
+def test_a_panic_for_want_of_memory_is_told_as_want_of_memory(open_console: Open) -> None:
+    console, _ = _read(open_console, OUT_OF_MEMORY)
+    assert "ran out of memory" in str(verdict(console.tail()))
+
+
+@pytest.mark.parametrize(
+    ("said", "meaning"),
+    [
+        ("OSError: [Errno 28] No space left on device", "the disk is full"),
+        ("check_ptrace : child exited with exitcode 127", "forbids ptrace"),
+        ("Checking that ptrace can change system call numbers...failed", "forbids ptrace"),
+        ("/dev/shm must be not mounted noexec", "mounted noexec"),
+    ],
+)
+def test_a_machine_that_refuses_the_guest_is_told(said: str, meaning: str) -> None:
+    assert meaning in str(verdict(f"Core dump limits :\n{said}"))
+
+
+def test_a_line_cut_off_by_the_guests_death_is_handed_on(open_console: Open) -> None:
+    _, lines = _read(open_console, b'first\n@farpath {"event": "pro')
+    assert lines == ["first", '@farpath {"event": "pro']
+
+
+def test_a_line_in_two_chunks_is_one_line(open_console: Open, log_file: FilePath) -> None:
+    whole = "64 µs\r\nnext\n".encode()
+    console, writing = open_console()
+    os.write(writing, whole[:4])  # in the middle of µ
+    reader = console.lines()
+    os.write(writing, whole[4:])
+    os.close(writing)
+    assert list(reader) == ["64 µs", "next"]
+    assert log_file.read_bytes() == whole
+
+
+def test_bytes_that_are_no_text_do_not_end_a_run(open_console: Open) -> None:
+    _, lines = _read(open_console, b"\xff\xfe\n")
+    assert lines == ["\ufffd\ufffd"]
+
+
+def test_a_console_without_a_word_has_no_lines(open_console: Open, log_file: FilePath) -> None:
+    console, lines = _read(open_console)
+    assert (lines, console.tail(), log_file.read_bytes()) == ([], "", b"")
+
+
+def test_the_tail_holds_the_last_lines_only(open_console: Open) -> None:
+    console, _ = _read(open_console, b"".join(b"line %d\n" % k for k in range(3 * TAIL_LINES)))
+    tail = console.tail().splitlines()
+    assert len(tail) == TAIL_LINES
+    assert tail[-1] == f"line {3 * TAIL_LINES - 1}"
+
+
+def test_silence_raises_a_hang(open_console: Open) -> None:
+    console, writing = open_console(quiet_limit_s=0.05)
+    os.write(writing, b"last words\n")
+    with closing(os.fdopen(writing, "wb")):
+        lines = console.lines()
+        assert next(lines) == "last words"
+        with pytest.raises(Hang):
+            next(lines)
+
+
+def test_a_slow_reader_is_no_silent_guest(open_console: Open) -> None:
+    console, writing = open_console(quiet_limit_s=0.05)
+    os.write(writing, b"first\n")
+    lines = console.lines()
+    next(lines)
+    os.write(writing, b"second\n")
+    os.close(writing)
+    time.sleep(0.1)  # longer than the guest may be silent
+    assert list(lines) == ["second"]
+
+
+def test_the_log_is_complete_even_if_the_reader_raises(
+    open_console: Open, log_file: FilePath
+) -> None:
+    console, writing = open_console()
+    os.write(writing, GOOD_END)
+    os.close(writing)
+
+    def fail_at_the_first() -> None:
+        for line in console.lines():
+            raise ValueError(line)
+
+    with pytest.raises(ValueError, match="done"):
+        fail_at_the_first()
+    assert log_file.read_bytes() == GOOD_END
+
+
+def test_the_log_holds_every_byte_as_it_came(open_console: Open, log_file: FilePath) -> None:
+    _read(open_console, b"one\r\n", b"\x1b[35mtwo\xff\n", PANIC)
+    assert log_file.read_bytes() == b"one\r\n\x1b[35mtwo\xff\n" + PANIC

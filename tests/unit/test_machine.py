@@ -1,0 +1,164 @@
+"""The machine: what it lacks is named with the remedy, cores are not shared in haste."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path as FilePath
+from types import SimpleNamespace
+
+import pytest
+
+from farpath.errors import MachineLacksError
+from farpath.lab import machine
+
+MIB = 1 << 20
+
+
+class Places:
+    """A machine whose file systems are made up, each by free bytes and noexec."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.free_bytes: dict[str, int] = {}
+        self.noexec: set[str] = set()
+        monkeypatch.setattr(os, "statvfs", self._statvfs)
+
+    def _statvfs(self, place: object) -> SimpleNamespace:
+        name = str(place)
+        free = self.free_bytes.get(name, 1 << 40)
+        flag = os.ST_NOEXEC if name in self.noexec else 0
+        return SimpleNamespace(f_flag=flag, f_frsize=1, f_bavail=free, f_bfree=free, f_blocks=free)
+
+
+@pytest.fixture
+def places(monkeypatch: pytest.MonkeyPatch) -> Places:
+    monkeypatch.delenv("TMPDIR", raising=False)
+    return Places(monkeypatch)
+
+
+def test_the_guests_memory_lies_in_shared_memory_if_it_can(places: Places) -> None:
+    assert machine.memory_directory(768 * MIB) == FilePath("/dev/shm")
+
+
+def test_the_directory_named_by_tmpdir_comes_first(
+    places: Places, monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert machine.memory_directory(768 * MIB) == tmp_path
+
+
+def test_a_place_mounted_noexec_or_too_small_is_passed_over(places: Places) -> None:
+    places.noexec = {"/dev/shm"}
+    assert machine.memory_directory(768 * MIB) == FilePath("/tmp")
+    places.noexec, places.free_bytes = set(), {"/dev/shm": 767 * MIB}
+    assert machine.memory_directory(768 * MIB) == FilePath("/tmp")
+
+
+def test_without_any_place_each_ones_lack_is_named_with_the_remedy(
+    places: Places, monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
+    places.noexec = {"/dev/shm"}
+    places.free_bytes = {"/tmp": 64 * MIB}
+    with pytest.raises(MachineLacksError) as caught:
+        machine.memory_directory(768 * MIB)
+    message = caught.value.message
+    assert f"{tmp_path}/none is not a writable directory" in message
+    assert "/dev/shm is mounted noexec" in message
+    assert "/tmp has 64 MiB free of 768" in message
+    assert "set TMPDIR to a directory with 768 MiB free" in message
+    assert "\n" not in message
+
+
+def test_a_shared_directory_is_fresh_each_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath
+) -> None:
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    one, other = machine.share_directory(), machine.share_directory()
+    assert one.parent == other.parent == tmp_path
+    assert one != other
+
+
+@pytest.mark.parametrize("name", ["two words", "a,b", 'quo"te', "größe"])
+def test_a_shared_directory_avoids_paths_that_a_kernel_command_line_breaks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath, name: str
+) -> None:
+    (tmp_path / name).mkdir()
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / name))
+    share = machine.share_directory()
+    try:
+        assert share.parent == FilePath("/tmp")
+    finally:
+        share.rmdir()
+
+
+@pytest.fixture
+def two_cores(monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath) -> None:
+    """A machine of two cores on which nothing runs."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {3, 5})
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_two_runs_get_different_cores_and_a_third_shares() -> None:
+    with (
+        machine.reserved_core() as first,
+        machine.reserved_core() as second,
+        machine.reserved_core() as third,
+    ):
+        assert {first, second} == {3, 5}
+        assert third in {3, 5}
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_a_core_is_free_again_when_its_run_ends_even_badly() -> None:
+    with machine.reserved_core() as first:
+        pass
+    with pytest.raises(ValueError, match="run failed"), machine.reserved_core() as again:
+        raise ValueError("run failed")
+    with machine.reserved_core() as last:
+        assert first == again == last
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_too_many_runs_are_refused_with_their_number() -> None:
+    with ExitStack() as runs:
+        for _ in range(32):
+            runs.enter_context(machine.reserved_core())
+        with pytest.raises(MachineLacksError, match="32 runs are under way"):
+            runs.enter_context(machine.reserved_core())
+
+
+def test_this_kind_of_machine_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(shutil, "which", lambda tool: f"/usr/bin/{tool}")
+    machine.check_machine()
+
+
+@pytest.mark.parametrize(("system", "processor"), [("Darwin", "arm64"), ("Linux", "aarch64")])
+def test_another_kind_of_machine_is_refused_by_name(
+    monkeypatch: pytest.MonkeyPatch, system: str, processor: str
+) -> None:
+    monkeypatch.setattr(platform, "system", lambda: system)
+    monkeypatch.setattr(platform, "machine", lambda: processor)
+    with pytest.raises(MachineLacksError, match=f"{system} on {processor}.*Linux on x86_64"):
+        machine.check_machine()
+
+
+@pytest.mark.parametrize("missing", sorted(machine.TOOLS))
+def test_a_missing_tool_is_named_with_its_package(
+    monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(shutil, "which", lambda tool: None if tool == missing else tool)
+    with pytest.raises(MachineLacksError, match=f"{missing} is missing: install .*util-linux"):
+        machine.check_machine()
+
+
+def test_the_processor_has_a_name() -> None:
+    assert machine.cpu_model().strip()

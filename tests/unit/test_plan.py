@@ -1,0 +1,88 @@
+"""Plans and events: what host and guest tell each other arrives as it was."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from farpath.inputs import path_by_name, resolve_path
+from farpath.plan import EVENT_MARK, Plan, Settings, event_line, parse_event
+from farpath.schedule import seven_regions
+from farpath.stacks import STACKS
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=5,
+)
+
+
+@given(
+    stack=st.sampled_from(sorted(STACKS)),
+    region_s=st.integers(5, 10_800),
+    rtt_ms=st.floats(0.01, 10_000),
+    seed=st.integers(1, 2**31 - 1),
+    clock=st.sampled_from(["virtual", "cpu", "wall"]),
+)
+@settings(deadline=None)  # the first example reads files and loads libraries
+def test_a_plan_comes_back_equal_from_its_json(
+    stack: str, region_s: int, rtt_ms: float, seed: int, clock: str
+) -> None:
+    path, _ = resolve_path(rtt=f"{rtt_ms!r}ms")
+    plan = Plan(path, seven_regions(stack, region_s), Settings(clock=clock), seed)
+    assert Plan.from_dict(json.loads(plan.to_json())) == plan
+    assert Plan.from_dict(plan.as_dict()) == plan
+
+
+def test_equal_plans_have_equal_text_whatever_the_order_of_their_settings() -> None:
+    path = path_by_name("cern")
+    backwards = dict(reversed(list(path.sysctl.items())))
+    schedule = seven_regions("htcp", 120.0)
+    one = Plan(path, schedule, Settings(), 1)
+    other = Plan(dataclasses.replace(path, sysctl=backwards), schedule, Settings(), 1)
+    assert one.to_json() == other.to_json()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"seed": 2}, {"topology": "other"}, {"settings": Settings(clock="cpu")},
+     {"schedule": seven_regions("reno", 120.0)}, {"path": path_by_name("ufl")}],
+    ids=lambda change: next(iter(change)),
+)  # fmt: skip
+def test_plans_that_differ_have_other_text(change: dict[str, Any]) -> None:
+    plan = Plan(path_by_name("cern"), seven_regions("htcp", 120.0), Settings(), 1)
+    assert dataclasses.replace(plan, **change).to_json() != plan.to_json()
+
+
+@given(
+    kind=st.text(),
+    told=st.dictionaries(st.text().filter(lambda name: name not in ("kind", "event")), values),
+)
+def test_an_event_comes_back_equal_from_its_line(kind: str, told: dict[str, Any]) -> None:
+    line = event_line(kind, **told)
+    assert len(line.split("\n")) == 1
+    assert parse_event(line) == {"event": kind, **told}
+
+
+def test_an_event_is_found_behind_what_the_kernel_printed_on_its_line() -> None:
+    line = "[    1.5] openvswitch: " + event_line("done")
+    assert parse_event(line) == {"event": "done"}
+
+
+def test_every_cut_of_an_event_is_no_event() -> None:
+    line = event_line("progress", t_s=12.0, note="äöü")
+    assert [parse_event(line[:end]) for end in range(len(line))] == [None] * len(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "reboot: Power down", "farpath {}", EVENT_MARK + "[1, 2]", EVENT_MARK + '"text"',
+     EVENT_MARK + '{"t_s": 1.0}', EVENT_MARK + '{"event": "done"} trailing'],
+)  # fmt: skip
+def test_other_lines_are_no_events(line: str) -> None:
+    assert parse_event(line) is None
