@@ -16,6 +16,8 @@ from farpath.schedule import Flow, Schedule
 
 EVENT_MARK = "@farpath "
 
+#: The shared directory as hostfs finds it: the one the guest's kernel runs in.
+SHARE = "/proc/self/cwd"
 #: Names inside the directory that host and guest share during a run.
 PLAN_FILE = "plan.json"
 READBACK_FILE = "readback.json"

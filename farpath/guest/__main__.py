@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import shutil
 import sys
 import time
@@ -16,10 +15,12 @@ from farpath.guest import system
 from farpath.guest.hosts import EndHost
 from farpath.guest.network import Network
 from farpath.guest.traffic import Traffic
-from farpath.plan import PLAN_FILE, RAW_DIR, READBACK_FILE, Plan, event_line
+from farpath.plan import PLAN_FILE, RAW_DIR, READBACK_FILE, SHARE, Plan, event_line
 
 #: Pings of the idle path before any traffic.
 IDLE_PINGS = 5
+#: The end hosts' root file system, as hostfs reaches it.
+IMAGE = f"{SHARE}/sender"
 
 
 def say(kind: str, **values: Any) -> None:
@@ -44,8 +45,7 @@ def play(share: FilePath) -> None:
     network = Network(plan, importlib.import_module(f"topologies.{plan.topology}"))
     network.start()
     say("network-ready")
-    image = f"{os.environ['FARPATH_SHARE']}/sender"
-    hosts = {host.name: EndHost(host.name, host.pid, image) for host in network.mininet.hosts}
+    hosts = {host.name: EndHost(host.name, host.pid, IMAGE) for host in network.mininet.hosts}
     say("hosts-ready")
     before = network.read_back()
     if not verified(network, before):

@@ -59,14 +59,13 @@ def memory_directory(memory_bytes: int) -> FilePath:
 
 
 def share_directory() -> FilePath:
-    """A fresh directory for host and guest, at a path a kernel command line can hold."""
-    for place in (tempfile.gettempdir(), "/tmp", "/var/tmp"):
-        if place.isascii() and not set(place) & set(" ,\"'\\"):
-            try:
-                return FilePath(tempfile.mkdtemp(prefix="farpath-", dir=place))
-            except OSError as error:
-                reason = error
-    raise MachineLacksError(f"no directory for a run's files: {reason}: set TMPDIR to one")
+    """A fresh directory for host and guest; MachineLacksError if there is no place."""
+    try:
+        return FilePath(tempfile.mkdtemp(prefix="farpath-"))
+    except OSError as error:
+        raise MachineLacksError(
+            f"no directory for a run's files ({error}): set TMPDIR to one that can be written"
+        ) from error
 
 
 @contextmanager

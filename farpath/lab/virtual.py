@@ -18,7 +18,15 @@ from farpath.errors import CheckFailedError, LabFailedError
 from farpath.lab import machine
 from farpath.lab.console import Console, Hang, verdict
 from farpath.lab.images import PROJECT, Images
-from farpath.plan import CODE_DIR, PLAN_FILE, RAW_DIR, READBACK_FILE, Plan, parse_event
+from farpath.plan import (
+    CODE_DIR,
+    PLAN_FILE,
+    RAW_DIR,
+    READBACK_FILE,
+    SHARE,
+    Plan,
+    parse_event,
+)
 
 #: The guest's clock for each of the lab's (VIRTUAL, CPU, WALL): User Mode Linux's
 #: time-travel parameter (arch/um/kernel/time.c).
@@ -48,18 +56,23 @@ class RawRun:
     peak_memory_bytes: int
 
 
-def kernel_command(images: Images, plan: Plan, share: FilePath, core: int) -> list[str]:
-    """The command that boots the guest: it dies with its parent, on one core."""
+def kernel_command(images: Images, plan: Plan, core: int) -> list[str]:
+    """The command that boots the guest, to be run in the shared directory.
+
+    It dies with its parent and stays on one core. Its kernel arguments depend on
+    the plan alone and hold no directory's name: the kernel mixes its command line into
+    its random numbers (random_init_early in drivers/char/random.c), so the name
+    would decide which ports are drawn.
+    """
     clock = CLOCKS[plan.settings.clock]
     start = [f"time-travel-start={START_NS}"] if clock else []
     return [
         *("setpriv", "--pdeathsig", "KILL", "--"),
         *("taskset", "--cpu-list", str(core)),
         str(images.linux),
-        *("rootfstype=hostfs", f"rootflags={share}/root", "ro"),
+        *("rootfstype=hostfs", f"rootflags={SHARE}/root", "ro"),
         f"mem={plan.settings.memory_bytes >> 20}M",
         f"init={INIT}",
-        f"FARPATH_SHARE={share}",
         *("con=null", "con0=null,fd:1", "quiet", "seccomp=on"),
         *TUNING,
         *clock,
@@ -157,7 +170,8 @@ def play(plan: Plan, images: Images, log: FilePath, watch: Watch) -> Iterator[Ra
         started = time.monotonic()
         with log.open("wb") as logged:
             guest = subprocess.Popen(
-                kernel_command(images, plan, share, core),
+                kernel_command(images, plan, core),
+                cwd=share,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

@@ -1,0 +1,110 @@
+"""Equal runs on a busy machine: how many leave equal samples."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path as FilePath
+from typing import Any
+
+from farpath import record
+from farpath.bench.figure import Figure, Goal
+from farpath.inputs import path_by_name
+from farpath.lab import virtual
+from farpath.lab.images import Images, find_images
+from farpath.plan import Plan
+from farpath.run import make_plan
+from farpath.schedule import seven_regions
+
+REGION_S = 2.0
+QUICK_RUNS = 3
+FULL_RUNS = 10
+AT_ONCE = 2
+
+
+class _CancelledError(Exception):
+    """A run was asked to end before its own."""
+
+
+@contextmanager
+def _busy_loop() -> Iterator[None]:
+    """A process beside that does nothing but keep a core busy."""
+    loop = subprocess.Popen(
+        ["setpriv", "--pdeathsig", "KILL", "--", sys.executable, "-c", "while True: pass"],
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield
+    finally:
+        loop.kill()
+        loop.wait()
+
+
+def _one(plan: Plan, images: Images, log: FilePath, cancelled: threading.Event) -> str:
+    """One run's fingerprint; ends at the guest's next event once cancelled."""
+
+    def watch(_event: dict[str, Any]) -> None:
+        if cancelled.is_set():
+            raise _CancelledError
+
+    with virtual.play(plan, images, log, watch) as raw:
+        return record.fingerprint(record.samples_from_raw(raw.raw, plan))
+
+
+def _gathered(runs: list[Future[str]]) -> list[str]:
+    found = []
+    for number, run in enumerate(runs, start=1):
+        found.append(run.result())
+        sys.stderr.write(f"equal runs: {number} of {len(runs)}: {found[-1][:12]}\n")
+    return found
+
+
+def _fingerprints(plan: Plan, count: int) -> list[str]:
+    """The fingerprints of so many equal runs, two at once beside a busy loop."""
+    images = find_images()
+    cancelled = threading.Event()
+    with (
+        tempfile.TemporaryDirectory(prefix="farpath-bench-") as folder,
+        _busy_loop(),
+        ThreadPoolExecutor(AT_ONCE) as pool,
+    ):
+        try:
+            logs = [FilePath(folder) / f"{number}.log" for number in range(count)]
+            return _gathered([pool.submit(_one, plan, images, log, cancelled) for log in logs])
+        except BaseException:
+            cancelled.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def equal_to_first(fingerprints: list[str]) -> int:
+    """How many equal the first, itself included.
+
+    >>> equal_to_first(["a", "b", "a"])
+    2
+    """
+    return fingerprints.count(fingerprints[0]) if fingerprints else 0
+
+
+def determinism_figures(quick: bool) -> dict[str, Figure]:
+    """How many of equal runs have the first's fingerprint."""
+    count = QUICK_RUNS if quick else FULL_RUNS
+    schedule = seven_regions("htcp", REGION_S)
+    plan = make_plan(path_by_name("cern"), schedule, 1, "virtual")
+    same = equal_to_first(_fingerprints(plan, count))
+    return {
+        "determinism": Figure(
+            "equal inputs, equal fingerprint",
+            float(same),
+            f"of {count} runs",
+            Goal(float(count), False),
+            f"the seven-region test with regions of {REGION_S:g} s, {AT_ONCE} runs at once and a "
+            "busy loop beside",
+        )
+    }

@@ -1,0 +1,233 @@
+"""Figures of the virtual lab itself: cost, memory, start and accuracy."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from farpath import record
+from farpath.bench.figure import (
+    Cost,
+    Figure,
+    Goal,
+    extrapolated,
+    packets_per_cpu_s,
+    rate_error_percent,
+)
+from farpath.flows import tc
+from farpath.inputs import path_by_name
+from farpath.lab import virtual
+from farpath.lab.images import find_images
+from farpath.path import Path
+from farpath.plan import RAW_DIR, Plan
+from farpath.progress import RunProgress
+from farpath.run import make_plan
+from farpath.run import run as run_plan
+from farpath.schedule import Flow, Schedule, seven_regions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PATH_NAME = "cern"
+STACK = "htcp"
+SEED = 1
+#: The paper's region, and the one that a quick run extrapolates from.
+FULL_REGION_S = 120.0
+QUICK_REGION_S = 5.0
+#: Two flows of these lengths differ by a steady flow of 30 s: the window is open
+#: after 3 s of the path's 164 ms.
+SHORT_FLOW_S = 3.0
+LONG_FLOW_S = 33.0
+
+WALL_GOAL_S = 120.0
+CPU_GOAL_S = 90.0
+PACKETS_GOAL = 450_000.0
+MEMORY_GOAL_BYTES = 1e9
+START_GOAL_S = 1.0
+RTT_GOAL_US = 1.0
+RATE_GOAL_PERCENT = 0.1
+
+
+def lossless_path() -> Path:
+    """The cern path without its random loss: nothing disturbs one flow's window."""
+    return dataclasses.replace(path_by_name(PATH_NAME), loss=0.0)
+
+
+class Moments:
+    """When the guest's events came, in real seconds from this object's making."""
+
+    def __init__(self, progress: RunProgress) -> None:
+        self._begun = time.monotonic()
+        self._progress = progress
+        self.first_s: dict[str, float] = {}
+
+    def watch(self, event: dict[str, Any]) -> None:
+        """Note an event's first coming and show it."""
+        self.first_s.setdefault(event["event"], time.monotonic() - self._begun)
+        self._progress.watch(event)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one run brought back that figures are made of."""
+
+    cost: Cost
+    wall_s: float
+    start_s: float
+    idle_s: float
+    peak_memory_bytes: int
+    queue: list[tc.QueueSample]
+    idle_rtt_ms: float | None = None
+
+
+def delivered_bytes(flows: pd.DataFrame, plan: Plan) -> float:
+    """Payload that all flows' receivers took; each interval ends where the next begins."""
+    total = 0.0
+    for flow in plan.schedule.flows:
+        rows = flows[flows["flow"] == flow.name]
+        lengths_s = rows["t_s"].diff().fillna(rows["t_s"] - flow.start_s)
+        total += float((rows["throughput_bps"] * lengths_s).sum()) / 8
+    return total
+
+
+def one_flow(duration_s: float, folder: FilePath) -> Measured:
+    """One flow over the lossless path for so many virtual seconds."""
+    flow = Flow("flow1", "sender", "receiver", STACK, 0.0, duration_s, 5201)
+    schedule = Schedule("one-flow", (flow,), duration_s, duration_s)
+    plan = make_plan(lossless_path(), schedule, SEED, "virtual")
+    images, log = find_images(), folder / "console.log"
+    with RunProgress(f"one flow, {duration_s:g} s", duration_s) as progress:
+        moments = Moments(progress)
+        with virtual.play(plan, images, log, moments.watch) as raw:
+            samples = record.samples_from_raw(raw.raw, plan)
+            return Measured(
+                cost=Cost(delivered_bytes(samples.flows, plan), raw.cpu_s),
+                wall_s=raw.wall_s,
+                start_s=moments.first_s["hosts-ready"],
+                idle_s=moments.first_s["progress"],
+                peak_memory_bytes=raw.peak_memory_bytes,
+                queue=tc.parse_samples((raw.raw / "queue.txt").read_text()),
+            )
+
+
+def all_regions(region_s: float, folder: FilePath) -> Measured:
+    """The seven-region test on the cern path, record and all."""
+    plan = make_plan(path_by_name(PATH_NAME), seven_regions(STACK, region_s), SEED, "virtual")
+    with RunProgress(f"seven regions of {region_s:g} s", plan.schedule.duration_s) as progress:
+        moments = Moments(progress)
+        outcome = run_plan(plan, folder, force=True, watch=moments.watch)
+    made = record.load_record(outcome.directory)
+    cost = made.data["provenance"]["cost"]
+    packed = (outcome.directory / RAW_DIR / "queue.txt.gz").read_bytes()
+    return Measured(
+        cost=Cost(delivered_bytes(made.samples.flows, plan), cost["cpu_s"]),
+        wall_s=cost["wall_s"],
+        start_s=moments.first_s["hosts-ready"],
+        idle_s=moments.first_s["progress"],
+        peak_memory_bytes=cost["peak_memory_bytes"],
+        queue=tc.parse_samples(gzip.decompress(packed).decode()),
+        idle_rtt_ms=made.data["readback"]["idle_rtt_ms"],
+    )
+
+
+def full_run_figures(run: Measured, region_s: float) -> dict[str, Figure]:
+    """Wall and CPU time of the 16-minute test, measured or extrapolated."""
+    full = seven_regions(STACK, FULL_REGION_S)
+    wall_s, cpu_s = run.wall_s, run.cost.cpu_s
+    how = "one run of 16 virtual minutes, region 120 s, H-TCP on path cern"
+    estimated = region_s != FULL_REGION_S
+    if estimated:
+        wanted_bytes = path_by_name(PATH_NAME).rate_bps / 8 * full.duration_s
+        wall_s = extrapolated(run.wall_s, run.idle_s, run.queue[-1].bytes, wanted_bytes)
+        cpu_s = run.cost.cpu_s * wall_s / run.wall_s
+        how = (
+            f"extrapolated from regions of {region_s:g} s ({run.wall_s:.1f} s wall, "
+            f"{run.cost.cpu_s:.1f} s CPU) by the bytes of a bottleneck that is busy for all "
+            f"{full.duration_s:g} s"
+        )
+    title = "16-minute seven-region run"
+    return {
+        "full_run_wall": Figure(
+            f"{title}, wall", wall_s, "s", Goal(WALL_GOAL_S, True), how, estimated
+        ),
+        "full_run_cpu": Figure(
+            f"{title}, CPU",
+            cpu_s,
+            "s",
+            Goal(CPU_GOAL_S, True),
+            f"{how}; CPU time of the guest's processes: what a machine that does nothing "
+            "else needs in wall time",
+            estimated,
+        ),
+    }
+
+
+def run_figures(run: Measured) -> dict[str, Figure]:
+    """Memory and base RTT of the seven-region run."""
+    assert run.idle_rtt_ms is not None
+    rtt_ms = path_by_name(PATH_NAME).rtt_ms
+    error_us = round(abs(run.idle_rtt_ms - rtt_ms) * 1e3, 3)
+    return {
+        "memory": Figure(
+            "memory of one run",
+            float(run.peak_memory_bytes),
+            "bytes",
+            Goal(MEMORY_GOAL_BYTES, True),
+            "largest resident set of the guest's kernel, its memory included (wait4), in "
+            "the seven-region run",
+        ),
+        "base_rtt_error": Figure(
+            "base RTT error",
+            error_us,
+            "us",
+            Goal(RTT_GOAL_US, True),
+            f"median of the idle path's pings, {run.idle_rtt_ms:.3f} ms, against {rtt_ms:g} ms",
+        ),
+    }
+
+
+def flow_figures(short: Measured, long: Measured) -> dict[str, Figure]:
+    """Speed, start and bottleneck rate, from two flows of different length."""
+    rate_bps = lossless_path().rate_bps
+    return {
+        "lab_packets_per_cpu_s": Figure(
+            "data packets per CPU second",
+            packets_per_cpu_s(short.cost, long.cost),
+            "packets/s",
+            Goal(PACKETS_GOAL, False),
+            f"one H-TCP flow, path cern without loss: what a flow of {LONG_FLOW_S:g} s "
+            f"delivers and costs more than one of {SHORT_FLOW_S:g} s, end to end through "
+            "both hosts and switches, in segments of 1448 bytes",
+        ),
+        "start": Figure(
+            "boot to first packet",
+            min(short.start_s, long.start_s),
+            "s",
+            Goal(START_GOAL_S, True),
+            "real time from starting a run until the guest's hosts can send (hosts-ready); "
+            "the faster of two",
+        ),
+        "bottleneck_rate_error": Figure(
+            "bottleneck rate error",
+            rate_error_percent(long.queue, rate_bps),
+            "%",
+            Goal(RATE_GOAL_PERCENT, True),
+            "bytes that the bottleneck sent, by its own count, over the longest time in "
+            "which every sample found packets waiting",
+        ),
+    }
+
+
+def lab_figures(quick: bool) -> dict[str, Figure]:
+    """All figures that need nothing but the lab."""
+    region_s = QUICK_REGION_S if quick else FULL_REGION_S
+    with tempfile.TemporaryDirectory(prefix="farpath-bench-") as name:
+        folder = FilePath(name)
+        run = all_regions(region_s, folder)
+        short, long = (one_flow(length_s, folder) for length_s in (SHORT_FLOW_S, LONG_FLOW_S))
+    return full_run_figures(run, region_s) | flow_figures(short, long) | run_figures(run)

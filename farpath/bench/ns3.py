@@ -1,0 +1,136 @@
+"""The same path in ns-3: compiled on demand against the machine's own packages."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path as FilePath
+
+from farpath.bench.figure import Figure, Goal, UnavailableError, ratio, segments
+from farpath.bench.labruns import lossless_path
+
+SOURCE = FilePath(__file__).with_name("ns3_path.cc")
+MODULES = ("core", "network", "internet", "point-to-point", "traffic-control", "applications")
+#: ns-3 asks for C++17 until 3.43 and for C++20 since; the older one does not
+#: compile as C++20.
+STANDARDS = ("c++17", "c++20")
+RATIO_GOAL = 150.0
+#: Simulated s until the window is open, and CPU s to count after that.
+WARMUP_SIM_S = 4.0
+QUICK_CPU_S = 5.0
+FULL_CPU_S = 20.0
+#: Far above the minute it takes: only a broken ns-3 needs so much real time.
+HANG_LIMIT_S = 1200.0
+REMEDY = "apt-get install libns3-dev g++ pkg-config"
+
+
+def _said(command: list[str]) -> str:
+    """What a command prints; UnavailableError with its first complaint if it fails."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=HANG_LIMIT_S
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UnavailableError(f"{command[0]}: {error}; {REMEDY}") from error
+    if done.returncode:
+        lines = done.stderr.splitlines()
+        said = next((line for line in lines if "error" in line), *lines[:1])
+        raise UnavailableError(f"{FilePath(command[0]).name} failed: {said}")
+    return done.stdout
+
+
+def _cache() -> FilePath:
+    """Where the compiled program stays: beside everything else that was built."""
+    home = os.environ.get("XDG_CACHE_HOME") or FilePath.home() / ".cache"
+    folder = FilePath(os.environ.get("FARPATH_CACHE") or FilePath(home) / "farpath") / "bench"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _options(packages: list[str]) -> tuple[list[str], list[str]]:
+    """The compiler's and the linker's options; not the libraries that ns-3's own use."""
+    compiling = shlex.split(_said(["pkg-config", "--cflags", *packages]))
+    linking = shlex.split(_said(["pkg-config", "--libs", *packages]))
+    return compiling, [word for word in linking if word.startswith(("-l", "-L"))]
+
+
+def _build(version: str) -> FilePath:
+    """The program, compiled for this ns-3 unless it is in the cache."""
+    packages = [f"ns3-{module}" for module in MODULES]
+    compiler = _said(["g++", "--version"])
+    key = hashlib.sha256(SOURCE.read_bytes() + f"{version} {compiler}".encode()).hexdigest()[:12]
+    program = _cache() / f"ns3-path-{key}"
+    if program.exists():
+        return program
+    compiling, linking = _options(packages)
+    failures = []
+    with tempfile.TemporaryDirectory(dir=program.parent) as folder:
+        fresh = FilePath(folder) / "ns3-path"
+        for standard in STANDARDS:
+            command = ["g++", f"-std={standard}", "-O2", *compiling, str(SOURCE), *linking]
+            try:
+                _said([*command, "-o", str(fresh)])
+            except UnavailableError as error:
+                failures.append(str(error))
+                continue
+            return fresh.rename(program)
+    raise UnavailableError("; ".join(failures))
+
+
+def _version() -> str:
+    for tool in ("pkg-config", "g++"):
+        if shutil.which(tool) is None:
+            raise UnavailableError(f"{tool} is not installed: {REMEDY}")
+    try:
+        return _said(["pkg-config", "--modversion", "ns3-core"]).strip()
+    except UnavailableError as error:
+        raise UnavailableError(f"ns-3 is not installed: {REMEDY}") from error
+
+
+def _packets_per_cpu_s(program: FilePath, quick: bool) -> float:
+    path = lossless_path()
+    arguments = {
+        "rateBps": path.rate_bps,
+        "rttMs": path.rtt_ms,
+        "windowBytes": path.window_bytes,
+        "bufferBytes": path.buffer_bytes,
+        "warmupS": WARMUP_SIM_S,
+        "cpuS": QUICK_CPU_S if quick else FULL_CPU_S,
+    }
+    said = _said([str(program), *(f"--{name}={value}" for name, value in arguments.items())])
+    result = json.loads(said)
+    if not (result["bytes"] > 0 and result["cpu_s"] > 0):
+        raise UnavailableError(f"the flow carried nothing: {said.strip()}")
+    return float(segments(result["bytes"]) / result["cpu_s"])
+
+
+def ns3_figures(lab_packets_per_cpu_s: float | None, quick: bool) -> dict[str, Figure]:
+    """What ns-3 reaches on the lab's lossless path, and the lab against it."""
+    value = None
+    try:
+        version = _version()
+        value = _packets_per_cpu_s(_build(version), quick)
+        how = (
+            f"ns-3 {version}, TcpHtcp, same rate, RTT, windows and buffer, but no switches: "
+            f"segments delivered per CPU second once the window is open ({WARMUP_SIM_S:g} "
+            "simulated s)"
+        )
+    except UnavailableError as error:
+        how = f"not measured: {error}"
+    return {
+        "ns3_packets_per_cpu_s": Figure(
+            "the same path in ns-3", value, "packets/s", goal=None, how=how
+        ),
+        "lab_over_ns3": Figure(
+            "lab against ns-3",
+            ratio(lab_packets_per_cpu_s, value),
+            "times",
+            Goal(RATIO_GOAL, False),
+            "data packets per CPU second of the lab by those of ns-3" if value is not None else how,
+        ),
+    }
