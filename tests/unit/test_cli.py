@@ -225,6 +225,5 @@ def test_a_changed_record_is_status_5(farpath: Farpath, record: Record) -> None:
 
 def test_the_lists_name_every_stack_and_path(farpath: Farpath) -> None:
     assert "H-TCP" in farpath("stacks").out
-    assert [line.split()[0] for line in farpath("paths").out.splitlines()] == [
-        "caltech", "cern", "ufl",
-    ]  # fmt: skip
+    named = {line.split()[0] for line in farpath("paths").out.splitlines()}
+    assert named >= {"caltech", "cern", "ufl"}
