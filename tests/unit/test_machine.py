@@ -86,7 +86,7 @@ def test_without_a_place_for_a_shared_directory_tmpdir_is_the_remedy(
     monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath
 ) -> None:
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "none"))
-    with pytest.raises(MachineLacksError, match="no directory for a run's files.*set TMPDIR"):
+    with pytest.raises(MachineLacksError, match=r"no directory for a run's files.*set TMPDIR"):
         machine.share_directory()
 
 
