@@ -28,6 +28,8 @@ DEFAULT_REGION = "120s"
 DEFAULT_OUT = "results"
 SEED_RANGE = (1, 2**31 - 1)
 LABS = ("virtual",)
+#: Width of tables where no terminal tells its own.
+PAGE_COLUMNS = 120
 
 app = typer.Typer(
     name="farpath",
@@ -48,7 +50,7 @@ def _choice(name: str, value: str, allowed: tuple[str, ...]) -> str:
 
 def _seed(text: str) -> int:
     low, high = SEED_RANGE
-    if not (text.isascii() and text.isdigit() and low <= int(text) <= high):
+    if not (text.isascii() and text.isdigit() and len(text) <= 10 and low <= int(text) <= high):
         raise BadInputError(f"SEED is '{text}': it must be a whole number from {low} to {high}")
     return int(text)
 
@@ -137,7 +139,9 @@ def _print_tables(record: Record, origins: dict[str, str]) -> None:
         print(f"  {name:<12} {shown:>14}  {origin}")
     summary = summarise(record.samples, plan)
     printed = published_beside(plan)
-    console = Console(width=max(100, Console().width))
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PAGE_COLUMNS)
     console.print(tables.table_1(summary, printed))
     console.print(tables.table_2(summary, printed))
     for warning in record.data["warnings"]:
@@ -207,12 +211,20 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     try:
-        app(standalone_mode=True)
+        sys.exit(app(standalone_mode=False) or 0)
     except FarpathError as error:
         print(f"farpath: {error.message}", file=sys.stderr)
         if error.detail:
             print("\n".join(f"  | {line}" for line in error.detail.splitlines()), file=sys.stderr)
         sys.exit(error.exit_status)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         print("farpath: interrupted; nothing half made is left", file=sys.stderr)
         sys.exit(INTERRUPTED)
+    except Exception as error:
+        # The parser of options raises click's exceptions, by whichever name typer
+        # brings them; anything else is our own fault.
+        said = getattr(error, "format_message", None)
+        if said is None:
+            raise
+        print(f"farpath: {said()} (see 'farpath --help')", file=sys.stderr)
+        sys.exit(BadInputError.exit_status)

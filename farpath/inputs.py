@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 DEFAULT_PATH = "cern"
 #: Fields of a path that a file must name a source for.
 NUMERIC_FIELDS = ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
+#: Settings every path must make: the guest is small, and so are its defaults.
+NEEDED_SETTINGS = (
+    "net.core.rmem_max",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_wmem",
+    "net.ipv4.tcp_mem",
+)
 #: What a path gets whose RTT is no named path's.
 DEFAULT_RATE_BPS = 450_000_000
 DEFAULT_MTU_BYTES = 1500
@@ -71,6 +78,13 @@ def load_path(file: FilePath) -> Path:
         for name in sorted(set(data) - set(known))
     ]
     problems += _without_sources(data)
+    settings = data.get("sysctl")
+    if isinstance(settings, dict):
+        problems += [
+            f"sysctl: '{name}' is missing; without it the guest's small default limits the flows"
+            for name in NEEDED_SETTINGS
+            if name not in settings
+        ]
     try:
         # As JSON: strict validation of Python objects would demand a Path.
         text = json.dumps({key: data[key] for key in known if key in data}, default=str)

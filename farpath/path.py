@@ -10,13 +10,14 @@ from farpath.errors import BadInputError
 #: What a path may ask of the lab. RTT: TCP's retransmission timer and the
 #: 16-minute schedule stay meaningful up to ten seconds. Rate: netem and tbf keep
 #: nanoseconds, and one 1500-byte frame at 10 Gbit/s lasts 1.2 us. Windows:
-#: RFC 7323's largest is 1 GiB.
+#: half of
+#: RFC 7323's largest, since a receive buffer is up to 2.6 windows and below 2 GiB.
 RTT_MS_RANGE = (0.01, 10_000.0)
 RATE_BPS_RANGE = (100_000, 10_000_000_000)
 BUFFER_BYTES_RANGE = (3_000, 1 << 30)
 LOSS_RANGE = (0.0, 0.5)
 MTU_BYTES_RANGE = (576, 9_000)
-WINDOW_BYTES_RANGE = (65_536, 1 << 30)
+WINDOW_BYTES_RANGE = (65_536, 1 << 29)
 
 #: An Ethernet header: what a frame has beside its IP packet.
 ETHERNET_HEADER_BYTES = 14

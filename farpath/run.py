@@ -25,6 +25,14 @@ from farpath.path import Path
 from farpath.plan import Plan, Settings
 from farpath.schedule import Schedule
 
+NOT_WRITABLE = (
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOTDIR,
+    errno.EEXIST,
+    errno.ENAMETOOLONG,
+)
 #: What the guest needs beside the flows' packets, and what a byte of window costs
 #: there at most: sent, queued on the path and received, each with its headers.
 GUEST_BASE_BYTES = 512 << 20
@@ -93,7 +101,7 @@ def _explained(place: FilePath) -> Iterator[None]:
             raise MachineLacksError(
                 f"no space left under {place}: free some, or give another place with OUT"
             ) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST):
+        if error.errno in NOT_WRITABLE:
             raise BadInputError(
                 f"{place} cannot be written ({error.strerror}): give another place with OUT"
             ) from error
@@ -138,9 +146,9 @@ def run(plan: Plan, out: FilePath, force: bool, watch: virtual.Watch) -> Outcome
     images = find_images()
     name = place_name(plan, images)
     place = out / name
-    if place.exists() and not force:
-        return Outcome(place, cached=True, wall_s=0.0)
     with _explained(out):
+        if place.exists() and not force:
+            return Outcome(place, cached=True, wall_s=0.0)
         out.mkdir(parents=True, exist_ok=True)
         with _locked(out, name):
             _sweep(out)

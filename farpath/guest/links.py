@@ -5,6 +5,7 @@ Pure: nothing here runs a command.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,8 @@ from typing import Any
 DELAY_LIMIT_PACKETS = 2_000_000
 #: netem stores a probability in 32 bits (net/sched/sch_netem.c, prandom compare).
 PROBABILITY_STEP = 2.0**-32
+#: tc prints fractions with six digits (print_color_float in iproute2's json_print.c).
+SIX_DIGITS = 5e-6
 #: tbf forgets what a late timer lets overflow its bucket, so it holds two frames:
 #: with one, timers rounded up to 256 ns cost one per cent of 450 Mbit/s.
 BUCKET_FRAMES = 2
@@ -78,10 +81,10 @@ class Delay:
         if options.get("limit") != DELAY_LIMIT_PACKETS:
             found.append(f"limit is {options.get('limit')} packets, not {DELAY_LIMIT_PACKETS}")
         delay_s = options.get("delay", {}).get("delay", 0.0)
-        if abs(delay_s - self.delay_s) > 1e-9:
+        if not math.isclose(delay_s, self.delay_s, rel_tol=SIX_DIGITS, abs_tol=1e-9):
             found.append(f"delay is {delay_s} s, not {self.delay_s}")
         loss = options.get("loss-random", {}).get("loss", 0.0)
-        if abs(loss - self.loss) > PROBABILITY_STEP:
+        if not math.isclose(loss, self.loss, rel_tol=SIX_DIGITS, abs_tol=PROBABILITY_STEP):
             found.append(f"loss is {loss:g}, not {self.loss:g}")
         if options.get("seed") != self.seed:
             found.append(f"seed is {options.get('seed')}, not {self.seed}")

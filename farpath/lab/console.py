@@ -11,11 +11,13 @@ from typing import IO
 
 TAIL_LINES = 25
 
+OUT_OF_MEMORY = "the guest ran out of memory: smaller windows or fewer flows need less"
+
 #: What a console says when a lab ends badly, and what that means. Sources: panic()
 #: in kernel/panic.c, mm/oom_kill.c, arch/um/os-Linux/start_up.c and mem.c.
 VERDICTS = (
-    ("Out of memory", "the guest ran out of memory: raise --memory"),
-    ("out of memory", "the guest ran out of memory: raise --memory"),
+    ("Out of memory", OUT_OF_MEMORY),
+    ("out of memory", OUT_OF_MEMORY),
     ("No space left on device", "the disk is full: free some space and run again"),
     ("check_ptrace", "this machine forbids ptrace: allow it (seccomp profile, yama)"),
     ("ptrace", "this machine forbids ptrace to the lab: allow it (seccomp profile, yama)"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import platform
 import shutil
+import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +15,7 @@ from farpath.errors import MachineLacksError
 
 #: Tools of the host, each with the Debian package that brings it.
 TOOLS = {"taskset": "util-linux", "setpriv": "util-linux"}
+RUNS_PER_CORE = 16
 
 
 def check_machine() -> None:
@@ -73,26 +74,23 @@ def reserved_core() -> Iterator[int]:
     """One processor core for the length of a run, none other's if one is free.
 
     A lab hands over between kernel and user threads constantly and is several times
-    slower when they sit on two cores. The reservation is a locked file that ends
-    with its process; when all cores are taken the runs share, the least first.
+    slower when they sit on two cores. A reservation is an abstract socket's name
+    (unix(7)): taken by one process of the machine at a time, free when that ends.
+    When all cores are taken runs share them evenly.
     """
-    directory = FilePath(tempfile.gettempdir()) / f"farpath-cores-{os.getuid()}"
-    directory.mkdir(mode=0o700, exist_ok=True)
     cores = sorted(os.sched_getaffinity(0), reverse=True)
-    slots = [(slot, core) for slot in range(16) for core in cores]
-    for slot, core in slots:
-        file = os.open(directory / f"{core}.{slot}", os.O_CREAT | os.O_RDWR, 0o600)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(file)
-            continue
-        try:
-            yield core
-        finally:
-            os.close(file)
-        return
-    raise MachineLacksError(f"{len(slots)} runs are under way on this machine: wait for one to end")
+    for slot in range(RUNS_PER_CORE):
+        for core in cores:
+            with socket.socket(socket.AF_UNIX) as reservation:
+                try:
+                    reservation.bind(f"\0farpath-core-{core}.{slot}")
+                except OSError:
+                    continue
+                yield core
+                return
+    raise MachineLacksError(
+        f"{RUNS_PER_CORE * len(cores)} runs are under way on this machine: wait for one to end"
+    )
 
 
 def cpu_model() -> str:

@@ -62,7 +62,7 @@ def _write_queue(raw: FilePath, count: int) -> None:
 
 @pytest.fixture
 def plan() -> Plan:
-    """Flow 1 for eight regions of 5 s, flow 2 from the second to the seventh."""
+    """Flow 1 for 40 s, flow 2 within it from 5 s to 35 s: three regions."""
     flows = (
         Flow("flow1", "sender", "receiver", "htcp", 0.0, 40.0, 5201),
         Flow("flow2", "sender", "receiver", "htcp", 5.0, 35.0, 5202),

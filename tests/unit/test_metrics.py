@@ -90,20 +90,19 @@ def test_a_summary_agrees_with_a_calculation_by_hand(samples: Samples, plan: Pla
 def test_regions_count_the_flows_present_throughout(samples: Samples, plan: Plan) -> None:
     regions = metrics.summarise(samples, plan).regions
     assert [region.flows for region in regions] == [
-        ("flow1",), *[("flow1", "flow2")] * 5, ("flow1",),
+        ("flow1",), ("flow1", "flow2"), ("flow1",),
     ]  # fmt: skip
     assert regions[0].fairness == 1.0
-    assert regions[3].flow_means_bps == pytest.approx((200e6, 200e6))
-    assert regions[6].mean_bps == pytest.approx(401.6e6)
+    assert regions[1].flow_means_bps == pytest.approx((200e6, 200e6))
+    assert regions[2].mean_bps == pytest.approx(401.6e6)
 
 
 def test_unequal_flows_show_in_the_least_fairness(samples: Samples, plan: Plan) -> None:
     flows = samples.flows.copy()
-    mine = (flows["flow"] == "flow2") & (flows["t_s"] > 5) & (flows["t_s"] <= 10)
-    flows.loc[mine, "throughput_bps"] /= 3
+    flows.loc[flows["flow"] == "flow2", "throughput_bps"] /= 3
     summary = metrics.summarise(Samples(flows, samples.ping, samples.queue), plan)
     assert summary.fairness_min == pytest.approx(0.8)  # 3 to 1
-    assert summary.fairness_max == pytest.approx(1.0)
+    assert summary.fairness_max == pytest.approx(0.8)
 
 
 def test_a_summary_is_plain_json_even_where_a_metric_is_undefined(
