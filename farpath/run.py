@@ -32,6 +32,8 @@ NOT_WRITABLE = (
     errno.ENOTDIR,
     errno.EEXIST,
     errno.ENAMETOOLONG,
+    errno.ENOENT,
+    errno.ELOOP,
 )
 #: What the guest needs beside the flows' packets, and what a byte of window costs
 #: there at most: sent, queued on the path and received, each with its headers.

@@ -17,8 +17,9 @@ DELAY_LIMIT_PACKETS = 2_000_000
 PROBABILITY_STEP = 2.0**-32
 #: tc prints fractions with six digits (print_color_float in iproute2's json_print.c).
 SIX_DIGITS = 5e-6
-#: tbf forgets what a late timer lets overflow its bucket, so it holds two frames:
-#: with one, timers rounded up to 256 ns cost one per cent of 450 Mbit/s.
+#: tbf forgets what a late timer lets overflow its bucket, so it holds two frames. With
+#: room for one, each 256 ns of lateness would be lost: one per cent of the 27 us that
+#: a frame takes at 450 Mbit/s.
 BUCKET_FRAMES = 2
 
 
