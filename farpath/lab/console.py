@@ -7,22 +7,49 @@ import selectors
 import time
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import IO
+
+from farpath.errors import FarpathError, LabFailedError, MachineLacksError
 
 TAIL_LINES = 25
 
-OUT_OF_MEMORY = "the guest ran out of memory: smaller windows or fewer flows need less"
 
-#: What a console says when a lab ends badly, and what that means. Sources: panic()
-#: in kernel/panic.c, mm/oom_kill.c, arch/um/os-Linux/start_up.c and mem.c.
+@dataclass(frozen=True)
+class Verdict:
+    """What a mark on a console means, and whose fault it is."""
+
+    mark: str
+    error: type[FarpathError]
+    meaning: str
+
+
+_MEMORY = "the guest ran out of memory: smaller windows or fewer flows need less"
+_PTRACE = "this machine forbids ptrace to the lab: allow it (seccomp profile, yama)"
+#: What a console says when a lab ends badly. Sources: panic() in kernel/panic.c,
+#: mm/oom_kill.c, arch/um/os-Linux/start_up.c and mem.c. The first that fits counts.
 VERDICTS = (
-    ("Out of memory", OUT_OF_MEMORY),
-    ("out of memory", OUT_OF_MEMORY),
-    ("No space left on device", "the disk is full: free some space and run again"),
-    ("check_ptrace", "this machine forbids ptrace: allow it (seccomp profile, yama)"),
-    ("ptrace", "this machine forbids ptrace to the lab: allow it (seccomp profile, yama)"),
-    ("noexec", "the guest's memory lies on a file system mounted noexec: set TMPDIR elsewhere"),
-    ("Kernel panic", "the guest's kernel panicked"),
+    Verdict("Out of memory", LabFailedError, _MEMORY),
+    Verdict("out of memory", LabFailedError, _MEMORY),
+    Verdict(
+        "No space left on device",
+        MachineLacksError,
+        "the disk is full: free some space and run again",
+    ),
+    Verdict(
+        "SECCOMP userspace requested",
+        MachineLacksError,
+        "this machine forbids seccomp filters to the lab: allow them",
+    ),
+    Verdict("check_ptrace", MachineLacksError, _PTRACE),
+    Verdict("system call numbers...failed", MachineLacksError, _PTRACE),
+    Verdict("stop_ptraced_child", MachineLacksError, _PTRACE),
+    Verdict(
+        "mounted noexec",
+        MachineLacksError,
+        "the guest's memory lies on a file system mounted noexec: set TMPDIR elsewhere",
+    ),
+    Verdict("Kernel panic", LabFailedError, "the guest's kernel panicked"),
 )
 
 
@@ -30,9 +57,9 @@ class Hang(Exception):
     """The console said nothing for longer than allowed."""
 
 
-def verdict(tail: str) -> str | None:
+def verdict(tail: str) -> Verdict | None:
     """What a console's tail says went wrong, if it is something known."""
-    return next((meaning for mark, meaning in VERDICTS if mark in tail), None)
+    return next((known for known in VERDICTS if known.mark in tail), None)
 
 
 class Console:

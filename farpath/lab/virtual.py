@@ -142,12 +142,13 @@ def _judge(last: dict[str, Any], console: Console, status: int, log: FilePath) -
         raise CheckFailedError(
             "the lab is not what was asked for: " + "; ".join(last["differences"])
         )
-    if kind == "failed":
-        cause = verdict(last["traceback"]) or last["what"]
-        raise LabFailedError(f"the lab failed: {cause}; its console is in {log}", tail)
-    if kind != "done":
-        cause = verdict(tail) or f"the guest ended early with status {status}"
-        raise LabFailedError(f"the lab failed: {cause}; its console is in {log}", tail)
+    if kind == "done":
+        return
+    known = verdict(last["traceback"] if kind == "failed" else tail)
+    error = known.error if known else LabFailedError
+    cause = last.get("what", f"the guest ended early with status {status}")
+    meaning = known.meaning if known else cause
+    raise error(f"the lab failed: {meaning}; its console is in {log}", tail)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from pathlib import Path as FilePath
 import pytest
 
 FARPATH = [sys.executable, "-c", "from farpath.cli import main; main()"]
-LONG = ["run", "--path", "caltech", "--region", "60s"]
+LONG = ["run", "--path", "caltech", "--region", "60s", "--rate", "50Mbit/s"]
 SHORT = ["run", "--path", "caltech", "--region", "5s", "--rate", "50Mbit/s"]
 #: How long the machine may take to tidy up, in real seconds; nothing waits for it.
 TIDY_LIMIT_S = 30.0

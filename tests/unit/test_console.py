@@ -11,7 +11,8 @@ from typing import IO
 
 import pytest
 
-from farpath.lab.console import TAIL_LINES, Console, Hang, verdict
+from farpath.errors import MachineLacksError
+from farpath.lab.console import TAIL_LINES, Console, Hang, Verdict, verdict
 
 #: How a guest that was asked to power off ends.
 GOOD_END = b'@farpath {"event": "done"}\nsysrq: Power Off\nreboot: Power down\n'
@@ -21,6 +22,13 @@ PANIC = b"Kernel panic - not syncing: Attempted to kill init! exitcode=0x0000010
 OUT_OF_MEMORY = b"Kernel panic - not syncing: Out of memory: system-wide panic_on_oom is enabled"
 
 Open = Callable[..., tuple[Console, int]]
+
+
+def known(tail: str) -> Verdict:
+    """The verdict on a tail that has one."""
+    found = verdict(tail)
+    assert found
+    return found
 
 
 @pytest.fixture
@@ -67,12 +75,12 @@ def test_a_good_end_is_read_to_the_last_line_and_means_nothing_bad(open_console:
 def test_a_panic_is_told_from_its_console(open_console: Open) -> None:
     console, lines = _read(open_console, b'@farpath {"event": "progress", "t_s": 3.0}\n', PANIC)
     assert lines[-1] == PANIC.decode()
-    assert verdict(console.tail()) == "the guest's kernel panicked"
+    assert known(console.tail()).meaning == "the guest's kernel panicked"
 
 
 def test_a_panic_for_want_of_memory_is_told_as_want_of_memory(open_console: Open) -> None:
     console, _ = _read(open_console, OUT_OF_MEMORY)
-    assert "ran out of memory" in str(verdict(console.tail()))
+    assert "ran out of memory" in known(console.tail()).meaning
 
 
 @pytest.mark.parametrize(
@@ -81,11 +89,14 @@ def test_a_panic_for_want_of_memory_is_told_as_want_of_memory(open_console: Open
         ("OSError: [Errno 28] No space left on device", "the disk is full"),
         ("check_ptrace : child exited with exitcode 127", "forbids ptrace"),
         ("Checking that ptrace can change system call numbers...failed", "forbids ptrace"),
+        ("SECCOMP userspace requested but not functional!", "forbids seccomp"),
         ("/dev/shm must be not mounted noexec", "mounted noexec"),
     ],
 )
 def test_a_machine_that_refuses_the_guest_is_told(said: str, meaning: str) -> None:
-    assert meaning in str(verdict(f"Core dump limits :\n{said}"))
+    told = known(f"Core dump limits :\n{said}")
+    assert meaning in told.meaning
+    assert told.error is MachineLacksError
 
 
 def test_a_line_cut_off_by_the_guests_death_is_handed_on(open_console: Open) -> None:
