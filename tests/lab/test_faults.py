@@ -15,7 +15,13 @@ from pathlib import Path as FilePath
 
 import pytest
 
-FARPATH = [sys.executable, "-c", "from farpath.cli import main; main()"]
+#: farpath as at a prompt: a shell starts background jobs with Ctrl-C ignored, and a
+#: test run may be one.
+START = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from farpath.cli import main; main()"
+)
+FARPATH = [sys.executable, "-c", START]
 LONG = ["run", "--path", "caltech", "--region", "60s", "--rate", "50Mbit/s"]
 SHORT = ["run", "--path", "caltech", "--region", "5s", "--rate", "50Mbit/s"]
 #: How long the machine may take to tidy up, in real seconds; nothing waits for it.
