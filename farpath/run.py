@@ -157,10 +157,11 @@ def run(plan: Plan, out: FilePath, force: bool, watch: virtual.Watch) -> Outcome
             partial = FilePath(tempfile.mkdtemp(prefix=f".partial-{os.getpid()}-", dir=out))
             try:
                 wall_s = _fill(partial, plan, images, out / f"{name}.console.log", watch)
-                if place.exists():
-                    shutil.rmtree(place)
                 partial.chmod(0o755)
+                if place.exists():
+                    place.rename(partial / "replaced")
                 partial.rename(place)
+                shutil.rmtree(place / "replaced", ignore_errors=True)
             finally:
                 shutil.rmtree(partial, ignore_errors=True)
     return Outcome(place, cached=False, wall_s=wall_s)

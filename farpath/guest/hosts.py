@@ -119,7 +119,3 @@ class EndHost:
                 if fields[1].endswith(wanted) and fields[3] == "0A":
                     return True
         return False
-
-    def stop(self) -> None:
-        """Kill every process of the container and remove it."""
-        self._crun("delete", "--force", self.name)

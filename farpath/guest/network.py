@@ -219,8 +219,3 @@ class Network:
         """IPv4 address of a host."""
         ip: str = self.mininet.get(host).IP()
         return ip
-
-    def pid(self, host: str) -> int:
-        """Process that holds a host's network namespace."""
-        pid: int = self.mininet.get(host).pid
-        return pid
