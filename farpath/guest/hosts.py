@@ -70,8 +70,9 @@ class EndHost:
         (bundle / "root").mkdir(parents=True)
         run("mount", "-t", "hostfs", "-o", f"hostfs={image}", "none", str(bundle / "root"))
         (bundle / "config.json").write_text(json.dumps(_bundle(name, namespace_pid)))
-        self._crun("run", "--detach", "--bundle", str(bundle), name)
-        self.pid = int(json.loads(run("crun", "state", name))["pid"])
+        pid_file = bundle / "pid"
+        self._crun("run", "--detach", "--bundle", str(bundle), "--pid-file", str(pid_file), name)
+        self.pid = int(pid_file.read_text())
 
     @staticmethod
     def _crun(*arguments: str) -> None:

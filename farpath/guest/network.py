@@ -70,6 +70,9 @@ class Network:
     def __init__(self, plan: Plan, topology: ModuleType) -> None:
         self.plan = plan
         self.topology = topology.TOPOLOGY(plan.path, plan.seed)
+        # Mininet's own initialisation raises limits: sysctls that the plan sets, and
+        # 16,384 open files, all of which mnexec closes one by one for every node.
+        Mininet.inited = True
         self.mininet = Mininet(
             topo=self.topology,
             switch=OVSBridge,
@@ -171,10 +174,7 @@ class Network:
     def _links(self, node: Any) -> list[dict[str, Any]]:
         with network_namespace(node.pid):
             shown = run_json("ip", "-d", "-j", "link", "show", "type", "veth")
-            names = [link["ifname"] for link in shown]
-            features = {
-                f["ifname"]: f for n in names for f in run_json("ethtool", "--json", "-k", n)
-            }
+            features = {port["ifname"]: port for port in run_json("ethtool", "--json", "-k", "*")}
         return [
             {
                 "port": link["ifname"],
