@@ -46,11 +46,11 @@ help:
 	Variables of make experiment, all optional; a unit may follow a number:
 	  PATH_NAME=cern   a path of topologies/paths     RTT=164ms      base round-trip time
 	  RATE=450Mbit     bottleneck rate                BUFFER=10MB    bottleneck buffer
-	  LOSS=2e-6        random loss                    DROP=...       induced loss
+	  LOSS=2e-6        random loss                    DROP=...       not offered yet
 	  MTU=1500         packet size                    STACK=htcp     what the flows run
 	  REGION=120s      length of a region             SEED=1         all random choices
-	  LAB=virtual      or host                        CLOCK=virtual  or cpu, wall
-	  OUT=results/...  where the record goes          FORCE=1        run again, even if made already
+	  LAB=virtual      the only one so far             CLOCK=virtual  or cpu, wall
+	  OUT=results      where records go               FORCE=1        run again, even if recorded
 	  JSON=1           results as JSON
 	and of what builds the kernel:
 	  KERNEL_VERSION=7.2    series of Debian's source KERNEL_SRC=<dir>  your own Linux tree

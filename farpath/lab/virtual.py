@@ -40,6 +40,9 @@ QUIET_LIMIT_S = 120.0
 #: control groups, and stopping the tick at every idle moment, of which a busy path
 #: has 100,000 in a virtual second against 1000 ticks.
 TUNING = ("cgroup.memory=nosocket,nokmem", "nohz=off")
+#: Paths carry IPv4: without this every namespace announces IPv6 addresses on them
+#: (ipv6_defaults in net/ipv6/addrconf.c; a sysctl does not reach later namespaces).
+QUIET = ("quiet", "ipv6.disable_ipv6=1")
 INIT = "/usr/lib/farpath/init"
 
 Watch = Callable[[dict[str, Any]], None]
@@ -73,7 +76,8 @@ def kernel_command(images: Images, plan: Plan, core: int) -> list[str]:
         *("rootfstype=hostfs", f"rootflags={SHARE}/root", "ro"),
         f"mem={plan.settings.memory_bytes >> 20}M",
         f"init={INIT}",
-        *("con=null", "con0=null,fd:1", "quiet", "seccomp=on"),
+        *("con=null", "con0=null,fd:1", "seccomp=on"),
+        *QUIET,
         *TUNING,
         *clock,
         *start,
