@@ -35,6 +35,17 @@ NOT_WRITABLE = (
     errno.ENOENT,
     errno.ELOOP,
 )
+#: The code that decides what a run measures; an edit elsewhere leaves records valid.
+DECIDING_CODE = (
+    "farpath/guest",
+    "farpath/flows",
+    "farpath/lab",
+    "farpath/path.py",
+    "farpath/plan.py",
+    "farpath/record.py",
+    "farpath/schedule.py",
+    "topologies",
+)
 #: What the guest needs beside the flows' packets, and what a byte of window costs
 #: there at most: sent, queued on the path and received, each with its headers.
 GUEST_BASE_BYTES = 512 << 20
@@ -61,9 +72,23 @@ def make_plan(path: Path, schedule: Schedule, seed: int, clock: str) -> Plan:
     return Plan(path, schedule, settings, seed)
 
 
+def code_identity(project: FilePath = PROJECT) -> str:
+    """SHA-256 over the names and contents of the code that decides a run."""
+    places = [project / name for name in DECIDING_CODE]
+    files = [
+        file
+        for place in places
+        for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
+    ]
+    total = hashlib.sha256()
+    for file in files:
+        total.update(f"{file.relative_to(project)}\0".encode() + file.read_bytes() + b"\0")
+    return total.hexdigest()
+
+
 def place_name(plan: Plan, images: Images) -> str:
-    """A record's directory name: equal inputs and images give the same one."""
-    text = json.dumps([plan.as_dict(), images.identity(), __version__], sort_keys=True)
+    """A record's directory name: equal inputs, images and code give the same one."""
+    text = json.dumps([plan.as_dict(), images.identity(), code_identity()], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     stacks = "+".join(dict.fromkeys(flow.stack for flow in plan.schedule.flows))
     region = f"{plan.schedule.region_s:g}s"
@@ -85,6 +110,7 @@ def provenance(images: Images) -> dict[str, Any]:
     return {
         "farpath": __version__,
         "git_commit": _git_commit(),
+        "code_sha256": code_identity(),
         "cpu_model": cpu_model(),
         "images_sha256": images.identity(),
         "kernel": images.manifests["kernel"],
