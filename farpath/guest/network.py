@@ -85,9 +85,14 @@ class Network:
         Queues come last: Open vSwitch clears those of the ports it takes.
         """
         self.mininet.start()
-        for node in [*self.mininet.hosts, self.mininet.switches[0]]:
+        for node in self._namespaces():
             with network_namespace(node.pid):
                 self._set_ports(node)
+        queues = [
+            f"qdisc add dev {port} {' '.join(queue.tc_arguments())}"
+            for port, queue in self._queues().items()
+        ]
+        run("tc", "-batch", "-", text="\n".join(queues))
         self._apply(self.plan.path.sysctl)
         for host in self.mininet.hosts:
             with network_namespace(host.pid):
@@ -110,13 +115,17 @@ class Network:
             settings["net.ipv4.tcp_moderate_rcvbuf"] = "0"
         return settings
 
+    def _namespaces(self) -> list[Any]:
+        """One node of each network namespace: every host, one switch for all."""
+        return [*self.mininet.hosts, self.mininet.switches[0]]
+
     def _ports_with(self, node: Any) -> list[Any]:
         """The ports in a node's network namespace; all switches share one."""
         nodes = self.mininet.switches if node in self.mininet.switches else [node]
         return [intf for each in nodes for intf in each.intfList() if intf.name != "lo"]
 
     def _set_ports(self, node: Any) -> None:
-        """MTU, offloads, queues and neighbours, in as few processes as the tools allow."""
+        """MTU, offloads and neighbours, in as few processes as the tools allow."""
         ports = self._ports_with(node)
         mtu_bytes = self.plan.path.mtu_bytes
         links = [f"link set dev {port} mtu {mtu_bytes} gso_max_segs 1" for port in ports]
@@ -130,13 +139,6 @@ class Network:
         for port in ports:
             states = [word for name in OFFLOADS for word in (name, "off")]
             run("ethtool", "-K", port.name, *states)
-        queues = [
-            f"qdisc add dev {port} {' '.join(port.params['queue'].tc_arguments())}"
-            for port in ports
-            if port.params.get("queue")
-        ]
-        if queues:
-            run("tc", "-batch", "-", text="\n".join(queues))
 
     def _queues(self) -> dict[str, Any]:
         return {
@@ -149,9 +151,7 @@ class Network:
     def read_back(self) -> dict[str, Any]:
         """What the lab really is: qdiscs with statistics, offloads, host settings."""
         links = [
-            {"host": node.name, **link}
-            for node in [*self.mininet.hosts, self.mininet.switches[0]]
-            for link in self._links(node)
+            {"host": node.name, **link} for node in self._namespaces() for link in self._links(node)
         ]
         settings = {}
         for host in self.mininet.hosts:
