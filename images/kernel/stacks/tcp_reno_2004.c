@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reno as Linux 2.6.11 had it: the growth of reno_cong_avoid in its
+ * net/ipv4/tcp_input.c, which counts ACKs. Algorithm: V. Jacobson, "Congestion
+ * Avoidance and Control", SIGCOMM 1988; RFC 2581 (1999), whose 3.1 allows one
+ * segment per ACK in slow start and 1/cwnd per ACK in avoidance.
+ *
+ * With r segments per ACK the window grows by 1/r packets per RTT in avoidance
+ * and by the factor 1 + 1/r in slow start; mainline, which counts packets, grows
+ * by 1 and by the factor 2 whatever r is.
+ *
+ * Loss recovery, retransmission and the test whether the window limits the flow
+ * are those of the kernel that loads this module.
+ */
+
+#include <linux/module.h>
+#include <net/tcp.h>
+#include "ack_counting.h"
+
+static void reno_2004_cong_avoid(struct sock *sk, u32 ack, u32 acked)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!tcp_is_cwnd_limited(sk))
+		return;
+	if (!ack_slow_start(tp))
+		ack_avoid(tp, tcp_snd_cwnd(tp));
+}
+
+static struct tcp_congestion_ops reno_2004 __read_mostly = {
+	.ssthresh	= tcp_reno_ssthresh,	/* half, RFC 2581 equation 3 */
+	.cong_avoid	= reno_2004_cong_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.owner		= THIS_MODULE,
+	.name		= "reno_2004",
+};
+
+static int __init reno_2004_register(void)
+{
+	return tcp_register_congestion_control(&reno_2004);
+}
+
+static void __exit reno_2004_unregister(void)
+{
+	tcp_unregister_congestion_control(&reno_2004);
+}
+
+module_init(reno_2004_register);
+module_exit(reno_2004_unregister);
+
+MODULE_AUTHOR("farpath");
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Reno of Linux 2.6.11, which counts ACKs");
