@@ -46,6 +46,8 @@ MODULE_PARM_DESC(beta_percent, "decrease by a loss; 0: the variant's own, 20 or 
 /* The variants' own beta, section 4.2 of -00 and 4.3 of -01 */
 static const int published_beta_percent[] = { 20, 15 };
 
+static u32 decrease_percent __read_mostly;	/* the one in force */
+
 #define STEP_SHIFT 16	/* variant 0: steps between layers are kept in 2^-16 packets */
 
 struct ltcp {
@@ -67,7 +69,7 @@ static u32 geometric_window(u32 layers)
 		sum += step;
 		if (sum >= (u64)U32_MAX << STEP_SHIFT)
 			return U32_MAX;
-		step = div_u64(step * 100, 100 - 2 * beta_percent);
+		step = div_u64(step * 100, 100 - 2 * decrease_percent);
 	}
 	return (sum + (1 << STEP_SHIFT) - 1) >> STEP_SHIFT;
 }
@@ -130,7 +132,7 @@ static u32 ltcp_ssthresh(struct sock *sk)
 
 	if (ca->layers <= 1)
 		return tcp_reno_ssthresh(sk);
-	cwnd -= cwnd * beta_percent / 100;	/* below 2^26 for cwnd of 2^20 */
+	cwnd -= cwnd * decrease_percent / 100;	/* below 2^26 for cwnd of 2^20 */
 	if (cwnd < ca->lower)
 		set_layers(ca, ca->layers - 1);
 	return max(cwnd, 2U);
@@ -162,11 +164,10 @@ static int __init ltcp_register(void)
 	    check_parameter("window_threshold", window_threshold, 1, 100000) ||
 	    check_parameter("beta_percent", beta_percent, 0, 49))
 		return -EINVAL;
-	if (!beta_percent)
-		beta_percent = published_beta_percent[variant];
 	/* alpha > 1.5, without which flows do not converge: -00, section 4.2 */
-	if (!variant && check_parameter("beta_percent", beta_percent, 17, 49))
+	if (!variant && beta_percent && check_parameter("beta_percent", beta_percent, 17, 49))
 		return -EINVAL;
+	decrease_percent = beta_percent ?: published_beta_percent[variant];
 	return tcp_register_congestion_control(&ltcp);
 }
 
