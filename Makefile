@@ -7,7 +7,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
-RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP MTU STACK REGION SEED LAB CLOCK OUT
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP MTU STACK ERA REGION SEED LAB CLOCK OUT
 OTHER_VARIABLES := KERNEL_SRC KERNEL_VERSION FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
@@ -28,7 +28,7 @@ chosen = $(if $(filter-out 0 no false,$($(1))),$(2))
 VENV := .venv/farpath-installed
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/debian.sh
 
-.PHONY: help setup host-packages venv kernel images rootfs-lab rootfs-sender \
+.PHONY: help setup host-packages venv kernel stacks images rootfs-lab rootfs-sender \
 	experiment test check bench clean clean-cache
 
 help:
@@ -39,6 +39,7 @@ help:
 	make bench        measure the figures of the design
 	make setup        what the targets above need: packages, .venv, kernel, root file systems
 	make kernel       the lab's kernel alone
+	make stacks       the kernel and farpath's own stacks, as its modules
 	make images       the root file systems alone
 	make clean        remove what was made in this clone (not results/)
 	make clean-cache  remove what was built for all clones
@@ -48,7 +49,8 @@ help:
 	  RATE=450Mbit     bottleneck rate                BUFFER=10MB    bottleneck buffer
 	  LOSS=2e-6        random loss                    DROP=...       not offered yet
 	  MTU=1500         packet size                    STACK=htcp     what the flows run
-	  REGION=120s      length of a region             SEED=1         all random choices
+	  ERA=2004         stacks and hosts of that time  SEED=1         all random choices
+	  REGION=120s      length of a region
 	  LAB=virtual      the only one so far             CLOCK=virtual  or cpu, wall
 	  OUT=results      where records go               FORCE=1        run again, even if recorded
 	  JSON=1           results as JSON
@@ -59,7 +61,7 @@ help:
 # Kernel, root file systems and .venv know nothing of each other: the download
 # of one fills the time in which another computes.
 setup: host-packages
-	@FARPATH_PROGRESS=lines $(MAKE) -j4 venv kernel rootfs-lab rootfs-sender
+	@FARPATH_PROGRESS=lines $(MAKE) -j4 venv stacks rootfs-lab rootfs-sender
 
 host-packages:
 	@images/host-packages
@@ -86,6 +88,9 @@ linked = mkdir -p build; place=$$($(1)); ln -sfn "$$place" build/$(2)
 kernel:
 	@$(call linked,images/kernel/build,kernel)
 
+stacks: kernel
+	@$(call linked,images/kernel/modules build/kernel images/kernel/stacks,stacks)
+
 images: rootfs-lab rootfs-sender
 
 rootfs-lab:
@@ -98,7 +103,7 @@ experiment: setup
 	@.venv/bin/farpath run \
 		$${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--rate=$$RATE"} \
 		$${BUFFER:+"--buffer=$$BUFFER"} $${LOSS:+"--loss=$$LOSS"} $${DROP:+"--drop=$$DROP"} \
-		$${MTU:+"--mtu=$$MTU"} $${STACK:+"--stack=$$STACK"} $${REGION:+"--region=$$REGION"} \
+		$${MTU:+"--mtu=$$MTU"} $${STACK:+"--stack=$$STACK"} $${ERA:+"--era=$$ERA"} $${REGION:+"--region=$$REGION"} \
 		$${SEED:+"--seed=$$SEED"} $${LAB:+"--lab=$$LAB"} $${CLOCK:+"--clock=$$CLOCK"} \
 		$${OUT:+"--out=$$OUT"} $(call chosen,FORCE,--force) $(call chosen,JSON,--json)
 

@@ -9,6 +9,7 @@ from farpath.flows import ping
 from farpath.path import Path
 from farpath.plan import Plan
 from farpath.record import Samples
+from farpath.stack import IPERF3
 
 #: How far the idle path's median RTT may lie from the path's, by clock, in ms.
 #: Virtual: guest timers count 256 ns, one each way and one to read the clock, and
@@ -42,9 +43,10 @@ def check_base_rtt(output: str, path: Path, clock: str) -> float:
 
 
 def check_windows(samples: Samples, plan: Plan) -> None:
-    """Raise CheckFailedError if a receiver advertised another window than asked."""
+    """Raise CheckFailedError if a TCP receiver advertised another window than asked."""
     wanted = plan.path.window_bytes
-    for flow, rows in samples.flows.groupby("flow"):
+    tcp = {flow.name for flow in plan.schedule.flows if plan.stack_of(flow).program == IPERF3}
+    for flow, rows in samples.flows[samples.flows["flow"].isin(tcp)].groupby("flow"):
         largest = int(rows["snd_wnd_bytes"].max())
         carried = float((rows["throughput_bps"]).sum()) / 8 * plan.settings.sample_interval_s
         too_large = largest > wanted * (1 + WINDOW_EXCESS)

@@ -6,6 +6,7 @@ are used, so that every command answers at once.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import signal
 import sys
@@ -19,6 +20,7 @@ import typer
 from farpath.errors import BadInputError, FarpathError
 
 if TYPE_CHECKING:
+    from farpath.plan import Plan
     from farpath.record import Record
     from farpath.run import Outcome
 
@@ -64,7 +66,13 @@ def run(
     loss: Annotated[str | None, typer.Option(help="Random loss: 2e-6 or 0.01%.")] = None,
     drop: Annotated[str | None, typer.Option(help="Induced loss; not offered yet.")] = None,
     mtu: Annotated[str | None, typer.Option(help="IP packet size in bytes: 1500.")] = None,
-    stack: Annotated[str, typer.Option(help="See 'farpath stacks'.")] = DEFAULT_STACK,
+    stack: Annotated[
+        str, typer.Option(help="A name of 'farpath stacks', or name:parameter=value,...")
+    ] = DEFAULT_STACK,
+    era: Annotated[
+        str | None,
+        typer.Option(help="Hosts and stacks of 2004, or modern; the stack's own if absent."),
+    ] = None,
     region: Annotated[str, typer.Option(help="Length of one region.")] = DEFAULT_REGION,
     seed: Annotated[str, typer.Option(help="Decides every random choice.")] = "1",
     lab: Annotated[str, typer.Option(help="virtual.")] = "virtual",
@@ -74,24 +82,23 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Run the seven-region test and show its row of tables 1 and 2."""
-    from farpath import inputs, units
+    from farpath import eras, inputs, units
     from farpath.lab.virtual import CLOCKS
     from farpath.progress import RunProgress
     from farpath.run import make_plan
     from farpath.run import run as run_plan
     from farpath.schedule import seven_regions
-    from farpath.stacks import stack_by_name
 
     _choice("LAB", lab, LABS)
     _choice("CLOCK", clock, tuple(CLOCKS))
     if drop is not None:
         raise BadInputError(f"DROP is '{drop}': induced loss is not offered; LOSS=2e-6 is random")
-    chosen = stack_by_name(stack)
     region_s = units.parse_duration_s(region)
     asked, origins = inputs.resolve_path(path, rtt, rate, buffer, loss, mtu)
-    plan = make_plan(asked, seven_regions(chosen.name, region_s), _seed(seed), clock)
+    hosts = None if era is None else eras.era_by_text(era)
+    plan = make_plan(asked, seven_regions(stack, region_s), _seed(seed), clock, hosts)
     print(f"path {asked.name}: {asked.title}", file=sys.stderr)
-    label = f"{asked.name} {chosen.title}"
+    label = f"{asked.name} {plan.stacks[0].label}"
     with RunProgress(label, plan.schedule.duration_s) as progress:
         outcome = run_plan(plan, out, force, progress.watch)
     _report(outcome, origins, as_json)
@@ -137,6 +144,7 @@ def _print_tables(record: Record, origins: dict[str, str]) -> None:
         value = getattr(plan.path, name)
         shown = f"{len(value)} settings" if isinstance(value, Mapping) else f"{value:,}"
         print(f"  {name:<12} {shown:>14}  {origin}")
+    _print_stacks(plan)
     summary = summarise(record.samples, plan)
     printed = published_beside(plan)
     console = Console()
@@ -150,6 +158,23 @@ def _print_tables(record: Record, origins: dict[str, str]) -> None:
     print(f"figure      {record.directory / 'figure.png'}")
     print(f"page        {record.directory / 'page.html'}")
     print(f"fingerprint {record.fingerprint}")
+
+
+def _print_stacks(plan: Plan) -> None:
+    """What was run and on which hosts, and the other form that there is of it."""
+    from farpath.eras import title_of
+    from farpath.stacks import catalogue
+
+    for stack in plan.stacks:
+        entry = catalogue().get(stack.name)
+        print(
+            f"stack {stack.label}: {entry.title}, {entry.source}"
+            if entry
+            else f"stack {stack.label}"
+        )
+        if entry and entry.form_2004:
+            print(f"  its form of 2004 is {entry.form_2004}: ERA=2004 (--era=2004) runs it")
+    print(f"era {plan.era.name}: {title_of(plan.era.name)}")
 
 
 @app.command()
@@ -169,12 +194,37 @@ def show(
 
 
 @app.command()
-def stacks() -> None:
-    """List the stacks a flow can run."""
-    from farpath.stacks import STACKS
+def stacks(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """List the stacks a flow can run, with their parameters and defaults."""
+    from farpath.stacks import catalogue
 
-    for stack in STACKS.values():
-        print(f"{stack.name:<10} {stack.title:<10} {stack.year}  {stack.source}")
+    if as_json:
+        print(json.dumps({name: dataclasses.asdict(entry) for name, entry in catalogue().items()}))
+        return
+    for entry in catalogue().values():
+        also = f"; also {', '.join(entry.aliases)}" if entry.aliases else ""
+        form = f"; form of 2004: {entry.form_2004}" if entry.form_2004 else ""
+        print(f"{entry.name:<14} {entry.title:<16} {entry.year}  {entry.kind:<10}  {entry.source}")
+        if also or form:
+            print(f"{'':<14} {(form + also)[2:]}")
+        for parameter in entry.parameters.values():
+            unit = f" {parameter.unit}" if parameter.unit else ""
+            print(
+                f"{'':<16} {parameter.name}={parameter.default}{unit}: {parameter.meaning} "
+                f"({parameter.allowed})"
+            )
+
+
+@app.command()
+def eras(
+    markdown: Annotated[bool, typer.Option("--markdown", help="As docs/eras.md has it.")] = False,
+) -> None:
+    """List what the hosts of 2004 were, what is set back, and what cannot be."""
+    from farpath.eras import as_markdown, as_text
+
+    print(as_markdown() if markdown else as_text())
 
 
 @app.command()

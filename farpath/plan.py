@@ -11,8 +11,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from farpath.era import MODERN, Era
 from farpath.path import Path
 from farpath.schedule import Flow, Schedule
+from farpath.stack import Stack
 
 EVENT_MARK = "@farpath "
 
@@ -23,6 +25,8 @@ PLAN_FILE = "plan.json"
 READBACK_FILE = "readback.json"
 RAW_DIR = "raw"
 CODE_DIR = "code"
+MODULES_DIR = "modules"
+IMAGES_DIR = "images"
 
 
 @dataclass(frozen=True)
@@ -31,13 +35,15 @@ class Settings:
 
     ``receiver_discards``: the receiving kernel drops a flow's payload instead of
     copying it to iperf3, which wakes once per ``wake_bytes`` (virtual clock only:
-    it saves real time and no virtual time). ``ping_interval_s`` and
-    ``sample_interval_s``: between two pings, two samples of flows and queue.
+    it saves real time and no virtual time). ``delayed_ack``: receivers acknowledge
+    every second packet at once, else each (the route's quickack). ``ping_interval_s``
+    and ``sample_interval_s``: between two pings, two samples of flows and queue.
     """
 
     clock: str = "virtual"
     receiver_discards: bool = True
     wake_bytes: int = 131_072
+    delayed_ack: bool = True
     ping_interval_s: float = 1.0
     sample_interval_s: float = 1.0
     memory_bytes: int = 805_306_368
@@ -45,13 +51,22 @@ class Settings:
 
 @dataclass(frozen=True)
 class Plan:
-    """One run: path, schedule, settings and seed."""
+    """One run: path, schedule, settings and seed; its stacks and its hosts' era.
+
+    ``stacks``: one for each label that flows name.
+    """
 
     path: Path
     schedule: Schedule
     settings: Settings
     seed: int
     topology: str = "dumbbell"
+    stacks: tuple[Stack, ...] = ()
+    era: Era = MODERN
+
+    def stack_of(self, flow: Flow) -> Stack:
+        """What a flow runs."""
+        return next(stack for stack in self.stacks if stack.label == flow.stack)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain dicts, lists and numbers."""
@@ -72,6 +87,11 @@ class Plan:
             settings=Settings(**data["settings"]),
             seed=data["seed"],
             topology=data["topology"],
+            stacks=tuple(
+                Stack(**{**stack, "command": tuple(stack["command"])})
+                for stack in data.get("stacks", ())
+            ),
+            era=Era(**data.get("era", {"name": MODERN.name})),
         )
 
 

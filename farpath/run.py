@@ -10,13 +10,15 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
 
 from farpath import __version__
+from farpath.era import Era
+from farpath.eras import era_by_text
 from farpath.errors import BadInputError, MachineLacksError
 from farpath.lab import virtual
 from farpath.lab.images import PROJECT, Images, find_images
@@ -24,6 +26,8 @@ from farpath.lab.machine import cpu_model
 from farpath.path import Path
 from farpath.plan import Plan, Settings
 from farpath.schedule import Schedule
+from farpath.stack import Stack
+from farpath.stacks import check_together, era_of, fitted, resolve_stack
 
 NOT_WRITABLE = (
     errno.EACCES,
@@ -37,6 +41,7 @@ NOT_WRITABLE = (
 )
 #: The code that decides what a run measures; an edit elsewhere leaves records valid.
 DECIDING_CODE = (
+    "farpath/era.py",
     "farpath/guest",
     "farpath/flows",
     "farpath/lab",
@@ -44,6 +49,7 @@ DECIDING_CODE = (
     "farpath/plan.py",
     "farpath/record.py",
     "farpath/schedule.py",
+    "farpath/stack.py",
     "topologies",
 )
 #: What the guest needs beside the flows' packets, and what a byte of window costs
@@ -61,15 +67,38 @@ class Outcome:
     wall_s: float
 
 
-def make_plan(path: Path, schedule: Schedule, seed: int, clock: str) -> Plan:
-    """The plan of a run; the receiver discards payload on the virtual clock only."""
-    windows = len(schedule.flows) * path.window_bytes
+def make_plan(
+    path: Path,
+    schedule: Schedule,
+    seed: int,
+    clock: str,
+    era: Era | None = None,
+    own: Sequence[Stack] = (),
+) -> Plan:
+    """The plan of a run; the receiver discards payload on the virtual clock only.
+
+    Flows name their stacks as texts of :mod:`farpath.stacks` or by the label of one
+    of ``own``, the user's. Without an era the hosts are of that which the stacks
+    belong to. Raises BadInputError for a text that means no stack, and for stacks
+    that cannot be in one run.
+    """
+    by_text = {stack.label: stack for stack in own}
+    for text in dict.fromkeys(flow.stack for flow in schedule.flows):
+        if text not in by_text:
+            by_text[text] = resolve_stack(text, era.name if era else None)
+    used = {by_text[flow.stack].label: by_text[flow.stack] for flow in schedule.flows}
+    stacks = tuple(fitted(stack, path) for stack in used.values())
+    check_together(stacks)
+    flows = tuple(replace(flow, stack=by_text[flow.stack].label) for flow in schedule.flows)
+    schedule = replace(schedule, flows=flows)
+    windows = len(flows) * path.window_bytes
     settings = Settings(
         clock=clock,
         receiver_discards=clock == "virtual",
         memory_bytes=GUEST_BASE_BYTES + GUEST_BYTES_PER_WINDOW_BYTE * windows,
     )
-    return Plan(path, schedule, settings, seed)
+    hosts = era or era_by_text(era_of(stacks))
+    return Plan(path, schedule, settings, seed, stacks=stacks, era=hosts)
 
 
 def code_identity(project: FilePath = PROJECT) -> str:
@@ -88,11 +117,16 @@ def code_identity(project: FilePath = PROJECT) -> str:
 
 def place_name(plan: Plan, images: Images) -> str:
     """A record's directory name: equal inputs, images and code give the same one."""
-    text = json.dumps([plan.as_dict(), images.identity(), code_identity()], sort_keys=True)
+    text = json.dumps(
+        [plan.as_dict(), images.identity(plan.stacks), code_identity()], sort_keys=True
+    )
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
-    stacks = "+".join(dict.fromkeys(flow.stack for flow in plan.schedule.flows))
+    names = "+".join(dict.fromkeys(stack.name for stack in plan.stacks))
     region = f"{plan.schedule.region_s:g}s"
-    return f"{plan.path.name}-{stacks}-{region}-seed{plan.seed}-{plan.settings.clock}-{digest}"
+    return (
+        f"{plan.path.name}-{names}-{region}-{plan.era.name}-seed{plan.seed}-"
+        f"{plan.settings.clock}-{digest}"
+    )
 
 
 def _git_commit() -> str | None:
@@ -105,17 +139,18 @@ def _git_commit() -> str | None:
     return done.stdout.strip()
 
 
-def provenance(images: Images) -> dict[str, Any]:
+def provenance(images: Images, stacks: Sequence[Stack]) -> dict[str, Any]:
     """Everything beside the plan that can change a result, for the record."""
     return {
         "farpath": __version__,
         "git_commit": _git_commit(),
         "code_sha256": code_identity(),
         "cpu_model": cpu_model(),
-        "images_sha256": images.identity(),
+        "images_sha256": images.identity(stacks),
         "kernel": images.manifests["kernel"],
         "lab": images.manifests["lab"],
         "sender": images.manifests["sender"],
+        "stacks": images.stack_manifests(stacks),
     }
 
 
@@ -224,7 +259,7 @@ def _fill(
             partial,
             plan,
             samples,
-            provenance={**provenance(images), "cost": cost},
+            provenance={**provenance(images, plan.stacks), "cost": cost},
             readback={**raw.readback, "idle_rtt_ms": idle_rtt_ms[0]},
             warnings=[],
             raw_dir=raw.raw,

@@ -1,49 +1,249 @@
-"""Stacks: what a flow can run. Here, the congestion controls of mainline Linux."""
+"""Stacks: the catalogue of what a flow can run, and what texts that name one mean.
+
+A text is ``name`` or ``name:parameter=value,parameter=value``. The catalogue is
+``stacks.toml``.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
 
+from farpath.era import MODERN
 from farpath.errors import BadInputError
+from farpath.path import Path
+from farpath.stack import IPERF3, UDTPERF, Stack
+
+MAINLINE = "mainline"
+OURS = "ours"
+USER_SPACE = "user space"
+#: The kernel keeps buffer sizes in signed 32-bit integers.
+LARGEST_BUFFER_BYTES = (1 << 31) - 1
+#: What the kernel allows a UDP socket's buffers, beyond which it cuts in silence.
+UDP_BUFFER_LIMITS = {
+    "udp_sndbuf": "net.core.wmem_max",
+    "udp_rcvbuf": "net.core.rmem_max",
+}
+#: Module parameters are C integers; eighteen digits are more than any range here.
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
-class Stack:
-    """One congestion control by the kernel's name for it."""
+class Parameter:
+    """One thing that can be set: a whole number within a range, or a word.
+
+    ``low`` and ``high`` include both ends; None for words, and for a user's own
+    module, whose ranges only it knows.
+    """
+
+    name: str
+    default: str
+    meaning: str = ""
+    unit: str = ""
+    low: int | None = None
+    high: int | None = None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> str:
+        """What may be given, for people."""
+        if self.choices:
+            return " or ".join(self.choices)
+        if self.low is None:
+            return "a whole number"
+        return f"{self.low} to {self.high}{' ' + self.unit if self.unit else ''}"
+
+    def checked(self, stack: str, text: str) -> str:
+        """The value in its shortest form; BadInputError if it is not allowed."""
+        if self.choices and text in self.choices:
+            return text
+        if not self.choices and _WHOLE_NUMBER.fullmatch(text):
+            number = int(text)
+            if self.low is None or (self.high is not None and self.low <= number <= self.high):
+                return str(number)
+        raise BadInputError(
+            f"STACK: {self.name} of {stack} is '{text}': it must be {self.allowed}; "
+            f"the default is {self.default}"
+        )
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One stack of the catalogue."""
 
     name: str
     title: str
     year: int
     source: str
+    kind: str
+    era: str
+    parameters: Mapping[str, Parameter]
+    form_2004: str = ""
+    aliases: tuple[str, ...] = ()
+    published: str = ""
 
 
-_ALL = (
-    Stack("reno", "Reno", 1990, "RFC 5681; net/ipv4/tcp_cong.c"),
-    Stack("highspeed", "HSTCP", 2003, "RFC 3649; net/ipv4/tcp_highspeed.c"),
-    Stack("htcp", "H-TCP", 2004, "Leith and Shorten, PFLDnet 2004; net/ipv4/tcp_htcp.c"),
-    Stack("scalable", "Scalable", 2003, "Kelly, CCR 33(2) 2003; net/ipv4/tcp_scalable.c"),
-    Stack("bic", "BIC", 2004, "Xu, Harfoush, Rhee, INFOCOM 2004; net/ipv4/tcp_bic.c"),
-    Stack("cubic", "CUBIC", 2008, "RFC 9438; net/ipv4/tcp_cubic.c"),
-    Stack("bbr", "BBR", 2016, "Cardwell et al., ACM Queue 14(5) 2016; net/ipv4/tcp_bbr.c"),
-    Stack("westwood", "Westwood+", 2001, "Casetti et al., MobiCom 2001; net/ipv4/tcp_westwood.c"),
-    Stack("hybla", "Hybla", 2004, "Caini, Firrincieli, IJSCN 2004; net/ipv4/tcp_hybla.c"),
-    Stack("vegas", "Vegas", 1994, "Brakmo, Peterson, SIGCOMM 1994; net/ipv4/tcp_vegas.c"),
-    Stack("nv", "NV", 2015, "Brakmo, TCP-NV 2015; net/ipv4/tcp_nv.c"),
-    Stack("lp", "TCP-LP", 2003, "Kuzmanovic, Knightly, INFOCOM 2003; net/ipv4/tcp_lp.c"),
-    Stack("veno", "Veno", 2003, "Fu, Liew, JSAC 21(2) 2003; net/ipv4/tcp_veno.c"),
-    Stack("yeah", "YeAH", 2007, "Baiocchi et al., PFLDnet 2007; net/ipv4/tcp_yeah.c"),
-    Stack("illinois", "Illinois", 2006, "Liu, Basar, Srikant, 2006; net/ipv4/tcp_illinois.c"),
-    Stack("dctcp", "DCTCP", 2010, "RFC 8257; net/ipv4/tcp_dctcp.c"),
-    Stack("cdg", "CDG", 2011, "Hayes, Armitage, Networking 2011; net/ipv4/tcp_cdg.c"),
-)
-STACKS = {stack.name: stack for stack in _ALL}
+def _parameter(name: str, data: Mapping[str, Any]) -> Parameter:
+    low, high = data.get("range", (None, None))
+    return Parameter(
+        name,
+        str(data["default"]),
+        data["meaning"],
+        data.get("unit", ""),
+        low,
+        high,
+        tuple(data.get("choices", ())),
+    )
 
 
-def stack_by_name(name: str) -> Stack:
-    """The stack of that name; BadInputError with the list if there is none."""
-    if name in STACKS:
-        return STACKS[name]
-    close = difflib.get_close_matches(name.lower(), STACKS, n=1, cutoff=0.5)
+@cache
+def catalogue() -> Mapping[str, Entry]:
+    """Every stack by its name, in the catalogue's order."""
+    text = resources.files("farpath").joinpath("stacks.toml").read_text(encoding="utf-8")
+    return {
+        name: Entry(
+            name=name,
+            title=data["title"],
+            year=data["year"],
+            source=data["source"],
+            kind=data["kind"],
+            era=data.get("era", MODERN.name),
+            parameters={
+                key: _parameter(key, value) for key, value in data.get("parameters", {}).items()
+            },
+            form_2004=data.get("form_2004", ""),
+            aliases=tuple(data.get("aliases", ())),
+            published=data.get("published", ""),
+        )
+        for name, data in tomllib.loads(text).items()
+    }
+
+
+def split_text(text: str) -> tuple[str, dict[str, str]]:
+    """A stack's text as its name and the parameters given.
+
+    >>> split_text("fast:alpha=200,period_ms=20")
+    ('fast', {'alpha': '200', 'period_ms': '20'})
+    """
+    name, colon, rest = text.partition(":")
+    parameters: dict[str, str] = {}
+    for part in rest.split(",") if colon else []:
+        key, equals, value = part.partition("=")
+        if not (key and equals and value) or key in parameters:
+            raise BadInputError(
+                f"STACK is '{text}': after the colon come parameters, each once, like "
+                "fast:alpha=200,gamma=50"
+            )
+        parameters[key] = value
+    return name, parameters
+
+
+def entry_by_name(name: str) -> Entry:
+    """The stack of that name or alias; BadInputError with the list if there is none."""
+    entries = catalogue()
+    if name in entries:
+        return entries[name]
+    aliases = {alias: entry for entry in entries.values() for alias in entry.aliases}
+    if name in aliases:
+        return aliases[name]
+    close = difflib.get_close_matches(name.lower(), [*entries, *aliases], n=1, cutoff=0.5)
     hint = f" (did you mean {close[0]}?)" if close else ""
-    raise BadInputError(f"STACK is '{name}'{hint}: it must be one of {', '.join(STACKS)}")
+    raise BadInputError(
+        f"STACK is '{name}'{hint}: it must be one of {', '.join(entries)}, a kernel module's "
+        "source like ./tcp_mine.c, or an image like oci:./mine"
+    )
+
+
+def checked_parameters(
+    stack: str, known: Iterable[Parameter], given: Mapping[str, str]
+) -> dict[str, str]:
+    """The given parameters, ordered by name; BadInputError for one that is not known."""
+    by_name = {parameter.name: parameter for parameter in known}
+    for name in given:
+        if name not in by_name:
+            close = difflib.get_close_matches(name, by_name, n=1)
+            hint = f" (did you mean {close[0]}?)" if close else ""
+            has = f"it has {', '.join(by_name)}" if by_name else "it has none"
+            raise BadInputError(f"STACK: {stack} has no parameter '{name}'{hint}: {has}")
+    return {name: by_name[name].checked(stack, given[name]) for name in sorted(given)}
+
+
+def label_of(name: str, parameters: Mapping[str, str]) -> str:
+    """How a run calls a stack: its name and the parameters given.
+
+    >>> label_of("fast", {"alpha": "200"})
+    'fast:alpha=200'
+    """
+    given = ",".join(f"{key}={value}" for key, value in parameters.items())
+    return f"{name}:{given}" if given else name
+
+
+def resolve_stack(text: str, era: str | None = None) -> Stack:
+    """What a text means; in the era 2004 a stack that has a form of 2004 is that form.
+
+    Raises BadInputError for an unknown stack or parameter or a value not allowed.
+    """
+    name, given = split_text(text)
+    entry = entry_by_name(name)
+    if era == "2004" and entry.form_2004:
+        entry = entry_by_name(entry.form_2004)
+    parameters = checked_parameters(entry.name, entry.parameters.values(), given)
+    label = label_of(entry.name, parameters)
+    if entry.kind == USER_SPACE:
+        return Stack(label, entry.name, UDTPERF, parameters=parameters)
+    return Stack(
+        label,
+        entry.name,
+        IPERF3,
+        congestion=entry.name,
+        module=f"tcp_{entry.name}" if entry.kind == OURS else "",
+        parameters=parameters,
+    )
+
+
+def check_together(stacks: Sequence[Stack]) -> None:
+    """Raise BadInputError for stacks that cannot share one run."""
+    by_module: dict[str, Stack] = {}
+    for stack in stacks:
+        module = stack.kernel_parameters
+        other = by_module.setdefault(module, stack) if module else stack
+        if other.parameters != stack.parameters or other.build != stack.build:
+            raise BadInputError(
+                f"STACK: {other.label} and {stack.label} are one module of one kernel, which has "
+                "one set of parameters: run them one after the other"
+            )
+
+
+def fitted(stack: Stack, path: Path) -> Stack:
+    """The stack with its program's socket buffers within the path's limits.
+
+    A default above a limit becomes the limit; a given one raises BadInputError, since
+    the kernel would cut it in silence.
+    """
+    if stack.program != UDTPERF:
+        return stack
+    parameters = dict(stack.parameters)
+    for name, limit in UDP_BUFFER_LIMITS.items():
+        most = int(path.sysctl.get(limit, "0")) or LARGEST_BUFFER_BYTES
+        if int(parameters.get(name, 0)) > most:
+            raise BadInputError(
+                f"STACK: {name} of {stack.name} is {parameters[name]} bytes, path {path.name} "
+                f"allows {most} ({limit}): lower the one, or raise the other in the path's file"
+            )
+        if int(catalogue()[stack.name].parameters[name].default) > most:
+            parameters.setdefault(name, str(most))
+    return dataclasses.replace(stack, parameters=parameters)
+
+
+def era_of(stacks: Iterable[Stack]) -> str:
+    """The era that stacks belong to where none is given: 2004 if all are of 2004."""
+    entries = catalogue()
+    eras = {entries[stack.name].era if not stack.build else MODERN.name for stack in stacks}
+    return eras.pop() if len(eras) == 1 else MODERN.name

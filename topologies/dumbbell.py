@@ -21,19 +21,23 @@ from __future__ import annotations
 
 from mininet.topo import Topo
 
-from farpath.guest.links import Bottleneck, Delay
+from farpath.era import Era
+from farpath.guest.links import Bottleneck, Delay, card_of
 from farpath.path import Path
 
 
 class Dumbbell(Topo):
     """Two sites, two Open vSwitch switches, one bottleneck."""
 
-    senders = ("sender", "pinger")
     receivers = ("receiver",)
     bottleneck = "s2-eth2"
 
-    def build(self, path: Path, seed: int) -> None:
-        """Lay the dumbbell out; ``seed`` decides which packets are lost."""
+    def build(self, path: Path, seed: int, era: Era) -> None:
+        """Lay the dumbbell out; ``seed`` decides which packets are lost.
+
+        An era may give the sender a network card of a rate. The pinger's would never
+        hold a packet back and stays infinitely fast, so that it sees the path's RTT.
+        """
         near, far = self.addSwitch("s1"), self.addSwitch("s2")
         there = Delay(path.one_way_delay_s, path.loss, seed)
         back = Delay(path.one_way_delay_s, 0.0, seed)
@@ -41,8 +45,8 @@ class Dumbbell(Topo):
         self.addLink(near, far, port1=1, port2=1, params1={"queue": there}, params2={"queue": back})
         for name in self.receivers:
             self.addLink(self.addHost(name), far, port2=2, params2={"queue": narrow})
-        for name in self.senders:
-            self.addLink(self.addHost(name), near)
+        self.addLink(self.addHost("sender"), near, params1={"queue": card_of(era, seed)})
+        self.addLink(self.addHost("pinger"), near)
 
 
 TOPOLOGY = Dumbbell

@@ -11,44 +11,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from farpath.errors import LabFailedError
+from farpath.flows import programs
 from farpath.schedule import Flow
 
+PROGRAM = "iperf3"
 BLOCK_BYTES = 131_072
 
 
 def server_arguments(flow: Flow, interval_s: float) -> list[str]:
     """The receiving side of one flow: one test, then exit."""
-    return [
-        "iperf3",
-        "--server",
-        "--one-off",
-        "--port",
-        str(flow.port),
-        "--interval",
-        f"{interval_s:g}",
-        "--json",
-    ]
+    return programs.server_arguments([PROGRAM], flow, interval_s, {})
 
 
-def client_arguments(flow: Flow, address: str, interval_s: float) -> list[str]:
-    """The sending side of one flow."""
-    return [
-        "iperf3",
-        "--client",
-        address,
-        "--port",
-        str(flow.port),
-        "--time",
-        f"{flow.stop_s - flow.start_s:.0f}",
-        "--interval",
-        f"{interval_s:g}",
-        "--congestion",
-        flow.stack,
-        "--length",
-        str(BLOCK_BYTES),
-        "--zerocopy",
-        "--json",
-    ]
+def client_arguments(flow: Flow, address: str, interval_s: float, congestion: str) -> list[str]:
+    """The sending side of one flow with a congestion control of the kernel."""
+    options = {"congestion": congestion, "length": str(BLOCK_BYTES)}
+    command = programs.client_arguments([PROGRAM], flow, address, interval_s, options)
+    return [*command, "--zerocopy"]
 
 
 @dataclass(frozen=True)

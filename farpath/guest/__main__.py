@@ -11,16 +11,14 @@ import traceback
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.guest import system
-from farpath.guest.hosts import EndHost
+from farpath.guest import congestion, system
+from farpath.guest.hosts import EndHosts
 from farpath.guest.network import Network
 from farpath.guest.traffic import Traffic
-from farpath.plan import PLAN_FILE, RAW_DIR, READBACK_FILE, SHARE, Plan, event_line
+from farpath.plan import MODULES_DIR, PLAN_FILE, RAW_DIR, READBACK_FILE, Plan, event_line
 
 #: Pings of the idle path before any traffic.
 IDLE_PINGS = 5
-#: The end hosts' root file system, as hostfs reaches it.
-IMAGE = f"{SHARE}/sender"
 
 
 def say(kind: str, **values: Any) -> None:
@@ -28,9 +26,15 @@ def say(kind: str, **values: Any) -> None:
     print(event_line(kind, virtual_s=round(time.monotonic(), 6), **values), flush=True)
 
 
-def verified(network: Network, found: dict[str, Any]) -> bool:
+def read_back(plan: Plan, network: Network) -> dict[str, Any]:
+    """What the lab really is."""
+    return {**network.read_back(), "parameters": congestion.parameters(plan.stacks)}
+
+
+def verified(plan: Plan, network: Network, found: dict[str, Any]) -> bool:
     """Whether the lab is what was asked; else the host is told how it differs."""
     differences = network.differences(found)
+    differences += congestion.differences(plan.stacks, found["parameters"])
     if differences:
         say("mismatch", differences=differences)
     return not differences
@@ -42,22 +46,24 @@ def play(share: FilePath) -> None:
     system.prepare_kernel()
     system.start_open_vswitch()
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
+    congestion.load(plan.stacks, share / MODULES_DIR)
     network = Network(plan, importlib.import_module(f"topologies.{plan.topology}"))
     network.start()
     say("network-ready")
-    hosts = {host.name: EndHost(host.name, host.pid, IMAGE) for host in network.mininet.hosts}
+    hosts = EndHosts(plan, {host.name: host.pid for host in network.mininet.hosts})
     say("hosts-ready")
-    before = network.read_back()
-    if not verified(network, before):
+    before = read_back(plan, network)
+    if not verified(plan, network, before):
         return
     raw = FilePath("/tmp") / RAW_DIR
     raw.mkdir()
     traffic = Traffic(plan, network, hosts, raw)
     say("idle-pings", output=traffic.ping_idle_path(IDLE_PINGS))
     traffic.play(lambda t_s: say("progress", t_s=t_s))
-    after = network.read_back()
-    if not verified(network, after):
+    after = read_back(plan, network)
+    if not verified(plan, network, after):
         return
+    congestion.unload(plan.stacks)
     (share / READBACK_FILE).write_text(json.dumps({"before": before, "after": after}))
     shutil.copytree(raw, share / RAW_DIR, copy_function=shutil.copyfile)
     say("done")

@@ -8,10 +8,19 @@ from pathlib import Path as FilePath
 from typing import IO
 
 from farpath.guest.commands import run
+from farpath.plan import IMAGES_DIR, SHARE, Plan
+from farpath.schedule import Flow
+from farpath.stack import IMAGE
 
+#: Root file systems of end hosts, as hostfs reaches them: farpath's and a user's.
+SENDER_IMAGE = f"{SHARE}/sender"
+OWN_IMAGE = f"{SHARE}/{IMAGES_DIR}/{{name}}"
 BUNDLES = FilePath("/run/containers")
 #: Where the discarding receive lives in the sender image.
 SINK_LIBRARY = "/usr/lib/farpath/sink.so"
+#: Tables of sockets in /proc/<pid>/net, and the state of one that waits there
+#: (TCP_LISTEN and TCP_CLOSE, the state of every unconnected UDP socket).
+LISTENING = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}
 NOBODY = 65534
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 
@@ -109,14 +118,42 @@ class EndHost:
         )
 
     def listens(self, port: int) -> bool:
-        """Whether some TCP socket of the host listens on ``port``."""
+        """Whether some TCP or UDP socket of the host waits on ``port`` for anyone."""
         wanted = f":{port:04X}"
-        for table in ("tcp", "tcp6"):
+        for table, state in LISTENING.items():
             file = FilePath(f"/proc/{self.pid}/net/{table}")
             if not file.exists():
                 continue
             for line in file.read_text().splitlines()[1:]:
                 fields = line.split()
-                if fields[1].endswith(wanted) and fields[3] == "0A":
+                if fields[1].endswith(wanted) and fields[3] == state:
                     return True
         return False
+
+
+class EndHosts:
+    """The end hosts of a run: a container each, and one more for a user's own image."""
+
+    def __init__(self, plan: Plan, namespace_pids: dict[str, int]) -> None:
+        self.plan = plan
+        self.hosts = {
+            name: EndHost(name, pid, SENDER_IMAGE) for name, pid in namespace_pids.items()
+        }
+        for flow in plan.schedule.flows:
+            for host in (flow.sender, flow.receiver):
+                name = self._container(host, flow)
+                if name not in self.hosts:
+                    image = OWN_IMAGE.format(name=plan.stack_of(flow).name)
+                    self.hosts[name] = EndHost(name, namespace_pids[host], image)
+
+    def _container(self, host: str, flow: Flow) -> str:
+        stack = self.plan.stack_of(flow)
+        return f"{host}-{stack.name}" if stack.program == IMAGE else host
+
+    def __getitem__(self, host: str) -> EndHost:
+        """The container of a host that has farpath's programs."""
+        return self.hosts[host]
+
+    def running(self, flow: Flow, host: str) -> EndHost:
+        """The container of a host that has a flow's program."""
+        return self.hosts[self._container(host, flow)]

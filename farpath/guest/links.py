@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from farpath.era import Era
+
 #: Packets a delay line may hold: more than any set of windows puts on a path (100
 #: flows of 16 MiB are 1.2 million), and far above netem's default of 1000, which
 #: caps 164 ms at 73 Mbit/s.
@@ -90,3 +92,45 @@ class Delay:
         if options.get("seed") != self.seed:
             found.append(f"seed is {options.get('seed')}, not {self.seed}")
         return found
+
+
+@dataclass(frozen=True)
+class Card:
+    """A sender's network card and the packets that wait before it: netem with a rate.
+
+    netem lets go of a packet's socket as soon as it is queued, so TCP small queues
+    do not keep the queue short, as nothing did in 2004; a packet that finds it full is
+    refused, which TCP takes for congestion (NET_XMIT_DROP in net/sched/sch_netem.c,
+    tcp_enter_cwr in net/ipv4/tcp_output.c).
+    """
+
+    rate_bps: int
+    queue_packets: int
+    seed: int
+
+    def tc_arguments(self) -> list[str]:
+        """What follows ``tc qdisc add dev X``."""
+        return (
+            f"root handle 1: netem limit {self.queue_packets} rate {self.rate_bps}bit "
+            f"seed {self.seed}"
+        ).split()
+
+    def differences(self, qdisc: dict[str, Any]) -> list[str]:
+        """How a qdisc, as ``tc -j qdisc show`` prints it, differs from this."""
+        options = qdisc.get("options", {})
+        found = []
+        if qdisc.get("kind") != "netem":
+            found.append(f"kind is {qdisc.get('kind')}, not netem")
+        if options.get("limit") != self.queue_packets:
+            found.append(f"limit is {options.get('limit')} packets, not {self.queue_packets}")
+        rate_bps = options.get("rate", {}).get("rate", 0) * 8
+        if rate_bps != self.rate_bps // 8 * 8:
+            found.append(f"rate is {rate_bps} bit/s, not {self.rate_bps}")
+        return found
+
+
+def card_of(era: Era, seed: int) -> Card | None:
+    """The card that an era gives a sender; None for a host that is infinitely fast."""
+    if era.card_rate_bps is None or era.txqueuelen_packets is None:
+        return None
+    return Card(era.card_rate_bps, era.txqueuelen_packets, seed)

@@ -69,7 +69,7 @@ class Network:
 
     def __init__(self, plan: Plan, topology: ModuleType) -> None:
         self.plan = plan
-        self.topology = topology.TOPOLOGY(plan.path, plan.seed)
+        self.topology = topology.TOPOLOGY(plan.path, plan.seed, plan.era)
         # Mininet's own initialisation raises limits: sysctls that the plan sets, and
         # 16,384 open files, all of which mnexec closes one by one for every node.
         Mininet.inited = True
@@ -88,15 +88,42 @@ class Network:
         for node in self._namespaces():
             with network_namespace(node.pid):
                 self._set_ports(node)
-        queues = [
-            f"qdisc add dev {port} {' '.join(queue.tc_arguments())}"
-            for port, queue in self._queues().items()
-        ]
-        run("tc", "-batch", "-", text="\n".join(queues))
+        for node in self._namespaces():
+            with network_namespace(node.pid):
+                self._add_queues(node)
         self._apply(self.plan.path.sysctl)
         for host in self.mininet.hosts:
             with network_namespace(host.pid):
                 self._apply(self._host_settings(host.name))
+                self._set_route(host)
+
+    def _add_queues(self, node: Any) -> None:
+        queues = [
+            f"qdisc add dev {port} {' '.join(queue.tc_arguments())}"
+            for port, queue in self._queues(node).items()
+        ]
+        if queues:
+            run("tc", "-batch", "-", text="\n".join(queues))
+
+    def _route_features(self) -> dict[str, int]:
+        """What the end hosts' one route says of connections, as ip names it."""
+        features = {}
+        if self.plan.era.initial_window_packets is not None:
+            features["initcwnd"] = self.plan.era.initial_window_packets
+        if not self.plan.settings.delayed_ack:
+            features["quickack"] = 1
+        return features
+
+    def _set_route(self, host: Any) -> None:
+        """Give the route that Mininet made its features."""
+        features = [str(word) for pair in self._route_features().items() for word in pair]
+        if features:
+            (route,) = run_json("ip", "-j", "route", "show", "dev", str(host.defaultIntf()))
+            run(
+                *("ip", "route", "change", route["dst"], "dev", str(host.defaultIntf())),
+                *("proto", route["protocol"], "scope", route["scope"], "src", route["prefsrc"]),
+                *features,
+            )
 
     @staticmethod
     def _apply(settings: Mapping[str, str]) -> None:
@@ -105,7 +132,7 @@ class Network:
                 write_setting(name, value)
 
     def _host_settings(self, host: str) -> dict[str, str]:
-        settings = {**self.plan.path.sysctl, **HOST_SETTINGS}
+        settings = {**self.plan.path.sysctl, **self.plan.era.sysctl, **HOST_SETTINGS}
         if host in self.topology.receivers:
             path = self.plan.path
             buffer_bytes = receive_buffer_bytes(path.window_bytes, path.mtu_bytes)
@@ -140,11 +167,11 @@ class Network:
             states = [word for name in OFFLOADS for word in (name, "off")]
             run("ethtool", "-K", port.name, *states)
 
-    def _queues(self) -> dict[str, Any]:
+    def _queues(self, node: Any) -> dict[str, Any]:
+        """The queues of the ports in a node's network namespace."""
         return {
             intf.name: intf.params["queue"]
-            for switch in self.mininet.switches
-            for intf in switch.intfList()
+            for intf in self._ports_with(node)
             if intf.params.get("queue")
         }
 
@@ -153,7 +180,7 @@ class Network:
         links = [
             {"host": node.name, **link} for node in self._namespaces() for link in self._links(node)
         ]
-        settings = {}
+        settings, routes = {}, {}
         for host in self.mininet.hosts:
             with network_namespace(host.pid):
                 settings[host.name] = {
@@ -161,15 +188,24 @@ class Network:
                     for name in self._host_settings(host.name)
                     if has_setting(name)
                 }
+                routes[host.name] = run_json("ip", "-j", "route", "show")
         global_settings = {
             name: read_setting(name) for name in self.plan.path.sysctl if has_setting(name)
         }
         return {
-            "qdiscs": run_json("tc", "-r", "-s", "-j", "qdisc", "show"),
+            "qdiscs": [qdisc for node in self._namespaces() for qdisc in self._qdiscs(node)],
             "links": links,
+            "routes": routes,
             "settings": {"": global_settings, **settings},
             "dropped_between_ports": dropped_between_ports(),
         }
+
+    def _qdiscs(self, node: Any) -> list[dict[str, Any]]:
+        if not self._queues(node):
+            return []
+        with network_namespace(node.pid):
+            shown: list[dict[str, Any]] = run_json("tc", "-r", "-s", "-j", "qdisc", "show")
+        return shown
 
     def _links(self, node: Any) -> list[dict[str, Any]]:
         with network_namespace(node.pid):
@@ -193,27 +229,49 @@ class Network:
         if found["dropped_between_ports"]:
             sentences.append(f"{found['dropped_between_ports']} packets were lost between ports")
         roots = {qdisc["dev"]: qdisc for qdisc in found["qdiscs"] if qdisc.get("root")}
-        for port, queue in self._queues().items():
-            for difference in queue.differences(roots.get(port, {})):
-                sentences.append(f"queue of {port}: {difference}")
+        for node in self._namespaces():
+            for port, queue in self._queues(node).items():
+                for difference in queue.differences(roots.get(port, {})):
+                    sentences.append(f"queue of {port}: {difference}")
         for link in found["links"]:
-            port = link["port"]
-            if link["mtu_bytes"] != self.plan.path.mtu_bytes:
-                sentences.append(f"MTU of {port} is {link['mtu_bytes']} bytes")
-            if link["gso_max_segs"] != 1:
-                sentences.append(f"{port} takes {link['gso_max_segs']} segments at once, not 1")
-            for offload, active in link["offloads"].items():
-                if active:
-                    sentences.append(f"{offload} of {port} is on")
+            sentences += self._link_differences(link)
+        for host, routes in found["routes"].items():
+            sentences += self._route_differences(host, routes)
         for host, settings in found["settings"].items():
-            wanted = self._host_settings(host) if host else self.plan.path.sysctl
-            for name, value in settings.items():
-                if value.split() != wanted[name].split():
-                    where = host or "the kernel"
-                    sentences.append(f"{name} of {where} is '{value}', not '{wanted[name]}'")
-        missing = set(self.plan.path.sysctl) - set(found["settings"][""])
-        sentences += [f"the kernel has no setting {name}" for name in sorted(missing)]
+            sentences += self._setting_differences(host, settings)
         return sentences
+
+    def _link_differences(self, link: dict[str, Any]) -> list[str]:
+        sentences = []
+        port = link["port"]
+        if link["mtu_bytes"] != self.plan.path.mtu_bytes:
+            sentences.append(f"MTU of {port} is {link['mtu_bytes']} bytes")
+        if link["gso_max_segs"] != 1:
+            sentences.append(f"{port} takes {link['gso_max_segs']} segments at once, not 1")
+        return sentences + [
+            f"{offload} of {port} is on" for offload, active in link["offloads"].items() if active
+        ]
+
+    def _route_differences(self, host: str, routes: list[dict[str, Any]]) -> list[str]:
+        metrics = {
+            key: value for entry in routes[0].get("metrics", []) for key, value in entry.items()
+        }
+        wanted = self._route_features()
+        if len(routes) == 1 and metrics == wanted:
+            return []
+        return [f"routes of {host} have {metrics}, not {wanted}"]
+
+    def _setting_differences(self, host: str, settings: dict[str, str]) -> list[str]:
+        where = host or "the kernel"
+        wanted = self._host_settings(host) if host else self.plan.path.sysctl
+        asked = self.plan.era.sysctl if host else wanted
+        different = [
+            f"{name} of {where} is '{value}', not '{wanted[name]}'"
+            for name, value in settings.items()
+            if value.split() != wanted[name].split()
+        ]
+        missing = sorted(set(asked) - set(settings))
+        return different + [f"{where} has no setting {name}" for name in missing]
 
     def address(self, host: str) -> str:
         """IPv4 address of a host."""

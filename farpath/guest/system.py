@@ -64,12 +64,10 @@ def mount_all() -> None:
 
 
 def prepare_kernel() -> None:
-    """Settings of the whole guest: fail loudly, lose nothing, allow every stack."""
+    """Settings of the whole guest: fail loudly, lose nothing."""
     write_setting("vm.panic_on_oom", "1")
     write_setting("net.core.netdev_max_backlog", str(BACKLOG_PACKETS))
     run("ip", "link", "set", "lo", "up")
-    available = read_setting("net.ipv4.tcp_available_congestion_control")
-    write_setting("net.ipv4.tcp_allowed_congestion_control", available)
 
 
 def start_open_vswitch() -> None:

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import IO
 
-from farpath.flows import iperf3, ping
-from farpath.guest.hosts import SINK_LIBRARY, EndHost
+from farpath.flows import iperf3, ping, programs
+from farpath.guest.hosts import SINK_LIBRARY, EndHost, EndHosts
 from farpath.guest.network import Network
 from farpath.plan import Plan
 from farpath.schedule import Flow
+from farpath.stack import IMAGE, IPERF3
 
 #: How long a flow may overrun its end, in virtual seconds: iperf3 needs some
 #: round trips to close a test and exchange results.
@@ -57,9 +58,7 @@ class QueueSampler:
 class Traffic:
     """Plays a schedule on a network and leaves the tools' own output in ``raw``."""
 
-    def __init__(
-        self, plan: Plan, network: Network, hosts: dict[str, EndHost], raw: FilePath
-    ) -> None:
+    def __init__(self, plan: Plan, network: Network, hosts: EndHosts, raw: FilePath) -> None:
         self.plan = plan
         self.network = network
         self.hosts = hosts
@@ -74,12 +73,12 @@ class Traffic:
 
     def _start(
         self,
-        host: str,
+        host: EndHost,
         label: str,
         arguments: list[str],
         environment: dict[str, str] | None = None,
     ) -> subprocess.Popen[bytes]:
-        process = self.hosts[host].start(
+        process = host.start(
             arguments, self._output(f"{label}.out"), self._output(f"{label}.err"), environment
         )
         self.running.append((label, process))
@@ -91,28 +90,49 @@ class Traffic:
     def ping_idle_path(self, count: int) -> str:
         """What ping says of the path before any traffic."""
         label = "ping-idle"
-        process = self._start("pinger", label, ping.arguments(self._target(), 0.2, count))
+        process = self._start(
+            self.hosts["pinger"], label, ping.arguments(self._target(), 0.2, count)
+        )
         if process.wait():
             raise TrafficError(self._explain(label, process.returncode))
         self.running.clear()
         return (self.raw / f"{label}.out").read_text()
 
-    def _start_flow(self, flow: Flow) -> None:
+    def _receiver_environment(self, flow: Flow) -> dict[str, str]:
+        """What a flow's receiving program is told beside its arguments."""
         settings = self.plan.settings
-        environment = {}
-        if settings.receiver_discards:
-            environment = {
-                "LD_PRELOAD": SINK_LIBRARY,
-                "SINK_WAKE_BYTES": str(settings.wake_bytes),
-            }
-        interval_s = settings.sample_interval_s
-        server = iperf3.server_arguments(flow, interval_s)
-        self._start(flow.receiver, f"{flow.name}-receiver", server, environment)
-        while not self.hosts[flow.receiver].listens(flow.port):
+        if not settings.receiver_discards or self.plan.stack_of(flow).program != IPERF3:
+            return {}
+        return {"LD_PRELOAD": SINK_LIBRARY, "SINK_WAKE_BYTES": str(settings.wake_bytes)}
+
+    def _commands(self, flow: Flow) -> tuple[list[str], list[str]]:
+        """The commands of a flow's receiver and of its sender."""
+        stack = self.plan.stack_of(flow)
+        interval_s = self.plan.settings.sample_interval_s
+        address = self.network.address(flow.receiver)
+        if stack.program == IPERF3:
+            return (
+                iperf3.server_arguments(flow, interval_s),
+                iperf3.client_arguments(flow, address, interval_s, stack.congestion),
+            )
+        program = list(stack.command) if stack.program == IMAGE else [stack.program]
+        return (
+            programs.server_arguments(program, flow, interval_s, stack.parameters),
+            programs.client_arguments(program, flow, address, interval_s, stack.parameters),
+        )
+
+    def _start_flow(self, flow: Flow) -> None:
+        server, client = self._commands(flow)
+        clock = {"FARPATH_CLOCK": self.plan.settings.clock}
+        receiver = self.hosts.running(flow, flow.receiver)
+        self._start(
+            receiver, f"{flow.name}-receiver", server, clock | self._receiver_environment(flow)
+        )
+        while not receiver.listens(flow.port):
             self._check_running()
             time.sleep(0.001)
-        client = iperf3.client_arguments(flow, self.network.address(flow.receiver), interval_s)
-        self._start(flow.sender, f"{flow.name}-sender", client)
+        sender = self.hosts.running(flow, flow.sender)
+        self._start(sender, f"{flow.name}-sender", client, clock)
 
     def _explain(self, label: str, status: int | None) -> str:
         said = ""
@@ -141,7 +161,8 @@ class Traffic:
         interval_s = self.plan.settings.ping_interval_s
         count = round(self.plan.schedule.duration_s / interval_s)
         epoch_s = time.monotonic()
-        self._start("pinger", "ping", ping.arguments(self._target(), interval_s, count))
+        pinger = self.hosts["pinger"]
+        self._start(pinger, "ping", ping.arguments(self._target(), interval_s, count))
         sampler = QueueSampler(self.network.topology.bottleneck, self.raw / "queue.txt")
         for at_s, flow in self._agenda():
             time.sleep(max(0.0, epoch_s + at_s - time.monotonic()))

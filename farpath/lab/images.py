@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.errors import MachineLacksError
+from farpath.stack import Stack
 
 #: The project's own folder; its ``build`` holds links to what was built.
 PROJECT = FilePath(__file__).resolve().parents[2]
@@ -18,11 +20,17 @@ REMEDY = "run 'make setup' in the project's folder"
 
 @dataclass(frozen=True)
 class Images:
-    """The built parts of a virtual lab and their manifests."""
+    """The built parts of a virtual lab and their manifests.
+
+    ``stacks``: farpath's own kernel modules. ``own``: where builds of users' stacks
+    stand, each in a directory named after its build.
+    """
 
     kernel: FilePath
     lab: FilePath
     sender: FilePath
+    stacks: FilePath
+    own: FilePath
     manifests: dict[str, Any]
 
     @property
@@ -35,8 +43,35 @@ class Images:
         """The library that gives the kernel its seeded random numbers."""
         return self.kernel / "seedrandom.so"
 
-    def identity(self) -> str:
-        """SHA-256 over everything here that can change what a run measures."""
+    def module(self, stack: Stack) -> FilePath | None:
+        """The kernel module to load for a stack; None if it needs none."""
+        if not stack.module:
+            return None
+        return self.build(stack) / f"{stack.module}.ko"
+
+    def build(self, stack: Stack) -> FilePath:
+        """Where a stack's own parts were built."""
+        return self.own / stack.build if stack.build else self.stacks
+
+    def stack_manifests(self, stacks: Iterable[Stack]) -> dict[str, Any]:
+        """For each stack with parts of its own, the hash of these and their source's."""
+        return {
+            stack.label: self._stack_manifest(stack)
+            for stack in stacks
+            if stack.module or stack.build
+        }
+
+    def _stack_manifest(self, stack: Stack) -> Any:
+        manifest = _manifest(self.build(stack), stack.label)
+        try:
+            return manifest["modules"][stack.module] if stack.module else manifest
+        except KeyError as error:
+            raise MachineLacksError(
+                f"the lab's kernel has no module {error} for {stack.label}: {REMEDY}"
+            ) from error
+
+    def identity(self, stacks: Iterable[Stack]) -> str:
+        """SHA-256 over everything here that can change what a run of stacks measures."""
         text = json.dumps(
             {
                 "linux": self.manifests["kernel"]["linux_hash"],
@@ -44,23 +79,26 @@ class Images:
                 # A place is named after what went into it beside the packages.
                 "lab": [self.lab.name, self.manifests["lab"]["packages_hash"]],
                 "sender": [self.sender.name, self.manifests["sender"]["packages_hash"]],
+                "stacks": self.stack_manifests(stacks),
             },
             sort_keys=True,
         )
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+def _manifest(place: FilePath, what: str) -> Any:
+    try:
+        return json.loads((place / "manifest.json").read_text())
+    except (OSError, json.JSONDecodeError) as error:
+        raise MachineLacksError(
+            f"the lab's {what} is not built ({place}: {error}): {REMEDY}"
+        ) from error
+
+
 def find_images(build: FilePath = BUILD) -> Images:
     """The images that ``make setup`` built; MachineLacksError if one is missing."""
-    places = {}
-    manifests = {}
-    for name in ("kernel", "lab", "sender"):
-        place = (build / name).resolve()
-        try:
-            manifests[name] = json.loads((place / "manifest.json").read_text())
-        except (OSError, json.JSONDecodeError) as error:
-            raise MachineLacksError(
-                f"the lab's {name} is not built ({build / name}: {error}): {REMEDY}"
-            ) from error
-        places[name] = place
-    return Images(places["kernel"], places["lab"], places["sender"], manifests)
+    places = {name: (build / name).resolve() for name in ("kernel", "lab", "sender", "stacks")}
+    manifests = {name: _manifest(place, name) for name, place in places.items()}
+    if manifests["stacks"]["linux_hash"] != manifests["kernel"]["linux_hash"]:
+        raise MachineLacksError(f"the lab's stacks are built for another kernel: {REMEDY}")
+    return Images(**places, own=build / "own", manifests=manifests)

@@ -20,6 +20,8 @@ from farpath.lab.console import Console, Hang, verdict
 from farpath.lab.images import PROJECT, Images
 from farpath.plan import (
     CODE_DIR,
+    IMAGES_DIR,
+    MODULES_DIR,
     PLAN_FILE,
     RAW_DIR,
     READBACK_FILE,
@@ -27,6 +29,7 @@ from farpath.plan import (
     Plan,
     parse_event,
 )
+from farpath.stack import IMAGE
 
 #: The guest's clock for each of the lab's (VIRTUAL, CPU, WALL): User Mode Linux's
 #: time-travel parameter (arch/um/kernel/time.c).
@@ -59,6 +62,16 @@ class RawRun:
     peak_memory_bytes: int
 
 
+def _parameters(plan: Plan) -> list[str]:
+    """Parameters of congestion controls that are built in: they are read at boot."""
+    return [
+        f"{stack.kernel_parameters}.{name}={value}"
+        for stack in plan.stacks
+        if stack.congestion and not stack.module
+        for name, value in stack.parameters.items()
+    ]
+
+
 def kernel_command(images: Images, plan: Plan, core: int) -> list[str]:
     """The command that boots the guest, to be run in the shared directory.
 
@@ -79,16 +92,25 @@ def kernel_command(images: Images, plan: Plan, core: int) -> list[str]:
         *("con=null", "con0=null,fd:1", "seccomp=on"),
         *QUIET,
         *TUNING,
+        *_parameters(plan),
         *clock,
         *start,
     ]
 
 
 def _fill(share: FilePath, images: Images, plan: Plan) -> None:
-    """Give the guest its plan, its code and links to both root file systems."""
+    """Give the guest its plan, its code, modules and links to root file systems."""
     (share / PLAN_FILE).write_text(plan.to_json())
     (share / "root").symlink_to((images.lab / "rootfs").resolve())
     (share / "sender").symlink_to((images.sender / "rootfs").resolve())
+    (share / MODULES_DIR).mkdir()
+    (share / IMAGES_DIR).mkdir()
+    for stack in plan.stacks:
+        module = images.module(stack)
+        if module:
+            shutil.copyfile(module, share / MODULES_DIR / module.name)
+        if stack.program == IMAGE:
+            (share / IMAGES_DIR / stack.name).symlink_to((images.build(stack) / "rootfs").resolve())
     for package in ("farpath", "topologies"):
         shutil.copytree(
             PROJECT / package,

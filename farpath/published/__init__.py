@@ -13,17 +13,10 @@ from importlib import resources
 
 from farpath.plan import Plan
 from farpath.schedule import SEVEN_REGIONS
+from farpath.stacks import catalogue
 
 #: The only path whose tables are printed.
 PUBLISHED_PATH = "cern"
-#: A kernel's name of a stack and the paper's.
-PAPER_NAMES = {
-    "reno": "Reno",
-    "highspeed": "HSTCP",
-    "htcp": "HTCP",
-    "scalable": "Scalable",
-    "bic": "BICTCP",
-}
 
 
 @dataclass(frozen=True)
@@ -80,15 +73,19 @@ def all_published() -> dict[str, Published]:
 
 
 def published(stack: str, path_name: str) -> Published | None:
-    """What the paper prints for a stack (its kernel name) on a path, or None."""
-    if path_name != PUBLISHED_PATH or stack not in PAPER_NAMES:
+    """What the paper prints for a stack of the catalogue on a path, or None."""
+    entry = catalogue().get(stack)
+    if path_name != PUBLISHED_PATH or entry is None or not entry.published:
         return None
-    return all_published()[PAPER_NAMES[stack]]
+    return all_published()[entry.published]
 
 
 def published_beside(plan: Plan) -> Published | None:
-    """What the paper prints for a run: the 2005 test with one stack on its path."""
-    stacks = {flow.stack for flow in plan.schedule.flows}
-    if plan.schedule.name != SEVEN_REGIONS or len(stacks) != 1:
+    """What the paper prints for a run: the 2005 test with one stack on its path.
+
+    A stack whose parameters were set is not the paper's.
+    """
+    labels = {flow.stack for flow in plan.schedule.flows}
+    if plan.schedule.name != SEVEN_REGIONS or len(labels) != 1:
         return None
-    return published(stacks.pop(), plan.path.name)
+    return published(labels.pop(), plan.path.name)

@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.eras import era_by_text
 from farpath.inputs import path_by_name
 from farpath.path import Path
 from farpath.plan import Plan
@@ -26,9 +27,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def single_flow(
-    stack: str, duration_s: float, path: Path | None = None, flows: int = 1, **settings: object
+    stack: str,
+    duration_s: float,
+    path: Path | None = None,
+    flows: int = 1,
+    era: str = "modern",
+    **settings: object,
 ) -> Plan:
-    """A plan of equal flows, all from 0 to ``duration_s``, on a path without loss."""
+    """A plan of equal flows, all from 0 to ``duration_s``, on a path without loss.
+
+    Its hosts are today's, infinitely fast, unless an era is given; the stack is the
+    one named.
+    """
     path = path or dataclasses.replace(path_by_name("cern"), loss=0.0)
     schedule = Schedule(
         "together",
@@ -39,7 +49,7 @@ def single_flow(
         duration_s,
         duration_s,
     )
-    plan = make_plan(path, schedule, seed=1, clock="virtual")
+    plan = make_plan(path, schedule, 1, "virtual", era_by_text(era))
     return dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, **settings))
 
 

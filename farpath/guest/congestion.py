@@ -1,0 +1,82 @@
+"""Congestion controls of the guest: loaded, with the parameters asked for, read back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path as FilePath
+
+from farpath.guest.commands import CommandError, run
+from farpath.guest.system import read_setting, write_setting
+from farpath.stack import Stack
+
+AVAILABLE = "net.ipv4.tcp_available_congestion_control"
+ALLOWED = "net.ipv4.tcp_allowed_congestion_control"
+MODULES = FilePath("/sys/module")
+
+
+class StackError(RuntimeError):
+    """A stack that this kernel lacks or does not take."""
+
+
+def load(stacks: Sequence[Stack], directory: FilePath) -> None:
+    """Load the modules of the stacks, and let every user choose any stack.
+
+    Raises StackError for a module that the kernel refuses, and for a congestion
+    control that is not there, with what is.
+    """
+    for module, stack in _modules(stacks).items():
+        values = [f"{name}={value}" for name, value in stack.parameters.items()]
+        try:
+            run("insmod", str(directory / f"{module}.ko"), *values)
+        except CommandError as error:
+            said = run("dmesg", "--level", "err,warn").strip().splitlines()[-3:]
+            raise StackError(
+                f"the kernel does not take {module} of {stack.label}: {error} {' '.join(said)}"
+            ) from error
+    available = read_setting(AVAILABLE).split()
+    for stack in stacks:
+        if stack.congestion and stack.congestion not in available:
+            raise StackError(
+                f"the kernel has no congestion control '{stack.congestion}' for {stack.label}; "
+                f"it has {', '.join(available)}"
+            )
+    write_setting(ALLOWED, " ".join(available))
+
+
+def unload(stacks: Sequence[Stack]) -> None:
+    """Take the modules out again, so that a module that cannot leave is noticed."""
+    for module in _modules(stacks):
+        run("rmmod", module)
+
+
+def _modules(stacks: Sequence[Stack]) -> dict[str, Stack]:
+    return {stack.module: stack for stack in stacks if stack.module}
+
+
+def parameters(stacks: Sequence[Stack]) -> dict[str, dict[str, str]]:
+    """All parameters of each stack's congestion control as the kernel has them."""
+    found = {}
+    for stack in stacks:
+        folder = MODULES / f"tcp_{stack.congestion}" / "parameters"
+        if stack.congestion and folder.is_dir():
+            found[stack.label] = {
+                file.name: _shown(file.read_text()) for file in sorted(folder.iterdir())
+            }
+    return found
+
+
+def _shown(text: str) -> str:
+    """A parameter's value as it is given: the kernel shows truth as Y and N."""
+    value = text.strip()
+    return {"Y": "1", "N": "0"}.get(value, value)
+
+
+def differences(stacks: Sequence[Stack], found: dict[str, dict[str, str]]) -> list[str]:
+    """How parameters differ from those given, one sentence each."""
+    return [
+        f"{name} of {stack.label} is {found.get(stack.label, {}).get(name)}, not {value}"
+        for stack in stacks
+        if stack.congestion
+        for name, value in stack.parameters.items()
+        if found.get(stack.label, {}).get(name) != value
+    ]
