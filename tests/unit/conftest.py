@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from farpath.inputs import path_by_name
-from farpath.plan import Plan, Settings
+from farpath.plan import Plan
 from farpath.record import Record, Samples, samples_from_raw, write_record
+from farpath.run import make_plan
 from farpath.schedule import Flow, Schedule
 
 DATA = FilePath(__file__).parent.parent / "data"
@@ -68,7 +69,7 @@ def plan() -> Plan:
         Flow("flow2", "sender", "receiver", "htcp", 5.0, 35.0, 5202),
     )
     schedule = Schedule("two-flows", flows, 40.0, 5.0)
-    return Plan(path_by_name("cern"), schedule, Settings(), seed=1)
+    return make_plan(path_by_name("cern"), schedule, 1, "virtual")
 
 
 @pytest.fixture

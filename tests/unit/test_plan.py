@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from farpath.eras import era_by_text
 from farpath.inputs import path_by_name, resolve_path
 from farpath.plan import EVENT_MARK, Plan, Settings, event_line, parse_event
+from farpath.run import make_plan
 from farpath.schedule import seven_regions
-from farpath.stacks import STACKS
+from farpath.stacks import catalogue
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -23,7 +25,7 @@ values = st.recursive(
 
 
 @given(
-    stack=st.sampled_from(sorted(STACKS)),
+    stack=st.sampled_from(sorted(catalogue())),
     region_s=st.integers(5, 10_800),
     rtt_ms=st.floats(0.01, 10_000),
     seed=st.integers(1, 2**31 - 1),
@@ -34,7 +36,7 @@ def test_a_plan_comes_back_equal_from_its_json(
     stack: str, region_s: int, rtt_ms: float, seed: int, clock: str
 ) -> None:
     path, _ = resolve_path(rtt=f"{rtt_ms!r}ms")
-    plan = Plan(path, seven_regions(stack, region_s), Settings(clock=clock), seed)
+    plan = make_plan(path, seven_regions(stack, region_s), seed, clock)
     assert Plan.from_dict(json.loads(plan.to_json())) == plan
     assert Plan.from_dict(plan.as_dict()) == plan
 
@@ -51,7 +53,8 @@ def test_equal_plans_have_equal_text_whatever_the_order_of_their_settings() -> N
 @pytest.mark.parametrize(
     "change",
     [{"seed": 2}, {"topology": "other"}, {"settings": Settings(clock="cpu")},
-     {"schedule": seven_regions("reno", 120.0)}, {"path": path_by_name("ufl")}],
+     {"schedule": seven_regions("reno", 120.0)}, {"path": path_by_name("ufl")},
+     {"era": era_by_text("2004")}],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip
 def test_plans_that_differ_have_other_text(change: dict[str, Any]) -> None:

@@ -1,0 +1,73 @@
+"""Eras: data that is whole, texts that mean one, and a document that says the same."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.era import MODERN
+from farpath.eras import as_markdown, as_text, era_by_text, features
+from farpath.errors import BadInputError
+from farpath.guest.links import card_of
+
+DOCUMENT = FilePath(__file__).parents[2] / "docs" / "eras.md"
+
+
+def test_today_changes_nothing_and_its_hosts_are_infinitely_fast() -> None:
+    assert era_by_text("modern") == MODERN
+    assert card_of(MODERN, 1) is None
+
+
+def test_2004_has_the_initial_window_of_rfc_3390_and_a_gigabit_card() -> None:
+    era = era_by_text("2004")
+    assert era.initial_window_packets == 3
+    assert era.card_rate_bps == 1_000_000_000
+    assert era.sysctl["net.ipv4.tcp_frto"] == "0"
+
+
+def test_the_card_s_queue_can_be_set() -> None:
+    era = era_by_text("2004:txqueuelen=100")
+    card = card_of(era, 7)
+    assert card is not None
+    assert card.queue_packets == 100
+    assert "limit 100 rate 1000000000bit seed 7" in " ".join(card.tc_arguments())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("1988", "ERA is '1988': it must be one of modern, 2004"),
+        ("", "ERA is ''"),
+        ("2004:mtu=1", "only 2004:txqueuelen"),
+        ("modern:txqueuelen=5", "only 2004:txqueuelen"),
+        ("2004:txqueuelen=0", "from 1 to 100000"),
+        ("2004:txqueuelen=many", "txqueuelen is 'many'"),
+    ],
+)
+def test_a_wrong_era_is_refused_with_what_is_allowed(wrong: str, said: str) -> None:
+    with pytest.raises(BadInputError, match=said):
+        era_by_text(wrong)
+
+
+def test_a_card_that_is_not_as_asked_is_told() -> None:
+    card = card_of(era_by_text("2004"), 1)
+    assert card is not None
+    right = {"kind": "netem", "options": {"limit": 1000, "rate": {"rate": 125_000_000}}}
+    assert card.differences(right) == []
+    assert card.differences({"kind": "noqueue", "options": {}}) == [
+        "kind is noqueue, not netem",
+        "limit is None packets, not 1000",
+        "rate is 0 bit/s, not 1000000000",
+    ]
+
+
+def test_every_feature_says_then_now_what_is_set_and_what_stays() -> None:
+    assert len(features("2004")) >= 12
+    for feature in features("2004"):
+        assert all((feature.name, feature.then, feature.now, feature.set, feature.left))
+        assert feature.left in as_text()
+
+
+def test_the_document_holds_the_table_that_the_program_prints() -> None:
+    assert as_markdown() in DOCUMENT.read_text(encoding="utf-8")
