@@ -195,26 +195,17 @@ def show(
 
 @app.command()
 def stacks(
+    name: Annotated[str | None, typer.Argument(help="Explain this one's parameters.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """List the stacks a flow can run, with their parameters and defaults."""
+    from farpath import listing
     from farpath.stacks import catalogue
 
     if as_json:
         print(json.dumps({name: dataclasses.asdict(entry) for name, entry in catalogue().items()}))
-        return
-    for entry in catalogue().values():
-        also = f"; also {', '.join(entry.aliases)}" if entry.aliases else ""
-        form = f"; form of 2004: {entry.form_2004}" if entry.form_2004 else ""
-        print(f"{entry.name:<14} {entry.title:<16} {entry.year}  {entry.kind:<10}  {entry.source}")
-        if also or form:
-            print(f"{'':<14} {(form + also)[2:]}")
-        for parameter in entry.parameters.values():
-            unit = f" {parameter.unit}" if parameter.unit else ""
-            print(
-                f"{'':<16} {parameter.name}={parameter.default}{unit}: {parameter.meaning} "
-                f"({parameter.allowed})"
-            )
+    else:
+        print(listing.all_stacks() if name is None else listing.one_stack(name))
 
 
 @app.command()
@@ -222,9 +213,9 @@ def eras(
     markdown: Annotated[bool, typer.Option("--markdown", help="As docs/eras.md has it.")] = False,
 ) -> None:
     """List what the hosts of 2004 were, what is set back, and what cannot be."""
-    from farpath.eras import as_markdown, as_text
+    from farpath import listing
 
-    print(as_markdown() if markdown else as_text())
+    print(listing.eras_markdown() if markdown else listing.all_eras())
 
 
 @app.command()

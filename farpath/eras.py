@@ -36,6 +36,11 @@ def _data() -> Mapping[str, Any]:
     return tomllib.loads(text)
 
 
+def era_names() -> tuple[str, ...]:
+    """The eras that there are."""
+    return tuple(_data())
+
+
 def features(era: str) -> tuple[Feature, ...]:
     """What an era changes, and what of it cannot be restored."""
     return tuple(Feature(**feature) for feature in _data()[era].get("features", ()))
@@ -65,33 +70,3 @@ def era_by_text(text: str) -> Era:
             f"ERA: txqueuelen is '{packets}': it must be a whole number from {low} to {high}"
         )
     return dataclasses.replace(era, txqueuelen_packets=int(packets))
-
-
-#: What a feature's fields are called where they are shown.
-HEADINGS = {"then": "2004", "now": "Linux 7.2", "set": "what we set", "left": "what stays"}
-
-
-def as_text() -> str:
-    """All features of all eras, for a terminal."""
-    lines = []
-    for era in _data():
-        lines.append(f"{era}: {title_of(era)}")
-        for feature in features(era):
-            lines.append(f"  {feature.name}")
-            lines += [
-                f"    {heading:<11} {getattr(feature, field)}"
-                for field, heading in HEADINGS.items()
-            ]
-    return "\n".join(lines)
-
-
-def as_markdown() -> str:
-    """The features of 2004 as a Markdown table, as docs/eras.md has it."""
-    lines = [
-        f"| feature | {' | '.join(HEADINGS.values())} |",
-        f"|---|{'---|' * len(HEADINGS)}",
-    ]
-    for feature in features("2004"):
-        cells = [feature.name, *(getattr(feature, field) for field in HEADINGS)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)

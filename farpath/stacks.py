@@ -58,7 +58,9 @@ class Parameter:
             return " or ".join(self.choices)
         if self.low is None:
             return "a whole number"
-        return f"{self.low} to {self.high}{' ' + self.unit if self.unit else ''}"
+        if (self.low, self.high) == (0, 1) and not self.unit:
+            return "0 or 1"
+        return f"{self.low} to {self.high}{' in ' + self.unit if self.unit else ''}"
 
     def checked(self, stack: str, text: str) -> str:
         """The value in its shortest form; BadInputError if it is not allowed."""

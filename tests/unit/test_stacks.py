@@ -116,7 +116,7 @@ def test_parameters_are_ordered_and_in_their_shortest_form() -> None:
     [
         ("bic:bta=1", r"no parameter 'bta' \(did you mean beta\?\)"),
         ("reno:alpha=1", r"it has none"),
-        ("bic:beta=1024", r"must be 512 to 1023 1/1024; the default is 819"),
+        ("bic:beta=1024", r"must be 512 to 1023 in 1/1024; the default is 819"),
         ("bic:beta=-5", r"must be 512 to 1023"),
         ("bic:beta=fast", r"beta of bic is 'fast'"),
         ("bic:beta=٨١٩", r"beta of bic is"),

@@ -1,0 +1,100 @@
+"""Listings: what can be chosen, as text: stacks and eras."""
+
+from __future__ import annotations
+
+import textwrap
+
+from farpath.era import MODERN
+from farpath.eras import era_names, features, title_of
+from farpath.stacks import MAINLINE, OURS, USER_SPACE, Entry, Parameter, catalogue, entry_by_name
+
+KINDS = {
+    MAINLINE: "mainline: congestion controls of the lab's kernel",
+    OURS: "ours: modules of images/kernel/stacks",
+    USER_SPACE: "user space: programs over UDP",
+}
+INDENT = 15
+COLUMNS = 100
+#: What a feature's fields are called where they are shown.
+HEADINGS = {"then": "2004", "now": "Linux 7.2", "set": "set", "left": "stays"}
+
+
+def _with_unit(value: str, unit: str) -> str:
+    """A value and its unit; ``819`` of ``1/1024`` is ``819/1024``."""
+    if unit.startswith("1/"):
+        return f"{value}{unit[1:]}"
+    return f"{value} {unit}".strip()
+
+
+def _indented(text: str) -> str:
+    margin = " " * INDENT
+    return textwrap.fill(
+        text, COLUMNS, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False
+    )
+
+
+def _headline(entry: Entry) -> str:
+    hosts = "" if entry.era == MODERN.name else f"; hosts of {entry.era}"
+    return f"{entry.name:<14} {entry.title}, {entry.year}{hosts}"
+
+
+def _others(entry: Entry) -> list[str]:
+    others = [f"its form of 2004 is {entry.form_2004}"] if entry.form_2004 else []
+    if entry.aliases:
+        others.append(f"also called {', '.join(entry.aliases)}")
+    return others
+
+
+def all_stacks() -> str:
+    """Every stack with its source and its parameters' defaults, by kind."""
+    blocks = []
+    for kind, heading in KINDS.items():
+        blocks.append(f"{heading}\n")
+        for entry in catalogue().values():
+            if entry.kind != kind:
+                continue
+            blocks.append(_headline(entry))
+            blocks += [_indented(text) for text in (entry.source, *_others(entry))]
+            if entry.parameters:
+                defaults = " ".join(f"{p.name}={p.default}" for p in entry.parameters.values())
+                blocks.append(_indented(f"parameters: {defaults}"))
+        blocks.append("")
+    blocks.append("farpath stacks <name> explains the parameters of one.")
+    return "\n".join(blocks)
+
+
+def one_stack(name: str) -> str:
+    """One stack with all of its parameters explained; BadInputError if there is none."""
+    entry = entry_by_name(name)
+    lines = [_headline(entry), *(_indented(text) for text in (entry.source, *_others(entry)))]
+    return "\n".join([*lines, *(_explained(p) for p in entry.parameters.values())])
+
+
+def _explained(parameter: Parameter) -> str:
+    default = _with_unit(parameter.default, parameter.unit)
+    return f"  {parameter.name} = {default}, {parameter.allowed}\n{_indented(parameter.meaning)}"
+
+
+def all_eras() -> str:
+    """What hosts of each era were, for a terminal."""
+    lines = []
+    for era in era_names():
+        lines.append(f"{era}: {title_of(era)}")
+        for feature in features(era):
+            lines.append(f"  {feature.name}")
+            for field, heading in HEADINGS.items():
+                text = _indented(getattr(feature, field)).lstrip()
+                lines.append(f"    {heading:<10} {text}")
+    return "\n".join(lines)
+
+
+def eras_markdown() -> str:
+    """The features of 2004 as a Markdown table, as docs/eras.md has it."""
+    lines = [
+        f"| feature | {' | '.join(HEADINGS.values())} |",
+        f"|---|{'---|' * len(HEADINGS)}",
+    ]
+    for feature in features("2004"):
+        cells = [feature.name, *(getattr(feature, field) for field in HEADINGS)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
