@@ -8,7 +8,7 @@
  * Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003; summary in
  * RFC 6297. HighSpeed TCP: RFC 3649.
  *
- *   delay       one-way delay d = TSval - TSecr of an ACK, smoothed with weight 1/8
+ *   delay       one-way delay d by an ACK's timestamps, smoothed with weight 1/8
  *   indication  smoothed d > d_min + 0.15 (d_max - d_min)
  *   first       the window halves; inference phase of 3 RTT, the window held
  *   in it       a further indication sets the window to 1 packet
@@ -17,22 +17,24 @@
  * Checked against mainline's tcp_lp (Linux 7.2): the constants 1/8, 0.15, 3 and the
  * reactions half and 1. From that module this one differs in keeping d_min and d_max
  * for the connection, where mainline sets them anew at each indication; in not going
- * back to slow start after one; and in not guessing the other end's clock rate: both
- * ends must count time alike, as two Linux hosts do.
+ * back to slow start after one; and in not guessing the other end's clock rate: its
+ * timestamps must count milliseconds, as Linux's do.
  *
  * Not known of the original, which was a patch of Linux 2.4: by how much an
  * indication decreases the window (here TCP-LP's half, early_decrease_percent) and
  * what a lost packet does (here HighSpeed TCP's b(w)). Decided here:
  *  - No indication counts in the first slow start while the window limits the flow:
  *    d_max is first known when that has filled the buffer or the receiver's window.
- *  - Nor while the packets acknowledged were sent before the last decrease, or each
- *    decrease would be followed by a second one.
- *  - An ACK that the receiver held back looks like a long delay. So d is the lesser
- *    of two ACKs in a row, and a window of one packet is not measured.
+ *  - Nor while the packets acknowledged were sent before the last decrease or during
+ *    recovery, or each decrease would be followed by a second one.
+ *  - An ACK that the receiver held back looks like a long delay. TSval - TSecr, which
+ *    TCP-LP takes, counts from the first packet that an ACK covers, and so has the
+ *    wait for the second in it: a flow of few packets never grew. Here d counts from
+ *    when the last packet covered was sent, and is the lesser of two ACKs in a row,
+ *    as one may be of a packet for which no second came; and a window of one packet,
+ *    of which each ACK may be held, is not measured.
  *  - Timestamps count 1 ms, so two samples of one delay can differ by 1: an
  *    indication also takes more than 1 above d_min.
- *  - Nothing is measured during recovery, when the timestamp that comes back is that
- *    of the last packet in sequence (RFC 7323, 4.3).
  *
  * Bounds: cwnd up to 2^20 packets; delays in 64 bits; RTT up to 10 s.
  */
@@ -43,7 +45,7 @@
 #include "ack_counting.h"
 #include "hstcp.h"
 
-#define LP_SCALE 1024	/* of the smoothed delay, per timestamp tick */
+#define LP_SCALE 1024	/* of the smoothed delay, per ms */
 #define LP_STALE_ACKS 2	/* the first ACK past a decrease may echo a packet before it */
 
 static int smoothing = 8;
@@ -69,12 +71,12 @@ MODULE_PARM_DESC(max_ssthresh,
 
 struct hstcp_lp {
 	u64 inference_end_us;	/* by tcp_mstamp */
-	s64 delay_smoothed;	/* ticks * LP_SCALE above reference */
-	s32 delay_min;		/* ticks above reference */
+	s64 delay_smoothed;	/* ms * LP_SCALE above reference */
+	s32 delay_min;		/* ms above reference */
 	s32 delay_max;
 	s32 delay_before;	/* that of the ACK before, not yet the lesser of two */
-	u32 reference;		/* TSval - TSecr of the first sample */
-	u32 decrease_seq;	/* snd_nxt at the last decrease */
+	u32 reference;		/* the first sample, ms between two clocks */
+	u32 decrease_seq;	/* snd_nxt when the last decrease was complete */
 	u32 row;		/* of hstcp_rows */
 	u8 stale_acks;		/* ACKs past decrease_seq still to come */
 	bool has_sample;
@@ -88,7 +90,7 @@ static void hstcp_lp_init(struct sock *sk)
 }
 
 /* Delays count again once what is sent from now on comes back */
-static void hstcp_lp_decreases(struct sock *sk)
+static void hstcp_lp_decreased(struct sock *sk)
 {
 	struct hstcp_lp *ca = inet_csk_ca(sk);
 
@@ -109,20 +111,21 @@ static void hstcp_lp_smooth(struct sock *sk, s64 delay)
 	ca->delay_smoothed += div_s64(delay * LP_SCALE - ca->delay_smoothed, smoothing);
 }
 
-static void hstcp_lp_measure(struct sock *sk)
+static void hstcp_lp_measure(struct sock *sk, u32 rtt_us)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct hstcp_lp *ca = inet_csk_ca(sk);
-	u32 difference = tp->rx_opt.rcv_tsval - tp->rx_opt.rcv_tsecr;
-	s32 held, delay;
+	u32 sent_ms = div_u64(tp->tcp_mstamp - rtt_us, USEC_PER_MSEC);
+	u32 difference_ms = tp->rx_opt.rcv_tsval - sent_ms;
+	s32 latest, delay;
 
 	if (!ca->has_sample) {
 		ca->has_sample = true;
-		ca->reference = difference;
+		ca->reference = difference_ms;
 	}
-	held = difference - ca->reference;
-	delay = min(held, ca->delay_before);
-	ca->delay_before = held;
+	latest = difference_ms - ca->reference;
+	delay = min(latest, ca->delay_before);
+	ca->delay_before = latest;
 	ca->delay_min = min(ca->delay_min, delay);
 	ca->delay_max = max(ca->delay_max, delay);
 	hstcp_lp_smooth(sk, delay);
@@ -155,7 +158,7 @@ static void hstcp_lp_yield(struct sock *sk)
 	tp->snd_cwnd_cnt = 0;
 	tp->snd_ssthresh = max(cwnd, 2U);
 	ca->inference_end_us = tp->tcp_mstamp + (u64)inference_rtts * (tp->srtt_us >> 3);
-	hstcp_lp_decreases(sk);
+	hstcp_lp_decreased(sk);
 }
 
 static void hstcp_lp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
@@ -167,7 +170,7 @@ static void hstcp_lp_pkts_acked(struct sock *sk, const struct ack_sample *sample
 		return;
 	if (!tp->rx_opt.saw_tstamp || !tp->rx_opt.rcv_tsecr || tcp_snd_cwnd(tp) < 2)
 		return;
-	hstcp_lp_measure(sk);
+	hstcp_lp_measure(sk, sample->rtt_us);
 	if (tcp_in_initial_slowstart(tp) && tcp_is_cwnd_limited(sk))
 		return;
 	if (ca->stale_acks)
@@ -194,9 +197,14 @@ static u32 hstcp_lp_ssthresh(struct sock *sk)
 	struct hstcp_lp *ca = inet_csk_ca(sk);
 	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk));
 
-	hstcp_lp_decreases(sk);
 	ca->row = hstcp_find_row(ca->row, cwnd);
 	return hstcp_decreased(ca->row, cwnd);
+}
+
+static void hstcp_lp_set_state(struct sock *sk, u8 new_state)
+{
+	if (new_state == TCP_CA_Open)
+		hstcp_lp_decreased(sk);
 }
 
 static struct tcp_congestion_ops hstcp_lp __read_mostly = {
@@ -204,6 +212,7 @@ static struct tcp_congestion_ops hstcp_lp __read_mostly = {
 	.ssthresh	= hstcp_lp_ssthresh,
 	.cong_avoid	= hstcp_lp_cong_avoid,
 	.pkts_acked	= hstcp_lp_pkts_acked,
+	.set_state	= hstcp_lp_set_state,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.owner		= THIS_MODULE,
 	.name		= "hstcp_lp",
