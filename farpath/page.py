@@ -8,9 +8,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.eras import title_of
 from farpath.figures import boundaries_s, flow_colour, title
 from farpath.metrics import per_second, smoothed, summarise
 from farpath.published import published_beside
+from farpath.stacks import catalogue
 from farpath.tables import Grid, grid_1, grid_2
 
 if TYPE_CHECKING:
@@ -138,6 +140,28 @@ def _path_table(record: Record) -> str:
     return f"<h2>Path {html.escape(path.name)}</h2><div class='wide'><table>{cells}</table></div>"
 
 
+def _stack_rows(record: Record) -> list[tuple[str, str]]:
+    """What each stack is, its congestion control's parameters as they were, and the era."""
+    plan = record.plan
+    parameters = record.data["readback"].get("before", {}).get("parameters", {})
+    rows = []
+    for stack in plan.stacks:
+        entry = catalogue().get(stack.name)
+        shown = {**parameters.get(stack.label, {}), **stack.parameters}
+        values = ", ".join(f"{name}={value}" for name, value in shown.items())
+        about = f"{entry.title}; {entry.source}" if entry else f"a user's own, build {stack.build}"
+        rows.append((stack.label, f"{about}; {values}" if values else about))
+    return [*rows, ("hosts", f"era {plan.era.name}: {title_of(plan.era.name)}")]
+
+
+def _stack_table(record: Record) -> str:
+    cells = "".join(
+        f"<tr><td>{html.escape(name)}</td><td class='text long'>{html.escape(text)}</td></tr>"
+        for name, text in _stack_rows(record)
+    )
+    return f"<h2>Stacks and hosts</h2><div class='wide'><table>{cells}</table></div>"
+
+
 def _pretty(data: Mapping[str, Any]) -> str:
     return f"<pre>{html.escape(json.dumps(data, indent=1, sort_keys=True))}</pre>"
 
@@ -158,6 +182,7 @@ def render_page(record: Record) -> str:
         "<h2>Over time</h2><p class='note'>Throughput is stacked and smoothed over 5 s. Vertical "
         "lines part the regions. Drag to zoom, double-click to go back.</p>",
         _chart(record),
+        _stack_table(record),
         _path_table(record),
         "<h2>Provenance</h2>",
         f"<p>Fingerprint <code>{record.fingerprint}</code>, seed {plan.seed}</p>",

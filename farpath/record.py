@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 RECORD_FILE = "record.json"
 
 #: The tables, their columns and what these hold.

@@ -15,6 +15,8 @@ from farpath.stack import Stack
 #: The project's own folder; its ``build`` holds links to what was built.
 PROJECT = FilePath(__file__).resolve().parents[2]
 BUILD = PROJECT / "build"
+#: Congestion controls whose option is not called as they are.
+OPTIONS = {"highspeed": "HSTCP"}
 REMEDY = "run 'make setup' in the project's folder"
 
 
@@ -48,6 +50,19 @@ class Images:
         if not stack.module:
             return None
         return self.build(stack) / f"{stack.module}.ko"
+
+    def check_stacks(self, stacks: Iterable[Stack]) -> None:
+        """Raise MachineLacksError for a stack that the kernel was built without."""
+        config = (self.kernel / "config").read_text().splitlines()
+        for stack in stacks:
+            option = f"CONFIG_TCP_CONG_{OPTIONS.get(stack.congestion, stack.congestion.upper())}"
+            built_in = stack.congestion in ("", "reno") or stack.module
+            if not built_in and f"{option}=y" not in config:
+                release = self.manifests["kernel"]["release"]
+                raise MachineLacksError(
+                    f"the lab's kernel {release} has no {stack.congestion} ({option} is not set): "
+                    "name it in images/kernel/lab.config and run 'make kernel', or choose another"
+                )
 
     def build(self, stack: Stack) -> FilePath:
         """Where a stack's own parts were built."""

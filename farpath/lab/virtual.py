@@ -186,6 +186,7 @@ def play(plan: Plan, images: Images, log: FilePath, watch: Watch) -> Iterator[Ra
     panics or fails, CheckFailedError for one that is not what was asked.
     """
     machine.check_machine()
+    images.check_stacks(plan.stacks)
     memory = machine.memory_directory(plan.settings.memory_bytes)
     environment = {
         "LD_PRELOAD": str(images.seedrandom),

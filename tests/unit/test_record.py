@@ -11,10 +11,13 @@ from pathlib import Path as FilePath
 import pandas as pd
 import pytest
 
+from farpath.era import MODERN
 from farpath.errors import BadInputError, CheckFailedError, LabFailedError
+from farpath.page import render_page
 from farpath.plan import Plan
 from farpath.record import (
     COLUMNS,
+    FORMAT_VERSION,
     Record,
     Samples,
     fingerprint,
@@ -22,6 +25,9 @@ from farpath.record import (
     samples_from_raw,
     write_record,
 )
+
+#: What plans of the first format lack.
+NEW_IN_2 = ("stacks", "era")
 
 
 def test_samples_pair_what_was_taken_with_the_senders_state(samples: Samples) -> None:
@@ -163,9 +169,21 @@ def test_a_missing_directory_is_refused(tmp_path: FilePath) -> None:
 
 def test_a_newer_format_is_refused(record: Record) -> None:
     file = record.directory / "record.json"
-    file.write_text(json.dumps({**record.data, "format_version": 2}))
-    with pytest.raises(BadInputError, match=r"format version 2.*newer farpath"):
+    file.write_text(json.dumps({**record.data, "format_version": FORMAT_VERSION + 1}))
+    with pytest.raises(BadInputError, match=r"format version \d+.*newer farpath"):
         load_record(record.directory)
+
+
+def test_a_record_of_the_first_format_is_read_and_its_hosts_are_todays(record: Record) -> None:
+    plan = {name: value for name, value in record.data["plan"].items() if name not in NEW_IN_2}
+    plan["settings"] = {k: v for k, v in plan["settings"].items() if k != "delayed_ack"}
+    old = {**record.data, "format_version": 1, "plan": plan}
+    (record.directory / "record.json").write_text(json.dumps(old))
+    read = load_record(record.directory)
+    assert read.plan.era == MODERN
+    assert read.plan.stacks == ()
+    assert read.plan.schedule == record.plan.schedule
+    assert "htcp" in render_page(read)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format_version": 1}'])
