@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path as FilePath
 from statistics import median
 
 from farpath.errors import CheckFailedError
-from farpath.flows import ping
+from farpath.flows import iperf3, ping
 from farpath.path import Path
 from farpath.plan import Plan
 from farpath.record import Samples
@@ -55,6 +56,20 @@ def check_windows(samples: Samples, plan: Plan) -> None:
             raise CheckFailedError(
                 f"{flow} was offered a window of {largest} bytes, not {wanted}: "
                 "the receive buffer does not give the window asked for"
+            )
+
+
+def check_congestion(raw_dir: FilePath, plan: Plan) -> None:
+    """Raise CheckFailedError if a flow's connection had another congestion control."""
+    for flow in plan.schedule.flows:
+        wanted = plan.stack_of(flow).congestion
+        if not wanted:
+            continue
+        found = iperf3.parse_congestion((raw_dir / f"{flow.name}-sender.out").read_text())
+        if found != wanted:
+            raise CheckFailedError(
+                f"{flow.name} ran congestion control '{found}', not '{wanted}': "
+                "the kernel did not take it"
             )
 
 

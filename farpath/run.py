@@ -52,6 +52,8 @@ DECIDING_CODE = (
     "farpath/stack.py",
     "topologies",
 )
+#: A directory's name holds so many stacks' names; of more, their number.
+NAMED_STACKS = 4
 #: What the guest needs beside the flows' packets, and what a byte of window costs
 #: there at most: sent, queued on the path and received, each with its headers.
 GUEST_BASE_BYTES = 512 << 20
@@ -122,6 +124,8 @@ def place_name(plan: Plan, images: Images) -> str:
     )
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     names = "+".join(dict.fromkeys(stack.name for stack in plan.stacks))
+    if len(plan.stacks) > NAMED_STACKS:
+        names = f"{len(plan.stacks)}stacks"
     region = f"{plan.schedule.region_s:g}s"
     return (
         f"{plan.path.name}-{names}-{region}-{plan.era.name}-seed{plan.seed}-"
@@ -249,6 +253,7 @@ def _fill(
     with virtual.play(plan, images, log, check_and_watch) as raw:
         samples = record.samples_from_raw(raw.raw, plan)
         checks.check_flows(samples, plan)
+        checks.check_congestion(raw.raw, plan)
         checks.check_windows(samples, plan)
         cost = {
             "wall_s": raw.wall_s,

@@ -21,6 +21,7 @@ class Stack:
     is built in. ``parameters``: those given; others keep the defaults that the
     read-back shows. ``build``: which build of a user's own source or image, empty for
     what farpath has. ``command``: how an image's program is called.
+    ``sysctl``: settings of end hosts without which the stack is another.
     """
 
     label: str
@@ -31,6 +32,7 @@ class Stack:
     parameters: Mapping[str, str] = field(default_factory=dict)
     build: str = ""
     command: tuple[str, ...] = ()
+    sysctl: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kernel_parameters(self) -> str | None:

@@ -11,7 +11,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -90,6 +90,7 @@ class Entry:
     form_2004: str = ""
     aliases: tuple[str, ...] = ()
     published: str = ""
+    sysctl: Mapping[str, str] = field(default_factory=dict)
 
 
 def _parameter(name: str, data: Mapping[str, Any]) -> Parameter:
@@ -123,6 +124,7 @@ def catalogue() -> Mapping[str, Entry]:
             form_2004=data.get("form_2004", ""),
             aliases=tuple(data.get("aliases", ())),
             published=data.get("published", ""),
+            sysctl=data.get("sysctl", {}),
         )
         for name, data in tomllib.loads(text).items()
     }
@@ -207,6 +209,7 @@ def resolve_stack(text: str, era: str | None = None) -> Stack:
         congestion=entry.name,
         module=f"tcp_{entry.name}" if entry.kind == OURS else "",
         parameters=parameters,
+        sysctl=entry.sysctl,
     )
 
 

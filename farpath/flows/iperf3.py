@@ -56,12 +56,8 @@ class SenderInterval:
     rtt_us: int
 
 
-def _streams(text: str) -> list[dict[str, Any]]:
-    """The one stream of each interval in iperf3's JSON.
-
-    Raises :class:`LabFailedError` for JSON that was cut short, a test that iperf3
-    reports as failed, or one with other than one stream.
-    """
+def _report(text: str) -> dict[str, Any]:
+    """iperf3's JSON; LabFailedError if it was cut short or says that the test failed."""
     try:
         report = json.loads(text)
     except json.JSONDecodeError as error:
@@ -71,8 +67,18 @@ def _streams(text: str) -> list[dict[str, Any]]:
         raise LabFailedError("iperf3's JSON holds no intervals", text[-500:])
     if "error" in report:
         raise LabFailedError(f"iperf3 failed: {report['error']}", text[-500:])
+    return report
+
+
+def parse_congestion(text: str) -> str:
+    """The congestion control that a sending iperf3 had, as its kernel told it."""
+    return str(_report(text).get("end", {}).get("sender_tcp_congestion", ""))
+
+
+def _streams(text: str) -> list[dict[str, Any]]:
+    """The one stream of each interval; LabFailedError for any other number."""
     streams = []
-    for interval in report["intervals"]:
+    for interval in _report(text)["intervals"]:
         if len(interval["streams"]) != 1:
             raise LabFailedError(f"iperf3 ran {len(interval['streams'])} streams instead of one")
         streams.append(interval["streams"][0])

@@ -63,7 +63,6 @@ def play(share: FilePath) -> None:
     after = read_back(plan, network)
     if not verified(plan, network, after):
         return
-    congestion.unload(plan.stacks)
     (share / READBACK_FILE).write_text(json.dumps({"before": before, "after": after}))
     shutil.copytree(raw, share / RAW_DIR, copy_function=shutil.copyfile)
     say("done")

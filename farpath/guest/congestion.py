@@ -43,12 +43,6 @@ def load(stacks: Sequence[Stack], directory: FilePath) -> None:
     write_setting(ALLOWED, " ".join(available))
 
 
-def unload(stacks: Sequence[Stack]) -> None:
-    """Take the modules out again, so that a module that cannot leave is noticed."""
-    for module in _modules(stacks):
-        run("rmmod", module)
-
-
 def _modules(stacks: Sequence[Stack]) -> dict[str, Stack]:
     return {stack.module: stack for stack in stacks if stack.module}
 

@@ -131,8 +131,15 @@ class Network:
             if can_write_setting(name):
                 write_setting(name, value)
 
+    def _needed_settings(self) -> dict[str, str]:
+        """Settings of every end host by its era and its stacks."""
+        settings = dict(self.plan.era.sysctl)
+        for stack in self.plan.stacks:
+            settings.update(stack.sysctl)
+        return settings
+
     def _host_settings(self, host: str) -> dict[str, str]:
-        settings = {**self.plan.path.sysctl, **self.plan.era.sysctl, **HOST_SETTINGS}
+        settings = {**self.plan.path.sysctl, **self._needed_settings(), **HOST_SETTINGS}
         if host in self.topology.receivers:
             path = self.plan.path
             buffer_bytes = receive_buffer_bytes(path.window_bytes, path.mtu_bytes)
@@ -264,7 +271,7 @@ class Network:
     def _setting_differences(self, host: str, settings: dict[str, str]) -> list[str]:
         where = host or "the kernel"
         wanted = self._host_settings(host) if host else self.plan.path.sysctl
-        asked = self.plan.era.sysctl if host else wanted
+        asked = self._needed_settings() if host else wanted
         different = [
             f"{name} of {where} is '{value}', not '{wanted[name]}'"
             for name, value in settings.items()

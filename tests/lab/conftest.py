@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path as FilePath
 
 import pytest
@@ -26,31 +26,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.lab)
 
 
-def single_flow(
-    stack: str,
+def together(
+    stacks: Sequence[str],
     duration_s: float,
     path: Path | None = None,
-    flows: int = 1,
     era: str = "modern",
     **settings: object,
 ) -> Plan:
-    """A plan of equal flows, all from 0 to ``duration_s``, on a path without loss.
+    """A plan of one flow for each stack, all from 0 to ``duration_s``.
 
-    Its hosts are today's, infinitely fast, unless an era is given; the stack is the
-    one named.
+    Its path has no loss unless one is given, and its hosts are today's, infinitely
+    fast, unless an era is.
     """
     path = path or dataclasses.replace(path_by_name("cern"), loss=0.0)
-    schedule = Schedule(
-        "together",
-        tuple(
-            Flow(f"flow{number}", "sender", "receiver", stack, 0.0, duration_s, 5200 + number)
-            for number in range(1, flows + 1)
-        ),
-        duration_s,
-        duration_s,
+    flows = tuple(
+        Flow(f"flow{number}", "sender", "receiver", stack, 0.0, duration_s, 5200 + number)
+        for number, stack in enumerate(stacks, start=1)
     )
+    schedule = Schedule("together", flows, duration_s, duration_s)
     plan = make_plan(path, schedule, 1, "virtual", era_by_text(era))
     return dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, **settings))
+
+
+def single_flow(
+    stack: str, duration_s: float, path: Path | None = None, flows: int = 1, **more: object
+) -> Plan:
+    """A plan of equal flows, one if not said otherwise: see :func:`together`."""
+    return together([stack] * flows, duration_s, path, **more)
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import dataclasses
 import pytest
 
 from farpath.inputs import path_by_name
-from farpath.stacks import STACKS
+from farpath.stacks import USER_SPACE, catalogue
 
-from .conftest import RunPlan, single_flow
+from .conftest import RunPlan, single_flow, together
 
 
 def test_reno_halves_its_window_after_one_loss(run_plan: RunPlan) -> None:
@@ -32,11 +32,57 @@ def test_reno_halves_its_window_after_one_loss(run_plan: RunPlan) -> None:
     assert ratios == pytest.approx([0.5] * len(ratios), abs=0.02)
 
 
-@pytest.mark.parametrize("stack", sorted(STACKS))
-def test_every_listed_stack_runs_in_the_lab(run_plan: RunPlan, stack: str) -> None:
+def test_every_kernel_stack_runs_in_one_lab_with_the_defaults_that_are_listed(
+    run_plan: RunPlan,
+) -> None:
+    # Every flow's congestion control is asked of its kernel by the run's own checks.
+    stacks = [entry for entry in catalogue().values() if entry.kind != USER_SPACE]
     path = dataclasses.replace(path_by_name("caltech"), loss=0.0)
-    record = run_plan(single_flow(stack, 2.0, path))
-    assert record.samples.flows["throughput_bps"].sum() > 1e6
+    record = run_plan(together([entry.name for entry in stacks], 3.0, path))
+    carried = record.samples.flows.groupby("flow")["throughput_bps"].sum()
+    assert len(carried) == len(stacks)
+    assert (carried > 1e5).all()
+    found = record.data["readback"]["before"]["parameters"]
+    for entry in stacks:
+        listed = {name: parameter.default for name, parameter in entry.parameters.items()}
+        assert listed.items() <= found.get(entry.name, {}).items(), entry.name
+
+
+@pytest.mark.parametrize("text", ["bic:beta=900,max_increment=32", "fast:alpha=50"])
+def test_parameters_given_are_the_kernels_and_in_the_record(run_plan: RunPlan, text: str) -> None:
+    path = dataclasses.replace(path_by_name("caltech"), loss=0.0)
+    record = run_plan(single_flow(text, 2.0, path))
+    (stack,) = record.plan.stacks
+    found = record.data["readback"]["after"]["parameters"][text]
+    assert stack.label == text
+    assert stack.parameters.items() <= found.items()
+
+
+def test_hosts_of_2004_begin_with_three_packets_behind_a_gigabit_card(run_plan: RunPlan) -> None:
+    path = dataclasses.replace(path_by_name("cern"), loss=0.0)
+    record = run_plan(single_flow("reno", 3.0, path, era="2004"))
+    after = record.data["readback"]["after"]
+    assert record.plan.stacks[0].congestion == "reno_2004"
+    assert after["routes"]["sender"][0]["metrics"] == [{"initcwnd": 3}]
+    card = next(q for q in after["qdiscs"] if q["dev"] == "sender-eth0")
+    assert card["options"]["rate"]["rate"] * 8 == 1_000_000_000
+    assert after["settings"]["receiver"]["net.ipv4.tcp_frto"] == "0"
+
+
+def test_a_short_card_queue_drops_what_slow_start_sends_and_a_long_one_does_not(
+    run_plan: RunPlan,
+) -> None:
+    # Slow start sends at up to twice the bottleneck's 800 Mbit/s into 1 Gbit/s; the
+    # card holds what is over: up to a fifth of a window of 900 packets.
+    path = dataclasses.replace(path_by_name("caltech"), loss=0.0, buffer_bytes=50_000_000)
+    drops = {}
+    for packets in (20, 10_000):
+        record = run_plan(single_flow("reno", 3.0, path, era=f"2004:txqueuelen={packets}"))
+        after = record.data["readback"]["after"]
+        drops[packets] = next(q["drops"] for q in after["qdiscs"] if q["dev"] == "sender-eth0")
+    print(f"packets dropped at the card, by its queue: {drops}")
+    assert drops[20] > 0
+    assert drops[10_000] == 0
 
 
 @pytest.mark.parametrize("clock", ["cpu", "wall"])

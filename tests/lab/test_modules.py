@@ -1,0 +1,98 @@
+"""The modules: in the kernel's style, built for any kernel, loaded and unloaded at will."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.lab import virtual
+from farpath.lab.images import PROJECT, Images, find_images
+from farpath.plan import Plan
+from farpath.stacks import OURS, catalogue
+
+from .conftest import together
+
+SOURCES = PROJECT / "images" / "kernel" / "stacks"
+NAMES = [name for name, entry in catalogue().items() if entry.kind == OURS]
+#: A guest that loads and unloads what the plan names, and measures nothing.
+RELOADING = """
+import json, sys
+from pathlib import Path
+from farpath.guest import congestion, system
+from farpath.guest.commands import run
+from farpath.plan import Plan, event_line
+
+share = Path(sys.argv[1])
+try:
+    system.mount_all()
+    plan = Plan.from_dict(json.loads((share / "plan.json").read_text()))
+    (share / "raw").mkdir()
+    for _ in range(3):
+        congestion.load(plan.stacks, share / "modules")
+        for stack in plan.stacks:
+            run("rmmod", stack.module)
+        left = set(system.read_setting(congestion.AVAILABLE).split())
+        assert not left & {stack.congestion for stack in plan.stacks}, left
+    messages = run("dmesg", "--level", "err,warn")
+    (share / "readback.json").write_text(json.dumps({"messages": messages}))
+    print(event_line("done"), flush=True)
+except Exception as error:
+    print(event_line("failed", what=str(error), traceback=""), flush=True)
+system.power_off()
+"""
+
+
+@pytest.fixture
+def images() -> Images:
+    return find_images()
+
+
+def test_every_module_unloads_and_loads_again_without_a_word_of_the_kernel(
+    images: Images, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill = virtual._fill
+
+    def fill_and_replace(share: FilePath, images: Images, plan: Plan) -> None:
+        fill(share, images, plan)
+        (share / "code" / "farpath" / "guest" / "__main__.py").write_text(RELOADING)
+
+    monkeypatch.setattr(virtual, "_fill", fill_and_replace)
+    with virtual.play(together(NAMES, 2.0), images, tmp_path / "log", lambda _event: None) as raw:
+        complaints = [
+            line
+            for line in raw.readback["messages"].splitlines()
+            if "tcp" in line.lower() and "out-of-tree" not in line
+        ]
+    assert complaints == []
+
+
+def test_the_sources_keep_the_kernels_style(images: Images) -> None:
+    makefile = (images.kernel / "tree" / "Makefile").read_text()
+    tree = makefile.rpartition("include ")[2].strip().removesuffix("/Makefile")
+    files = sorted(str(file) for file in SOURCES.glob("*.[ch]"))
+    done = subprocess.run(
+        ["perl", f"{tree}/scripts/checkpatch.pl", "--no-tree", "--strict", "--terse", "-f", *files],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_make_modules_builds_them_out_of_tree_without_a_warning(
+    images: Images, tmp_path: FilePath
+) -> None:
+    copy = tmp_path / "stacks"
+    shutil.copytree(SOURCES, copy)
+    done = subprocess.run(
+        ["make", "-C", str(copy), "modules", f"KDIR={images.kernel / 'tree'}", "W=1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(file.stem for file in copy.glob("*.ko")) == sorted(f"tcp_{n}" for n in NAMES)
+    assert "warning" not in done.stdout + done.stderr
