@@ -1,0 +1,1 @@
+"""The stacks' published laws, held against the real stacks in the lab."""
