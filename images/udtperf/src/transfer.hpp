@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One transfer over UDT, from the connection to its end.
+#ifndef UDTPERF_TRANSFER_HPP
+#define UDTPERF_TRANSFER_HPP
+
+#include "report.hpp"
+
+#include <functional>
+
+namespace udtperf {
+
+using Watch = std::function<void(const Interval&)>;
+
+/// Run what the options ask for; `watch` gets every interval as it ends. SIGTERM and
+/// SIGINT end the transfer and leave the report of what there was. A failure is in
+/// the report's error, not an exception.
+Report transfer(const Options& options, const Watch& watch);
+
+} // namespace udtperf
+
+#endif
