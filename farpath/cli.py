@@ -83,6 +83,7 @@ def run(
 ) -> None:
     """Run the seven-region test and show its row of tables 1 and 2."""
     from farpath import eras, inputs, units
+    from farpath.lab.own import own_stack
     from farpath.lab.virtual import CLOCKS
     from farpath.progress import RunProgress
     from farpath.run import make_plan
@@ -96,7 +97,10 @@ def run(
     region_s = units.parse_duration_s(region)
     asked, origins = inputs.resolve_path(path, rtt, rate, buffer, loss, mtu)
     hosts = None if era is None else eras.era_by_text(era)
-    plan = make_plan(asked, seven_regions(stack, region_s), _seed(seed), clock, hosts)
+    number = _seed(seed)
+    own = own_stack(stack)
+    schedule = seven_regions(own.label if own else stack, region_s)
+    plan = make_plan(asked, schedule, number, clock, hosts, own=[own] if own else [])
     print(f"path {asked.name}: {asked.title}", file=sys.stderr)
     label = f"{asked.name} {plan.stacks[0].label}"
     with RunProgress(label, plan.schedule.duration_s) as progress:

@@ -88,7 +88,13 @@ class Plan:
             seed=data["seed"],
             topology=data["topology"],
             stacks=tuple(
-                Stack(**{**stack, "command": tuple(stack["command"])})
+                Stack(
+                    **{
+                        **stack,
+                        "command": tuple(stack["command"]),
+                        "environment": tuple(stack.get("environment", ())),
+                    }
+                )
                 for stack in data.get("stacks", ())
             ),
             era=Era(**data.get("era", {"name": MODERN.name})),

@@ -13,7 +13,7 @@ import json
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import zip_longest
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,6 +22,7 @@ from farpath.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.flows import iperf3, ping, tc
 from farpath.plan import RAW_DIR, Plan
 from farpath.schedule import Flow
+from farpath.stack import IPERF3
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,10 +100,11 @@ def _parsed(raw_dir: FilePath, name: str, parse: Callable[[str], T]) -> T:
 
 
 def _flow_rows(
-    raw_dir: FilePath, flow: Flow, interval_s: float
+    raw_dir: FilePath, flow: Flow, interval_s: float, tcp: bool
 ) -> list[tuple[str, float, float, int, int, int, int]]:
     """Rows of one flow: the k-th intervals of sender and receiver belong together."""
-    sent = _parsed(raw_dir, f"{flow.name}-sender.out", iperf3.parse_sender)
+    parse_sender = partial(iperf3.parse_sender, tcp=tcp)
+    sent = _parsed(raw_dir, f"{flow.name}-sender.out", parse_sender)
     taken = _parsed(raw_dir, f"{flow.name}-receiver.out", iperf3.parse_receiver)
     wanted = (flow.stop_s - flow.start_s) / interval_s
     if abs(len(sent) - wanted) > max(INTERVALS_OFF, INTERVALS_OFF_PART * wanted):
@@ -151,7 +153,11 @@ def samples_from_raw(raw_dir: FilePath, plan: Plan) -> Samples:
     cut short, reports an error or does not cover the schedule.
     """
     interval_s = plan.settings.sample_interval_s
-    flows = [row for flow in plan.schedule.flows for row in _flow_rows(raw_dir, flow, interval_s)]
+    flows = [
+        row
+        for flow in plan.schedule.flows
+        for row in _flow_rows(raw_dir, flow, interval_s, plan.stack_of(flow).program == IPERF3)
+    ]
     pings = _parsed(raw_dir, "ping.out", ping.parse)
     queue = _parsed(raw_dir, "queue.txt", tc.parse_samples)
     return Samples(

@@ -20,7 +20,8 @@ class Stack:
     program that brings its own. ``module``: the kernel module to load, empty for what
     is built in. ``parameters``: those given; others keep the defaults that the
     read-back shows. ``build``: which build of a user's own source or image, empty for
-    what farpath has. ``command``: how an image's program is called.
+    what farpath has. ``command``, ``environment``, ``directory``: how an image's program
+    is started, what its environment is (NAME=value) and where.
     ``sysctl``: settings of end hosts without which the stack is another.
     """
 
@@ -32,6 +33,8 @@ class Stack:
     parameters: Mapping[str, str] = field(default_factory=dict)
     build: str = ""
     command: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+    directory: str = "/"
     sysctl: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -1,4 +1,4 @@
-"""iperf3: command lines and the parser of its JSON.
+"""iperf3: command lines, and the parser of its JSON, which other programs print too.
 
 Plain integers everywhere: iperf3 reads suffixes decimally after -b and in
 binary after -w and -l (src/units.c, src/iperf_api.c).
@@ -7,6 +7,7 @@ binary after -w and -l (src/units.c, src/iperf_api.c).
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,16 +58,16 @@ class SenderInterval:
 
 
 def _report(text: str) -> dict[str, Any]:
-    """iperf3's JSON; LabFailedError if it was cut short or says that the test failed."""
+    """A program's JSON; LabFailedError if it was cut short or says that the test failed."""
     try:
         report = json.loads(text)
     except json.JSONDecodeError as error:
-        said = "iperf3 printed nothing" if not text.strip() else f"iperf3's JSON is broken: {error}"
+        said = "the program printed nothing" if not text.strip() else f"its JSON is broken: {error}"
         raise LabFailedError(said, text[-500:]) from error
     if not isinstance(report, dict) or "intervals" not in report:
-        raise LabFailedError("iperf3's JSON holds no intervals", text[-500:])
+        raise LabFailedError("its JSON holds no intervals", text[-500:])
     if "error" in report:
-        raise LabFailedError(f"iperf3 failed: {report['error']}", text[-500:])
+        raise LabFailedError(f"the program failed: {report['error']}", text[-500:])
     return report
 
 
@@ -80,36 +81,52 @@ def _streams(text: str) -> list[dict[str, Any]]:
     streams = []
     for interval in _report(text)["intervals"]:
         if len(interval["streams"]) != 1:
-            raise LabFailedError(f"iperf3 ran {len(interval['streams'])} streams instead of one")
+            raise LabFailedError(f"it ran {len(interval['streams'])} streams instead of one")
         streams.append(interval["streams"][0])
     return streams
 
 
+def _number(row: dict[str, Any], name: str, default: float | None = None) -> float:
+    """A value of an interval, which may be any program's; a number, or an exception."""
+    value = row[name] if name in row or default is None else default
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise TypeError(f"a number as '{name}'")
+    return value
+
+
 def parse_receiver(text: str) -> list[ReceiverInterval]:
-    """The intervals of a receiving iperf3; raises :class:`LabFailedError`.
+    """The intervals of a receiving program; raises :class:`LabFailedError`.
 
     The last interval may be short: what still arrived after the sender stopped.
     """
     try:
-        return [ReceiverInterval(row["start"], row["end"], row["bytes"]) for row in _streams(text)]
+        return [
+            ReceiverInterval(_number(row, "start"), _number(row, "end"), int(_number(row, "bytes")))
+            for row in _streams(text)
+        ]
     except (KeyError, TypeError) as error:
-        raise LabFailedError(f"iperf3's receiver reported an interval without {error}") from error
+        raise LabFailedError(f"the receiver reported an interval without {error}") from error
 
 
-def parse_sender(text: str) -> list[SenderInterval]:
-    """The intervals of a sending iperf3; raises :class:`LabFailedError`."""
+def parse_sender(text: str, tcp: bool = True) -> list[SenderInterval]:
+    """The intervals of a sending program; raises :class:`LabFailedError`.
+
+    ``tcp``: it is iperf3, which has to tell its TCP's state. Another program may
+    leave that out; it is 0 then.
+    """
+    absent = None if tcp else 0
     try:
         return [
             SenderInterval(
-                start_s=row["start"],
-                end_s=row["end"],
-                bytes=row["bytes"],
-                retransmits=row["retransmits"],
-                snd_cwnd_bytes=row["snd_cwnd"],
-                snd_wnd_bytes=row["snd_wnd"],
-                rtt_us=row["rtt"],
+                start_s=_number(row, "start"),
+                end_s=_number(row, "end"),
+                bytes=int(_number(row, "bytes")),
+                retransmits=int(_number(row, "retransmits", absent)),
+                snd_cwnd_bytes=int(_number(row, "snd_cwnd", absent)),
+                snd_wnd_bytes=int(_number(row, "snd_wnd", absent)),
+                rtt_us=int(_number(row, "rtt", absent)),
             )
             for row in _streams(text)
         ]
     except (KeyError, TypeError) as error:
-        raise LabFailedError(f"iperf3's sender reported an interval without {error}") from error
+        raise LabFailedError(f"the sender reported an interval without {error}") from error

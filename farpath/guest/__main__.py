@@ -14,7 +14,7 @@ from typing import Any
 from farpath.guest import congestion, system
 from farpath.guest.hosts import EndHosts
 from farpath.guest.network import Network
-from farpath.guest.traffic import Traffic
+from farpath.guest.traffic import Traffic, TrafficError
 from farpath.plan import MODULES_DIR, PLAN_FILE, RAW_DIR, READBACK_FILE, Plan, event_line
 
 #: Pings of the idle path before any traffic.
@@ -72,6 +72,10 @@ def main() -> None:
     """Run the plan in the directory named on the command line; never return."""
     try:
         play(FilePath(sys.argv[1]))
+    except congestion.StackError as error:
+        say("refused", what=str(error))
+    except TrafficError as error:
+        say("traffic-failed", what=str(error))
     except Exception as error:
         say("failed", what=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
     system.power_off()

@@ -12,6 +12,8 @@ from farpath.stack import Stack
 AVAILABLE = "net.ipv4.tcp_available_congestion_control"
 ALLOWED = "net.ipv4.tcp_allowed_congestion_control"
 MODULES = FilePath("/sys/module")
+#: What stands for the value of a parameter that the kernel does not show.
+UNSEEN = "nowhere in sysfs (its mode must be 0444)"
 
 
 class StackError(RuntimeError):
@@ -31,14 +33,16 @@ def load(stacks: Sequence[Stack], directory: FilePath) -> None:
         except CommandError as error:
             said = run("dmesg", "--level", "err,warn").strip().splitlines()[-3:]
             raise StackError(
-                f"the kernel does not take {module} of {stack.label}: {error} {' '.join(said)}"
+                f"the kernel does not take {module} of {stack.label}: {error}; its last "
+                f"messages: {' | '.join(said)}"
             ) from error
     available = read_setting(AVAILABLE).split()
     for stack in stacks:
         if stack.congestion and stack.congestion not in available:
+            hint = f": {stack.module} registers another name" if stack.module else ""
             raise StackError(
-                f"the kernel has no congestion control '{stack.congestion}' for {stack.label}; "
-                f"it has {', '.join(available)}"
+                f"the kernel has no congestion control '{stack.congestion}' for {stack.label}"
+                f"{hint}; it has {', '.join(available)}"
             )
     write_setting(ALLOWED, " ".join(available))
 
@@ -68,7 +72,7 @@ def _shown(text: str) -> str:
 def differences(stacks: Sequence[Stack], found: dict[str, dict[str, str]]) -> list[str]:
     """How parameters differ from those given, one sentence each."""
     return [
-        f"{name} of {stack.label} is {found.get(stack.label, {}).get(name)}, not {value}"
+        f"{name} of {stack.label} is {found.get(stack.label, {}).get(name, UNSEEN)}, not {value}"
         for stack in stacks
         if stack.congestion
         for name, value in stack.parameters.items()

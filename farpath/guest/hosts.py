@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import IO
 
 from farpath.guest.commands import run
 from farpath.plan import IMAGES_DIR, SHARE, Plan
 from farpath.schedule import Flow
-from farpath.stack import IMAGE
+from farpath.stack import IMAGE, Stack
 
 #: Root file systems of end hosts, as hostfs reaches them: farpath's and a user's.
 SENDER_IMAGE = f"{SHARE}/sender"
@@ -25,16 +26,22 @@ NOBODY = 65534
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 
 
-def _bundle(name: str, namespace_pid: int) -> dict[str, object]:
-    """The OCI runtime configuration of one end host (runtime-spec 1.0)."""
+def _bundle(
+    name: str,
+    namespace_pid: int,
+    arguments: list[str],
+    environment: Mapping[str, str] = ENVIRONMENT,
+    directory: str = "/",
+) -> dict[str, object]:
+    """The OCI runtime configuration of a container at an end host (runtime-spec 1.0)."""
     return {
         "ociVersion": "1.0.2",
         "hostname": name,
         "root": {"path": str(BUNDLES / name / "root"), "readonly": True},
         "process": {
-            "args": ["sleep", "infinity"],
-            "cwd": "/",
-            "env": [f"{name}={value}" for name, value in ENVIRONMENT.items()],
+            "args": arguments,
+            "cwd": directory,
+            "env": [f"{name}={value}" for name, value in environment.items()],
             "user": {"uid": NOBODY, "gid": NOBODY},
             "capabilities": {},
             "noNewPrivileges": True,
@@ -66,19 +73,21 @@ def _bundle(name: str, namespace_pid: int) -> dict[str, object]:
     }
 
 
+def _mount_root(bundle: FilePath, image: str) -> None:
+    """Give a bundle its root: a directory outside the guest, past the guest's own root."""
+    (bundle / "root").mkdir(parents=True)
+    run("mount", "-t", "hostfs", "-o", f"hostfs={image}", "none", str(bundle / "root"))
+
+
 class EndHost:
-    """One running container and the commands started in it.
+    """One running container with farpath's programs and the commands started in it."""
 
-    ``image`` is a root file system's directory on the machine outside: hostfs
-    reaches it past the guest's own root.
-    """
-
-    def __init__(self, name: str, namespace_pid: int, image: str) -> None:
+    def __init__(self, name: str, namespace_pid: int) -> None:
         self.name = name
         bundle = BUNDLES / name
-        (bundle / "root").mkdir(parents=True)
-        run("mount", "-t", "hostfs", "-o", f"hostfs={image}", "none", str(bundle / "root"))
-        (bundle / "config.json").write_text(json.dumps(_bundle(name, namespace_pid)))
+        _mount_root(bundle, SENDER_IMAGE)
+        config = _bundle(name, namespace_pid, ["sleep", "infinity"])
+        (bundle / "config.json").write_text(json.dumps(config))
         pid_file = bundle / "pid"
         self._crun("run", "--detach", "--bundle", str(bundle), "--pid-file", str(pid_file), name)
         self.pid = int(pid_file.read_text())
@@ -131,20 +140,53 @@ class EndHost:
         return False
 
 
+class OwnHost(EndHost):
+    """A user's image at an end host: each command is a container of its own.
+
+    The image need not hold anything that could keep a container running until then.
+    """
+
+    def __init__(self, name: str, namespace_pid: int, stack: Stack) -> None:
+        self.name = name
+        self.pid = namespace_pid
+        self.stack = stack
+        self.started = 0
+        _mount_root(BUNDLES / name, OWN_IMAGE.format(name=stack.name))
+
+    def start(
+        self,
+        arguments: list[str],
+        stdout: IO[bytes],
+        stderr: IO[bytes],
+        environment: dict[str, str] | None = None,
+    ) -> subprocess.Popen[bytes]:
+        """Start a command in a container; its output goes to the given files."""
+        own = dict(text.partition("=")[::2] for text in self.stack.environment)
+        merged = {**ENVIRONMENT, **own, **(environment or {})}
+        config = _bundle(self.name, self.pid, arguments, merged, self.stack.directory)
+        self.started += 1
+        bundle = BUNDLES / f"{self.name}-{self.started}"
+        bundle.mkdir()
+        (bundle / "config.json").write_text(json.dumps(config))
+        return subprocess.Popen(
+            ["crun", "--cgroup-manager=cgroupfs", "run", "--bundle", str(bundle), bundle.name],
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+        )
+
+
 class EndHosts:
-    """The end hosts of a run: a container each, and one more for a user's own image."""
+    """The end hosts of a run, and a user's own image at those that run it."""
 
     def __init__(self, plan: Plan, namespace_pids: dict[str, int]) -> None:
         self.plan = plan
-        self.hosts = {
-            name: EndHost(name, pid, SENDER_IMAGE) for name, pid in namespace_pids.items()
-        }
+        self.hosts = {name: EndHost(name, pid) for name, pid in namespace_pids.items()}
         for flow in plan.schedule.flows:
             for host in (flow.sender, flow.receiver):
                 name = self._container(host, flow)
                 if name not in self.hosts:
-                    image = OWN_IMAGE.format(name=plan.stack_of(flow).name)
-                    self.hosts[name] = EndHost(name, namespace_pids[host], image)
+                    self.hosts[name] = OwnHost(name, namespace_pids[host], plan.stack_of(flow))
 
     def _container(self, host: str, flow: Flow) -> str:
         stack = self.plan.stack_of(flow)

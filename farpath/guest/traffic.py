@@ -18,6 +18,9 @@ from farpath.stack import IMAGE, IPERF3
 #: How long a flow may overrun its end, in virtual seconds: iperf3 needs some
 #: round trips to close a test and exchange results.
 GRACE_S = 60.0
+#: How long a flow's receiver may take to wait on its port, in virtual seconds, in
+#: which computing costs nothing.
+LISTEN_LIMIT_S = 10.0
 
 
 class TrafficError(RuntimeError):
@@ -128,8 +131,14 @@ class Traffic:
         self._start(
             receiver, f"{flow.name}-receiver", server, clock | self._receiver_environment(flow)
         )
+        limit_s = time.monotonic() + LISTEN_LIMIT_S
         while not receiver.listens(flow.port):
             self._check_running()
+            if time.monotonic() > limit_s:
+                raise TrafficError(
+                    f"{flow.name}-receiver does not wait on TCP or UDP port {flow.port}, "
+                    f"{LISTEN_LIMIT_S:g} s after its start"
+                )
             time.sleep(0.001)
         sender = self.hosts.running(flow, flow.sender)
         self._start(sender, f"{flow.name}-sender", client, clock)

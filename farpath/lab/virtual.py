@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.errors import CheckFailedError, LabFailedError
+from farpath.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.lab import machine
 from farpath.lab.console import Console, Hang, verdict
 from farpath.lab.images import PROJECT, Images
@@ -47,6 +47,8 @@ TUNING = ("cgroup.memory=nosocket,nokmem", "nohz=off")
 #: (ipv6_defaults in net/ipv6/addrconf.c; a sysctl does not reach later namespaces).
 QUIET = ("quiet", "ipv6.disable_ipv6=1")
 INIT = "/usr/lib/farpath/init"
+#: Events of the guest that decide what a run's end means.
+DECIDING = ("done", "failed", "mismatch", "refused", "traffic-failed")
 
 Watch = Callable[[dict[str, Any]], None]
 
@@ -155,7 +157,7 @@ def _follow(console: Console, watch: Watch) -> dict[str, Any]:
         if event is None:
             continue
         watch(event)
-        if event["event"] in ("done", "failed", "mismatch"):
+        if event["event"] in DECIDING:
             last = event
     return last
 
@@ -170,11 +172,15 @@ def _judge(last: dict[str, Any], console: Console, status: int, log: FilePath) -
         )
     if kind == "done":
         return
-    known = verdict(last["traceback"] if kind == "failed" else tail)
-    error = known.error if known else LabFailedError
+    if kind == "refused":
+        raise BadInputError(f"STACK: {last['what']}; the lab's console is in {log}")
     cause = last.get("what", f"the guest ended early with status {status}")
+    known = verdict(last.get("traceback", cause) if last else tail)
+    error = known.error if known else LabFailedError
     meaning = known.meaning if known else cause
-    raise error(f"the lab failed: {meaning}; its console is in {log}", tail)
+    # A flow's program that failed has said why; the console would only repeat it.
+    detail = "" if kind == "traffic-failed" else tail
+    raise error(f"the lab failed: {meaning}; its console is in {log}", detail)
 
 
 @contextmanager
