@@ -21,9 +21,8 @@ from __future__ import annotations
 
 from mininet.topo import Topo
 
-from farpath.era import Era
-from farpath.guest.links import Bottleneck, Delay, card_of
-from farpath.path import Path
+from farpath.guest.links import LATENESS_S, Bottleneck, Delay, card_of
+from farpath.plan import Plan
 
 
 class Dumbbell(Topo):
@@ -32,20 +31,23 @@ class Dumbbell(Topo):
     receivers = ("receiver",)
     bottleneck = "s2-eth2"
 
-    def build(self, path: Path, seed: int, era: Era) -> None:
-        """Lay the dumbbell out; ``seed`` decides which packets are lost.
+    def build(self, plan: Plan) -> None:
+        """Lay the dumbbell out; the plan's seed decides which packets are lost.
 
         An era may give the sender a network card of a rate. The pinger's would never
         hold a packet back and stays infinitely fast, so that it sees the path's RTT.
         """
+        path, seed = plan.path, plan.seed
         near, far = self.addSwitch("s1"), self.addSwitch("s2")
         there = Delay(path.one_way_delay_s, path.loss, seed)
         back = Delay(path.one_way_delay_s, 0.0, seed)
-        narrow = Bottleneck(path.rate_bps, path.buffer_bytes, path.frame_bytes)
+        narrow = Bottleneck(
+            path.rate_bps, path.buffer_bytes, path.frame_bytes, LATENESS_S[plan.settings.clock]
+        )
         self.addLink(near, far, port1=1, port2=1, params1={"queue": there}, params2={"queue": back})
         for name in self.receivers:
             self.addLink(self.addHost(name), far, port2=2, params2={"queue": narrow})
-        self.addLink(self.addHost("sender"), near, params1={"queue": card_of(era, seed)})
+        self.addLink(self.addHost("sender"), near, params1={"queue": card_of(plan.era, seed)})
         self.addLink(self.addHost("pinger"), near)
 
 

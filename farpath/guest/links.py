@@ -19,23 +19,32 @@ DELAY_LIMIT_PACKETS = 2_000_000
 PROBABILITY_STEP = 2.0**-32
 #: tc prints fractions with six digits (print_color_float in iproute2's json_print.c).
 SIX_DIGITS = 5e-6
-#: tbf forgets what a late timer lets overflow its bucket, so it holds two frames. With
-#: room for one, each 256 ns of lateness would be lost: one per cent of the 27 us that
-#: a frame takes at 450 Mbit/s.
-BUCKET_FRAMES = 2
+#: tbf forgets what a late timer lets overflow its bucket, and a bucket of a second frame
+#: lets packet pairs through undispersed, from which UDT infers the rate. So beside one
+#: frame a bucket holds what a late timer is late by: on the virtual clock some readings
+#: of the clock, 256 ns each; elsewhere what a busy machine makes of it.
+LATENESS_S = {"virtual": 2e-6, "cpu": 50e-6, "wall": 200e-6}
+#: tc keeps a bucket as time in ticks of 64 ns: a bucket of exactly one frame could come
+#: out below it, and nothing would pass.
+LEAST_SLACK_BYTES = 64
 
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """A rate and a drop-tail buffer: tbf over bfifo (net/sched/sch_tbf.c)."""
+    """A rate and a drop-tail buffer: tbf over bfifo (net/sched/sch_tbf.c).
+
+    ``lateness_s``: how late its timer may be without a loss of rate.
+    """
 
     rate_bps: int
     buffer_bytes: int
     frame_bytes: int
+    lateness_s: float
 
     def tc_arguments(self) -> list[str]:
         """What follows ``tc qdisc add dev X``."""
-        burst = BUCKET_FRAMES * self.frame_bytes
+        slack = math.ceil(self.rate_bps / 8 * self.lateness_s)
+        burst = self.frame_bytes + max(slack, LEAST_SLACK_BYTES)
         return (
             f"root handle 1: tbf rate {self.rate_bps}bit burst {burst} limit {self.buffer_bytes}"
         ).split()

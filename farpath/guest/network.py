@@ -69,7 +69,7 @@ class Network:
 
     def __init__(self, plan: Plan, topology: ModuleType) -> None:
         self.plan = plan
-        self.topology = topology.TOPOLOGY(plan.path, plan.seed, plan.era)
+        self.topology = topology.TOPOLOGY(plan)
         # Mininet's own initialisation raises limits: sysctls that the plan sets, and
         # 16,384 open files, all of which mnexec closes one by one for every node.
         Mininet.inited = True

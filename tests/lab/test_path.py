@@ -10,7 +10,7 @@ import pytest
 
 from farpath.errors import CheckFailedError, LabFailedError
 from farpath.flows import tc
-from farpath.inputs import path_by_name
+from farpath.inputs import path_by_name, resolve_path
 from farpath.record import Record
 from farpath.run import make_plan
 from farpath.schedule import seven_regions
@@ -55,19 +55,33 @@ def test_the_idle_path_has_the_base_rtt_to_a_microsecond(run_plan: RunPlan, name
     assert abs(error_us) <= 1.0
 
 
-def test_a_busy_bottleneck_sends_at_its_rate_to_a_thousandth(filled_record: Record) -> None:
-    raw = gzip.decompress((filled_record.directory / "raw" / "queue.txt.gz").read_bytes())
+def busy_rate_bps(record: Record) -> float:
+    """What the bottleneck sent, over the spans in which it cannot have been idle."""
+    raw = gzip.decompress((record.directory / "raw" / "queue.txt.gz").read_bytes())
     samples = tc.parse_samples(raw.decode())
-    wanted_bps = filled_record.plan.path.rate_bps
     # A tenth of a second cannot empty a queue that lasts longer than that.
-    lasting = [s.backlog_bytes * 8 / wanted_bps > 0.11 for s in samples]
+    lasting = [s.backlog_bytes * 8 / record.plan.path.rate_bps > 0.11 for s in samples]
     spans = [
         (b.t_s - a.t_s, b.bytes - a.bytes)
         for a, b, busy in zip(samples, samples[1:], lasting, strict=False)
         if busy
     ]
     assert len(spans) > 10
-    rate_bps = 8 * sum(sent for _, sent in spans) / sum(length for length, _ in spans)
+    return 8 * sum(sent for _, sent in spans) / sum(length for length, _ in spans)
+
+
+def test_a_busy_bottleneck_sends_at_its_rate_to_a_thousandth(filled_record: Record) -> None:
+    wanted_bps = filled_record.plan.path.rate_bps
+    rate_bps = busy_rate_bps(filled_record)
+    print(f"rate {rate_bps:.0f} bit/s, error {rate_bps / wanted_bps - 1:+.4%}")
+    assert rate_bps == pytest.approx(wanted_bps, rel=1e-3)
+
+
+@pytest.mark.parametrize("wanted_bps", [10_000_000, 2_000_000_000])
+def test_slow_and_fast_bottlenecks_keep_their_rates_too(run_plan: RunPlan, wanted_bps: int) -> None:
+    path, _ = resolve_path(rtt="10ms", rate=f"{wanted_bps}bit", buffer=f"{wanted_bps // 8}")
+    record = run_plan(single_flow("reno", 3.0, path, flows=2, sample_interval_s=0.1))
+    rate_bps = busy_rate_bps(record)
     print(f"rate {rate_bps:.0f} bit/s, error {rate_bps / wanted_bps - 1:+.4%}")
     assert rate_bps == pytest.approx(wanted_bps, rel=1e-3)
 

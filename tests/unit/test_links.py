@@ -25,7 +25,8 @@ from farpath.path import (
 CERN = path_by_name("cern")
 THERE = Delay(CERN.one_way_delay_s, CERN.loss, seed=1)
 BACK = Delay(CERN.one_way_delay_s, 0.0, seed=1)
-NARROW = Bottleneck(CERN.rate_bps, CERN.buffer_bytes, CERN.frame_bytes)
+LATENESS_S = 2e-6
+NARROW = Bottleneck(CERN.rate_bps, CERN.buffer_bytes, CERN.frame_bytes, LATENESS_S)
 
 #: What ``tc -r -s -j qdisc show`` (iproute2 6.15) printed of these in the lab.
 SAID = {
@@ -84,9 +85,9 @@ def tc_prints(arguments: list[str]) -> dict[str, Any]:
     return {"kind": "netem", "options": options}
 
 
-def test_a_bottleneck_is_a_rate_and_a_buffer_with_a_bucket_of_two_frames() -> None:
+def test_a_bottleneck_is_a_rate_and_a_buffer_with_a_bucket_of_one_frame_and_a_late_timer() -> None:
     assert " ".join(NARROW.tc_arguments()) == (
-        "root handle 1: tbf rate 450000000bit burst 3028 limit 10500000"
+        "root handle 1: tbf rate 450000000bit burst 1627 limit 10500000"
     )
 
 
@@ -103,7 +104,7 @@ def test_a_delay_line_holds_the_whole_path_and_is_seeded() -> None:
         (THERE, "there"),
         (BACK, "back"),
         (NARROW, "narrow"),
-        (Bottleneck(9_999_999_999, 1 << 30, 1514), "odd rate"),
+        (Bottleneck(9_999_999_999, 1 << 30, 1514, LATENESS_S), "odd rate"),
         (Delay(0.06172835, 0.0, 7), "odd delay"),
         (Delay(0.082, 1 / 300, 1), "odd loss"),
     ],
@@ -159,7 +160,7 @@ def test_an_option_that_tc_does_not_show_is_a_difference(queue: Any, name: str) 
 def test_every_bottleneck_reads_back_as_asked(
     rate_bps: int, buffer_bytes: int, mtu_bytes: int
 ) -> None:
-    queue = Bottleneck(rate_bps, buffer_bytes, mtu_bytes + ETHERNET_HEADER_BYTES)
+    queue = Bottleneck(rate_bps, buffer_bytes, mtu_bytes + ETHERNET_HEADER_BYTES, LATENESS_S)
     assert queue.differences(tc_prints(queue.tc_arguments())) == []
 
 
