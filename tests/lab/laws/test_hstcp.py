@@ -1,0 +1,154 @@
+"""HighSpeed TCP of 2004: RFC 3649's response function, and the a(w) and b(w) that make it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from bisect import bisect_right
+from functools import cache
+
+import pandas as pd
+import pytest
+
+from farpath.path import Path
+
+from ..conftest import RunPlan, single_flow
+from . import responses
+from .mixed import rows_of
+
+LOW_WINDOW = 38
+HIGH_WINDOW = 83_000
+#: Table 3 of RFC 3649: W at each loss rate, for losses at equal distances.
+PUBLISHED_WINDOW = {1e-2: 12, 1e-3: 38, 1e-4: 263, 1e-5: 1795}
+#: Losses to run through at each: 4 million packets at the least rate.
+LOSSES = {1e-2: 400, 1e-3: 300, 1e-4: 100, 1e-5: 40}
+#: Some rows of appendix B: w, a(w), b(w).
+APPENDIX_B = [(118, 2, 0.44), (1058, 8, 0.33), (5036, 20, 0.25), (14424, 35, 0.19)]
+
+#: Samples of 0.1 s: twice the longest RTT here, so that a recovery is over.
+QUIET_SAMPLES = 5
+
+
+def _decrease(window: float) -> float:
+    """b(w) of RFC 3649, section 5, for the parameters of its appendix B."""
+    return 0.5 - 0.4 * math.log(window / LOW_WINDOW) / math.log(HIGH_WINDOW / LOW_WINDOW)
+
+
+def _increase(window: float) -> float:
+    """a(w) as appendix B computes it, with p(w) = 1 / (12.8 w^1.2)."""
+    decrease = _decrease(window)
+    return window**0.8 * 2 * decrease / ((2 - decrease) * 12.8)
+
+
+@cache
+def appendix_b() -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Windows and b(w), in hundredths, of the rows of appendix B, by its own procedure.
+
+    Row k, from 0, is the first window at which a(w) is more than one above the row
+    before; a(w) there is k + 1.
+    """
+    windows, decreases, last = [LOW_WINDOW], [0.5], 1.0
+    for window in range(LOW_WINDOW, 100_000):
+        if _increase(window) > last + 1:
+            last = _increase(window)
+            windows.append(window)
+            decreases.append(round(_decrease(window), 2))
+    return tuple(windows), tuple(decreases)
+
+
+def row(window: float) -> int:
+    """The row of appendix B that holds at a window: the last one not above it."""
+    return max(bisect_right(appendix_b()[0], window) - 1, 0)
+
+
+def hstcp() -> responses.Law:
+    """Appendix B in whole rows and whole packets.
+
+    A decrease is cut to whole packets, and the first ACK after it adds one: slow start
+    goes up to and including ssthresh, as in Linux 2.6.11. Both count in small windows.
+    """
+
+    def left(window: float) -> float:
+        whole = int(window)
+        return max(whole - int(whole * appendix_b()[1][row(whole)]), 2) + 1
+
+    return responses.Law(lambda w: row(w) + 1.0, lambda w: 1 - left(w) / w)
+
+
+def test_the_rows_are_those_of_appendix_b() -> None:
+    for window, increase, decrease in APPENDIX_B:
+        assert appendix_b()[0][increase - 1] == window
+        assert appendix_b()[1][increase - 1] == pytest.approx(decrease)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_hstcp_has_the_window_of_its_response_function(run_plan: RunPlan, loss: float) -> None:
+    # Losses at equal distances give table 3. Random ones give more, as for Reno, and
+    # a(w) cut to whole numbers gives less, most where a(w) is small: both predicted.
+    published = PUBLISHED_WINDOW[loss]
+    measured = responses.measure(
+        run_plan, "hstcp_2004", loss, published, LOSSES[loss], delayed_ack=False
+    )
+    responses.assert_follows(measured, hstcp(), published)
+
+
+def _queued_path(packets: int) -> Path:
+    """A path of 100 ms that loses a packet when a flow has more than so many on it."""
+    path = responses.lossy_path(0.0, packets)
+    half_bytes = packets // 2 * path.frame_bytes
+    return dataclasses.replace(
+        path, rtt_ms=100, rate_bps=half_bytes * 80, buffer_bytes=half_bytes, loss=0.0
+    )
+
+
+def _growth(rows: pd.DataFrame, packets_per_ack: int) -> tuple[float, float]:
+    """Packets gained between samples without loss, and those that a(w) gives per RTT."""
+    gained = expected = 0.0
+    for k in range(QUIET_SAMPLES, len(rows)):
+        if rows["retransmits"][k - QUIET_SAMPLES : k + 1].sum() == 0:
+            gained += rows["cwnd"][k] - rows["cwnd"][k - 1]
+            rtt_us = (rows["rtt_us"][k] + rows["rtt_us"][k - 1]) / 2
+            rtts = (rows["t_s"][k] - rows["t_s"][k - 1]) * 1e6 / rtt_us
+            expected += (row(rows["cwnd"][k - 1]) + 1) / packets_per_ack * rtts
+    return gained, expected
+
+
+def _decreases(rows: pd.DataFrame) -> list[tuple[float, float]]:
+    """Window before each loss, and the part of it that was taken."""
+    found = []
+    for k in range(QUIET_SAMPLES, len(rows) - QUIET_SAMPLES):
+        quiet = rows["retransmits"][k - QUIET_SAMPLES : k].sum() == 0
+        if quiet and rows["retransmits"][k] > 0:
+            before = rows["cwnd"][k - 2 : k + 1].max()
+            found.append((before, 1 - rows["cwnd"][k : k + QUIET_SAMPLES].min() / before))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("packets", "packets_per_ack", "duration_s"),
+    [(300, 1, 20), (2000, 1, 20), (2000, 2, 30), (12000, 1, 22)],
+)
+def test_the_window_grows_by_a_and_falls_by_b_of_appendix_b(
+    run_plan: RunPlan, packets: int, packets_per_ack: int, duration_s: int
+) -> None:
+    # Tolerances. a: 2 %, as the RTT of an interval is taken from its two ends and a
+    # window is whole packets. b: between the last sample and the loss the window grows
+    # by up to two a(w), and so again from the recovery's end to the next sample.
+    plan = single_flow(
+        "hstcp_2004",
+        duration_s,
+        _queued_path(packets),
+        sample_interval_s=0.1,
+        delayed_ack=packets_per_ack > 1,
+    )
+    rows = rows_of(run_plan(plan), "flow1", 5.0, duration_s)
+    gained, expected = _growth(rows, packets_per_ack)
+    print(f"packets gained {gained:.0f} / {expected:.0f} = {gained / expected:.3f}")
+    decreases = _decreases(rows)
+    for before, part in decreases:
+        print(f"b({before:.0f}) {part:.3f} / {appendix_b()[1][row(before)]:.2f}")
+    assert gained / expected == pytest.approx(1, abs=0.02)
+    assert decreases
+    for before, part in decreases:
+        tolerance = 4 * (row(before) + 1) / before
+        assert part == pytest.approx(appendix_b()[1][row(before)], abs=tolerance)
