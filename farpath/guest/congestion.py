@@ -26,16 +26,8 @@ def load(stacks: Sequence[Stack], directory: FilePath) -> None:
     Raises StackError for a module that the kernel refuses, and for a congestion
     control that is not there, with what is.
     """
-    for module, stack in _modules(stacks).items():
-        values = [f"{name}={value}" for name, value in stack.parameters.items()]
-        try:
-            run("insmod", str(directory / f"{module}.ko"), *values)
-        except CommandError as error:
-            said = run("dmesg", "--level", "err,warn").strip().splitlines()[-3:]
-            raise StackError(
-                f"the kernel does not take {module} of {stack.label}: {error}; its last "
-                f"messages: {' | '.join(said)}"
-            ) from error
+    for stack in {stack.module: stack for stack in stacks if stack.module}.values():
+        _insert(stack, directory)
     available = read_setting(AVAILABLE).split()
     for stack in stacks:
         if stack.congestion and stack.congestion not in available:
@@ -47,8 +39,23 @@ def load(stacks: Sequence[Stack], directory: FilePath) -> None:
     write_setting(ALLOWED, " ".join(available))
 
 
-def _modules(stacks: Sequence[Stack]) -> dict[str, Stack]:
-    return {stack.module: stack for stack in stacks if stack.module}
+def _insert(stack: Stack, directory: FilePath) -> None:
+    values = [f"{name}={value}" for name, value in stack.parameters.items()]
+    before = len(_kernel_messages())
+    try:
+        run("insmod", str(directory / f"{stack.module}.ko"), *values)
+    except CommandError as error:
+        reason = str(error).rpartition(": ")[2]
+        said = "; ".join(_kernel_messages()[before:]) or "nothing"
+        raise StackError(
+            f"the kernel does not take {stack.module} of {stack.label} ({reason}); it says: {said}"
+        ) from error
+
+
+def _kernel_messages() -> list[str]:
+    """What the kernel said so far, except that a module is none of its own."""
+    lines = run("dmesg", "--notime").splitlines()
+    return [line for line in lines if "taints kernel" not in line]
 
 
 def parameters(stacks: Sequence[Stack]) -> dict[str, dict[str, str]]:

@@ -185,7 +185,9 @@ def read_image(place: FilePath) -> Image:
             f"{place} is neither an OCI layout directory nor a tar of one: {REMEDY}"
         ) from error
     except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
-        lacks = error.filename if isinstance(error, OSError) else error
-        raise BadInputError(
-            f"{place} is no whole OCI image layout ({type(error).__name__}: {lacks}): {REMEDY}"
-        ) from error
+        wrong = f"{type(error).__name__}: {error}"
+        if isinstance(error, OSError):
+            wrong = f"{error.strerror}: {error.filename}"
+        elif isinstance(error, KeyError):
+            wrong = f"no {error}"
+        raise BadInputError(f"{place} is no whole OCI image layout ({wrong}): {REMEDY}") from error

@@ -81,7 +81,11 @@ def _checked_name(name: str, place: str, what: str) -> str:
 
 
 def _own_module(file: FilePath, text: str, given: Mapping[str, str], build: FilePath) -> Stack:
-    _check_exists(file.is_file(), text, "a module's source, a file")
+    if not file.is_file():
+        raise BadInputError(
+            f"STACK is '{text}': that is no file; give a module's source, tcp_<name>.c, or oci: "
+            "and an image"
+        )
     match = re.fullmatch(r"tcp_(.*)\.c", file.name)
     what = "a module's source is called tcp_<name>.c, <name> as in its struct tcp_congestion_ops"
     name = _checked_name(match[1] if match else "", text, what)
@@ -108,11 +112,18 @@ def _own_module(file: FilePath, text: str, given: Mapping[str, str], build: File
 
 
 def _own_image(image: FilePath, text: str, given: Mapping[str, str], build: FilePath) -> Stack:
-    _check_exists(image.is_dir() or image.is_file(), text, "an OCI layout, a directory or a tar")
+    if not text or not (image.is_dir() or image.is_file()):
+        raise BadInputError(
+            f"STACK is 'oci:{text}': there is no such directory or file; give an OCI image layout "
+            "or a tar of one"
+        )
     what = "an image's directory or tar is called like the stack, mine or mine.tar"
     name = _checked_name(image.name.removesuffix(TAR), text, what)
     parameters = _program_parameters(name, given)
-    found = oci.read_image(image)
+    try:
+        found = oci.read_image(image)
+    except BadInputError as error:
+        raise BadInputError(f"STACK: {error.message}") from error
     place = _built(IMAGE_SCRIPT, str(image), found.index_text(IMAGE_NAME), found.manifest_text)
     return Stack(
         label_of(name, parameters),
@@ -124,11 +135,6 @@ def _own_image(image: FilePath, text: str, given: Mapping[str, str], build: File
         environment=found.environment,
         directory=found.directory,
     )
-
-
-def _check_exists(exists: bool, text: str, what: str) -> None:
-    if not exists:
-        raise BadInputError(f"STACK is '{text}': there is no such thing; give {what}")
 
 
 def _program_parameters(name: str, given: Mapping[str, str]) -> dict[str, str]:
