@@ -152,3 +152,16 @@ def test_the_window_grows_by_a_and_falls_by_b_of_appendix_b(
     for before, part in decreases:
         tolerance = 4 * (row(before) + 1) / before
         assert part == pytest.approx(appendix_b()[1][row(before)], abs=tolerance)
+
+
+def test_limited_slow_start_adds_half_of_max_ssthresh_per_rtt(run_plan: RunPlan) -> None:
+    # RFC 3742, section 2: at most max_ssthresh / 2 per RTT above that window, against a
+    # doubling. 4 %: K is a whole number, up to 1/27 less than cwnd / 50 from 1350 on.
+    path = dataclasses.replace(responses.lossy_path(0.0, 4000), rtt_ms=100)
+    plan = single_flow(
+        "hstcp_2004:max_ssthresh=100", 5.0, path, sample_interval_s=0.1, delayed_ack=False
+    )
+    rows = rows_of(run_plan(plan), "flow1", 3.0, 5.0)
+    steps = (rows["cwnd"].iloc[-1] - rows["cwnd"].iloc[0]) / (len(rows) - 1)
+    print(f"packets per RTT from {rows['cwnd'].iloc[0]:.0f} on: {steps:.1f} / 50")
+    assert steps == pytest.approx(50, rel=0.04)
