@@ -68,7 +68,7 @@ struct Word {
 };
 
 const Word words[] = {
-    {"--congestion", "udt4 or udtv2", "libudt's own rate control, or that of UDT version 2",
+    {"--congestion", "udtv2 or udt4", "rate control of UDT version 2, or libudt's own",
      [](Options& options, const std::string& value) {
          options.congestion = value == "udt4" ? Congestion::udt4 : Congestion::udtv2;
          return value == "udt4" || value == "udtv2";
@@ -78,10 +78,12 @@ const Word words[] = {
          options.clock = value == "virtual" ? Clock::standing : Clock::live;
          return value == "live" || value == "virtual";
      }},
-    {"--pacing", "thread or kernel", "who holds packets until they are due; kernel needs fq",
+    {"--pacing", "auto, thread or kernel", "who holds packets until they are due",
      [](Options& options, const std::string& value) {
-         options.pacing = value == "kernel" ? Pacing::kernel : Pacing::thread;
-         return value == "thread" || value == "kernel";
+         options.pacing = value == "kernel"   ? Pacing::kernel
+                          : value == "thread" ? Pacing::thread
+                                              : Pacing::automatic;
+         return value == "auto" || value == "thread" || value == "kernel";
      }},
 };
 

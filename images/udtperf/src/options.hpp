@@ -14,8 +14,9 @@ enum class Role { server, client };
 /// Which rules set the sending rate: libudt's own or those of draft-gg-udt-01.
 enum class Congestion { udt4, udtv2 };
 enum class Clock { live, standing };
-/// Who keeps a packet until it is due: libudt's thread, or the queue of the port (fq).
-enum class Pacing { thread, kernel };
+/// Who keeps a packet until it is due: libudt's thread, or the port's queue (fq);
+/// automatic: the queue on the standing clock where it can, else the thread.
+enum class Pacing { automatic, thread, kernel };
 
 struct Options {
     Role role = Role::server;
@@ -35,9 +36,9 @@ struct Options {
     std::int64_t udp_sndbuf_bytes = 1'048'576;
     std::int64_t udp_rcvbuf_bytes = 4'194'304;
     std::int64_t max_rate_bps = 0;
-    Congestion congestion = Congestion::udt4;
+    Congestion congestion = Congestion::udtv2;
     Clock clock = Clock::live;
-    Pacing pacing = Pacing::thread;
+    Pacing pacing = Pacing::automatic;
     std::int64_t ahead_us = 500;
     std::int64_t gather_us = 500;
 };

@@ -89,6 +89,7 @@ class Inbox {
     unsigned taken_ = 0;
     unsigned held_ = 0;
     std::uint64_t ack_due_ns_ = 0;
+    std::uint64_t last_ns_ = 0;
 };
 
 namespace {
@@ -139,8 +140,10 @@ void Inbox::refill(int fd) {
 
 ssize_t Inbox::hand_over(unsigned number, msghdr& wanted) {
     msghdr& header = messages_[number].msg_hdr;
-    if (const auto stamp_ns = arrival_ns(header))
+    if (const auto stamp_ns = arrival_ns(header)) {
         clock::hold_at(stamp_ns);
+        last_ns_ = stamp_ns;
+    }
     const char* from = static_cast<const char*>(header.msg_iov->iov_base);
     std::size_t left = messages_[number].msg_len;
     for (std::size_t i = 0; i < wanted.msg_iovlen && left; ++i) {
@@ -157,6 +160,10 @@ ssize_t Inbox::hand_over(unsigned number, msghdr& wanted) {
 
 ssize_t Inbox::next(int fd, msghdr& wanted) {
     clock::release();
+    // An ACK that was due but had nothing new to say is put off by a SYN all the same
+    // (libudt's checkTimers)
+    if (ack_due_ns_ && last_ns_ > ack_due_ns_)
+        ack_left_at(last_ns_);
     if (taken_ == held_) {
         prepare(std::min(total_bytes(wanted), datagram_bytes));
         refill(fd);

@@ -4,6 +4,7 @@
 #include "clock.hpp"
 #include "control_v2.hpp"
 #include "packets.hpp"
+#include "port.hpp"
 
 #include <udt/udt.h>
 
@@ -401,22 +402,41 @@ Report Observer::run() {
     return report_;
 }
 
-} // namespace
+/// Who paces; Failure where the kernel is asked to and cannot.
+Pacing pacing_of(const Options& options) {
+    if (options.role == Role::server || options.clock == Clock::live ||
+        options.pacing == Pacing::thread)
+        return Pacing::thread;
+    if (sends_on_time(endpoint(options.address, options.port)))
+        return Pacing::kernel;
+    if (options.pacing == Pacing::kernel)
+        throw Failure("--pacing kernel: the port towards " + options.address +
+                      " does not hold packets until they are due; its first queue must be fq");
+    return Pacing::thread;
+}
 
-Report transfer(const Options& options, const Watch& watch) {
-    const Signals signals;
-    // Timers end when asked, not up to 50 us later (prctl(2), PR_SET_TIMERSLACK)
-    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    clock::set_standing(options.clock == Clock::standing);
+packets::Tuning tuning_of(const Options& options) {
     packets::Tuning tuning;
     if (options.pacing == Pacing::kernel)
         tuning.ahead_ns = static_cast<std::uint64_t>(options.ahead_us) * clock::ns_per_us;
     if (options.role == Role::server)
         tuning.gather_ns = static_cast<std::uint64_t>(options.gather_us) * clock::ns_per_us;
-    packets::tune(tuning);
+    return tuning;
+}
+
+} // namespace
+
+Report transfer(const Options& asked, const Watch& watch) {
+    const Signals signals;
+    // Timers end when asked, not up to 50 us later (prctl(2), PR_SET_TIMERSLACK)
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    Options options = asked;
     Report report;
     report.options = options;
     try {
+        options.pacing = pacing_of(asked);
+        clock::set_standing(options.clock == Clock::standing);
+        packets::tune(tuning_of(options));
         const Library library;
         Observer observer(options, watch, signals);
         report = observer.run();

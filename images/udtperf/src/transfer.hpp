@@ -14,7 +14,7 @@ using Watch = std::function<void(const Interval&)>;
 /// Run what the options ask for; `watch` gets every interval as it ends. SIGTERM and
 /// SIGINT end the transfer and leave the report of what there was. A failure is in
 /// the report's error, not an exception.
-Report transfer(const Options& options, const Watch& watch);
+Report transfer(const Options& asked, const Watch& watch);
 
 } // namespace udtperf
 
