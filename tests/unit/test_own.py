@@ -1,0 +1,413 @@
+"""A user's own stack: what a text, a module and an image mean, judged before any boot."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+
+from farpath.errors import BadInputError, LabFailedError, MachineLacksError
+from farpath.flows import iperf3
+from farpath.lab import oci, own
+from farpath.stack import IMAGE, IPERF3, Stack
+
+AMD64 = {"os": "linux", "architecture": "amd64"}
+ARM64 = {"os": "linux", "architecture": "arm64"}
+UNKNOWN = {"os": "unknown", "architecture": "unknown"}
+#: What the image script needs until it finds that umoci is not there.
+TOOLS = ("bash", "cut", "dirname", "flock", "mkdir", "printf", "readlink", "sha256sum")
+MODULE = """
+#define INFO(n, text) static const char info##n[] \\
+    __attribute__((section(".modinfo"), used, aligned(1))) = text
+INFO(1, "license=GPL");
+INFO(2, "parm=gain:a text with parmtype=wrong:int");
+INFO(3, "parmtype=gain:int");
+INFO(4, "parmtype=fast:bool");
+INFO(5, "parmtype=word:charp");
+"""
+
+
+class Layout:
+    """An OCI image layout in the making, as Docker's tools write it."""
+
+    def __init__(self, place: FilePath) -> None:
+        self.place = place
+        (place / "blobs" / "sha256").mkdir(parents=True)
+        (place / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}')
+
+    def blob(self, data: object, media_type: str) -> dict[str, Any]:
+        """Store JSON; returns its descriptor."""
+        text = json.dumps(data).encode()
+        digest = hashlib.sha256(text).hexdigest()
+        (self.place / "blobs" / "sha256" / digest).write_bytes(text)
+        return {"mediaType": media_type, "digest": f"sha256:{digest}", "size": len(text)}
+
+    def image(
+        self, config: dict[str, Any], platform: dict[str, str] = AMD64, kind: str = oci.MANIFEST
+    ) -> dict[str, Any]:
+        """Store an image with one layer that is never looked at."""
+        layer = {"mediaType": f"{oci.LAYER}+gzip", "digest": "sha256:" + "0" * 64, "size": 1}
+        stored = self.blob({**platform, "config": config}, "application/vnd.oci.image.config.v1")
+        return self.blob({"schemaVersion": 2, "config": stored, "layers": [layer]}, kind)
+
+    def index(self, *manifests: dict[str, Any]) -> FilePath:
+        """Write the layout's index; returns the layout's place."""
+        text = json.dumps({"schemaVersion": 2, "manifests": manifests})
+        (self.place / "index.json").write_text(text)
+        return self.place
+
+
+@pytest.fixture
+def layout(tmp_path: FilePath) -> Layout:
+    return Layout(tmp_path / "mine")
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath) -> Callable[[str], None]:
+    """Put a script of the given text in place of those that build."""
+
+    def put(text: str) -> None:
+        file = tmp_path / "build-it"
+        file.write_text(f"#!/bin/sh\n{text}\n")
+        file.chmod(0o755)
+        monkeypatch.setattr(own, "MODULES_SCRIPT", file)
+        monkeypatch.setattr(own, "IMAGE_SCRIPT", file)
+
+    return put
+
+
+@pytest.fixture
+def module(tmp_path: FilePath, script: Callable[[str], None]) -> FilePath:
+    """A module's source whose build is a file with a section of module parameters."""
+    place = tmp_path / "cache" / "0123456789abcdef"
+    place.mkdir(parents=True)
+    source = tmp_path / "tcp_mine.c"
+    source.write_text(MODULE)
+    built = str(place / "tcp_mine.ko")
+    subprocess.run(["gcc", "-c", "-x", "c", "-o", built, str(source)], check=True)
+    script(f"echo made it >&2; echo {place}")
+    return source
+
+
+@pytest.mark.parametrize(
+    "text", ["htcp", "fast:alpha=200", "fast:alpha=1/2", "nothing", "", "oci", "tcp_mine"]
+)
+def test_a_text_without_a_path_an_ending_or_oci_is_left_to_the_catalogue(text: str) -> None:
+    assert own.own_stack(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("./tcp_none.c", "that is no file"),
+        ("tcp_none.c", "that is no file"),
+        ("oci:", "no such directory or file"),
+        ("oci:./none", "no such directory or file"),
+        ("./tcp_none.c:alpha", "after the colon come parameters"),
+        ("./tcp_none.c:a=1,a=2", "after the colon come parameters"),
+    ],
+)
+def test_what_is_not_there_or_malformed_is_refused(text: str, complaint: str) -> None:
+    with pytest.raises(BadInputError, match=complaint):
+        own.own_stack(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("mine.c", "is called tcp_<name>.c"),
+        ("tcp_.c", "is called tcp_<name>.c"),
+        ("tcp_MINE.c", "is called tcp_<name>.c"),
+        ("tcp_sixteen_letters_.c", "is called tcp_<name>.c"),
+        ("tcp_a b.c", "is called tcp_<name>.c"),
+        ("tcp_reno.c", "stack 'reno' of its own: rename yours"),
+        ("tcp_hstcp.c", "stack 'hstcp' of its own: rename yours"),
+    ],
+)
+def test_a_modules_file_has_a_name_that_the_kernel_takes_and_the_catalogue_lacks(
+    tmp_path: FilePath, name: str, complaint: str
+) -> None:
+    (tmp_path / name).write_text("")
+    with pytest.raises(BadInputError, match=complaint):
+        own.own_stack(str(tmp_path / name))
+
+
+def test_a_modules_parameters_are_read_from_what_was_built(
+    module: FilePath, tmp_path: FilePath
+) -> None:
+    built = tmp_path / "cache" / "0123456789abcdef" / "tcp_mine.ko"
+    assert own.module_parameters(built) == {"gain": "int", "fast": "bool", "word": "charp"}
+
+
+def test_a_module_is_a_stack_of_the_name_and_the_parameters_given(
+    module: FilePath, tmp_path: FilePath
+) -> None:
+    stack = own.own_stack(f"{module}:gain=-007,fast=1", tmp_path / "build")
+    assert stack == Stack(
+        "mine:fast=1,gain=-7",
+        "mine",
+        IPERF3,
+        congestion="mine",
+        module="tcp_mine",
+        parameters={"fast": "1", "gain": "-7"},
+        build="0123456789abcdef",
+    )
+    link = tmp_path / "build" / "own" / stack.build
+    assert link.readlink() == tmp_path / "cache" / stack.build
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ("gian=3", r"no parameter 'gian' \(did you mean gain\?\): it has gain, fast"),
+        ("gain=x", r"gain of mine is 'x': it must be -2147483648 to 2147483647"),
+        ("gain=2147483648", "it must be -2147483648 to 2147483647"),
+        ("fast=2", "it must be 0 or 1"),
+        ("word=3", "word of mine is of type charp"),
+    ],
+)
+def test_a_parameter_that_the_module_lacks_or_cannot_hold_is_refused(
+    module: FilePath, tmp_path: FilePath, given: str, complaint: str
+) -> None:
+    with pytest.raises(BadInputError, match=complaint):
+        own.own_stack(f"{module}:{given}", tmp_path / "build")
+
+
+@pytest.mark.parametrize(("status", "error"), [(2, BadInputError), (3, MachineLacksError)])
+def test_a_build_that_fails_is_its_last_line_with_the_rest_below(
+    tmp_path: FilePath,
+    script: Callable[[str], None],
+    status: int,
+    error: type[BadInputError] | type[MachineLacksError],
+) -> None:
+    source = tmp_path / "tcp_mine.c"
+    source.write_text("")
+    script(f"echo 'tcp_mine.c:1: error' >&2; echo 'build-it: it fails' >&2; exit {status}")
+    with pytest.raises(error) as caught:
+        own.own_stack(str(source), tmp_path / "build")
+    assert (caught.value.message, caught.value.detail) == (
+        "STACK: it fails",
+        "tcp_mine.c:1: error",
+    )
+    assert not (tmp_path / "build").exists()
+
+
+def test_an_image_is_a_stack_that_starts_as_its_configuration_says(
+    layout: Layout, tmp_path: FilePath, script: Callable[[str], None]
+) -> None:
+    place = tmp_path / "cache" / "0123456789abcdef"
+    script(f'mkdir -p {place}; printf "%s" "$3" >{place}/manifest.json; echo {place}')
+    image = layout.image(
+        {"Entrypoint": ["/run"], "Cmd": ["-v"], "Env": ["A=b=c"], "WorkingDir": "/srv"}
+    )
+    stack = own.own_stack(f"oci:{layout.index(image)}:rate=1e6,b=x", tmp_path / "build")
+    assert stack == Stack(
+        "mine:b=x,rate=1e6",
+        "mine",
+        IMAGE,
+        parameters={"b": "x", "rate": "1e6"},
+        build="0123456789abcdef",
+        command=("/run", "-v"),
+        environment=("A=b=c",),
+        directory="/srv",
+    )
+    manifest = json.loads((place / "manifest.json").read_text())
+    assert manifest["digest"] == image["digest"]
+    assert manifest["command"] == ["/run", "-v"]
+    assert manifest["architecture"] == "linux/amd64"
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ("port=1", "'port' can be no parameter of mine"),
+        ("one_off=1", "'one_off' can be no parameter of mine"),
+        ("--rate=1", "'--rate' can be no parameter of mine"),
+        ("Rate=1", "'Rate' can be no parameter of mine"),
+        ("rate=[red]", r"rate of mine is '\[red\]'"),
+        ("rate=" + "9" * 65, "at most 64"),
+    ],
+)
+def test_a_parameter_that_can_be_no_option_of_a_program_is_refused(
+    layout: Layout, given: str, complaint: str
+) -> None:
+    place = layout.index(layout.image({"Entrypoint": ["/run"]}))
+    with pytest.raises(BadInputError, match=complaint):
+        own.own_stack(f"oci:{place}:{given}")
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("Mine", "called like the stack"),
+        ("a-b", "called like the stack"),
+        ("cubic", "rename yours"),
+    ],
+)
+def test_an_images_directory_has_a_name_that_can_be_a_stacks(
+    tmp_path: FilePath, name: str, complaint: str
+) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(BadInputError, match=complaint):
+        own.own_stack(f"oci:{tmp_path / name}")
+
+
+def test_an_image_is_found_among_other_platforms_and_attestations(layout: Layout) -> None:
+    wanted = layout.image({"Entrypoint": ["/run"]})
+    missing = {"mediaType": oci.MANIFEST, "digest": "sha256:" + "1" * 64, "size": 9}
+    inner = {
+        "manifests": [
+            {**missing, "platform": ARM64},
+            {**layout.image({}, UNKNOWN), "platform": UNKNOWN},
+            {**wanted, "platform": AMD64},
+        ]
+    }
+    place = layout.index(layout.blob(inner, oci.INDEX), {**wanted, "platform": AMD64})
+    assert oci.read_image(place).descriptor == wanted
+    assert oci.read_image(place).directory == "/"
+
+
+@pytest.mark.parametrize("prefix", ["", "./"])
+def test_a_tar_of_a_layout_is_read_like_the_layout(layout: Layout, prefix: str) -> None:
+    place = layout.index(layout.image({"Entrypoint": ["/run"]}))
+    tar = place.with_suffix(".tar")
+    with tarfile.open(tar, "w") as writer:
+        for file in ("oci-layout", "index.json", "blobs"):
+            writer.add(place / file, arcname=f"{prefix}{file}")
+    assert oci.read_image(tar) == oci.read_image(place)
+
+
+def _two(layout: Layout) -> None:
+    layout.index(layout.image({"Entrypoint": ["/a"]}), layout.image({"Entrypoint": ["/b"]}))
+
+
+def _deep(layout: Layout) -> None:
+    descriptor = layout.image({"Entrypoint": ["/run"]})
+    for _ in range(oci.DEEPEST_INDEX + 2):
+        descriptor = layout.blob({"manifests": [descriptor]}, oci.INDEX)
+    layout.index(descriptor)
+
+
+def _damaged(layout: Layout) -> None:
+    image = layout.image({"Entrypoint": ["/run"]})
+    layout.index(image)
+    (layout.place / "blobs" / "sha256" / image["digest"].partition(":")[2]).write_text("{}")
+
+
+def _lacking(layout: Layout) -> None:
+    image = layout.image({"Entrypoint": ["/run"]})
+    layout.index(image)
+    (layout.place / "blobs" / "sha256" / image["digest"].partition(":")[2]).unlink()
+
+
+def _escaping(layout: Layout) -> None:
+    layout.index({"mediaType": oci.MANIFEST, "digest": "sha256:../../../etc/passwd", "size": 1})
+
+
+DOCKER = "application/vnd.docker.distribution.manifest.v2+json"
+SHELL = ["/bin/sh", "-c", "/run"]
+BAD_IMAGES: dict[str, tuple[Callable[[Layout], object], str]] = {
+    "no index": (lambda _: None, "No such file or directory: .*index.json"),
+    "an index that is no JSON": (
+        lambda made: (made.place / "index.json").write_text("{"),
+        "JSONDecodeError",
+    ),
+    "an index of another shape": (
+        lambda made: (made.place / "index.json").write_text("[]"),
+        "TypeError",
+    ),
+    "nothing in it": (lambda made: made.index(), "holds no image"),
+    "no entry point": (lambda made: made.index(made.image({})), "has no entry point"),
+    "a shell's text": (
+        lambda made: made.index(made.image({"Entrypoint": SHELL})),
+        "a shell's text",
+    ),
+    "an entry point that is no list": (
+        lambda made: made.index(made.image({"Entrypoint": "/run"})),
+        "Entrypoint of its configuration is no list",
+    ),
+    "another architecture": (
+        lambda made: made.index(made.image({"Entrypoint": ["/run"]}, ARM64)),
+        "is for linux/arm64, the lab runs linux/amd64",
+    ),
+    "another architecture by its index": (
+        lambda made: made.index({**made.image({}, ARM64), "platform": ARM64}),
+        "holds an image for linux/arm64",
+    ),
+    "Docker's own types": (
+        lambda made: made.index(made.image({"Entrypoint": ["/run"]}, kind=DOCKER)),
+        "vnd.docker.distribution",
+    ),
+    "two images": (_two, "holds 2 images"),
+    "an index too deep": (_deep, "more than 4 deep"),
+    "a damaged blob": (_damaged, "is damaged"),
+    "a blob that is not there": (_lacking, "No such file or directory"),
+    "a digest that is a path": (_escaping, "is no sha256 digest"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_IMAGES)
+def test_an_image_that_the_lab_cannot_run_is_refused(layout: Layout, what: str) -> None:
+    spoil, complaint = BAD_IMAGES[what]
+    spoil(layout)
+    with pytest.raises(BadInputError, match=complaint) as caught:
+        own.own_stack(f"oci:{layout.place}")
+    assert caught.value.message.startswith(f"STACK: {layout.place}")
+    assert "\n" not in caught.value.message
+
+
+def test_a_file_that_is_no_tar_is_refused(tmp_path: FilePath) -> None:
+    (tmp_path / "mine.tar").write_text("nothing of the kind")
+    with pytest.raises(BadInputError, match="neither an OCI layout directory nor a tar"):
+        own.own_stack(f"oci:{tmp_path / 'mine.tar'}")
+
+
+def test_a_machine_without_umoci_is_told_so(
+    layout: Layout, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for tool in TOOLS:
+        found = shutil.which(tool)
+        assert found, tool
+        (tools / tool).symlink_to(found)
+    (tools / "env").symlink_to("/usr/bin/env")
+    monkeypatch.setenv("PATH", str(tools))
+    monkeypatch.setenv("FARPATH_CACHE", str(tmp_path / "cache"))
+    place = layout.index(layout.image({"Entrypoint": ["/run"]}))
+    with pytest.raises(MachineLacksError, match=r"lacks umoci.*host-packages"):
+        own.own_stack(f"oci:{place}", tmp_path / "build")
+
+
+def test_a_project_that_cannot_be_written_is_named(module: FilePath, tmp_path: FilePath) -> None:
+    (tmp_path / "build").write_text("a file")
+    with pytest.raises(MachineLacksError, match="cannot be written"):
+        own.own_stack(str(module), tmp_path / "build")
+
+
+def report(**values: object) -> str:
+    """JSON of one interval."""
+    row = {"start": 0, "end": 1.0, "bytes": 125_000, **values}
+    return json.dumps({"intervals": [{"streams": [row]}]})
+
+
+def test_another_programs_intervals_need_no_state_of_tcp_but_iperf3s_do() -> None:
+    rows = iperf3.parse_sender(report(), tcp=False)
+    assert rows == [iperf3.SenderInterval(0, 1.0, 125_000, 0, 0, 0, 0)]
+    with pytest.raises(LabFailedError, match="without 'retransmits'"):
+        iperf3.parse_sender(report())
+
+
+@pytest.mark.parametrize("value", ["many", None, True, float("nan"), float("inf"), [1]])
+def test_a_value_that_is_no_number_is_named(value: object) -> None:
+    with pytest.raises(LabFailedError, match="without a number as 'retransmits'"):
+        iperf3.parse_sender(report(retransmits=value), tcp=False)
+    with pytest.raises(LabFailedError, match="without a number as 'bytes'"):
+        iperf3.parse_receiver(report(bytes=value))
