@@ -76,8 +76,9 @@ static inline u32 hstcp_decreased(u32 row, u32 cwnd)
 /*
  * Slow start, and true while it lasts. Above @max_ssthresh packets an ACK adds
  * 1/K packet, K = int(cwnd / (max_ssthresh / 2)), so that an RTT adds at most
- * max_ssthresh / 2 (RFC 3742 section 2, which recommends 100). @max_ssthresh 0:
- * one packet per ACK throughout.
+ * max_ssthresh / 2 (RFC 3742 section 2, which recommends 100; checked in its last
+ * draft, draft-ietf-tsvwg-slowstart-00). @max_ssthresh 0: one packet per ACK
+ * throughout.
  */
 static inline bool hstcp_slow_start(struct tcp_sock *tp, u32 max_ssthresh)
 {

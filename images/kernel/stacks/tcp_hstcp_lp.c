@@ -5,8 +5,8 @@
  * A. Kuzmanovic, E. Knightly, R. L. Cottrell, "HSTCP-LP: A Protocol for Low-Priority
  * Bulk Data Transfer in High-Speed High-RTT Networks", PFLDnet 2004: TCP-LP with
  * HighSpeed TCP's increase. TCP-LP: A. Kuzmanovic, E. Knightly, "TCP-LP: A
- * Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003; summary in
- * RFC 6297. HighSpeed TCP: RFC 3649.
+ * Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003; surveyed
+ * in RFC 6297. HighSpeed TCP: RFC 3649.
  *
  *   delay       one-way delay d by an ACK's timestamps, smoothed with weight 1/8
  *   indication  smoothed d > d_min + 0.15 (d_max - d_min)
@@ -20,9 +20,10 @@
  * back to slow start after one; and in not guessing the other end's clock rate: its
  * timestamps must count milliseconds, as Linux's do.
  *
- * Not known of the original, which was a patch of Linux 2.4: by how much an
- * indication decreases the window (here TCP-LP's half, early_decrease_percent) and
- * what a lost packet does (here HighSpeed TCP's b(w)). Decided here:
+ * Not known of the original, a patch of Linux 2.4, as neither it nor the papers'
+ * texts were at hand: by how much an indication decreases the window (here TCP-LP's
+ * half, early_decrease_percent) and what a lost packet does (here HighSpeed TCP's
+ * b(w)). Decided here:
  *  - No indication counts in the first slow start while the window limits the flow:
  *    d_max is first known when that has filled the buffer or the receiver's window.
  *  - Nor while the packets acknowledged were sent before the last decrease or during
@@ -54,7 +55,7 @@ MODULE_PARM_DESC(smoothing, "weight of a sample in the one-way delay, its invers
 
 static int threshold_percent = 15;
 module_param(threshold_percent, int, 0444);
-MODULE_PARM_DESC(threshold_percent, "delay that indicates congestion, from least to most");
+MODULE_PARM_DESC(threshold_percent, "delay that indicates congestion, of the range seen");
 
 static int inference_rtts = 3;
 module_param(inference_rtts, int, 0444);
