@@ -227,24 +227,27 @@ def check_together(stacks: Sequence[Stack]) -> None:
 
 
 def fitted(stack: Stack, path: Path) -> Stack:
-    """The stack with its program's socket buffers within the path's limits.
+    """A user-space stack with all its parameters, those not given as the path wants them.
 
-    A default above a limit becomes the limit; a given one raises BadInputError, since
-    the kernel would cut it in silence.
+    Packets as large as the path takes and socket buffers within its limits; given ones
+    beyond raise BadInputError, since they would be fragmented and cut in silence.
     """
     if stack.program != UDTPERF:
         return stack
-    parameters = dict(stack.parameters)
-    for name, limit in UDP_BUFFER_LIMITS.items():
-        most = int(path.sysctl.get(limit, "0")) or LARGEST_BUFFER_BYTES
-        if int(parameters.get(name, 0)) > most:
+    known = catalogue()[stack.name].parameters
+    most = {"mss": (path.mtu_bytes, "mtu_bytes")}
+    for name, setting in UDP_BUFFER_LIMITS.items():
+        most[name] = (int(path.sysctl.get(setting, LARGEST_BUFFER_BYTES)), setting)
+    parameters = {name: parameter.default for name, parameter in known.items()}
+    parameters["mss"] = str(path.mtu_bytes)
+    for name, (limit, setting) in most.items():
+        if int(stack.parameters.get(name, 0)) > limit:
             raise BadInputError(
-                f"STACK: {name} of {stack.name} is {parameters[name]} bytes, path {path.name} "
-                f"allows {most} ({limit}): lower the one, or raise the other in the path's file"
+                f"STACK: {name} of {stack.name} is {stack.parameters[name]}, path {path.name} "
+                f"allows {limit} ({setting}): lower the one or raise the other"
             )
-        if int(catalogue()[stack.name].parameters[name].default) > most:
-            parameters.setdefault(name, str(most))
-    return dataclasses.replace(stack, parameters=parameters)
+        parameters[name] = str(min(int(parameters[name]), limit))
+    return dataclasses.replace(stack, parameters={**parameters, **stack.parameters})
 
 
 def era_of(stacks: Iterable[Stack]) -> str:

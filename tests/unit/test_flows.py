@@ -35,7 +35,10 @@ def test_a_receivers_last_interval_is_what_was_still_on_its_way(data_dir: FilePa
         ("", "printed nothing"),
         ('{"start": {}, "intervals": [', "broken"),
         ("[]", "no intervals"),
-        ('{"intervals": [], "error": "unable to connect"}', "the program failed: unable to connect"),
+        (
+            '{"intervals": [], "error": "unable to connect"}',
+            "the program failed: unable to connect",
+        ),
         ('{"intervals": [{"streams": []}]}', "0 streams"),
         ('{"intervals": [{"streams": [{"start": 0, "end": 1}]}]}', "without 'bytes'"),
     ],

@@ -157,11 +157,12 @@ def test_a_plans_flows_carry_labels_and_its_stacks_are_in_it_once() -> None:
 
 def test_udts_buffers_stay_within_the_paths_limits_and_above_them_are_refused() -> None:
     path = dataclasses.replace(
-        path_by_name("ufl"), sysctl={"net.core.rmem_max": "8400000"}, window_bytes=8_400_000
+        path_by_name("ufl"), sysctl={"net.core.rmem_max": "2000000"}, window_bytes=2_000_000
     )
     stack = fitted(resolve_stack("udt"), path)
     assert stack.program == UDTPERF
-    assert stack.parameters["udp_rcvbuf"] == "8400000"
+    assert stack.parameters["udp_rcvbuf"] == "2000000"
+    assert stack.parameters["mss"] == "1500"
     assert stack.label == "udt"
-    with pytest.raises(BadInputError, match=r"allows 8400000 \(net.core.rmem_max\)"):
+    with pytest.raises(BadInputError, match=r"allows 2000000 \(net.core.rmem_max\)"):
         fitted(resolve_stack("udt:udp_rcvbuf=9000000"), path)
