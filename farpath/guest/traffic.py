@@ -131,7 +131,7 @@ class Traffic:
         self._start(
             receiver, f"{flow.name}-receiver", server, clock | self._receiver_environment(flow)
         )
-        limit_s = time.monotonic() + LISTEN_LIMIT_S
+        limit_s, pause_s = time.monotonic() + LISTEN_LIMIT_S, 0.001
         while not receiver.listens(flow.port):
             self._check_running()
             if time.monotonic() > limit_s:
@@ -139,7 +139,8 @@ class Traffic:
                     f"{flow.name}-receiver does not wait on TCP or UDP port {flow.port}, "
                     f"{LISTEN_LIMIT_S:g} s after its start"
                 )
-            time.sleep(0.001)
+            time.sleep(pause_s)
+            pause_s = min(2 * pause_s, 0.1)
         sender = self.hosts.running(flow, flow.sender)
         self._start(sender, f"{flow.name}-sender", client, clock)
 

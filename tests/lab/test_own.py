@@ -1,0 +1,281 @@
+"""Users' own stacks in the lab: both examples, and what is refused with a clear line."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath import run as running
+from farpath.errors import BadInputError, CheckFailedError, LabFailedError
+from farpath.inputs import path_by_name
+from farpath.lab.images import BUILD, PROJECT, find_images
+from farpath.lab.own import own_stack
+from farpath.plan import Plan
+from farpath.run import make_plan
+from farpath.schedule import Flow, Schedule
+from farpath.stack import Stack
+
+from .conftest import RunPlan
+
+EXAMPLES = PROJECT / "examples"
+#: TCP's payload in a packet of 1500 bytes with timestamps (RFC 7323, appendix A).
+TCP_PAYLOAD_BYTES = 1448
+
+OwnStack = Callable[[str], Stack]
+
+
+@pytest.fixture
+def own(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> OwnStack:
+    """The stack that a text means, built in a cache of this test's own."""
+    build = tmp_path / "build"
+    build.mkdir()
+    for part in ("kernel", "lab", "sender", "stacks"):
+        (build / part).symlink_to((BUILD / part).resolve())
+    monkeypatch.setenv("FARPATH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(running, "find_images", lambda: find_images(build))
+
+    def make(text: str) -> Stack:
+        stack = own_stack(text, build)
+        assert stack is not None
+        return stack
+
+    return make
+
+
+@pytest.fixture
+def module(tmp_path: FilePath) -> Callable[..., FilePath]:
+    """The example's source under another name, texts of it replaced."""
+
+    def write(name: str, replaced: str = "", by: str = "", ops_name: str = "") -> FilePath:
+        text = (EXAMPLES / "own-module" / "tcp_fixed.c").read_text()
+        assert replaced in text
+        text = text.replace('"fixed"', f'"{ops_name or name}"').replace(
+            replaced or text, by or text
+        )
+        file = tmp_path / f"tcp_{name}.c"
+        file.write_text(text)
+        return file
+
+    return write
+
+
+def umoci(*arguments: str) -> None:
+    subprocess.run(["umoci", *arguments], check=True)
+
+
+@pytest.fixture
+def image(tmp_path: FilePath) -> Callable[..., FilePath]:
+    """An image of one static program, configured with options of umoci config."""
+
+    def make(source: str, *options: str) -> FilePath:
+        place, program = tmp_path / "image" / "mine", tmp_path / "program"
+        place.parent.mkdir()
+        command = ["gcc", "-static", "-x", "c", "-o", str(program), "-"]
+        subprocess.run(command, input=source, text=True, check=True)
+        umoci("init", "--layout", str(place))
+        umoci("new", "--image", f"{place}:latest")
+        umoci("insert", "--rootless", "--image", f"{place}:latest", str(program), "/program")
+        umoci("config", "--image", f"{place}:latest", *options)
+        return place
+
+    return make
+
+
+@pytest.fixture
+def steady(tmp_path: FilePath) -> FilePath:
+    """The example's image, made as its Makefile makes it."""
+    directory = str(EXAMPLES / "own-image")
+    subprocess.run(["make", "-sC", directory, f"OUT={tmp_path}"], check=True)
+    return tmp_path / "steady"
+
+
+def plan_of(stack: Stack, duration_s: float, loss: float = 0.0) -> Plan:
+    """One flow of a stack on path caltech."""
+    path = dataclasses.replace(path_by_name("caltech"), loss=loss)
+    flow = Flow("flow1", "sender", "receiver", stack.label, 0.0, duration_s, 5201)
+    schedule = Schedule("alone", (flow,), duration_s, duration_s)
+    return make_plan(path, schedule, 1, "virtual", own=[stack])
+
+
+def test_the_example_module_carries_its_window_per_round_trip(
+    run_plan: RunPlan, own: OwnStack
+) -> None:
+    stack = own(f"{EXAMPLES}/own-module/tcp_fixed.c:window_packets=100")
+    plan = plan_of(stack, 5.0)
+    record = run_plan(plan)
+    # The window is below what the path holds, so nothing waits: a packet's round trip
+    # is the path's RTT and the packet's own 15 us. In the first second TCP connects.
+    rows = record.samples.flows.iloc[1:5]
+    predicted_bps = 8e3 * 100 * TCP_PAYLOAD_BYTES / plan.path.rtt_ms
+    ratios = rows["throughput_bps"] / predicted_bps
+    print("measured / predicted:", [f"{ratio:.4f}" for ratio in ratios])
+    # 1 %: four seconds have 294 round trips, whose packets travel as a burst, and the
+    # receiver counts in steps of 128 KiB, 0.9 windows; both may miss one at each end.
+    assert ratios.mean() == pytest.approx(1.0, abs=0.01)
+    assert set(rows["cwnd_bytes"]) == {100 * TCP_PAYLOAD_BYTES}
+    assert record.data["readback"]["before"]["parameters"] == {
+        "fixed:window_packets=100": {"window_packets": "100"}
+    }
+    assert record.data["provenance"]["stacks"]["fixed:window_packets=100"]["source_hash"]
+
+
+def test_the_example_modules_window_stays_whatever_is_lost(
+    run_plan: RunPlan, own: OwnStack
+) -> None:
+    stack = own(f"{EXAMPLES}/own-module/tcp_fixed.c")
+    record = run_plan(plan_of(stack, 5.0, loss=1e-3))
+    rows = record.samples.flows[record.samples.flows["cwnd_bytes"] > 0]
+    print("retransmits:", list(rows["retransmits"]), "cwnd:", set(rows["cwnd_bytes"]))
+    # 100 packets per 13.6 ms are 36765 in 5 s, of which 37 are lost on average.
+    assert 15 <= rows["retransmits"].sum() <= 65
+    assert set(rows["cwnd_bytes"]) == {100 * TCP_PAYLOAD_BYTES}
+
+
+def test_the_example_image_sends_at_its_rate_and_always_alike(
+    run_plan: RunPlan, own: OwnStack, steady: FilePath
+) -> None:
+    stack = own(f"oci:{steady}:rate_bps=10000000")
+    records = [run_plan(plan_of(stack, 3.0)) for _ in range(2)]
+    rows = records[0].samples.flows.iloc[:3]
+    ratios = list(rows["throughput_bps"] / 10e6)
+    print("measured / asked:", [f"{ratio:.4f}" for ratio in ratios])
+    # 1 %: a second has 849 packets and a part of one.
+    assert ratios == pytest.approx([1.0] * 3, abs=0.01)
+    assert set(rows["cwnd_bytes"]) == set(rows["rtt_us"]) == {0}
+    assert records[0].fingerprint == records[1].fingerprint
+    manifest = records[0].data["provenance"]["stacks"]["steady:rate_bps=10000000"]
+    assert manifest["command"] == ["/steady"]
+
+
+def test_a_tar_is_the_stack_that_its_layout_is_and_is_unpacked_once(
+    own: OwnStack, steady: FilePath, tmp_path: FilePath
+) -> None:
+    tar = tmp_path / "steady.tar"
+    with tarfile.open(tar, "w") as writer:
+        writer.add(steady, arcname=".")
+    first = own(f"oci:{tar}")
+    program = tmp_path / "build" / "own" / first.build / "rootfs" / "steady"
+    assert program.stat().st_mode & 0o7777 == 0o755
+    made_ns = program.stat().st_mtime_ns, program.stat().st_ctime_ns
+    assert own(f"oci:{steady}") == first
+    assert (program.stat().st_mtime_ns, program.stat().st_ctime_ns) == made_ns
+    assert sorted(file.name for file in (tmp_path / "cache" / "own").iterdir()) == [
+        first.build,
+        "lock",
+    ]
+
+
+def test_a_module_that_does_not_compile_is_refused_with_the_compilers_lines(
+    own: OwnStack, module: Callable[..., FilePath], tmp_path: FilePath
+) -> None:
+    source = module("mine", "return window_packets;", "return window_bytes;")
+    with pytest.raises(BadInputError, match="does not compile for the lab's kernel") as got:
+        own(str(source))
+    assert "tcp_mine.c:" in got.value.detail
+    assert "window_bytes" in got.value.detail
+    assert [file.name for file in (tmp_path / "cache" / "modules").iterdir()] == ["lock"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "given", "complaint"),
+    [
+        ({}, ":window_packets=1", "window_packets is 1: it must be 2 to 1000000"),
+        ({"ops_name": "other"}, "", "tcp_mine registers another name; it has reno, .*other"),
+    ],
+    ids=["init fails", "another name"],
+)
+def test_a_module_that_the_kernel_does_not_take_is_refused_with_the_kernels_words(
+    run_plan: RunPlan,
+    own: OwnStack,
+    module: Callable[..., FilePath],
+    changes: dict[str, str],
+    given: str,
+    complaint: str,
+) -> None:
+    stack = own(f"{module('mine', **changes)}{given}")
+    with pytest.raises(BadInputError, match=complaint) as got:
+        run_plan(plan_of(stack, 5.0))
+    assert got.value.message.startswith("STACK: ")
+    assert "Traceback" not in got.value.message + got.value.detail
+
+
+def test_a_parameter_that_cannot_be_read_back_fails_the_check(
+    run_plan: RunPlan, own: OwnStack, module: Callable[..., FilePath]
+) -> None:
+    stack = own(f"{module('mine', '0444', '0')}:window_packets=50")
+    with pytest.raises(CheckFailedError, match=r"nowhere in sysfs .*0444.*not 50"):
+        run_plan(plan_of(stack, 5.0))
+
+
+PROGRAM = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    char where[99];
+    if (argc > 1 && argv[1][0] == 'w')
+        pause();
+    fprintf(stderr, "MINE is %s, in %s, as %s", getenv("MINE"), getcwd(where, 99), argv[argc - 1]);
+    return 3;
+}
+"""
+
+
+def test_a_program_has_its_images_surroundings_and_its_last_words_are_told(
+    run_plan: RunPlan, own: OwnStack, image: Callable[..., FilePath]
+) -> None:
+    options = ["--config.entrypoint=/program", "--config.env=MINE=a=b", "--config.workingdir=/tmp"]
+    stack = own(f"oci:{image(PROGRAM, *options)}:rate=7")
+    with pytest.raises(LabFailedError, match="receiver exited with 3: MINE is a=b, in /tmp, as 7"):
+        run_plan(plan_of(stack, 5.0))
+
+
+def test_a_receiver_that_never_waits_on_its_port_ends_the_run(
+    run_plan: RunPlan, own: OwnStack, image: Callable[..., FilePath]
+) -> None:
+    stack = own(f"oci:{image(PROGRAM, '--config.entrypoint=/program', '--config.cmd=wait')}")
+    with pytest.raises(LabFailedError, match="does not wait on TCP or UDP port 5201"):
+        run_plan(plan_of(stack, 5.0))
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ([], "has no entry point"),
+        (["--config.entrypoint=/program", "--architecture=arm64"], "is for linux/arm64"),
+    ],
+    ids=["no entry point", "another architecture"],
+)
+def test_an_image_that_the_lab_cannot_run_is_refused_before_it_is_unpacked(
+    own: OwnStack,
+    image: Callable[..., FilePath],
+    tmp_path: FilePath,
+    options: list[str],
+    complaint: str,
+) -> None:
+    place = image(PROGRAM, "--author=me", *options)
+    with pytest.raises(BadInputError, match=complaint):
+        own(f"oci:{place}")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_layer_that_is_damaged_is_refused_and_leaves_nothing(
+    own: OwnStack, image: Callable[..., FilePath], tmp_path: FilePath
+) -> None:
+    place = image(PROGRAM, "--config.entrypoint=/program")
+    layer = max((place / "blobs" / "sha256").iterdir(), key=lambda file: file.stat().st_size)
+    layer.write_bytes(layer.read_bytes()[:-100])
+    with pytest.raises(BadInputError, match="umoci cannot unpack"):
+        own(f"oci:{place}")
+    assert [file.name for file in (tmp_path / "cache" / "own").iterdir()] == ["lock"]
+
+
+def test_a_parameter_that_the_built_module_lacks_is_refused_before_any_boot(own: OwnStack) -> None:
+    with pytest.raises(BadInputError, match=r"no parameter 'windows'.*it has window_packets"):
+        own(f"{EXAMPLES}/own-module/tcp_fixed.c:windows=3")
