@@ -146,6 +146,7 @@ class Summary:
 
     path_name: str
     stack: str
+    era: str
     clock: str
     region_s: float
     seed: int
@@ -217,6 +218,7 @@ def summarise(samples: Samples, plan: Plan) -> Summary:
     return Summary(
         path_name=plan.path.name,
         stack=" + ".join(sorted({flow.stack for flow in plan.schedule.flows})),
+        era=plan.era.name,
         clock=plan.settings.clock,
         region_s=plan.schedule.region_s,
         seed=plan.seed,

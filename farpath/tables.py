@@ -47,7 +47,7 @@ def _difference(measured: float, printed: float) -> str:
 def _why_not_published(summary: Summary) -> str:
     if summary.path_name != PUBLISHED_PATH:
         return f"The paper prints this table for path {PUBLISHED_PATH} only."
-    return f"The paper prints no row for {summary.stack} as it is in this kernel."
+    return f"The paper prints no row for {summary.stack}."
 
 
 def _absent(columns: int) -> tuple[str, ...]:
@@ -87,13 +87,19 @@ def grid_1(summary: Summary, published: Published | None) -> Grid:
         _difference(summary.fairness_max, published.fairness_max), NOTHING, NOTHING,
         _ratio(summary.rtt_std_ms, published.rtt_std_ms),
     )  # fmt: skip
-    return Grid(title, header, (measured, printed, deviation), _with_region(summary, note))
+    return Grid(title, header, (measured, printed, deviation), _with_difference(summary, note))
 
 
-def _with_region(summary: Summary, note: str) -> str:
-    if summary.region_s == 120:
-        return note
-    return f"Published with regions of 120 s, measured with {summary.region_s:g} s. {note}".strip()
+def _with_difference(summary: Summary, note: str) -> str:
+    """What of the published run differs by intent, before a note."""
+    differences = []
+    if summary.region_s != 120:
+        differences.append(
+            f"Published with regions of 120 s, measured with {summary.region_s:g} s."
+        )
+    if summary.era != "2004":
+        differences.append("Published with the stacks and hosts of 2004, measured with today's.")
+    return " ".join([*differences, note]).strip()
 
 
 def grid_2(summary: Summary, published: Published | None) -> Grid:
@@ -118,7 +124,7 @@ def grid_2(summary: Summary, published: Published | None) -> Grid:
             ),
         )
     )
-    return Grid(title, header, tuple(rows), _with_region(summary, ""))
+    return Grid(title, header, tuple(rows), _with_difference(summary, ""))
 
 
 def rich_table(grid: Grid) -> Table:
