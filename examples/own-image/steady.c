@@ -15,7 +15,6 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -219,61 +218,63 @@ static int run_server(const struct options *options)
 	return 0;
 }
 
-/* A number above 0 and up to the largest; the program ends with 2 otherwise */
-static double number(const char *name, const char *text, double largest)
+static void refuse(const char *option, const char *text, const char *complaint)
+{
+	fprintf(stderr, "steady: %s%s%s: %s\n", option, text ? " " : "", text ? text : "",
+		complaint);
+	exit(2);
+}
+
+static double number(const char *option, const char *text, double largest)
 {
 	char *end;
 	double value = strtod(text, &end);
 
-	if (*text && !*end && value > 0 && value <= largest)
-		return value;
-	fprintf(stderr, "steady: --%s is '%s': it must be a number above 0, up to %.0f\n",
-		name, text, largest);
-	exit(2);
+	if (!*text || *end || !(value > 0 && value <= largest))
+		refuse(option, text, "the value must be a number above 0 and not too large");
+	return value;
 }
 
+/* Exact names only: what is mistyped must not run with a default in silence */
 static void parse(int argc, char **argv, struct options *options)
 {
-	static const struct option known[] = {
-		{ "server", no_argument, NULL, 's' },
-		{ "client", required_argument, NULL, 'c' },
-		{ "one-off", no_argument, NULL, '1' },
-		{ "port", required_argument, NULL, 'p' },
-		{ "time", required_argument, NULL, 't' },
-		{ "interval", required_argument, NULL, 'i' },
-		{ "json", no_argument, NULL, 'J' },
-		{ "rate-bps", required_argument, NULL, 'r' },
-		{ 0 },
+	double port = options->port;
+	const struct {
+		const char *name;
+		double *value, largest;
+	} numbers[] = {
+		{ "--port", &port, 65535 },
+		{ "--time", &options->time_s, 1e6 },
+		{ "--interval", &options->interval_s, 1e6 },
+		{ "--rate-bps", &options->rate_bps, LARGEST_RATE_BPS },
 	};
-	int option;
+	const size_t count = sizeof(numbers) / sizeof(numbers[0]);
+	size_t n;
+	int k;
 
-	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
-		switch (option) {
-		case 's':
+	for (k = 1; k < argc; k++) {
+		const char *option = argv[k];
+
+		if (!strcmp(option, "--one-off") || !strcmp(option, "--json"))
+			continue; /* one test, in JSON: this program does nothing else */
+		if (!strcmp(option, "--server")) {
 			options->server = true;
-			break;
-		case 'c':
-			options->client = optarg;
-			break;
-		case 'p':
-			options->port = (int)number("port", optarg, 65535);
-			break;
-		case 't':
-			options->time_s = number("time", optarg, 1e6);
-			break;
-		case 'i':
-			options->interval_s = number("interval", optarg, 1e6);
-			break;
-		case 'r':
-			options->rate_bps = number("rate-bps", optarg, LARGEST_RATE_BPS);
-			break;
-		case '1':
-		case 'J':
-			break; /* one test, in JSON: this program does nothing else */
-		default:
-			exit(2); /* getopt_long has said what was wrong */
+			continue;
 		}
+		if (k + 1 == argc)
+			refuse(option, NULL, "unknown, or without a value");
+		k++;
+		if (!strcmp(option, "--client")) {
+			options->client = argv[k];
+			continue;
+		}
+		for (n = 0; n < count && strcmp(option, numbers[n].name); n++)
+			;
+		if (n == count)
+			refuse(option, argv[k], "there is no such option; there is --rate-bps");
+		*numbers[n].value = number(option, argv[k], numbers[n].largest);
 	}
+	options->port = (int)port;
 }
 
 int main(int argc, char **argv)
