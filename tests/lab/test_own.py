@@ -232,8 +232,10 @@ def test_a_program_has_its_images_surroundings_and_its_last_words_are_told(
 ) -> None:
     options = ["--config.entrypoint=/program", "--config.env=MINE=a=b", "--config.workingdir=/tmp"]
     stack = own(f"oci:{image(PROGRAM, *options)}:rate=7")
-    with pytest.raises(LabFailedError, match="receiver exited with 3: MINE is a=b, in /tmp, as 7"):
+    said = "flow1-receiver exited with 3: MINE is a=b, in /tmp, as 7; its console is in"
+    with pytest.raises(LabFailedError, match=said) as got:
         run_plan(plan_of(stack, 5.0))
+    assert got.value.detail == ""
 
 
 def test_a_receiver_that_never_waits_on_its_port_ends_the_run(
