@@ -67,6 +67,7 @@ host-packages:
 	@images/host-packages
 
 venv: $(VENV)
+	@:
 
 $(VENV): pyproject.toml
 	@for python in python3.13 python3.12 python3.11 python3; do
