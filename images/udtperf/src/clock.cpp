@@ -32,9 +32,13 @@ void set_standing(bool standing) {
         woke();
 }
 
-bool standing() { return is_standing; }
+bool standing() {
+    return is_standing;
+}
 
-std::uint64_t standing_ns() { return common_ns.load(std::memory_order_relaxed); }
+std::uint64_t standing_ns() {
+    return common_ns.load(std::memory_order_relaxed);
+}
 
 std::uint64_t now_ns() {
     if (!is_standing)
@@ -57,10 +61,16 @@ void woke_at(std::uint64_t ns) {
     }
 }
 
-void run_ahead_to(std::uint64_t ns) { ahead_ns = ns; }
+void run_ahead_to(std::uint64_t ns) {
+    ahead_ns = ns;
+}
 
-void hold_at(std::uint64_t ns) { held_ns = ns; }
+void hold_at(std::uint64_t ns) {
+    held_ns = ns;
+}
 
-void release() { held_ns = 0; }
+void release() {
+    held_ns = 0;
+}
 
 } // namespace udtperf::clock

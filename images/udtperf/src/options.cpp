@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -26,7 +27,7 @@ class Refusal : public std::runtime_error {
 
 struct Whole {
     const char* name;
-    std::int64_t Options::*member;
+    std::int64_t Options::* member;
     std::int64_t least;
     std::int64_t most;
     const char* unit;
@@ -50,7 +51,7 @@ const Whole whole_numbers[] = {
 
 struct Seconds {
     const char* name;
-    double Options::*member;
+    double Options::* member;
     double least;
     const char* meaning;
 };
@@ -156,22 +157,16 @@ std::string help_text() {
     return text.str();
 }
 
-/// What the limits of single options do not say. libudt would cut such a buffer without
-/// a word, and the flow would run with another window than the one asked for.
+/// What the limits of single options do not say.
 void check_together(const Options& options) {
     const std::int64_t packet_bytes = options.mss_bytes - udp_header_bytes;
     const std::int64_t least_bytes = least_packets * packet_bytes;
-    for (const auto& [name, bytes] : {std::pair{"--sndbuf", options.sndbuf_bytes},
-                                      std::pair{"--rcvbuf", options.rcvbuf_bytes}})
+    for (const auto& [name, bytes] :
+         {std::pair{"--sndbuf", options.sndbuf_bytes}, std::pair{"--rcvbuf", options.rcvbuf_bytes}})
         if (bytes < least_bytes)
             throw Refusal(std::string(name) + " is " + std::to_string(bytes) +
                           "; UDT needs at least " + std::to_string(least_bytes) + " bytes, " +
                           std::to_string(least_packets) + " packets");
-    if (options.rcvbuf_bytes / packet_bytes > options.fc_packets)
-        throw Refusal("--rcvbuf holds " + std::to_string(options.rcvbuf_bytes / packet_bytes) +
-                      " packets, more than the " + std::to_string(options.fc_packets) +
-                      " of --fc; raise --fc, or give --rcvbuf at most " +
-                      std::to_string(options.fc_packets * packet_bytes));
     if (options.pacing == Pacing::kernel && options.clock != Clock::standing)
         throw Refusal("--pacing kernel works on the virtual clock only; give --clock virtual too");
 }
@@ -208,6 +203,11 @@ Options read_all(const std::vector<std::string>& arguments, Options options) {
 
 std::int64_t payload_bytes(const Options& options) {
     return options.mss_bytes - udp_header_bytes - udt_header_bytes;
+}
+
+std::int64_t window_packets(const Options& options) {
+    return std::min(options.fc_packets,
+                    options.rcvbuf_bytes / (options.mss_bytes - udp_header_bytes));
 }
 
 std::int64_t block_bytes(const Options& options) {

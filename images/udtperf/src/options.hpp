@@ -50,6 +50,9 @@ constexpr std::int64_t udt_header_bytes = 16;
 
 /// Bytes of data in a full packet.
 std::int64_t payload_bytes(const Options& options);
+/// Most packets in flight: what fc allows and the receive buffer holds. libudt cuts the
+/// buffer to fc (core.cpp, UDT_RCVBUF).
+std::int64_t window_packets(const Options& options);
 /// Bytes handed to UDT at a time. Unless asked for otherwise as many whole packets as
 /// fill 128 KiB: a short packet at a block's end would make libudt send an ACK out of
 /// turn (core.cpp of UDT 4, processData).

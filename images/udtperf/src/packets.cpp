@@ -77,6 +77,7 @@ class Inbox {
   private:
     void refill(int fd);
     void gather() const;
+    static void rest();
     void prepare(std::size_t room_bytes);
     ssize_t hand_over(unsigned number, msghdr& wanted);
 
@@ -124,7 +125,15 @@ void Inbox::gather() const {
     if (ack_due_ns_)
         until_ns = std::min(until_ns, ack_due_ns_);
     const timespec until = clock::to_timespec(until_ns);
-    clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, nullptr);
+    if (!clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, nullptr))
+        clock::woke_at(until_ns);
+}
+
+/// libudt closes its socket before it ends this thread, which then asks in vain. Time
+/// must pass meanwhile, or whoever it waits for would never wake.
+void Inbox::rest() {
+    const timespec pause = {0, receive_wait.tv_usec * static_cast<long>(clock::ns_per_us)};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
 }
 
 void Inbox::refill(int fd) {
@@ -133,9 +142,13 @@ void Inbox::refill(int fd) {
     if (tuning.gather_ns && was_busy)
         gather();
     const int got = recvmmsg(fd, messages_.data(), batch_packets, MSG_WAITFORONE, nullptr);
-    clock::woke();
     if (got > 0)
         held_ = static_cast<unsigned>(got);
+    else if (errno != EAGAIN && errno != EINTR)
+        rest();
+    // The last stamp tells the time as well as a reading of the clock, for nothing
+    const auto last_ns = held_ ? arrival_ns(messages_[held_ - 1].msg_hdr) : 0;
+    last_ns ? clock::woke_at(last_ns) : clock::woke();
 }
 
 ssize_t Inbox::hand_over(unsigned number, msghdr& wanted) {
@@ -271,9 +284,13 @@ void prepare_socket(int fd) {
         setsockopt(fd, SOL_SOCKET, SO_TXTIME, &by_time, sizeof(by_time));
 }
 
-void tune(const Tuning& wanted) { tuning = wanted; }
+void tune(const Tuning& wanted) {
+    tuning = wanted;
+}
 
-Granted granted() { return {granted_send_bytes, granted_receive_bytes}; }
+Granted granted() {
+    return {granted_send_bytes, granted_receive_bytes};
+}
 
 bool may_run_ahead_to(std::uint64_t ns) {
     if (!clock::standing() || !tuning.ahead_ns)
@@ -282,7 +299,9 @@ bool may_run_ahead_to(std::uint64_t ns) {
     return ns <= clock::standing_ns() + tuning.ahead_ns;
 }
 
-void flush() { outbox.flush(); }
+void flush() {
+    outbox.flush();
+}
 
 } // namespace udtperf::packets
 

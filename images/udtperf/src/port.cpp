@@ -3,7 +3,6 @@
 
 #include <ifaddrs.h>
 #include <linux/netlink.h>
-#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <sys/socket.h>
@@ -54,12 +53,11 @@ unsigned port_towards(const sockaddr_in& peer) {
     return 0;
 }
 
-/// The kind of the queue that one answer of the kernel describes, if it is the first
-/// queue of `port`; else nothing.
-std::string first_queue(const nlmsghdr& answer, unsigned port) {
+/// The kind of the queue that one answer of the kernel describes, if it is one of
+/// `port`; else nothing.
+std::string queue_of(const nlmsghdr& answer, unsigned port) {
     const auto* queue = static_cast<const tcmsg*>(NLMSG_DATA(&answer));
-    if (answer.nlmsg_type != RTM_NEWQDISC || queue->tcm_ifindex != static_cast<int>(port) ||
-        queue->tcm_parent != TC_H_ROOT)
+    if (answer.nlmsg_type != RTM_NEWQDISC || queue->tcm_ifindex != static_cast<int>(port))
         return "";
     int left = static_cast<int>(answer.nlmsg_len - NLMSG_LENGTH(sizeof(tcmsg)));
     for (const rtattr* part = TCA_RTA(queue); RTA_OK(part, left); part = RTA_NEXT(part, left))
@@ -89,7 +87,7 @@ bool sends_on_time(const sockaddr_in& peer) {
              NLMSG_OK(answer, left); answer = NLMSG_NEXT(answer, left)) {
             if (answer->nlmsg_type == NLMSG_DONE || answer->nlmsg_type == NLMSG_ERROR)
                 return false;
-            if (first_queue(*answer, port) == "fq")
+            if (queue_of(*answer, port) == "fq")
                 return true;
         }
     }

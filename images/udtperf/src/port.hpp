@@ -8,7 +8,7 @@
 namespace udtperf {
 
 /// Whether the port towards an address sends packets at the times they carry: whether
-/// its first queue is fq (tc-fq(8)). False too where the kernel does not say.
+/// it has a queue fq (tc-fq(8)). False too where the kernel does not say.
 bool sends_on_time(const sockaddr_in& peer);
 
 } // namespace udtperf

@@ -96,7 +96,9 @@ void write_start(Json& json, const Report& report) {
     json.key("pacing").string(options.pacing == Pacing::kernel ? "kernel" : "thread");
     json.field("duration", options.time_s).field("interval", options.interval_s);
     json.field("mss_bytes", options.mss_bytes).field("payload_bytes", report.payload_bytes);
-    json.field("fc_packets", options.fc_packets).field("max_rate_bps", options.max_rate_bps);
+    json.field("fc_packets", options.fc_packets);
+    json.field("window_packets", window_packets(options))
+        .field("max_rate_bps", options.max_rate_bps);
     json.field("sndbuf_bytes", options.sndbuf_bytes).field("rcvbuf_bytes", options.rcvbuf_bytes);
     json.field("udp_sndbuf_bytes", report.udp_sndbuf_bytes);
     json.field("udp_rcvbuf_bytes", report.udp_rcvbuf_bytes);

@@ -46,12 +46,13 @@ bool is_after(std::int32_t a, std::int32_t b) {
 }
 
 RulesV2::RulesV2(int mss_bytes, double most_window_packets, std::int32_t first_sequence)
-    : mss_bytes_(mss_bytes), most_window_packets_(most_window_packets),
-      period_us_(least_period_us), window_packets_(first_window_packets),
-      last_decrease_sequence_(first_sequence), random_(static_cast<unsigned>(first_sequence)) {}
+    : mss_bytes_(mss_bytes), most_window_packets_(most_window_packets), period_us_(least_period_us),
+      window_packets_(first_window_packets), last_decrease_sequence_(first_sequence),
+      random_(static_cast<unsigned>(first_sequence)) {}
 
 void RulesV2::on_ack(const AckNews& news) {
     update_window(news);
+    rtt_us_ = news.rtt_us;
     if (rate_quick_start_) {
         // "The period is then set as 1/W" (3.6): W packets take a round trip and the
         // SYN that an ACK may wait
@@ -69,9 +70,9 @@ void RulesV2::update_window(const AckNews& news) {
     if (window_quick_start_)
         window_packets_ = std::max(static_cast<double>(news.acked_packets), first_window_packets);
     else if (news.arrival_pps > 0)
-        window_packets_ = std::ceil(window_packets_ * (1 - window_weight) +
-                                    news.arrival_pps / us_per_s * (news.rtt_us + syn_us) *
-                                        window_weight);
+        window_packets_ =
+            std::ceil(window_packets_ * (1 - window_weight) +
+                      news.arrival_pps / us_per_s * (news.rtt_us + syn_us) * window_weight);
     if (window_packets_ >= most_window_packets_) {
         window_packets_ = most_window_packets_;
         // The draft lets a flow without loss stay in its quick start for ever; both
@@ -112,7 +113,9 @@ void RulesV2::on_nak(const NakNews& news) {
 }
 
 void RulesV2::decrease(std::int32_t largest_sent) {
-    period_us_ *= slower;
+    // Many NAKs at once would lengthen the period without bound, and the draft has no
+    // remedy. The program of February 2004 cut it to a round trip (core.cpp, processCtrl)
+    period_us_ = std::min(period_us_ * slower, rtt_us_);
     last_decrease_sequence_ = largest_sent;
     pauses_ = true;
 }

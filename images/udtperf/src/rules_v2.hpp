@@ -64,6 +64,7 @@ class RulesV2 {
     int mss_bytes_;
     double most_window_packets_;
     double period_us_;
+    double rtt_us_ = 100'000; // until the first ACK (3.3)
     double window_packets_;
     bool window_quick_start_ = true;
     bool rate_quick_start_ = true;

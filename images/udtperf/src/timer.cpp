@@ -60,15 +60,25 @@ CTimer::~CTimer() {
     pthread_mutex_destroy(&m_TickLock);
 }
 
-void CTimer::rdtsc(uint64_t& x) { x = clock::now_ns(); }
+void CTimer::rdtsc(uint64_t& x) {
+    x = clock::now_ns();
+}
 
-uint64_t CTimer::readCPUFrequency() { return clock::ns_per_us; }
+uint64_t CTimer::readCPUFrequency() {
+    return clock::ns_per_us;
+}
 
-uint64_t CTimer::getCPUFrequency() { return clock::ns_per_us; }
+uint64_t CTimer::getCPUFrequency() {
+    return clock::ns_per_us;
+}
 
-uint64_t CTimer::getTime() { return clock::unix_us(); }
+uint64_t CTimer::getTime() {
+    return clock::unix_us();
+}
 
-void CTimer::sleep(uint64_t interval) { sleepto(clock::now_ns() + interval); }
+void CTimer::sleep(uint64_t interval) {
+    sleepto(clock::now_ns() + interval);
+}
 
 void CTimer::sleepto(uint64_t nexttime) {
     if (packets::may_run_ahead_to(nexttime)) {
@@ -94,10 +104,13 @@ void CTimer::interrupt() {
 // sleepto(); this one has none.
 void CTimer::tick() {}
 
-void CTimer::triggerEvent() { pthread_cond_signal(&m_EventCond); }
+void CTimer::triggerEvent() {
+    pthread_cond_signal(&m_EventCond);
+}
 
 void CTimer::waitForEvent() {
-    const timespec deadline = clock::to_timespec(clock::unix_us() * clock::ns_per_us + event_wait_ns);
+    const timespec deadline =
+        clock::to_timespec(clock::unix_us() * clock::ns_per_us + event_wait_ns);
     Lock lock(m_EventLock);
     pthread_cond_timedwait(&m_EventCond, &m_EventLock, &deadline);
 }

@@ -216,8 +216,8 @@ void Worker::send() {
         std::max(static_cast<std::size_t>(block_bytes(options_)), sizeof(preamble_)));
     std::memcpy(block.data(), &preamble_, sizeof(preamble_));
     for (std::size_t done = 0; !stopping_; done %= block.size()) {
-        const int taken = UDT::send(socket, block.data() + done,
-                                    static_cast<int>(block.size() - done), 0);
+        const int taken =
+            UDT::send(socket, block.data() + done, static_cast<int>(block.size() - done), 0);
         if (taken == UDT::ERROR)
             throw Failure("the connection broke: " + udt_error());
         done += static_cast<std::size_t>(taken);
@@ -246,8 +246,7 @@ void Worker::receive() {
                       udt_error());
     sockaddr_in peer{};
     int peer_bytes = sizeof(peer);
-    const UDTSOCKET socket =
-        UDT::accept(listener, reinterpret_cast<sockaddr*>(&peer), &peer_bytes);
+    const UDTSOCKET socket = UDT::accept(listener, reinterpret_cast<sockaddr*>(&peer), &peer_bytes);
     if (socket == UDT::INVALID_SOCK)
         throw Failure("no connection: " + udt_error());
     set_option(socket, UDT_RCVTIMEO, silence_ms);
@@ -358,7 +357,8 @@ void Observer::note_buffers() {
 
 void Observer::follow() {
     const auto interval_ns = std::llround(options_.interval_s * clock::ns_per_s);
-    const auto time_ns = static_cast<std::uint64_t>(std::llround(options_.time_s * clock::ns_per_s));
+    const auto time_ns =
+        static_cast<std::uint64_t>(std::llround(options_.time_s * clock::ns_per_s));
     const bool client = options_.role == Role::client;
     epoch_ns_ = clock::now_ns();
     const std::uint64_t end_ns = client ? epoch_ns_ + time_ns : for_ever;
@@ -411,7 +411,7 @@ Pacing pacing_of(const Options& options) {
         return Pacing::kernel;
     if (options.pacing == Pacing::kernel)
         throw Failure("--pacing kernel: the port towards " + options.address +
-                      " does not hold packets until they are due; its first queue must be fq");
+                      " has no fq, which holds packets until they are due");
     return Pacing::thread;
 }
 

@@ -90,10 +90,9 @@ TEST(unknown_and_unfinished_options_are_refused) {
     check_says(refused("--client"), "lacks its value");
 }
 
-TEST(a_receive_buffer_that_libudt_would_cut_is_refused) {
-    check_says(refused("--server --one-off --fc 10000 --rcvbuf 14721472"), "14720000");
-    check(accepted("--server --one-off --fc 10000 --rcvbuf 14721471").fc_packets == 10'000,
-          "one byte less holds as many packets as fc allows");
+TEST(the_window_is_the_smaller_of_fc_and_the_receive_buffer) {
+    check(window_packets(accepted("--server --one-off --fc 10000")) == 10'000, "fc");
+    check(window_packets(accepted("--server --one-off --rcvbuf 14720000")) == 10'000, "rcvbuf");
 }
 
 TEST(buffers_of_less_than_32_packets_are_refused) {
@@ -102,7 +101,7 @@ TEST(buffers_of_less_than_32_packets_are_refused) {
 }
 
 TEST(the_defaults_fit_each_other_at_every_common_mtu) {
-    for (const char* mss : {"1500", "4470", "9000"})
+    for (const char* mss : {"576", "1500", "4470", "9000"})
         accepted(std::string("--client 10.0.0.2 --mss ") + mss);
 }
 

@@ -10,7 +10,7 @@ using namespace udtperf;
 namespace {
 
 constexpr int mss = 1500;
-constexpr double exact = 1e-12; // double arithmetic in another order
+constexpr double exact = 1e-12;     // double arithmetic in another order
 constexpr double link_pps = 37'500; // 450 Mbit/s in packets of 1500 bytes
 constexpr double rtt_us = 164'000;
 
@@ -46,8 +46,16 @@ TEST(the_increase_is_a_packet_for_each_decade_of_spare_gigabits) {
         double spare_mbps;
         double packets;
     };
-    for (const Row row : {Row{5'000, 10}, {1'000, 1}, {999, 1}, {101, 1}, {99, 0.1}, {9, 0.01},
-                          {0.9, 0.001}, {0.05, 1.0 / mss}, {0, 1.0 / mss}, {-5, 1.0 / mss}}) {
+    for (const Row row : {Row{5'000, 10},
+                          {1'000, 1},
+                          {999, 1},
+                          {101, 1},
+                          {99, 0.1},
+                          {9, 0.01},
+                          {0.9, 0.001},
+                          {0.05, 1.0 / mss},
+                          {0, 1.0 / mss},
+                          {-5, 1.0 / mss}}) {
         const double rate_pps = 10'000;
         const double found =
             increase_packets(rate_pps + row.spare_mbps * 1e6 / (mss * 8), rate_pps, mss);
@@ -134,12 +142,22 @@ TEST(a_new_loss_lengthens_the_period_by_an_eighth) {
     check(flow.rules.pauses(), "no pause of a SYN after the decrease");
 }
 
+TEST(a_flood_of_naks_leaves_a_packet_in_a_round_trip) {
+    Flow flow;
+    flow.lose(10'000, 1, 10'500);
+    for (int nak = 0; nak < 800; ++nak)
+        flow.lose(9'000, 1, 10'500);
+    check(flow.rules.period_us() == rtt_us, "period " + std::to_string(flow.rules.period_us()));
+}
+
 TEST(losses_of_the_same_epoch_decrease_once_in_dr_naks) {
     Flow flow;
     flow.lose(10'000, 1, 10'500);
     for (int nak = 0; nak < 800; ++nak)
         flow.lose(9'000, 1, 10'500);
-    // AvgNAK is now at least 100, an eighth of 800
+    while (flow.rules.period_us() > 100)
+        flow.ack();
+    // AvgNAK will be 100, an eighth of 800
     const double before = flow.rules.period_us();
     flow.lose(20'000, 1, 20'500);
     for (int nak = 0; nak < 100; ++nak)
