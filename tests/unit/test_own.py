@@ -20,6 +20,7 @@ from farpath.stack import IMAGE, IPERF3, Stack
 
 AMD64 = {"os": "linux", "architecture": "amd64"}
 ARM64 = {"os": "linux", "architecture": "arm64"}
+RUN = {"Entrypoint": ["/run"]}
 UNKNOWN = {"os": "unknown", "architecture": "unknown"}
 #: What the image script needs until it finds that umoci is not there.
 TOOLS = ("bash", "cut", "dirname", "flock", "mkdir", "printf", "readlink", "sha256sum")
@@ -238,7 +239,7 @@ def test_an_image_is_a_stack_that_starts_as_its_configuration_says(
 def test_a_parameter_that_can_be_no_option_of_a_program_is_refused(
     layout: Layout, given: str, complaint: str
 ) -> None:
-    place = layout.index(layout.image({"Entrypoint": ["/run"]}))
+    place = layout.index(layout.image(RUN))
     with pytest.raises(BadInputError, match=complaint):
         own.own_stack(f"oci:{place}:{given}")
 
@@ -260,7 +261,7 @@ def test_an_images_directory_has_a_name_that_can_be_a_stacks(
 
 
 def test_an_image_is_found_among_other_platforms_and_attestations(layout: Layout) -> None:
-    wanted = layout.image({"Entrypoint": ["/run"]})
+    wanted = layout.image(RUN)
     missing = {"mediaType": oci.MANIFEST, "digest": "sha256:" + "1" * 64, "size": 9}
     inner = {
         "manifests": [
@@ -276,7 +277,7 @@ def test_an_image_is_found_among_other_platforms_and_attestations(layout: Layout
 
 @pytest.mark.parametrize("prefix", ["", "./"])
 def test_a_tar_of_a_layout_is_read_like_the_layout(layout: Layout, prefix: str) -> None:
-    place = layout.index(layout.image({"Entrypoint": ["/run"]}))
+    place = layout.index(layout.image(RUN))
     tar = place.with_suffix(".tar")
     with tarfile.open(tar, "w") as writer:
         for file in ("oci-layout", "index.json", "blobs"):
@@ -289,20 +290,20 @@ def _two(layout: Layout) -> None:
 
 
 def _deep(layout: Layout) -> None:
-    descriptor = layout.image({"Entrypoint": ["/run"]})
+    descriptor = layout.image(RUN)
     for _ in range(oci.DEEPEST_INDEX + 2):
         descriptor = layout.blob({"manifests": [descriptor]}, oci.INDEX)
     layout.index(descriptor)
 
 
 def _damaged(layout: Layout) -> None:
-    image = layout.image({"Entrypoint": ["/run"]})
+    image = layout.image(RUN)
     layout.index(image)
     (layout.place / "blobs" / "sha256" / image["digest"].partition(":")[2]).write_text("{}")
 
 
 def _lacking(layout: Layout) -> None:
-    image = layout.image({"Entrypoint": ["/run"]})
+    image = layout.image(RUN)
     layout.index(image)
     (layout.place / "blobs" / "sha256" / image["digest"].partition(":")[2]).unlink()
 
@@ -334,7 +335,7 @@ BAD_IMAGES: dict[str, tuple[Callable[[Layout], object], str]] = {
         "Entrypoint of its configuration is no list",
     ),
     "another architecture": (
-        lambda made: made.index(made.image({"Entrypoint": ["/run"]}, ARM64)),
+        lambda made: made.index(made.image(RUN, ARM64)),
         "is for linux/arm64, the lab runs linux/amd64",
     ),
     "another architecture by its index": (
@@ -342,7 +343,7 @@ BAD_IMAGES: dict[str, tuple[Callable[[Layout], object], str]] = {
         "holds an image for linux/arm64",
     ),
     "Docker's own types": (
-        lambda made: made.index(made.image({"Entrypoint": ["/run"]}, kind=DOCKER)),
+        lambda made: made.index(made.image(RUN, kind=DOCKER)),
         "vnd.docker.distribution",
     ),
     "two images": (_two, "holds 2 images"),
@@ -381,7 +382,7 @@ def test_a_machine_without_umoci_is_told_so(
     (tools / "env").symlink_to("/usr/bin/env")
     monkeypatch.setenv("PATH", str(tools))
     monkeypatch.setenv("FARPATH_CACHE", str(tmp_path / "cache"))
-    place = layout.index(layout.image({"Entrypoint": ["/run"]}))
+    place = layout.index(layout.image(RUN))
     with pytest.raises(MachineLacksError, match=r"lacks umoci.*host-packages"):
         own.own_stack(f"oci:{place}", tmp_path / "build")
 
