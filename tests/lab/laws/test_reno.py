@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ..conftest import RunPlan
-from . import responses
+from . import responses, traces
 
 #: Losses to run through at each loss rate: 4 million packets at the least of them.
 LOSSES = {1e-2: 400, 1e-3: 300, 1e-4: 100, 1e-5: 40}
@@ -35,4 +35,28 @@ def test_todays_reno_has_the_published_window_with_delayed_acks_too(
 ) -> None:
     published = responses.reno_window(loss)
     measured = responses.measure(run_plan, "reno", loss, published, LOSSES[loss])
-    responses.assert_follows(measured, responses.reno(), published)
+    responses.assert_follows(measured, responses.todays_reno(), published)
+
+
+@pytest.mark.parametrize("packets_per_ack", [1, 2])
+def test_reno_2004_halves_and_recovers_in_the_classic_time(
+    run_plan: RunPlan, packets_per_ack: int
+) -> None:
+    # A flow alone on a path of C = 400 packets per RTT and a buffer of 20: it loses
+    # when its window is W = 420, goes on with W / 2, and needs W / 2 RTTs to come
+    # back: C RTT^2 / (2 MSS), twice that if every second packet is acknowledged.
+    # Tolerance: one RTT in 210 is recovery, a packet takes W + 1 ACKs, samples come
+    # once per RTT.
+    rtt_s, packets, buffer_packets = 0.1, 400, 20
+    path = traces.narrow_path(rtt_s, packets, buffer_packets)
+    predicted_s = (packets + buffer_packets) / 2 * rtt_s * packets_per_ack
+    _, second, third = traces.epochs(
+        run_plan, "reno_2004", 75.0 * packets_per_ack, path, delayed_ack=packets_per_ack == 2
+    )
+    measured_s = third.since_s - second.since_s
+    kept = second.window[0] / second.before
+    print(f"recovery: measured {measured_s:.1f} s / predicted {predicted_s:.1f} s")
+    print(f"window after / before the loss: {kept:.3f} / 0.5")
+    assert second.before == pytest.approx(packets + buffer_packets, abs=3)
+    assert measured_s == pytest.approx(predicted_s, rel=0.03)
+    assert kept == pytest.approx(0.5, abs=0.01)

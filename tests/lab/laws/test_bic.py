@@ -1,0 +1,88 @@
+"""BIC as published: Xu, Harfoush, Rhee, INFOCOM 2004."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+
+from ..conftest import RunPlan
+from . import traces
+from .traces import Epoch
+
+SMAX = 32
+KEPT = 0.875
+RTT_S = 0.2
+#: Samples in an RTT.
+STEP = round(RTT_S / traces.SAMPLE_S)
+
+
+def maximum_of(epoch: Epoch) -> int:
+    """The window that the search approached: where it stayed longest."""
+    return max(set(epoch.window), key=epoch.window.count)
+
+
+def step_towards(maximum: float, window: float) -> float:
+    """Packets that an RTT adds below the maximum.
+
+    The midpoint is half of the distance away, and moves with every ACK, so a window
+    of ACKs leaves e^(-1/2) of the distance; Smax per window of ACKs otherwise.
+    """
+    distance = maximum - window
+    return SMAX if distance / 2 > SMAX else distance * (1 - math.exp(-0.5))
+
+
+@pytest.fixture
+def found(run_plan: RunPlan) -> list[Epoch]:
+    """A flow alone: its path holds 2000 packets, and 200 in the buffer."""
+    path = traces.narrow_path(RTT_S, 2000, 200)
+    return traces.epochs(run_plan, "bic_2004", 32.0, path, delayed_ack=False)
+
+
+def test_bic_2004_searches_between_loss_and_maximum_and_then_beyond(found: list[Epoch]) -> None:
+    whole = [epoch for epoch in found[1:] if len(epoch.window) > 40]
+    assert whole
+    for epoch in whole:
+        windows = epoch.window[::STEP]
+        steps = [later - window for window, later in pairwise(windows)]
+        maximum = maximum_of(epoch)
+        search = [
+            (step, step_towards(maximum, window))
+            for window, step in zip(windows, steps, strict=False)
+            if maximum - window > 4
+        ]
+        print(f"maximum {maximum}; step / predicted:", [f"{s}/{p:.0f}" for s, p in search])
+        # Whole packets; an RTT in which the rule changes from Smax to the midpoint
+        for step, predicted in search:
+            assert step == pytest.approx(predicted, rel=0.15, abs=2)
+        beyond = [s for w, s in zip(windows, steps, strict=False) if w >= maximum]
+        second = next(number for number, step in enumerate(beyond) if step > 1)
+        probing = beyond[second - 1 : second + 6]
+        print("max probing:", probing, "/ each twice the one before, up to 32")
+        # Samples cut the doubling steps anywhere, in whole packets
+        for step, later in pairwise(probing):
+            assert later == pytest.approx(min(2 * step, SMAX), rel=0.15, abs=1)
+        assert probing[-1] == pytest.approx(SMAX, abs=2)
+        assert max(steps) <= SMAX
+
+
+def test_bic_2004_keeps_seven_eighths_and_aims_lower_after_a_loss_below_the_maximum(
+    found: list[Epoch],
+) -> None:
+    # Tolerance: up to two RTTs of Smax between a loss and the samples beside it.
+    for epoch in found[1:]:
+        tolerance = 2 * SMAX / epoch.before
+        kept, losses = epoch.window[0] / epoch.before, epoch.losses(KEPT)
+        print(f"{epoch.before} -> {epoch.window[0]}: {kept:.3f} / 0.875 ^ {losses}")
+        assert kept == pytest.approx(KEPT**losses, abs=tolerance)
+    again = [
+        (epoch, later)
+        for epoch, later in pairwise(found[1:])
+        if len(epoch.window) < STEP + 1 and len(later.window) > 40
+    ]
+    # Fast convergence: the midpoint of 1 and 0.875 of the window at the second loss
+    for _, later in again:
+        print(f"maximum {maximum_of(later)} / {later.before * (1 + KEPT) / 2:.0f}")
+        assert maximum_of(later) == pytest.approx(later.before * (1 + KEPT) / 2, abs=SMAX)
+    assert again

@@ -1,0 +1,72 @@
+"""LTCP in both published forms: draft-bhandarkar-ltcp-00 (0) and -01 (1)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from ..conftest import RunPlan
+from . import responses, traces
+
+#: Losses to run through at each loss rate.
+LOSSES = {1e-2: 400, 1e-3: 300, 1e-4: 100, 1e-5: 40}
+#: What a loss leaves: -00, 4.2, with alpha = 1.66667; -01, 4.3.
+KEPT = {0: 0.8, 1: 0.85}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_ltcp_of_the_second_draft_has_its_window(run_plan: RunPlan, loss: float) -> None:
+    law = responses.ltcp(1)
+    expected = responses.mean_window(law, loss)
+    measured = responses.measure(run_plan, "ltcp", loss, expected, LOSSES[loss], delayed_ack=False)
+    responses.assert_follows(measured, law, responses.ltcp_window(loss, 1))
+
+
+@pytest.mark.parametrize("variant", KEPT)
+def test_ltcp_gains_a_packet_per_layer_in_an_rtt(run_plan: RunPlan, variant: int) -> None:
+    # A flow that leaves slow start at a tenth of the path grows through every layer
+    # above. Tolerance: 3 %; K per window of ACKs is K (1 - K / 2W) per RTT, and a
+    # layer's first and last RTT are not whole.
+    path = traces.narrow_path(0.1, 2500, 100)
+    found = traces.epochs(run_plan, f"ltcp:variant={variant}", 75.0, path, delayed_ack=False)
+    slopes = {}
+    thresholds = responses.ltcp_thresholds(variant)
+    for layers, (low, high) in enumerate(pairwise(thresholds[:8]), start=1):
+        slope = found[0].slope(low, high)
+        if slope is not None:
+            slopes[layers] = slope
+            print(f"W_K {low:.1f} to {high:.1f}: {slope:.2f} packets per RTT / K = {layers}")
+    assert set(slopes) >= {3, 4, 5, 6}
+    assert list(slopes.values()) == pytest.approx(list(slopes), rel=0.03)
+    kept = [epoch.window[0] / epoch.before for epoch in found[1:]]
+    losses = [epoch.losses(KEPT[variant]) for epoch in found[1:]]
+    print("window after / before:", [f"{part:.3f}" for part in kept], "losses:", losses)
+    assert 1 in losses
+    assert kept == pytest.approx([KEPT[variant] ** number for number in losses], abs=0.01)
+
+
+def test_ltcp_goes_one_layer_down_at_most(run_plan: RunPlan) -> None:
+    # W_T = 5 and beta = 49 %, far above the 3 / (K + 1) for which one layer down is
+    # what the window has anyway: a loss between W_10 = 825 and W_11 = 1100 leaves
+    # about 530 packets, which alone would have 8 layers (W_8 = 420, W_9 = 600).
+    thresholds = responses.ltcp_thresholds(1, threshold=5)
+    path = traces.narrow_path(0.1, 990, 40)
+    stack = "ltcp:variant=1,window_threshold=5,beta_percent=49"
+    found = traces.epochs(run_plan, stack, 45.0, path, delayed_ack=False)
+    measured, predicted = [], []
+    for epoch in found[1:]:
+        slope = epoch.slope(epoch.window[0], thresholds[8])
+        if slope is None or epoch.losses(0.51) != 1:
+            continue
+        layers = sum(epoch.before >= least for least in thresholds)
+        alone = sum(epoch.window[0] >= least for least in thresholds)
+        print(
+            f"{epoch.before} -> {epoch.window[0]} packets: {slope:.2f} per RTT / {layers - 1} "
+            f"layers; the window alone would have {alone}"
+        )
+        assert alone < layers - 1
+        measured.append(slope)
+        predicted.append(layers - 1)
+    assert len(measured) >= 3
+    assert measured == pytest.approx(predicted, abs=0.3)
