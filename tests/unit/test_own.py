@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import subprocess
-import tarfile
 from collections.abc import Callable
 from pathlib import Path as FilePath
-from typing import Any
 
 import pytest
 
 from farpath.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.flows import iperf3
-from farpath.lab import oci, own
+from farpath.lab import own
 from farpath.stack import IMAGE, IPERF3, Stack
 
-AMD64 = {"os": "linux", "architecture": "amd64"}
-ARM64 = {"os": "linux", "architecture": "arm64"}
-RUN = {"Entrypoint": ["/run"]}
-UNKNOWN = {"os": "unknown", "architecture": "unknown"}
+from .layouts import RUN, Layout
+
 #: What the image script needs until it finds that umoci is not there.
 TOOLS = ("bash", "cut", "dirname", "flock", "mkdir", "printf", "readlink", "sha256sum")
 MODULE = """
@@ -33,36 +28,6 @@ INFO(3, "parmtype=gain:int");
 INFO(4, "parmtype=fast:bool");
 INFO(5, "parmtype=word:charp");
 """
-
-
-class Layout:
-    """An OCI image layout in the making, as Docker's tools write it."""
-
-    def __init__(self, place: FilePath) -> None:
-        self.place = place
-        (place / "blobs" / "sha256").mkdir(parents=True)
-        (place / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}')
-
-    def blob(self, data: object, media_type: str) -> dict[str, Any]:
-        """Store JSON; returns its descriptor."""
-        text = json.dumps(data).encode()
-        digest = hashlib.sha256(text).hexdigest()
-        (self.place / "blobs" / "sha256" / digest).write_bytes(text)
-        return {"mediaType": media_type, "digest": f"sha256:{digest}", "size": len(text)}
-
-    def image(
-        self, config: dict[str, Any], platform: dict[str, str] = AMD64, kind: str = oci.MANIFEST
-    ) -> dict[str, Any]:
-        """Store an image with one layer that is never looked at."""
-        layer = {"mediaType": f"{oci.LAYER}+gzip", "digest": "sha256:" + "0" * 64, "size": 1}
-        stored = self.blob({**platform, "config": config}, "application/vnd.oci.image.config.v1")
-        return self.blob({"schemaVersion": 2, "config": stored, "layers": [layer]}, kind)
-
-    def index(self, *manifests: dict[str, Any]) -> FilePath:
-        """Write the layout's index; returns the layout's place."""
-        text = json.dumps({"schemaVersion": 2, "manifests": manifests})
-        (self.place / "index.json").write_text(text)
-        return self.place
 
 
 @pytest.fixture
@@ -260,116 +225,6 @@ def test_an_images_directory_has_a_name_that_can_be_a_stacks(
         own.own_stack(f"oci:{tmp_path / name}")
 
 
-def test_an_image_is_found_among_other_platforms_and_attestations(layout: Layout) -> None:
-    wanted = layout.image(RUN)
-    missing = {"mediaType": oci.MANIFEST, "digest": "sha256:" + "1" * 64, "size": 9}
-    inner = {
-        "manifests": [
-            {**missing, "platform": ARM64},
-            {**layout.image({}, UNKNOWN), "platform": UNKNOWN},
-            {**wanted, "platform": AMD64},
-        ]
-    }
-    place = layout.index(layout.blob(inner, oci.INDEX), {**wanted, "platform": AMD64})
-    assert oci.read_image(place).descriptor == wanted
-    assert oci.read_image(place).directory == "/"
-
-
-@pytest.mark.parametrize("prefix", ["", "./"])
-def test_a_tar_of_a_layout_is_read_like_the_layout(layout: Layout, prefix: str) -> None:
-    place = layout.index(layout.image(RUN))
-    tar = place.with_suffix(".tar")
-    with tarfile.open(tar, "w") as writer:
-        for file in ("oci-layout", "index.json", "blobs"):
-            writer.add(place / file, arcname=f"{prefix}{file}")
-    assert oci.read_image(tar) == oci.read_image(place)
-
-
-def _two(layout: Layout) -> None:
-    layout.index(layout.image({"Entrypoint": ["/a"]}), layout.image({"Entrypoint": ["/b"]}))
-
-
-def _deep(layout: Layout) -> None:
-    descriptor = layout.image(RUN)
-    for _ in range(oci.DEEPEST_INDEX + 2):
-        descriptor = layout.blob({"manifests": [descriptor]}, oci.INDEX)
-    layout.index(descriptor)
-
-
-def _damaged(layout: Layout) -> None:
-    image = layout.image(RUN)
-    layout.index(image)
-    (layout.place / "blobs" / "sha256" / image["digest"].partition(":")[2]).write_text("{}")
-
-
-def _lacking(layout: Layout) -> None:
-    image = layout.image(RUN)
-    layout.index(image)
-    (layout.place / "blobs" / "sha256" / image["digest"].partition(":")[2]).unlink()
-
-
-def _escaping(layout: Layout) -> None:
-    layout.index({"mediaType": oci.MANIFEST, "digest": "sha256:../../../etc/passwd", "size": 1})
-
-
-DOCKER = "application/vnd.docker.distribution.manifest.v2+json"
-SHELL = ["/bin/sh", "-c", "/run"]
-BAD_IMAGES: dict[str, tuple[Callable[[Layout], object], str]] = {
-    "no index": (lambda _: None, "No such file or directory: .*index.json"),
-    "an index that is no JSON": (
-        lambda made: (made.place / "index.json").write_text("{"),
-        "JSONDecodeError",
-    ),
-    "an index of another shape": (
-        lambda made: (made.place / "index.json").write_text("[]"),
-        "TypeError",
-    ),
-    "nothing in it": (lambda made: made.index(), "holds no image"),
-    "no entry point": (lambda made: made.index(made.image({})), "has no entry point"),
-    "a shell's text": (
-        lambda made: made.index(made.image({"Entrypoint": SHELL})),
-        "a shell's text",
-    ),
-    "an entry point that is no list": (
-        lambda made: made.index(made.image({"Entrypoint": "/run"})),
-        "Entrypoint of its configuration is no list",
-    ),
-    "another architecture": (
-        lambda made: made.index(made.image(RUN, ARM64)),
-        "is for linux/arm64, the lab runs linux/amd64",
-    ),
-    "another architecture by its index": (
-        lambda made: made.index({**made.image({}, ARM64), "platform": ARM64}),
-        "holds an image for linux/arm64",
-    ),
-    "Docker's own types": (
-        lambda made: made.index(made.image(RUN, kind=DOCKER)),
-        "vnd.docker.distribution",
-    ),
-    "two images": (_two, "holds 2 images"),
-    "an index too deep": (_deep, "more than 4 deep"),
-    "a damaged blob": (_damaged, "is damaged"),
-    "a blob that is not there": (_lacking, "No such file or directory"),
-    "a digest that is a path": (_escaping, "is no sha256 digest"),
-}
-
-
-@pytest.mark.parametrize("what", BAD_IMAGES)
-def test_an_image_that_the_lab_cannot_run_is_refused(layout: Layout, what: str) -> None:
-    spoil, complaint = BAD_IMAGES[what]
-    spoil(layout)
-    with pytest.raises(BadInputError, match=complaint) as caught:
-        own.own_stack(f"oci:{layout.place}")
-    assert caught.value.message.startswith(f"STACK: {layout.place}")
-    assert "\n" not in caught.value.message
-
-
-def test_a_file_that_is_no_tar_is_refused(tmp_path: FilePath) -> None:
-    (tmp_path / "mine.tar").write_text("nothing of the kind")
-    with pytest.raises(BadInputError, match="neither an OCI layout directory nor a tar"):
-        own.own_stack(f"oci:{tmp_path / 'mine.tar'}")
-
-
 def test_a_machine_without_umoci_is_told_so(
     layout: Layout, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -412,3 +267,8 @@ def test_a_value_that_is_no_number_is_named(value: object) -> None:
         iperf3.parse_sender(report(retransmits=value), tcp=False)
     with pytest.raises(LabFailedError, match="without a number as 'bytes'"):
         iperf3.parse_receiver(report(bytes=value))
+
+
+def test_what_is_wrong_with_an_image_is_said_of_the_stack(layout: Layout) -> None:
+    with pytest.raises(BadInputError, match=f"^STACK: {layout.place} is no whole OCI image"):
+        own.own_stack(f"oci:{layout.place}")
