@@ -47,7 +47,7 @@ class Dumbbell(Topo):
         self.addLink(near, far, port1=1, port2=1, params1={"queue": there}, params2={"queue": back})
         for name in self.receivers:
             self.addLink(self.addHost(name), far, port2=2, params2={"queue": narrow})
-        self.addLink(self.addHost("sender"), near, params1={"queue": card_of(plan.era, seed)})
+        self.addLink(self.addHost("sender"), near, params1={"queue": card_of(plan)})
         self.addLink(self.addHost("pinger"), near)
 
 

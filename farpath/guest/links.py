@@ -9,12 +9,15 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from farpath.era import Era
+from farpath.plan import Plan
+from farpath.stack import UDTPERF
 
 #: Packets a delay line may hold: more than any set of windows puts on a path (100
 #: flows of 16 MiB are 1.2 million), and far above netem's default of 1000, which
 #: caps 164 ms at 73 Mbit/s.
 DELAY_LIMIT_PACKETS = 2_000_000
+#: Packets that a program may have handed over ahead of their time: far above any window.
+PACED_PACKETS = 100_000
 #: netem stores a probability in 32 bits (net/sched/sch_netem.c, prandom compare).
 PROBABILITY_STEP = 2.0**-32
 #: tc prints fractions with six digits (print_color_float in iproute2's json_print.c).
@@ -41,13 +44,14 @@ class Bottleneck:
     frame_bytes: int
     lateness_s: float
 
-    def tc_arguments(self) -> list[str]:
-        """What follows ``tc qdisc add dev X``."""
+    def tc_lines(self, port: str) -> list[str]:
+        """What ``tc -batch`` is told for a port."""
         slack = math.ceil(self.rate_bps / 8 * self.lateness_s)
         burst = self.frame_bytes + max(slack, LEAST_SLACK_BYTES)
-        return (
-            f"root handle 1: tbf rate {self.rate_bps}bit burst {burst} limit {self.buffer_bytes}"
-        ).split()
+        return [
+            f"qdisc add dev {port} root handle 1: tbf rate {self.rate_bps}bit burst {burst} "
+            f"limit {self.buffer_bytes}"
+        ]
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
         """How a qdisc, as ``tc -j qdisc show`` prints it, differs from this."""
@@ -75,14 +79,13 @@ class Delay:
         """The delay in whole nanoseconds."""
         return round(self.delay_s * 1e9)
 
-    def tc_arguments(self) -> list[str]:
-        """What follows ``tc qdisc add dev X``."""
-        arguments = (
-            f"root handle 1: netem limit {DELAY_LIMIT_PACKETS} delay {self.delay_ns}ns"
-        ).split()
-        if self.loss:
-            arguments += ["loss", "random", f"{self.loss:.12%}"]
-        return [*arguments, "seed", str(self.seed)]
+    def tc_lines(self, port: str) -> list[str]:
+        """What ``tc -batch`` is told for a port."""
+        loss = f"loss random {self.loss:.12%} " if self.loss else ""
+        return [
+            f"qdisc add dev {port} root handle 1: netem limit {DELAY_LIMIT_PACKETS} "
+            f"delay {self.delay_ns}ns {loss}seed {self.seed}"
+        ]
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
         """How a qdisc, as ``tc -j qdisc show`` prints it, differs from this."""
@@ -117,12 +120,12 @@ class Card:
     queue_packets: int
     seed: int
 
-    def tc_arguments(self) -> list[str]:
-        """What follows ``tc qdisc add dev X``."""
-        return (
-            f"root handle 1: netem limit {self.queue_packets} rate {self.rate_bps}bit "
-            f"seed {self.seed}"
-        ).split()
+    def tc_lines(self, port: str) -> list[str]:
+        """What ``tc -batch`` is told for a port."""
+        return [
+            f"qdisc add dev {port} root handle 1: netem limit {self.queue_packets} "
+            f"rate {self.rate_bps}bit seed {self.seed}"
+        ]
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
         """How a qdisc, as ``tc -j qdisc show`` prints it, differs from this."""
@@ -138,8 +141,50 @@ class Card:
         return found
 
 
-def card_of(era: Era, seed: int) -> Card | None:
-    """The card that an era gives a sender; None for a host that is infinitely fast."""
+@dataclass(frozen=True)
+class PacingCard:
+    """A sender's port that lets each packet go when its program says: fq (sch_fq.c).
+
+    udtperf leaves the spacing of its packets to it on the virtual clock. With a rate,
+    fq stands behind a tbf, since netem takes no other queue before itself and needs
+    none here: a program over UDP is not held back by TCP small queues.
+    """
+
+    rate_bps: int | None
+    frame_bytes: int
+
+    def tc_lines(self, port: str) -> list[str]:
+        """What ``tc -batch`` is told for a port."""
+        fq = f"fq limit {PACED_PACKETS} flow_limit {PACED_PACKETS} timer_slack 1"
+        if self.rate_bps is None:
+            return [f"qdisc add dev {port} root handle 1: {fq}"]
+        slack = math.ceil(self.rate_bps / 8 * LATENESS_S["virtual"])
+        burst = self.frame_bytes + max(slack, LEAST_SLACK_BYTES)
+        limit = PACED_PACKETS * self.frame_bytes
+        return [
+            f"qdisc add dev {port} root handle 1: tbf rate {self.rate_bps}bit burst {burst} "
+            f"limit {limit}",
+            f"qdisc add dev {port} parent 1:1 handle 10: {fq}",
+        ]
+
+    def differences(self, qdisc: dict[str, Any]) -> list[str]:
+        """How a qdisc, as ``tc -j qdisc show`` prints it, differs from this."""
+        wanted = "fq" if self.rate_bps is None else "tbf"
+        found = []
+        if qdisc.get("kind") != wanted:
+            found.append(f"kind is {qdisc.get('kind')}, not {wanted}")
+        rate_bps = qdisc.get("options", {}).get("rate", 0) * 8
+        if self.rate_bps is not None and rate_bps != self.rate_bps // 8 * 8:
+            found.append(f"rate is {rate_bps} bit/s, not {self.rate_bps}")
+        return found
+
+
+def card_of(plan: Plan) -> Card | PacingCard | None:
+    """What a plan gives its sender; None for a host that is infinitely fast."""
+    era = plan.era
+    paces = any(stack.program == UDTPERF for stack in plan.stacks)
+    if paces and plan.settings.clock == "virtual":
+        return PacingCard(era.card_rate_bps, plan.path.frame_bytes)
     if era.card_rate_bps is None or era.txqueuelen_packets is None:
         return None
-    return Card(era.card_rate_bps, era.txqueuelen_packets, seed)
+    return Card(era.card_rate_bps, era.txqueuelen_packets, plan.seed)

@@ -99,8 +99,7 @@ class Network:
 
     def _add_queues(self, node: Any) -> None:
         queues = [
-            f"qdisc add dev {port} {' '.join(queue.tc_arguments())}"
-            for port, queue in self._queues(node).items()
+            line for port, queue in self._queues(node).items() for line in queue.tc_lines(port)
         ]
         if queues:
             run("tc", "-batch", "-", text="\n".join(queues))

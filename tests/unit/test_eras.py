@@ -9,15 +9,24 @@ import pytest
 from farpath.era import MODERN
 from farpath.eras import era_by_text, features
 from farpath.errors import BadInputError
-from farpath.guest.links import card_of
+from farpath.guest.links import Card, card_of
+from farpath.inputs import path_by_name
 from farpath.listing import all_eras, eras_markdown
+from farpath.plan import Plan
+from farpath.run import make_plan
+from farpath.schedule import seven_regions
 
 DOCUMENT = FilePath(__file__).parents[2] / "docs" / "eras.md"
 
 
+def plan_in(era: str) -> Plan:
+    schedule = seven_regions("reno", 10.0)
+    return make_plan(path_by_name("cern"), schedule, 7, "virtual", era_by_text(era))
+
+
 def test_today_changes_nothing_and_its_hosts_are_infinitely_fast() -> None:
     assert era_by_text("modern") == MODERN
-    assert card_of(MODERN, 1) is None
+    assert card_of(plan_in("modern")) is None
 
 
 def test_2004_has_the_initial_window_of_rfc_3390_and_a_gigabit_card() -> None:
@@ -28,11 +37,10 @@ def test_2004_has_the_initial_window_of_rfc_3390_and_a_gigabit_card() -> None:
 
 
 def test_the_card_s_queue_can_be_set() -> None:
-    era = era_by_text("2004:txqueuelen=100")
-    card = card_of(era, 7)
-    assert card is not None
+    card = card_of(plan_in("2004:txqueuelen=100"))
+    assert isinstance(card, Card)
     assert card.queue_packets == 100
-    assert "limit 100 rate 1000000000bit seed 7" in " ".join(card.tc_arguments())
+    assert "limit 100 rate 1000000000bit seed 7" in card.tc_lines("X")[0]
 
 
 @pytest.mark.parametrize(
@@ -52,8 +60,8 @@ def test_a_wrong_era_is_refused_with_what_is_allowed(wrong: str, said: str) -> N
 
 
 def test_a_card_that_is_not_as_asked_is_told() -> None:
-    card = card_of(era_by_text("2004"), 1)
-    assert card is not None
+    card = card_of(plan_in("2004"))
+    assert isinstance(card, Card)
     right = {"kind": "netem", "options": {"limit": 1000, "rate": {"rate": 125_000_000}}}
     assert card.differences(right) == []
     assert card.differences({"kind": "noqueue", "options": {}}) == [

@@ -11,7 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.guest.links import DELAY_LIMIT_PACKETS, Bottleneck, Delay
+from farpath.eras import era_by_text
+from farpath.guest.links import (
+    DELAY_LIMIT_PACKETS,
+    Bottleneck,
+    Card,
+    Delay,
+    PacingCard,
+    card_of,
+)
 from farpath.inputs import path_by_name
 from farpath.path import (
     BUFFER_BYTES_RANGE,
@@ -21,6 +29,8 @@ from farpath.path import (
     RATE_BPS_RANGE,
     RTT_MS_RANGE,
 )
+from farpath.run import make_plan
+from farpath.schedule import seven_regions
 
 CERN = path_by_name("cern")
 THERE = Delay(CERN.one_way_delay_s, CERN.loss, seed=1)
@@ -68,8 +78,11 @@ def _six_digits(value: float) -> float:
     return float(f"{value:g}")
 
 
-def tc_prints(arguments: list[str]) -> dict[str, Any]:
-    """What tc prints of a qdisc made with such arguments (tc/q_netem.c, tc/q_tbf.c)."""
+def tc_prints(lines: list[str]) -> dict[str, Any]:
+    """What tc prints of the first qdisc made by such lines (tc/q_netem.c, tc/q_tbf.c)."""
+    arguments = lines[0].partition(" handle 1: ")[2].split()[1:]
+    if "tbf" in lines[0]:
+        arguments.insert(0, "tbf")
     words = dict(pairwise(arguments))
     if "tbf" in arguments:
         rate = int(words["rate"].removesuffix("bit")) // 8
@@ -86,16 +99,17 @@ def tc_prints(arguments: list[str]) -> dict[str, Any]:
 
 
 def test_a_bottleneck_is_a_rate_and_a_buffer_with_a_bucket_of_one_frame_and_a_late_timer() -> None:
-    assert " ".join(NARROW.tc_arguments()) == (
-        "root handle 1: tbf rate 450000000bit burst 1627 limit 10500000"
-    )
+    assert NARROW.tc_lines("X") == [
+        "qdisc add dev X root handle 1: tbf rate 450000000bit burst 1627 limit 10500000"
+    ]
 
 
 def test_a_delay_line_holds_the_whole_path_and_is_seeded() -> None:
-    assert " ".join(THERE.tc_arguments()) == (
-        "root handle 1: netem limit 2000000 delay 82000000ns loss random 0.000200000000% seed 1"
-    )
-    assert "loss" not in BACK.tc_arguments()
+    assert THERE.tc_lines("X") == [
+        "qdisc add dev X root handle 1: netem limit 2000000 delay 82000000ns "
+        "loss random 0.000200000000% seed 1"
+    ]
+    assert "loss" not in BACK.tc_lines("X")[0]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +175,7 @@ def test_every_bottleneck_reads_back_as_asked(
     rate_bps: int, buffer_bytes: int, mtu_bytes: int
 ) -> None:
     queue = Bottleneck(rate_bps, buffer_bytes, mtu_bytes + ETHERNET_HEADER_BYTES, LATENESS_S)
-    assert queue.differences(tc_prints(queue.tc_arguments())) == []
+    assert queue.differences(tc_prints(queue.tc_lines("X"))) == []
 
 
 #: Numbers that six digits hold.
@@ -181,21 +195,45 @@ def test_every_delay_of_six_digits_reads_back_as_asked(
     delay_s: float, loss: float, seed: int
 ) -> None:
     queue = Delay(delay_s, loss, seed)
-    assert queue.differences(tc_prints(queue.tc_arguments())) == []
+    assert queue.differences(tc_prints(queue.tc_lines("X"))) == []
 
 
 @given(rtt_ms=st.floats(*RTT_MS_RANGE))
 def test_a_delay_line_is_within_half_a_nanosecond_of_half_the_rtt(rtt_ms: float) -> None:
-    arguments = Delay(rtt_ms / 2e3, 0.0, 1).tc_arguments()
+    arguments = Delay(rtt_ms / 2e3, 0.0, 1).tc_lines("X")[0].split()
     delay_ns = int(arguments[arguments.index("delay") + 1].removesuffix("ns"))
     assert abs(delay_ns - rtt_ms * 5e5) <= 0.5 + 1e-6
 
 
 @given(one_ms=st.integers(1, 5_000), other_ms=st.integers(1, 5_000))
 def test_two_delays_are_told_apart(one_ms: int, other_ms: int) -> None:
-    found = tc_prints(Delay(one_ms / 1e3, 0.0, 1).tc_arguments())
+    found = tc_prints(Delay(one_ms / 1e3, 0.0, 1).tc_lines("X"))
     assert (Delay(other_ms / 1e3, 0.0, 1).differences(found) == []) == (one_ms == other_ms)
 
 
 def test_a_delay_line_holds_more_than_the_windows_of_a_hundred_flows() -> None:
     assert 100 * CERN.window_bytes / (CERN.mtu_bytes - 52) < DELAY_LIMIT_PACKETS
+
+
+def test_a_flow_of_udt_gets_a_port_that_paces_and_a_card_behind_it_in_2004() -> None:
+    schedule = seven_regions("udt", 10.0)
+    today = card_of(make_plan(CERN, schedule, 1, "virtual", era_by_text("modern")))
+    of_2004 = card_of(make_plan(CERN, schedule, 1, "virtual", era_by_text("2004")))
+    assert isinstance(today, PacingCard)
+    assert isinstance(of_2004, PacingCard)
+    (alone,) = today.tc_lines("X")
+    card, pacing = of_2004.tc_lines("X")
+    assert " root handle 1: fq limit 100000 " in alone
+    assert " root handle 1: tbf rate 1000000000bit burst 1764 " in card
+    assert " parent 1:1 handle 10: fq " in pacing
+    assert today.differences({"kind": "fq"}) == []
+    assert of_2004.differences({"kind": "tbf", "options": {"rate": 125_000_000}}) == []
+    assert of_2004.differences({"kind": "netem"}) == [
+        "kind is netem, not tbf",
+        "rate is 0 bit/s, not 1000000000",
+    ]
+
+
+def test_on_other_clocks_udt_paces_itself() -> None:
+    plan = make_plan(CERN, seven_regions("udt", 10.0), 1, "wall", era_by_text("2004"))
+    assert isinstance(card_of(plan), Card)
