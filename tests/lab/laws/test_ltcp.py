@@ -15,12 +15,20 @@ LOSSES = {1e-2: 400, 1e-3: 300, 1e-4: 100, 1e-5: 40}
 KEPT = {0: 0.8, 1: 0.85}
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_ltcp_of_the_second_draft_has_its_window(run_plan: RunPlan, loss: float) -> None:
-    law = responses.ltcp(1)
-    expected = responses.mean_window(law, loss)
-    measured = responses.measure(run_plan, "ltcp", loss, expected, LOSSES[loss], delayed_ack=False)
-    responses.assert_follows(measured, law, responses.ltcp_window(loss, 1))
+@pytest.mark.parametrize(
+    ("variant", "loss"), [(1, 1e-2), (1, 1e-3), (1, 1e-4), (1, 1e-5), (0, 1e-3), (0, 1e-4)]
+)
+def test_ltcp_has_the_published_window(run_plan: RunPlan, variant: int, loss: float) -> None:
+    law = responses.ltcp(variant)
+    measured = responses.measure(
+        run_plan,
+        f"ltcp:variant={variant}",
+        loss,
+        responses.mean_window(law, loss),
+        LOSSES[loss],
+        delayed_ack=False,
+    )
+    responses.assert_follows(measured, law, responses.ltcp_window(loss, variant))
 
 
 @pytest.mark.parametrize("variant", KEPT)
