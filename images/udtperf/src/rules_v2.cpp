@@ -13,6 +13,10 @@ constexpr double us_per_s = 1e6;
 constexpr double beta = 0.0000015;
 /// A decrease lengthens the period by an eighth (3.6, on NAK).
 constexpr double slower = 1.0 + 1.0 / 8.0;
+/// Decreases for the losses of one congestion: not in the draft, with whose rule a full
+/// buffer's hundreds of NAKs stop a flow for good. UDT's program of 2007 and UDT 4 make
+/// as many at most, so that the rate does not fall by much more than half.
+constexpr int most_decreases = 5;
 /// No increase in a SYN in which more than this part was lost (3.6, rule 2).
 constexpr double most_loss = 0.001;
 /// Shortest period in us (3.6, rule 6), and the one of the quick start.
@@ -106,15 +110,17 @@ void RulesV2::on_nak(const NakNews& news) {
         const auto most = std::max<std::int64_t>(1, std::llround(std::ceil(average_naks_)));
         decrease_every_ = std::uniform_int_distribution<std::int64_t>(1, most)(random_);
         naks_ = 0;
+        decreases_ = 0;
         decrease(news.largest_sent);
-    } else if (++naks_ % decrease_every_ == 0) {
+    } else if (++naks_ % decrease_every_ == 0 && decreases_ < most_decreases) {
         decrease(news.largest_sent);
     }
 }
 
 void RulesV2::decrease(std::int32_t largest_sent) {
-    // Many NAKs at once would lengthen the period without bound, and the draft has no
-    // remedy. The program of February 2004 cut it to a round trip (core.cpp, processCtrl)
+    ++decreases_;
+    // The program of February 2004 cut the period to a round trip (core.cpp, processCtrl):
+    // a sender that waits for longer would not see what ends its wait
     period_us_ = std::min(period_us_ * slower, rtt_us_);
     last_decrease_sequence_ = largest_sent;
     pauses_ = true;

@@ -76,6 +76,7 @@ class RulesV2 {
     std::uint64_t lost_before_ = 0;
     std::int32_t last_decrease_sequence_;
     std::int64_t naks_ = 0;
+    int decreases_ = 0;
     double average_naks_ = 1;
     std::int64_t decrease_every_ = 1;
     std::minstd_rand random_;
