@@ -35,10 +35,13 @@ if TYPE_CHECKING:
 
 PATH_NAME = "cern"
 STACK = "htcp"
+UDT = "udt"
 SEED = 1
 #: The paper's region, and the one that a quick run extrapolates from.
 FULL_REGION_S = 120.0
 QUICK_REGION_S = 5.0
+#: UDT's flows need some ten seconds each to find their rates.
+UDT_REGION_S = 20.0
 #: Two flows of these lengths differ by a steady flow of 30 s: the window is open
 #: after 3 s of the path's 164 ms.
 SHORT_FLOW_S = 3.0
@@ -49,6 +52,7 @@ CPU_GOAL_S = 90.0
 PACKETS_GOAL = 450_000.0
 MEMORY_GOAL_BYTES = 1e9
 START_GOAL_S = 1.0
+UDT_SPEED_GOAL = 2.0
 RTT_GOAL_US = 1.0
 RATE_GOAL_PERCENT = 0.1
 
@@ -115,10 +119,11 @@ def one_flow(duration_s: float, folder: FilePath) -> Measured:
             )
 
 
-def all_regions(region_s: float, folder: FilePath) -> Measured:
+def all_regions(region_s: float, folder: FilePath, stack: str = STACK) -> Measured:
     """The seven-region test on the cern path, record and all."""
-    plan = make_plan(path_by_name(PATH_NAME), seven_regions(STACK, region_s), SEED, "virtual")
-    with RunProgress(f"seven regions of {region_s:g} s", plan.schedule.duration_s) as progress:
+    plan = make_plan(path_by_name(PATH_NAME), seven_regions(stack, region_s), SEED, "virtual")
+    label = f"{stack}, seven regions of {region_s:g} s"
+    with RunProgress(label, plan.schedule.duration_s) as progress:
         moments = Moments(progress)
         outcome = run_plan(plan, folder, force=True, watch=moments.watch)
     made = record.load_record(outcome.directory)
@@ -223,11 +228,33 @@ def flow_figures(short: Measured, long: Measured) -> dict[str, Figure]:
     }
 
 
+def udt_figures(run: Measured, region_s: float) -> dict[str, Figure]:
+    """Speed of UDT's seven-region test against real time, its start left out."""
+    duration_s = seven_regions(UDT, region_s).duration_s
+    return {
+        "udt_speed": Figure(
+            "UDT seven-region run against real time",
+            duration_s / (run.wall_s - run.idle_s),
+            "x",
+            Goal(UDT_SPEED_GOAL, False),
+            f"virtual over real seconds of the schedule, regions of {region_s:g} s on path "
+            "cern, hosts of 2004, alone on its core",
+        )
+    }
+
+
 def lab_figures(quick: bool) -> dict[str, Figure]:
     """All figures that need nothing but the lab."""
     region_s = QUICK_REGION_S if quick else FULL_REGION_S
     with tempfile.TemporaryDirectory(prefix="farpath-bench-") as name:
         folder = FilePath(name)
         run = all_regions(region_s, folder)
+        udt_region_s = QUICK_REGION_S if quick else UDT_REGION_S
+        udt = all_regions(udt_region_s, folder, UDT)
         short, long = (one_flow(length_s, folder) for length_s in (SHORT_FLOW_S, LONG_FLOW_S))
-    return full_run_figures(run, region_s) | flow_figures(short, long) | run_figures(run)
+    return (
+        full_run_figures(run, region_s)
+        | flow_figures(short, long)
+        | run_figures(run)
+        | udt_figures(udt, udt_region_s)
+    )

@@ -164,3 +164,10 @@ def test_a_figure_that_cannot_be_had_says_what_to_do() -> None:
 def test_the_report_fits_a_hundred_columns() -> None:
     text = _report(Figure("f" * 33, 123.0, "packets/s", Goal(1e6, False), "word " * 100))
     assert max(len(line) for line in text.splitlines()) <= 100
+
+
+def test_udts_speed_counts_the_schedule_without_the_start() -> None:
+    run = _measured(wall_s=42.0, cpu_s=1.0)  # 2 s of start, then 80 virtual seconds
+    speed = labruns.udt_figures(run, region_s=10.0)["udt_speed"]
+    assert speed.value == pytest.approx(2.0)
+    assert speed.reached
