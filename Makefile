@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
 RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP MTU STACK ERA REGION SEED LAB CLOCK OUT
-OTHER_VARIABLES := KERNEL_SRC KERNEL_VERSION FORCE JSON
+OTHER_VARIABLES := KERNEL_SRC KERNEL_VERSION KDIR FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
 # A mistyped variable must not run the default in silence.
@@ -28,7 +28,7 @@ chosen = $(if $(filter-out 0 no false,$($(1))),$(2))
 VENV := .venv/farpath-installed
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/debian.sh
 
-.PHONY: help setup host-packages venv kernel stacks images rootfs-lab rootfs-sender \
+.PHONY: help setup host-packages venv kernel stacks modules images rootfs-lab rootfs-sender \
 	experiment test check bench clean clean-cache
 
 help:
@@ -40,6 +40,7 @@ help:
 	make setup        what the targets above need: packages, .venv, kernel, root file systems
 	make kernel       the lab's kernel alone
 	make stacks       the kernel and farpath's own stacks, as its modules
+	make modules      the same stacks for a kernel of yours: KDIR=<its build tree>
 	make images       the root file systems alone
 	make clean        remove what was made in this clone (not results/)
 	make clean-cache  remove what was built for all clones
@@ -91,6 +92,10 @@ kernel:
 
 stacks: kernel
 	@$(call linked,images/kernel/modules build/kernel images/kernel/stacks,stacks)
+
+# For a kernel that runs elsewhere: nothing of the lab is built or needed
+modules:
+	@$(MAKE) -C images/kernel/stacks modules $(if $(KDIR),KDIR=$(call quote,$(KDIR)))
 
 images: rootfs-lab rootfs-sender
 

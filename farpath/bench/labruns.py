@@ -233,7 +233,7 @@ def udt_figures(run: Measured, region_s: float) -> dict[str, Figure]:
     duration_s = seven_regions(UDT, region_s).duration_s
     return {
         "udt_speed": Figure(
-            "UDT seven-region run against real time",
+            "UDT run against real time",
             duration_s / (run.wall_s - run.idle_s),
             "x",
             Goal(UDT_SPEED_GOAL, False),

@@ -82,17 +82,19 @@ def test_the_sources_keep_the_kernels_style(images: Images) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_make_modules_builds_them_out_of_tree_without_a_warning(
+def test_make_modules_builds_them_out_of_tree_again_and_again_without_a_warning(
     images: Images, tmp_path: FilePath
 ) -> None:
     copy = tmp_path / "stacks"
     shutil.copytree(SOURCES, copy)
-    done = subprocess.run(
-        ["make", "-C", str(copy), "modules", f"KDIR={images.kernel / 'tree'}", "W=1"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert sorted(file.stem for file in copy.glob("*.ko")) == sorted(f"tcp_{n}" for n in NAMES)
-    assert "warning" not in done.stdout + done.stderr
+    for _ in range(2):
+        done = subprocess.run(
+            ["make", "-C", str(copy), "modules", f"KDIR={images.kernel / 'tree'}", "W=1"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "warning" not in done.stdout + done.stderr
+    built = sorted(file.stem for file in copy.glob("*.ko"))
+    assert built == sorted(f"tcp_{name}" for name in NAMES)
