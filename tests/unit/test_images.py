@@ -51,7 +51,7 @@ def test_a_stack_that_the_kernel_lacks_is_named_with_the_remedy(images: Images) 
 def test_modules_for_another_kernel_are_refused(build: FilePath) -> None:
     manifest = {"linux_hash": "other", "modules": {}}
     (build / "stacks" / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(MachineLacksError, match="another kernel.*make setup"):
+    with pytest.raises(MachineLacksError, match=r"another kernel.*make setup"):
         find_images(build)
 
 
