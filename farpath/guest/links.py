@@ -32,6 +32,22 @@ LATENESS_S = {"virtual": 2e-6, "cpu": 50e-6, "wall": 200e-6}
 LEAST_SLACK_BYTES = 64
 
 
+def bucket_bytes(rate_bps: int, frame_bytes: int, lateness_s: float) -> int:
+    """A tbf's bucket: one frame and what its timer may be late by.
+
+    >>> bucket_bytes(450_000_000, 1514, 2e-6)
+    1627
+    """
+    return frame_bytes + max(math.ceil(rate_bps / 8 * lateness_s), LEAST_SLACK_BYTES)
+
+
+def rate_differences(found_bytes_per_s: int, rate_bps: int) -> list[str]:
+    """How a rate, as tc prints it in whole bytes per second, differs from one asked for."""
+    if found_bytes_per_s * 8 == rate_bps // 8 * 8:
+        return []
+    return [f"rate is {found_bytes_per_s * 8} bit/s, not {rate_bps}"]
+
+
 @dataclass(frozen=True)
 class Bottleneck:
     """A rate and a drop-tail buffer: tbf over bfifo (net/sched/sch_tbf.c).
@@ -46,8 +62,7 @@ class Bottleneck:
 
     def tc_lines(self, port: str) -> list[str]:
         """What ``tc -batch`` is told for a port."""
-        slack = math.ceil(self.rate_bps / 8 * self.lateness_s)
-        burst = self.frame_bytes + max(slack, LEAST_SLACK_BYTES)
+        burst = bucket_bytes(self.rate_bps, self.frame_bytes, self.lateness_s)
         return [
             f"qdisc add dev {port} root handle 1: tbf rate {self.rate_bps}bit burst {burst} "
             f"limit {self.buffer_bytes}"
@@ -59,8 +74,7 @@ class Bottleneck:
         found = []
         if qdisc.get("kind") != "tbf":
             found.append(f"kind is {qdisc.get('kind')}, not tbf")
-        if options.get("rate", 0) * 8 != self.rate_bps // 8 * 8:
-            found.append(f"rate is {options.get('rate', 0) * 8} bit/s, not {self.rate_bps}")
+        found += rate_differences(options.get("rate", 0), self.rate_bps)
         if options.get("limit") != self.buffer_bytes:
             found.append(f"buffer is {options.get('limit')} bytes, not {self.buffer_bytes}")
         return found
@@ -135,10 +149,7 @@ class Card:
             found.append(f"kind is {qdisc.get('kind')}, not netem")
         if options.get("limit") != self.queue_packets:
             found.append(f"limit is {options.get('limit')} packets, not {self.queue_packets}")
-        rate_bps = options.get("rate", {}).get("rate", 0) * 8
-        if rate_bps != self.rate_bps // 8 * 8:
-            found.append(f"rate is {rate_bps} bit/s, not {self.rate_bps}")
-        return found
+        return found + rate_differences(options.get("rate", {}).get("rate", 0), self.rate_bps)
 
 
 @dataclass(frozen=True)
@@ -158,8 +169,7 @@ class PacingCard:
         fq = f"fq limit {PACED_PACKETS} flow_limit {PACED_PACKETS} timer_slack 1"
         if self.rate_bps is None:
             return [f"qdisc add dev {port} root handle 1: {fq}"]
-        slack = math.ceil(self.rate_bps / 8 * LATENESS_S["virtual"])
-        burst = self.frame_bytes + max(slack, LEAST_SLACK_BYTES)
+        burst = bucket_bytes(self.rate_bps, self.frame_bytes, LATENESS_S["virtual"])
         limit = PACED_PACKETS * self.frame_bytes
         return [
             f"qdisc add dev {port} root handle 1: tbf rate {self.rate_bps}bit burst {burst} "
@@ -173,9 +183,8 @@ class PacingCard:
         found = []
         if qdisc.get("kind") != wanted:
             found.append(f"kind is {qdisc.get('kind')}, not {wanted}")
-        rate_bps = qdisc.get("options", {}).get("rate", 0) * 8
-        if self.rate_bps is not None and rate_bps != self.rate_bps // 8 * 8:
-            found.append(f"rate is {rate_bps} bit/s, not {self.rate_bps}")
+        if self.rate_bps is not None:
+            found += rate_differences(qdisc.get("options", {}).get("rate", 0), self.rate_bps)
         return found
 
 
