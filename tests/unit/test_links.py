@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import doctest
 import json
 from itertools import pairwise
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath.eras import era_by_text
+from farpath.guest import links
 from farpath.guest.links import (
     DELAY_LIMIT_PACKETS,
     Bottleneck,
@@ -237,3 +239,7 @@ def test_a_flow_of_udt_gets_a_port_that_paces_and_a_card_behind_it_in_2004() -> 
 def test_on_other_clocks_udt_paces_itself() -> None:
     plan = make_plan(CERN, seven_regions("udt", 10.0), 1, "wall", era_by_text("2004"))
     assert isinstance(card_of(plan), Card)
+
+
+def test_the_examples_in_the_documentation_are_true() -> None:
+    assert doctest.testmod(links).failed == 0
