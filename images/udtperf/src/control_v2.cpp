@@ -7,30 +7,13 @@ namespace udtperf {
 
 namespace {
 
-/// A NAK's entry with this bit set starts a range, which the next entry ends (draft
-/// section 3.9).
-constexpr std::uint32_t range_bit = 0x80000000;
 constexpr std::uint32_t sequence_bits = 0x7fffffff;
-
-std::int32_t sequence_of(std::int32_t entry) {
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(entry) & sequence_bits);
-}
+/// A NAK's type (3.2), and what headers take of a packet.
+constexpr int type_nak = 3;
+constexpr int header_bytes = 28 + 16;
 
 std::uint64_t distance(std::int32_t from, std::int32_t to) {
     return (static_cast<std::uint32_t>(to) - static_cast<std::uint32_t>(from)) & sequence_bits;
-}
-
-NakNews read_nak(const std::int32_t* list, int length) {
-    NakNews news;
-    for (int i = 0; i < length; ++i) {
-        const std::int32_t first = sequence_of(list[i]);
-        const bool range = (static_cast<std::uint32_t>(list[i]) & range_bit) && i + 1 < length;
-        const std::int32_t last = range ? sequence_of(list[++i]) : first;
-        news.lost_packets += distance(first, last) + 1;
-        if (news.lost_packets == 1 || is_after(last, news.largest_lost))
-            news.largest_lost = last;
-    }
-    return news;
 }
 
 } // namespace
@@ -38,6 +21,8 @@ NakNews read_nak(const std::int32_t* list, int length) {
 void ControlV2::init() {
     rules_ = std::make_unique<RulesV2>(m_iMSS, m_dMaxCWndSize, m_iSndCurrSeqNo);
     acked_to_ = m_iSndCurrSeqNo + 1;
+    // Both directions start at the same sequence number (core.cpp, connect)
+    losses_ = std::make_unique<LossesV2>(acked_to_);
     setACKTimer(static_cast<int>(syn_us));
     publish();
 }
@@ -74,6 +59,27 @@ void ControlV2::onPktSent(const CPacket*) {
     ++sent_packets_;
     if (pausing_.exchange(false))
         m_dPktSndPeriod = rules_->period_us();
+}
+
+void ControlV2::onPktReceived(const CPacket* packet) {
+    const double now_us = static_cast<double>(clock::unix_us());
+    losses_->on_arrival(packet->m_iSeqNo, now_us);
+    if (!losses_->none() && now_us >= next_nak_us_)
+        repeat_nak(now_us);
+}
+
+// The NAK timer: once in a round trip (3.3). RTTVar, which the draft adds, is not for a
+// congestion control to see; 0 stands for it.
+void ControlV2::repeat_nak(double now_us) {
+    next_nak_us_ = now_us + m_iRTT;
+    const auto most = static_cast<std::size_t>(m_iMSS - header_bytes) / sizeof(std::int32_t);
+    auto entries = losses_->report(now_us, m_iRTT, most);
+    if (entries.empty())
+        return;
+    CPacket nak;
+    nak.pack(type_nak, nullptr, entries.data(),
+             static_cast<int>(entries.size() * sizeof(std::int32_t)));
+    sendCustomMsg(nak);
 }
 
 void ControlV2::publish() {

@@ -9,6 +9,9 @@ namespace udtperf {
 namespace {
 
 constexpr double us_per_s = 1e6;
+/// Sequence numbers have 31 bits (3.2); the 32nd starts a range in a NAK (3.9).
+constexpr std::uint32_t sequence_bits = 0x7fffffff;
+constexpr std::uint32_t range_bit = 0x80000000;
 /// Beta of the increase (3.6, rule 3).
 constexpr double beta = 0.0000015;
 /// A decrease lengthens the period by an eighth (3.6, on NAK).
@@ -42,11 +45,28 @@ double faster_period_us(double period_us, double inc_packets) {
 }
 
 bool is_after(std::int32_t a, std::int32_t b) {
-    constexpr std::uint32_t bits31 = 0x7fffffff;
     constexpr std::uint32_t half = 0x40000000;
     const std::uint32_t distance =
-        (static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b)) & bits31;
+        (static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b)) & sequence_bits;
     return distance != 0 && distance < half;
+}
+
+NakNews read_nak(const std::int32_t* entries, int count) {
+    NakNews news;
+    for (int i = 0; i < count; ++i) {
+        const auto entry = static_cast<std::uint32_t>(entries[i]);
+        const auto first = static_cast<std::int32_t>(entry & sequence_bits);
+        const bool range = (entry & range_bit) && i + 1 < count;
+        const std::int32_t last = range ? entries[++i] : first;
+        const bool is_first = news.lost_packets == 0;
+        news.lost_packets +=
+            ((static_cast<std::uint32_t>(last) - static_cast<std::uint32_t>(first)) &
+             sequence_bits) +
+            1;
+        if (is_first || is_after(last, news.largest_lost))
+            news.largest_lost = last;
+    }
+    return news;
 }
 
 RulesV2::RulesV2(int mss_bytes, double most_window_packets, std::int32_t first_sequence)

@@ -40,6 +40,10 @@ struct NakNews {
     std::uint64_t lost_packets = 0;
 };
 
+/// What the entries of a NAK say (3.9): single sequence numbers, and ranges of which the
+/// first has the highest bit set.
+NakNews read_nak(const std::int32_t* entries, int count);
+
 class RulesV2 {
   public:
     RulesV2(int mss_bytes, double most_window_packets, std::int32_t first_sequence);

@@ -187,6 +187,21 @@ TEST(equal_flows_take_equal_decisions) {
     check(one.rules.period_us() == two.rules.period_us(), "the random choices differ");
 }
 
+TEST(a_nak_names_single_packets_and_ranges) {
+    const auto from = [](std::int32_t first) {
+        return static_cast<std::int32_t>(static_cast<std::uint32_t>(first) | 0x80000000u);
+    };
+    const std::int32_t late = 0x7ffffff0;
+    for (const std::int32_t base : {0, 1'752'172'449, late}) {
+        const std::int32_t range[] = {from(base), base + 1};
+        const NakNews one = read_nak(range, 2);
+        check(one.lost_packets == 2 && one.largest_lost == base + 1, "a range alone");
+        const std::int32_t mixed[] = {base, from(base + 2), base + 5, base + 7};
+        const NakNews more = read_nak(mixed, 4);
+        check(more.lost_packets == 6 && more.largest_lost == base + 7, "a range among others");
+    }
+}
+
 TEST(sequence_numbers_wrap_at_31_bits) {
     check(is_after(1, 0) && !is_after(0, 1) && !is_after(5, 5), "plain order");
     check(is_after(0, 0x7fffffff) && !is_after(0x7fffffff, 0), "wrapped order");
