@@ -131,16 +131,17 @@ def assert_falls(rows: list[Row], stack: str) -> None:
     for before, after in pairwise(rows):
         if after["naks"] != 1 or before["naks"] or before["lost_packets"]:
             continue
-        step = increase_packets(before["bandwidth_mbps"], before["snd_period_us"], stack)
-        # Up to eleven increases before or after the one decrease, each at most the step
-        # of a rate less by an eighth, a decade more at the most
+        # Up to eleven increases before or after the one decrease, none more than the step
+        # of the lower rate
         fallen = packets_per_syn(before) * 8 / 9
+        lower = {**before, "snd_period_us": before["snd_period_us"] * 9 / 8}
+        step = max(steps_around(lower, stack))
         found = packets_per_syn(after)
         print(f"{stack}: fell to {found / packets_per_syn(before):.4f} of its rate, 8/9 = 0.8889")
         # UDT 4 rounds the period up to a whole us after its decrease (ccc.cpp, onLoss)
         rounding = 1.0 if stack == "udt4" else 0.0
         assert found >= SYN_S * 1e6 / (SYN_S * 1e6 / fallen + rounding) * 0.999
-        assert found <= fallen + (SYNS_PER_SAMPLE + 1) * max(10 * step, LEAST[stack])
+        assert found <= fallen + (SYNS_PER_SAMPLE + 1) * step
         judged += 1
     assert judged >= 3, f"only {judged} losses on their own"
 
