@@ -60,8 +60,12 @@ Observer::Event Observer::wait(std::uint64_t until_ns) {
     const timespec left = clock::to_timespec(until_ns > now_ns ? until_ns - now_ns : 0);
     ppoll(sources.data(), sources.size(), until_ns == for_ever ? nullptr : &left, nullptr);
     clock::woke();
-    if (sources[1].revents)
-        return Event::signal;
+    if (sources[1].revents) {
+        // Taken, or it would end the program once signals are let through again
+        signalfd_siginfo taken{};
+        if (::read(signals_.get(), &taken, sizeof(taken)) == sizeof(taken))
+            return Event::signal;
+    }
     if (!sources[0].revents)
         return Event::time;
     worker_.acknowledge();

@@ -5,6 +5,10 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import json
+import signal
+import socket
+import subprocess
+import time
 from collections.abc import Iterator
 from itertools import pairwise
 from math import ceil, log10
@@ -13,6 +17,7 @@ from typing import Any
 import pytest
 
 from farpath.inputs import path_by_name
+from farpath.lab.images import find_images
 from farpath.path import Path
 from farpath.plan import Plan
 from farpath.record import Record
@@ -163,3 +168,72 @@ def four_flows() -> Plan:
 
 def test_two_equal_runs_of_udt_give_equal_fingerprints(run_plan: RunPlan) -> None:
     assert run_plan(four_flows()).fingerprint == run_plan(four_flows()).fingerprint
+
+
+def udtperf(*arguments: str) -> subprocess.Popen[str]:
+    """The end hosts' program on this machine, with the end hosts' own libraries."""
+    root = find_images().sender / "rootfs"
+    return subprocess.Popen(
+        [
+            str(root / "lib64" / "ld-linux-x86-64.so.2"),
+            *("--library-path", str(root / "usr" / "lib" / "x86_64-linux-gnu")),
+            str(root / "usr" / "bin" / "udtperf"),
+            *arguments,
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def free_port() -> str:
+    """A UDP port that nobody has."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+def test_a_terminated_sender_reports_what_it_sent() -> None:
+    port = free_port()
+    small = ["--port", port, "--json", "--udp-rcvbuf", "200000", "--udp-sndbuf", "200000"]
+    server = udtperf("--server", "--one-off", *small)
+    client = udtperf("--client", "127.0.0.1", "--time", "60", "--max-rate", "10000000", *small)
+    time.sleep(2.5)
+    client.send_signal(signal.SIGTERM)
+    sent, _ = client.communicate(timeout=30)
+    taken, _ = server.communicate(timeout=60)
+    report = json.loads(sent)
+    assert client.returncode == 0
+    assert "error" not in report
+    assert len(report["intervals"]) >= 2
+    # The server knows that a minute was meant, and says that it was not
+    assert server.returncode == 1
+    assert "the transfer ended after" in json.loads(taken)["error"]
+
+
+def test_a_server_that_nobody_calls_ends_when_told() -> None:
+    server = udtperf("--server", "--one-off", "--port", free_port(), "--json")
+    time.sleep(1.0)
+    server.send_signal(signal.SIGINT)
+    said, _ = server.communicate(timeout=30)
+    assert server.returncode == 0
+    assert json.loads(said)["intervals"] == []
+
+
+def test_a_buffer_that_the_kernel_cuts_is_refused() -> None:
+    port = free_port()
+    large = ["--port", port, "--udp-rcvbuf", "1000000000"]
+    server = udtperf("--server", "--one-off", *large)
+    client = udtperf("--client", "127.0.0.1", "--time", "1", *large)
+    _, said = client.communicate(timeout=30)
+    server.communicate(timeout=60)
+    assert client.returncode == 1
+    assert "raise net.core.rmem_max" in said
+
+
+def test_a_server_that_is_not_there_is_named() -> None:
+    port = free_port()
+    client = udtperf("--client", "127.0.0.1", "--time", "1", "--port", port)
+    _, said = client.communicate(timeout=30)
+    assert client.returncode == 1
+    assert f"cannot connect to 127.0.0.1 port {port}" in said
