@@ -53,13 +53,15 @@ def test_the_nine_of_the_paper_are_run_on_hosts_of_2004(
 def test_flows_share_the_bottleneck_and_carry_no_more_than_it_does(
     runs: dict[str, tuple[Record, Summary]], stack: str
 ) -> None:
-    # Payload is 1448 of 1514 bytes of a frame at most; a second of several round
-    # trips may deliver what waited for a lost packet, a region of ten does not.
+    # A frame of 1514 bytes carries 1456 bytes at most, UDT's. A region may also deliver
+    # what waited behind a lost packet as it began: a window of each flow present.
     record, summary = runs[stack]
-    most_bps = record.plan.path.rate_bps * 1460 / 1514
+    path = record.plan.path
+    most_bps = path.rate_bps * 1456 / 1514
     assert len(summary.regions) == 7
     for region in summary.regions:
-        assert region.mean_bps <= 1.02 * most_bps
+        waiting_bps = 8 * len(region.flows) * path.window_bytes / REGION_S
+        assert region.mean_bps <= most_bps + waiting_bps
     # Four slow starts find a tenth of the path, whatever follows.
     assert summary.mean_bps > 0.1 * most_bps
     carried = record.samples.flows.groupby("flow")["throughput_bps"].mean()
