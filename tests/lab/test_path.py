@@ -145,8 +145,9 @@ def test_a_lab_that_is_not_what_was_asked_fails_and_says_how(run_plan: RunPlan) 
 
 
 def test_a_guest_without_enough_memory_fails_and_says_so(run_plan: RunPlan) -> None:
+    # 28 to 48 MiB end so; near 40 MiB the guest first reclaims for long, at 24 MiB for ever.
     with pytest.raises(LabFailedError, match="memory"):
-        run_plan(single_flow("reno", 2.0, memory_bytes=40 << 20))
+        run_plan(single_flow("reno", 2.0, memory_bytes=32 << 20))
 
 
 def test_the_record_holds_every_package_version(filled_record: Record) -> None:
