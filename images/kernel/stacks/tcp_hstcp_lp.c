@@ -34,6 +34,9 @@
  *    when the last packet covered was sent, and is the lesser of two ACKs in a row,
  *    as one may be of a packet for which no second came; and a window of one packet,
  *    of which each ACK may be held, is not measured.
+ *  - What an indication halves is what is in flight (RFC 2581's FlightSize) where that
+ *    is less than cwnd: half of a cwnd that has grown past the receiver's window would
+ *    leave the queue as it is, and the next indication would set it to 1.
  *  - Timestamps count 1 ms, so two samples of one delay can differ by 1: an
  *    indication also takes more than 1 above d_min.
  *
@@ -151,7 +154,7 @@ static void hstcp_lp_yield(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct hstcp_lp *ca = inet_csk_ca(sk);
-	u32 cwnd = tcp_snd_cwnd(tp);
+	u32 cwnd = min(tcp_snd_cwnd(tp), max(tcp_packets_in_flight(tp), 2U));
 
 	cwnd = hstcp_lp_infers(sk) ? 1 : cwnd - cwnd * early_decrease_percent / 100;
 	cwnd = max(cwnd, 1U);

@@ -123,3 +123,14 @@ def test_hstcp_does_not_give_way_to_reno(run_plan: RunPlan) -> None:
     share = rows_of(record, "flow1", 12, 25)["throughput_bps"].mean() / _goodput_bps(path)
     print(f"part of the path that HSTCP keeps: {share:.3f}")
     assert share > 0.5
+
+
+def test_alone_and_limited_by_its_receiver_it_halves_what_is_in_flight(run_plan: RunPlan) -> None:
+    # The receiver's window of 8.4 MB on a path of 4.9 MB makes a queue; cwnd grows past
+    # that window. Half of the window in flight is 85 % of the path, and leaves no queue.
+    path = dataclasses.replace(path_by_name("ufl"), loss=0.0)
+    record = run_plan(single_flow("hstcp_lp", 6.0, path))
+    used = rows_of(record, "flow1", 3.0, 6.0)["throughput_bps"].mean() / _goodput_bps(path)
+    expected = path.window_bytes / 2 / path.bdp_bytes
+    print(f"part of the path used: {used:.3f} / at least {expected:.3f}, growing by a(w)")
+    assert expected - 0.05 < used < 1.0
