@@ -29,11 +29,11 @@ def flow_colour(number: int) -> str:
 
 
 def title(plan: Plan) -> str:
-    """What a figure is of: path, stack, region and seed."""
+    """What a figure is of: path, stack, the hosts' era, region and seed."""
     stacks = " + ".join(sorted({flow.stack for flow in plan.schedule.flows}))
     path = plan.path.title or plan.path.name
     region = f"regions of {plan.schedule.region_s:g} s"
-    return f"{path}: {stacks}, {region}, seed {plan.seed}"
+    return f"{path}: {stacks}, era {plan.era.name}, {region}, seed {plan.seed}"
 
 
 def boundaries_s(plan: Plan) -> list[float]:

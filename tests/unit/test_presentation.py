@@ -84,7 +84,7 @@ def test_the_figure_shows_each_flow_and_says_what_it_is_of(samples: Samples, pla
     assert lower.get_legend_handles_labels()[1] == ["flow1", "flow2", "bottleneck rate"]
     assert "lost" in upper.texts[0].get_text()
     assert lower.get_ylim()[1] > 450
-    assert figure.get_suptitle() == "SLAC to CERN, 2004: htcp, regions of 5 s, seed 1"
+    assert figure.get_suptitle() == "SLAC to CERN, 2004: htcp, era modern, regions of 5 s, seed 1"
 
 
 def test_a_run_without_any_answered_ping_still_has_a_figure(samples: Samples, plan: Plan) -> None:
