@@ -26,6 +26,17 @@ static inline void ack_grow(struct tcp_sock *tp)
 }
 
 /*
+ * Whether the window was full before this ACK, which took @acked packets out of it:
+ * only then did it grow (prior_in_flight >= snd_cwnd in tcp_ack of 2.4 and 2.6.11).
+ * So cwnd stays at the receiver's window, where mainline's tcp_is_cwnd_limited lets
+ * slow start reach twice that, and a first loss would take nothing that is in use.
+ */
+static inline bool ack_window_was_full(const struct tcp_sock *tp, u32 acked)
+{
+	return tcp_packets_in_flight(tp) + acked >= tcp_snd_cwnd(tp);
+}
+
+/*
  * Slow start: one packet more for this ACK, and true, up to and including
  * ssthresh. The comparison is that of reno_cong_avoid in 2.6.11, which grew by
  * one packet at the threshold itself, where mainline stops.

@@ -76,7 +76,7 @@ static void africa_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct africa *ca = inet_csk_ca(sk);
 
-	if (!tcp_is_cwnd_limited(sk))
+	if (!ack_window_was_full(tp, acked))
 		return;
 	if (ack_slow_start(tp))
 		return;

@@ -103,7 +103,7 @@ static void bic_2004_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	struct bic_2004 *ca = inet_csk_ca(sk);
 	u32 cwnd = tcp_snd_cwnd(tp);
 
-	if (!tcp_is_cwnd_limited(sk) || ack_slow_start(tp))
+	if (!ack_window_was_full(tp, acked) || ack_slow_start(tp))
 		return;
 	if (cwnd <= low_window) {
 		ack_avoid(tp, cwnd);

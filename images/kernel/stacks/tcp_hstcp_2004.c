@@ -37,7 +37,7 @@ static void hstcp_2004_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	struct hstcp_2004 *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!tcp_is_cwnd_limited(sk))
+	if (!ack_window_was_full(tp, acked))
 		return;
 	if (hstcp_slow_start(tp, max_ssthresh))
 		return;

@@ -112,7 +112,7 @@ static void htcp_2004_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	struct htcp_2004 *ca = inet_csk_ca(sk);
 	u32 whole;
 
-	if (!tcp_is_cwnd_limited(sk) || ack_slow_start(tp))
+	if (!ack_window_was_full(tp, acked) || ack_slow_start(tp))
 		return;
 	/* One packet per ACK at most: no faster than slow start */
 	whole = tcp_snd_cwnd(tp) * SCALE;

@@ -107,7 +107,7 @@ static void ltcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct ltcp *ca = inet_csk_ca(sk);
 
-	if (!tcp_is_cwnd_limited(sk))
+	if (!ack_window_was_full(tp, acked))
 		return;
 	/* Below ssthresh, not at it: recovery from a loss ends at ssthresh */
 	if (tcp_snd_cwnd(tp) < tp->snd_ssthresh)

@@ -9,8 +9,7 @@
  * and by the factor 1 + 1/r in slow start; mainline, which counts packets, grows
  * by 1 and by the factor 2 whatever r is.
  *
- * Loss recovery, retransmission and the test whether the window limits the flow
- * are those of the kernel that loads this module.
+ * Loss recovery and retransmission are those of the kernel that loads this module.
  */
 
 #include <linux/module.h>
@@ -21,7 +20,7 @@ static void reno_2004_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!tcp_is_cwnd_limited(sk))
+	if (!ack_window_was_full(tp, acked))
 		return;
 	if (!ack_slow_start(tp))
 		ack_avoid(tp, tcp_snd_cwnd(tp));

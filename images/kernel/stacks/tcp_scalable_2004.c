@@ -36,7 +36,7 @@ static void scalable_2004_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!tcp_is_cwnd_limited(sk) || ack_slow_start(tp))
+	if (!ack_window_was_full(tp, acked) || ack_slow_start(tp))
 		return;
 	if (tcp_snd_cwnd(tp) <= legacy_window)
 		ack_avoid(tp, tcp_snd_cwnd(tp));
