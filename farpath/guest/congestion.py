@@ -62,8 +62,10 @@ def parameters(stacks: Sequence[Stack]) -> dict[str, dict[str, str]]:
     """All parameters of each stack's congestion control as the kernel has them."""
     found = {}
     for stack in stacks:
-        folder = MODULES / f"tcp_{stack.congestion}" / "parameters"
-        if stack.congestion and folder.is_dir():
+        if stack.kernel_parameters is None:
+            continue
+        folder = MODULES / stack.kernel_parameters / "parameters"
+        if folder.is_dir():
             found[stack.label] = {
                 file.name: _shown(file.read_text()) for file in sorted(folder.iterdir())
             }

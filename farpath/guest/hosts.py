@@ -16,6 +16,7 @@ from farpath.stack import IMAGE, Stack
 #: Root file systems of end hosts, as hostfs reaches them: farpath's and a user's.
 SENDER_IMAGE = f"{SHARE}/sender"
 OWN_IMAGE = f"{SHARE}/{IMAGES_DIR}/{{name}}"
+CRUN = ("crun", "--cgroup-manager=cgroupfs")
 BUNDLES = FilePath("/run/containers")
 #: Where the discarding receive lives in the sender image.
 SINK_LIBRARY = "/usr/lib/farpath/sink.so"
@@ -79,6 +80,11 @@ def _mount_root(bundle: FilePath, image: str) -> None:
     run("mount", "-t", "hostfs", "-o", f"hostfs={image}", "none", str(bundle / "root"))
 
 
+def _spawn(words: list[str], stdout: IO[bytes], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start crun with these words; its output goes to the given files."""
+    return subprocess.Popen([*CRUN, *words], stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
+
+
 class EndHost:
     """One running container with farpath's programs and the commands started in it."""
 
@@ -97,7 +103,7 @@ class EndHost:
         log = BUNDLES / "crun.log"
         with log.open("ab") as output:
             done = subprocess.run(
-                ["crun", "--cgroup-manager=cgroupfs", *arguments],
+                [*CRUN, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -119,12 +125,7 @@ class EndHost:
         """Start a command in the container; its output goes to the given files."""
         merged = {**ENVIRONMENT, **(environment or {})}
         variables = [f"--env={name}={value}" for name, value in merged.items()]
-        return subprocess.Popen(
-            ["crun", "--cgroup-manager=cgroupfs", "exec", *variables, self.name, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-        )
+        return _spawn(["exec", *variables, self.name, *arguments], stdout, stderr)
 
     def listens(self, port: int) -> bool:
         """Whether some TCP or UDP socket of the host waits on ``port`` for anyone."""
@@ -168,12 +169,7 @@ class OwnHost(EndHost):
         bundle = BUNDLES / f"{self.name}-{self.started}"
         bundle.mkdir()
         (bundle / "config.json").write_text(json.dumps(config))
-        return subprocess.Popen(
-            ["crun", "--cgroup-manager=cgroupfs", "run", "--bundle", str(bundle), bundle.name],
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-        )
+        return _spawn(["run", "--bundle", str(bundle), bundle.name], stdout, stderr)
 
 
 class EndHosts:
