@@ -136,7 +136,12 @@ void write_end(Json& json, const Report& report) {
     const double duration_s = report.intervals.empty() ? 0.0 : report.intervals.back().end_s;
     json.key("end").open('{').field("seconds", duration_s).field("bytes", bytes);
     json.field("bits_per_second", megabits_per_second(bytes, duration_s) * 1e6);
-    json.field("retransmits", retransmits).close('}');
+    json.field("retransmits", retransmits);
+    if (duration_s > 0) {
+        json.key("cpu_utilization_percent").open('{');
+        json.field("host_total", 100 * report.cpu_s / duration_s).close('}');
+    }
+    json.close('}');
 }
 
 } // namespace

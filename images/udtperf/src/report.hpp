@@ -44,6 +44,8 @@ struct Report {
     std::int64_t udp_rcvbuf_bytes = 0;
     std::string peer;
     std::vector<Interval> intervals;
+    /// User and system time that the program took
+    double cpu_s = 0;
     std::string error; // empty: none
 };
 

@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 
 #include <array>
@@ -184,6 +185,16 @@ packets::Tuning tuning_of(const Options& options) {
     return tuning;
 }
 
+/// User and system time of this program so far, as getrusage(2) tells it.
+double cpu_taken_s() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
 } // namespace
 
 Report transfer(const Options& asked, const Watch& watch) {
@@ -204,6 +215,7 @@ Report transfer(const Options& asked, const Watch& watch) {
         report.error = failure.what();
     }
     report.payload_bytes = payload_bytes(options);
+    report.cpu_s = cpu_taken_s();
     return report;
 }
 

@@ -11,6 +11,7 @@ Report example(Role role) {
     report.options.role = role;
     report.payload_bytes = 1456;
     report.peer = "10.0.0.2";
+    report.cpu_s = 0.5;
     Interval row;
     row.end_s = 1;
     row.bytes = 12'500'000;
@@ -51,7 +52,8 @@ TEST(the_end_sums_up_all_rows) {
     second.end_s = 2;
     report.intervals.push_back(second);
     check_has(to_json(report), "\"end\":{\"seconds\":2.000000,\"bytes\":25000000,"
-                               "\"bits_per_second\":100000000.000000,\"retransmits\":6}");
+                               "\"bits_per_second\":100000000.000000,\"retransmits\":6,"
+                               "\"cpu_utilization_percent\":{\"host_total\":25.000000}}");
 }
 
 TEST(an_error_is_named_and_its_absence_is_not) {
