@@ -15,6 +15,10 @@ class FarpathError(Exception):
         self.message = message
         self.detail = detail
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows instead of a traceback: the same as the command line."""
+        return [f"farpath: {self.message}", *(f"  | {line}" for line in self.detail.splitlines())]
+
 
 class BadInputError(FarpathError):
     """The user asked for something that is not offered."""

@@ -24,11 +24,17 @@ def server_arguments(flow: Flow, interval_s: float) -> list[str]:
     return programs.server_arguments([PROGRAM], flow, interval_s, {})
 
 
-def client_arguments(flow: Flow, address: str, interval_s: float, congestion: str) -> list[str]:
-    """The sending side of one flow with a congestion control of the kernel."""
+def client_arguments(
+    flow: Flow, address: str, interval_s: float, congestion: str, zerocopy: bool
+) -> list[str]:
+    """The sending side of one flow with a congestion control of the kernel.
+
+    ``zerocopy``: sendfile(2) instead of write(2), which an application of 2004 would have
+    used: for where CPU is not counted.
+    """
     options = {"congestion": congestion, "length": str(BLOCK_BYTES)}
     command = programs.client_arguments([PROGRAM], flow, address, interval_s, options)
-    return [*command, "--zerocopy"]
+    return [*command, "--zerocopy"] if zerocopy else command
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,15 @@ def _report(text: str) -> dict[str, Any]:
 def parse_congestion(text: str) -> str:
     """The congestion control that a sending iperf3 had, as its kernel told it."""
     return str(_report(text).get("end", {}).get("sender_tcp_congestion", ""))
+
+
+def parse_cpu_share(text: str) -> float | None:
+    """The part of its test for which a program held a core, if it tells.
+
+    iperf3's own user and system time over real time (cpu_util in src/iperf_util.c).
+    """
+    told = _report(text).get("end", {}).get("cpu_utilization_percent", {}).get("host_total")
+    return told / 100 if isinstance(told, int | float) and math.isfinite(told) else None
 
 
 def _streams(text: str) -> list[dict[str, Any]]:

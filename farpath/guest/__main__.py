@@ -1,4 +1,4 @@
-"""The guest's main line: prepare, build, verify, measure, report, power off."""
+"""The guest's main line: prepare, build, verify, measure, report, end."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.guest import congestion, system
+from farpath.guest.ground import Ground, ground_here
 from farpath.guest.hosts import EndHosts
 from farpath.guest.network import Network
 from farpath.guest.traffic import Traffic, TrafficError
@@ -40,17 +41,16 @@ def verified(plan: Plan, network: Network, found: dict[str, Any]) -> bool:
     return not differences
 
 
-def play(share: FilePath) -> None:
+def play(share: FilePath, ground: Ground) -> None:
     """One whole run. What the tools say gathers in memory until the end."""
-    system.mount_all()
-    system.prepare_kernel()
+    ground.prepare(share)
     system.start_open_vswitch()
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
-    congestion.load(plan.stacks, share / MODULES_DIR)
-    network = Network(plan, importlib.import_module(f"topologies.{plan.topology}"))
+    ground.take_stacks(plan.stacks, share / MODULES_DIR)
+    network = Network(plan, importlib.import_module(f"topologies.{plan.topology}"), ground)
     network.start()
     say("network-ready")
-    hosts = EndHosts(plan, {host.name: host.pid for host in network.mininet.hosts})
+    hosts = EndHosts(plan, {host.name: host.pid for host in network.mininet.hosts}, ground)
     say("hosts-ready")
     before = read_back(plan, network)
     if not verified(plan, network, before):
@@ -59,7 +59,16 @@ def play(share: FilePath) -> None:
     raw.mkdir()
     traffic = Traffic(plan, network, hosts, raw)
     say("idle-pings", output=traffic.ping_idle_path(IDLE_PINGS))
-    traffic.play(lambda t_s: say("progress", t_s=t_s))
+    with ground.watched(raw) as sample:
+
+        def progress(t_s: float) -> None:
+            sample(t_s)
+            say("progress", t_s=t_s)
+
+        traffic.play(progress)
+    if ground.shared:
+        traffic.await_idle_path()
+        traffic.ping_idle_path(IDLE_PINGS, "ping-idle-after")
     after = read_back(plan, network)
     if not verified(plan, network, after):
         return
@@ -69,18 +78,17 @@ def play(share: FilePath) -> None:
 
 
 def main() -> None:
-    """Run the plan in the directory named on the command line; never return."""
+    """Run the plan in the directory named on the command line; the lab ends with it."""
+    ground = ground_here()
     try:
-        play(FilePath(sys.argv[1]))
+        play(FilePath(sys.argv[1]), ground)
     except congestion.StackError as error:
         say("refused", what=str(error))
     except TrafficError as error:
         say("traffic-failed", what=str(error))
     except Exception as error:
         say("failed", what=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
-    system.power_off()
-    while True:
-        time.sleep(1)
+    ground.end()
 
 
 main()

@@ -27,7 +27,12 @@ def load(stacks: Sequence[Stack], directory: FilePath) -> None:
     control that is not there, with what is.
     """
     for stack in {stack.module: stack for stack in stacks if stack.module}.values():
-        _insert(stack, directory)
+        insert(stack, directory)
+    write_setting(ALLOWED, " ".join(check_available(stacks)))
+
+
+def check_available(stacks: Sequence[Stack]) -> list[str]:
+    """All congestion controls there are; StackError if a stack's is none of them."""
     available = read_setting(AVAILABLE).split()
     for stack in stacks:
         if stack.congestion and stack.congestion not in available:
@@ -36,10 +41,11 @@ def load(stacks: Sequence[Stack], directory: FilePath) -> None:
                 f"the kernel has no congestion control '{stack.congestion}' for {stack.label}"
                 f"{hint}; it has {', '.join(available)}"
             )
-    write_setting(ALLOWED, " ".join(available))
+    return available
 
 
-def _insert(stack: Stack, directory: FilePath) -> None:
+def insert(stack: Stack, directory: FilePath) -> None:
+    """Load a stack's module from a directory; StackError with the kernel's words."""
     values = [f"{name}={value}" for name, value in stack.parameters.items()]
     before = len(_kernel_messages())
     try:

@@ -5,34 +5,57 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import IO
 
-from farpath.guest.commands import run
-from farpath.plan import IMAGES_DIR, SHARE, Plan
+from farpath.guest.ground import Ground
+from farpath.image import SEARCH_PATH
+from farpath.plan import IMAGES_DIR, Plan
 from farpath.schedule import Flow
-from farpath.stack import IMAGE, Stack
+from farpath.stack import IMAGE
 
-#: Root file systems of end hosts, as hostfs reaches them: farpath's and a user's.
-SENDER_IMAGE = f"{SHARE}/sender"
-OWN_IMAGE = f"{SHARE}/{IMAGES_DIR}/{{name}}"
-CRUN = ("crun", "--cgroup-manager=cgroupfs")
+#: Root file systems of end hosts in the shared directory: farpath's and a user's.
+SENDER_IMAGE = "sender"
+OWN_IMAGE = f"{IMAGES_DIR}/{{build}}"
 BUNDLES = FilePath("/run/containers")
-#: Where the discarding receive lives in the sender image.
-SINK_LIBRARY = "/usr/lib/farpath/sink.so"
+#: Where farpath's sender image has the discarding receive, where the guest mounts that,
+#: and where every container finds it: a place that a user's image need not have.
+SINK_DIRECTORY = f"{SENDER_IMAGE}/usr/lib/farpath"
+SINK_MOUNT = BUNDLES / ".farpath"
+SINK_LIBRARY = "/dev/farpath/sink.so"
 #: Tables of sockets in /proc/<pid>/net, and the state of one that waits there
 #: (TCP_LISTEN and TCP_CLOSE, the state of every unconnected UDP socket).
 LISTENING = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}
 NOBODY = 65534
-ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
+PRELOAD = "LD_PRELOAD"
+#: HOME is given, since crun would look for one in an image's /etc/passwd.
+ENVIRONMENT = {"PATH": SEARCH_PATH, "LC_ALL": "C.UTF-8", "HOME": "/tmp"}
+
+
+@dataclass(frozen=True)
+class Root:
+    """What a container starts from: a directory that is shared, and its programs' settings."""
+
+    directory: str
+    environment: tuple[str, ...] = ()
+    working_directory: str = "/"
+
+    def variables(self, more: Mapping[str, str]) -> dict[str, str]:
+        """The environment of a program that is told ``more``, which wins."""
+        own = dict(text.partition("=")[::2] for text in self.environment)
+        merged = {**ENVIRONMENT, **own, **more}
+        if PRELOAD in own and PRELOAD in more:
+            merged[PRELOAD] = f"{more[PRELOAD]}:{own[PRELOAD]}"
+        return merged
 
 
 def _bundle(
     name: str,
     namespace_pid: int,
     arguments: list[str],
-    environment: Mapping[str, str] = ENVIRONMENT,
-    directory: str = "/",
+    environment: Mapping[str, str],
+    directory: str,
 ) -> dict[str, object]:
     """The OCI runtime configuration of a container at an end host (runtime-spec 1.0)."""
     return {
@@ -61,6 +84,12 @@ def _bundle(
                 "source": "tmpfs",
                 "options": ["mode=755", "nosuid"],
             },
+            {
+                "destination": SINK_LIBRARY,
+                "type": "bind",
+                "source": str(SINK_MOUNT / FilePath(SINK_LIBRARY).name),
+                "options": ["bind", "ro", "nosuid", "nodev"],
+            },
         ],
         "linux": {
             "namespaces": [
@@ -74,58 +103,44 @@ def _bundle(
     }
 
 
-def _mount_root(bundle: FilePath, image: str) -> None:
-    """Give a bundle its root: a directory outside the guest, past the guest's own root."""
-    (bundle / "root").mkdir(parents=True)
-    run("mount", "-t", "hostfs", "-o", f"hostfs={image}", "none", str(bundle / "root"))
-
-
-def _spawn(words: list[str], stdout: IO[bytes], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start crun with these words; its output goes to the given files."""
-    return subprocess.Popen([*CRUN, *words], stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
-
-
 class EndHost:
-    """One running container with farpath's programs and the commands started in it."""
+    """A Mininet host's programs: each command is a container of its own.
 
-    def __init__(self, name: str, namespace_pid: int) -> None:
+    So an image need not hold anything that could keep a container running. ``title``
+    says to people which host it is and, if that is a user's, which image.
+    """
+
+    def __init__(
+        self, name: str, namespace_pid: int, root: Root, ground: Ground, title: str = ""
+    ) -> None:
         self.name = name
-        bundle = BUNDLES / name
-        _mount_root(bundle, SENDER_IMAGE)
-        config = _bundle(name, namespace_pid, ["sleep", "infinity"])
-        (bundle / "config.json").write_text(json.dumps(config))
-        pid_file = bundle / "pid"
-        self._crun("run", "--detach", "--bundle", str(bundle), "--pid-file", str(pid_file), name)
-        self.pid = int(pid_file.read_text())
-
-    @staticmethod
-    def _crun(*arguments: str) -> None:
-        log = BUNDLES / "crun.log"
-        with log.open("ab") as output:
-            done = subprocess.run(
-                [*CRUN, *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                check=False,
-            )
-        if done.returncode:
-            raise RuntimeError(
-                f"crun {' '.join(arguments)} exited with {done.returncode}: "
-                f"{log.read_text(errors='replace').strip()}"
-            )
+        self.ground = ground
+        self.pid = namespace_pid
+        self.root = root
+        self.title = title
+        self.started = 0
+        ground.mount_shared(root.directory, BUNDLES / name / "root")
 
     def start(
         self,
         arguments: list[str],
         stdout: IO[bytes],
         stderr: IO[bytes],
-        environment: dict[str, str] | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[bytes]:
-        """Start a command in the container; its output goes to the given files."""
-        merged = {**ENVIRONMENT, **(environment or {})}
-        variables = [f"--env={name}={value}" for name, value in merged.items()]
-        return _spawn(["exec", *variables, self.name, *arguments], stdout, stderr)
+        """Start a command in a container; its output goes to the given files."""
+        variables = self.root.variables(environment or {})
+        config = _bundle(self.name, self.pid, arguments, variables, self.root.working_directory)
+        self.started += 1
+        bundle = BUNDLES / f"{self.name}-{self.started}"
+        bundle.mkdir()
+        (bundle / "config.json").write_text(json.dumps(config))
+        return subprocess.Popen(
+            [*self.ground.crun, "run", "--bundle", str(bundle), bundle.name],
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+        )
 
     def listens(self, port: int) -> bool:
         """Whether some TCP or UDP socket of the host waits on ``port`` for anyone."""
@@ -141,57 +156,41 @@ class EndHost:
         return False
 
 
-class OwnHost(EndHost):
-    """A user's image at an end host: each command is a container of its own.
-
-    The image need not hold anything that could keep a container running until then.
-    """
-
-    def __init__(self, name: str, namespace_pid: int, stack: Stack) -> None:
-        self.name = name
-        self.pid = namespace_pid
-        self.stack = stack
-        self.started = 0
-        _mount_root(BUNDLES / name, OWN_IMAGE.format(name=stack.name))
-
-    def start(
-        self,
-        arguments: list[str],
-        stdout: IO[bytes],
-        stderr: IO[bytes],
-        environment: dict[str, str] | None = None,
-    ) -> subprocess.Popen[bytes]:
-        """Start a command in a container; its output goes to the given files."""
-        own = dict(text.partition("=")[::2] for text in self.stack.environment)
-        merged = {**ENVIRONMENT, **own, **(environment or {})}
-        config = _bundle(self.name, self.pid, arguments, merged, self.stack.directory)
-        self.started += 1
-        bundle = BUNDLES / f"{self.name}-{self.started}"
-        bundle.mkdir()
-        (bundle / "config.json").write_text(json.dumps(config))
-        return _spawn(["run", "--bundle", str(bundle), bundle.name], stdout, stderr)
-
-
 class EndHosts:
-    """The end hosts of a run, and a user's own image at those that run it."""
+    """The end hosts of a run, and what a flow's program runs in at each."""
 
-    def __init__(self, plan: Plan, namespace_pids: dict[str, int]) -> None:
+    def __init__(self, plan: Plan, namespace_pids: Mapping[str, int], ground: Ground) -> None:
         self.plan = plan
-        self.hosts = {name: EndHost(name, pid) for name, pid in namespace_pids.items()}
+        self.ground = ground
+        ground.mount_shared(SINK_DIRECTORY, SINK_MOUNT)
+        self.hosts = {name: self._host(name, pid) for name, pid in namespace_pids.items()}
         for flow in plan.schedule.flows:
+            stack = plan.stack_of(flow)
             for host in (flow.sender, flow.receiver):
                 name = self._container(host, flow)
                 if name not in self.hosts:
-                    self.hosts[name] = OwnHost(name, namespace_pids[host], plan.stack_of(flow))
+                    own = OWN_IMAGE.format(build=stack.build)
+                    root = Root(own, stack.environment, stack.directory)
+                    self.hosts[name] = EndHost(name, namespace_pids[host], root, ground)
+
+    def _host(self, name: str, namespace_pid: int) -> EndHost:
+        """A host from the image that the plan has for it, else from farpath's."""
+        image = self.plan.images.get(name)
+        if not image:
+            return EndHost(name, namespace_pid, Root(SENDER_IMAGE), self.ground)
+        own = OWN_IMAGE.format(build=image.build)
+        root = Root(own, image.environment, image.directory)
+        title = f"host {name}, image {image.name}"
+        return EndHost(name, namespace_pid, root, self.ground, title)
 
     def _container(self, host: str, flow: Flow) -> str:
         stack = self.plan.stack_of(flow)
         return f"{host}-{stack.name}" if stack.program == IMAGE else host
 
     def __getitem__(self, host: str) -> EndHost:
-        """The container of a host that has farpath's programs."""
+        """A host, for the programs of its image."""
         return self.hosts[host]
 
     def running(self, flow: Flow, host: str) -> EndHost:
-        """The container of a host that has a flow's program."""
+        """What a flow's program runs in at a host: the host, or its stack's own image."""
         return self.hosts[self._container(host, flow)]

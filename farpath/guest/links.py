@@ -27,6 +27,9 @@ SIX_DIGITS = 5e-6
 #: frame a bucket holds what a late timer is late by: on the virtual clock some readings
 #: of the clock, 256 ns each; elsewhere what a busy machine makes of it.
 LATENESS_S = {"virtual": 2e-6, "cpu": 50e-6, "wall": 200e-6}
+#: In real time a bucket has room for a second frame at least: on a slow path, where
+#: a frame lasts longer than the above, timers are no more exact.
+REAL_TIME = "wall"
 #: tc keeps a bucket as time in ticks of 64 ns: a bucket of exactly one frame could come
 #: out below it, and nothing would pass.
 LEAST_SLACK_BYTES = 64
@@ -39,6 +42,16 @@ def bucket_bytes(rate_bps: int, frame_bytes: int, lateness_s: float) -> int:
     1627
     """
     return frame_bytes + max(math.ceil(rate_bps / 8 * lateness_s), LEAST_SLACK_BYTES)
+
+
+def lateness_s(clock: str, rate_bps: int, frame_bytes: int) -> float:
+    """How late a bottleneck's timer may be without a loss of rate, on a clock.
+
+    >>> lateness_s("virtual", 10_000_000, 1250), lateness_s("wall", 10_000_000, 1250)
+    (2e-06, 0.001)
+    """
+    least_s = 8 * frame_bytes / rate_bps if clock == REAL_TIME else 0.0
+    return max(LATENESS_S[clock], least_s)
 
 
 def rate_differences(found_bytes_per_s: int, rate_bps: int) -> list[str]:
@@ -186,6 +199,26 @@ class PacingCard:
         if self.rate_bps is not None:
             found += rate_differences(qdisc.get("options", {}).get("rate", 0), self.rate_bps)
         return found
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The port of background traffic: fq (net/sched/sch_fq.c) paces each source's socket."""
+
+    rate_bps: int
+
+    def tc_lines(self, port: str) -> list[str]:
+        """What ``tc -batch`` is told for a port."""
+        return [
+            f"qdisc add dev {port} root handle 1: fq limit {PACED_PACKETS} "
+            f"flow_limit {PACED_PACKETS} maxrate {self.rate_bps}bit timer_slack 1"
+        ]
+
+    def differences(self, qdisc: dict[str, Any]) -> list[str]:
+        """How a qdisc, as ``tc -j qdisc show`` prints it, differs from this."""
+        if qdisc.get("kind") != "fq":
+            return [f"kind is {qdisc.get('kind')}, not fq"]
+        return rate_differences(qdisc.get("options", {}).get("maxrate", 0), self.rate_bps)
 
 
 def card_of(plan: Plan) -> Card | PacingCard | None:

@@ -12,14 +12,14 @@ from mininet.net import Mininet
 from mininet.node import OVSBridge
 
 from farpath.guest.commands import run, run_json
+from farpath.guest.ground import Ground, silence
 from farpath.guest.system import (
     can_write_setting,
-    dropped_between_ports,
     has_setting,
     read_setting,
     write_setting,
 )
-from farpath.plan import Plan
+from farpath.plan import BACKGROUND, Plan
 
 #: Work that a network card would do for the kernel: with any of it on, netem and
 #: tbf see packets of up to 64 KB instead of the path's. Short name for setting,
@@ -35,6 +35,10 @@ HOST_SETTINGS = {
     "net.ipv4.ping_group_range": "0 2147483647",
     "net.ipv4.tcp_no_metrics_save": "1",
 }
+#: Where background traffic is sent: an address that no host has. A permanent neighbour
+#: leads it through the bottleneck to the receiver, whose kernel, no router, drops it
+#: without a word (ip_route_input_slow and ip_error in net/ipv4/route.c), and unassembled.
+NOWHERE = "10.255.255.1"
 
 
 def receive_buffer_bytes(window_bytes: int, mtu_bytes: int) -> int:
@@ -67,8 +71,9 @@ def network_namespace(pid: int) -> Iterator[None]:
 class Network:
     """A running Mininet and what was asked of it."""
 
-    def __init__(self, plan: Plan, topology: ModuleType) -> None:
+    def __init__(self, plan: Plan, topology: ModuleType, ground: Ground) -> None:
         self.plan = plan
+        self.ground = ground
         self.topology = topology.TOPOLOGY(plan)
         # Mininet's own initialisation raises limits: sysctls that the plan sets, and
         # 16,384 open files, all of which mnexec closes one by one for every node.
@@ -84,6 +89,9 @@ class Network:
 
         Queues come last: Open vSwitch clears those of the ports it takes.
         """
+        for host in self.mininet.hosts if self.ground.shared else []:
+            with network_namespace(host.pid):
+                silence()
         self.mininet.start()
         for node in self._namespaces():
             with network_namespace(node.pid):
@@ -148,6 +156,11 @@ class Network:
             settings["net.ipv4.tcp_moderate_rcvbuf"] = "0"
         return settings
 
+    def _kernel_settings(self) -> dict[str, str]:
+        """Settings that the path asks of the kernel as a whole."""
+        names = self.ground.kernel_wide(self.plan.path.sysctl)
+        return {name: self.plan.path.sysctl[name] for name in names}
+
     def _namespaces(self) -> list[Any]:
         """One node of each network namespace: every host, one switch for all."""
         return [*self.mininet.hosts, self.mininet.switches[0]]
@@ -168,6 +181,11 @@ class Network:
                 for host in self.mininet.hosts
                 if host is not node
             ]
+        if node.name == BACKGROUND:
+            receiver = self.mininet.get(self.plan.schedule.flows[0].receiver)
+            links.append(
+                f"neigh replace {NOWHERE} lladdr {receiver.MAC()} dev {ports[0]} nud permanent"
+            )
         run("ip", "-batch", "-", text="\n".join(links))
         for port in ports:
             states = [word for name in OFFLOADS for word in (name, "off")]
@@ -195,16 +213,26 @@ class Network:
                     if has_setting(name)
                 }
                 routes[host.name] = run_json("ip", "-j", "route", "show")
-        global_settings = {
-            name: read_setting(name) for name in self.plan.path.sysctl if has_setting(name)
-        }
+        names = self._kernel_settings()
+        with self.ground.whole_kernel():
+            global_settings = {name: read_setting(name) for name in names if has_setting(name)}
         return {
             "qdiscs": [qdisc for node in self._namespaces() for qdisc in self._qdiscs(node)],
             "links": links,
             "routes": routes,
             "settings": {"": global_settings, **settings},
-            "dropped_between_ports": dropped_between_ports(),
+            "dropped_between_ports": self.ground.dropped_between_ports(),
+            "background_bytes": self._background_bytes(),
         }
+
+    def _background_bytes(self) -> int:
+        """What the source of background traffic has sent, in bytes of frames."""
+        if not self.plan.path.background:
+            return 0
+        with network_namespace(self.pid(BACKGROUND)):
+            (port,) = run_json("ip", "-s", "-j", "link", "show", "type", "veth")
+        sent: int = port["stats64"]["tx"]["bytes"]
+        return sent
 
     def _qdiscs(self, node: Any) -> list[dict[str, Any]]:
         if not self._queues(node):
@@ -269,7 +297,7 @@ class Network:
 
     def _setting_differences(self, host: str, settings: dict[str, str]) -> list[str]:
         where = host or "the kernel"
-        wanted = self._host_settings(host) if host else self.plan.path.sysctl
+        wanted = self._host_settings(host) if host else self._kernel_settings()
         asked = self._needed_settings() if host else wanted
         different = [
             f"{name} of {where} is '{value}', not '{wanted[name]}'"
@@ -278,6 +306,11 @@ class Network:
         ]
         missing = sorted(set(asked) - set(settings))
         return different + [f"{where} has no setting {name}" for name in missing]
+
+    def pid(self, host: str) -> int:
+        """A process in the network namespace of a host."""
+        pid: int = self.mininet.get(host).pid
+        return pid
 
     def address(self, host: str) -> str:
         """IPv4 address of a host."""

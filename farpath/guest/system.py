@@ -1,4 +1,4 @@
-"""The guest's ground: mounts, kernel settings, Open vSwitch, power off."""
+"""The guest's system: mounts, kernel settings, Open vSwitch, power off."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ MOUNTS = (
 )
 #: Packets that may wait between two ends of a virtual cable: a host is infinitely
 #: fast, and the kernel's 1000 would drop part of a window sent at once.
+BACKLOG = "net.core.netdev_max_backlog"
 BACKLOG_PACKETS = 1_000_000
 OVS_SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 OVS_RUN_DIR = "/run/openvswitch"
@@ -66,7 +67,7 @@ def mount_all() -> None:
 def prepare_kernel() -> None:
     """Settings of the whole guest: fail loudly, lose nothing."""
     write_setting("vm.panic_on_oom", "1")
-    write_setting("net.core.netdev_max_backlog", str(BACKLOG_PACKETS))
+    write_setting(BACKLOG, str(BACKLOG_PACKETS))
     run("ip", "link", "set", "lo", "up")
 
 
@@ -98,7 +99,14 @@ def dropped_between_ports() -> int:
     return sum(int(line.split()[1], 16) for line in lines)
 
 
+def is_user_mode_linux() -> bool:
+    """Whether the kernel is a guest's own (show_cpuinfo in arch/um/kernel/um_arch.c)."""
+    return "User Mode Linux" in FilePath("/proc/cpuinfo").read_text(encoding="ascii")
+
+
 def power_off() -> None:
-    """End the guest at once: nothing in it outlives its run."""
+    """End the guest at once: nothing in it outlives its run. Never a machine."""
+    if not is_user_mode_linux():
+        raise RuntimeError("BUG: this is no guest, it will not be switched off")
     os.sync()
     FilePath("/proc/sysrq-trigger").write_text("o", encoding="ascii")

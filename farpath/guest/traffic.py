@@ -5,13 +5,15 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path as FilePath
 from typing import IO
 
 from farpath.flows import iperf3, ping, programs
-from farpath.guest.hosts import SINK_LIBRARY, EndHost, EndHosts
+from farpath.guest.background import BackgroundTraffic, Moments
+from farpath.guest.hosts import PRELOAD, SINK_LIBRARY, EndHost, EndHosts
 from farpath.guest.network import Network
-from farpath.plan import Plan
+from farpath.plan import PINGER, Plan
 from farpath.schedule import Flow
 from farpath.stack import IMAGE, IPERF3
 
@@ -68,6 +70,8 @@ class Traffic:
         self.raw = raw
         self.files: list[IO[bytes]] = []
         self.running: list[tuple[str, subprocess.Popen[bytes]]] = []
+        self.titles: dict[str, str] = {}
+        self.background = BackgroundTraffic(plan, network, raw)
 
     def _output(self, name: str) -> IO[bytes]:
         file = (self.raw / name).open("wb")
@@ -85,17 +89,20 @@ class Traffic:
             arguments, self._output(f"{label}.out"), self._output(f"{label}.err"), environment
         )
         self.running.append((label, process))
+        self.titles[label] = f"{label} ({host.title})" if host.title else label
         return process
 
     def _target(self) -> str:
         return self.network.address(self.plan.schedule.flows[0].receiver)
 
-    def ping_idle_path(self, count: int) -> str:
-        """What ping says of the path before any traffic."""
-        label = "ping-idle"
-        process = self._start(
-            self.hosts["pinger"], label, ping.arguments(self._target(), 0.2, count)
-        )
+    def await_idle_path(self) -> None:
+        """Let the path empty: a full buffer and whatever is on its way."""
+        path = self.plan.path
+        time.sleep(path.rtt_ms / 1e3 + 8 * path.buffer_bytes / path.rate_bps)
+
+    def ping_idle_path(self, count: int, label: str = "ping-idle") -> str:
+        """What ping says of the path without any traffic."""
+        process = self._start(self.hosts[PINGER], label, ping.arguments(self._target(), 0.2, count))
         if process.wait():
             raise TrafficError(self._explain(label, process.returncode))
         self.running.clear()
@@ -106,7 +113,7 @@ class Traffic:
         settings = self.plan.settings
         if not settings.receiver_discards or self.plan.stack_of(flow).program != IPERF3:
             return {}
-        return {"LD_PRELOAD": SINK_LIBRARY, "SINK_WAKE_BYTES": str(settings.wake_bytes)}
+        return {PRELOAD: SINK_LIBRARY, "SINK_WAKE_BYTES": str(settings.wake_bytes)}
 
     def _commands(self, flow: Flow) -> tuple[list[str], list[str]]:
         """The commands of a flow's receiver and of its sender."""
@@ -116,7 +123,9 @@ class Traffic:
         if stack.program == IPERF3:
             return (
                 iperf3.server_arguments(flow, interval_s),
-                iperf3.client_arguments(flow, address, interval_s, stack.congestion),
+                iperf3.client_arguments(
+                    flow, address, interval_s, stack.congestion, self.plan.settings.cpu_is_free
+                ),
             )
         program = list(stack.command) if stack.program == IMAGE else [stack.program]
         return (
@@ -128,15 +137,14 @@ class Traffic:
         server, client = self._commands(flow)
         clock = {"FARPATH_CLOCK": self.plan.settings.clock}
         receiver = self.hosts.running(flow, flow.receiver)
-        self._start(
-            receiver, f"{flow.name}-receiver", server, clock | self._receiver_environment(flow)
-        )
+        label = f"{flow.name}-receiver"
+        self._start(receiver, label, server, clock | self._receiver_environment(flow))
         limit_s, pause_s = time.monotonic() + LISTEN_LIMIT_S, 0.001
         while not receiver.listens(flow.port):
             self._check_running()
             if time.monotonic() > limit_s:
                 raise TrafficError(
-                    f"{flow.name}-receiver does not wait on TCP or UDP port {flow.port}, "
+                    f"{self.titles[label]} does not wait on TCP or UDP port {flow.port}, "
                     f"{LISTEN_LIMIT_S:g} s after its start"
                 )
             time.sleep(pause_s)
@@ -148,9 +156,12 @@ class Traffic:
         said = ""
         for ending in ("err", "out"):
             said += (self.raw / f"{label}.{ending}").read_text(errors="replace")[-500:]
-        return f"{label} exited with {status}: {' '.join(said.split()) or 'it said nothing'}"
+        words = " ".join(said.split()) or "it said nothing"
+        return f"{self.titles[label]} exited with {status}: {words}"
 
     def _check_running(self) -> None:
+        if problem := self.background.problem():
+            raise TrafficError(problem)
         for label, process in list(self.running):
             status = process.poll()
             if status is None:
@@ -159,29 +170,36 @@ class Traffic:
             if status:
                 raise TrafficError(self._explain(label, status))
 
-    def _agenda(self) -> list[tuple[float, Flow | None]]:
-        """Moments in order: at each a flow to start, or None for a sample."""
+    def _agenda(self, sample: Callable[[float], None]) -> Moments:
+        """What to do when, in order: samples, flows to start, turns of other traffic."""
         schedule, step_s = self.plan.schedule, self.plan.settings.sample_interval_s
-        samples = [(tick * step_s, None) for tick in range(round(schedule.duration_s / step_s) + 1)]
-        starts = [(flow.start_s, flow) for flow in schedule.flows]
-        return sorted([*samples, *starts], key=lambda moment: moment[0])
+        moments: Moments = [
+            (tick * step_s, partial(sample, tick * step_s))
+            for tick in range(round(schedule.duration_s / step_s) + 1)
+        ]
+        moments += [(flow.start_s, partial(self._start_flow, flow)) for flow in schedule.flows]
+        moments += self.background.moments()
+        return sorted(moments, key=lambda moment: moment[0])
 
     def play(self, progress: Callable[[float], None]) -> None:
         """Run the whole schedule; returns when every flow has ended."""
         interval_s = self.plan.settings.ping_interval_s
         count = round(self.plan.schedule.duration_s / interval_s)
-        epoch_s = time.monotonic()
-        pinger = self.hosts["pinger"]
-        self._start(pinger, "ping", ping.arguments(self._target(), interval_s, count))
         sampler = QueueSampler(self.network.topology.bottleneck, self.raw / "queue.txt")
-        for at_s, flow in self._agenda():
+
+        def sample(at_s: float) -> None:
+            sampler.sample(at_s)
+            progress(at_s)
+
+        agenda = self._agenda(sample)
+        epoch_s = time.monotonic()
+        pinger = self.hosts[PINGER]
+        self._start(pinger, "ping", ping.arguments(self._target(), interval_s, count))
+        for at_s, act in agenda:
             time.sleep(max(0.0, epoch_s + at_s - time.monotonic()))
             self._check_running()
-            if flow:
-                self._start_flow(flow)
-            else:
-                sampler.sample(at_s)
-                progress(at_s)
+            act()
+        self.background.end()
         self._await_end(epoch_s + self.plan.schedule.duration_s + GRACE_S)
         sampler.close()
         for file in self.files:
@@ -190,7 +208,7 @@ class Traffic:
     def _await_end(self, end_s: float) -> None:
         while self.running:
             if time.monotonic() > end_s:
-                late = ", ".join(label for label, _ in self.running)
+                late = ", ".join(self.titles[label] for label, _ in self.running)
                 raise TrafficError(f"{late} did not end within {GRACE_S:g} s of the schedule")
             time.sleep(0.05)
             self._check_running()

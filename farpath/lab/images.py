@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
+from types import MappingProxyType
 from typing import Any
 
 from farpath.errors import MachineLacksError
+from farpath.image import HostImage
 from farpath.stack import Stack
 
 #: The project's own folder; its ``build`` holds links to what was built.
@@ -24,8 +26,8 @@ REMEDY = "run 'make setup' in the project's folder"
 class Images:
     """The built parts of a virtual lab and their manifests.
 
-    ``stacks``: farpath's own kernel modules. ``own``: where builds of users' stacks
-    stand, each in a directory named after its build.
+    ``stacks``: farpath's own kernel modules. ``own``: where builds of users' stacks and
+    images stand, each in a directory named after its build.
     """
 
     kernel: FilePath
@@ -49,6 +51,10 @@ class Images:
         """The kernel module to load for a stack; None if it needs none."""
         if not stack.module:
             return None
+        return self.module_file(stack)
+
+    def module_file(self, stack: Stack) -> FilePath:
+        """Where the module of a stack is that brings one."""
         return self.build(stack) / f"{stack.module}.ko"
 
     def check_stacks(self, stacks: Iterable[Stack]) -> None:
@@ -77,16 +83,28 @@ class Images:
         }
 
     def _stack_manifest(self, stack: Stack) -> Any:
-        manifest = _manifest(self.build(stack), stack.label)
+        built = manifest(self.build(stack), stack.label)
         try:
-            return manifest["modules"][stack.module] if stack.module else manifest
+            return built["modules"][stack.module] if stack.module else built
         except KeyError as error:
             raise MachineLacksError(
                 f"the lab's kernel has no module {error} for {stack.label}: {REMEDY}"
             ) from error
 
-    def identity(self, stacks: Iterable[Stack]) -> str:
-        """SHA-256 over everything here that can change what a run of stacks measures."""
+    def host_manifests(self, hosts: Mapping[str, HostImage]) -> dict[str, Any]:
+        """For each end host that starts from a user's image, what that holds."""
+        return {
+            host: manifest(self.own / image.build, f"image {image.name}")
+            for host, image in hosts.items()
+        }
+
+    def identity(
+        self, stacks: Iterable[Stack], hosts: Mapping[str, HostImage] = MappingProxyType({})
+    ) -> str:
+        """SHA-256 over everything here that can change what a run measures.
+
+        A run of stacks, with users' own images at the ``hosts`` named.
+        """
         text = json.dumps(
             {
                 "linux": self.manifests["kernel"]["linux_hash"],
@@ -95,13 +113,15 @@ class Images:
                 "lab": [self.lab.name, self.manifests["lab"]["packages_hash"]],
                 "sender": [self.sender.name, self.manifests["sender"]["packages_hash"]],
                 "stacks": self.stack_manifests(stacks),
+                "hosts": self.host_manifests(hosts),
             },
             sort_keys=True,
         )
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _manifest(place: FilePath, what: str) -> Any:
+def manifest(place: FilePath, what: str) -> Any:
+    """What a build says of itself; MachineLacksError if it is not there."""
     try:
         return json.loads((place / "manifest.json").read_text())
     except (OSError, json.JSONDecodeError) as error:
@@ -113,7 +133,7 @@ def _manifest(place: FilePath, what: str) -> Any:
 def find_images(build: FilePath = BUILD) -> Images:
     """The images that ``make setup`` built; MachineLacksError if one is missing."""
     places = {name: (build / name).resolve() for name in ("kernel", "lab", "sender", "stacks")}
-    manifests = {name: _manifest(place, name) for name, place in places.items()}
+    manifests = {name: manifest(place, name) for name, place in places.items()}
     if manifests["stacks"]["linux_hash"] != manifests["kernel"]["linux_hash"]:
         raise MachineLacksError(f"the lab's stacks are built for another kernel: {REMEDY}")
     return Images(**places, own=build / "own", manifests=manifests)

@@ -7,7 +7,8 @@ import platform
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 
@@ -16,6 +17,8 @@ from farpath.errors import MachineLacksError
 #: Tools of the host, each with the Debian package that brings it.
 TOOLS = {"taskset": "util-linux", "setpriv": "util-linux"}
 RUNS_PER_CORE = 16
+#: How long a look at how busy the cores are takes.
+LOOK_S = 0.1
 
 
 def check_machine() -> None:
@@ -75,10 +78,11 @@ def reserved_core() -> Iterator[int]:
 
     A lab hands over between kernel and user threads constantly and is several times
     slower when they sit on two cores. A reservation is an abstract socket's name
-    (unix(7)): taken by one process of the machine at a time, free when that ends.
-    When all cores are taken runs share them evenly.
+    (unix(7)): taken by one process at a time, free when that ends. When all cores are
+    taken runs share them evenly. A container has names of its own, and sees what other
+    runs have taken only by how busy each core is; so the idlest core is tried first.
     """
-    cores = sorted(os.sched_getaffinity(0), reverse=True)
+    cores = _idlest_first(os.sched_getaffinity(0))
     for slot in range(RUNS_PER_CORE):
         for core in cores:
             with socket.socket(socket.AF_UNIX) as reservation:
@@ -91,6 +95,32 @@ def reserved_core() -> Iterator[int]:
     raise MachineLacksError(
         f"{RUNS_PER_CORE * len(cores)} runs are under way on this machine: wait for one to end"
     )
+
+
+def _busy_ticks() -> dict[int, int]:
+    """Each core's time that was not idle, in clock ticks since boot; proc_stat(5)."""
+    ticks = {}
+    for line in FilePath("/proc/stat").read_text().splitlines():
+        name, *counts = line.split()
+        if name.startswith("cpu") and name != "cpu":
+            user, nice, system, _idle, _iowait, *rest = map(int, counts)
+            ticks[int(name[3:])] = user + nice + system + sum(rest[:3])
+    return ticks
+
+
+def _idlest_first(cores: Iterable[int]) -> list[int]:
+    """Cores by how busy they are now; of equally busy ones the last first."""
+    before = _busy_ticks()
+    time.sleep(LOOK_S)
+    after = _busy_ticks()
+    return sorted(cores, key=lambda core: (after.get(core, 0) - before.get(core, 0), -core))
+
+
+def cpu_mhz() -> float | None:
+    """The fastest core's frequency at this moment, as the kernel tells it."""
+    rows = FilePath("/proc/cpuinfo").read_text().splitlines()
+    told = [float(row.partition(":")[2]) for row in rows if row.startswith("cpu MHz")]
+    return max(told, default=None)
 
 
 def cpu_model() -> str:

@@ -1,7 +1,9 @@
-"""OCI images on disk: the one image for the lab in a layout, and what it runs.
+"""Images on disk: the one image for the lab at a place, and what it runs.
 
-A layout is a directory or a tar of one (OCI image-spec 1.1, image-layout.md): what
-``docker buildx build --output type=oci`` and ``docker save`` from Docker 25 on write.
+A place is an OCI image layout, a directory or a tar of one (OCI image-spec 1.1,
+image-layout.md), which ``docker buildx build --output type=oci`` and ``docker save`` from
+Docker 25 on write; a tar of an older ``docker save`` (Moby's image-spec 1.2: manifest.json,
+which names a configuration and layers); or a directory that is a root itself.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import hashlib
 import json
 import re
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
@@ -29,18 +31,34 @@ REFERENCE = "org.opencontainers.image.ref.name"
 DEEPEST_INDEX = 4
 #: The spec asks registries to take manifests up to 4 MiB; nothing here is larger.
 LARGEST_JSON_BYTES = 4 << 20
-REMEDY = "build it with: docker buildx build --platform linux/amd64 --output type=oci,dest=mine.tar"
+#: The file that each way of keeping images has, and directories that every root has.
+OCI_FILE = "index.json"
+DOCKER_FILE = "manifest.json"
+ROOT_DIRECTORIES = ("bin", "usr")
+#: How files of gzip, xz, bzip2 and zstd begin.
+COMPRESSED = (b"\x1f\x8b", b"\xfd7zX", b"BZh", b"\x28\xb5\x2f\xfd")
+#: Ways of keeping an image, as images/own-image calls them.
+OCI, DOCKER, DIRECTORY = "oci", "docker", "directory"
+REMEDY = (
+    "make one with: docker build --platform linux/amd64 --tag mine . && "
+    "docker save --output mine.tar mine"
+)
 _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
 
 
 @dataclass(frozen=True)
 class Image:
-    """An image that the lab can run: its manifest's descriptor and how it starts."""
+    """An image that the lab can unpack: how it is kept, what it is, how it starts.
 
+    ``descriptor``: that of its manifest in an OCI layout, else its digest at most; the
+    digest of a directory is known once it is copied.
+    """
+
+    kind: str
     descriptor: Mapping[str, Any]
-    command: tuple[str, ...]
-    environment: tuple[str, ...]
-    directory: str
+    command: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+    directory: str = "/"
 
     @property
     def manifest_text(self) -> str:
@@ -52,11 +70,19 @@ class Image:
             "environment": self.environment,
             "directory": self.directory,
         }
-        return json.dumps(data, indent=1)
+        return json.dumps(data, sort_keys=True)
 
-    def index_text(self, name: str) -> str:
-        """An index.json of this image alone, under a name."""
-        named = {**self.descriptor, "annotations": {REFERENCE: name}}
+    @property
+    def script_arguments(self) -> list[str]:
+        """What images/own-image wants to know after the image's place."""
+        if self.kind == DIRECTORY:
+            return []
+        return [self.manifest_text, *([self._index_text] if self.kind == OCI else [])]
+
+    @property
+    def _index_text(self) -> str:
+        """An index.json of this image alone, under the name that the script looks for."""
+        named = {**self.descriptor, "annotations": {REFERENCE: "farpath"}}
         return json.dumps({"schemaVersion": 2, "manifests": [named]})
 
 
@@ -132,15 +158,15 @@ def _texts(place: FilePath, config: Mapping[str, Any], key: str) -> tuple[str, .
     return tuple(values)
 
 
-def _check_manifest(place: FilePath, manifest: Mapping[str, Any], media_type: str) -> None:
-    """Docker's older media types say the same, but umoci does not read them."""
+def _foreign_type(manifest: Mapping[str, Any], media_type: str) -> str:
+    """A type that is Docker's own, empty if none is: umoci reads OCI's types alone."""
     types = [media_type, *(layer["mediaType"] for layer in manifest["layers"])]
-    for got in types:
-        if got != MANIFEST and not got.startswith(LAYER):
-            raise BadInputError(f"{place} is not of OCI's types but has '{got}': {REMEDY}")
+    return next((got for got in types if got != MANIFEST and not got.startswith(LAYER)), "")
 
 
-def _check_command(place: FilePath, command: Sequence[str]) -> None:
+def check_command(place: FilePath, image: Image) -> None:
+    """Raise BadInputError for an image that is no program's, which a stack's must be."""
+    command = image.command
     if not command:
         raise BadInputError(
             f"{place} has no entry point: name its program, in a Dockerfile with "
@@ -153,41 +179,101 @@ def _check_command(place: FilePath, command: Sequence[str]) -> None:
         )
 
 
-def _image(place: FilePath) -> Image:
-    descriptor = _choose(place)
-    manifest = _blob(place, descriptor)
-    _check_manifest(place, manifest, descriptor["mediaType"])
-    config = _blob(place, manifest["config"])
+def _configured(
+    place: FilePath, kind: str, descriptor: Mapping[str, Any], config: Mapping[str, Any]
+) -> Image:
+    """The image of a configuration; Docker's and OCI's agree in what counts here."""
     if _platform(config) != PLATFORM:
         got = "/".join(_platform(config))
         raise BadInputError(f"{place} is for {got}, the lab runs {'/'.join(PLATFORM)}: {REMEDY}")
     run = config.get("config") or {}
-    command = _texts(place, run, "Entrypoint") + _texts(place, run, "Cmd")
-    _check_command(place, command)
     return Image(
-        {key: descriptor[key] for key in ("mediaType", "digest", "size")},
-        command,
+        kind,
+        descriptor,
+        _texts(place, run, "Entrypoint") + _texts(place, run, "Cmd"),
         _texts(place, run, "Env"),
         str(run.get("WorkingDir") or "/"),
     )
 
 
-def read_image(place: FilePath) -> Image:
-    """The image in a layout directory or a tar of one.
+def _oci_image(place: FilePath) -> Image:
+    descriptor = _choose(place)
+    manifest = _blob(place, descriptor)
+    foreign = _foreign_type(manifest, descriptor["mediaType"])
+    if foreign and _is_docker_tar(place):
+        return _docker_image(place)
+    if foreign:
+        raise BadInputError(f"{place} is not of OCI's types but has '{foreign}': {REMEDY}")
+    config = _blob(place, manifest["config"])
+    named = {key: descriptor[key] for key in ("mediaType", "digest", "size")}
+    return _configured(place, OCI, named, config)
 
-    Raises :class:`BadInputError` for what is no layout, and for an image that the
-    lab cannot run: of another platform, without an entry point, of other types.
+
+def _docker_image(place: FilePath) -> Image:
+    """The image of an older docker save; its digest is Docker's image ID."""
+    listed = json.loads(_read(place, DOCKER_FILE))
+    if len(listed) != 1:
+        raise BadInputError(f"{place} holds {len(listed)} images: save one alone")
+    text = _read(place, listed[0]["Config"])
+    digest = f"sha256:{hashlib.sha256(text).hexdigest()}"
+    return _configured(place, DOCKER, {"digest": digest}, json.loads(text))
+
+
+def _names(place: FilePath) -> set[str]:
+    """What a place holds at its top."""
+    if place.is_dir():
+        return {file.name for file in place.iterdir()}
+    with tarfile.open(place, "r:") as tar:
+        return {member.name.removeprefix("./").partition("/")[0] for member in tar}
+
+
+def _is_docker_tar(place: FilePath) -> bool:
+    """Whether a place is (also) a tar as older Dockers write it; skopeo reads no other."""
+    return not place.is_dir() and DOCKER_FILE in _names(place)
+
+
+def _image(place: FilePath) -> Image:
+    names = _names(place)
+    if OCI_FILE in names:
+        return _oci_image(place)
+    if _is_docker_tar(place):
+        return _docker_image(place)
+    if "oci-layout" in names:
+        raise KeyError(OCI_FILE)
+    if DOCKER_FILE in names:
+        raise BadInputError(f"{place} is what docker save wrote, unpacked: give the tar itself")
+    if not place.is_dir():
+        raise BadInputError(
+            f"{place} is a tar with neither {OCI_FILE} (of an OCI image layout) nor {DOCKER_FILE} "
+            f"(of docker save): {REMEDY}"
+        )
+    if names.isdisjoint(ROOT_DIRECTORIES):
+        raise BadInputError(
+            f"{place} is a directory with neither {OCI_FILE} (of an OCI image layout) nor "
+            f"{' or '.join(ROOT_DIRECTORIES)} (of a root): {REMEDY}"
+        )
+    return Image(DIRECTORY, {})
+
+
+def read_image(place: FilePath) -> Image:
+    """The image at a place: a layout, a tar of docker save, a root directory.
+
+    Raises :class:`BadInputError` for what is none of these, and for an image that the
+    lab cannot unpack: of another platform, of other types.
     """
     try:
         return _image(place)
     except tarfile.TarError as error:
-        raise BadInputError(
-            f"{place} is neither an OCI layout directory nor a tar of one: {REMEDY}"
-        ) from error
+        what = "is neither a directory nor a whole tar"
+        with place.open("rb") as stream:
+            compressed = stream.read(4).startswith(COMPRESSED)
+        if compressed:
+            what = "is compressed: give the plain tar"
+        raise BadInputError(f"{place} {what}; {REMEDY}") from error
     except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
         wrong = f"{type(error).__name__}: {error}"
         if isinstance(error, OSError):
             wrong = f"{error.strerror}: {error.filename}"
         elif isinstance(error, KeyError):
             wrong = f"no {error}"
-        raise BadInputError(f"{place} is no whole OCI image layout ({wrong}): {REMEDY}") from error
+        raise BadInputError(f"{place} is no whole image ({wrong}): {REMEDY}") from error

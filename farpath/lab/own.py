@@ -9,24 +9,21 @@ from __future__ import annotations
 
 import os
 import re
-import struct
-import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
 
-from farpath.errors import BadInputError, MachineLacksError
-from farpath.lab import oci
+from farpath.errors import BadInputError
+from farpath.lab import elf, oci
+from farpath.lab.builds import built, linked, said_of, unpacked
 from farpath.lab.images import BUILD, PROJECT
 from farpath.stack import IMAGE, IPERF3, Stack
 from farpath.stacks import Parameter, catalogue, checked_parameters, label_of, split_text
 
+VARIABLE = "STACK"
 IMAGE_MARK = "oci:"
 TAR = ".tar"
-#: The scripts that make builds, each of which prints where one stands.
+#: The script that compiles modules and prints where they stand.
 MODULES_SCRIPT = PROJECT / "images" / "kernel" / "modules"
-IMAGE_SCRIPT = PROJECT / "images" / "own-image"
-#: The name under which the image script finds the one image to unpack.
-IMAGE_NAME = "farpath"
 #: TCP_CA_NAME_MAX is 16 with the end (include/net/tcp.h); images follow the modules.
 NAME = "[a-z0-9_]{1,15}"
 #: Types of module parameters that are whole numbers or truth values, and their ranges
@@ -49,8 +46,16 @@ _PARAMETER = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _VALUE = re.compile(r"[A-Za-z0-9_.+:/@%-]{1,64}")
 
 
-def own_stack(text: str, build: FilePath = BUILD) -> Stack | None:
+def _virtual_kernel(build: FilePath) -> FilePath:
+    return build / "kernel"
+
+
+def own_stack(
+    text: str, build: FilePath = BUILD, kernel: Callable[[FilePath], FilePath] = _virtual_kernel
+) -> Stack | None:
     """The stack that a text means as a user's own, built; None if it names another.
+
+    ``kernel``: the kernel, within ``build``, that a module is built for.
 
     Raises BadInputError for what cannot be built or run, with the compiler's lines as
     detail, and MachineLacksError for what building needs.
@@ -61,8 +66,10 @@ def own_stack(text: str, build: FilePath = BUILD) -> Stack | None:
     if not is_image and "/" not in place and not place.endswith(".c"):
         return None
     place, given = split_text(text)
-    make = _own_image if is_image else _own_module
-    return make(FilePath(os.path.abspath(place)), place, given, build)
+    file = FilePath(os.path.abspath(place))
+    if is_image:
+        return _own_image(file, place, given, build)
+    return _own_module(file, place, given, build, kernel)
 
 
 def _checked_name(name: str, place: str, what: str) -> str:
@@ -80,7 +87,13 @@ def _checked_name(name: str, place: str, what: str) -> str:
     return name
 
 
-def _own_module(file: FilePath, text: str, given: Mapping[str, str], build: FilePath) -> Stack:
+def _own_module(
+    file: FilePath,
+    text: str,
+    given: Mapping[str, str],
+    build: FilePath,
+    kernel: Callable[[FilePath], FilePath],
+) -> Stack:
     if not file.is_file():
         raise BadInputError(
             f"STACK is '{text}': that is no file; give a module's source, tcp_<name>.c, or oci: "
@@ -89,7 +102,8 @@ def _own_module(file: FilePath, text: str, given: Mapping[str, str], build: File
     match = re.fullmatch(r"tcp_(.*)\.c", file.name)
     what = "a module's source is called tcp_<name>.c, <name> as in its struct tcp_congestion_ops"
     name = _checked_name(match[1] if match else "", text, what)
-    place = _built(MODULES_SCRIPT, str(build / "kernel"), str(file))
+    with said_of(VARIABLE):
+        place = built(MODULES_SCRIPT, str(kernel(build)), str(file))
     module = f"tcp_{name}"
     known = module_parameters(place / f"{module}.ko")
     for parameter, kind in known.items():
@@ -105,7 +119,7 @@ def _own_module(file: FilePath, text: str, given: Mapping[str, str], build: File
     ]
     parameters = checked_parameters(name, numbers, given)
     label = label_of(name, parameters)
-    own = _linked(place, build / "own")
+    own = linked(place, build / "own")
     return Stack(
         label, name, IPERF3, congestion=name, module=module, parameters=parameters, build=own
     )
@@ -114,23 +128,22 @@ def _own_module(file: FilePath, text: str, given: Mapping[str, str], build: File
 def _own_image(image: FilePath, text: str, given: Mapping[str, str], build: FilePath) -> Stack:
     if not text or not (image.is_dir() or image.is_file()):
         raise BadInputError(
-            f"STACK is 'oci:{text}': there is no such directory or file; give an OCI image layout "
-            "or a tar of one"
+            f"STACK is 'oci:{text}': there is no such directory or file; give an OCI image layout, "
+            "a tar of one or of docker save"
         )
     what = "an image's directory or tar is called like the stack, mine or mine.tar"
     name = _checked_name(image.name.removesuffix(TAR), text, what)
     parameters = _program_parameters(name, given)
-    try:
+    with said_of(VARIABLE):
         found = oci.read_image(image)
-    except BadInputError as error:
-        raise BadInputError(f"STACK: {error.message}") from error
-    place = _built(IMAGE_SCRIPT, str(image), found.index_text(IMAGE_NAME), found.manifest_text)
+        oci.check_command(image, found)
+        place = unpacked(image, found)
     return Stack(
         label_of(name, parameters),
         name,
         IMAGE,
         parameters=parameters,
-        build=_linked(place, build / "own"),
+        build=linked(place, build / "own"),
         command=found.command,
         environment=found.environment,
         directory=found.directory,
@@ -153,40 +166,6 @@ def _program_parameters(name: str, given: Mapping[str, str]) -> dict[str, str]:
     return {parameter: given[parameter] for parameter in sorted(given)}
 
 
-def _built(script: FilePath, *arguments: str) -> FilePath:
-    """Run a script that builds and prints a place; its last words become the error."""
-    done = subprocess.run(
-        [str(script), *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if done.returncode == 0:
-        return FilePath(done.stdout.strip())
-    *before, last = done.stderr.strip().splitlines() or [f"{script} said nothing"]
-    message = last.removeprefix(f"{script.name}: ")
-    error = BadInputError if done.returncode == BadInputError.exit_status else MachineLacksError
-    raise error(f"STACK: {message}", "\n".join(before))
-
-
-def _linked(place: FilePath, builds: FilePath) -> str:
-    """Make a build known to the lab, for all runs at once; returns its name."""
-    link = builds / place.name
-    try:
-        builds.mkdir(parents=True, exist_ok=True)
-        if link.resolve() != place.resolve():
-            fresh = builds / f".{place.name}-{os.getpid()}"
-            fresh.symlink_to(place)
-            fresh.replace(link)
-    except OSError as error:
-        raise MachineLacksError(
-            f"{builds} cannot be written ({error.strerror}): it holds links to what is built"
-        ) from error
-    return place.name
-
-
 def module_parameters(module: FilePath) -> dict[str, str]:
     """The parameters of a built kernel module, each with its type's name.
 
@@ -194,27 +173,9 @@ def module_parameters(module: FilePath) -> dict[str, str]:
     (include/linux/moduleparam.h, __MODULE_PARM_TYPE).
     """
     found = {}
-    for entry in _section(module.read_bytes(), b".modinfo").split(b"\0"):
+    for entry in elf.section(module.read_bytes(), b".modinfo").split(b"\0"):
         key, _, value = entry.decode(errors="replace").partition("=")
         if key == "parmtype":
             name, _, kind = value.partition(":")
             found[name] = kind
     return found
-
-
-def _section(elf: bytes, wanted: bytes) -> bytes:
-    """A section of a 64-bit little-endian ELF file, empty if there is none; elf(5)."""
-    for name, start, length in _sections(elf):
-        if name == wanted:
-            return elf[start : start + length]
-    return b""
-
-
-def _sections(elf: bytes) -> Iterator[tuple[bytes, int, int]]:
-    """Name, place and length of each section."""
-    (table,) = struct.unpack_from("<Q", elf, 40)  # e_shoff
-    size, count, names = struct.unpack_from("<3H", elf, 58)  # e_shentsize, e_shnum, e_shstrndx
-    headers = [struct.unpack_from("<2I4Q", elf, table + k * size) for k in range(count)]
-    for at, _kind, _flags, _address, start, length in headers:
-        begin = headers[names][4] + at
-        yield elf[begin : elf.index(b"\0", begin)], start, length

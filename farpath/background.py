@@ -1,0 +1,99 @@
+"""Background: other people's traffic on a path, as plain data, shared by host and guest.
+
+Sources that neither know nor heed the flows: each sends at a constant rate while it is
+on, and on and off take turns. How long each lasts is drawn from exponential
+distributions, the usual on/off model (Jain and Routhier, *Packet Trains*, IEEE JSAC 4(6),
+1986, call an on period a train).
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from farpath.errors import BadInputError
+
+SOURCES_RANGE = (1, 64)
+RATE_BPS_RANGE = (100_000, 10_000_000_000)
+#: Shorter turns than this would be bursts of few packets, longer ones no traffic at all.
+TURN_S_RANGE = (0.1, 10_000.0)
+
+
+@dataclass(frozen=True)
+class Background:
+    """Independent on/off sources that share a path's bottleneck with the flows.
+
+    ``rate_bps``: of one source while it is on, counted over Ethernet frames as the
+    bottleneck's. ``on_s``, ``off_s``: mean length of its turns. Raises
+    :class:`~farpath.errors.BadInputError` for a value out of range.
+    """
+
+    sources: int
+    rate_bps: int
+    on_s: float
+    off_s: float
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in {
+            "sources": SOURCES_RANGE,
+            "rate_bps": RATE_BPS_RANGE,
+            "on_s": TURN_S_RANGE,
+            "off_s": TURN_S_RANGE,
+        }.items():
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise BadInputError(
+                    f"background.{name} is {value:g}: it must lie between {low:g} and {high:g}"
+                )
+
+    @property
+    def on_part(self) -> float:
+        """The part of time for which a source is on."""
+        return self.on_s / (self.on_s + self.off_s)
+
+    @property
+    def mean_rate_bps(self) -> float:
+        """What all sources send on average."""
+        return self.sources * self.rate_bps * self.on_part
+
+    def __str__(self) -> str:
+        return (
+            f"{self.sources} x {self.rate_bps / 1e6:g} Mbit/s, "
+            f"on {self.on_s:g} s, off {self.off_s:g} s"
+        )
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One time for which a source is on, in s from the schedule's start."""
+
+    source: int
+    start_s: float
+    stop_s: float
+
+
+def turns(background: Background, seed: int, duration_s: float) -> tuple[Turn, ...]:
+    """All turns of all sources until ``duration_s``, by their start; equal for equal seeds.
+
+    A source begins on with the probability that it is on at any time; an exponential
+    distribution has no memory, so what is left of that turn is as long as a new one.
+    Times are whole microseconds.
+    """
+    found = []
+    for source in range(background.sources):
+        chance = random.Random(f"background {seed} {source}")
+        on = chance.random() < background.on_part
+        at_s = 0.0
+        while at_s < duration_s:
+            mean_s = background.on_s if on else background.off_s
+            until_s = round(at_s + chance.expovariate(1 / mean_s), 6)
+            if on and until_s > at_s:
+                found.append(Turn(source, at_s, min(until_s, duration_s)))
+            at_s, on = until_s, not on
+    return tuple(sorted(found, key=lambda turn: (turn.start_s, turn.source)))
+
+
+def sent_bytes(background: Background, seed: int, duration_s: float) -> float:
+    """Bytes of frames that the sources send in all."""
+    on_s = sum(turn.stop_s - turn.start_s for turn in turns(background, seed, duration_s))
+    return background.rate_bps / 8 * on_s

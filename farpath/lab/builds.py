@@ -1,0 +1,63 @@
+"""Builds of what users bring: made by the scripts of images/, linked for the lab to find."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path as FilePath
+
+from farpath.errors import BadInputError, FarpathError, MachineLacksError
+from farpath.lab import oci
+from farpath.lab.images import PROJECT
+
+IMAGE_SCRIPT = PROJECT / "images" / "own-image"
+
+
+@contextmanager
+def said_of(variable: str) -> Iterator[None]:
+    """Begin what is wrong with the variable through which the user gave it."""
+    try:
+        yield
+    except FarpathError as error:
+        raise type(error)(f"{variable}: {error.message}", error.detail) from error
+
+
+def built(script: FilePath, *arguments: str) -> FilePath:
+    """Run a script that builds and prints a place; its last words become the error."""
+    done = subprocess.run(
+        [str(script), *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode == 0:
+        return FilePath(done.stdout.strip())
+    *before, last = done.stderr.strip().splitlines() or [f"{script} said nothing"]
+    message = last.removeprefix(f"{script.name}: ")
+    error = BadInputError if done.returncode == BadInputError.exit_status else MachineLacksError
+    raise error(message, "\n".join(before))
+
+
+def unpacked(place: FilePath, image: oci.Image) -> FilePath:
+    """Where an image is unpacked: a directory with manifest.json and rootfs."""
+    return built(IMAGE_SCRIPT, image.kind, str(place), *image.script_arguments)
+
+
+def linked(place: FilePath, builds: FilePath) -> str:
+    """Make a build known to the lab, for all runs at once; returns its name."""
+    link = builds / place.name
+    try:
+        builds.resolve().mkdir(parents=True, exist_ok=True)
+        if link.resolve() != place.resolve():
+            fresh = builds / f".{place.name}-{os.getpid()}"
+            fresh.symlink_to(place)
+            fresh.replace(link)
+    except OSError as error:
+        raise MachineLacksError(
+            f"{builds} cannot be written ({error.strerror}): it holds links to what is built"
+        ) from error
+    return place.name

@@ -1,0 +1,36 @@
+"""Leftovers of killed runs, all kinds of them, removed or given back."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path as FilePath
+
+from farpath import leftovers
+from farpath.errors import MachineLacksError
+from farpath.lab import host_kernel
+
+
+def clean(out: FilePath) -> list[str]:
+    """Remove what killed runs left in ``out`` and among temporary files.
+
+    Also gives back settings and modules of this machine's kernel that a killed host lab
+    had changed. Returns what was done, one sentence each. Raises MachineLacksError if
+    that takes root, or while a host lab runs.
+    """
+    shares = leftovers.sweep_shares(FilePath(tempfile.gettempdir()))
+    done = [f"removed {place}" for place in shares]
+    if not out.is_dir():
+        return done
+    removed = leftovers.sweep_partials(out) + leftovers.sweep_locks(out)
+    done += [f"removed {place}" for place in removed]
+    state = out / host_kernel.STATE_FILE
+    if not state.exists():
+        return done
+    if os.geteuid():
+        raise MachineLacksError(
+            f"{state} holds settings of this machine's kernel from before a killed run: only root "
+            "can give them back"
+        )
+    with host_kernel.only_host_lab():
+        return done + host_kernel.restore_leftover(out)

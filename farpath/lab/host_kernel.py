@@ -1,0 +1,233 @@
+"""What a host lab changes of the machine's kernel as a whole, and gives back.
+
+Some settings and all congestion controls exist once per kernel, not per network
+namespace. Their former state is on disk before the first change, so that a later run
+or ``farpath clean`` can restore what a killed run could not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+
+from farpath.errors import BadInputError, LabFailedError, MachineLacksError
+from farpath.guest import congestion, system
+from farpath.guest.commands import CommandError, run
+from farpath.plan import Plan
+from farpath.stack import Stack
+from farpath.stacks import catalogue
+
+#: Where the former state stands in the place for records.
+STATE_FILE = ".host-lab.json"
+#: Queueing disciplines, switches and cables of every topology here.
+LAB_MODULES = ("veth", "openvswitch", "sch_netem", "sch_tbf")
+#: A module stays in use until the kernel has let go of the last connection of a
+#: network namespace that is gone, which it does in the background.
+UNLOAD_LIMIT_S = 5.0
+
+
+@contextmanager
+def only_host_lab() -> Iterator[None]:
+    """Be the one host lab of this machine; MachineLacksError if there is another.
+
+    An abstract socket's name (unix(7)) in the machine's first network namespace: taken
+    by one process at a time, whichever container it is in, and free when that ends.
+    """
+    with socket.socket(socket.AF_UNIX) as reservation:
+        try:
+            reservation.bind("\0farpath-host-lab")
+        except OSError as error:
+            raise MachineLacksError(
+                "another run of the host lab is under way on this machine: two would disturb "
+                "each other's times; wait for it to end"
+            ) from error
+        yield
+
+
+@dataclass
+class KernelState:
+    """Former settings and the modules that a run has loaded, kept in a file."""
+
+    file: FilePath
+    settings: dict[str, str] = field(default_factory=dict)
+    modules: list[str] = field(default_factory=list)
+
+    def save(self) -> None:
+        """Write it, whole or not at all, and see it on the disk."""
+        fresh = self.file.with_name(f"{self.file.name}.{os.getpid()}")
+        with fresh.open("w", encoding="ascii") as written:
+            json.dump({"settings": self.settings, "modules": self.modules}, written)
+            written.flush()
+            os.fsync(written.fileno())
+        fresh.replace(self.file)
+
+    def set(self, settings: Mapping[str, str]) -> None:
+        """Change settings, their former values saved first."""
+        for name in settings:
+            if not system.has_setting(name):
+                raise MachineLacksError(
+                    f"this kernel has no setting {name}, which the path needs: use a newer one"
+                )
+            self.settings.setdefault(name, system.read_setting(name))
+        self.save()
+        for name, value in settings.items():
+            system.write_setting(name, value)
+
+    def restore(self) -> list[str]:
+        """Give everything back; returns what was done, one sentence each."""
+        done = []
+        for name, value in self.settings.items():
+            if name == congestion.ALLOWED:
+                continue
+            if system.read_setting(name) != value:
+                system.write_setting(name, value)
+                done.append(f"{name} is {value} again")
+        for module in self.modules:
+            if _unload(module):
+                done.append(f"{module} is unloaded")
+        done += self._restore_allowed()
+        self.file.unlink(missing_ok=True)
+        return done
+
+    def _restore_allowed(self) -> list[str]:
+        """Those congestion controls that were allowed, as far as they are still there."""
+        former = self.settings.get(congestion.ALLOWED, "").split()
+        available = system.read_setting(congestion.AVAILABLE).split()
+        value = " ".join(name for name in former if name in available)
+        if not value or set(system.read_setting(congestion.ALLOWED).split()) == set(value.split()):
+            return []
+        system.write_setting(congestion.ALLOWED, value)
+        return [f"{congestion.ALLOWED} is {value} again"]
+
+
+def restore_leftover(out: FilePath) -> list[str]:
+    """Give back what a killed run has left changed; nothing if there is none.
+
+    Only for who is :func:`only_host_lab`. Raises LabFailedError for a file that cannot
+    be read: it was not written by farpath.
+    """
+    file = out / STATE_FILE
+    try:
+        data = json.loads(file.read_text(encoding="ascii"))
+        state = KernelState(file, dict(data["settings"]), list(data["modules"]))
+    except FileNotFoundError:
+        return []
+    except (ValueError, KeyError, TypeError) as error:
+        raise LabFailedError(
+            f"{file} is damaged ({error}): it holds the kernel's settings from before a run; "
+            "read it, restore them by hand with sysctl, and remove it"
+        ) from error
+    return state.restore()
+
+
+def _unload(module: str) -> bool:
+    """Unload a module once nothing uses it; False if it is gone or stays in use."""
+    limit_s = time.monotonic() + UNLOAD_LIMIT_S
+    while (congestion.MODULES / module).is_dir():
+        with suppress(CommandError):
+            run("rmmod", module)
+            return True
+        if time.monotonic() > limit_s:
+            return False
+        time.sleep(0.1)
+    return False
+
+
+def kernel_wide(names: Iterable[str]) -> list[str]:
+    """Those of some sysctls that a fresh network namespace lacks or cannot set."""
+    files = {f"/proc/sys/{name.replace('.', '/')}": name for name in names}
+    script = 'for file; do [ -w "$file" ] || echo "$file"; done'
+    said = run("unshare", "--net", "--", "sh", "-c", script, "sh", *files)
+    return [files[file] for file in said.splitlines()]
+
+
+def wanted_settings(plan: Plan) -> dict[str, str]:
+    """What a plan asks of the kernel as a whole, but congestion controls."""
+    asked = dict(plan.path.sysctl) | dict(plan.era.sysctl)
+    for stack in plan.stacks:
+        asked |= stack.sysctl
+    settings = {name: asked[name] for name in kernel_wide(asked)}
+    return settings | {system.BACKLOG: str(system.BACKLOG_PACKETS)}
+
+
+def loaded_differently(stacks: Sequence[Stack]) -> list[str]:
+    """How modules that are there already differ from what stacks need, one sentence each."""
+    found = congestion.parameters(stacks)
+    sentences = [
+        f"{stack.module} is loaded already, and whose it is cannot be told: unload it "
+        f"(rmmod {stack.module})"
+        for stack in stacks
+        if stack.module and (congestion.MODULES / stack.module).is_dir()
+    ]
+    mainline = [stack for stack in stacks if not stack.module and stack.label in found]
+    return sentences + [
+        f"{sentence}: it is loaded already; unload tcp_{stack.congestion} (rmmod) or give its "
+        "parameters"
+        for stack in mainline
+        for sentence in congestion.differences([stack], found)
+    ]
+
+
+def not_as_usual(stacks: Sequence[Stack]) -> list[str]:
+    """Parameters of mainline's controls that were not given and are not the defaults."""
+    found = congestion.parameters(stacks)
+    return [
+        f"{name} of {stack.label} is {value} on this machine, its default is {known.default}"
+        for stack in stacks
+        if stack.name in catalogue() and not stack.module
+        for name, value in found.get(stack.label, {}).items()
+        if (known := catalogue()[stack.name].parameters.get(name))
+        and name not in stack.parameters
+        and value != known.default
+    ]
+
+
+def load_modules(stacks: Sequence[Stack], modules: FilePath, state: KernelState) -> None:
+    """Load what lab and stacks need; what was loaded for stacks is in ``state`` before.
+
+    ``modules`` holds those that stacks bring. Raises MachineLacksError for a module of
+    the kernel's that does not load, BadInputError for one of a stack.
+    """
+    for name in LAB_MODULES:
+        _modprobe(name, [])
+    for stack in stacks:
+        module = stack.kernel_parameters
+        if module is None or (congestion.MODULES / module).is_dir():
+            continue
+        if (
+            not stack.module
+            and stack.congestion in system.read_setting(congestion.AVAILABLE).split()
+        ):
+            continue
+        state.modules.append(module)
+        state.save()
+        if stack.module:
+            _insert(stack, modules)
+        else:
+            values = [f"{name}={value}" for name, value in stack.parameters.items()]
+            _modprobe(module, values)
+
+
+def _insert(stack: Stack, modules: FilePath) -> None:
+    try:
+        congestion.insert(stack, modules)
+    except congestion.StackError as error:
+        raise BadInputError(f"STACK: {error}") from error
+
+
+def _modprobe(module: str, values: Sequence[str]) -> None:
+    if (congestion.MODULES / module).is_dir():
+        return
+    try:
+        run("modprobe", module, *values)
+    except (CommandError, subprocess.SubprocessError, OSError) as error:
+        raise MachineLacksError(
+            f"the kernel {os.uname().release} does not load {module}: {error}"
+        ) from error

@@ -1,0 +1,190 @@
+"""A lab's guest as a process: the directory it shares, its console, how it ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from farpath.errors import BadInputError, CheckFailedError, LabFailedError
+from farpath.lab import machine
+from farpath.lab.console import Console, Hang, verdict
+from farpath.lab.images import PROJECT, Images
+from farpath.leftovers import held
+from farpath.plan import (
+    CODE_DIR,
+    IMAGES_DIR,
+    MODULES_DIR,
+    PLAN_FILE,
+    RAW_DIR,
+    READBACK_FILE,
+    VIRTUAL,
+    Plan,
+    parse_event,
+)
+from farpath.stack import IMAGE
+
+#: A guest that says nothing for so much real time hangs; it reports every second of
+#: its own, and the slowest run seen needed 3 s of real time for one.
+QUIET_LIMIT_S = 120.0
+#: Events of the guest that decide what a run's end means.
+DECIDING = ("done", "failed", "mismatch", "refused", "traffic-failed")
+
+Watch = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class RawRun:
+    """What a lab brings back: the tools' own output, read-backs, its cost, and doubts."""
+
+    raw: FilePath
+    readback: dict[str, Any]
+    wall_s: float
+    cpu_s: float
+    peak_memory_bytes: int
+    warnings: tuple[str, ...] = ()
+
+
+def _fill(share: FilePath, images: Images, plan: Plan) -> None:
+    """Give the guest its plan, its code, modules and links to root file systems."""
+    (share / PLAN_FILE).write_text(plan.to_json())
+    if plan.settings.lab == VIRTUAL:
+        (share / "root").symlink_to((images.lab / "rootfs").resolve())
+    (share / "sender").symlink_to((images.sender / "rootfs").resolve())
+    (share / MODULES_DIR).mkdir()
+    (share / IMAGES_DIR).mkdir()
+    own = {image.build for image in plan.images.values()}
+    for stack in plan.stacks:
+        module = images.module(stack)
+        if module:
+            shutil.copyfile(module, share / MODULES_DIR / module.name)
+        if stack.program == IMAGE:
+            own.add(stack.build)
+    for build in own:
+        (share / IMAGES_DIR / build).symlink_to((images.own / build / "rootfs").resolve())
+    for package in ("farpath", "topologies"):
+        shutil.copytree(
+            PROJECT / package,
+            share / CODE_DIR / package,
+            ignore=shutil.ignore_patterns("__pycache__", "lab", "*.csv", "*.toml"),
+        )
+
+
+@contextmanager
+def shared_directory(images: Images, plan: Plan) -> Iterator[FilePath]:
+    """The run's shared directory, removed even if this process is killed.
+
+    A janitor waits on a pipe that closes when this process ends, however it ends. A
+    lock tells :mod:`farpath.leftovers` that the directory is in use.
+    """
+    share = machine.share_directory()
+    janitor = subprocess.Popen(
+        ["sh", "-c", 'read -r _ || :; rm -rf -- "$1"', "farpath-janitor", str(share)],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert janitor.stdin is not None
+    try:
+        with held(share):
+            _fill(share, images, plan)
+            yield share
+    finally:
+        janitor.stdin.close()
+        janitor.wait()
+
+
+def _end(guest: subprocess.Popen[bytes]) -> None:
+    """Kill every process of the guest and wait for the first."""
+    with suppress(ProcessLookupError):
+        os.killpg(guest.pid, signal.SIGKILL)
+    guest.wait()
+
+
+def _follow(console: Console, watch: Watch) -> dict[str, Any]:
+    """Read the console to its end; returns the guest's last event that decides."""
+    last: dict[str, Any] = {}
+    for line in console.lines():
+        event = parse_event(line)
+        if event is None:
+            continue
+        watch(event)
+        if event["event"] in DECIDING:
+            last = event
+    return last
+
+
+def _judge(last: dict[str, Any], console: Console, status: int, log: FilePath) -> None:
+    """Raise what a run's end means, unless it is a good end."""
+    tail = console.tail()
+    kind = last.get("event")
+    if kind == "mismatch":
+        raise CheckFailedError(
+            "the lab is not what was asked for: " + "; ".join(last["differences"])
+        )
+    if kind == "done":
+        return
+    if kind == "refused":
+        raise BadInputError(f"STACK: {last['what']}; the lab's console is in {log}")
+    cause = last.get("what", f"the guest ended early with status {status}")
+    known = verdict(last.get("traceback", cause) if last else tail)
+    error = known.error if known else LabFailedError
+    meaning = known.meaning if known else cause
+    # A flow's program that failed has said why; the console would only repeat it.
+    detail = "" if kind == "traffic-failed" else tail
+    raise error(f"the lab failed: {meaning}; its console is in {log}", detail)
+
+
+def run_guest(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    share: FilePath,
+    log: FilePath,
+    watch: Watch,
+) -> RawRun:
+    """Start a guest in its shared directory, follow it to its end and judge that.
+
+    Raises LabFailedError for a guest that hangs, panics or fails, CheckFailedError for
+    one that is not what was asked, and what ``watch`` raises; then it is killed.
+    """
+    started = time.monotonic()
+    with log.open("wb") as logged:
+        guest = subprocess.Popen(
+            command,
+            cwd=share,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={"PATH": os.environ.get("PATH", os.defpath), **environment},
+            start_new_session=True,
+        )
+        assert guest.stdout is not None
+        console = Console(guest.stdout, logged, QUIET_LIMIT_S)
+        try:
+            last = _follow(console, watch)
+            usage = os.wait4(guest.pid, 0)
+            guest.returncode = os.waitstatus_to_exitcode(usage[1])
+        except Hang:
+            raise LabFailedError(
+                f"the lab hangs: its console said nothing for {QUIET_LIMIT_S:g} s; it is in {log}",
+                console.tail(),
+            ) from None
+        finally:
+            if guest.returncode is None:
+                _end(guest)
+            guest.stdout.close()
+    _judge(last, console, guest.returncode, log)
+    return RawRun(
+        raw=share / RAW_DIR,
+        readback=json.loads((share / READBACK_FILE).read_text()),
+        wall_s=time.monotonic() - started,
+        cpu_s=usage[2].ru_utime + usage[2].ru_stime,
+        peak_memory_bytes=usage[2].ru_maxrss * 1024,
+    )

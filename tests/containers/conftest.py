@@ -1,0 +1,89 @@
+"""The lab in containers: the real engine, the real images."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+
+PROJECT = FilePath(__file__).parents[2]
+#: An experiment of 40 virtual seconds.
+SHORT = ("RTT=164ms", "REGION=5s", "JSON=1")
+Make = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def docker(*words: str, check: bool = True) -> str:
+    """What a docker command prints."""
+    done = subprocess.run(
+        ["docker", *words], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert not check or done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def inspect(thing: str) -> Any:
+    """What docker inspect says of a container or an image."""
+    return json.loads(docker("inspect", thing))[0]
+
+
+def container(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs images/container."""
+    return subprocess.run(
+        [PROJECT / "images" / "container", *words],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1800,
+    )
+
+
+def containers_of(out: FilePath) -> list[str]:
+    """The containers that write into a directory, running or not."""
+    return docker("ps", "-aq", "--filter", f"label=farpath.out={out}").split()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def engine() -> None:
+    """A Docker engine that answers, without which nothing here can run."""
+    done = container("build", "lab", "sender")
+    if done.returncode == 3 and "engine" in done.stderr:
+        pytest.skip(f"no Docker engine answers here: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def out(tmp_path: FilePath) -> FilePath:
+    """Where records go."""
+    return tmp_path / "results"
+
+
+@pytest.fixture
+def make(out: FilePath) -> Iterator[Make]:
+    """Runs ``make experiment`` with variables; its containers are gone afterwards."""
+
+    def run(*variables: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["make", "experiment", f"OUT={out}", *variables],
+            cwd=PROJECT,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+
+    yield run
+    if left := containers_of(out):
+        docker("rm", "--force", *left)
+
+
+def result(done: subprocess.CompletedProcess[str]) -> Any:
+    """The JSON object that a run printed last."""
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
