@@ -1,0 +1,129 @@
+"""Shipping: an experiment's records as the project keeps them, small enough for a repository.
+
+A shipped record is whole but for raw output, pages and figures, which all follow from
+its samples; its tables are stored in less space and hold the same values.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from farpath.errors import BadInputError
+from farpath.experiment import WHOLE
+from farpath.identity import source_identity
+from farpath.lab.images import find_images
+from farpath.leftovers import fresh_partial, sweep_partials
+from farpath.made import gather, records_in, shipped_records
+from farpath.places import explained
+from farpath.record import COLUMNS, RECORD_FILE, Record, load_record
+
+if TYPE_CHECKING:
+    from farpath.conduct import Job
+    from farpath.made import State
+
+SUMMARY_FILE = "summary.json"
+#: What shipped records may take together.
+LIMIT_BYTES = 25_000_000
+ZSTD_LEVEL = 19
+#: How Parquet stores each kind of column smallest: the bytes of floats by their place,
+#: whole numbers by their differences.
+ENCODINGS = {"float": "BYTE_STREAM_SPLIT", "int": "DELTA_BINARY_PACKED", "str": "DELTA_BYTE_ARRAY"}
+
+
+def slim_copy(record: Record, target: FilePath, more: dict[str, Any]) -> None:
+    """Write a record small into an empty directory, with more said of what made it."""
+    for name, columns in COLUMNS.items():
+        record.samples.frame(name).to_parquet(
+            target / f"{name}.parquet",
+            index=False,
+            compression="zstd",
+            compression_level=ZSTD_LEVEL,
+            use_dictionary=False,
+            column_encoding={column: ENCODINGS[kind] for column, kind in columns.items()},
+        )
+    data = {**record.data, "provenance": {**record.data["provenance"], **more}}
+    text = json.dumps(data, indent=1, sort_keys=True, allow_nan=False) + "\n"
+    (target / RECORD_FILE).write_text(text, encoding="utf-8")
+
+
+def ship(job: Job) -> list[str]:
+    """Copy the records of a set of runs into the experiment's folder; says what was done.
+
+    A record there that the new one takes the place of is removed. A campaign may be
+    shipped in pieces: runs without a record are counted, and BadInputError is raised only
+    if none has one.
+    """
+    found = job.states()
+    made = tuple(state for state in found if state.record is not None)
+    if not made:
+        raise BadInputError(
+            f"none of {len(found)} runs has a record: run 'farpath campaign', then this again"
+        )
+    folder = shipped_records(job.experiment.name, job.experiments)
+    with explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        sweep_partials(folder)
+        copied = [_ship_one(state, folder) for state in made]
+        removed = _remove_replaced(made, folder)
+        if job.which == WHOLE:
+            _write_summary(job, made)
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    said = [f"{sum(copied)} records copied to {folder}, {len(made) - sum(copied)} were there"]
+    said += [f"{len(found) - len(made)} runs have none yet"] if len(made) < len(found) else []
+    said += [f"{len(removed)} of another kernel, image or setting removed"] if removed else []
+    said += [f"{len(records_in(folder))} records take {size / 1e6:.1f} MB"]
+    if size > LIMIT_BYTES:
+        said.append(f"that is more than {LIMIT_BYTES / 1e6:g} MB: too much for a repository")
+    return said
+
+
+def _write_summary(job: Job, found: Sequence[State]) -> None:
+    """The figures of the whole campaign in one file, which tables and claims read."""
+    from farpath.campaign import load_campaign, write_figures
+
+    folder = job.experiments / job.experiment.name
+    with fresh_partial(folder) as partial:
+        gather(found, partial / "records")
+        campaign, problems = load_campaign(partial / "records")
+        assert not problems, problems
+        write_figures(campaign, folder / SUMMARY_FILE)
+
+
+def _ship_one(state: State, folder: FilePath) -> bool:
+    """Whether a run's record was copied; else it was there."""
+    assert state.record is not None
+    if state.record.parent.resolve() == folder.resolve():
+        return False
+    record = load_record(state.record)
+    more = {"source_sha256": source_identity(state.run.plan, find_images())}
+    target = folder / record.directory.name
+    with fresh_partial(folder) as partial:
+        slim_copy(record, partial, more)
+        load_record(partial)
+        partial.chmod(0o755)
+        if target.exists():
+            shutil.rmtree(target)
+        partial.rename(target)
+    return True
+
+
+def _settings_in(name: str) -> str:
+    """A place's name without its digest."""
+    return name.rpartition("-")[0]
+
+
+def _remove_replaced(found: tuple[State, ...], folder: FilePath) -> list[FilePath]:
+    kept = {state.record.name for state in found if state.record is not None}
+    settings = {_settings_in(state.name) for state in found}
+    replaced = [
+        place
+        for place in records_in(folder)
+        if place.name not in kept and _settings_in(place.name) in settings
+    ]
+    for place in replaced:
+        shutil.rmtree(place)
+    return replaced

@@ -1,0 +1,1 @@
+"""Whole campaigns, small ones: conducted, interrupted, on Slurm, as Kubernetes starts them."""
