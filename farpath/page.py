@@ -1,36 +1,60 @@
-"""Page: one run as a self-contained, interactive HTML file that works offline."""
+"""Page: one run as an interactive HTML page that works offline.
+
+By itself it is one self-contained file; a results site gives it links to other runs and
+shares style, script and plotly.js among all pages.
+"""
 
 from __future__ import annotations
 
-import html
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.eras import title_of
-from farpath.figures import boundaries_s, flow_colour, title
-from farpath.metrics import per_second, smoothed, summarise
+from farpath.figures.run import boundaries_s, title
+from farpath.figures.style import NORMAL
+from farpath.metrics import SMOOTHING_S, per_second, smoothed, summarise
 from farpath.published import published_beside
+from farpath.render import render
 from farpath.stacks import catalogue
-from farpath.tables import Grid, grid_1, grid_2
+from farpath.tables import grid_1, grid_2
 
 if TYPE_CHECKING:
-    from farpath.record import Record
+    import pandas as pd
+
+    from farpath.plan import Plan
+    from farpath.record import Record, Samples
 
 PANELS = ("ping RTT (ms)", "throughput (Mbit/s)", "congestion window (MB)", "queue (MB)")
+#: What is no flow has the colour of text: page.js knows it by this name.
+INK = {"colour": "ink"}
 
-_STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; max-width: 70rem; margin: 1rem auto; padding: 0 1rem }
-h1 { font-size: 1.3rem } h2 { font-size: 1.05rem; margin: 1.6rem 0 .4rem }
-.wide { overflow-x: auto }
-table { border-collapse: collapse; white-space: nowrap }
-td.long { white-space: normal }
-th, td { padding: .2rem .7rem; border-bottom: 1px solid #ddd; text-align: right }
-th:first-child, td:first-child, td.text { text-align: left }
-.note { color: #666; margin: .3rem 0 } .warning { color: #a00 }
-pre { background: #f6f6f6; padding: .6rem; overflow-x: auto; font-size: 12px }
-"""
+
+@dataclass(frozen=True)
+class Link:
+    """A place to go: its text and relative address; ``here`` if it is this page."""
+
+    text: str
+    href: str
+    here: bool = False
+
+
+@dataclass(frozen=True)
+class Links:
+    """Where a run's page of a site leads: the index, and groups of runs beside it."""
+
+    index: str
+    groups: tuple[tuple[str, tuple[Link, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A titled table of rows whose first cell names them."""
+
+    title: str
+    rows: tuple[tuple[str, ...], ...]
 
 
 def _line(x: Iterable[float], y: Iterable[float], name: str, **more: object) -> dict[str, Any]:
@@ -45,45 +69,78 @@ def _line(x: Iterable[float], y: Iterable[float], name: str, **more: object) -> 
 
 
 def _traces(record: Record) -> list[dict[str, Any]]:
-    samples, plan = record.samples, record.plan
+    samples = record.samples
     ping, queue = samples.ping, samples.queue
     marks = {"symbol": "cross-thin-open", "size": 6, "color": "black"}
-    traces = [_line(ping["t_s"], ping["rtt_ms"], "ping", mode="markers", marker=marks, yaxis="y")]
-    flows_bps = per_second(samples, plan.schedule)
+    return [
+        _line(
+            ping["t_s"], ping["rtt_ms"], "ping", mode="markers", marker=marks, yaxis="y", meta=INK
+        ),
+        *_flow_traces(record),
+        _line(queue["t_s"], queue["backlog_bytes"] / 1e6, "queue", yaxis="y4", mode="lines",
+              line={"color": "#404040", "width": 1}, meta=INK),
+    ]  # fmt: skip
+
+
+def _flow_traces(record: Record) -> list[dict[str, Any]]:
+    """Each flow's throughput, stacked, and window; and the aggregate."""
+    flows_bps = per_second(record.samples, record.plan.schedule)
+    middles_s = flows_bps.index - 0.5
+    traces = []
     for number, name in enumerate(flows_bps.columns):
-        colour = flow_colour(number)
+        look = {
+            "line": {"color": NORMAL.colour(number), "width": 1},
+            "mode": "lines",
+            "legendgroup": name,
+            "meta": {"colour": f"flow-{number + 1}"},
+        }
         curve = smoothed(flows_bps[name].to_numpy()) / 1e6
-        look = {"line": {"color": colour, "width": 1}, "mode": "lines", "legendgroup": name}
-        traces.append(
-            _line(flows_bps.index - 0.5, curve, name, yaxis="y2", stackgroup="flows", **look)
-        )
-        rows = samples.flows[(samples.flows["flow"] == name) & (samples.flows["cwnd_bytes"] > 0)]
+        traces.append(_line(middles_s, curve, name, yaxis="y2", stackgroup="flows", **look))
+        rows = _windows(record.samples, name)
         traces.append(
             _line(rows["t_s"], rows["cwnd_bytes"] / 1e6, name, yaxis="y3", showlegend=False, **look)
         )
+    total = smoothed(flows_bps.sum(axis="columns").to_numpy()) / 1e6
     traces.append(
-        _line(queue["t_s"], queue["backlog_bytes"] / 1e6, "queue", yaxis="y4", mode="lines",
+        _line(middles_s, total, "aggregate", yaxis="y2", mode="lines", meta=INK,
               line={"color": "#404040", "width": 1})
     )  # fmt: skip
     return traces
+
+
+def _windows(samples: Samples, flow: str) -> pd.DataFrame:
+    """A flow's rows that have a congestion window; user space's transports report none."""
+    return samples.flows[(samples.flows["flow"] == flow) & (samples.flows["cwnd_bytes"] > 0)]
+
+
+def _region_numbers(plan: Plan) -> list[dict[str, Any]]:
+    """Each region's number above its stretch of time."""
+    return [
+        {"xref": "x", "yref": "paper", "x": (region.start_s + region.stop_s) / 2, "y": 1,
+         "yanchor": "bottom", "text": f"region {region.number}", "showarrow": False,
+         "font": {"size": 11, "color": "#606060"}}
+        for region in plan.schedule.regions()
+    ]  # fmt: skip
 
 
 def _layout(record: Record) -> dict[str, Any]:
     plan = record.plan
     layout: dict[str, Any] = {
         "height": 900,
-        "margin": {"l": 70, "r": 20, "t": 30, "b": 50},
+        "margin": {"l": 70, "r": 20, "t": 70, "b": 50},
         "hovermode": "x unified",
         "hoversubplots": "axis",
         "plot_bgcolor": "white",
-        "legend": {"orientation": "h", "y": 1.04},
+        "legend": {"orientation": "h", "y": 1.03, "yanchor": "bottom"},
         "xaxis": {"title": {"text": "time (s)"}, "range": [0, plan.schedule.duration_s],
-                  "anchor": f"y{len(PANELS)}", "showline": True, "linecolor": "#888"},
+                  "anchor": f"y{len(PANELS)}", "showline": True, "linecolor": "#888",
+                  "gridcolor": "#eee", "dtick": plan.schedule.region_s},
         "shapes": [
             {"type": "line", "xref": "x", "yref": "paper", "x0": at_s, "x1": at_s,
-             "y0": 0, "y1": 1, "line": {"color": "#bbb", "width": 1}}
+             "y0": 0, "y1": 1, "layer": "below", "line": {"color": "#bbb", "width": 1}}
             for at_s in boundaries_s(plan)
         ],
+        "annotations": _region_numbers(plan),
     }  # fmt: skip
     height = 1 / len(PANELS)
     for place, text in enumerate(PANELS):
@@ -95,52 +152,27 @@ def _layout(record: Record) -> dict[str, Any]:
     return layout
 
 
-def _chart(record: Record) -> str:
-    """The curves, plotly.js and all."""
-    import plotly.io  # type: ignore[import-untyped, unused-ignore]
-
-    text: str = plotly.io.to_html(
-        {"data": _traces(record), "layout": _layout(record)},
-        full_html=False,
-        include_plotlyjs=True,
-        div_id="curves",
-        config={"displaylogo": False, "responsive": True},
-        validate=False,
-    )
-    return text
-
-
-def _table(grid: Grid) -> str:
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in grid.header)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in grid.rows
-    )
-    return (
-        f"<h2>{html.escape(grid.title)}</h2><div class='wide'><table><thead><tr>{head}</tr></thead>"
-        f"<tbody>{rows}</tbody></table></div><p class='note'>{html.escape(grid.note)}</p>"
-    )
+def curves(record: Record) -> dict[str, Any]:
+    """The interactive figure as Plotly takes it: data and layout, plain values."""
+    return {"data": _traces(record), "layout": _layout(record)}
 
 
 def _shown(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 
-def _path_table(record: Record) -> str:
+def _path_facts(record: Record) -> Facts:
     path = record.plan.path
-    rows = [
-        (name, getattr(path, name), path.sources.get(name, ""))
-        for name in ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
-    ]
-    cells = "".join(
-        f"<tr><td>{name}</td><td>{_shown(value)}</td>"
-        f"<td class='text long'>{html.escape(source)}</td></tr>"
-        for name, value, source in rows
+    names = ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
+    values = {name: _shown(getattr(path, name)) for name in names}
+    values["background"] = str(path.background or "none")
+    return Facts(
+        f"Path {path.name}",
+        tuple((name, value, path.sources.get(name, "")) for name, value in values.items()),
     )
-    return f"<h2>Path {html.escape(path.name)}</h2><div class='wide'><table>{cells}</table></div>"
 
 
-def _stack_rows(record: Record) -> list[tuple[str, str]]:
+def _stack_facts(record: Record) -> Facts:
     """What each stack is, its congestion control's parameters as they were, and the era."""
     plan = record.plan
     parameters = record.data["readback"].get("before", {}).get("parameters", {})
@@ -151,47 +183,35 @@ def _stack_rows(record: Record) -> list[tuple[str, str]]:
         values = ", ".join(f"{name}={value}" for name, value in shown.items())
         about = f"{entry.title}; {entry.source}" if entry else f"a user's own, build {stack.build}"
         rows.append((stack.label, f"{about}; {values}" if values else about))
-    return [*rows, ("hosts", f"era {plan.era.name}: {title_of(plan.era.name)}")]
+    rows.append(("hosts", f"era {plan.era.name}: {title_of(plan.era.name)}"))
+    return Facts("Stacks and hosts", tuple(rows))
 
 
-def _stack_table(record: Record) -> str:
-    cells = "".join(
-        f"<tr><td>{html.escape(name)}</td><td class='text long'>{html.escape(text)}</td></tr>"
-        for name, text in _stack_rows(record)
-    )
-    return f"<h2>Stacks and hosts</h2><div class='wide'><table>{cells}</table></div>"
+def render_page(record: Record, links: Links | None = None, assets: str = "") -> str:
+    """The whole page as HTML: curves, tables, path and provenance.
 
-
-def _pretty(data: Mapping[str, Any]) -> str:
-    return f"<pre>{html.escape(json.dumps(data, indent=1, sort_keys=True))}</pre>"
-
-
-def render_page(record: Record) -> str:
-    """The whole page as HTML: tables, curves, path and provenance."""
+    ``assets``: relative address of the directory that holds style.css, page.js and
+    plotly.min.js; without one the page holds them itself.
+    """
     plan = record.plan
-    summary = summarise(record.samples, plan)
+    summary = summarise(record.samples, plan, record.cpu)
     beside = published_beside(plan)
-    heading = html.escape(title(plan))
-    warnings = "".join(f"<p class='warning'>{html.escape(w)}</p>" for w in record.data["warnings"])
-    parts = [
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{heading}</title>",
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>",
-        f"<style>{_STYLE}</style></head><body><h1>{heading}</h1>{warnings}",
-        _table(grid_1(summary, beside)),
-        _table(grid_2(summary, beside)),
-        "<h2>Over time</h2><p class='note'>Throughput is stacked and smoothed over 5 s. Vertical "
-        "lines part the regions. Drag to zoom, double-click to go back.</p>",
-        _chart(record),
-        _stack_table(record),
-        _path_table(record),
-        "<h2>Provenance</h2>",
-        f"<p>Fingerprint <code>{record.fingerprint}</code>, seed {plan.seed}</p>",
-        _pretty(record.data["provenance"]),
-        "</body></html>",
-    ]
-    return "\n".join(parts) + "\n"
+    return render(
+        "run.html",
+        heading=title(plan),
+        assets=assets,
+        links=links,
+        warnings=record.data["warnings"],
+        smoothing_s=SMOOTHING_S,
+        curves=curves(record),
+        grids=(grid_1(summary, beside), grid_2(summary, beside)),
+        facts=(_stack_facts(record), _path_facts(record)),
+        fingerprint=record.fingerprint,
+        seed=plan.seed,
+        provenance=json.dumps(record.data["provenance"], indent=1, sort_keys=True),
+    )
 
 
 def save_page(record: Record, file: FilePath) -> None:
-    """Write the page."""
+    """Write the page, self-contained."""
     file.write_text(render_page(record), encoding="utf-8")

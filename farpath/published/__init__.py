@@ -1,7 +1,8 @@
-"""Published: the paper's tables 1 and 2, as printed, to stand beside measured ones.
+"""Published: the paper's numbers as printed, to stand beside measured ones, and its claims.
 
 Source: Cottrell et al., *Characterization and Evaluation of TCP and UDP-based
-Transport on Real Networks*, SLAC, 2005, tables 1 and 2 (SLAC to CERN).
+Transport on Real Networks*, SLAC, 2005: tables 1 and 2 (SLAC to CERN) and section IV.A.
+Claims are also of other documents, which ``claims.csv`` names.
 """
 
 from __future__ import annotations
@@ -48,6 +49,28 @@ class Published:
     regions: tuple[PublishedRegion, ...]
 
 
+@dataclass(frozen=True)
+class PublishedPath:
+    """One path's means of S and F over all tests (section IV.A), and what it was."""
+
+    path: str
+    rtt_ms: float
+    bottleneck_mbps_low: float
+    bottleneck_mbps_high: float
+    mean_stability: float
+    mean_fairness: float
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence that a measurement can confirm or refute, and what decides it."""
+
+    id: str
+    source: str
+    claim: str
+    decided_by: str
+
+
 def _rows(name: str) -> list[dict[str, str]]:
     text = resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
     return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
@@ -70,6 +93,24 @@ def all_published() -> dict[str, Published]:
         for row in _rows("table1.csv")
         for stack in [row["stack"]]
     }
+
+
+@cache
+def published_paths() -> dict[str, PublishedPath]:
+    """Every path's published means, by the path's name, the shortest first."""
+    return {
+        row["path"]: PublishedPath(
+            path=row["path"],
+            **{name: float(value) for name, value in row.items() if name != "path"},
+        )
+        for row in _rows("paths.csv")
+    }
+
+
+@cache
+def claims() -> tuple[Claim, ...]:
+    """Every claim, in the order of their ids."""
+    return tuple(Claim(**row) for row in _rows("claims.csv"))
 
 
 def published(stack: str, path_name: str) -> Published | None:

@@ -1,0 +1,351 @@
+"""Campaign tables: the paper's tables over all stacks, measured beside published.
+
+Measured: means over seeds with their 95 % confidence interval (Student's t).
+Published: as printed, for the path to CERN only; means over stacks for all three paths.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from farpath.campaign import Campaign, Run, mixed
+from farpath.estimate import Estimate, estimate
+from farpath.metrics import Summary
+from farpath.paper import cpu_runs_of, differences, paper_names, runs_of
+from farpath.published import (
+    PUBLISHED_PATH,
+    Published,
+    all_published,
+    published_paths,
+)
+from farpath.sheet import Datum, Sheet
+from farpath.tables import NOTHING, Grid, difference, number, ratio
+
+#: The paper's regions.
+REGION_NUMBERS = range(1, 8)
+NOT_RUN = Estimate(math.nan, math.nan, 0)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A column of table 1: where it is measured and printed, and how it is shown.
+
+    ``key`` names it with its unit. ``deviation``: how measured is set beside printed.
+    ``on_cpu``: taken from runs in which CPU was counted.
+    """
+
+    key: str
+    heading: str
+    of: Callable[[Summary], float | None]
+    printed: Callable[[Published], float]
+    decimals: int
+    printed_decimals: int
+    deviation: str = "difference"
+    on_cpu: bool = False
+
+    def measured(self, campaign: Campaign, path: str, name: str) -> Estimate:
+        """Its mean over the seeds of one of the paper's stacks."""
+        find = cpu_runs_of if self.on_cpu else runs_of
+        return over_seeds(find(campaign, path, name), self.of)
+
+    def deviation_text(self, measured: Estimate, printed: float) -> str:
+        """Measured beside printed, for people."""
+        if self.deviation == "ratio":
+            return ratio(measured.mean, printed)
+        if self.deviation == "difference":
+            return difference(measured.mean, printed, self.decimals)
+        return NOTHING
+
+    def deviation_of(self, measured: Estimate, printed: float) -> float | None:
+        """The same as a number: per cent of printed, or the difference."""
+        if self.deviation == "ratio":
+            return 100 * (measured.mean / printed - 1)
+        return measured.mean - printed if self.deviation == "difference" else None
+
+
+#: Table 1's columns in the paper's order.
+QUANTITIES = (
+    Quantity("mean_mbps", "mean Mbit/s", lambda run: run.mean_bps / 1e6,
+             lambda row: row.mean_mbps, 1, 0, "ratio"),
+    Quantity("std_mbps", "s Mbit/s", lambda run: run.std_bps / 1e6,
+             lambda row: row.std_mbps, 1, 0, "ratio"),
+    Quantity("stability", "S = s/mean", lambda run: run.stability,
+             lambda row: row.stability, 2, 2),
+    Quantity("fairness_min", "F min", lambda run: run.fairness_min,
+             lambda row: row.fairness_min, 2, 2),
+    Quantity("fairness_max", "F max", lambda run: run.fairness_max,
+             lambda row: row.fairness_max, 2, 2),
+    Quantity("cpu_percent", "CPU %", lambda run: run.cpu_percent,
+             lambda row: row.cpu_util_as_printed, 1, 3, "", on_cpu=True),
+    Quantity("mhz_per_mbps", "MHz / Mbps", lambda run: run.mhz_per_mbps,
+             lambda row: row.mhz_per_mbps, 2, 2, "", on_cpu=True),
+    Quantity("rtt_std_ms", "SD(RTT) ms", lambda run: run.rtt_std_ms,
+             lambda row: row.rtt_std_ms, 1, 0),
+)  # fmt: skip
+
+
+def over_seeds(runs: Iterable[Run], figure: Callable[[Summary], float | None]) -> Estimate:
+    """A figure's mean over runs, and its interval; NaN where a run has none."""
+    values = [figure(run.summary) for run in runs]
+    return estimate([math.nan if value is None else value for value in values])
+
+
+def with_interval(found: Estimate, decimals: int) -> str:
+    """A mean with half of its interval, ``248.1 ± 12.3``; the mean alone of one seed."""
+    mean = number(found.mean, decimals)
+    if math.isnan(found.half_width):
+        return mean
+    return f"{mean} ± {number(found.half_width, decimals)}"
+
+
+def table_1(campaign: Campaign, path: str) -> Sheet:
+    """Table 1 of a path: throughput, S, F, CPU and SD(RTT) of each stack.
+
+    Deviations are in per cent of the printed value for throughputs, else differences.
+    """
+    rows: list[tuple[str, ...]] = []
+    data: list[tuple[Datum, ...]] = []
+    for name in paper_names():
+        found = [quantity.measured(campaign, path, name) for quantity in QUANTITIES]
+        printed = all_published()[name] if path == PUBLISHED_PATH else None
+        rows += _rows_of_1(name, found, printed)
+        data.append((name, len(runs_of(campaign, path, name)), *_data_of_1(found, printed)))
+    header = ("stack", "", *(quantity.heading for quantity in QUANTITIES))
+    title = f"Table 1: all seven regions, path {path}, {_seeds(campaign, path)}"
+    note = _note(
+        campaign,
+        path,
+        _interval_note(campaign, path),
+        _deviation_note(path, "Deviations of mean and s in per cent, of the others differences."),
+        _cpu_note(campaign, path),
+    )
+    columns = ("stack", "seeds", *_columns_of_1())
+    return Sheet(f"table1-{path}", Grid(title, header, tuple(rows), note), columns, tuple(data))
+
+
+def _rows_of_1(
+    name: str, found: Sequence[Estimate], printed: Published | None
+) -> list[tuple[str, ...]]:
+    pairs = list(zip(QUANTITIES, found, strict=True))
+    rows = [(name, "measured", *(number(each.mean, q.decimals) for q, each in pairs))]
+    if any(each.count > 1 for each in found):
+        rows.append(("", "±", *(number(each.half_width, q.decimals) for q, each in pairs)))
+    if printed is not None:
+        rows.append(
+            ("", "published", *(_printed(q.printed(printed), q.printed_decimals) for q, _ in pairs))
+        )
+    if printed is not None and any(each.count for each in found):
+        rows.append(
+            ("", "deviation", *(q.deviation_text(each, q.printed(printed)) for q, each in pairs))
+        )
+    return rows
+
+
+def _printed(value: float, decimals: int) -> str:
+    """As the paper prints it: the CPU column's zeros at the end are not there."""
+    text = number(value, decimals)
+    return text if decimals < 3 else f"{value:g}"
+
+
+def _columns_of_1() -> list[str]:
+    names = []
+    for quantity in QUANTITIES:
+        kinds = ["", "_half_width_95", "_published"]
+        if quantity.deviation:
+            kinds.append("_deviation_percent" if quantity.deviation == "ratio" else "_deviation")
+        # The paper's heading, per cent, does not fit its values.
+        printed = "cpu_util_as_printed" if quantity.key == "cpu_percent" else ""
+        names += [printed if printed and k == "_published" else quantity.key + k for k in kinds]
+    return names
+
+
+def _data_of_1(found: Sequence[Estimate], printed: Published | None) -> list[Datum]:
+    data: list[Datum] = []
+    for quantity, each in zip(QUANTITIES, found, strict=True):
+        data += [each.mean, each.half_width, quantity.printed(printed) if printed else None]
+        if quantity.deviation:
+            data.append(quantity.deviation_of(each, quantity.printed(printed)) if printed else None)
+    return data
+
+
+def table_2(campaign: Campaign, path: str) -> Sheet:
+    """Table 2 of a path: S and F of each stack in each region; deviations: differences."""
+    rows: list[tuple[str, ...]] = []
+    data: list[tuple[Datum, ...]] = []
+    for name in paper_names():
+        runs = runs_of(campaign, path, name)
+        found = [_of_region(runs, region) for region in REGION_NUMBERS]
+        printed = all_published()[name].regions if path == PUBLISHED_PATH else ()
+        rows.append((name, "measured", *(_pair(s.mean, f.mean) for s, f in found)))
+        if len(runs) > 1:
+            rows.append(("", "±", *(_pair(s.half_width, f.half_width) for s, f in found)))
+        if printed:
+            rows.append(("", "published", *(_pair(p.stability, p.fairness) for p in printed)))
+        if printed and runs:
+            both = [
+                f"{difference(s.mean, p.stability)}/{difference(f.mean, p.fairness)}"
+                for (s, f), p in zip(found, printed, strict=True)
+            ]
+            rows.append(("", "deviation", *both))
+        for region, (s, f) in zip(REGION_NUMBERS, found, strict=True):
+            p = printed[region - 1] if printed else None
+            data.append(
+                (
+                    name,
+                    region,
+                    len(runs),
+                    *_beside(s, p.stability if p else None),
+                    *_beside(f, p.fairness if p else None),
+                )
+            )
+    header = ("stack", "", *(f"reg. {region}" for region in REGION_NUMBERS))
+    title = f"Table 2: S / F of each region, path {path}, {_seeds(campaign, path)}"
+    note = _note(
+        campaign,
+        path,
+        _interval_note(campaign, path),
+        _deviation_note(path, "Deviations are differences."),
+    )
+    columns = ("stack", "region", "seeds", *_columns_beside("stability"),
+               *_columns_beside("fairness"))  # fmt: skip
+    return Sheet(f"table2-{path}", Grid(title, header, tuple(rows), note), columns, tuple(data))
+
+
+def _of_region(runs: Sequence[Run], region: int) -> tuple[Estimate, Estimate]:
+    """S and F of a region, from 1."""
+    return (
+        over_seeds(runs, lambda run: run.regions[region - 1].stability),
+        over_seeds(runs, lambda run: run.regions[region - 1].fairness),
+    )
+
+
+def _pair(first: float, second: float) -> str:
+    if math.isnan(first) and math.isnan(second):
+        return NOTHING
+    return f"{number(first, 2)} / {number(second, 2)}"
+
+
+def _columns_beside(key: str) -> tuple[str, ...]:
+    return key, f"{key}_half_width_95", f"{key}_published", f"{key}_deviation"
+
+
+def _beside(found: Estimate, printed: float | None) -> tuple[Datum, ...]:
+    deviation = None if printed is None else found.mean - printed
+    return found.mean, found.half_width, printed, deviation
+
+
+def path_means(campaign: Campaign) -> Sheet:
+    """Means over stacks of S and of each stack's smallest F, for each path.
+
+    The paper's 0.42 and 0.77 for CERN are the means over its table 1 of S (0.418) and
+    of the smallest F (0.768), so these are meant; the single values of its other
+    paths it does not print.
+    """
+    rows: list[tuple[str, ...]] = []
+    data: list[tuple[Datum, ...]] = []
+    for path in _paths(campaign):
+        printed = published_paths().get(path)
+        found = (
+            mean_over_stacks(campaign, path, lambda run: run.stability),
+            mean_over_stacks(campaign, path, lambda run: run.fairness_min),
+        )
+        stacks = len(run_stacks(campaign, path))
+        rows.append((path, "measured", *(with_interval(each, 2) for each in found), str(stacks)))
+        if printed:
+            both = (printed.mean_stability, printed.mean_fairness)
+            nine = str(len(paper_names()))
+            rows.append(("", "published", *(number(value, 2) for value in both), nine))
+            apart = [difference(e.mean, p) for e, p in zip(found, both, strict=True)]
+            rows.append(("", "deviation", *apart, NOTHING))
+        s, f = found
+        data.append(
+            (
+                path,
+                stacks,
+                *_beside(s, printed.mean_stability if printed else None),
+                *_beside(f, printed.mean_fairness if printed else None),
+            )
+        )
+    note = _note(
+        campaign, None, "F is each stack's smallest over regions with several flows, as in table 1."
+    )
+    header = ("path", "", "mean S", "mean of F min", "stacks")
+    columns = ("path", "stacks", *_columns_beside("mean_stability"),
+               *_columns_beside("mean_fairness_min"))  # fmt: skip
+    grid = Grid("Means over stacks, for each path", header, tuple(rows), note)
+    return Sheet("path-means", grid, columns, tuple(data))
+
+
+def run_stacks(campaign: Campaign, path: str) -> tuple[str, ...]:
+    """The paper's stacks that were run on a path."""
+    return tuple(name for name in paper_names() if runs_of(campaign, path, name))
+
+
+def mean_over_stacks(campaign: Campaign, path: str, figure: Callable[[Summary], float]) -> Estimate:
+    """A figure's mean over those of the paper's stacks that were run on a path.
+
+    Its interval is that over the means of the seeds with which all of them were run.
+    """
+    by_stack = {
+        name: {run.seed: figure(run.summary) for run in runs_of(campaign, path, name)}
+        for name in run_stacks(campaign, path)
+    }
+    if not by_stack:
+        return NOT_RUN
+    mean = statistics.fmean(statistics.fmean(values.values()) for values in by_stack.values())
+    common = set.intersection(*(set(values) for values in by_stack.values()))
+    per_seed = [
+        statistics.fmean(values[seed] for values in by_stack.values()) for seed in sorted(common)
+    ]
+    return Estimate(mean, estimate(per_seed).half_width, len(common))
+
+
+def _paths(campaign: Campaign) -> tuple[str, ...]:
+    """The paper's paths, the shortest first, then others that were run."""
+    return tuple(dict.fromkeys((*published_paths(), *campaign.paths)))
+
+
+def _seeds(campaign: Campaign, path: str) -> str:
+    """With how many seeds a path's stacks were run: ``3 seeds``, ``2 to 3 seeds``."""
+    counts = {len(runs_of(campaign, path, name)) for name in run_stacks(campaign, path)}
+    if not counts:
+        return "no runs"
+    low, high = min(counts), max(counts)
+    many = f"{high}" if low == high else f"{low} to {high}"
+    return f"{many} seed{'' if high == 1 else 's'}"
+
+
+def _interval_note(campaign: Campaign, path: str) -> str:
+    several = any(len(runs_of(campaign, path, name)) > 1 for name in paper_names())
+    return "±: half of the 95 % confidence interval over seeds." if several else ""
+
+
+def _deviation_note(path: str, note: str) -> str:
+    return note if path == PUBLISHED_PATH else f"The paper prints it for {PUBLISHED_PATH} only."
+
+
+def _cpu_note(campaign: Campaign, path: str) -> str:
+    """Where the columns on CPU come from."""
+    counted = [run for name in paper_names() for run in cpu_runs_of(campaign, path, name)]
+    if not counted:
+        return "CPU: no run in which it was counted; on the virtual clock it is free."
+    labs = " and ".join(sorted({f"{run.summary.clock} clock" for run in counted}))
+    lengths = " and ".join(sorted({f"{run.summary.region_s:g} s" for run in counted}))
+    return (
+        f"CPU: from {len(counted)} runs on the {labs}, regions of {lengths}; all sending programs "
+        "together, of one core. The published CPU % is as printed, its unit unknown."
+    )
+
+
+def _note(campaign: Campaign, path: str | None, *parts: str) -> str:
+    """What must be known of the numbers: mixtures and intended differences first."""
+    runs = [run for run in campaign.runs if path in (None, run.path)]
+    said = [f"MIXED: {sentence}." for sentence in mixed(campaign)]
+    said += differences(runs)
+    if path is not None:
+        absent = [name for name in paper_names() if not runs_of(campaign, path, name)]
+        said += [f"Not run: {', '.join(absent)}."] if absent else []
+    return " ".join(part for part in (*said, *parts) if part)

@@ -1,0 +1,27 @@
+"""Claims: what the study's documents say, each judged by a campaign's figures."""
+
+from farpath.claims.judge import judge, judge_all
+from farpath.claims.text import as_text, count_states
+from farpath.claims.verdict import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Checked,
+    Condition,
+    Verdict,
+    state_of,
+)
+
+__all__ = [
+    "FAILS",
+    "HOLDS",
+    "UNDECIDED",
+    "Checked",
+    "Condition",
+    "Verdict",
+    "as_text",
+    "count_states",
+    "judge",
+    "judge_all",
+    "state_of",
+]

@@ -1,0 +1,79 @@
+"""Judge: a campaign's verdict on each claim, by the means over seeds and by each seed."""
+
+from __future__ import annotations
+
+from farpath.campaign import Campaign
+from farpath.claims.look import Look, MissingRunsError
+from farpath.claims.rules import EXPERIMENTS, Rule, Ruling, rules
+from farpath.claims.verdict import FAILS, HOLDS, UNDECIDED, Checked, Verdict, state_of
+from farpath.estimate import estimate
+from farpath.published import Claim, claims
+
+
+def judge_all(campaign: Campaign) -> tuple[Verdict, ...]:
+    """A verdict on every claim, in the order of their ids."""
+    return tuple(judge(claim, campaign) for claim in claims())
+
+
+def judge(claim: Claim, campaign: Campaign) -> Verdict:
+    """What a campaign says of a claim.
+
+    The means over seeds decide. A claim is undecided if its runs are missing, if one
+    of its figures is not defined, or if for a condition on which it hangs the seeds do
+    not agree and the 95 % confidence interval of the margin holds zero.
+    """
+    rule = rules().get(claim.id)
+    if rule is None:
+        return Verdict(claim, UNDECIDED, f"needs the experiment {EXPERIMENTS[claim.id]}")
+    try:
+        ruling = rule(Look(campaign))
+    except MissingRunsError as error:
+        return Verdict(claim, UNDECIDED, error.message)
+    by_seed = _by_seed(rule, campaign)
+    checked = _checked(ruling, by_seed)
+    state, why = _weighed(checked)
+    states = {seed: state_of(each.conditions) for seed, each in by_seed.items()}
+    return Verdict(claim, state, why, checked, states, ruling.remarks)
+
+
+def _by_seed(rule: Rule, campaign: Campaign) -> dict[int, Ruling]:
+    """What each seed alone says, of those that have all runs the rule asks for."""
+    found = {}
+    for seed in sorted({run.seed for run in (*campaign.runs, *campaign.cpu_runs)}):
+        try:
+            found[seed] = rule(Look(campaign, seed))
+        except MissingRunsError:
+            continue
+    return found
+
+
+def _checked(ruling: Ruling, by_seed: dict[int, Ruling]) -> tuple[Checked, ...]:
+    checked = []
+    for place, condition in enumerate(ruling.conditions):
+        seeds = {seed: each.conditions[place] for seed, each in by_seed.items()}
+        margins = [each.margin for each in seeds.values()]
+        checked.append(Checked(condition, seeds, estimate(margins)))
+    return tuple(checked)
+
+
+def _weighed(checked: tuple[Checked, ...]) -> tuple[str, str]:
+    """State and reason: one clear failure suffices, else every condition must be clear."""
+    if any(each.clear and not each.condition.holds for each in checked):
+        return FAILS, ""
+    open_ones = [each for each in checked if not each.clear]
+    if not open_ones:
+        return HOLDS, ""
+    return UNDECIDED, "; ".join(dict.fromkeys(_reason(each) for each in open_ones))
+
+
+def _reason(checked: Checked) -> str:
+    what = checked.condition.what
+    if not checked.condition.defined:
+        return f"{what} is not defined"
+    if not checked.by_seed:
+        return "no seed has all the runs that it needs"
+    agreeing = sum(each.holds for each in checked.by_seed.values())
+    return (
+        f"{what}: {agreeing} of {len(checked.by_seed)} seeds say that it is so, and the interval "
+        "of the difference holds zero"
+    )

@@ -1,0 +1,72 @@
+"""Estimate: what a few seeds tell of a quantity, and how far to trust it."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from farpath.errors import MachineLacksError
+
+#: The probability with which an interval holds the mean.
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over ``count`` values, and half of its 95 % confidence interval.
+
+    Same unit as the values. ``half_width`` is NaN with fewer than two values.
+    """
+
+    mean: float
+    half_width: float
+    count: int
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """Mean and interval by Student's t: mean +- t(n - 1) s / sqrt(n).
+
+    Assumes values that are independent and about normal. Without any, or with one
+    that is NaN, the mean is NaN.
+
+    >>> found = estimate([1.0, 2.0, 3.0])
+    >>> found.mean, round(found.half_width, 3), found.count
+    (2.0, 2.484, 3)
+    >>> estimate([5.0]).half_width
+    nan
+    """
+    if not values:
+        return Estimate(math.nan, math.nan, 0)
+    mean = statistics.fmean(values)
+    if len(values) < 2 or not math.isfinite(mean):
+        return Estimate(mean, math.nan, len(values))
+    quantile = float(_scipy("special").stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2))
+    half_width = quantile * statistics.stdev(values) / math.sqrt(len(values))
+    return Estimate(mean, half_width, len(values))
+
+
+def spearman(first: Sequence[float], second: Sequence[float]) -> float:
+    """Spearman's rank correlation, -1 to 1; equal values share their mean rank.
+
+    NaN with fewer than two pairs or where all of one side are equal.
+
+    >>> round(spearman([1.0, 2.0, 3.0, 4.0], [10.0, 30.0, 20.0, 40.0]), 3)
+    0.8
+    """
+    if len(first) < 2 or len(set(first)) == 1 or len(set(second)) == 1:
+        return math.nan
+    return float(_scipy("stats").spearmanr(first, second).statistic)
+
+
+def _scipy(part: str) -> Any:
+    """A part of SciPy, which only campaigns need; MachineLacksError without it."""
+    try:
+        return importlib.import_module(f"scipy.{part}")
+    except ImportError as error:
+        raise MachineLacksError(
+            "SciPy is missing: pip install 'farpath[paper]', or run 'make setup'"
+        ) from error

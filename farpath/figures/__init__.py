@@ -1,0 +1,1 @@
+"""Figures: one run over time, and the paper's figures 1 to 5."""

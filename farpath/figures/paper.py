@@ -1,0 +1,145 @@
+"""The paper's figures 1 to 5: the regions, and one run each of Reno, H-TCP, FAST and UDT.
+
+Source: Cottrell et al., *Characterization and Evaluation of TCP and UDP-based
+Transport on Real Networks*, SLAC, 2005, sections III.A and IV.A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+from farpath.campaign import Campaign, Run
+from farpath.figures.run import draw, title
+from farpath.figures.save import FORMATS, save
+from farpath.figures.style import COLOUR_BLIND, FULL_IN, QUIET, RULE, Style, print_style
+from farpath.paper import runs_of
+from farpath.published import PUBLISHED_PATH
+from farpath.record import load_record
+from farpath.schedule import seven_regions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Region of the published runs, s.
+REGION_S = 120.0
+REGIONS_FIGURE = 1
+REGIONS_CAPTION = (
+    "Figure 1: the seven regions: four flows join one by one, and the last in leaves first"
+)
+
+
+@dataclass(frozen=True)
+class RunFigure:
+    """One of the paper's figures of a run: its number, the stack as the paper calls it."""
+
+    number: int
+    stack: str
+
+    @property
+    def caption(self) -> str:
+        """What it shows."""
+        return (
+            f"Figure {self.number}: throughput and ping RTT of four {self.stack} flows joining "
+            "and leaving, SLAC to CERN"
+        )
+
+
+RUN_FIGURES = (
+    RunFigure(2, "Reno"),
+    RunFigure(3, "HTCP"),
+    RunFigure(4, "Fast-TCP"),
+    RunFigure(5, "UDTv2"),
+)
+
+
+def run_of_figure(campaign: Campaign, figure: RunFigure) -> Run | None:
+    """The run that a figure shows, or None: on the paper's path the smallest seed's."""
+    runs = runs_of(campaign, PUBLISHED_PATH, figure.stack)
+    return min(runs, key=lambda run: run.seed, default=None)
+
+
+def captions(campaign: Campaign) -> dict[int, str]:
+    """The caption of each figure that there is, by its number."""
+    drawn = (figure for figure in RUN_FIGURES if run_of_figure(campaign, figure) is not None)
+    return {REGIONS_FIGURE: REGIONS_CAPTION, **{each.number: each.caption for each in drawn}}
+
+
+def draw_regions(style: Style) -> Figure:
+    """Figure 1: which flows are present in which region, as the schedule has them."""
+    from matplotlib.figure import Figure
+
+    schedule = seven_regions("-", REGION_S)
+    with print_style():
+        figure = Figure(figsize=(FULL_IN[0], 2.8), layout="constrained")
+        axes = figure.subplots()
+        for number, flow in enumerate(schedule.flows):
+            axes.broken_barh(
+                [(flow.start_s / 60, (flow.stop_s - flow.start_s) / 60)], (number + 0.12, 0.76),
+                facecolor=style.colour(number), hatch=style.hatch(number), edgecolor="white",
+                linewidth=0,
+            )  # fmt: skip
+            axes.text(
+                schedule.duration_s / 120, number + 0.5, f"flow {number + 1}", ha="center",
+                va="center", fontweight="bold", bbox={"fc": "white", "ec": "none", "pad": 1.5},
+            )  # fmt: skip
+        for region in schedule.regions():
+            axes.axvline(region.stop_s / 60, color=RULE, linewidth=0.6, linestyle="--", zorder=3)
+            axes.text(
+                (region.start_s + region.stop_s) / 120, 1.02, f"region {region.number}",
+                ha="center", va="bottom", color=QUIET, transform=axes.get_xaxis_transform(),
+            )  # fmt: skip
+        axes.set_xlim(0, schedule.duration_s / 60)
+        axes.set_ylim(0, len(schedule.flows))
+        axes.set_xticks([edge / 60 for edge in range(0, int(schedule.duration_s) + 1, 120)])
+        axes.set_yticks([])
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.set_xlabel("time (min)")
+        figure.suptitle(REGIONS_CAPTION, fontsize=10)
+    return figure
+
+
+def draw_run(directory: FilePath, figure: RunFigure, style: Style) -> Figure:
+    """One of figures 2 to 5, from a record's directory."""
+    record = load_record(directory)
+    heading = f"Figure {figure.number}: {figure.stack}\n{title(record.plan)}"
+    return draw(record.samples, record.plan, style, heading)
+
+
+def file_stem(number: int, style: Style) -> str:
+    """The name of a figure's files without their ending."""
+    return f"figure-{number}" + ("-colour-blind" if style == COLOUR_BLIND else "")
+
+
+def _saved(figure: Figure, out: FilePath, stem: str) -> Iterator[FilePath]:
+    for ending in FORMATS:
+        file = out / f"{stem}.{ending}"
+        save(figure, file)
+        yield file
+
+
+def write_figures(
+    campaign: Campaign, records: FilePath, out: FilePath, styles: Iterable[Style]
+) -> Iterator[FilePath]:
+    """Draw all figures that there are records of; yields each file once it is written.
+
+    ``records``: the directory that holds the campaign's records.
+    """
+    for style in styles:
+        yield from _saved(draw_regions(style), out, file_stem(REGIONS_FIGURE, style))
+        for figure in RUN_FIGURES:
+            run = run_of_figure(campaign, figure)
+            if run is not None:
+                drawn = draw_run(records / run.record, figure, style)
+                yield from _saved(drawn, out, file_stem(figure.number, style))
+
+
+def missing_figures(campaign: Campaign) -> tuple[str, ...]:
+    """One sentence for each figure that no record is there for."""
+    return tuple(
+        f"figure {figure.number} is not drawn: no record of {figure.stack} on path {PUBLISHED_PATH}"
+        for figure in RUN_FIGURES
+        if run_of_figure(campaign, figure) is None
+    )

@@ -1,0 +1,64 @@
+"""Style: colours, hatches and print sizes that all figures share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+#: Width and height in inches: two columns of a printed page.
+FULL_IN = (7.5, 4.6)
+#: Further flows than a style has colours for.
+OTHER_COLOUR = "#7f7f7f"
+#: What is not data: region marks, notes.
+QUIET = "#606060"
+RULE = "#b0b0b0"
+
+_RC: dict[Any, Any] = {
+    "font.size": 8.5,
+    "axes.titlesize": 10,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "hatch.linewidth": 0.35,
+    # Text as outlines: the same letters on every machine.
+    "svg.fonttype": "path",
+    # Element names that are random otherwise
+    "svg.hashsalt": "farpath",
+}
+
+
+@dataclass(frozen=True)
+class Style:
+    """Colours by flow, in order; hatches beside them where colour alone must not tell."""
+
+    name: str
+    flows: tuple[str, ...]
+    hatches: tuple[str, ...] = ()
+
+    def colour(self, number: int) -> str:
+        """Colour of the flow at this place of the schedule, counted from 0."""
+        return self.flows[number] if number < len(self.flows) else OTHER_COLOUR
+
+    def hatch(self, number: int) -> str:
+        """Its hatch, empty for none."""
+        return self.hatches[number] if number < len(self.hatches) else ""
+
+
+#: Flow 1 red, 2 green, 3 blue, 4 pink, as on the testbed's page.
+NORMAL = Style("normal", ("#d62728", "#2ca02c", "#1f77b4", "#f78fc5"))
+#: The same roles in the colours of Okabe and Ito (Color Universal Design, 2008), and
+#: hatches that also part them in grey.
+COLOUR_BLIND = Style(
+    "colour-blind", ("#d55e00", "#009e73", "#0072b2", "#e69fc4"), ("", "////", "....", "\\\\\\\\")
+)
+
+
+@contextmanager
+def print_style() -> Iterator[None]:
+    """Sizes of text and lines for as long as a figure is drawn or saved."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(_RC):
+        yield

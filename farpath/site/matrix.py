@@ -1,0 +1,166 @@
+"""Matrix: stacks against paths, each cell with the figures of its runs."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from farpath.campaign import Campaign, Run
+from farpath.estimate import estimate
+from farpath.page import Link
+from farpath.published import published
+from farpath.site.pages import RUNS_DIR, columns, path_label, rows
+from farpath.tables import NOTHING
+
+#: What most runs of a campaign were made of has no mark, the others these.
+MARKS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One path: its name, and its base RTT and bottleneck as they were run."""
+
+    name: str
+    about: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Of a stack on a path: means over seeds as texts, and the pages of its runs.
+
+    ``areas``: the first seed's thumbnail. ``printed``: the paper's figures, if any.
+    """
+
+    about: str
+    mean: str
+    stability: str
+    fairness: str
+    printed: str
+    links: tuple[Link, ...]
+    marks: tuple[str, ...]
+    areas: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One stack: the paper's name, our label, and a cell or None for each path."""
+
+    name: str
+    label: str
+    cells: tuple[Cell | None, ...]
+
+
+@dataclass(frozen=True)
+class Make:
+    """What some runs were made of: a mark, '' for most, and the parts by name."""
+
+    mark: str
+    runs: int
+    parts: Mapping[str, str]
+
+
+def heads(campaign: Campaign) -> tuple[Column, ...]:
+    """The head of each column of :func:`matrix`."""
+    first = {run.path: run.summary for run in reversed(campaign.runs)}
+    return tuple(
+        Column(
+            path_label(path),
+            f"RTT {first[path].base_rtt_ms:g} ms, {first[path].rate_bps / 1e6:g} Mbit/s"
+            if path in first
+            else "",
+        )
+        for path in columns(campaign)
+    )
+
+
+def _parts(run: Run) -> tuple[tuple[str, str], ...]:
+    return (
+        ("kernel", run.kernel),
+        ("kernel's build and packages", run.lab[:12]),
+        ("farpath's code", run.code[:12]),
+        ("hosts and stacks of", run.summary.era),
+        ("clock", run.summary.clock),
+        ("regions of", f"{run.summary.region_s:g} s"),
+    )
+
+
+def makes(campaign: Campaign) -> tuple[tuple[Make, ...], Mapping[str, str]]:
+    """What the runs were made of, most first; and each record's mark."""
+    counted = Counter(_parts(run) for run in campaign.runs)
+    marks = {
+        parts: MARKS[(place - 1) % len(MARKS)] if place else ""
+        for place, (parts, _) in enumerate(counted.most_common())
+    }
+    found = tuple(Make(marks[parts], count, dict(parts)) for parts, count in counted.most_common())
+    return found, {run.record: marks[_parts(run)] for run in campaign.runs}
+
+
+def _mean(runs: Sequence[Run], figure: Callable[[Run], float], decimals: int) -> str:
+    value = statistics.fmean(figure(run) for run in runs)
+    return f"{value:.{decimals}f}" if math.isfinite(value) else NOTHING
+
+
+def _throughput(runs: Sequence[Run]) -> str:
+    """Mean over seeds in Mbit/s, with its 95 % interval if there are several."""
+    found = estimate([run.summary.mean_bps / 1e6 for run in runs])
+    if not math.isfinite(found.half_width):
+        return f"{found.mean:.0f}"
+    return f"{found.mean:.0f} ± {found.half_width:.0f}"
+
+
+def _range(low: str, high: str) -> str:
+    return low if low == high else f"{low}–{high}"  # noqa: RUF001 (a range in print)
+
+
+def _printed(stack: str, path: str) -> str:
+    """The paper's figures of a stack on a path, or nothing."""
+    entry = published(stack, path)
+    if entry is None:
+        return ""
+    fairness = _range(f"{entry.fairness_min:.2f}", f"{entry.fairness_max:.2f}")
+    return f"paper: {entry.mean_mbps:.0f}, S {entry.stability:.2f}, F {fairness}"
+
+
+def _cell(
+    name: str,
+    runs: Sequence[Run],
+    names: Mapping[str, str],
+    thumbnails: Mapping[str, tuple[str, ...]],
+    marks: Mapping[str, str],
+) -> Cell:
+    first = runs[0]
+    fairness = (
+        _mean(runs, lambda run: run.summary.fairness_min, 2),
+        _mean(runs, lambda run: run.summary.fairness_max, 2),
+    )
+    return Cell(
+        about=f"{name} on {path_label(first.path)}",
+        mean=_throughput(runs),
+        stability=_mean(runs, lambda run: run.summary.stability, 2),
+        fairness=_range(*fairness),
+        printed=_printed(first.stack, first.path),
+        links=tuple(Link(str(run.seed), f"{RUNS_DIR}/{names[run.record]}") for run in runs),
+        marks=tuple(marks[run.record] for run in runs),
+        areas=thumbnails[first.record],
+    )
+
+
+def matrix(
+    campaign: Campaign,
+    names: Mapping[str, str],
+    thumbnails: Mapping[str, tuple[str, ...]],
+    marks: Mapping[str, str],
+) -> tuple[Row, ...]:
+    """All rows; ``names``, ``thumbnails`` and ``marks`` by record."""
+
+    def cell(name: str, label: str, path: str) -> Cell | None:
+        runs = campaign.of(path, label)
+        return _cell(name, runs, names, thumbnails, marks) if runs else None
+
+    return tuple(
+        Row(name, label, tuple(cell(name, label, path) for path in columns(campaign)))
+        for name, label in rows(campaign)
+    )

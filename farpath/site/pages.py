@@ -1,0 +1,86 @@
+"""Pages: which file of a site shows which run, and where that leads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from farpath.campaign import Campaign, Run
+from farpath.page import Link, Links
+from farpath.paper import paper_names, stand_ins
+from farpath.places import safe_name
+
+#: From a run's page to the index.
+TO_INDEX = "../index.html"
+RUNS_DIR = "runs"
+#: The three paths, the shortest first as on the testbed's page, and how they are called.
+PATH_NAMES = {"caltech": "Caltech", "ufl": "UFL", "cern": "CERN"}
+
+
+def path_label(path: str) -> str:
+    """A path's name for people."""
+    return PATH_NAMES.get(path, path)
+
+
+def rows(campaign: Campaign) -> tuple[tuple[str, str], ...]:
+    """Every stack to show and its label, the paper's nine first.
+
+    The label is empty for one of the paper's that was not run.
+    """
+    found = stand_ins(campaign)
+    papers = tuple((name, found.get(name, "")) for name in paper_names())
+    others = (stack for stack in campaign.stacks if stack not in found.values())
+    return (*papers, *((stack, stack) for stack in others))
+
+
+def columns(campaign: Campaign) -> tuple[str, ...]:
+    """Every path to show, the paper's three first."""
+    others = (path for path in campaign.paths if path not in PATH_NAMES)
+    return (*PATH_NAMES, *others)
+
+
+def file_names(campaign: Campaign) -> Mapping[str, str]:
+    """The file name of each run's page, by the run's record; no two are the same."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for run in campaign.runs:
+        stem = name = f"{safe_name(run.path)}-{safe_name(run.stack)}-seed{run.seed}"
+        count = 1
+        while name.lower() in taken:
+            count += 1
+            name = f"{stem}-{count}"
+        taken.add(name.lower())
+        names[run.record] = f"{name}.html"
+    return names
+
+
+def _nearest(runs: Iterable[Run], seed: int) -> Run | None:
+    """The run of that seed, else of the smallest."""
+    return min(runs, key=lambda run: (run.seed != seed, run.seed), default=None)
+
+
+def links_of(run: Run, campaign: Campaign, names: Mapping[str, str]) -> Links:
+    """Where a run's page leads: to its other seeds, paths and stacks."""
+
+    def link(text: str, other: Run) -> Link:
+        return Link(text, names[other.record], other == run)
+
+    def linked(choices: Iterable[tuple[str, tuple[Run, ...]]]) -> tuple[Link, ...]:
+        found = ((text, _nearest(runs, run.seed)) for text, runs in choices)
+        return tuple(link(text, other) for text, other in found if other is not None)
+
+    return Links(
+        TO_INDEX,
+        (
+            ("seed", tuple(link(str(r.seed), r) for r in campaign.of(run.path, run.stack))),
+            (
+                "path",
+                linked(
+                    (path_label(path), campaign.of(path, run.stack)) for path in columns(campaign)
+                ),
+            ),
+            (
+                "stack",
+                linked((name, campaign.of(run.path, label)) for name, label in rows(campaign)),
+            ),
+        ),
+    )

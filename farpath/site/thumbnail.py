@@ -1,0 +1,35 @@
+"""Thumbnail: a run's stacked throughput as a few SVG paths of a matrix's cell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from farpath.metrics import Array, per_second
+from farpath.plan import Plan
+from farpath.record import Samples
+
+WIDTH, HEIGHT = 160, 46
+#: Of the bottleneck's rate, what the height stands for.
+HEADROOM = 1.05
+
+
+def _binned(values: Array) -> Array:
+    """Means of as many stretches as there are points to draw, or the values if fewer."""
+    stretches = np.array_split(values, min(WIDTH // 2, values.size))
+    return np.array([stretch.mean() for stretch in stretches])
+
+
+def areas(samples: Samples, plan: Plan) -> tuple[str, ...]:
+    """One path for each flow, the last first: each covers those below it too.
+
+    They fill a box of WIDTH by HEIGHT; its top is just above the bottleneck's rate.
+    """
+    flows_bps = per_second(samples, plan.schedule)
+    total = np.cumsum([_binned(flows_bps[name].to_numpy()) for name in flows_bps.columns], axis=0)
+    x = np.linspace(0, WIDTH, total.shape[1])
+    y = HEIGHT * (1 - np.minimum(total / (HEADROOM * plan.path.rate_bps), 1))
+    drawn = []
+    for curve in y[::-1]:
+        points = " ".join(f"L{a:.1f} {b:.1f}" for a, b in zip(x, curve, strict=True))
+        drawn.append(f"M0 {HEIGHT} {points} L{WIDTH} {HEIGHT}Z")
+    return tuple(drawn)

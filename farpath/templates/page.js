@@ -1,0 +1,83 @@
+// Draws a run's curves in the page's colours, and changes those on demand.
+(function () {
+  "use strict";
+  const root = document.documentElement;
+  const KEY = "farpath-colours";
+  const BLIND = "colour-blind";
+
+  const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+
+  // Browsers may refuse storage to files; then the choice holds for one page.
+  function remembered() {
+    try { return localStorage.getItem(KEY); } catch { return null; }
+  }
+  function remember(choice) {
+    try { localStorage.setItem(KEY, choice); } catch { /* see above */ }
+  }
+
+  function themed(curves) {
+    const ink = colour("--ink"), grid = colour("--grid"), rule = colour("--rule");
+    const traces = curves.data.map((trace) => {
+      const part = trace.meta ? trace.meta.colour : "ink";
+      const own = colour("--" + part) || trace.line?.color || ink;
+      const now = { ...trace };
+      if (trace.line) now.line = { ...trace.line, color: own };
+      // Plotly's own half-transparent areas are pale, and dull on a dark page.
+      if (trace.stackgroup) now.fillcolor = own + "cc";
+      if (trace.marker) now.marker = { ...trace.marker, color: own };
+      return now;
+    });
+    const layout = {
+      ...curves.layout,
+      paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)",
+      font: { color: ink },
+      hoverlabel: { bgcolor: colour("--sheet"), bordercolor: rule, font: { color: ink } },
+      shapes: curves.layout.shapes.map((shape) => ({ ...shape, line: { ...shape.line, color: rule } })),
+      annotations: curves.layout.annotations.map((note) => ({ ...note, font: { ...note.font, color: colour("--quiet") } })),
+    };
+    for (const name of Object.keys(layout)) {
+      if (/^[xy]axis/.test(name)) layout[name] = { ...layout[name], gridcolor: grid, linecolor: rule };
+    }
+    return { data: traces, layout: layout };
+  }
+
+  const place = document.getElementById("curves");
+  const source = document.getElementById("curves-data");
+  const curves = place && source && typeof Plotly !== "undefined" ? JSON.parse(source.textContent) : null;
+  if (curves) {
+    const first = themed(curves);
+    Plotly.newPlot(place, first.data, first.layout, { displaylogo: false, responsive: true });
+  }
+  function redraw() {
+    if (!curves) return;
+    const next = themed(curves);
+    // What the reader has zoomed to stays.
+    for (const name of Object.keys(next.layout)) {
+      if (/^[xy]axis/.test(name) && place.layout[name]) {
+        next.layout[name].range = place.layout[name].range;
+        next.layout[name].autorange = place.layout[name].autorange;
+      }
+    }
+    Plotly.react(place, next.data, next.layout);
+  }
+
+  const button = document.getElementById("colours");
+  function choose(choice) {
+    if (choice === BLIND) root.dataset.colours = BLIND;
+    else delete root.dataset.colours;
+    button.setAttribute("aria-pressed", String(choice === BLIND));
+    redraw();
+  }
+  if (button) {
+    button.hidden = false;
+    if (remembered() === BLIND) choose(BLIND);
+    button.addEventListener("click", () => {
+      const next = root.dataset.colours === BLIND ? "normal" : BLIND;
+      remember(next);
+      choose(next);
+    });
+  }
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  matchMedia("print").addEventListener("change", redraw);
+})();
