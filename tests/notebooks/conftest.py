@@ -1,0 +1,89 @@
+"""A clone of the project to run notebooks in: its records, lab and results are its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.inputs import path_by_name
+from farpath.lab.images import BUILD
+from farpath.made import records_in, shipped_records
+from farpath.shown import EXPERIMENT
+from tests.unit.campaigns import LABELS, write_seven_regions
+
+PROJECT = FilePath(__file__).parents[2]
+PARTS = ("farpath", "topologies", "experiments", "notebooks")
+QUICK_REGION_S = 30.0
+
+
+@dataclass(frozen=True)
+class Clone:
+    """A folder with what of the project notebooks need, and no lab."""
+
+    folder: FilePath
+
+    @property
+    def records(self) -> FilePath:
+        """The records that it ships."""
+        return shipped_records(EXPERIMENT, self.folder / "experiments")
+
+    def link_lab(self) -> None:
+        """Give it the lab that was built for the project."""
+        (self.folder / "build").symlink_to(BUILD, target_is_directory=True)
+
+    def ship(self) -> None:
+        """Give it a quick set of records, synthetic ones."""
+        for label in LABELS.values():
+            place = self.records / f"cern-{label}"
+            write_seven_regions(place, label, 1, QUICK_REGION_S, path=path_by_name("cern"))
+        assert len(records_in(self.records)) == len(LABELS)
+
+    def environment(self) -> dict[str, str]:
+        """What makes a process, and the kernels that it starts, take this clone's package."""
+        return {**os.environ, "PYTHONPATH": str(self.folder)}
+
+    def run(self, *notebooks: str) -> subprocess.CompletedProcess[str]:
+        """Execute notebooks with nbmake, as CI does; their outputs are kept in the files."""
+        files = [str(self.folder / "notebooks" / f"{name}.ipynb") for name in notebooks]
+        return subprocess.run(
+            [
+                *(sys.executable, "-m", "pytest", "-q", "--nbmake", "--overwrite"),
+                *("--nbmake-timeout=600", "-p", "no:cacheprovider", *files),
+            ],
+            cwd=self.folder,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def text(self, notebook: str) -> str:
+        """An executed notebook's file."""
+        return (self.folder / "notebooks" / f"{notebook}.ipynb").read_text(encoding="utf-8")
+
+
+def make_clone(folder: FilePath) -> Clone:
+    """What of the project notebooks need, copied: no lab, no record."""
+    for part in PARTS:
+        ignored = shutil.ignore_patterns("__pycache__", "records")
+        shutil.copytree(PROJECT / part, folder / part, ignore=ignored)
+    return Clone(folder)
+
+
+@pytest.fixture
+def clone(tmp_path: FilePath) -> Clone:
+    """The project without a lab and without any record."""
+    return make_clone(tmp_path)
+
+
+@pytest.fixture
+def shipped(clone: Clone) -> Clone:
+    """The same, shipping a quick set of records."""
+    clone.ship()
+    return clone
