@@ -7,8 +7,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
-RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP MTU STACK ERA REGION SEED LAB CLOCK OUT
-OTHER_VARIABLES := KERNEL_SRC KERNEL_VERSION KDIR FORCE JSON
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP MTU STACK ERA SENDER_IMAGE REGION SEED LAB CLOCK OUT
+OTHER_VARIABLES := CORES LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
 # A mistyped variable must not run the default in silence.
@@ -26,15 +26,22 @@ export $(ALLOWED)
 chosen = $(if $(filter-out 0 no false,$($(1))),$(2))
 
 VENV := .venv/farpath-installed
+PAPER := .venv/farpath-paper-installed
+NOTEBOOK := .venv/farpath-notebook-installed
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/debian.sh
 
 .PHONY: help setup host-packages venv kernel stacks modules images rootfs-lab rootfs-sender \
-	experiment test check bench clean clean-cache
+	base-image containers notebook experiment paper paper-quick reference test test-host-lab check \
+	bench clean clean-cache
 
 help:
 	@cat <<'END'
 	make experiment   run flows over a path, print the table rows, make the figure
+	make paper        all runs of the paper, then tables, figures, claims and page
+	make paper-quick  the same with one seed, one path and short regions
+	make reference    put the records that make paper has made into the project
 	make test         all checks and tests
+	make test-host-lab  tests of the host lab, on Debian's kernel in QEMU
 	make check        lint, types and unit tests: no kernel is started
 	make bench        measure the figures of the design
 	make setup        what the targets above need: packages, .venv, kernel, root file systems
@@ -42,7 +49,10 @@ help:
 	make stacks       the kernel and farpath's own stacks, as its modules
 	make modules      the same stacks for a kernel of yours: KDIR=<its build tree>
 	make images       the root file systems alone
-	make clean        remove what was made in this clone (not results/)
+	make containers   the container images: sender, kernel, lab, notebook
+	make base-image   what they are built on, where no registry can be reached
+	make notebook     JupyterLab with notebooks/, in a container or without, on 127.0.0.1:8888
+	make clean        remove what was made in this clone (not results/), and containers
 	make clean-cache  remove what was built for all clones
 
 	Variables of make experiment, all optional; a unit may follow a number:
@@ -52,9 +62,11 @@ help:
 	  MTU=1500         packet size                    STACK=htcp     what the flows run
 	  ERA=2004         stacks and hosts of that time  SEED=1         all random choices
 	  REGION=120s      length of a region
-	  LAB=virtual      the only one so far             CLOCK=virtual  or cpu, wall
+	  SENDER_IMAGE=./mine.tar   an image of yours for sender and receiver, or for one: receiver=./mine.tar
+	  LAB=virtual      or host: this machine's kernel  CLOCK=virtual  or cpu, wall
 	  OUT=results      where records go               FORCE=1        run again, even if recorded
-	  JSON=1           results as JSON
+	  JSON=1           results as JSON                LAB_RUNTIME=docker, or process
+	of make paper and paper-quick: CORES=2, runs at once; OUT=results/seven-regions, records
 	and of what builds the kernel:
 	  KERNEL_VERSION=7.2    series of Debian's source KERNEL_SRC=<dir>  your own Linux tree
 	END
@@ -93,9 +105,13 @@ kernel:
 stacks: kernel
 	@$(call linked,images/kernel/modules build/kernel images/kernel/stacks,stacks)
 
-# For a kernel that runs elsewhere: nothing of the lab is built or needed
+# For another kernel than the lab's: nothing of the lab is built or needed. The host
+# lab looks for them by the kernel's release.
 modules:
 	@$(MAKE) -C images/kernel/stacks modules $(if $(KDIR),KDIR=$(call quote,$(KDIR)))
+	release=$$(grep -aom1 'vermagic=[^ ]*' images/kernel/stacks/tcp_htcp_2004.ko | cut -d = -f 2)
+	mkdir -p "build/host-stacks/$$release"
+	cp images/kernel/stacks/tcp_*.ko "build/host-stacks/$$release/"
 
 images: rootfs-lab rootfs-sender
 
@@ -105,13 +121,38 @@ rootfs-lab:
 rootfs-sender:
 	@$(call linked,images/rootfs sender,sender)
 
-experiment: setup
-	@.venv/bin/farpath run \
+# In a container where a Docker engine answers, else as a process (images/container)
+experiment:
+	@runtime=$$(images/container runtime)
+	if [ "$$runtime" = docker ]; then
+		farpath=(images/container run)
+	else
+		$(MAKE) setup
+		farpath=(.venv/bin/farpath)
+	fi
+	"$${farpath[@]}" run \
 		$${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--rate=$$RATE"} \
 		$${BUFFER:+"--buffer=$$BUFFER"} $${LOSS:+"--loss=$$LOSS"} $${DROP:+"--drop=$$DROP"} \
-		$${MTU:+"--mtu=$$MTU"} $${STACK:+"--stack=$$STACK"} $${ERA:+"--era=$$ERA"} $${REGION:+"--region=$$REGION"} \
+		$${MTU:+"--mtu=$$MTU"} $${STACK:+"--stack=$$STACK"} $${ERA:+"--era=$$ERA"} \
+		$${SENDER_IMAGE:+"--sender-image=$$SENDER_IMAGE"} $${REGION:+"--region=$$REGION"} \
 		$${SEED:+"--seed=$$SEED"} $${LAB:+"--lab=$$LAB"} $${CLOCK:+"--clock=$$CLOCK"} \
 		$${OUT:+"--out=$$OUT"} $(call chosen,FORCE,--force) $(call chosen,JSON,--json)
+
+# Snakemake, which only campaigns need
+$(PAPER): $(VENV)
+	@echo "paper: installing Snakemake" >&2
+	.venv/bin/pip install --quiet --disable-pip-version-check --editable '.[paper]' >&2 ||
+		{ echo "paper: pip failed, as said above; check the network, then try again" >&2; exit 3; }
+	touch $@
+
+paper: setup $(PAPER)
+	@.venv/bin/farpath campaign $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}
+
+paper-quick: setup $(PAPER)
+	@.venv/bin/farpath campaign --quick $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}
+
+reference: setup
+	@.venv/bin/farpath reference $${OUT:+"--out=$$OUT"}
 
 check: $(VENV)
 	.venv/bin/ruff check .
@@ -120,13 +161,46 @@ check: $(VENV)
 	.venv/bin/shellcheck -x $(SHELL_SCRIPTS)
 	.venv/bin/pytest -q tests/unit
 
-test: setup check
-	@.venv/bin/pytest tests --ignore=tests/unit
+# Where a Docker engine answers, its images too; their tests say if none does
+test: setup check $(PAPER) $(NOTEBOOK)
+	@images/host-packages browser slurm
+	if [ "$$(LAB_RUNTIME= STACK= KERNEL_SRC= images/container runtime)" = docker ]; then
+		images/container build sender lab notebook
+	fi
+	.venv/bin/pytest tests --ignore=tests/unit
+
+base-image:
+	@images/container base
+
+containers:
+	@images/container build sender kernel lab notebook
+
+# In a container where a Docker engine answers, else as a process
+notebook:
+	@runtime=$$(images/container runtime)
+	if [ "$$runtime" = docker ]; then
+		images/container notebook
+	else
+		$(MAKE) setup $(NOTEBOOK)
+		.venv/bin/jupyter lab --no-browser notebooks
+	fi
+
+# JupyterLab, which only notebooks need
+$(NOTEBOOK): $(VENV)
+	@echo "notebook: installing JupyterLab" >&2
+	.venv/bin/pip install --quiet --disable-pip-version-check --editable '.[notebook]' >&2 ||
+		{ echo "notebook: pip failed, as said above; check the network, then try again" >&2; exit 3; }
+	touch $@
+
+test-host-lab: setup
+	@images/host-packages qemu
+	.venv/bin/pytest tests/hostlab
 
 bench: setup
 	@.venv/bin/farpath bench
 
 clean:
+	@images/container clean
 	rm -rf .venv build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 

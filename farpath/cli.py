@@ -17,19 +17,23 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from farpath.commands import campaign, fit, paper, site
 from farpath.errors import BadInputError, FarpathError
+from farpath.plan import HOST, VIRTUAL
 
 if TYPE_CHECKING:
+    from farpath.image import HostImage
+    from farpath.lab.preflight import Check
     from farpath.plan import Plan
     from farpath.record import Record
     from farpath.run import Outcome
+    from farpath.stack import Stack
 
 INTERRUPTED = 130
 DEFAULT_STACK = "htcp"
 DEFAULT_REGION = "120s"
 DEFAULT_OUT = "results"
 SEED_RANGE = (1, 2**31 - 1)
-LABS = ("virtual",)
 #: Width of tables where no terminal tells its own.
 PAGE_COLUMNS = 120
 
@@ -48,6 +52,26 @@ def _choice(name: str, value: str, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
         raise BadInputError(f"{name} is '{value}': it must be one of {', '.join(allowed)}")
     return value
+
+
+def _clock(lab: str, clock: str | None) -> str:
+    """The clock that is meant for a lab; each lab's first is its default."""
+    from farpath.lab import host, virtual
+
+    clocks = {VIRTUAL: tuple(virtual.CLOCKS), HOST: host.CLOCKS}
+    _choice("LAB", lab, tuple(clocks))
+    if clock is None:
+        return clocks[lab][0]
+    return _choice("CLOCK" if lab == VIRTUAL else f"CLOCK of LAB={lab}", clock, clocks[lab])
+
+
+def _own_stacks(text: str, lab: str) -> list[Stack]:
+    """A user's own stack that a text means, built for the kernel of a lab; or none."""
+    from farpath.lab import host
+    from farpath.lab.own import own_stack
+
+    own = own_stack(text, kernel=host.kernel_to_build_for) if lab == HOST else own_stack(text)
+    return [own] if own else []
 
 
 def _seed(text: str) -> int:
@@ -74,36 +98,47 @@ def run(
         typer.Option(help="Hosts and stacks of 2004, or modern; the stack's own if absent."),
     ] = None,
     region: Annotated[str, typer.Option(help="Length of one region.")] = DEFAULT_REGION,
+    sender_image: Annotated[
+        str | None,
+        typer.Option(help="An image for the hosts, ./mine.tar, or for one, receiver=./mine.tar."),
+    ] = None,
     seed: Annotated[str, typer.Option(help="Decides every random choice.")] = "1",
-    lab: Annotated[str, typer.Option(help="virtual.")] = "virtual",
-    clock: Annotated[str, typer.Option(help="virtual, cpu or wall.")] = "virtual",
+    lab: Annotated[str, typer.Option(help="virtual, or host: this machine's kernel.")] = "virtual",
+    clock: Annotated[
+        str | None,
+        typer.Option(help="virtual, cpu or wall; of the host lab wall. Default: the first."),
+    ] = None,
     out: Annotated[FilePath, typer.Option(help="Where records go.")] = FilePath(DEFAULT_OUT),
     force: Annotated[bool, typer.Option("--force", help="Run even if recorded.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Run the seven-region test and show its row of tables 1 and 2."""
     from farpath import eras, inputs, units
-    from farpath.lab.own import own_stack
-    from farpath.lab.virtual import CLOCKS
+    from farpath.lab.host_images import host_images
     from farpath.progress import RunProgress
     from farpath.run import make_plan
     from farpath.run import run as run_plan
     from farpath.schedule import seven_regions
 
-    _choice("LAB", lab, LABS)
-    _choice("CLOCK", clock, tuple(CLOCKS))
+    clock = _clock(lab, clock)
     if drop is not None:
         raise BadInputError(f"DROP is '{drop}': induced loss is not offered; LOSS=2e-6 is random")
     region_s = units.parse_duration_s(region)
     asked, origins = inputs.resolve_path(path, rtt, rate, buffer, loss, mtu)
     hosts = None if era is None else eras.era_by_text(era)
     number = _seed(seed)
-    own = own_stack(stack)
-    schedule = seven_regions(own.label if own else stack, region_s)
-    plan = make_plan(asked, schedule, number, clock, hosts, own=[own] if own else [])
+    own = _own_stacks(stack, lab)
+    schedule = seven_regions(own[0].label if own else stack, region_s)
+    plan = make_plan(asked, schedule, number, clock, hosts, own, lab)
+    if sender_image is not None:
+        plan = dataclasses.replace(plan, images=host_images(sender_image, plan))
     print(f"path {asked.name}: {asked.title}", file=sys.stderr)
+    for line in _image_lines(plan):
+        print(line, file=sys.stderr)
     label = f"{asked.name} {plan.stacks[0].label}"
-    with RunProgress(label, plan.schedule.duration_s) as progress:
+    with RunProgress(label, plan.schedule.duration_s, "s" if clock == "wall" else "virtual s") as (
+        progress
+    ):
         outcome = run_plan(plan, out, force, progress.watch)
     _report(outcome, origins, as_json)
 
@@ -131,7 +166,8 @@ def _as_json(record: Record, outcome: Outcome) -> dict[str, Any]:
         "fingerprint": record.fingerprint,
         "cached": outcome.cached,
         "wall_s": outcome.wall_s,
-        "metrics": summarise(record.samples, record.plan).as_dict(),
+        "images": {host: image.digest for host, image in record.plan.images.items()},
+        "metrics": summarise(record.samples, record.plan, record.cpu).as_dict(),
     }
 
 
@@ -146,10 +182,12 @@ def _print_tables(record: Record, origins: dict[str, str]) -> None:
     print(f"path {plan.path.name}: {plan.path.title}")
     for name, origin in origins.items():
         value = getattr(plan.path, name)
-        shown = f"{len(value)} settings" if isinstance(value, Mapping) else f"{value:,}"
+        if isinstance(value, Mapping):
+            value = f"{len(value)} settings"
+        shown = f"{value:,}" if isinstance(value, int | float) else str(value)
         print(f"  {name:<12} {shown:>14}  {origin}")
     _print_stacks(plan)
-    summary = summarise(record.samples, plan)
+    summary = summarise(record.samples, plan, record.cpu)
     printed = published_beside(plan)
     console = Console()
     if not console.is_terminal:
@@ -179,6 +217,19 @@ def _print_stacks(plan: Plan) -> None:
         if entry and entry.form_2004:
             print(f"  its form of 2004 is {entry.form_2004}: ERA=2004 (--era=2004) runs it")
     print(f"era {plan.era.name}: {title_of(plan.era.name)}")
+    for line in _image_lines(plan):
+        print(line)
+
+
+def _image_lines(plan: Plan) -> list[str]:
+    """Which end hosts start from which image of the user's."""
+    hosts: dict[HostImage, list[str]] = {}
+    for host in plan.hosts:
+        if host in plan.images:
+            hosts.setdefault(plan.images[host], []).append(host)
+    return [
+        f"{', '.join(named)}: image {image.name}, {image.digest}" for image, named in hosts.items()
+    ]
 
 
 @app.command()
@@ -231,8 +282,45 @@ def paths() -> None:
         path = path_by_name(name)
         print(
             f"{name:<8} {path.title:<24} RTT {path.rtt_ms:g} ms, {path.rate_bps / 1e6:g} Mbit/s, "
-            f"buffer {path.buffer_bytes / 1e6:g} MB, loss {path.loss:g}"
+            f"buffer {path.buffer_bytes / 1e6:g} MB, loss {path.loss:g}, "
+            f"background {path.background or 'none'}"
         )
+
+
+@app.command()
+def preflight(
+    lab: Annotated[str, typer.Option(help="virtual or host.")] = "virtual",
+    stack: Annotated[str, typer.Option(help="What the flows would run.")] = DEFAULT_STACK,
+) -> None:
+    """Check what a lab needs of this machine: one line for each thing, and its remedy."""
+    from farpath.lab import preflight as checks
+
+    _choice("LAB", lab, (VIRTUAL, HOST))
+    found = _host_checks(stack) if lab == HOST else checks.virtual_checks()
+    print(checks.table(found))
+    checks.require(found, lab)
+
+
+def _host_checks(stack: str) -> list[Check]:
+    from farpath.lab import host
+    from farpath.stacks import resolve_stack
+
+    own = _own_stacks(stack, HOST)
+    return host.checks_of_stacks(own or [resolve_stack(stack)])
+
+
+@app.command()
+def clean(
+    out: Annotated[FilePath, typer.Option(help="Where records go.")] = FilePath(DEFAULT_OUT),
+) -> None:
+    """Remove what killed runs left, and give back the kernel's settings they changed."""
+    from farpath.lab.clean import clean as clean_all
+
+    done = clean_all(out)
+    for sentence in done:
+        print(sentence)
+    if not done:
+        print("nothing is left of killed runs")
 
 
 @app.command()
@@ -247,6 +335,12 @@ def bench(
     print(json.dumps(figures) if as_json else render(figures))
 
 
+campaign.add_to(app)
+paper.add_to(app)
+site.add_to(app)
+fit.add_to(app)
+
+
 def _stop(number: int, _frame: FrameType | None) -> NoReturn:
     raise SystemExit(128 + number)
 
@@ -256,7 +350,11 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        status = app(standalone_mode=False) or 0
+        # Some versions of typer return the status of an interruption, others raise.
+        if status == INTERRUPTED:
+            raise KeyboardInterrupt
+        sys.exit(status)
     except FarpathError as error:
         print(f"farpath: {error.message}", file=sys.stderr)
         if error.detail:
@@ -273,3 +371,7 @@ def main() -> None:
             raise
         print(f"farpath: {said()} (see 'farpath --help')", file=sys.stderr)
         sys.exit(BadInputError.exit_status)
+
+
+if __name__ == "__main__":
+    main()

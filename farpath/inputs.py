@@ -50,12 +50,22 @@ def _without_sources(data: dict[str, Any]) -> list[str]:
     sources = data.get("sources", {})
     if not isinstance(sources, dict):
         return []
-    wanted = [*NUMERIC_FIELDS, *(["sysctl"] if data.get("sysctl") else [])]
+    wanted = [*NUMERIC_FIELDS, *(name for name in ("sysctl", "background") if data.get(name))]
     return [
         f"sources.{name}: missing; say in a sentence where {name} comes from"
         for name in wanted
         if not str(sources.get(name, "")).strip()
     ]
+
+
+def read_toml(file: FilePath) -> dict[str, Any]:
+    """What a TOML file holds; BadInputError naming a file that is none or unreadable."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInputError(f"{file}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInputError(f"{file}: is not TOML: {error}") from error
 
 
 def load_path(file: FilePath) -> Path:
@@ -66,12 +76,7 @@ def load_path(file: FilePath) -> Path:
     """
     from pydantic import ValidationError
 
-    try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInputError(f"{file}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInputError(f"{file}: is not TOML: {error}") from error
+    data = read_toml(file)
     known = [field.name for field in dataclasses.fields(Path)]
     problems = [
         f"{name}: unknown field; the fields are {', '.join(known)}"

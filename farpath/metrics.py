@@ -9,8 +9,9 @@ F = (sum mu_i)^2 / (n sum mu_i^2).
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -123,33 +124,45 @@ def aggregate(samples: Samples, schedule: Schedule) -> pd.Series[float]:
 
 @dataclass(frozen=True)
 class RegionSummary:
-    """One region: aggregate throughput, stability S and fairness F of its flows."""
+    """One region: aggregate throughput, stability S and fairness F of its flows.
+
+    ``seconds``: its length. ``rtt_max_ms``: of the answered pings sent within it.
+    """
 
     number: int
+    seconds: float
     flows: tuple[str, ...]
     mean_bps: float
     std_bps: float
     stability: float
     fairness: float
     flow_means_bps: tuple[float, ...]
+    rtt_max_ms: float
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What tables print of one run.
+    """What tables print and claims judge of one run.
 
+    ``rate_bps``, ``base_rtt_ms``: the path's bottleneck, and its RTT when idle.
     ``stability`` and throughputs: over the whole schedule's one-second aggregates.
     ``fairness_min``, ``fairness_max``: over regions of several flows. ``rtt_*``: of the
-    answered pings. ``queue_max_*``: the largest sampled backlog. ``queue_drops``:
-    packets that the bottleneck dropped; ``retransmits``: segments sent again.
+    answered pings (``rtt_p99_ms``: their 99th percentile). ``queue_max_*``: the
+    largest sampled backlog. ``queue_drops``: packets that the bottleneck dropped;
+    ``retransmits``: segments sent again.
+    ``cpu_percent``: of one core, by all sending programs, while any flow was there;
+    ``mhz_per_mbps``: their clock cycles per bit taken; None where CPU is not counted.
     """
 
+    schedule: str
     path_name: str
     stack: str
     era: str
     clock: str
     region_s: float
     seed: int
+    rate_bps: float
+    base_rtt_ms: float
     mean_bps: float
     std_bps: float
     stability: float
@@ -157,6 +170,7 @@ class Summary:
     fairness_max: float
     rtt_std_ms: float
     rtt_min_ms: float
+    rtt_p99_ms: float
     rtt_max_ms: float
     pings: int
     pings_lost: int
@@ -165,10 +179,29 @@ class Summary:
     queue_drops: int
     retransmits: int
     regions: tuple[RegionSummary, ...]
+    cpu_percent: float | None = None
+    mhz_per_mbps: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers for JSON; what is not defined is None."""
         return {key: _plain(value) for key, value in dataclasses.asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Summary:
+        """The inverse of :meth:`as_dict`; numbers that are None there are NaN again.
+
+        Raises ValueError that names the first thing that is missing or of another kind.
+        """
+        from pydantic import TypeAdapter, ValidationError
+
+        filled = _with_nan(cls, data)
+        filled["regions"] = [_with_nan(RegionSummary, region) for region in filled["regions"]]
+        try:
+            return TypeAdapter(cls).validate_json(json.dumps(filled), strict=True)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise ValueError(f"{where}: {first['msg'].lower()}") from error
 
 
 def _plain(value: object) -> object:
@@ -179,24 +212,36 @@ def _plain(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def region_summary(flows_bps: pd.DataFrame, region: Region) -> RegionSummary:
-    """S and F of one region from :func:`per_second`.
+def _with_nan(cls: type, data: Mapping[str, Any]) -> dict[str, Any]:
+    """A dataclass's fields with NaN where a number is due and None was written."""
+    numbers = {field.name for field in dataclasses.fields(cls) if field.type == "float"}
+    return {
+        key: math.nan if value is None and key in numbers else value for key, value in data.items()
+    }
 
-    A second belongs to the region that holds its middle. F counts the flows that
-    are present throughout; the aggregate counts every flow's bits.
+
+def region_summary(flows_bps: pd.DataFrame, ping: pd.DataFrame, region: Region) -> RegionSummary:
+    """S and F of one region from :func:`per_second`, and its largest RTT from ``ping``.
+
+    A second belongs to the region that holds its middle, a ping to that in which it
+    was sent. F counts the flows that are present throughout; the aggregate counts
+    every flow's bits.
     """
     middles_s = flows_bps.index.to_numpy(dtype=np.float64) - 0.5
     inside = flows_bps[(middles_s >= region.start_s) & (middles_s < region.stop_s)]
     total = inside.sum(axis="columns").to_numpy(dtype=np.float64)
     means = [float(inside[name].mean()) for name in region.flows]
+    pings = ping[(ping["t_s"] >= region.start_s) & (ping["t_s"] < region.stop_s)]
     return RegionSummary(
         number=region.number,
+        seconds=region.stop_s - region.start_s,
         flows=region.flows,
         mean_bps=float(total.mean()),
         std_bps=standard_deviation(total),
         stability=stability(total),
         fairness=fairness(means),
         flow_means_bps=tuple(means),
+        rtt_max_ms=_extreme(list(pings["rtt_ms"].to_numpy(dtype=np.float64)), max),
     )
 
 
@@ -205,23 +250,45 @@ def _extreme(values: Sequence[float], best: Callable[[Sequence[float]], float]) 
     return float(best(known)) if known else math.nan
 
 
-def summarise(samples: Samples, plan: Plan) -> Summary:
-    """All metrics of one run."""
+def cpu_figures(
+    cpu: Mapping[str, float] | None, total_bps: Array, plan: Plan
+) -> tuple[float | None, float | None]:
+    """CPU in per cent of a core, and MHz per Mbit/s, from a record's ``readback.cpu``.
+
+    ``senders_s``: CPU time of all sending programs; ``mhz``: the cores' frequency. Both
+    None if that was not counted.
+    """
+    if not cpu:
+        return None, None
+    present_s = sum(region.stop_s - region.start_s for region in plan.schedule.regions())
+    megabits = float(total_bps.sum()) / 1e6
+    cycles = cpu["senders_s"] * cpu["mhz"]
+    return 100 * cpu["senders_s"] / present_s, cycles / megabits if megabits else None
+
+
+def summarise(samples: Samples, plan: Plan, cpu: Mapping[str, float] | None = None) -> Summary:
+    """All metrics of one run; ``cpu`` is a record's ``readback.cpu``, if it has one."""
     flows_bps = per_second(samples, plan.schedule)
     total = flows_bps.sum(axis="columns").to_numpy(dtype=np.float64)
-    regions = tuple(region_summary(flows_bps, region) for region in plan.schedule.regions())
+    regions = tuple(
+        region_summary(flows_bps, samples.ping, region) for region in plan.schedule.regions()
+    )
     shared = [region.fairness for region in regions if len(region.flows) > 1]
     rtt_ms = samples.ping["rtt_ms"].to_numpy(dtype=np.float64)
     answered = list(rtt_ms[~np.isnan(rtt_ms)])
     queue = samples.queue
     drops = queue["drops"].to_numpy()
+    cpu_percent, mhz_per_mbps = cpu_figures(cpu, total, plan)
     return Summary(
+        schedule=plan.schedule.name,
         path_name=plan.path.name,
         stack=" + ".join(sorted({flow.stack for flow in plan.schedule.flows})),
         era=plan.era.name,
         clock=plan.settings.clock,
         region_s=plan.schedule.region_s,
         seed=plan.seed,
+        rate_bps=float(plan.path.rate_bps),
+        base_rtt_ms=float(plan.path.rtt_ms),
         mean_bps=float(total.mean()),
         std_bps=standard_deviation(total),
         stability=stability(total),
@@ -229,6 +296,7 @@ def summarise(samples: Samples, plan: Plan) -> Summary:
         fairness_max=_extreme(shared, max),
         rtt_std_ms=standard_deviation(rtt_ms),
         rtt_min_ms=_extreme(answered, min),
+        rtt_p99_ms=float(np.percentile(answered, 99)) if answered else math.nan,
         rtt_max_ms=_extreme(answered, max),
         pings=int(rtt_ms.size),
         pings_lost=int(np.isnan(rtt_ms).sum()),
@@ -237,4 +305,6 @@ def summarise(samples: Samples, plan: Plan) -> Summary:
         queue_drops=int(drops[-1] - drops[0]) if len(queue) else 0,
         retransmits=int(samples.flows["retransmits"].sum()),
         regions=regions,
+        cpu_percent=cpu_percent,
+        mhz_per_mbps=mhz_per_mbps,
     )

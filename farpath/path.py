@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from farpath.background import Background
 from farpath.errors import BadInputError
 
 #: What a path may ask of the lab. RTT: TCP's retransmission timer and the
@@ -43,7 +45,8 @@ class Path:
     frames. ``loss``: probability that a packet towards the receiver is lost,
     independent of every other. ``mtu_bytes``: IP packet size. ``window_bytes``:
     the largest window a receiver advertises. ``sysctl``: settings of sender and
-    receiver. ``sources``: for each of these, where its value comes from.
+    receiver. ``background``: other traffic towards the receiver, if there is any.
+    ``sources``: for each of these, where its value comes from.
 
     Raises :class:`~farpath.errors.BadInputError` for a value out of range or
     fields that contradict each other.
@@ -58,7 +61,14 @@ class Path:
     mtu_bytes: int
     window_bytes: int
     sysctl: Mapping[str, str] = field(default_factory=dict)
+    background: Background | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Path:
+        """The inverse of dataclasses.asdict."""
+        background = data.get("background")
+        return cls(**{**data, "background": Background(**background) if background else None})
 
     def __post_init__(self) -> None:
         at = f"path {self.name}: "

@@ -8,15 +8,24 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from farpath.era import MODERN, Era
+from farpath.image import HostImage
 from farpath.path import Path
 from farpath.schedule import Flow, Schedule
 from farpath.stack import Stack
 
 EVENT_MARK = "@farpath "
+
+#: The labs: a User Mode Linux guest, and the machine's own kernel.
+VIRTUAL = "virtual"
+HOST = "host"
+
+#: The clock on which CPU takes no time.
+VIRTUAL_CLOCK = "virtual"
 
 #: The shared directory as hostfs finds it: the one the guest's kernel runs in.
 SHARE = "/proc/self/cwd"
@@ -27,12 +36,17 @@ RAW_DIR = "raw"
 CODE_DIR = "code"
 MODULES_DIR = "modules"
 IMAGES_DIR = "images"
+#: The host that every topology has beside those that flows name.
+PINGER = "pinger"
+#: The one that sends a path's background traffic; it runs no container.
+BACKGROUND = "background"
 
 
 @dataclass(frozen=True)
 class Settings:
     """How the lab treats a run, apart from path and schedule.
 
+    ``lab``: ``virtual`` (a User Mode Linux guest) or ``host`` (the machine's own kernel).
     ``receiver_discards``: the receiving kernel drops a flow's payload instead of
     copying it to iperf3, which wakes once per ``wake_bytes`` (virtual clock only:
     it saves real time and no virtual time). ``delayed_ack``: receivers acknowledge
@@ -47,13 +61,20 @@ class Settings:
     ping_interval_s: float = 1.0
     sample_interval_s: float = 1.0
     memory_bytes: int = 805_306_368
+    lab: str = VIRTUAL
+
+    @property
+    def cpu_is_free(self) -> bool:
+        """Whether computing takes no time: then how much there was of it is not known."""
+        return self.clock == VIRTUAL_CLOCK
 
 
 @dataclass(frozen=True)
 class Plan:
     """One run: path, schedule, settings and seed; its stacks and its hosts' era.
 
-    ``stacks``: one for each label that flows name.
+    ``stacks``: one for each label that flows name. ``images``: users' own, by the end
+    hosts that start from them.
     """
 
     path: Path
@@ -63,6 +84,14 @@ class Plan:
     topology: str = "dumbbell"
     stacks: tuple[Stack, ...] = ()
     era: Era = MODERN
+    images: Mapping[str, HostImage] = field(default_factory=dict)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The end hosts: those of the flows, senders first, and the pinger."""
+        flows = self.schedule.flows
+        senders, receivers = [flow.sender for flow in flows], [flow.receiver for flow in flows]
+        return tuple(dict.fromkeys([*senders, *receivers, PINGER]))
 
     def stack_of(self, flow: Flow) -> Stack:
         """What a flow runs."""
@@ -82,7 +111,7 @@ class Plan:
         schedule = dict(data["schedule"])
         schedule["flows"] = tuple(Flow(**flow) for flow in schedule["flows"])
         return cls(
-            path=Path(**data["path"]),
+            path=Path.from_dict(data["path"]),
             schedule=Schedule(**schedule),
             settings=Settings(**data["settings"]),
             seed=data["seed"],
@@ -98,6 +127,9 @@ class Plan:
                 for stack in data.get("stacks", ())
             ),
             era=Era(**data.get("era", {"name": MODERN.name})),
+            images={
+                host: HostImage.from_dict(image) for host, image in data.get("images", {}).items()
+            },
         )
 
 

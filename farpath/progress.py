@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 #: Without a terminal, one line per so much of the schedule.
 PLAIN_STEPS = 10
 STAGES = {
+    "restored": "left by a killed run: {what}",
     "network-ready": "network built",
     "hosts-ready": "end hosts started",
     "idle-pings": "idle path verified",
@@ -20,20 +21,21 @@ STAGES = {
 }
 
 
-def describe(t_s: float, duration_s: float, wall_s: float) -> str:
+def describe(t_s: float, duration_s: float, wall_s: float, kind: str = "virtual s") -> str:
     """One sentence: where the run is and how fast it goes."""
     if t_s <= 0 or wall_s <= 0:
         return f"0 of {duration_s:.0f} s"
     speed = t_s / wall_s
     left_s = (duration_s - t_s) / speed
-    return f"{t_s:.0f} of {duration_s:.0f} virtual s, {speed:.1f}x real time, {left_s:.0f} s left"
+    return f"{t_s:.0f} of {duration_s:.0f} {kind}, {speed:.1f}x real time, {left_s:.0f} s left"
 
 
 class RunProgress:
     """Takes a lab's events and shows them: a bar on a terminal, else some lines."""
 
-    def __init__(self, label: str, duration_s: float) -> None:
+    def __init__(self, label: str, duration_s: float, kind: str = "virtual s") -> None:
         self._label = label
+        self._kind = kind
         self._duration_s = duration_s
         self._started: float | None = None
         self._next_line_s = 0.0
@@ -65,12 +67,12 @@ class RunProgress:
     def watch(self, event: dict[str, Any]) -> None:
         """Show one event of the guest."""
         if event["event"] != "progress":
-            self._note(STAGES.get(event["event"], ""))
+            self._note(STAGES.get(event["event"], "").format(**event))
             return
         now = time.monotonic()
         self._started = now if self._started is None else self._started
         t_s = float(event["t_s"])
-        note = describe(t_s, self._duration_s, now - self._started)
+        note = describe(t_s, self._duration_s, now - self._started, self._kind)
         self._bar.update(self._task, completed=t_s, note=note)
         if self._plain and t_s >= self._next_line_s:
             self._next_line_s += self._duration_s / PLAIN_STEPS

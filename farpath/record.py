@@ -215,6 +215,12 @@ class Record:
         """What decided the run."""
         return Plan.from_dict(self.data["plan"])
 
+    @property
+    def cpu(self) -> dict[str, float] | None:
+        """CPU time of the sending programs, where it was counted."""
+        found: dict[str, float] | None = self.data["readback"].get("cpu")
+        return found
+
     @cached_property
     def samples(self) -> Samples:
         """All samples, read from disk at first use and checked by fingerprint.

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import hashlib
 import json
 import os
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -19,39 +15,20 @@ from typing import Any
 from farpath import __version__
 from farpath.era import Era
 from farpath.eras import era_by_text
-from farpath.errors import BadInputError, MachineLacksError
-from farpath.lab import virtual
+from farpath.identity import code_identity, source_identity
+from farpath.lab import host, virtual
 from farpath.lab.images import PROJECT, Images, find_images
-from farpath.lab.machine import cpu_model
+from farpath.lab.machine import cpu_mhz, cpu_model
+from farpath.lab.process import Watch
+from farpath.leftovers import alone, fresh_partial, sweep_partials
 from farpath.path import Path
-from farpath.plan import Plan, Settings
+from farpath.places import explained
+from farpath.plan import HOST, VIRTUAL, Plan, Settings
+from farpath.record import RECORD_FILE
 from farpath.schedule import Schedule
 from farpath.stack import Stack
 from farpath.stacks import check_together, era_of, fitted, resolve_stack
 
-NOT_WRITABLE = (
-    errno.EACCES,
-    errno.EPERM,
-    errno.EROFS,
-    errno.ENOTDIR,
-    errno.EEXIST,
-    errno.ENAMETOOLONG,
-    errno.ENOENT,
-    errno.ELOOP,
-)
-#: The code that decides what a run measures; an edit elsewhere leaves records valid.
-DECIDING_CODE = (
-    "farpath/era.py",
-    "farpath/guest",
-    "farpath/flows",
-    "farpath/lab",
-    "farpath/path.py",
-    "farpath/plan.py",
-    "farpath/record.py",
-    "farpath/schedule.py",
-    "farpath/stack.py",
-    "topologies",
-)
 #: A directory's name holds so many stacks' names; of more, their number.
 NAMED_STACKS = 4
 #: What the guest needs beside the flows' packets, and what a byte of window costs
@@ -76,6 +53,7 @@ def make_plan(
     clock: str,
     era: Era | None = None,
     own: Sequence[Stack] = (),
+    lab: str = VIRTUAL,
 ) -> Plan:
     """The plan of a run; the receiver discards payload on the virtual clock only.
 
@@ -98,43 +76,35 @@ def make_plan(
         clock=clock,
         receiver_discards=clock == "virtual",
         memory_bytes=GUEST_BASE_BYTES + GUEST_BYTES_PER_WINDOW_BYTE * windows,
+        lab=lab,
     )
     hosts = era or era_by_text(era_of(stacks))
     return Plan(path, schedule, settings, seed, stacks=stacks, era=hosts)
 
 
-def code_identity(project: FilePath = PROJECT) -> str:
-    """SHA-256 over the names and contents of the code that decides a run."""
-    places = [project / name for name in DECIDING_CODE]
-    files = [
-        file
-        for place in places
-        for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
-    ]
-    total = hashlib.sha256()
-    for file in files:
-        total.update(f"{file.relative_to(project)}\0".encode() + file.read_bytes() + b"\0")
-    return total.hexdigest()
-
-
 def place_name(plan: Plan, images: Images) -> str:
     """A record's directory name: equal inputs, images and code give the same one."""
     text = json.dumps(
-        [plan.as_dict(), images.identity(plan.stacks), code_identity()], sort_keys=True
+        [plan.as_dict(), images.identity(plan.stacks, plan.images), code_identity()],
+        sort_keys=True,
     )
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     names = "+".join(dict.fromkeys(stack.name for stack in plan.stacks))
     if len(plan.stacks) > NAMED_STACKS:
         names = f"{len(plan.stacks)}stacks"
     region = f"{plan.schedule.region_s:g}s"
-    return (
-        f"{plan.path.name}-{names}-{region}-{plan.era.name}-seed{plan.seed}-"
-        f"{plan.settings.clock}-{digest}"
-    )
+    # The host lab has one clock only.
+    clock = plan.settings.clock if plan.settings.lab == VIRTUAL else plan.settings.lab
+    return f"{plan.path.name}-{names}-{region}-{plan.era.name}-seed{plan.seed}-{clock}-{digest}"
 
 
 def _git_commit() -> str | None:
-    """The project's commit, with a mark if files differ from it; None outside git."""
+    """The project's commit, with a mark if files differ from it; None if unknown.
+
+    A container has no git and is told.
+    """
+    if told := os.environ.get("FARPATH_GIT_COMMIT"):
+        return told
     command = ["git", "-C", str(PROJECT), "describe", "--always", "--abbrev=40", "--dirty"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -143,92 +113,50 @@ def _git_commit() -> str | None:
     return done.stdout.strip()
 
 
-def provenance(images: Images, stacks: Sequence[Stack]) -> dict[str, Any]:
+def provenance(images: Images, plan: Plan) -> dict[str, Any]:
     """Everything beside the plan that can change a result, for the record."""
+    virtual_lab = plan.settings.lab == VIRTUAL
+    source = {"source_sha256": source_identity(plan, images)} if virtual_lab else {}
     return {
         "farpath": __version__,
         "git_commit": _git_commit(),
         "code_sha256": code_identity(),
         "cpu_model": cpu_model(),
-        "images_sha256": images.identity(stacks),
+        "runtime": os.environ.get("FARPATH_RUNTIME", "process"),
+        "images_sha256": images.identity(plan.stacks, plan.images),
+        **source,
         "kernel": images.manifests["kernel"],
         "lab": images.manifests["lab"],
         "sender": images.manifests["sender"],
-        "stacks": images.stack_manifests(stacks),
+        "stacks": images.stack_manifests(plan.stacks),
+        "images": images.host_manifests(plan.images),
     }
 
 
-@contextmanager
-def _explained(place: FilePath) -> Iterator[None]:
-    """Turn the file system's refusals into one clear line."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise MachineLacksError(
-                f"no space left under {place}: free some, or give another place with OUT"
-            ) from error
-        if error.errno in NOT_WRITABLE:
-            raise BadInputError(
-                f"{place} cannot be written ({error.strerror}): give another place with OUT"
-            ) from error
-        raise
-
-
-@contextmanager
-def _locked(out: FilePath, name: str) -> Iterator[None]:
-    """Hold a record's place; BadInputError naming the process that holds it already."""
-    with (out / f".{name}.lock").open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            raise BadInputError(
-                f"process {file.read().strip() or 'another'} is making this record in {out} "
-                "already: wait for it, or give another place with OUT"
-            ) from None
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        try:
-            yield
-        finally:
-            FilePath(file.name).unlink(missing_ok=True)
-
-
-def _sweep(out: FilePath) -> None:
-    """Remove what killed runs left: half-made records whose maker is gone."""
-    for partial in out.glob(".partial-*"):
-        pid = partial.name.split("-")[1]
-        if not FilePath("/proc", pid).exists():
-            shutil.rmtree(partial, ignore_errors=True)
-
-
-def run(plan: Plan, out: FilePath, force: bool, watch: virtual.Watch) -> Outcome:
+def run(plan: Plan, out: FilePath, force: bool, watch: Watch) -> Outcome:
     """Make a plan's record under ``out``, or find it there.
 
     The record is made beside its place and renamed into it. Raises what the lab
     and the checks raise; then nothing is left but the console's log.
     """
-    images = find_images()
+    images = host.find_images(plan) if plan.settings.lab == HOST else find_images()
     name = place_name(plan, images)
     place = out / name
-    with _explained(out):
-        if place.exists() and not force:
+    with explained(out):
+        # Who waits for a record may have made its directory (Snakemake does).
+        if (place / RECORD_FILE).exists() and not force:
             return Outcome(place, cached=True, wall_s=0.0)
         out.mkdir(parents=True, exist_ok=True)
-        with _locked(out, name):
-            _sweep(out)
-            partial = FilePath(tempfile.mkdtemp(prefix=f".partial-{os.getpid()}-", dir=out))
-            try:
+        lock = out / f".{name}.lock"
+        with alone(lock, f"is making this record in {out}"):
+            sweep_partials(out)
+            with fresh_partial(out) as partial:
                 wall_s = _fill(partial, plan, images, out / f"{name}.console.log", watch)
                 partial.chmod(0o755)
                 if place.exists():
                     place.rename(partial / "replaced")
                 partial.rename(place)
                 shutil.rmtree(place / "replaced", ignore_errors=True)
-            finally:
-                shutil.rmtree(partial, ignore_errors=True)
     return Outcome(place, cached=False, wall_s=wall_s)
 
 
@@ -240,7 +168,8 @@ def _fill(
     watch: Callable[[dict[str, Any]], None],
 ) -> float:
     """Run the lab, check it and write record, figure and page; returns real seconds."""
-    from farpath import checks, figures, page, record
+    from farpath import checks, page, record
+    from farpath.figures.run import save_png
 
     idle_rtt_ms: list[float] = []
 
@@ -250,11 +179,17 @@ def _fill(
             idle_rtt_ms.append(rtt_ms)
         watch(event)
 
-    with virtual.play(plan, images, log, check_and_watch) as raw:
-        samples = record.samples_from_raw(raw.raw, plan)
-        checks.check_flows(samples, plan)
-        checks.check_congestion(raw.raw, plan)
-        checks.check_windows(samples, plan)
+    play = host.play if plan.settings.lab == HOST else virtual.play
+    with play(plan, images, log, check_and_watch) as raw:
+        # What a slow machine did to the flows is told as the machine's fault.
+        seen, doubts = checks.check_machine(raw.raw, plan)
+        with checks.blamed_on_machine(doubts):
+            samples = record.samples_from_raw(raw.raw, plan)
+            checks.check_flows(samples, plan)
+            checks.check_congestion(raw.raw, plan)
+            checks.check_windows(samples, plan)
+            checks.check_background(raw.readback, plan)
+        cpu = checks.sender_cpu(raw.raw, plan, cpu_mhz())
         cost = {
             "wall_s": raw.wall_s,
             "cpu_s": raw.cpu_s,
@@ -264,12 +199,12 @@ def _fill(
             partial,
             plan,
             samples,
-            provenance={**provenance(images, plan.stacks), "cost": cost},
-            readback={**raw.readback, "idle_rtt_ms": idle_rtt_ms[0]},
-            warnings=[],
+            provenance={**provenance(images, plan), "cost": cost},
+            readback={**raw.readback, "idle_rtt_ms": idle_rtt_ms[0], **seen, **cpu},
+            warnings=[*raw.warnings, *doubts],
             raw_dir=raw.raw,
         )
-        figures.save_png(samples, plan, partial / "figure.png")
+        save_png(samples, plan, partial / "figure.png")
         page.save_page(written, partial / "page.html")
         shutil.move(log, partial / "console.log")
         return raw.wall_s

@@ -27,21 +27,33 @@ class Grid:
     note: str = ""
 
 
-def _number(value: float, decimals: int) -> str:
-    return f"{value:.{decimals}f}" if math.isfinite(value) else NOTHING
+def number(value: float | None, decimals: int) -> str:
+    """A number as text; a dash for none."""
+    return NOTHING if value is None or not math.isfinite(value) else f"{value:.{decimals}f}"
 
 
-def _ratio(measured: float, printed: float) -> str:
+def _cpu_note(summary: Summary) -> str:
+    """What the columns on CPU count."""
+    if summary.cpu_percent is not None:
+        return (
+            "CPU: of one core, all sending programs together, system calls included; packet work "
+            "in interrupts is counted where the kernel charges it."
+        )
+    return "CPU is free on the virtual clock." if summary.clock == "virtual" else ""
+
+
+def ratio(measured: float, printed: float) -> str:
     """Deviation of a measured value from a printed one, in per cent of the latter."""
     if not math.isfinite(measured) or printed == 0:
         return NOTHING
     return f"{round(100 * (measured / printed - 1)) + 0.0:+.0f} %"
 
 
-def _difference(measured: float, printed: float) -> str:
+def difference(measured: float, printed: float, decimals: int = 2) -> str:
+    """Measured less printed, with its sign."""
     if not math.isfinite(measured):
         return NOTHING
-    return f"{round(measured - printed, 2) + 0.0:+.2f}"
+    return f"{round(measured - printed, decimals) + 0.0:+.{decimals}f}"
 
 
 def _why_not_published(summary: Summary) -> str:
@@ -65,27 +77,28 @@ def grid_1(summary: Summary, published: Published | None) -> Grid:
     )  # fmt: skip
     mean_mbps, std_mbps = summary.mean_bps / 1e6, summary.std_bps / 1e6
     measured = (
-        "measured", _number(mean_mbps, 1), _number(std_mbps, 1),
-        _number(summary.stability, 2), _number(summary.fairness_min, 2),
-        _number(summary.fairness_max, 2), NOTHING, NOTHING, _number(summary.rtt_std_ms, 1),
+        "measured", number(mean_mbps, 1), number(std_mbps, 1),
+        number(summary.stability, 2), number(summary.fairness_min, 2),
+        number(summary.fairness_max, 2), number(summary.cpu_percent, 1),
+        number(summary.mhz_per_mbps, 2), number(summary.rtt_std_ms, 1),
     )  # fmt: skip
-    note = "CPU is free on the virtual clock." if summary.clock == "virtual" else ""
+    note = _cpu_note(summary)
     title = f"Table 1: whole run, path {summary.path_name}"
     if published is None:
         why = f"{_why_not_published(summary)} {note}".strip()
         return Grid(title, header, (measured, _absent(len(header))), why)
     printed = (
-        "published", _number(published.mean_mbps, 0), _number(published.std_mbps, 0),
-        _number(published.stability, 2), _number(published.fairness_min, 2),
-        _number(published.fairness_max, 2), f"{published.cpu_util_as_printed:g}",
-        _number(published.mhz_per_mbps, 2), _number(published.rtt_std_ms, 0),
+        "published", number(published.mean_mbps, 0), number(published.std_mbps, 0),
+        number(published.stability, 2), number(published.fairness_min, 2),
+        number(published.fairness_max, 2), f"{published.cpu_util_as_printed:g}",
+        number(published.mhz_per_mbps, 2), number(published.rtt_std_ms, 0),
     )  # fmt: skip
     deviation = (
-        "deviation", _ratio(mean_mbps, published.mean_mbps),
-        _ratio(std_mbps, published.std_mbps), _ratio(summary.stability, published.stability),
-        _difference(summary.fairness_min, published.fairness_min),
-        _difference(summary.fairness_max, published.fairness_max), NOTHING, NOTHING,
-        _ratio(summary.rtt_std_ms, published.rtt_std_ms),
+        "deviation", ratio(mean_mbps, published.mean_mbps),
+        ratio(std_mbps, published.std_mbps), ratio(summary.stability, published.stability),
+        difference(summary.fairness_min, published.fairness_min),
+        difference(summary.fairness_max, published.fairness_max), NOTHING, NOTHING,
+        ratio(summary.rtt_std_ms, published.rtt_std_ms),
     )  # fmt: skip
     return Grid(title, header, (measured, printed, deviation), _with_difference(summary, note))
 
@@ -106,7 +119,7 @@ def grid_2(summary: Summary, published: Published | None) -> Grid:
     """Table 2: stability / fairness of each region. Deviations are differences."""
     header = (summary.stack, *(f"reg. {region.number}" for region in summary.regions))
     measured = tuple(
-        f"{_number(region.stability, 2)} / {_number(region.fairness, 2)}"
+        f"{number(region.stability, 2)} / {number(region.fairness, 2)}"
         for region in summary.regions
     )
     title = f"Table 2: S / F of each region, path {summary.path_name}"
@@ -119,7 +132,7 @@ def grid_2(summary: Summary, published: Published | None) -> Grid:
         (
             "deviation",
             *(
-                f"{_difference(m.stability, p.stability)} / {_difference(m.fairness, p.fairness)}"
+                f"{difference(m.stability, p.stability)} / {difference(m.fairness, p.fairness)}"
                 for m, p in pairs
             ),
         )
@@ -157,7 +170,10 @@ def render(*tables: Table, width_columns: int = 120) -> str:
     """Tables as plain text without colour, one below the other."""
     from rich.console import Console
 
-    console = Console(file=io.StringIO(), width=width_columns, color_system=None)
+    # In a notebook rich would display them besides.
+    console = Console(
+        file=io.StringIO(), width=width_columns, color_system=None, force_jupyter=False
+    )
     for table in tables:
         console.print(table)
     assert isinstance(console.file, io.StringIO)

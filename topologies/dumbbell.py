@@ -5,9 +5,11 @@
     sender --+                                              +-- receiver
              s1 --[delay, loss]->====<-[delay]-- s2 --[rate, buffer]->
     pinger --+
+ background -+
 
 ``sender`` runs the flows; ``pinger``, the second host of the sending site, runs
-ping, as in the paper (section II.B). Each trunk port delays by half the RTT and
+ping, as in the paper (section II.B); ``background``, if the path has such traffic,
+sends it through the bottleneck to the receiver's port. Each trunk port delays by half the RTT and
 holds whatever is on its way; the port to the receiver is the bottleneck, a rate
 and a drop-tail buffer in bytes. Delay and buffer never mix.
 
@@ -21,8 +23,8 @@ from __future__ import annotations
 
 from mininet.topo import Topo
 
-from farpath.guest.links import LATENESS_S, Bottleneck, Delay, card_of
-from farpath.plan import Plan
+from farpath.guest.links import Bottleneck, Delay, Sources, card_of, lateness_s
+from farpath.plan import BACKGROUND, PINGER, Plan
 
 
 class Dumbbell(Topo):
@@ -41,14 +43,16 @@ class Dumbbell(Topo):
         near, far = self.addSwitch("s1"), self.addSwitch("s2")
         there = Delay(path.one_way_delay_s, path.loss, seed)
         back = Delay(path.one_way_delay_s, 0.0, seed)
-        narrow = Bottleneck(
-            path.rate_bps, path.buffer_bytes, path.frame_bytes, LATENESS_S[plan.settings.clock]
-        )
+        late_s = lateness_s(plan.settings.clock, path.rate_bps, path.frame_bytes)
+        narrow = Bottleneck(path.rate_bps, path.buffer_bytes, path.frame_bytes, late_s)
         self.addLink(near, far, port1=1, port2=1, params1={"queue": there}, params2={"queue": back})
         for name in self.receivers:
             self.addLink(self.addHost(name), far, port2=2, params2={"queue": narrow})
         self.addLink(self.addHost("sender"), near, params1={"queue": card_of(plan)})
-        self.addLink(self.addHost("pinger"), near)
+        self.addLink(self.addHost(PINGER), near)
+        if path.background:
+            sources = Sources(path.background.rate_bps)
+            self.addLink(self.addHost(BACKGROUND), near, params1={"queue": sources})
 
 
 TOPOLOGY = Dumbbell

@@ -8,13 +8,15 @@ from pathlib import Path as FilePath
 
 import pytest
 
+import farpath.run as running
 from farpath.eras import era_by_text
-from farpath.inputs import path_by_name
+from farpath.lab.images import BUILD, find_images
 from farpath.path import Path
 from farpath.plan import Plan
 from farpath.record import Record, load_record
 from farpath.run import make_plan, run
 from farpath.schedule import Flow, Schedule
+from tests.lab.paths import LONG
 
 RunPlan = Callable[[Plan], Record]
 
@@ -38,7 +40,7 @@ def together(
     Its path has no loss unless one is given, and its hosts are today's, infinitely
     fast, unless an era is.
     """
-    path = path or dataclasses.replace(path_by_name("cern"), loss=0.0)
+    path = path or dataclasses.replace(LONG, loss=0.0)
     flows = tuple(
         Flow(f"flow{number}", "sender", "receiver", stack, 0.0, duration_s, 5200 + number)
         for number, stack in enumerate(stacks, start=1)
@@ -64,3 +66,15 @@ def run_plan(tmp_path: FilePath) -> RunPlan:
         return load_record(outcome.directory)
 
     return make
+
+
+@pytest.fixture
+def build(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> FilePath:
+    """A build directory of this test's own, with the lab's parts; users' parts are cached apart."""
+    place = tmp_path / "build"
+    place.mkdir()
+    for part in ("kernel", "lab", "sender", "stacks"):
+        (place / part).symlink_to((BUILD / part).resolve())
+    monkeypatch.setenv("FARPATH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(running, "find_images", lambda: find_images(place))
+    return place

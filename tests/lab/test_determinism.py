@@ -8,16 +8,16 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path as FilePath
 
-from farpath.inputs import path_by_name
 from farpath.plan import Plan
 from farpath.record import load_record
 from farpath.run import make_plan, run
 from farpath.schedule import seven_regions
+from tests.lab.paths import SHORT
 
 
 def short_plan(seed: int) -> Plan:
     """Four flows of CUBIC on a lossy short path: every random choice takes part."""
-    path = dataclasses.replace(path_by_name("caltech"), loss=1e-4)
+    path = dataclasses.replace(SHORT, loss=1e-4)
     return make_plan(path, seven_regions("cubic", 2.0), seed=seed, clock="virtual")
 
 

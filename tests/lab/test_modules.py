@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.lab import virtual
+from farpath.lab import process, virtual
 from farpath.lab.images import PROJECT, Images, find_images
 from farpath.plan import Plan
 from farpath.stacks import OURS, catalogue
@@ -53,13 +53,13 @@ def images() -> Images:
 def test_every_module_unloads_and_loads_again_without_a_word_of_the_kernel(
     images: Images, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill = virtual._fill
+    fill = process._fill
 
     def fill_and_replace(share: FilePath, images: Images, plan: Plan) -> None:
         fill(share, images, plan)
         (share / "code" / "farpath" / "guest" / "__main__.py").write_text(RELOADING)
 
-    monkeypatch.setattr(virtual, "_fill", fill_and_replace)
+    monkeypatch.setattr(process, "_fill", fill_and_replace)
     with virtual.play(together(NAMES, 2.0), images, tmp_path / "log", lambda _event: None) as raw:
         complaints = [
             line

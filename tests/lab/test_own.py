@@ -10,15 +10,14 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath import run as running
 from farpath.errors import BadInputError, CheckFailedError, LabFailedError
-from farpath.inputs import path_by_name
-from farpath.lab.images import BUILD, PROJECT, find_images
+from farpath.lab.images import PROJECT
 from farpath.lab.own import own_stack
 from farpath.plan import Plan
 from farpath.run import make_plan
 from farpath.schedule import Flow, Schedule
 from farpath.stack import Stack
+from tests.lab.paths import SHORT
 
 from .conftest import RunPlan
 
@@ -30,14 +29,8 @@ OwnStack = Callable[[str], Stack]
 
 
 @pytest.fixture
-def own(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> OwnStack:
+def own(build: FilePath) -> OwnStack:
     """The stack that a text means, built in a cache of this test's own."""
-    build = tmp_path / "build"
-    build.mkdir()
-    for part in ("kernel", "lab", "sender", "stacks"):
-        (build / part).symlink_to((BUILD / part).resolve())
-    monkeypatch.setenv("FARPATH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(running, "find_images", lambda: find_images(build))
 
     def make(text: str) -> Stack:
         stack = own_stack(text, build)
@@ -96,7 +89,7 @@ def steady(tmp_path: FilePath) -> FilePath:
 
 def plan_of(stack: Stack, duration_s: float, loss: float = 0.0) -> Plan:
     """One flow of a stack on path caltech."""
-    path = dataclasses.replace(path_by_name("caltech"), loss=loss)
+    path = dataclasses.replace(SHORT, loss=loss)
     flow = Flow("flow1", "sender", "receiver", stack.label, 0.0, duration_s, 5201)
     schedule = Schedule("alone", (flow,), duration_s, duration_s)
     return make_plan(path, schedule, 1, "virtual", own=[stack])

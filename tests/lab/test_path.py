@@ -14,6 +14,7 @@ from farpath.inputs import path_by_name, resolve_path
 from farpath.record import Record
 from farpath.run import make_plan
 from farpath.schedule import seven_regions
+from tests.lab.paths import SHORT
 
 from .conftest import RunPlan, single_flow
 
@@ -48,7 +49,7 @@ def filled_record(tmp_path_factory: pytest.TempPathFactory) -> Record:
 
 @pytest.mark.parametrize("name", ["caltech", "ufl", "cern"])
 def test_the_idle_path_has_the_base_rtt_to_a_microsecond(run_plan: RunPlan, name: str) -> None:
-    path = dataclasses.replace(path_by_name(name), loss=0.0)
+    path = dataclasses.replace(path_by_name(name), loss=0.0, background=None)
     record = run_plan(single_flow("reno", 2.0, path))
     error_us = round((record.data["readback"]["idle_rtt_ms"] - path.rtt_ms) * 1e3, 3)
     print(f"{name}: base RTT error {error_us:+.3f} us")
@@ -115,7 +116,7 @@ def test_the_receiver_offers_the_window_asked_for(filled_record: Record) -> None
 
 def test_random_loss_is_as_frequent_as_the_path_says(run_plan: RunPlan) -> None:
     # Ten thousand packets of 1e-2 loss: 100 expected, standard deviation 10.
-    path = dataclasses.replace(path_by_name("caltech"), loss=1e-2)
+    path = dataclasses.replace(SHORT, loss=1e-2)
     record = run_plan(single_flow("bbr", 5.0, path))
     after = record.data["readback"]["after"]["qdiscs"]
     lossy = next(q for q in after if "loss-random" in q.get("options", {}))
@@ -138,7 +139,7 @@ def test_offloads_are_off_and_queues_are_read_back(filled_record: Record) -> Non
 
 
 def test_a_lab_that_is_not_what_was_asked_fails_and_says_how(run_plan: RunPlan) -> None:
-    path = path_by_name("caltech")
+    path = SHORT
     path = dataclasses.replace(path, sysctl={**path.sysctl, "net.ipv4.tcp_telepathy": "1"})
     with pytest.raises(CheckFailedError, match=r"no setting net\.ipv4\.tcp_telepathy"):
         run_plan(single_flow("reno", 2.0, path))
@@ -159,7 +160,7 @@ def test_the_record_holds_every_package_version(filled_record: Record) -> None:
 
 
 def test_the_schedule_starts_and_ends_flows_on_time(run_plan: RunPlan) -> None:
-    path = dataclasses.replace(path_by_name("caltech"), loss=0.0)
+    path = dataclasses.replace(SHORT, loss=0.0)
     record = run_plan(make_plan(path, seven_regions("cubic", 4.0), seed=1, clock="virtual"))
     flows = record.samples.flows
     for flow in record.plan.schedule.flows:

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from farpath.inputs import path_by_name
 from farpath.stacks import USER_SPACE, catalogue
+from tests.lab.paths import LONG, SHORT
 
 from .conftest import RunPlan, single_flow, together
 
@@ -17,7 +17,7 @@ def test_reno_halves_its_window_after_one_loss(run_plan: RunPlan) -> None:
     # cwnd (tcp_reno_ssthresh). A window below path and buffer overflows nothing,
     # so each loss is a random one. Between two samples Reno grows again by one
     # segment per RTT, at most 1 s / 164 ms = 6 of some thousands.
-    path = dataclasses.replace(path_by_name("cern"), loss=3e-6)
+    path = dataclasses.replace(LONG, loss=3e-6)
     record = run_plan(single_flow("reno", 50.0, path))
     rows = record.samples.flows[record.samples.flows["cwnd_bytes"] > 0].reset_index(drop=True)
     ratios = []
@@ -37,7 +37,7 @@ def test_every_kernel_stack_runs_in_one_lab_with_the_defaults_that_are_listed(
 ) -> None:
     # Every flow's congestion control is asked of its kernel by the run's own checks.
     stacks = [entry for entry in catalogue().values() if entry.kind != USER_SPACE]
-    path = dataclasses.replace(path_by_name("caltech"), loss=0.0)
+    path = dataclasses.replace(SHORT, loss=0.0)
     record = run_plan(together([entry.name for entry in stacks], 3.0, path))
     carried = record.samples.flows.groupby("flow")["throughput_bps"].sum()
     assert len(carried) == len(stacks)
@@ -50,7 +50,7 @@ def test_every_kernel_stack_runs_in_one_lab_with_the_defaults_that_are_listed(
 
 @pytest.mark.parametrize("text", ["bic:beta=900,max_increment=32", "fast:alpha=50"])
 def test_parameters_given_are_the_kernels_and_in_the_record(run_plan: RunPlan, text: str) -> None:
-    path = dataclasses.replace(path_by_name("caltech"), loss=0.0)
+    path = dataclasses.replace(SHORT, loss=0.0)
     record = run_plan(single_flow(text, 2.0, path))
     (stack,) = record.plan.stacks
     found = record.data["readback"]["after"]["parameters"][text]
@@ -59,7 +59,7 @@ def test_parameters_given_are_the_kernels_and_in_the_record(run_plan: RunPlan, t
 
 
 def test_hosts_of_2004_begin_with_three_packets_behind_a_gigabit_card(run_plan: RunPlan) -> None:
-    path = dataclasses.replace(path_by_name("cern"), loss=0.0)
+    path = dataclasses.replace(LONG, loss=0.0)
     record = run_plan(single_flow("reno", 3.0, path, era="2004"))
     after = record.data["readback"]["after"]
     assert record.plan.stacks[0].congestion == "reno_2004"
@@ -74,7 +74,7 @@ def test_a_short_card_queue_drops_what_slow_start_sends_and_a_long_one_does_not(
 ) -> None:
     # Slow start sends at up to twice the bottleneck's 800 Mbit/s into 1 Gbit/s; the
     # card holds what is over: up to a fifth of a window of 900 packets.
-    path = dataclasses.replace(path_by_name("caltech"), loss=0.0, buffer_bytes=50_000_000)
+    path = dataclasses.replace(SHORT, loss=0.0, buffer_bytes=50_000_000)
     drops = {}
     for packets in (20, 10_000):
         record = run_plan(single_flow("reno", 3.0, path, era=f"2004:txqueuelen={packets}"))
@@ -87,7 +87,7 @@ def test_a_short_card_queue_drops_what_slow_start_sends_and_a_long_one_does_not(
 
 @pytest.mark.parametrize("clock", ["cpu", "wall"])
 def test_the_other_clocks_run_the_same_lab(run_plan: RunPlan, clock: str) -> None:
-    path = dataclasses.replace(path_by_name("caltech"), loss=0.0, rate_bps=50_000_000)
+    path = dataclasses.replace(SHORT, loss=0.0, rate_bps=50_000_000)
     record = run_plan(single_flow("cubic", 3.0, path, clock=clock, receiver_discards=False))
     assert record.plan.settings.clock == clock
     assert record.samples.flows["throughput_bps"].sum() > 1e6

@@ -1,13 +1,17 @@
-"""A synthetic run: two flows whose throughputs, RTTs and queue are known by hand."""
+"""A synthetic run whose throughputs, RTTs and queue are known by hand, and the command line."""
 
 from __future__ import annotations
 
 import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from farpath import cli
 from farpath.inputs import path_by_name
 from farpath.plan import Plan
 from farpath.record import Record, Samples, samples_from_raw, write_record
@@ -104,3 +108,53 @@ def record(tmp_path: FilePath, plan: Plan, samples: Samples, raw_dir: FilePath) 
 def data_dir() -> FilePath:
     """Captured output of the real tools."""
     return DATA
+
+
+@pytest.fixture
+def kernel(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> dict[str, FilePath]:
+    """Some of a kernel's settings, as files of their own that stand for /proc/sys."""
+    from farpath.guest import congestion, system
+
+    folder = tmp_path / "sysctl"
+    folder.mkdir()
+    values = {
+        "net.ipv4.tcp_mem": "1 2 3",
+        "net.core.netdev_max_backlog": "1000",
+        congestion.AVAILABLE: "reno cubic htcp",
+        congestion.ALLOWED: "reno cubic",
+    }
+    files = {name: folder / name for name in values}
+    for name, value in values.items():
+        files[name].write_text(value + "\n")
+    monkeypatch.setattr(system, "_setting", lambda name: folder / name)
+    return files
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    status: int | str | None
+    out: str
+    err: str
+
+
+Farpath = Callable[..., Ended]
+
+
+@pytest.fixture
+def farpath(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Farpath]:
+    """Run farpath in this process."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # typer replaces it
+
+    def call(*arguments: object) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["farpath", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return Ended(ended.value.code, *capsys.readouterr())
+
+    yield call
+    for number, handler in handlers.items():
+        signal.signal(number, handler)

@@ -9,6 +9,7 @@ import pytest
 
 from farpath.checks import (
     RTT_TOLERANCE_MS,
+    blamed_on_machine,
     check_base_rtt,
     check_flows,
     check_windows,
@@ -108,3 +109,26 @@ def test_a_flow_without_samples_fails_the_run(samples: Samples, plan: Plan, name
 def test_a_flow_that_carried_nothing_fails_the_run(samples: Samples, plan: Plan) -> None:
     with pytest.raises(CheckFailedError, match="flow1 carried nothing"):
         check_flows(_slowed(samples, 0.0), plan)
+
+
+DOUBTS = ["slow machine: one core was busy for more than 90% in 40% of the seconds"]
+
+
+def _starved() -> None:
+    with blamed_on_machine(DOUBTS):
+        raise LabFailedError("flow1 sent in 38 intervals of 40")
+
+
+def test_what_a_starved_program_did_is_the_doubtful_machine_s_fault() -> None:
+    with pytest.raises(CheckFailedError, match="too slow for the path: flow1 sent in 38") as caught:
+        _starved()
+    assert "one core was busy" in caught.value.message
+    assert "lower RATE" in caught.value.message
+
+
+def test_on_a_machine_without_doubts_a_failed_reading_stays_what_it_is() -> None:
+    with (
+        pytest.raises(LabFailedError, match=r"^flow1 sent in 38 intervals of 40$"),
+        blamed_on_machine([]),
+    ):
+        raise LabFailedError("flow1 sent in 38 intervals of 40")

@@ -4,51 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
 from pathlib import Path as FilePath
-from typing import NamedTuple
 
 import pytest
 
-from farpath import cli, run
+from farpath import run
 from farpath.errors import CheckFailedError, LabFailedError
-from farpath.lab import images
+from farpath.lab import images, preflight
 from farpath.record import Record
+from tests.unit.conftest import Farpath
 
 PROJECT = FilePath(__file__).parents[2]
-
-
-class Ended(NamedTuple):
-    """How a command ended."""
-
-    status: int | str | None
-    out: str
-    err: str
-
-
-Farpath = Callable[..., Ended]
-
-
-@pytest.fixture
-def farpath(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Farpath]:
-    """Run farpath in this process."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # typer replaces it
-
-    def call(*arguments: str) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["farpath", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return Ended(ended.value.code, *capsys.readouterr())
-
-    yield call
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
 
 
 @pytest.fixture
@@ -83,9 +52,12 @@ BAD = {
     "seed that is no number": ["--seed=x"],
     "seed of nothing": ["--seed=0"],
     "seed above the largest": ["--seed=2147483648"],
-    "lab that is not offered": ["--lab=host"],
+    "lab that is not offered": ["--lab=moon"],
+    "clock that the host lab has not": ["--lab=host", "--clock=virtual"],
     "clock that is not offered": ["--clock=sundial"],
     "induced loss": ["--drop=every:1000"],
+    "image that is not there": ["--sender-image=./none.tar"],
+    "image for a host that is not there": ["--sender-image=recevier=./none.tar"],
 }
 #: A word that the one line must hold: which variable, what was got, what to do.
 NAMED = {
@@ -94,10 +66,13 @@ NAMED = {
     "unknown stack": ("STACK", "'quic'", "htcp"),
     "unknown path": ("PATH_NAME", "'mars'", "cern"),
     "path and RTT that contradict": ("RTT", "50 ms", "cern", "164 ms"),
-    "lab that is not offered": ("LAB", "'host'", "virtual"),
+    "lab that is not offered": ("LAB", "'moon'", "virtual, host"),
+    "clock that the host lab has not": ("CLOCK", "LAB=host", "'virtual'", "wall"),
     "clock that is not offered": ("CLOCK", "'sundial'", "virtual, cpu, wall"),
     "induced loss": ("DROP", "'every:1000'", "LOSS"),
     "seed that is no number": ("SEED", "'x'", "2147483647"),
+    "image that is not there": ("SENDER_IMAGE", "'./none.tar'", "docker save"),
+    "image for a host that is not there": ("SENDER_IMAGE", "'recevier'", "sender, receiver"),
 }
 
 
@@ -136,6 +111,52 @@ def test_missing_images_are_status_3_and_name_make_setup(
     assert last.startswith("farpath: the lab's kernel is not built")
     assert "make setup" in last
     assert not (tmp_path / "results").exists()
+
+
+def test_a_machine_that_the_host_lab_cannot_run_on_is_status_3_and_all_it_lacks_is_named(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    release = os.uname().release
+    modules = preflight.Modules.of(FilePath("/"), release)
+    lacking = [
+        name for name, option in preflight.MODULE_OPTIONS.items() if not modules.where(name, option)
+    ]
+    if not lacking:
+        pytest.skip(f"this kernel, {release}, has them: {', '.join(preflight.MODULE_OPTIONS)}")
+    for ended in (
+        farpath("run", "--lab=host", f"--out={tmp_path / 'results'}"),
+        farpath("preflight", "--lab=host"),
+    ):
+        assert ended.status == 3
+        last = ended.err.splitlines()[-1]
+        assert last.startswith("farpath: this machine lacks, for the host lab: ")
+        assert [name for name in lacking if name not in last] == []
+        assert "farpath preflight --lab=host" in last
+    assert not list(tmp_path.glob("results/*"))
+
+
+def test_preflight_prints_a_line_for_each_thing_with_its_remedy(farpath: Farpath) -> None:
+    ended = farpath("preflight", "--lab=host", "--stack=highspeed")
+    rows = {line.split("  ")[0]: line for line in ended.out.splitlines()}
+    assert {"root", "crun", "module sch_netem", "module tcp_highspeed", "ticks", "cores"} <= set(
+        rows
+    )
+    missing = [line for line in rows.values() if "  missing  " in line]
+    assert [line for line in missing if ": " not in line] == []
+    assert ended.status == (3 if missing else 0)
+
+
+def test_clean_says_what_it_removed_and_when_nothing_is_left(
+    farpath: Farpath, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / ".partial-1-x").mkdir()
+    said = [farpath("clean", f"--out={tmp_path}") for _ in range(2)]
+    assert [ended.status for ended in said] == [0, 0]
+    assert [ended.out for ended in said] == [
+        f"removed {tmp_path}/.partial-1-x\n",
+        "nothing is left of killed runs\n",
+    ]
 
 
 @pytest.mark.usefixtures("built")
@@ -204,6 +225,18 @@ def test_a_record_is_shown_with_its_tables_and_places(farpath: Farpath, record: 
     assert record.fingerprint in ended.out
     assert str(record.directory / "page.html") in ended.out
     assert "warning: take care" in ended.out
+
+
+def test_a_record_says_which_hosts_started_from_which_image(
+    farpath: Farpath, record: Record
+) -> None:
+    file = record.directory / "record.json"
+    data = json.loads(file.read_text())
+    image = {"name": "mine", "digest": "sha256:12", "build": "0", "environment": [],
+             "directory": "/"}  # fmt: skip
+    data["plan"]["images"] = {"receiver": image, "sender": image}
+    file.write_text(json.dumps(data))
+    assert "sender, receiver: image mine, sha256:12\n" in farpath("show", str(file.parent)).out
 
 
 def test_a_record_as_json_is_one_object_on_stdout(farpath: Farpath, record: Record) -> None:

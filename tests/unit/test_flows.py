@@ -22,6 +22,18 @@ def test_a_senders_intervals_hold_the_state_of_its_tcp(data_dir: FilePath) -> No
     assert rows[0].retransmits == 0
 
 
+@pytest.mark.parametrize(
+    ("end", "share"),
+    [
+        ('{"cpu_utilization_percent": {"host_total": 12.5, "host_user": 2.5}}', 0.125),
+        ('{"cpu_utilization_percent": {}}', None),
+        ("{}", None),
+    ],
+)
+def test_a_programs_cpu_time_is_read_if_it_tells(end: str, share: float | None) -> None:
+    assert iperf3.parse_cpu_share(f'{{"intervals": [], "end": {end}}}') == share
+
+
 def test_a_receivers_last_interval_is_what_was_still_on_its_way(data_dir: FilePath) -> None:
     rows = iperf3.parse_receiver((data_dir / "iperf3-receiver.json").read_text())
     assert [row.bytes for row in rows] == [393_216, 14_286_848, 23_330_816, 3_276_800]

@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.errors import MachineLacksError
+from farpath.image import HostImage
 from farpath.lab.images import Images, find_images
 from farpath.stacks import resolve_stack
 
@@ -77,3 +78,27 @@ def test_another_kernel_is_another_identity_for_every_run(images: Images) -> Non
     other = dataclasses.replace(images, manifests={**images.manifests, "kernel": kernel})
     stacks = [resolve_stack("reno")]
     assert other.identity(stacks) != images.identity(stacks)
+
+
+def test_a_users_image_at_a_host_is_another_identity_and_has_a_manifest(
+    images: Images, build: FilePath
+) -> None:
+    stacks = [resolve_stack("reno")]
+    found = {}
+    for name in ("one", "two"):
+        (build / "own" / name).mkdir(parents=True)
+        (build / "own" / name / "manifest.json").write_text(json.dumps({"digest": name}))
+        found[name] = HostImage("mine", name, name)
+    texts = [
+        images.identity(stacks, hosts)
+        for hosts in ({}, {"sender": found["one"]}, {"receiver": found["one"]},
+                      {"sender": found["two"]})
+    ]  # fmt: skip
+    assert len(set(texts)) == 4
+    assert images.identity(stacks) == texts[0]
+    assert images.host_manifests({"sender": found["two"]}) == {"sender": {"digest": "two"}}
+
+
+def test_a_users_image_that_is_gone_is_named(images: Images) -> None:
+    with pytest.raises(MachineLacksError, match="image mine is not built"):
+        images.identity([], {"sender": HostImage("mine", "sha256:00", "none")})

@@ -243,3 +243,10 @@ def test_on_other_clocks_udt_paces_itself() -> None:
 
 def test_the_examples_in_the_documentation_are_true() -> None:
     assert doctest.testmod(links).failed == 0
+
+
+@pytest.mark.parametrize("rate_bps", [1_000_000, 10_000_000, 450_000_000])
+def test_in_real_time_a_bucket_has_room_for_a_second_frame(rate_bps: int) -> None:
+    late_s = links.lateness_s("wall", rate_bps, 1514)
+    assert links.bucket_bytes(rate_bps, 1514, late_s) >= 2 * 1514
+    assert links.lateness_s("virtual", rate_bps, 1514) == links.LATENESS_S["virtual"]

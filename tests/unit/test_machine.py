@@ -95,6 +95,16 @@ def two_cores(monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath) -> None:
     """A machine of two cores on which nothing runs."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {3, 5})
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(machine, "LOOK_S", 0.0)
+    monkeypatch.setattr(machine, "_busy_ticks", dict)
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_the_idlest_core_is_taken_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = iter([{3: 100, 5: 100}, {3: 101, 5: 110}])
+    monkeypatch.setattr(machine, "_busy_ticks", lambda: next(looks))
+    with machine.reserved_core() as core:
+        assert core == 3
 
 
 @pytest.mark.usefixtures("two_cores")
@@ -153,6 +163,11 @@ def test_a_missing_tool_is_named_with_its_package(
     monkeypatch.setattr(shutil, "which", lambda tool: None if tool == missing else tool)
     with pytest.raises(MachineLacksError, match=f"{missing} is missing: install .*util-linux"):
         machine.check_machine()
+
+
+def test_the_processor_has_a_frequency_or_does_not_tell() -> None:
+    mhz = machine.cpu_mhz()
+    assert mhz is None or 100 < mhz < 10_000
 
 
 def test_the_processor_has_a_name() -> None:

@@ -87,6 +87,16 @@ def test_a_summary_agrees_with_a_calculation_by_hand(samples: Samples, plan: Pla
     assert summary.retransmits == 20 + 15
 
 
+def test_cpu_is_shown_per_core_and_per_bit_where_it_was_counted(
+    samples: Samples, plan: Plan
+) -> None:
+    summary = metrics.summarise(samples, plan, {"senders_s": 4.0, "mhz": 2000.0})
+    assert summary.cpu_percent == pytest.approx(10.0)  # 4 s of the 40 s with a flow
+    assert summary.mhz_per_mbps == pytest.approx(4.0 * 2000 / (40 * 400.2))
+    without = metrics.summarise(samples, plan)
+    assert (without.cpu_percent, without.mhz_per_mbps) == (None, None)
+
+
 def test_regions_count_the_flows_present_throughout(samples: Samples, plan: Plan) -> None:
     regions = metrics.summarise(samples, plan).regions
     assert [region.flows for region in regions] == [

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import io
+import json
 import tarfile
 from collections.abc import Callable
 from pathlib import Path as FilePath
+from typing import Any
 
 import pytest
 
@@ -74,7 +79,7 @@ def _escaping(layout: Layout) -> None:
 DOCKER = "application/vnd.docker.distribution.manifest.v2+json"
 SHELL = ["/bin/sh", "-c", "/run"]
 BAD_IMAGES: dict[str, tuple[Callable[[Layout], object], str]] = {
-    "no index": (lambda _: None, "No such file or directory: .*index.json"),
+    "no index": (lambda _: None, "is no whole image .no 'index.json'."),
     "an index that is no JSON": (
         lambda made: (made.place / "index.json").write_text("{"),
         "JSONDecodeError",
@@ -84,11 +89,6 @@ BAD_IMAGES: dict[str, tuple[Callable[[Layout], object], str]] = {
         "TypeError",
     ),
     "nothing in it": (lambda made: made.index(), "holds no image"),
-    "no entry point": (lambda made: made.index(made.image({})), "has no entry point"),
-    "a shell's text": (
-        lambda made: made.index(made.image({"Entrypoint": SHELL})),
-        "a shell's text",
-    ),
     "an entry point that is no list": (
         lambda made: made.index(made.image({"Entrypoint": "/run"})),
         "Entrypoint of its configuration is no list",
@@ -123,7 +123,132 @@ def test_an_image_that_the_lab_cannot_run_is_refused(layout: Layout, what: str) 
     assert "\n" not in caught.value.message
 
 
-def test_a_file_that_is_no_tar_is_refused(tmp_path: FilePath) -> None:
-    (tmp_path / "mine.tar").write_text("nothing of the kind")
-    with pytest.raises(BadInputError, match="neither an OCI layout directory nor a tar"):
+@pytest.mark.parametrize(
+    ("config", "complaint"),
+    [({}, "has no entry point"), ({"Entrypoint": SHELL}, "a shell's text")],
+    ids=["none", "a shell's text"],
+)
+def test_an_image_without_an_entry_point_is_read_but_is_no_program(
+    layout: Layout, config: dict[str, Any], complaint: str
+) -> None:
+    place = layout.index(layout.image(config))
+    image = oci.read_image(place)
+    with pytest.raises(BadInputError, match=complaint):
+        oci.check_command(place, image)
+
+
+def _add(tar: tarfile.TarFile, name: str, text: str) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = len(text.encode())
+    tar.addfile(member, io.BytesIO(text.encode()))
+
+
+def docker_tar(file: FilePath, *configs: dict[str, Any]) -> FilePath:
+    """A tar as Docker before version 25 saves images, without their layers."""
+    entries = []
+    with tarfile.open(file, "w") as tar:
+        for number, config in enumerate(configs):
+            _add(tar, f"{number}.json", json.dumps(config))
+            entries.append({"Config": f"{number}.json", "Layers": [f"{number}/layer.tar"]})
+        _add(tar, "manifest.json", json.dumps(entries))
+    return file
+
+
+def test_an_older_docker_save_is_read_and_named_by_dockers_image_id(tmp_path: FilePath) -> None:
+    config = {**AMD64, "config": {"Env": ["PATH=/opt"], "Cmd": ["sh"], "WorkingDir": "/srv"}}
+    image = oci.read_image(docker_tar(tmp_path / "mine.tar", config))
+    digest = hashlib.sha256(json.dumps(config).encode()).hexdigest()
+    assert image == oci.Image(
+        oci.DOCKER, {"digest": f"sha256:{digest}"}, ("sh",), ("PATH=/opt",), "/srv"
+    )
+
+
+def test_a_docker_save_with_both_forms_is_read_as_the_older_if_its_types_are_dockers(
+    layout: Layout, tmp_path: FilePath
+) -> None:
+    place = layout.index(layout.image(RUN, kind=DOCKER))
+    tar = docker_tar(tmp_path / "mine.tar", {**AMD64, "config": RUN})
+    with tarfile.open(tar, "a") as writer:
+        for name in ("oci-layout", "index.json", "blobs"):
+            writer.add(place / name, arcname=name)
+    assert oci.read_image(tar).kind == oci.DOCKER
+
+
+@pytest.mark.parametrize(
+    ("configs", "complaint"),
+    [
+        ([], "holds 0 images"),
+        ([AMD64, AMD64], "holds 2 images: save one alone"),
+        ([{**ARM64, "config": {}}], "is for linux/arm64, the lab runs linux/amd64"),
+        ([{"config": {}}], "is for None/None"),
+    ],
+    ids=["none", "two", "another architecture", "no architecture"],
+)
+def test_an_older_docker_save_that_the_lab_cannot_run_is_refused(
+    tmp_path: FilePath, configs: list[dict[str, Any]], complaint: str
+) -> None:
+    with pytest.raises(BadInputError, match=complaint):
+        oci.read_image(docker_tar(tmp_path / "mine.tar", *configs))
+
+
+def test_a_root_directory_is_an_image_without_a_command(tmp_path: FilePath) -> None:
+    (tmp_path / "bin").mkdir()
+    assert oci.read_image(tmp_path) == oci.Image(oci.DIRECTORY, {})
+
+
+@pytest.mark.parametrize(
+    ("names", "complaint"),
+    [
+        ([], "is a directory with neither index.json .* nor bin or usr"),
+        (["bin", "manifest.json"], "unpacked: give the tar itself"),
+    ],
+    ids=["empty", "an unpacked docker save"],
+)
+def test_a_directory_that_is_no_image_is_refused(
+    tmp_path: FilePath, names: list[str], complaint: str
+) -> None:
+    for name in names:
+        (tmp_path / name).write_text("")
+    with pytest.raises(BadInputError, match=complaint):
+        oci.read_image(tmp_path)
+
+
+def _text(file: FilePath) -> None:
+    file.write_text("nothing of the kind")
+
+
+def _no_bytes(file: FilePath) -> None:
+    file.write_bytes(b"")
+
+
+def _no_members(file: FilePath) -> None:
+    tarfile.open(file, "w").close()
+
+
+def _cut(file: FilePath) -> None:
+    docker_tar(file, {**AMD64, "config": {"Env": ["A=" + "b" * 4096]}})
+    file.write_bytes(file.read_bytes()[:1024])
+
+
+def _compressed(file: FilePath) -> None:
+    docker_tar(file, AMD64)
+    file.write_bytes(gzip.compress(file.read_bytes()))
+
+
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (_text, "neither a directory nor a whole tar"),
+        (_no_bytes, "neither a directory nor a whole tar"),
+        (_no_members, "is a tar with neither index.json"),
+        (_cut, "neither a directory nor a whole tar"),
+        (_compressed, "is compressed: give the plain tar"),
+    ],
+)
+def test_a_file_that_is_no_images_tar_is_refused(
+    tmp_path: FilePath, make: Callable[[FilePath], None], complaint: str
+) -> None:
+    make(tmp_path / "mine.tar")
+    with pytest.raises(BadInputError, match=complaint) as caught:
         oci.read_image(tmp_path / "mine.tar")
+    assert "\n" not in caught.value.message

@@ -12,7 +12,7 @@ import pytest
 
 from farpath.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.flows import iperf3
-from farpath.lab import own
+from farpath.lab import builds, own
 from farpath.stack import IMAGE, IPERF3, Stack
 
 from .layouts import RUN, Layout
@@ -44,7 +44,7 @@ def script(monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath) -> Callable[[str
         file.write_text(f"#!/bin/sh\n{text}\n")
         file.chmod(0o755)
         monkeypatch.setattr(own, "MODULES_SCRIPT", file)
-        monkeypatch.setattr(own, "IMAGE_SCRIPT", file)
+        monkeypatch.setattr(builds, "IMAGE_SCRIPT", file)
 
     return put
 
@@ -270,5 +270,5 @@ def test_a_value_that_is_no_number_is_named(value: object) -> None:
 
 
 def test_what_is_wrong_with_an_image_is_said_of_the_stack(layout: Layout) -> None:
-    with pytest.raises(BadInputError, match=f"^STACK: {layout.place} is no whole OCI image"):
+    with pytest.raises(BadInputError, match=f"^STACK: {layout.place} is no whole image"):
         own.own_stack(f"oci:{layout.place}")

@@ -11,11 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from farpath.eras import era_by_text
+from farpath.image import HostImage
 from farpath.inputs import path_by_name, resolve_path
 from farpath.plan import EVENT_MARK, Plan, Settings, event_line, parse_event
 from farpath.run import make_plan
 from farpath.schedule import seven_regions
 from farpath.stacks import catalogue
+
+IMAGES = {"receiver": HostImage("mine", "sha256:00", "0" * 16, ("A=b=c",), "/srv")}
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -41,6 +44,23 @@ def test_a_plan_comes_back_equal_from_its_json(
     assert Plan.from_dict(plan.as_dict()) == plan
 
 
+def test_a_plan_with_users_images_comes_back_equal_from_its_json() -> None:
+    plan = Plan(path_by_name("cern"), seven_regions("htcp", 120.0), Settings(), 1, images=IMAGES)
+    assert Plan.from_dict(json.loads(plan.to_json())) == plan
+
+
+def test_a_plan_from_before_there_were_users_images_has_none() -> None:
+    plan = make_plan(path_by_name("cern"), seven_regions("htcp", 120.0), 1, "virtual")
+    data = plan.as_dict()
+    del data["images"]
+    assert Plan.from_dict(data) == plan
+
+
+def test_a_plans_hosts_are_those_of_its_flows_and_the_pinger() -> None:
+    plan = make_plan(path_by_name("cern"), seven_regions("htcp", 120.0), 1, "virtual")
+    assert plan.hosts == ("sender", "receiver", "pinger")
+
+
 def test_equal_plans_have_equal_text_whatever_the_order_of_their_settings() -> None:
     path = path_by_name("cern")
     backwards = dict(reversed(list(path.sysctl.items())))
@@ -54,7 +74,7 @@ def test_equal_plans_have_equal_text_whatever_the_order_of_their_settings() -> N
     "change",
     [{"seed": 2}, {"topology": "other"}, {"settings": Settings(clock="cpu")},
      {"schedule": seven_regions("reno", 120.0)}, {"path": path_by_name("ufl")},
-     {"era": era_by_text("2004")}],
+     {"era": era_by_text("2004")}, {"images": IMAGES}],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip
 def test_plans_that_differ_have_other_text(change: dict[str, Any]) -> None:

@@ -9,7 +9,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath import figures, page, tables
+from farpath import page, tables
+from farpath.background import Background
+from farpath.figures import run as figures
 from farpath.metrics import Summary, summarise
 from farpath.plan import Plan
 from farpath.published import published
@@ -33,6 +35,13 @@ def test_table_1_puts_measured_published_and_deviation_below_each_other(
     assert grid.rows[0][6:8] == ("-", "-")
     assert "CPU is free on the virtual clock" in grid.note
     assert "regions of 120 s, measured with 5 s" in grid.note
+
+
+def test_cpu_figures_stand_in_table_1_with_what_they_count(summary: Summary) -> None:
+    counted = dataclasses.replace(summary, clock="wall", cpu_percent=12.34, mhz_per_mbps=0.5)
+    grid = tables.grid_1(counted, None)
+    assert grid.rows[0][6:8] == ("12.3", "0.50")
+    assert "all sending programs together" in grid.note
 
 
 def test_table_2_has_a_cell_for_each_region(summary: Summary) -> None:
@@ -81,7 +90,12 @@ def test_equal_samples_give_an_equal_png(samples: Samples, plan: Plan, tmp_path:
 def test_the_figure_shows_each_flow_and_says_what_it_is_of(samples: Samples, plan: Plan) -> None:
     figure = figures.draw(samples, plan)
     upper, lower = figure.axes
-    assert lower.get_legend_handles_labels()[1] == ["flow1", "flow2", "bottleneck rate"]
+    assert lower.get_legend_handles_labels()[1] == [
+        "flow1",
+        "flow2",
+        "aggregate",
+        "bottleneck rate",
+    ]
     assert "lost" in upper.texts[0].get_text()
     assert lower.get_ylim()[1] > 450
     assert figure.get_suptitle() == "SLAC to CERN, 2004: htcp, era modern, regions of 5 s, seed 1"
@@ -101,6 +115,13 @@ def test_the_page_is_self_contained(record: Record, tmp_path: FilePath) -> None:
     assert "Table 2: S / F of each region" in text
     assert "take care" in text
     assert "6.0 &lt;test&gt;" in text
+
+
+def test_the_page_says_what_other_traffic_the_path_has(record: Record) -> None:
+    assert "<td>none</td>" in page.render_page(record)
+    traffic = Background(4, 20_000_000, 2.0, 6.0)
+    record.data["plan"]["path"]["background"] = dataclasses.asdict(traffic)
+    assert str(traffic) in page.render_page(Record(record.directory, record.data))
 
 
 def test_the_pages_curves_are_valid_and_cover_all_panels(record: Record) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.published import all_published, published
+from farpath.inputs import path_by_name
+from farpath.published import all_published, claims, published, published_paths
 from farpath.stacks import catalogue
 
 PRINTED = {name: entry.published for name, entry in catalogue().items() if entry.published}
@@ -41,3 +42,26 @@ def test_printed_stability_is_printed_deviation_over_printed_mean() -> None:
 )
 def test_what_was_not_printed_is_none(stack: str, path_name: str) -> None:
     assert published(stack, path_name) is None
+
+
+def test_the_three_paths_are_those_of_the_topologies_and_in_the_order_of_their_rtts() -> None:
+    paths = published_paths()
+    assert list(paths) == ["caltech", "ufl", "cern"]
+    for name, row in paths.items():
+        assert row.rtt_ms == path_by_name(name).rtt_ms
+    assert [(row.mean_stability, row.mean_fairness) for row in paths.values()] == [
+        (0.21, 0.90), (0.29, 0.83), (0.42, 0.77),
+    ]  # fmt: skip
+
+
+def test_the_means_printed_for_cern_are_those_of_table_1() -> None:
+    rows = all_published().values()
+    cern = published_paths()["cern"]
+    assert round(sum(row.stability for row in rows) / 9, 2) == cern.mean_stability
+    assert round(sum(row.fairness_min for row in rows) / 9, 2) == cern.mean_fairness
+
+
+def test_every_claim_has_a_source_a_sentence_and_what_decides_it() -> None:
+    assert len(claims()) == 30
+    for claim in claims():
+        assert all((claim.source, claim.claim, claim.decided_by)), claim.id

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from farpath.inputs import path_by_name
 from farpath.path import Path
 from farpath.record import Record
+from tests.lab.paths import SHORT
 
 from ..conftest import RunPlan, single_flow
 
@@ -218,7 +218,7 @@ def lossy_path(loss: float, window_packets: float) -> Path:
     Far above, and yet so near that slow start, which ends by a loss or by that
     window, does not begin the run at a hundred times the mean.
     """
-    path = path_by_name("caltech")
+    path = SHORT
     window_bytes = max(LEAST_WINDOW_BYTES, round(4 * window_packets * PAYLOAD_BYTES))
     sysctl = {**path.sysctl, "net.ipv4.tcp_wmem": "4096 65536 134217728"}
     return dataclasses.replace(

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from farpath.inputs import path_by_name
+from tests.lab.paths import SHORT
 
 from ..conftest import RunPlan, single_flow
 from .mixed import rows_of
@@ -20,7 +20,7 @@ def test_with_a_queue_it_grows_by_one_packet_per_rtt_and_halves(run_plan: RunPla
     # The flow's share of the queue is above alpha, 1.641 packets, all the time: slow
     # mode. 2 %: windows are whole packets.
     path = dataclasses.replace(
-        path_by_name("caltech"), rtt_ms=20, rate_bps=100_000_000, buffer_bytes=375_000, loss=0.0
+        SHORT, rtt_ms=20, rate_bps=100_000_000, buffer_bytes=375_000, loss=0.0
     )
     plan = single_flow("africa", 30.0, path, sample_interval_s=0.1, delayed_ack=False)
     rows = rows_of(run_plan(plan), "flow1", 3.0, 30.0)
@@ -42,7 +42,7 @@ def test_with_a_queue_it_grows_by_one_packet_per_rtt_and_halves(run_plan: RunPla
 def test_without_a_queue_it_grows_by_a_and_falls_by_b_of_hstcp(run_plan: RunPlan) -> None:
     # Random losses keep the window below what would queue: fast mode.
     path = dataclasses.replace(
-        path_by_name("caltech"),
+        SHORT,
         rtt_ms=100,
         rate_bps=10_000_000_000,
         buffer_bytes=20_000_000,

@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 
-from farpath.inputs import path_by_name
 from farpath.path import Path
 from farpath.plan import Plan
+from tests.lab.paths import SHORT
 
 from ..conftest import RunPlan, single_flow
 from .mixed import Visit, plan_of, rows_of
@@ -21,7 +21,7 @@ SETTLED_S = 4.0
 
 
 def _path(**changes: object) -> Path:
-    path = path_by_name("caltech")
+    path = SHORT
     values = {"rtt_ms": 20, "rate_bps": 500_000_000, "buffer_bytes": 5_000_000, "loss": 0.0}
     return dataclasses.replace(path, **{**values, **changes})
 

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from farpath.inputs import path_by_name
 from farpath.path import Path
+from tests.lab.paths import MEDIUM, SHORT
 
 from ..conftest import RunPlan, single_flow
 from .mixed import Visit, plan_of, rows_of
@@ -24,7 +24,7 @@ LATE_MS = 1.0
 def _path() -> Path:
     """20 ms and a buffer of as much again: 825 packets on the way, 825 queued."""
     return dataclasses.replace(
-        path_by_name("caltech"),
+        SHORT,
         rtt_ms=20,
         rate_bps=500_000_000,
         buffer_bytes=1_250_000,
@@ -128,7 +128,7 @@ def test_hstcp_does_not_give_way_to_reno(run_plan: RunPlan) -> None:
 def test_alone_and_limited_by_its_receiver_it_halves_what_is_in_flight(run_plan: RunPlan) -> None:
     # The receiver's window of 8.4 MB on a path of 4.9 MB makes a queue; cwnd grows past
     # that window. Half of the window in flight is 85 % of the path, and leaves no queue.
-    path = dataclasses.replace(path_by_name("ufl"), loss=0.0)
+    path = dataclasses.replace(MEDIUM, loss=0.0)
     record = run_plan(single_flow("hstcp_lp", 6.0, path))
     used = rows_of(record, "flow1", 3.0, 6.0)["throughput_bps"].mean() / _goodput_bps(path)
     expected = path.window_bytes / 2 / path.bdp_bytes

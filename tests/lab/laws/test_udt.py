@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from farpath.inputs import path_by_name
 from farpath.lab.images import find_images
 from farpath.path import Path
 from farpath.plan import Plan
 from farpath.record import Record
+from tests.lab.paths import LONG
 
 from ..conftest import RunPlan, single_flow
 
@@ -43,7 +43,7 @@ Row = dict[str, Any]
 def short_path(loss: float = 0.0) -> Path:
     """100 Mbit/s over 40 ms with four times its bandwidth-delay product as buffer."""
     return dataclasses.replace(
-        path_by_name("cern"),
+        LONG,
         name="short",
         rtt_ms=40,
         rate_bps=100_000_000,

@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass
 from statistics import mean
 
-from farpath.inputs import path_by_name
 from farpath.path import Path
+from tests.lab.paths import SHORT
 
 from ..conftest import RunPlan, single_flow
 from .responses import PAYLOAD_BYTES
@@ -63,7 +63,7 @@ class Epoch:
 def narrow_path(rtt_s: float, packets: int, buffer_packets: int) -> Path:
     """A path without random loss that holds ``packets`` and a buffer beside them."""
     return dataclasses.replace(
-        path_by_name("caltech"),
+        SHORT,
         rtt_ms=rtt_s * 1000,
         rate_bps=round(packets * FRAME_BYTES * 8 / rtt_s),
         buffer_bytes=buffer_packets * FRAME_BYTES,

@@ -1,0 +1,1 @@
+"""Commands of the command line beside the run itself, one module each."""

@@ -1,0 +1,168 @@
+"""Commands of campaigns: `farpath campaign` and `farpath reference`."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from farpath.errors import BadInputError
+
+if TYPE_CHECKING:
+    from farpath.conduct import Job
+
+NAME = "seven-regions"
+RESULTS = FilePath("results")
+
+ExperimentName = Annotated[str, typer.Option(help="A folder of experiments/.")]
+SetName = Annotated[
+    str | None, typer.Option("--set", help="whole, quick or cpu: which of its runs.")
+]
+Quick = Annotated[bool, typer.Option("--quick", help="The experiment's quick set of runs.")]
+Cpu = Annotated[bool, typer.Option("--cpu", help="The runs on the cpu clock, no report.")]
+Place = Annotated[FilePath | None, typer.Option(help="The experiments' folder, if not farpath's.")]
+Out = Annotated[
+    FilePath | None, typer.Option(help="Where records go (default: results/<experiment>).")
+]
+
+
+def _job(
+    experiment: str,
+    which: str | None,
+    quick: bool,
+    cpu: bool,
+    experiments: FilePath | None,
+    out: FilePath | None,
+) -> Job:
+    from farpath.conduct import Job
+    from farpath.experiment import EXPERIMENTS, WHOLE, load_experiment
+
+    asked = [name for name, given in (("quick", quick), ("cpu", cpu)) if given]
+    if len(asked) + (which is not None) > 1:
+        raise BadInputError("--set, --quick and --cpu each choose the runs: give one of them")
+    chosen = asked[0] if asked else which or WHOLE
+    folder = experiments or EXPERIMENTS
+    loaded = load_experiment(experiment, folder)
+    loaded.runs(chosen)
+    return Job(loaded, chosen, out or RESULTS / loaded.name, experiments=folder)
+
+
+def campaign(
+    context: typer.Context,
+    experiment: ExperimentName = NAME,
+    which: SetName = None,
+    quick: Quick = False,
+    cpu: Cpu = False,
+    cores: Annotated[
+        int | None, typer.Option(help="Runs at once (default: as many as cores).")
+    ] = None,
+    out: Out = None,
+    report: Annotated[
+        FilePath | None,
+        typer.Option(help="Where tables and figures go (default: results/paper[-quick])."),
+    ] = None,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Runs only.")] = False,
+    list_runs: Annotated[bool, typer.Option("--list", help="Say what is made, run nothing.")] = (
+        False
+    ),
+    index: Annotated[
+        int | None, typer.Option(help="Make this one run, counted from 0 as in --list.")
+    ] = None,
+    gather: Annotated[
+        FilePath | None, typer.Option(help="Link the records that count in this directory.")
+    ] = None,
+    experiments: Place = None,
+) -> None:
+    """Make all runs of an experiment, then tables, figures, claims and page.
+
+    Runs that have a record are not repeated. What follows -- goes to Snakemake:
+    farpath campaign --cores=40 -- --executor slurm.
+    """
+    import dataclasses
+
+    from farpath.conduct import conduct
+
+    job = _job(experiment, which, quick, cpu, experiments, out)
+    if context.args and not context.args[0].startswith("-"):
+        raise BadInputError(
+            f"'{context.args[0]}' is no option of campaign: what goes to Snakemake follows --"
+        )
+    if list_runs:
+        _list(job)
+    elif index is not None:
+        _make_one(job, index)
+    elif gather is not None:
+        from farpath.made import gather as link
+
+        print(f"{link(job.states(), gather)} records of {len(job.runs)} in {gather}")
+    else:
+        if cores is not None and cores < 1:
+            raise BadInputError(f"CORES is {cores}: it must be 1 or more")
+        wanted = report or RESULTS / ("paper-quick" if job.which == "quick" else "paper")
+        place = None if no_report or job.which == "cpu" else wanted
+        job = dataclasses.replace(
+            job, report=place, options=tuple(context.args), cores=cores or job.cores
+        )
+        conduct(job)
+        print(f"records     {job.out}")
+        for part in ("tables", "claims", "figures", "page") if place else ():
+            print(f"{part:<11} {wanted / part}")
+
+
+def _list(job: Job) -> None:
+    from farpath.conduct import left_out
+
+    found = job.states()
+    for number, state in enumerate(found):
+        place = state.record or (f"to be made: {state.problem}" if state.problem else "to be made")
+        print(f"{number:>4}  {state.run.label:<34} {place}")
+    print(f"{sum(state.record is not None for state in found)} of {len(found)} runs made")
+    for line in left_out(job.out, found):
+        print(line)
+
+
+def _make_one(job: Job, index: int) -> None:
+    """One run, as a job of Snakemake or of Kubernetes makes it."""
+    from farpath.conduct import check_space
+    from farpath.places import explained
+    from farpath.progress import RunProgress
+    from farpath.run import run
+
+    runs = job.runs
+    if not 0 <= index < len(runs):
+        raise BadInputError(f"INDEX is {index}: it must be from 0 to {len(runs) - 1}")
+    state = job.states(runs[index : index + 1])[0]
+    if state.record is not None:
+        print(state.record)
+        return
+    if state.problem:
+        raise BadInputError(f"{state.problem}: move it away, or run 'farpath campaign'")
+    with explained(job.out):
+        job.out.mkdir(parents=True, exist_ok=True)
+        check_space(job.out, 1)
+    with RunProgress(state.run.label, state.run.plan.schedule.duration_s) as progress:
+        print(run(state.run.plan, job.out, False, progress.watch).directory)
+
+
+def reference(
+    experiment: ExperimentName = NAME,
+    which: SetName = None,
+    quick: Quick = False,
+    cpu: Cpu = False,
+    out: Out = None,
+    experiments: Place = None,
+) -> None:
+    """Copy an experiment's records, without raw output and pages, into its folder."""
+    from farpath.shipping import ship
+
+    job = _job(experiment, which, quick, cpu, experiments, out)
+    for line in ship(job):
+        print(line)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    more = {"allow_extra_args": True, "ignore_unknown_options": False}
+    app.command(context_settings=more)(campaign)
+    app.command()(reference)

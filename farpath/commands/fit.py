@@ -1,0 +1,44 @@
+"""``farpath fit``: find a path model, or show the best one that was found."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path as FilePath
+from typing import Annotated
+
+import typer
+
+from farpath.errors import BadInputError
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command()(fit)
+
+
+def fit(
+    name: Annotated[str, typer.Argument(help="A directory of experiments/path-models.")],
+    trials: Annotated[int, typer.Option(help="So many models more; 0 shows the best.")] = 0,
+    workers: Annotated[int, typer.Option(help="Runs at a time, each on a core.")] = 2,
+    results: Annotated[FilePath, typer.Option(help="Where the runs' records go.")] = FilePath(
+        "results/path-models"
+    ),
+) -> None:
+    """Search for the path model that agrees best with what was published."""
+    from farpath.lab.images import PROJECT
+    from farpath.path_search import best_grid, in_the_lab, load_search, search_on, trials_grid
+    from farpath.tables import render, rich_table
+
+    searches = {
+        file.parent.name: file.parent
+        for file in sorted((PROJECT / "experiments/path-models").glob("*/search.toml"))
+    }
+    if name not in searches:
+        raise BadInputError(f"there is no search '{name}': there are {', '.join(searches)}")
+    if trials < 0 or workers < 1:
+        raise BadInputError("--trials must be at least 0 and --workers at least 1")
+    search = load_search(searches[name])
+    measure = partial(in_the_lab, search, results)
+    search_on(search, trials, workers, measure, lambda line: print(line, file=sys.stderr))
+    print(render(*(rich_table(grid) for grid in (best_grid(search), trials_grid(search)))), end="")

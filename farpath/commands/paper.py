@@ -1,0 +1,134 @@
+"""Paper commands: tables, claims and the summary of a campaign's records.
+
+Registered by :mod:`farpath.cli`. Heavy libraries are imported where they are used.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from farpath.errors import BadInputError
+
+if TYPE_CHECKING:
+    from farpath.campaign import Campaign
+    from farpath.claims import Verdict
+
+#: The project's own campaign, below its folder.
+SUMMARY_FILE = FilePath("experiments") / "seven-regions" / "summary.json"
+
+Records = Annotated[
+    FilePath | None,
+    typer.Option(help="A directory of records, or a summary's file; the project's if absent."),
+]
+CpuRecords = Annotated[
+    FilePath | None,
+    typer.Option(help="Records in which CPU was counted, for the figures on CPU."),
+]
+OutDir = Annotated[
+    FilePath | None, typer.Option(help="Write a file for each table there instead of printing.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command()(tables)
+    app.command()(claims)
+    app.command()(summary)
+
+
+def tables(
+    records: Records = None,
+    cpu_records: CpuRecords = None,
+    path: Annotated[str | None, typer.Option(help="Tables 1 and 2 of this path only.")] = None,
+    form: Annotated[str, typer.Option("--format", help="text, markdown, latex or csv.")] = "text",
+    held_out: Annotated[
+        str, typer.Option(help="Stacks that no path was fitted to: hstcp_2004,ltcp,...")
+    ] = "",
+    out: OutDir = None,
+) -> None:
+    """Tables 1 and 2 over all stacks, means and deviations, beside published."""
+    from farpath.agreement import all_sheets, known_stacks
+    from farpath.places import write_text
+    from farpath.sheet import FORMS, SUFFIXES, file_name
+
+    if form not in FORMS:
+        raise BadInputError(f"FORMAT is '{form}': it must be one of {', '.join(FORMS)}")
+    held = known_stacks([text for text in held_out.split(",") if text])
+    sheets = all_sheets(_campaign(records, cpu_records), path, held)
+    if out is None:
+        print("\n".join(FORMS[form](sheet) for sheet in sheets), end="")
+        return
+    for sheet in sheets:
+        file = out / file_name(sheet, SUFFIXES[form])
+        write_text(file, FORMS[form](sheet))
+        print(file)
+
+
+def claims(
+    records: Records = None, cpu_records: CpuRecords = None, as_json: AsJson = False
+) -> None:
+    """What the study's documents claim, and whether it holds: every claim, its numbers."""
+    from farpath.claims import as_text, judge_all
+    from farpath.paper import differences
+
+    campaign = _campaign(records, cpu_records)
+    verdicts = judge_all(campaign)
+    if as_json:
+        print(json.dumps(_claims_json(campaign, verdicts)))
+        return
+    for sentence in differences((*campaign.runs, *campaign.cpu_runs)):
+        print(sentence)
+    print(as_text(verdicts))
+
+
+def _claims_json(campaign: Campaign, verdicts: tuple[Verdict, ...]) -> dict[str, object]:
+    from farpath.campaign import mixed
+    from farpath.claims import count_states
+    from farpath.paper import differences
+
+    return {
+        "counts": count_states(verdicts),
+        "mixed": list(mixed(campaign)),
+        "differences": list(differences((*campaign.runs, *campaign.cpu_runs))),
+        "claims": [verdict.as_dict() for verdict in verdicts],
+    }
+
+
+def summary(
+    records: Annotated[FilePath, typer.Option(help="A directory of records.")],
+    out: Annotated[FilePath, typer.Option(help="The file to write.")],
+    cpu_records: CpuRecords = None,
+) -> None:
+    """Write the figures of all records as one file, which tables and claims read."""
+    from farpath.campaign import write_figures
+
+    campaign = _campaign(records, cpu_records)
+    write_figures(campaign, out)
+    print(f"{out}: {len(campaign.runs)} runs, {len(campaign.cpu_runs)} with CPU counted")
+
+
+def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> Campaign:
+    """The campaign that is meant; what cannot be taken and what is mixed goes to stderr."""
+    from farpath.campaign import load_campaign, mixed, read_figures
+    from farpath.lab.images import PROJECT
+
+    if records is None or records.is_file():
+        if cpu_records is not None:
+            raise BadInputError(
+                f"--cpu-records is '{cpu_records}': it goes with --records and a directory of "
+                "records; a summary has its own"
+            )
+        campaign = read_figures(records or PROJECT / SUMMARY_FILE)
+    else:
+        campaign, problems = load_campaign(records, cpu_records)
+        for problem in problems:
+            print(f"left out: {problem}", file=sys.stderr)
+    for sentence in mixed(campaign):
+        print(f"warning: {sentence}", file=sys.stderr)
+    return campaign

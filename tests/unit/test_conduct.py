@@ -1,0 +1,122 @@
+"""Conducting: how far it is, what is in the way, and what Snakemake is told."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath import conduct
+from farpath.errors import MachineLacksError
+from farpath.experiment import WantedRun, load_experiment
+from farpath.made import ASIDE, State, gather, put_aside, records_in
+from farpath.record import RECORD_FILE
+
+
+@pytest.fixture
+def todo() -> list[State]:
+    """Three runs to make, of 10, 5 and 5 expected minutes on one core."""
+    run = load_experiment("seven-regions").runs("quick")[0]
+    minutes = {"a": 10, "b": 5, "c": 5}
+    return [
+        State(WantedRun(run.plan, run.command, 60.0 * expected), name, None)
+        for name, expected in minutes.items()
+    ]
+
+
+@pytest.fixture
+def progress(todo: list[State], tmp_path: FilePath) -> conduct.Progress:
+    (tmp_path / "logs").mkdir()
+    return conduct.Progress(todo, tmp_path, cores=2, made_before=6)
+
+
+def made(out: FilePath, name: str) -> None:
+    (out / name).mkdir()
+    (out / name / RECORD_FILE).touch()
+    (out / f".{name}.lock").unlink(missing_ok=True)
+
+
+def test_before_anything_ran_the_time_left_is_the_expected_one(
+    progress: conduct.Progress,
+) -> None:
+    assert progress.line(0.0) == "6 of 9 runs made, 0 running, 3 left; about 10 min to go"
+
+
+def test_the_time_left_follows_how_long_runs_really_took(
+    progress: conduct.Progress, tmp_path: FilePath
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f".{name}.lock").touch()
+    assert progress.line(0.0).startswith("6 of 9 runs made, 2 running, 1 left;")
+    made(tmp_path, "b")
+    # Twice as long as expected: a has 10 of 20 minutes left, c takes 10, on two cores
+    line = progress.line(600.0)
+    assert line == "7 of 9 runs made, 1 running, 1 left; about 10 min to go"
+
+
+def test_one_long_run_is_not_shared_between_cores(
+    progress: conduct.Progress, tmp_path: FilePath
+) -> None:
+    for name in ("b", "c"):
+        made(tmp_path, name)
+    (tmp_path / ".a.lock").touch()
+    assert progress.line(0.0) == "8 of 9 runs made, 1 running, 0 left; about 10 min to go"
+
+
+def test_failed_runs_are_counted_apart_and_not_waited_for(
+    progress: conduct.Progress, tmp_path: FilePath
+) -> None:
+    made(tmp_path, "b")
+    made(tmp_path, "c")
+    (tmp_path / "logs" / "a.failed").touch()
+    assert progress.line(0.0) == "8 of 9 runs made, 0 running, 1 failed, 0 left"
+
+
+def test_a_disk_without_room_is_named_before_a_run_is_begun(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conduct, "RUN_BYTES", 1 << 60)
+    with pytest.raises(MachineLacksError, match=r"no space left under .* 2 runs take .* OUT"):
+        conduct.check_space(tmp_path, 2)
+
+
+def test_snakemake_is_told_to_keep_going_and_to_trust_records(tmp_path: FilePath) -> None:
+    job = conduct.Job(load_experiment("seven-regions"), "quick", tmp_path, cores=3)
+    command = conduct._command(job, ["runs"], [], partial=False)
+    assert {"--keep-going", "--ignore-incomplete", "--nolock"} <= set(command)
+    assert command[command.index("--cores") + 1] == "3"
+    assert command[command.index("--config") + 1 :][:2] == ["experiment=seven-regions", "set=quick"]
+
+
+def test_a_damaged_record_makes_way_and_is_kept(todo: list[State], tmp_path: FilePath) -> None:
+    for text in ("first", "second"):
+        (tmp_path / "a").mkdir()
+        (tmp_path / "a" / RECORD_FILE).write_text(text)
+        (said,) = put_aside(tmp_path, todo)
+        assert f"it was moved to {tmp_path / ASIDE}" in said
+    kept = sorted((tmp_path / ASIDE).glob(f"a-*/{RECORD_FILE}"))
+    assert [file.read_text() for file in kept] == ["first", "second"]
+    assert records_in(tmp_path) == []
+
+
+def test_an_empty_directory_makes_way_without_a_word(todo: list[State], tmp_path: FilePath) -> None:
+    (tmp_path / "a").mkdir()
+    assert put_aside(tmp_path, todo) == []
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_record_in_the_making_is_no_record(tmp_path: FilePath) -> None:
+    made(tmp_path, ".partial-1-abc")
+    made(tmp_path, "whole")
+    assert records_in(tmp_path) == [tmp_path / "whole"]
+
+
+def test_what_is_gathered_replaces_what_was(todo: list[State], tmp_path: FilePath) -> None:
+    made(tmp_path, "a")
+    folder = tmp_path / "report" / "records"
+    (folder / "old").mkdir(parents=True)
+    found = [State(todo[0].run, "a", tmp_path / "a"), *todo[1:]]
+    assert gather(found, folder) == 1
+    assert [link.name for link in folder.iterdir()] == ["a"]
+    assert (folder / "a").resolve() == (tmp_path / "a").resolve()
+    assert not (folder / "a").readlink().is_absolute()

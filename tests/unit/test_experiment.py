@@ -1,0 +1,137 @@
+"""Experiments: what a file may say, which runs it means, and in which order."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.errors import BadInputError
+from farpath.experiment import FILE, SETS, experiment_names, load_experiment
+from farpath.inputs import named_paths
+from farpath.published import PUBLISHED_PATH
+
+GOOD = """\
+title = "A test"
+paths = ["cern", "ufl"]
+stacks = ["reno_2004", "udt"]
+seeds = [1, 2]
+region = "10s"
+era = "2004"
+[quick]
+seeds = [1]
+region = "5s"
+[minutes]
+udt = 8
+others = 2
+"""
+
+
+def write(folder: FilePath, text: str) -> FilePath:
+    (folder / "mine").mkdir(exist_ok=True)
+    (folder / "mine" / FILE).write_text(text)
+    return folder
+
+
+def test_the_paper_is_nine_stacks_on_three_paths_with_three_seeds() -> None:
+    paper = load_experiment("seven-regions")
+    runs = paper.runs()
+    cells = {(run.plan.path.name, run.plan.stacks[0].label, run.plan.seed) for run in runs}
+    assert len(runs) == len(cells) == 81
+    assert {run.plan.schedule.duration_s for run in runs} == {960.0}
+    assert {run.plan.era.name for run in runs} == {"2004"}
+    assert set(paper.choices) == set(SETS)
+
+
+def test_its_quick_set_is_one_seed_on_the_path_of_the_tables() -> None:
+    quick = load_experiment("seven-regions").runs("quick")
+    assert len(quick) == 9
+    assert {(run.plan.path.name, run.plan.seed) for run in quick} == {(PUBLISHED_PATH, 1)}
+    assert {run.plan.schedule.region_s for run in quick} == {30.0}
+
+
+def test_its_cpu_set_is_on_the_cpu_clock() -> None:
+    runs = load_experiment("seven-regions").runs("cpu")
+    assert {run.plan.settings.clock for run in runs} == {"cpu"}
+    assert all("cpu clock" in run.label for run in runs)
+
+
+def test_the_longest_runs_come_first(tmp_path: FilePath) -> None:
+    runs = load_experiment("mine", write(tmp_path, GOOD)).runs()
+    assert [run.plan.stacks[0].label for run in runs] == ["udt"] * 4 + ["reno_2004"] * 4
+    assert runs[0].expected_s == pytest.approx(8 * 60 * 10 / 120)
+
+
+def test_a_run_has_the_command_that_makes_it(tmp_path: FilePath) -> None:
+    run = load_experiment("mine", write(tmp_path, GOOD)).runs("quick")[0]
+    assert run.command == (
+        *("farpath", "run", "--path=cern", "--stack=udt", "--era=2004", "--region=5s"),
+        *("--seed=1", "--clock=virtual"),
+    )
+
+
+def test_a_set_differs_only_where_it_says_so(tmp_path: FilePath) -> None:
+    mine = load_experiment("mine", write(tmp_path, GOOD))
+    assert mine.choices["quick"].paths == mine.choices["whole"].paths
+    assert mine.choices["quick"].seeds == (1,)
+
+
+def test_an_experiment_may_bring_paths_of_its_own(tmp_path: FilePath) -> None:
+    folder = write(tmp_path, GOOD.replace('"cern"', '"short"'))
+    (folder / "mine" / "paths").mkdir()
+    own = folder / "mine" / "paths" / "short.toml"
+    own.write_text(named_paths()["caltech"].read_text().replace('"caltech"', '"short"'))
+    runs = load_experiment("mine", folder).runs("quick")
+    assert {run.plan.path.name for run in runs} == {"short", "ufl"}
+    index, run = next((n, run) for n, run in enumerate(runs) if run.plan.path.name == "short")
+    assert run.plan.path.rtt_ms == 13.6
+    assert run.command == (
+        *("farpath", "campaign", "--experiment=mine", f"--experiments={folder}"),
+        *("--set=quick", f"--index={index}"),
+    )
+
+
+def test_a_set_that_is_not_there_is_refused(tmp_path: FilePath) -> None:
+    with pytest.raises(BadInputError, match="no set 'cpu': allowed are whole, quick"):
+        load_experiment("mine", write(tmp_path, GOOD)).runs("cpu")
+
+
+@pytest.mark.parametrize("name", ["nothing", "../mine", "mine/", "", "."])
+def test_only_names_of_folders_are_experiments(tmp_path: FilePath, name: str) -> None:
+    write(tmp_path, GOOD)
+    assert experiment_names(tmp_path) == ("mine",)
+    with pytest.raises(BadInputError, match=r"EXPERIMENT is .*must be one of mine"):
+        load_experiment(name, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("told", "wrong", "said"),
+    [
+        ('title = "A test"', "", "title"),
+        ("seeds = [1, 2]", 'seeds = ["1"]', "seeds"),
+        ("seeds = [1, 2]", "seeds = [0]", "outside 1 to"),
+        ("seeds = [1, 2]", "seeds = [1, 1]", "something twice"),
+        ("seeds = [1, 2]", "seeds = []", "holds nothing"),
+        ('paths = ["cern", "ufl"]', 'paths = ["cren"]', "did you mean cern"),
+        ('paths = ["cern", "ufl"]', 'paths = ["../cern"]', "PATH_NAME is '../cern'"),
+        ('stacks = ["reno_2004", "udt"]', 'stacks = ["newreno"]', "newreno"),
+        ('region = "10s"', 'region = "1s"', "1s"),
+        ('era = "2004"', 'era = "1904"', "1904"),
+        ('era = "2004"', 'era = "2004"\nclock = "sun"', "must be one of virtual, cpu, wall"),
+        ('era = "2004"', 'era = "2004"\nspeed = 1', "speed: unknown field; the fields are"),
+        ("[quick]", "[quick]\nspeed = 1", r"\[quick\] speed: unknown field"),
+        ('region = "5s"', 'region = "1s"', r"\[quick\] .*1s"),
+        ('era = "2004"', 'era = "2004"\nheld_out = ["fast"]', "held_out: .*fast"),
+        ("udt = 8", "udt = 0", "must be above 0"),
+        ("udt = 8", "cubic = 8", "no stack of this experiment"),
+        ("[minutes]", "[minutes", "is not TOML"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_name_and_the_fault(
+    tmp_path: FilePath, told: str, wrong: str, said: str
+) -> None:
+    assert told in GOOD
+    with pytest.raises(BadInputError, match=said) as caught:
+        load_experiment("mine", write(tmp_path, GOOD.replace(told, wrong)))
+    assert str(tmp_path / "mine" / FILE) in caught.value.message
+    assert "\n" not in caught.value.message

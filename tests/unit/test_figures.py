@@ -1,0 +1,75 @@
+"""The paper's figures 1 to 5, drawn from synthetic records."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.campaign import load_campaign
+from farpath.figures import paper
+from farpath.figures.run import draw
+from farpath.figures.save import save
+from farpath.figures.style import COLOUR_BLIND, NORMAL, Style
+from tests.unit.campaigns import write_named
+
+
+@pytest.fixture
+def records(tmp_path: FilePath) -> FilePath:
+    """Reno with two seeds and UDT at CERN, H-TCP elsewhere."""
+    place = tmp_path / "records"
+    for seed in (3, 2):
+        write_named(place, "cern", "reno_2004", seed)
+    write_named(place, "cern", "udt", 1)
+    write_named(place, "ufl", "htcp_2004", 1)
+    return place
+
+
+def test_a_figure_shows_the_smallest_seed_at_cern(records: FilePath) -> None:
+    campaign, _ = load_campaign(records)
+    shown = {each.number: paper.run_of_figure(campaign, each) for each in paper.RUN_FIGURES}
+    assert shown[2] is not None
+    assert shown[2].record == "cern-reno_2004-2"
+    assert shown[3] is None
+
+
+def test_a_figure_without_its_record_is_named_and_the_others_are_drawn(
+    records: FilePath, tmp_path: FilePath
+) -> None:
+    campaign, _ = load_campaign(records)
+    files = list(paper.write_figures(campaign, records, tmp_path, (NORMAL, COLOUR_BLIND)))
+    stems = ("figure-1", "figure-2", "figure-5")
+    assert {file.name for file in files} == {
+        f"{stem}{style}.{kind}"
+        for stem in stems
+        for style in ("", "-colour-blind")
+        for kind in ("png", "svg")
+    }
+    missing = paper.missing_figures(campaign)
+    assert [sentence.split(" is ")[0] for sentence in missing] == ["figure 3", "figure 4"]
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_equal_figures_give_equal_files(tmp_path: FilePath, kind: str) -> None:
+    for name in ("a", "b"):
+        save(paper.draw_regions(COLOUR_BLIND), tmp_path / f"{name}.{kind}")
+    assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+
+
+def test_figure_1_has_four_flows_and_seven_regions_of_which_the_fourth_is_twice_as_long() -> None:
+    axes = paper.draw_regions(NORMAL).axes[0]
+    texts = {text.get_text(): text.get_position()[0] for text in axes.texts}
+    assert {f"flow {k}" for k in range(1, 5)} < set(texts)
+    assert [texts[f"region {k}"] for k in range(1, 8)] == [1, 3, 5, 8, 11, 13, 15]
+
+
+@pytest.mark.parametrize("style", [NORMAL, COLOUR_BLIND])
+def test_a_style_gives_each_flow_a_colour_of_its_own(style: Style) -> None:
+    assert len({style.colour(number) for number in range(5)}) == 5
+    assert style.colour(4) == style.colour(9)
+
+
+def test_colour_blind_figures_part_flows_by_hatches_too(tmp_path: FilePath) -> None:
+    record = write_named(tmp_path, "cern", "reno_2004", 1)
+    lower = draw(record.samples, record.plan, COLOUR_BLIND).axes[1]
+    assert len({area.get_hatch() for area in lower.collections}) == 4

@@ -1,0 +1,99 @@
+"""The host lab: what it is made of, and how its guest is bound to the run."""
+
+from __future__ import annotations
+
+import dataclasses
+import doctest
+import json
+import os
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.errors import BadInputError, MachineLacksError
+from farpath.inputs import path_by_name
+from farpath.lab import host, preflight
+from farpath.lab.own import own_stack
+from farpath.plan import HOST, Plan
+from farpath.run import make_plan, place_name
+from farpath.schedule import seven_regions
+
+
+def host_plan(stack: str = "htcp") -> Plan:
+    return make_plan(path_by_name("cern"), seven_regions(stack, 5.0), 1, "wall", lab=HOST)
+
+
+@pytest.fixture
+def build(tmp_path: FilePath) -> FilePath:
+    """A build directory with a sender's root and one module for the running kernel."""
+    (tmp_path / "sender").mkdir()
+    (tmp_path / "sender" / "manifest.json").write_text('{"packages_hash": "abc"}')
+    modules = tmp_path / host.STACKS_DIR / os.uname().release
+    modules.mkdir(parents=True)
+    (modules / "tcp_htcp_2004.ko").write_bytes(b"module")
+    return tmp_path
+
+
+def test_a_record_of_the_host_lab_says_so_in_its_name(build: FilePath) -> None:
+    plan = host_plan()
+    name = place_name(plan, host.find_images(plan, build))
+    assert name.startswith("cern-htcp-5s-modern-seed1-host-")
+
+
+def test_a_record_of_the_virtual_lab_keeps_its_name(build: FilePath) -> None:
+    plan = host_plan()
+    images = host.find_images(plan, build)
+    virtual = dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, lab="virtual"))
+    assert "-seed1-wall-" in place_name(virtual, images)
+
+
+def test_on_the_wall_clock_no_receiver_discards_its_payload() -> None:
+    assert host_plan().settings.receiver_discards is False
+
+
+def test_another_build_of_a_stacks_module_gives_records_another_place(build: FilePath) -> None:
+    plan = host_plan("htcp_2004")
+    before = place_name(plan, host.find_images(plan, build))
+    host.find_images(plan, build).module_file(plan.stacks[0]).write_bytes(b"other")
+    assert place_name(plan, host.find_images(plan, build)) != before
+
+
+def test_a_stack_without_its_module_is_named(
+    build: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preflight, "tool_checks", list)
+    with pytest.raises(MachineLacksError, match="tcp_bic_2004"):
+        host.find_images(host_plan("bic_2004"), build)
+
+
+def test_the_kernel_is_told_with_what_decides_how_well_it_keeps_time(build: FilePath) -> None:
+    kernel = host.find_images(host_plan(), build).manifests["kernel"]
+    assert kernel["release"] == os.uname().release
+    assert {"hz", "clock_source", "cpu_governors", "config_hash", "version"} <= set(kernel)
+    assert json.loads(json.dumps(kernel)) == kernel
+
+
+def test_the_guest_dies_with_its_parent_and_everything_in_it_with_the_guest() -> None:
+    command = host.guest_command(FilePath("/tmp/share"))
+    assert command[:3] == ["setpriv", "--pdeathsig", "KILL"]
+    assert {"--pid", "--mount", "--fork", "--kill-child"} <= set(command)
+
+
+def test_a_module_of_ones_own_needs_the_running_kernels_headers(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "tcp_mine.c"
+    source.write_text("")
+    release = "0.0-none"
+    monkeypatch.setattr(os, "uname", lambda: os.uname_result(("Linux", "x", release, "#1", "x")))
+    with pytest.raises(MachineLacksError, match=rf"linux-headers-{release}"):
+        own_stack(str(source), tmp_path, kernel=host.kernel_to_build_for)
+
+
+def test_a_module_of_ones_own_is_looked_at_before_the_kernel(tmp_path: FilePath) -> None:
+    with pytest.raises(BadInputError, match="no file"):
+        own_stack(str(tmp_path / "tcp_none.c"), tmp_path, kernel=host.kernel_to_build_for)
+
+
+def test_the_examples_in_docstrings_hold() -> None:
+    assert doctest.testmod(host).failed == 0

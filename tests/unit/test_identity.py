@@ -1,0 +1,160 @@
+"""The source identity follows sources, and not which compiler made bytes of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath import identity
+from farpath.background import Background
+from farpath.identity import options, source_identity, source_of
+from farpath.inputs import path_by_name
+from farpath.lab.images import Images
+from farpath.plan import Plan
+from farpath.record import Record
+from farpath.run import make_plan
+from farpath.schedule import seven_regions
+
+CONFIG = """\
+#
+# Linux/um 7.2.12 Kernel Configuration
+# Compiler: gcc (Debian 12.2.0)
+#
+CONFIG_CC_VERSION_TEXT="gcc (Debian 12.2.0)"
+CONFIG_GCC_VERSION=120200
+CONFIG_CC_HAS_ASM_INLINE=y
+CONFIG_HZ=1000
+# CONFIG_SMP is not set
+"""
+
+
+@pytest.fixture
+def plan() -> Plan:
+    return make_plan(path_by_name("cern"), seven_regions("htcp_2004", 5.0), 1, "virtual")
+
+
+@pytest.fixture
+def images(tmp_path: FilePath) -> Images:
+    """A lab's parts, of a kernel with one module of its own."""
+    for name in ("kernel", "lab", "sender", "stacks"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "kernel" / "config").write_text(CONFIG)
+    write_module(tmp_path / "stacks", "int htcp;", "bytes of gcc 12")
+    return Images(
+        **{name: tmp_path / name for name in ("kernel", "lab", "sender", "stacks")},
+        own=tmp_path / "own",
+        manifests={
+            "kernel": {"source_hash": "s", "cflags": "-O2", "linux_hash": "bytes of gcc 12"},
+            "lab": {"packages_hash": "l"},
+            "sender": {"packages_hash": "e"},
+        },
+    )
+
+
+def write_module(place: FilePath, source: str, module: str) -> None:
+    (place / "tcp_htcp_2004.c").write_text(source)
+    made = {
+        "source_hash": hashlib.sha256(source.encode()).hexdigest(),
+        "module_hash": hashlib.sha256(module.encode()).hexdigest(),
+    }
+    (place / "manifest.json").write_text(json.dumps({"modules": {"tcp_htcp_2004": made}}))
+
+
+def changed(images: Images, part: str, **values: str) -> Images:
+    manifests = {**images.manifests, part: {**images.manifests[part], **values}}
+    return dataclasses.replace(images, manifests=manifests)
+
+
+def test_another_compiler_makes_no_other_run(plan: Plan, images: Images) -> None:
+    before = source_identity(plan, images)
+    write_module(images.stacks, "int htcp;", "bytes of gcc 14")
+    (images.kernel / "config").write_text(
+        CONFIG.replace("12.2.0", "14.2.0").replace("CONFIG_CC_HAS_ASM_INLINE=y\n", "")
+    )
+    assert source_identity(plan, changed(images, "kernel", linux_hash="gcc 14")) == before
+
+
+@pytest.mark.parametrize(
+    ("part", "field"),
+    [
+        *(("kernel", "source_hash"), ("kernel", "cflags")),
+        *(("lab", "packages_hash"), ("sender", "packages_hash")),
+    ],
+)
+def test_other_sources_or_packages_make_another_run(
+    plan: Plan, images: Images, part: str, field: str
+) -> None:
+    assert source_identity(plan, changed(images, part, **{field: "other"})) != source_identity(
+        plan, images
+    )
+
+
+def test_another_option_of_the_kernel_makes_another_run(plan: Plan, images: Images) -> None:
+    before = source_identity(plan, images)
+    (images.kernel / "config").write_text(CONFIG.replace("CONFIG_HZ=1000", "CONFIG_HZ=100"))
+    assert source_identity(plan, images) != before
+
+
+def test_another_source_of_a_module_makes_another_run(plan: Plan, images: Images) -> None:
+    before = source_identity(plan, images)
+    write_module(images.stacks, "int other;", "bytes of gcc 12")
+    assert source_identity(plan, images) != before
+
+
+def test_a_header_counts_as_source(plan: Plan, images: Images) -> None:
+    before = source_identity(plan, images)
+    (images.stacks / "hstcp.h").write_text("int table;")
+    assert source_identity(plan, images) != before
+
+
+def test_without_its_source_a_module_is_its_bytes(plan: Plan, images: Images) -> None:
+    (images.stacks / "tcp_htcp_2004.c").unlink()
+    before = source_identity(plan, images)
+    write_module(images.stacks, "int htcp;", "bytes of gcc 14")
+    (images.stacks / "tcp_htcp_2004.c").unlink()
+    assert source_identity(plan, images) != before
+
+
+def test_another_seed_or_setting_is_another_run(plan: Plan, images: Images) -> None:
+    before = source_identity(plan, images)
+    path = dataclasses.replace(plan.path, loss=1e-3)
+    settings = dataclasses.replace(plan.settings, delayed_ack=False)
+    for other in ({"seed": 2}, {"path": path}, {"settings": settings}):
+        assert source_identity(dataclasses.replace(plan, **other), images) != before
+
+
+def test_words_for_people_make_no_other_run(plan: Plan, images: Images) -> None:
+    path = dataclasses.replace(plan.path, title="other words", sources={})
+    changed_words = dataclasses.replace(plan, path=path)
+    assert source_identity(changed_words, images) == source_identity(plan, images)
+
+
+def test_a_field_that_a_later_farpath_adds_makes_no_other_run() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Later(Background):
+        jitter_s: float = 0.0
+
+    asked = (2, 1_000_000, 5.0, 5.0)
+    assert identity._asked(Later(*asked)) == identity._asked(Background(*asked))
+    assert identity._asked(Later(*asked, jitter_s=1.0)) != identity._asked(Background(*asked))
+
+
+def test_other_code_is_told_of_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = Record(FilePath(), {"provenance": {"code_sha256": identity.code_identity()}})
+    assert not identity.is_of_other_code(mine)
+    monkeypatch.setattr(identity, "code_identity", lambda: "other")
+    assert identity.is_of_other_code(mine)
+
+
+def test_options_that_describe_the_compiler_are_left_out() -> None:
+    assert options(CONFIG) == "CONFIG_HZ=1000\n# CONFIG_SMP is not set"
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"provenance": {}}', "{"])
+def test_a_record_that_says_no_source_has_none(tmp_path: FilePath, text: str) -> None:
+    (tmp_path / "record.json").write_text(text)
+    assert source_of(tmp_path / "record.json") is None

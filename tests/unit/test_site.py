@@ -1,0 +1,215 @@
+"""The results site's files, made from synthetic records."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import json
+import re
+import shutil
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.campaign import campaign_of
+from farpath.errors import BadInputError, MachineLacksError
+from farpath.page import render_page
+from farpath.record import RECORD_FILE
+from farpath.site import build, pages
+from farpath.site.build import build_site
+from farpath.site.matrix import makes, matrix
+from farpath.site.thumbnail import HEIGHT, WIDTH, areas
+from tests.unit import campaigns
+from tests.unit.campaigns import write_named
+
+MARKUP = "<script>alert('&')</script>"
+
+
+def quiet(what: str, done: int, of: int) -> None:
+    """Nobody looks at the progress."""
+
+
+@pytest.fixture(autouse=True)
+def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures take seconds and have tests of their own."""
+    monkeypatch.setattr(build, "write_figures", lambda *_: iter(()))
+
+
+@pytest.fixture
+def records(tmp_path: FilePath) -> FilePath:
+    """H-TCP at CERN with two seeds."""
+    place = tmp_path / "records"
+    for seed in (1, 2):
+        write_named(place, "cern", "htcp_2004", seed)
+    return place
+
+
+@pytest.fixture
+def out(tmp_path: FilePath) -> FilePath:
+    """Where the site goes."""
+    return tmp_path / "out"
+
+
+def test_plotly_is_one_file_that_all_runs_share(records: FilePath, out: FilePath) -> None:
+    built = build_site(records, out, quiet)
+    assert [file.name for file in out.rglob("plotly*")] == ["plotly.min.js"]
+    sizes = [file.stat().st_size for file in (out / "runs").iterdir()]
+    assert len(sizes) == built.pages == 2
+    assert max(sizes) < 100_000
+
+
+def test_raw_output_and_pages_of_records_are_not_needed(records: FilePath, out: FilePath) -> None:
+    for raw in records.glob("*/raw"):
+        shutil.rmtree(raw)
+    assert build_site(records, out, quiet).problems[0].startswith("figure 2")
+
+
+def test_a_cell_without_a_run_is_shown_as_such(records: FilePath, out: FilePath) -> None:
+    build_site(records, out, quiet)
+    text = (out / "index.html").read_text()
+    assert text.count('class="missing">no run') == 26
+    assert "1 of 27 cells have a run" in text
+
+
+def test_a_record_that_was_changed_is_named_and_left_out(records: FilePath, out: FilePath) -> None:
+    file = records / "cern-htcp_2004-2" / RECORD_FILE
+    data = json.loads(file.read_text())
+    file.write_text(json.dumps({**data, "fingerprint": "0" * 64}))
+    built = build_site(records, out, quiet)
+    assert built.pages == 1
+    assert "cern-htcp_2004-2" in built.problems[0]
+    assert "Left out: " in (out / "index.html").read_text()
+
+
+def test_runs_of_another_kernel_are_marked(records: FilePath, out: FilePath) -> None:
+    write_named(records, "cern", "htcp_2004", 3, kernel="6.1-other")
+    build_site(records, out, quiet)
+    text = (out / "index.html").read_text()
+    assert re.search(r'seed 3">3</a><a class="mark" href="#made"[^>]*>a</a>', text)
+    assert "records of different kernel are mixed" in text
+    assert "6.1-other" in text
+
+
+def test_most_runs_have_no_mark() -> None:
+    campaign = campaigns.published_campaign()
+    odd = campaign.runs[4]
+    runs = [dataclasses.replace(run, code="other") if run == odd else run for run in campaign.runs]
+    found, marks = makes(campaign_of(runs))
+    assert [(make.mark, make.runs) for make in found] == [("", 80), ("a", 1)]
+    assert [record for record, mark in marks.items() if mark] == [odd.record]
+
+
+def test_a_cell_shows_means_over_seeds_beside_the_papers_figures() -> None:
+    campaign = campaigns.published_campaign()
+    names = pages.file_names(campaign)
+    empty: dict[str, tuple[str, ...]] = dict.fromkeys(names, ())
+    table = matrix(campaign, names, empty, dict.fromkeys(names, ""))
+    assert [row.name for row in table][:3] == ["Reno", "HSTCP", "HTCP"]
+    cell = table[2].cells[2]
+    assert cell is not None
+    assert (cell.mean, cell.stability, cell.fairness) == ("402 ± 0", "0.28", "0.99–1.00")  # noqa: RUF001
+    assert cell.printed == "paper: 402, S 0.28, F 0.99–1.00"  # noqa: RUF001
+    assert [link.text for link in cell.links] == ["1", "2", "3"]
+    elsewhere = table[2].cells[0]
+    assert elsewhere is not None
+    assert elsewhere.printed == ""
+
+
+def test_another_stack_and_path_stand_below_and_beside_the_papers() -> None:
+    other = campaigns.run_of("Reno", "rtt-10ms", stack="cubic")
+    campaign = campaign_of([*campaigns.published_campaign().runs, other])
+    assert pages.columns(campaign) == ("caltech", "ufl", "cern", "rtt-10ms")
+    assert pages.rows(campaign)[-1] == ("cubic", "cubic")
+    assert len(pages.rows(campaign)) == 10
+
+
+def test_a_run_leads_to_its_seeds_its_stack_elsewhere_and_its_paths_other_stacks() -> None:
+    campaign = campaigns.published_campaign()
+    run = campaign.of("ufl", "htcp_2004")[1]
+    groups = dict(pages.links_of(run, campaign, pages.file_names(campaign)).groups)
+    assert [link.text for link in groups["seed"]] == ["1", "2", "3"]
+    assert [link.text for link in groups["path"]] == ["Caltech", "UFL", "CERN"]
+    assert len(groups["stack"]) == 9
+    assert all("seed2" in link.href for name in ("path", "stack") for link in groups[name])
+    assert all(sum(link.here for link in links) == 1 for links in groups.values())
+
+
+def test_names_of_paths_never_lead_out_of_the_site() -> None:
+    texts = ("../../etc", "a/b", "a:b", "A/B", "", "ü" * 200)
+    campaign = campaign_of(campaigns.run_of("Reno", text) for text in texts)
+    names = list(pages.file_names(campaign).values())
+    assert len({name.lower() for name in names}) == len(texts)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]+\.html", name) for name in names)
+
+
+def test_everything_a_record_says_is_escaped(tmp_path: FilePath) -> None:
+    record = write_named(tmp_path, "cern", "fast", 1, warnings=(MARKUP,), kernel=MARKUP)
+    record.data["plan"]["path"].update(title=MARKUP, sources={"loss": MARKUP})
+    text = render_page(record, assets="../assets")
+    assert "alert(" in text
+    assert MARKUP not in text
+    assert text.count("<script") == 3
+
+
+def test_what_is_no_site_is_not_replaced(records: FilePath, out: FilePath) -> None:
+    out.mkdir()
+    (out / "thesis.tex").write_text("ten years")
+    with pytest.raises(BadInputError, match="holds something other than a results site"):
+        build_site(records, out, quiet)
+    assert [file.name for file in out.iterdir()] == ["thesis.tex"]
+
+
+def test_an_earlier_site_is_replaced_whole(records: FilePath, out: FilePath) -> None:
+    build_site(records, out, quiet)
+    shutil.rmtree(records / "cern-htcp_2004-2")
+    build_site(records, out, quiet)
+    assert [file.name for file in (out / "runs").iterdir()] == ["cern-htcp_2004-seed1.html"]
+    assert not (out / "replaced").exists()
+
+
+def test_a_full_disk_leaves_the_earlier_site_and_nothing_half_made(
+    records: FilePath, out: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_site(records, out, quiet)
+    before = (out / "index.html").read_bytes()
+
+    def full(*_: object, **__: object) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(build, "render_page", full)
+    with pytest.raises(MachineLacksError, match="no space left"):
+        build_site(records, out, quiet)
+    assert (out / "index.html").read_bytes() == before
+    assert sorted(file.name for file in out.parent.iterdir()) == ["out", "records"]
+
+
+def test_a_site_of_equal_records_is_equal(
+    records: FilePath, out: FilePath, tmp_path: FilePath
+) -> None:
+    again = tmp_path / "again"
+    for place in (out, again):
+        build_site(records, place, quiet)
+    files = [file.relative_to(out) for file in sorted(out.rglob("*")) if file.is_file()]
+    assert len(files) > 10
+    assert all((out / file).read_bytes() == (again / file).read_bytes() for file in files)
+
+
+def test_a_site_without_any_of_the_papers_stacks_has_a_matrix_and_no_tables(
+    tmp_path: FilePath, out: FilePath
+) -> None:
+    write_named(tmp_path / "records", "cern", "cubic", 1)
+    build_site(tmp_path / "records", out, quiet)
+    assert "None of the paper's stacks was run" in (out / "index.html").read_text()
+    assert not list((out / "tables").iterdir())
+
+
+def test_a_thumbnail_stays_in_its_box_and_stacks_its_flows(tmp_path: FilePath) -> None:
+    record = write_named(tmp_path, "cern", "fast", 1)
+    drawn = areas(record.samples, record.plan)
+    assert len(drawn) == 4
+    tops = []
+    for path in drawn:
+        numbers = [tuple(map(float, pair)) for pair in re.findall(r"L([\d.]+) ([\d.]+)", path)]
+        assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in numbers)
+        tops.append(sum(y for _, y in numbers))
+    assert tops == sorted(tops)

@@ -1,0 +1,59 @@
+"""The commands that draw the paper's figures and make the results site."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import pytest
+
+from tests.unit.campaigns import write_named
+from tests.unit.conftest import Farpath
+
+
+@pytest.fixture
+def records(tmp_path: FilePath) -> FilePath:
+    """One run, of UDT at CERN."""
+    write_named(tmp_path / "records", "cern", "udt", 1)
+    return tmp_path / "records"
+
+
+def test_figures_are_named_on_stdout_and_missing_ones_on_stderr(
+    farpath: Farpath, records: FilePath, tmp_path: FilePath
+) -> None:
+    out = tmp_path / "figures"
+    ended = farpath("figures", "--records", str(records), "--out", str(out), "--colour-blind")
+    assert ended.status == 0
+    files = [FilePath(line) for line in ended.out.split()]
+    assert sorted(out.iterdir()) == sorted(files)
+    assert out / "figure-5-colour-blind.svg" in files
+    assert ended.err.count("is not drawn: no record of") == 3
+
+
+def test_the_site_says_where_its_index_is_and_how_large_it_is(
+    farpath: Farpath, records: FilePath, tmp_path: FilePath
+) -> None:
+    out = tmp_path / "site"
+    ended = farpath("site", "--records", str(records), "--out", str(out))
+    assert ended.status == 0
+    assert ended.out.startswith(f"{out / 'index.html'}: runs 1, ")
+    assert "figure 2 is not drawn" in ended.err
+
+
+@pytest.mark.parametrize("command", ["figures", "site"])
+def test_a_directory_without_records_is_refused_in_one_line(
+    farpath: Farpath, tmp_path: FilePath, command: str
+) -> None:
+    ended = farpath(command, "--records", str(tmp_path), "--out", str(tmp_path / "out"))
+    assert ended.status == 2
+    assert "holds no record" in ended.err
+    assert ended.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_place_that_is_no_directory_is_refused_in_one_line(
+    farpath: Farpath, records: FilePath, tmp_path: FilePath
+) -> None:
+    (tmp_path / "file").write_text("")
+    ended = farpath("figures", "--records", str(records), "--out", str(tmp_path / "file"))
+    assert ended.status == 2
+    assert "cannot be written" in ended.err
