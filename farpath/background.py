@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from farpath.errors import BadInputError
 
 SOURCES_RANGE = (1, 64)
+#: The part of a bottleneck's rate that all sources may take on average.
+PART_RANGE = (0.0, 0.9)
 RATE_BPS_RANGE = (100_000, 10_000_000_000)
 #: Shorter turns than this would be bursts of few packets, longer ones no traffic at all.
 TURN_S_RANGE = (0.1, 10_000.0)
@@ -45,6 +47,14 @@ class Background:
                 raise BadInputError(
                     f"background.{name} is {value:g}: it must lie between {low:g} and {high:g}"
                 )
+
+    @classmethod
+    def taking(
+        cls, part: float, rate_bps: float, sources: int, on_s: float, off_s: float
+    ) -> Background | None:
+        """Sources that take ``part`` of a rate on average; None if less than one can send."""
+        one_bps = round(part * rate_bps * (on_s + off_s) / on_s / sources)
+        return cls(sources, one_bps, on_s, off_s) if one_bps >= RATE_BPS_RANGE[0] else None
 
     @property
     def on_part(self) -> float:

@@ -89,6 +89,9 @@ def run(
     buffer: Annotated[str | None, typer.Option(help="Bottleneck buffer: 10.5MB.")] = None,
     loss: Annotated[str | None, typer.Option(help="Random loss: 2e-6 or 0.01%.")] = None,
     drop: Annotated[str | None, typer.Option(help="Induced loss; not offered yet.")] = None,
+    background: Annotated[
+        str | None, typer.Option(help="Part of the rate for other traffic: 25%, or none.")
+    ] = None,
     mtu: Annotated[str | None, typer.Option(help="IP packet size in bytes: 1500.")] = None,
     stack: Annotated[
         str, typer.Option(help="A name of 'farpath stacks', or name:parameter=value,...")
@@ -124,7 +127,7 @@ def run(
     if drop is not None:
         raise BadInputError(f"DROP is '{drop}': induced loss is not offered; LOSS=2e-6 is random")
     region_s = units.parse_duration_s(region)
-    asked, origins = inputs.resolve_path(path, rtt, rate, buffer, loss, mtu)
+    asked, origins = inputs.resolve_path(path, rtt, rate, buffer, loss, mtu, background)
     hosts = None if era is None else eras.era_by_text(era)
     number = _seed(seed)
     own = _own_stacks(stack, lab)

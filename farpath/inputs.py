@@ -12,6 +12,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath import units
+from farpath.background import RATE_BPS_RANGE, Background
 from farpath.errors import BadInputError
 from farpath.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 
@@ -32,6 +33,9 @@ NEEDED_SETTINGS = (
 DEFAULT_RATE_BPS = 450_000_000
 DEFAULT_MTU_BYTES = 1500
 DEFAULT_LOSS = 0.0
+#: Sources and their mean turns in s where a path without other traffic is given some.
+DEFAULT_SOURCES = 4
+DEFAULT_TURN_S = 20.0
 #: A buffer of fewer frames would drop a slow start's ordinary bursts.
 LEAST_BUFFER_FRAMES = 100
 LEAST_WINDOW_BYTES = 16_777_216
@@ -167,7 +171,7 @@ def _own_path(rtt_ms: float, given: dict[str, Any]) -> tuple[Path, dict[str, str
     window_bytes = min(ideal, WINDOW_BYTES_RANGE[1])
     origins = {
         "rtt_ms": "given; no named path has this RTT",
-        "rate_bps": "default: 450 Mbit/s, as on path cern",
+        "rate_bps": "default: 450 Mbit/s, within the 400-700 Mbit/s of path cern",
         "buffer_bytes": f"default: one bandwidth-delay product, at least {LEAST_BUFFER_FRAMES} "
         f"frames and at most 1 GiB",
         "loss": "default: no random loss",
@@ -190,6 +194,18 @@ def _own_path(rtt_ms: float, given: dict[str, Any]) -> tuple[Path, dict[str, str
     return path, {**origins, **dict.fromkeys(given, "given")}
 
 
+def _background(path: Path, rate_bps: int, part: float | None) -> Background | None:
+    """A path's other traffic at a rate: as large a part of it, or the part wanted."""
+    like = path.background or Background(
+        DEFAULT_SOURCES, RATE_BPS_RANGE[0], DEFAULT_TURN_S, DEFAULT_TURN_S
+    )
+    if part is None:
+        if path.background is None or rate_bps == path.rate_bps:
+            return path.background
+        part = path.background.mean_rate_bps / path.rate_bps
+    return Background.taking(part, rate_bps, like.sources, like.on_s, like.off_s)
+
+
 def _given(
     rate: str | None, buffer: str | None, loss: str | None, mtu: str | None
 ) -> dict[str, Any]:
@@ -209,26 +225,37 @@ def resolve_path(
     buffer: str | None = None,
     loss: str | None = None,
     mtu: str | None = None,
+    background: str | None = None,
 ) -> tuple[Path, dict[str, str]]:
     """The path that the command line's texts mean, and each field's origin.
 
     A name or a named path's RTT takes that path, another RTT stated defaults,
-    neither the default path; the other texts override. A named path with any
-    value changed is called ``<name>-changed``: published numbers are not its.
+    neither the default path; the other texts override. Other traffic stays as large
+    a part of the rate as it was unless it is given. A named path with any value
+    changed is called ``<name>-changed``: published numbers are not its.
     The origins are also the path's ``sources``. Raises :class:`BadInputError`.
     """
     rtt_ms = None if rtt is None else units.parse_rtt_ms(rtt)
     given = _given(rate, buffer, loss, mtu)
+    part = None if background is None else units.parse_background(background)
     base = _base_path(name, rtt_ms)
     if base is None:
         assert rtt_ms is not None
         path, origins = _own_path(rtt_ms, given)
-        return dataclasses.replace(path, sources=origins), origins
+        traffic = _background(path, path.rate_bps, part)
+        if part is not None:
+            origins["background"] = "given"
+        return dataclasses.replace(path, background=traffic, sources=origins), origins
     path, why = base
     origins = {
         field: f"path {path.name} ({why}): {source}" for field, source in path.sources.items()
     }
     origins |= dict.fromkeys(given, "given")
+    given["background"] = _background(path, given.get("rate_bps", path.rate_bps), part)
+    if part is not None:
+        origins["background"] = "given"
+    elif given["background"] != path.background:
+        origins["background"] += "; in proportion to RATE"
     changed = {key: value for key, value in given.items() if value != getattr(path, key)}
     if changed:
         path = dataclasses.replace(

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from farpath.background import RATE_BPS_RANGE, Background
+from farpath.background import Background
 from farpath.metrics import Summary
 from farpath.path import Path
 from farpath.published import Published
@@ -43,10 +43,9 @@ class PathModel:
 
     def background(self) -> Background | None:
         """The path's other traffic; None if it is less than a source can send."""
-        rate_bps = round(2 * self.background_part * self.rate_bps / self.sources)
-        if rate_bps < RATE_BPS_RANGE[0]:
-            return None
-        return Background(self.sources, rate_bps, self.turn_s, self.turn_s)
+        return Background.taking(
+            self.background_part, self.rate_bps, self.sources, self.turn_s, self.turn_s
+        )
 
     def on(self, path: Path) -> Path:
         """A path with this model's values in place of its own."""

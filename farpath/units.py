@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from farpath.background import PART_RANGE
 from farpath.errors import BadInputError
 from farpath.path import (
     BUFFER_BYTES_RANGE,
@@ -198,6 +199,17 @@ def parse_fraction(
         raise _refuse(name, text, kind, f", and '{unit}' is no unit of a fraction")
     value = float(f"{number / 100:.15g}") if unit else number
     return _in_range(name, text, kind, value) + 0.0
+
+
+def parse_background(text: str, name: str = "BACKGROUND") -> float:
+    """The part of a rate that other traffic takes on average; ``none`` is 0.
+
+    >>> parse_background("none"), parse_background("25%")
+    (0.0, 0.25)
+    """
+    if text.strip().lower() == "none":
+        return 0.0
+    return parse_fraction(text, name, PART_RANGE)
 
 
 def parse_mtu(text: str, name: str = "MTU") -> int:

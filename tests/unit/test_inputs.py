@@ -86,8 +86,8 @@ def test_without_anything_given_the_path_is_cern() -> None:
 
 def test_an_rtt_of_a_named_path_takes_that_path() -> None:
     found, origins = inputs.resolve_path(rtt="0.164s")
-    assert (found.name, found.buffer_bytes) == ("cern", 10_500_000)
-    assert origins["rate_bps"].startswith("path cern (its RTT is 164 ms): Our choice")
+    assert (found.name, found.buffer_bytes) == ("cern", 14_461_500)
+    assert origins["rate_bps"].startswith("path cern (its RTT is 164 ms): Path model")
 
 
 def test_another_rtt_takes_stated_defaults() -> None:
@@ -128,8 +128,30 @@ def test_a_value_given_overrides_and_the_path_loses_its_name() -> None:
 
 
 def test_a_value_given_as_it_is_keeps_the_name() -> None:
-    found, _ = inputs.resolve_path(rtt="164ms", loss="2e-6")
+    found, _ = inputs.resolve_path(rtt="164ms", loss="1e-6", background="25%")
     assert found.name == "cern"
+
+
+def test_other_traffic_stays_as_large_a_part_of_another_rate() -> None:
+    whole = inputs.path_by_name("cern")
+    found, origins = inputs.resolve_path(name="cern", rate="62.2Mbit")
+    assert whole.background is not None
+    assert found.background is not None
+    assert found.background.rate_bps == whole.background.rate_bps // 10
+    assert origins["background"].endswith("in proportion to RATE")
+
+
+def test_other_traffic_can_be_given_or_left_out() -> None:
+    without, origins = inputs.resolve_path(name="cern", background="none")
+    assert (without.name, without.background) == ("cern-changed", None)
+    assert origins["background"] == "given"
+    own, origins = inputs.resolve_path(rtt="50ms", rate="100Mbit", background="0.3")
+    assert own.background is not None
+    assert own.background.mean_rate_bps == 30e6
+    assert origins["background"] == "given"
+    assert inputs.resolve_path(rtt="50ms")[0].background is None
+    with pytest.raises(BadInputError, match="BACKGROUND is '95%'"):
+        inputs.resolve_path(background="95%")
 
 
 def test_a_name_and_another_rtt_contradict() -> None:
