@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from farpath.era import MODERN, Era
+from farpath.errors import BadInputError
 from farpath.image import HostImage
 from farpath.path import Path
 from farpath.schedule import Flow, Schedule
@@ -41,6 +42,10 @@ PINGER = "pinger"
 #: The one that sends a path's background traffic; it runs no container.
 BACKGROUND = "background"
 
+#: A lab of one flow starts in this much. In 8 MiB less it runs out of memory, and in half
+#: of it its kernel may look for free pages for ever.
+LEAST_MEMORY_BYTES = 64 << 20
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -52,6 +57,9 @@ class Settings:
     it saves real time and no virtual time). ``delayed_ack``: receivers acknowledge
     every second packet at once, else each (the route's quickack). ``ping_interval_s``
     and ``sample_interval_s``: between two pings, two samples of flows and queue.
+    ``memory_bytes``: of the guest.
+
+    Raises :class:`~farpath.errors.BadInputError` for less memory than any lab needs.
     """
 
     clock: str = "virtual"
@@ -62,6 +70,12 @@ class Settings:
     sample_interval_s: float = 1.0
     memory_bytes: int = 805_306_368
     lab: str = VIRTUAL
+
+    def __post_init__(self) -> None:
+        if self.memory_bytes < LEAST_MEMORY_BYTES:
+            raise BadInputError(
+                f"memory_bytes is {self.memory_bytes}: a lab needs at least {LEAST_MEMORY_BYTES}"
+            )
 
     @property
     def cpu_is_free(self) -> bool:

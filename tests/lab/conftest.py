@@ -16,7 +16,7 @@ from farpath.plan import Plan
 from farpath.record import Record, load_record
 from farpath.run import make_plan, run
 from farpath.schedule import Flow, Schedule
-from tests.lab.paths import LONG
+from tests.paths import LONG
 
 RunPlan = Callable[[Plan], Record]
 

@@ -12,7 +12,7 @@ from farpath.plan import Plan
 from farpath.record import load_record
 from farpath.run import make_plan, run
 from farpath.schedule import seven_regions
-from tests.lab.paths import SHORT
+from tests.paths import SHORT
 
 
 def short_plan(seed: int) -> Plan:

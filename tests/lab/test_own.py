@@ -17,7 +17,7 @@ from farpath.plan import Plan
 from farpath.run import make_plan
 from farpath.schedule import Flow, Schedule
 from farpath.stack import Stack
-from tests.lab.paths import SHORT
+from tests.paths import SHORT
 
 from .conftest import RunPlan
 

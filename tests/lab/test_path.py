@@ -14,7 +14,7 @@ from farpath.inputs import path_by_name, resolve_path
 from farpath.record import Record
 from farpath.run import make_plan
 from farpath.schedule import seven_regions
-from tests.lab.paths import SHORT
+from tests.paths import SHORT
 
 from .conftest import RunPlan, single_flow
 
@@ -146,9 +146,9 @@ def test_a_lab_that_is_not_what_was_asked_fails_and_says_how(run_plan: RunPlan) 
 
 
 def test_a_guest_without_enough_memory_fails_and_says_so(run_plan: RunPlan) -> None:
-    # 28 to 48 MiB end so; near 40 MiB the guest first reclaims for long, at 24 MiB for ever.
-    with pytest.raises(LabFailedError, match="memory"):
-        run_plan(single_flow("reno", 2.0, memory_bytes=32 << 20))
+    # Four windows of 16 MB; 300 MiB hold them.
+    with pytest.raises(LabFailedError, match="the guest ran out of memory"):
+        run_plan(single_flow("htcp", 10.0, flows=4, memory_bytes=72 << 20))
 
 
 def test_the_record_holds_every_package_version(filled_record: Record) -> None:

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from farpath.stacks import USER_SPACE, catalogue
-from tests.lab.paths import LONG, SHORT
+from tests.paths import LONG, SHORT
 
 from .conftest import RunPlan, single_flow, together
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from farpath import cli
-from farpath.inputs import path_by_name
 from farpath.plan import Plan
 from farpath.record import Record, Samples, samples_from_raw, write_record
 from farpath.run import make_plan
 from farpath.schedule import Flow, Schedule
+from tests.paths import LONG
 
 DATA = FilePath(__file__).parent.parent / "data"
 #: Bytes that flow 1 gets in each of its seconds while alone and while in company.
@@ -73,7 +73,7 @@ def plan() -> Plan:
         Flow("flow2", "sender", "receiver", "htcp", 5.0, 35.0, 5202),
     )
     schedule = Schedule("two-flows", flows, 40.0, 5.0)
-    return make_plan(path_by_name("cern"), schedule, 1, "virtual")
+    return make_plan(LONG, schedule, 1, "virtual")
 
 
 @pytest.fixture

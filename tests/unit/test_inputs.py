@@ -29,7 +29,6 @@ def test_a_studied_path_lies_within_its_published_figures(
     found = inputs.path_by_name(name)
     assert found.rtt_ms == rtt_ms
     assert low_bps <= found.rate_bps <= high_bps
-    assert 0.9 < found.buffer_bytes / found.bdp_bytes < 1.2
 
 
 @pytest.mark.parametrize("name", inputs.named_paths())
@@ -52,11 +51,11 @@ def test_an_unknown_name_lists_the_names_and_suggests_one() -> None:
         ("rtt_ms = 164\n", "rtt_ms = true\n", "rtt_ms: .*valid number"),
         ("rtt_ms = 164\n", "rtt_ms = nan\n", "rtt_ms is nan"),
         ("rtt_ms = 164\n", "rtt_ms = 164\nrtt = 1\n", "rtt: unknown field"),
-        ("450_000_000", "450.5", "rate_bps: .*valid integer"),
-        ("2e-6", "2", "loss is 2: it must lie between 0 and 0.5"),
+        ("622_000_000", "622.5", "rate_bps: .*valid integer"),
+        ("1e-6", "2", "loss is 2: it must lie between 0 and 0.5"),
         ('_max" = "33554432"', '_max" = 33554432', "sysctl.net.core.rmem_max: .*valid string"),
         ('name = "cern"', 'name = "other"', "name is 'other'"),
-        ("buffer_bytes = \"Our", "other = \"Our", "sources.buffer_bytes: missing"),
+        ("buffer_bytes = \"Path", "other = \"Our", "sources.buffer_bytes: missing"),
         ("[sysctl]", "[sysctl", "is not TOML"),
     ],
 )  # fmt: skip

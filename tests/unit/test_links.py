@@ -22,7 +22,6 @@ from farpath.guest.links import (
     PacingCard,
     card_of,
 )
-from farpath.inputs import path_by_name
 from farpath.path import (
     BUFFER_BYTES_RANGE,
     ETHERNET_HEADER_BYTES,
@@ -33,12 +32,12 @@ from farpath.path import (
 )
 from farpath.run import make_plan
 from farpath.schedule import seven_regions
+from tests.paths import LONG
 
-CERN = path_by_name("cern")
-THERE = Delay(CERN.one_way_delay_s, CERN.loss, seed=1)
-BACK = Delay(CERN.one_way_delay_s, 0.0, seed=1)
+THERE = Delay(LONG.one_way_delay_s, LONG.loss, seed=1)
+BACK = Delay(LONG.one_way_delay_s, 0.0, seed=1)
 LATENESS_S = 2e-6
-NARROW = Bottleneck(CERN.rate_bps, CERN.buffer_bytes, CERN.frame_bytes, LATENESS_S)
+NARROW = Bottleneck(LONG.rate_bps, LONG.buffer_bytes, LONG.frame_bytes, LATENESS_S)
 
 #: What ``tc -r -s -j qdisc show`` (iproute2 6.15) printed of these in the lab.
 SAID = {
@@ -214,13 +213,13 @@ def test_two_delays_are_told_apart(one_ms: int, other_ms: int) -> None:
 
 
 def test_a_delay_line_holds_more_than_the_windows_of_a_hundred_flows() -> None:
-    assert 100 * CERN.window_bytes / (CERN.mtu_bytes - 52) < DELAY_LIMIT_PACKETS
+    assert 100 * LONG.window_bytes / (LONG.mtu_bytes - 52) < DELAY_LIMIT_PACKETS
 
 
 def test_a_flow_of_udt_gets_a_port_that_paces_and_a_card_behind_it_in_2004() -> None:
     schedule = seven_regions("udt", 10.0)
-    today = card_of(make_plan(CERN, schedule, 1, "virtual", era_by_text("modern")))
-    of_2004 = card_of(make_plan(CERN, schedule, 1, "virtual", era_by_text("2004")))
+    today = card_of(make_plan(LONG, schedule, 1, "virtual", era_by_text("modern")))
+    of_2004 = card_of(make_plan(LONG, schedule, 1, "virtual", era_by_text("2004")))
     assert isinstance(today, PacingCard)
     assert isinstance(of_2004, PacingCard)
     (alone,) = today.tc_lines("X")
@@ -237,7 +236,7 @@ def test_a_flow_of_udt_gets_a_port_that_paces_and_a_card_behind_it_in_2004() -> 
 
 
 def test_on_other_clocks_udt_paces_itself() -> None:
-    plan = make_plan(CERN, seven_regions("udt", 10.0), 1, "wall", era_by_text("2004"))
+    plan = make_plan(LONG, seven_regions("udt", 10.0), 1, "wall", era_by_text("2004"))
     assert isinstance(card_of(plan), Card)
 
 

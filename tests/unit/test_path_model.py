@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from farpath.campaign import Run
 from farpath.errors import BadInputError, LabFailedError
 from farpath.inputs import path_by_name
+from farpath.lab.images import PROJECT
 from farpath.metrics import Summary
 from farpath.path_model import (
     PathModel,
@@ -70,10 +71,10 @@ def test_a_model_without_other_traffic_has_no_background() -> None:
     assert quiet.on(path_by_name("cern")).background is None
 
 
-@given(st.lists(st.floats(-50, 50), min_size=1))
+@given(st.lists(st.just(0.0) | st.floats(1e-3, 50) | st.floats(-50, -1e-3), min_size=1))
 def test_the_cost_is_never_negative_and_nothing_only_without_deviation(found: list[float]) -> None:
     assert soft(found) >= 0
-    assert (soft(found) < 1e-12) == all(abs(value) < 1e-5 for value in found)
+    assert (soft(found) == 0) == (not any(found))
 
 
 def test_a_great_deviation_counts_linearly() -> None:
@@ -199,3 +200,10 @@ def test_a_search_shows_its_trials_by_cost_and_its_best_beside_published(
 def test_a_search_without_trials_has_no_best(directory: FilePath) -> None:
     with pytest.raises(BadInputError, match="nothing was tried yet"):
         best_trial(load_search(directory))
+
+
+@pytest.mark.parametrize("name", ["cern"])
+def test_a_studied_path_is_the_best_model_of_its_search(name: str) -> None:
+    search = load_search(PROJECT / "experiments" / "path-models" / name)
+    best = PathModel(**best_trial(search)["model"])
+    assert best.on(path_by_name(name)) == path_by_name(name)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from farpath.eras import era_by_text
+from farpath.errors import BadInputError
 from farpath.image import HostImage
 from farpath.inputs import path_by_name, resolve_path
 from farpath.plan import EVENT_MARK, Plan, Settings, event_line, parse_event
@@ -68,6 +69,11 @@ def test_equal_plans_have_equal_text_whatever_the_order_of_their_settings() -> N
     one = Plan(path, schedule, Settings(), 1)
     other = Plan(dataclasses.replace(path, sysctl=backwards), schedule, Settings(), 1)
     assert one.to_json() == other.to_json()
+
+
+def test_a_lab_of_too_little_memory_is_refused() -> None:
+    with pytest.raises(BadInputError, match="memory_bytes is 33554432: a lab needs at least"):
+        Settings(memory_bytes=32 << 20)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import pytest
 
 from farpath.path import Path
 from farpath.record import Record
-from tests.lab.paths import SHORT
+from tests.paths import SHORT
 
 from ..conftest import RunPlan, single_flow
 

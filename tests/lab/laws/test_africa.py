@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from tests.lab.paths import SHORT
+from tests.paths import SHORT
 
 from ..conftest import RunPlan, single_flow
 from .mixed import rows_of

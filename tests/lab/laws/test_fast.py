@@ -8,7 +8,7 @@ import pytest
 
 from farpath.path import Path
 from farpath.plan import Plan
-from tests.lab.paths import SHORT
+from tests.paths import SHORT
 
 from ..conftest import RunPlan, single_flow
 from .mixed import Visit, plan_of, rows_of

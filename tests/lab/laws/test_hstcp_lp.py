@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from farpath.path import Path
-from tests.lab.paths import MEDIUM, SHORT
+from tests.paths import MEDIUM, SHORT
 
 from ..conftest import RunPlan, single_flow
 from .mixed import Visit, plan_of, rows_of

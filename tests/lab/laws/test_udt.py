@@ -20,7 +20,7 @@ from farpath.lab.images import find_images
 from farpath.path import Path
 from farpath.plan import Plan
 from farpath.record import Record
-from tests.lab.paths import LONG
+from tests.paths import LONG
 
 from ..conftest import RunPlan, single_flow
 
