@@ -35,7 +35,8 @@ class Run:
     runs of several machines can be compared: ``lab``: the kernel's source and the
     packages. ``config``: the kernel's configuration, which also says what ``compiler``
     can. ``parts``: the source of what the stack brings, and users' images.
-    ``settings``: path and settings, without stack and seed.
+    ``settings``: path and settings, without stack and seed. ``processor``: its model;
+    ``cycles``: ``instructions`` where its clock counts these, else nothing.
     """
 
     record: str
@@ -49,6 +50,8 @@ class Run:
     compiler: str = ""
     parts: str = ""
     settings: str = ""
+    processor: str = ""
+    cycles: str = ""
 
     @property
     def path(self) -> str:
@@ -96,12 +99,20 @@ class Campaign:
         return tuple(run for run in self.runs if (run.path, run.stack) == (path, stack))
 
     def cpu_of(self, path: str, stack: str) -> tuple[Run, ...]:
-        """The runs of a stack on a path in which CPU was counted."""
-        return tuple(
+        """The runs of a stack in which CPU was counted, on a path or for it.
+
+        A machine that counts CPU need not carry the path's rate: where there are none on
+        the path itself, those on another of the same base RTT are for it.
+        """
+        counted = [
             run
             for run in self.cpu_runs or self.runs
-            if (run.path, run.stack) == (path, stack) and run.summary.mhz_per_mbps is not None
-        )
+            if run.stack == stack and run.summary.mhz_per_mbps is not None
+        ]
+        if mine := [run for run in counted if run.path == path]:
+            return tuple(mine)
+        rtts_ms = {run.summary.base_rtt_ms for run in self.runs if run.path == path}
+        return tuple(run for run in counted if self.cpu_runs and run.summary.base_rtt_ms in rtts_ms)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -159,6 +170,11 @@ _SAME_IN_ALL: dict[str, Callable[[Run], str]] = {
     "era": lambda run: run.summary.era,
     "clock": lambda run: run.summary.clock,
 }
+#: What those have in common in which CPU was counted.
+_SAME_IN_CPU: dict[str, Callable[[Run], str]] = {
+    "path": lambda run: run.path,
+    "processor": lambda run: run.processor,
+}
 _SAME_IN_COMPILER: dict[str, Callable[[Run], str]] = {
     "kernel configuration": lambda run: run.config[:12]
 }
@@ -183,7 +199,8 @@ def mixed(campaign: Campaign) -> tuple[str, ...]:
 
     Kernel, packages, code, length, era and clock of all; the modules and images of one
     stack's; settings of one path's. Compilers may differ: CPU is free on the virtual
-    clock, so they decide no packet. Runs for CPU are compared with each other only.
+    clock, so they decide no packet. Runs for CPU are compared with each other only, and
+    have path and processor in common.
     """
     found: list[str] = []
     for kind, runs in (("records", campaign.runs), ("CPU records", campaign.cpu_runs)):
@@ -191,6 +208,9 @@ def mixed(campaign: Campaign) -> tuple[str, ...]:
             for group in dict.fromkeys(group_of(run) for run in runs):
                 of_group = [run for run in runs if group_of(run) == group]
                 found += _mixed(f"{kind}{word}{group if word else ''}", of_group, same)
+    for path in campaign.paths:
+        counted = [run for stack in campaign.stacks for run in campaign.cpu_of(path, stack)]
+        found += _mixed(f"CPU records for path {path}", counted, _SAME_IN_CPU)
     return tuple(found)
 
 
@@ -263,6 +283,8 @@ def run_of(record: Record) -> Run:
             compiler=str(made["kernel"].get("compiler", "")),
             parts=_parts_hash(made),
             settings=_settings_hash(plan),
+            processor=str(made.get("cpu_model", "")),
+            cycles="instructions" if made.get("instruction_ns") else "",
         )
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise CheckFailedError(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from farpath.campaign import Campaign, Run, mixed
 from farpath.estimate import Estimate, estimate
 from farpath.metrics import Summary
-from farpath.paper import cpu_runs_of, differences, paper_names, runs_of
+from farpath.paper import cpu_runs_of, differences, how_counted, paper_names, runs_of
 from farpath.published import (
     PUBLISHED_PATH,
     Published,
@@ -332,12 +332,7 @@ def _cpu_note(campaign: Campaign, path: str) -> str:
     counted = [run for name in paper_names() for run in cpu_runs_of(campaign, path, name)]
     if not counted:
         return "CPU: no run in which it was counted; on the virtual clock it is free."
-    labs = " and ".join(sorted({f"{run.summary.clock} clock" for run in counted}))
-    lengths = " and ".join(sorted({f"{run.summary.region_s:g} s" for run in counted}))
-    return (
-        f"CPU: from {len(counted)} runs on the {labs}, regions of {lengths}; all sending programs "
-        "together, of one core. The published CPU % is as printed, its unit unknown."
-    )
+    return f"{how_counted(counted)} The published CPU % is as printed, its unit unknown."
 
 
 def _note(campaign: Campaign, path: str | None, *parts: str) -> str:

@@ -20,10 +20,10 @@ from pathlib import Path as FilePath
 
 from farpath.errors import LabFailedError, MachineLacksError
 from farpath.experiment import EXPERIMENTS, WHOLE, Experiment, WantedRun
-from farpath.lab.images import find_images
 from farpath.leftovers import alone, sweep_locks, sweep_partials
 from farpath.made import State, put_aside, records_in, shipped_records, states
 from farpath.places import explained
+from farpath.plan import HOST
 from farpath.record import RECORD_FILE
 
 SNAKEFILE = EXPERIMENTS / "Snakefile"
@@ -66,9 +66,18 @@ class Job:
 
     def states(self, runs: Sequence[WantedRun] | None = None) -> tuple[State, ...]:
         """What is made and what is not, of all runs or of some."""
-        shipped = shipped_records(self.experiment.name, self.experiments)
         asked = self.runs if runs is None else runs
-        return states(asked, find_images(), [self.out, shipped])
+        return states(asked, [self.out, self.shipped])
+
+    @property
+    def shipped(self) -> FilePath:
+        """Where the project keeps the records of this set that it ships."""
+        return shipped_records(self.experiment.name, self.experiments, self.which)
+
+    @property
+    def on_host(self) -> bool:
+        """Whether these are runs of the host lab."""
+        return self.experiment.choices[self.which].lab == HOST
 
 
 def check_space(out: FilePath, runs: int) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.errors import BadInputError
 from farpath.lab.images import PROJECT
+from farpath.plan import HOST, VIRTUAL, VIRTUAL_CLOCK
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -24,7 +25,9 @@ FILE = "experiment.toml"
 OWN_PATHS = "paths"
 #: The sets of runs of an experiment: all of it, and the tables that make another.
 WHOLE = "whole"
-SETS = (WHOLE, "quick", "cpu")
+QUICK = "quick"
+CPU = "cpu"
+SETS = (WHOLE, QUICK, CPU)
 #: Entry of ``minutes`` for stacks that have none of their own.
 OTHERS = "others"
 #: The region that ``minutes`` are for.
@@ -33,14 +36,18 @@ MINUTES_REGION_S = 120.0
 
 @dataclass(frozen=True)
 class Choice:
-    """Runs: each path with each stack and each seed. Texts as the command line takes them."""
+    """Runs: each path with each stack and each seed. Texts as the command line takes them.
+
+    An empty ``clock`` is the first of the lab's.
+    """
 
     paths: tuple[str, ...]
     stacks: tuple[str, ...]
     seeds: tuple[int, ...]
     region: str
     era: str
-    clock: str = "virtual"
+    clock: str = ""
+    lab: str = VIRTUAL
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,7 @@ class Change:
     region: str | None = None
     era: str | None = None
     clock: str | None = None
+    lab: str | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +73,8 @@ class _Content:
     seeds: tuple[int, ...]
     region: str
     era: str
-    clock: str = "virtual"
+    clock: str = ""
+    lab: str = VIRTUAL
     quick: Change | None = None
     cpu: Change | None = None
     held_out: tuple[str, ...] = ()
@@ -84,10 +93,16 @@ class WantedRun:
     expected_s: float
 
     @property
+    def on_host(self) -> bool:
+        """Whether it is a run of the host lab."""
+        return self.plan.settings.lab == HOST
+
+    @property
     def label(self) -> str:
-        """The run for people: path, stack, seed, and the clock if it is not virtual."""
+        """The run for people: path, stack, seed, and lab or clock if they are not virtual."""
         clock = self.plan.settings.clock
-        end = "" if clock == "virtual" else f", {clock} clock"
+        end = "" if clock == VIRTUAL_CLOCK else f", {clock} clock"
+        end = ", host lab" if self.on_host else end
         return f"{self.plan.path.name} {self.plan.stacks[0].label} seed {self.plan.seed}{end}"
 
 
@@ -151,16 +166,27 @@ class Experiment:
             # As the command line makes it, so that both give one record.
             where, _ = resolve_path(path)
         schedule = seven_regions(stack, region_s)
-        plan = make_plan(where, schedule, seed, choice.clock, era_by_text(choice.era))
+        clock = choice.clock or _clocks()[choice.lab][0]
+        era = era_by_text(choice.era)
+        plan = make_plan(where, schedule, seed, clock, era, lab=choice.lab)
         minutes = self.minutes.get(stack, self.minutes.get(OTHERS, 1.0))
         return WantedRun(
             plan=plan,
             command=(
                 "farpath", "run", f"--path={path}", f"--stack={stack}", f"--era={choice.era}",
-                f"--region={choice.region}", f"--seed={seed}", f"--clock={choice.clock}",
+                f"--region={choice.region}", f"--seed={seed}",
+                *([f"--lab={HOST}"] if choice.lab == HOST else []), f"--clock={clock}",
             ),
             expected_s=60.0 * minutes * region_s / MINUTES_REGION_S,
         )  # fmt: skip
+
+
+@cache
+def _clocks() -> dict[str, tuple[str, ...]]:
+    """The clocks of each lab; its first is the one that is meant without another word."""
+    from farpath.lab import host, virtual
+
+    return {VIRTUAL: tuple(virtual.CLOCKS), HOST: host.CLOCKS}
 
 
 @cache
@@ -191,12 +217,15 @@ def load_experiment(name: str, folder: FilePath = EXPERIMENTS) -> Experiment:
     content = _read(file)
     base = Choice(
         *(content.paths, content.stacks, content.seeds),
-        *(content.region, content.era, content.clock),
+        *(content.region, content.era, content.clock, content.lab),
     )
     choices = {WHOLE: base}
-    for which, change in (("quick", content.quick), ("cpu", content.cpu)):
+    for which, change in ((QUICK, content.quick), (CPU, content.cpu)):
         if change is not None:
             given = {key: value for key, value in vars(change).items() if value is not None}
+            if "lab" in given:
+                # Another lab has other clocks
+                given.setdefault("clock", "")
             choices[which] = dataclasses.replace(base, **given)
     own_paths = {file.stem: file for file in sorted(file.parent.glob(f"{OWN_PATHS}/*.toml"))}
     for which, choice in choices.items():
@@ -239,7 +268,6 @@ def _check(choice: Choice, own_paths: dict[str, FilePath], where: str) -> None:
     """Raise BadInputError, beginning with ``where``, for a value that means nothing."""
     from farpath.eras import era_by_text
     from farpath.inputs import path_by_name
-    from farpath.lab.virtual import CLOCKS
     from farpath.stacks import resolve_stack
     from farpath.units import parse_duration_s
 
@@ -249,9 +277,14 @@ def _check(choice: Choice, own_paths: dict[str, FilePath], where: str) -> None:
             raise BadInputError(f"{where}{name}: holds nothing, or something twice: {list(values)}")
     if wrong := [seed for seed in choice.seeds if not 1 <= seed < 2**31]:
         raise BadInputError(f"{where}seeds: {wrong} lie outside 1 to {2**31 - 1}")
-    if choice.clock not in CLOCKS:
+    if choice.lab not in _clocks():
         raise BadInputError(
-            f"{where}clock: is '{choice.clock}', it must be one of {', '.join(CLOCKS)}"
+            f"{where}lab: is '{choice.lab}', it must be one of {', '.join(_clocks())}"
+        )
+    clocks = _clocks()[choice.lab]
+    if choice.clock and choice.clock not in clocks:
+        raise BadInputError(
+            f"{where}clock: is '{choice.clock}', it must be one of {', '.join(clocks)}"
         )
     try:
         parse_duration_s(choice.region)

@@ -8,6 +8,10 @@ virtual clock, so that a compiler decides no packet (a container's and a process
 are of two compilers and give one fingerprint). What is only there as bytes counts as
 those; then two identities differ that need not, never the reverse.
 
+Of a run of the host lab this identity holds what was asked, the end hosts' packages and
+the sources of stacks: kernel and machine are those of where it was made, and CPU figures
+are of that machine, which the record names.
+
 farpath's own code is no part of it: every edit of the lab would make a campaign of hours
 worthless, and most change no packet. Each record says which code made it, and a record of
 other code than today's is marked wherever it is counted.
@@ -23,8 +27,8 @@ from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.lab.images import PROJECT, Images
-from farpath.plan import Plan
+from farpath.lab.images import BUILD, PROJECT, Images, manifest
+from farpath.plan import HOST, Plan
 from farpath.stack import Stack
 
 if TYPE_CHECKING:
@@ -100,11 +104,22 @@ def _stack(images: Images, stack: Stack, made: Any) -> Any:
     """The sources of a stack's kernel module; else what its build says."""
     if not stack.module:
         return made
+    if "source_hash" not in made:
+        # One for another kernel than the lab's: made of the source that lies beside it
+        return _module_source(images.build(stack), stack) or made
     for place in (images.build(stack), STACKS):
         source = place / f"{stack.module}.c"
         if source.is_file() and _plain_hash(source) == made["source_hash"]:
-            return _hash(*(file.read_bytes() for file in [source, *sorted(place.glob("*.h"))]))
+            return _module_source(place, stack)
     return made
+
+
+def _module_source(place: FilePath, stack: Stack) -> str | None:
+    """Hash of the source of a stack's module, and of all headers beside it; None without one."""
+    source = place / f"{stack.module}.c"
+    if not source.is_file():
+        return None
+    return _hash(*(file.read_bytes() for file in [source, *sorted(place.glob("*.h"))]))
 
 
 def _plain_hash(file: FilePath) -> str:
@@ -137,6 +152,14 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 def source_identity(plan: Plan, images: Images) -> str:
     """SHA-256 over what the plan asks for and the sources of what a lab boots."""
+    if plan.settings.lab == HOST:
+        sources = {
+            stack.label: _stack(images, stack, images.stack_manifests([stack])[stack.label])
+            for stack in plan.stacks
+            if stack.module or stack.build
+        }
+        hosts = images.host_manifests(plan.images)
+        return _host_identity(plan, images.manifests["sender"], sources, hosts)
     stacks = {stack.label: stack for stack in plan.stacks}
     parts = {
         "plan": _asked(plan),
@@ -151,6 +174,27 @@ def source_identity(plan: Plan, images: Images) -> str:
         "hosts": images.host_manifests(plan.images),
     }
     return _hash(json.dumps(parts, sort_keys=True).encode())
+
+
+def _host_identity(plan: Plan, sender: Any, sources: Any, hosts: Any) -> str:
+    parts = {
+        "plan": _asked(plan),
+        "sender": sender["packages_hash"],
+        "stacks": sources,
+        "hosts": hosts,
+    }
+    return _hash(json.dumps(parts, sort_keys=True).encode())
+
+
+def wanted_on_host(plan: Plan, build: FilePath = BUILD) -> str:
+    """The source identity of a host lab's run, of this project's parts; its kernel any.
+
+    For a plan of farpath's own stacks, without users' images. Raises MachineLacksError if
+    the end hosts' root is not built.
+    """
+    sender = manifest((build / "sender").resolve(), "sender")
+    sources = {stack.label: _module_source(STACKS, stack) for stack in plan.stacks if stack.module}
+    return _host_identity(plan, sender, sources, {})
 
 
 def is_of_other_code(record: Record) -> bool:

@@ -2,7 +2,8 @@
 
 A run's record is the one at its place, or one of the same source identity: made on
 another machine, and shipped with the project or copied here. Records of another
-kernel, image or setting count for nothing; those of other code of farpath's are marked.
+kernel, image or setting count for nothing; those of other code of farpath's are marked. A run of
+the host lab has the records of any machine: it is a figure of that machine.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from farpath.errors import FarpathError
-from farpath.experiment import EXPERIMENTS, WantedRun
-from farpath.identity import is_of_other_code, source_identity, source_of
-from farpath.lab.images import Images
+from farpath.experiment import CPU, EXPERIMENTS, WHOLE, WantedRun
+from farpath.identity import is_of_other_code, source_identity, source_of, wanted_on_host
+from farpath.lab.images import Images, find_images
+from farpath.plan import HOST
 from farpath.record import RECORD_FILE, load_record
 from farpath.run import place_name
 
@@ -28,6 +30,7 @@ ASIDE = "damaged"
 class State:
     """A run, its place's name here, and its record; None if it has to be made.
 
+    The name of a run of the host lab is without the digest that its machine decides.
     ``problem``: why a record that is there is not taken. ``other_code``: whether another
     version of farpath's code made the record.
     """
@@ -39,9 +42,11 @@ class State:
     other_code: bool = False
 
 
-def shipped_records(experiment: str, experiments: FilePath = EXPERIMENTS) -> FilePath:
-    """Where the records are that the project ships of an experiment."""
-    return experiments / experiment / "records"
+def shipped_records(
+    experiment: str, experiments: FilePath = EXPERIMENTS, which: str = WHOLE
+) -> FilePath:
+    """Where the records are that the project ships of an experiment's set of runs."""
+    return experiments / experiment / ("cpu-records" if which == CPU else "records")
 
 
 def records_in(directory: FilePath) -> list[FilePath]:
@@ -50,13 +55,34 @@ def records_in(directory: FilePath) -> list[FilePath]:
     return sorted(place for place in places if not place.name.startswith("."))
 
 
-def states(
-    runs: Sequence[WantedRun], images: Images, directories: Sequence[FilePath]
-) -> tuple[State, ...]:
+def wanted_identity(run: WantedRun, images: Images | None) -> str:
+    """The source identity that a run's record must have; ``images`` are the virtual lab's."""
+    if run.on_host:
+        return wanted_on_host(run.plan)
+    assert images is not None
+    return source_identity(run.plan, images)
+
+
+def images_for(runs: Sequence[WantedRun]) -> Images | None:
+    """What the runs of the virtual lab among some are made of; None if there are none."""
+    return None if all(run.on_host for run in runs) else find_images()
+
+
+def _name(run: WantedRun, images: Images | None) -> str:
+    if run.on_host:
+        plan = run.plan
+        stack, region = plan.stacks[0].name, f"{plan.schedule.region_s:g}s"
+        return f"{plan.path.name}-{stack}-{region}-{plan.era.name}-seed{plan.seed}-{HOST}"
+    assert images is not None
+    return place_name(run.plan, images)
+
+
+def states(runs: Sequence[WantedRun], directories: Sequence[FilePath]) -> tuple[State, ...]:
     """Each run's state, in their order. Records of the first directories come first.
 
     Every record that counts is read whole and checked by its fingerprint.
     """
+    images = images_for(runs)
     there = [place for directory in directories for place in records_in(directory)]
     by_source: dict[str, list[FilePath]] = {}
     for place in there:
@@ -65,9 +91,9 @@ def states(
             by_source.setdefault(source, []).append(place)
     found = []
     for run in runs:
-        name = place_name(run.plan, images)
+        name = _name(run, images)
         places = [place for place in there if place.name == name]
-        places += by_source.get(source_identity(run.plan, images), [])
+        places += by_source.get(wanted_identity(run, images), [])
         found.append(_state(run, name, dict.fromkeys(places)))
     return tuple(found)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from farpath.campaign import Campaign, Run
 from farpath.published import all_published
@@ -69,3 +69,25 @@ def differences(runs: Iterable[Run]) -> tuple[str, ...]:
     if {run.summary.era for run in known} - {PAPER_ERA}:
         said.append("Published with the stacks and hosts of 2004, measured with today's.")
     return tuple(said)
+
+
+def how_counted(runs: Sequence[Run]) -> str:
+    """Where runs counted CPU and over which path, in two sentences; nothing of none."""
+    if not runs:
+        return ""
+    paths = _together(
+        f"{run.path} of {run.summary.rate_bps / 1e6:g} Mbit/s with regions of "
+        f"{run.summary.region_s:g} s"
+        for run in runs
+    )
+    on = f" on {machines}" if (machines := _together(run.processor for run in runs)) else ""
+    cycle = "instruction" if all(run.cycles for run in runs) else "cycle by /proc/cpuinfo's MHz"
+    many = f"{len(runs)} run{'s' if len(runs) > 1 else ''}"
+    return (
+        f"CPU: {many} of the host lab{on}, path {paths}; all sending programs together, CPU % of "
+        f"one core at that rate. A hertz there is one {cycle} a second."
+    )
+
+
+def _together(texts: Iterable[str]) -> str:
+    return " and ".join(sorted(set(texts)))

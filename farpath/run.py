@@ -29,6 +29,9 @@ from farpath.schedule import Schedule
 from farpath.stack import Stack
 from farpath.stacks import check_together, era_of, fitted, resolve_stack
 
+#: The variable that says of a machine whose clock counts instructions how many ns each
+#: takes, of all cores together (farpath.qemu). There a cycle is an instruction.
+INSTRUCTION_NS = "FARPATH_INSTRUCTION_NS"
 #: A directory's name holds so many stacks' names; of more, their number.
 NAMED_STACKS = 4
 #: What the guest needs beside the flows' packets, and what a byte of window costs
@@ -98,7 +101,7 @@ def place_name(plan: Plan, images: Images) -> str:
     return f"{plan.path.name}-{names}-{region}-{plan.era.name}-seed{plan.seed}-{clock}-{digest}"
 
 
-def _git_commit() -> str | None:
+def git_commit() -> str | None:
     """The project's commit, with a mark if files differ from it; None if unknown.
 
     A container has no git and is told.
@@ -113,18 +116,30 @@ def _git_commit() -> str | None:
     return done.stdout.strip()
 
 
+def instruction_ns() -> int | None:
+    """How long an instruction takes where the machine's clock counts these; else None."""
+    told = os.environ.get(INSTRUCTION_NS)
+    return int(told) if told else None
+
+
+def cycles_mhz() -> float | None:
+    """Million cycles a second of this machine's cores; of instructions where it counts these."""
+    ns = instruction_ns()
+    return 1e3 / ns if ns else cpu_mhz()
+
+
 def provenance(images: Images, plan: Plan) -> dict[str, Any]:
     """Everything beside the plan that can change a result, for the record."""
-    virtual_lab = plan.settings.lab == VIRTUAL
-    source = {"source_sha256": source_identity(plan, images)} if virtual_lab else {}
+    counted = {"instruction_ns": ns} if (ns := instruction_ns()) else {}
     return {
         "farpath": __version__,
-        "git_commit": _git_commit(),
+        "git_commit": git_commit(),
         "code_sha256": code_identity(),
         "cpu_model": cpu_model(),
         "runtime": os.environ.get("FARPATH_RUNTIME", "process"),
         "images_sha256": images.identity(plan.stacks, plan.images),
-        **source,
+        "source_sha256": source_identity(plan, images),
+        **counted,
         "kernel": images.manifests["kernel"],
         "lab": images.manifests["lab"],
         "sender": images.manifests["sender"],
@@ -189,7 +204,7 @@ def _fill(
             checks.check_congestion(raw.raw, plan)
             checks.check_windows(samples, plan)
             checks.check_background(raw.readback, plan)
-        cpu = checks.sender_cpu(raw.raw, plan, cpu_mhz())
+        cpu = checks.sender_cpu(raw.raw, plan, cycles_mhz())
         cost = {
             "wall_s": raw.wall_s,
             "cpu_s": raw.cpu_s,

@@ -13,11 +13,9 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.errors import BadInputError
-from farpath.experiment import WHOLE
-from farpath.identity import source_identity
-from farpath.lab.images import find_images
+from farpath.experiment import CPU, WHOLE
 from farpath.leftovers import fresh_partial, sweep_partials
-from farpath.made import gather, records_in, shipped_records
+from farpath.made import gather, images_for, records_in, shipped_records, wanted_identity
 from farpath.places import explained
 from farpath.record import COLUMNS, RECORD_FILE, Record, load_record
 
@@ -63,7 +61,7 @@ def ship(job: Job) -> list[str]:
         raise BadInputError(
             f"none of {len(found)} runs has a record: run 'farpath campaign', then this again"
         )
-    folder = shipped_records(job.experiment.name, job.experiments)
+    folder = job.shipped
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
         sweep_partials(folder)
@@ -71,6 +69,8 @@ def ship(job: Job) -> list[str]:
         removed = _remove_replaced(made, folder)
         if job.which == WHOLE:
             _write_summary(job, made)
+        elif job.which == CPU:
+            _renew_summary(job)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     said = [f"{sum(copied)} records copied to {folder}, {len(made) - sum(copied)} were there"]
     said += [f"{len(found) - len(made)} runs have none yet"] if len(made) < len(found) else []
@@ -88,9 +88,20 @@ def _write_summary(job: Job, found: Sequence[State]) -> None:
     folder = job.experiments / job.experiment.name
     with fresh_partial(folder) as partial:
         gather(found, partial / "records")
-        campaign, problems = load_campaign(partial / "records")
+        cpu = shipped_records(job.experiment.name, job.experiments, CPU)
+        campaign, problems = load_campaign(partial / "records", cpu if records_in(cpu) else None)
         assert not problems, problems
         write_figures(campaign, folder / SUMMARY_FILE)
+
+
+def _renew_summary(job: Job) -> None:
+    """Put the figures of the shipped runs in which CPU was counted into the summary there is."""
+    from farpath.campaign import campaign_of, load_runs, read_figures, write_figures
+
+    file = job.experiments / job.experiment.name / SUMMARY_FILE
+    if file.is_file():
+        counted, _ = load_runs(job.shipped)
+        write_figures(campaign_of(read_figures(file).runs, counted), file)
 
 
 def _ship_one(state: State, folder: FilePath) -> bool:
@@ -99,7 +110,7 @@ def _ship_one(state: State, folder: FilePath) -> bool:
     if state.record.parent.resolve() == folder.resolve():
         return False
     record = load_record(state.record)
-    more = {"source_sha256": source_identity(state.run.plan, find_images())}
+    more = {"source_sha256": wanted_identity(state.run, images_for([state.run]))}
     target = folder / record.directory.name
     with fresh_partial(folder) as partial:
         slim_copy(record, partial, more)

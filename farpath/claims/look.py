@@ -35,7 +35,7 @@ class Look:
 
     def cpu_of(self, path: str, stacks: Iterable[str], figure: Figure) -> dict[str, float]:
         """The same, of runs in which CPU was counted."""
-        what = " with CPU counted (on the host lab, or a clock that charges CPU)"
+        what = " or for it with CPU counted (on the host lab)"
         return self._figures(cpu_runs_of, what, path, stacks, figure)
 
     def one(self, path: str, stack: str, figure: Figure) -> float:

@@ -20,7 +20,7 @@ SetName = Annotated[
     str | None, typer.Option("--set", help="whole, quick or cpu: which of its runs.")
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="The experiment's quick set of runs.")]
-Cpu = Annotated[bool, typer.Option("--cpu", help="The runs on the cpu clock, no report.")]
+Cpu = Annotated[bool, typer.Option("--cpu", help="The runs that count CPU; no report.")]
 Place = Annotated[FilePath | None, typer.Option(help="The experiments' folder, if not farpath's.")]
 Out = Annotated[
     FilePath | None, typer.Option(help="Where records go (default: results/<experiment>).")
@@ -48,12 +48,24 @@ def _job(
     return Job(loaded, chosen, out or RESULTS / loaded.name, experiments=folder)
 
 
+def _check_qemu(job: Job) -> None:
+    if not job.on_host:
+        raise BadInputError(
+            f"--qemu is for runs of the host lab, and those of set {job.which} are of the virtual "
+            "lab, which needs no machine of its own: leave it out"
+        )
+
+
 def campaign(
     context: typer.Context,
     experiment: ExperimentName = NAME,
     which: SetName = None,
     quick: Quick = False,
     cpu: Cpu = False,
+    qemu: Annotated[
+        bool,
+        typer.Option("--qemu", help="Runs of the host lab in a QEMU machine of their own."),
+    ] = False,
     cores: Annotated[
         int | None, typer.Option(help="Runs at once (default: as many as cores).")
     ] = None,
@@ -82,12 +94,15 @@ def campaign(
     import dataclasses
 
     from farpath.conduct import conduct
+    from farpath.host_runs import conduct_on_host
 
     job = _job(experiment, which, quick, cpu, experiments, out)
     if context.args and not context.args[0].startswith("-"):
         raise BadInputError(
             f"'{context.args[0]}' is no option of campaign: what goes to Snakemake follows --"
         )
+    if qemu:
+        _check_qemu(job)
     if list_runs:
         _list(job)
     elif index is not None:
@@ -99,8 +114,12 @@ def campaign(
     else:
         if cores is not None and cores < 1:
             raise BadInputError(f"CORES is {cores}: it must be 1 or more")
+        if job.on_host:
+            conduct_on_host(job, qemu)
+            print(f"records     {job.out}")
+            return
         wanted = report or RESULTS / ("paper-quick" if job.which == "quick" else "paper")
-        place = None if no_report or job.which == "cpu" else wanted
+        place = None if no_report else wanted
         job = dataclasses.replace(
             job, report=place, options=tuple(context.args), cores=cores or job.cores
         )
@@ -141,7 +160,8 @@ def _make_one(job: Job, index: int) -> None:
     with explained(job.out):
         job.out.mkdir(parents=True, exist_ok=True)
         check_space(job.out, 1)
-    with RunProgress(state.run.label, state.run.plan.schedule.duration_s) as progress:
+    kind = "s" if state.run.on_host else "virtual s"
+    with RunProgress(state.run.label, state.run.plan.schedule.duration_s, kind) as progress:
         print(run(state.run.plan, job.out, False, progress.watch).directory)
 
 

@@ -75,27 +75,28 @@ def claims(
 ) -> None:
     """What the study's documents claim, and whether it holds: every claim, its numbers."""
     from farpath.claims import as_text, judge_all
-    from farpath.paper import differences
+    from farpath.paper import differences, how_counted
 
     campaign = _campaign(records, cpu_records)
     verdicts = judge_all(campaign)
     if as_json:
         print(json.dumps(_claims_json(campaign, verdicts)))
         return
-    for sentence in differences((*campaign.runs, *campaign.cpu_runs)):
-        print(sentence)
+    for sentence in (*differences(campaign.runs), how_counted(campaign.cpu_runs)):
+        print(sentence, end="\n" if sentence else "")
     print(as_text(verdicts))
 
 
 def _claims_json(campaign: Campaign, verdicts: tuple[Verdict, ...]) -> dict[str, object]:
     from farpath.campaign import mixed
     from farpath.claims import count_states
-    from farpath.paper import differences
+    from farpath.paper import differences, how_counted
 
     return {
         "counts": count_states(verdicts),
         "mixed": list(mixed(campaign)),
-        "differences": list(differences((*campaign.runs, *campaign.cpu_runs))),
+        "differences": list(differences(campaign.runs)),
+        "cpu": how_counted(campaign.cpu_runs),
         "claims": [verdict.as_dict() for verdict in verdicts],
     }
 

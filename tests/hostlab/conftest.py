@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.hostlab.machine import PROJECT, Machine
+from farpath import qemu
+from farpath.conduct import Job
+from farpath.experiment import CPU, load_experiment
+from farpath.host_runs import EXPERIMENTS, copy_experiment
+from farpath.qemu import Machine, Speed
+
+#: 500 million instructions a second. The lab's traffic at 10 Mbit/s keeps the machine busy
+#: for a thirtieth of the time.
+SPEED = Speed(cores=2, instruction_ns=2)
+#: All tests together, in real time, on a host that is busy with other things.
+LIMIT_S = 1800
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -19,20 +28,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.hostlab)
 
 
-def _output(*command: str) -> Path:
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return Path(done.stdout.strip())
+@pytest.fixture(scope="session")
+def cpu_job(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """The experiment's runs that count CPU, with a place for records of its own."""
+    out = tmp_path_factory.mktemp("records")
+    return Job(load_experiment("seven-regions"), CPU, out)
 
 
 @pytest.fixture(scope="session")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+def machine(tmp_path_factory: pytest.TempPathFactory, cpu_job: Job) -> Iterator[Machine]:
     """The machine; HOST_LAB_ROOT is another root for it, a directory or an image."""
     given = os.environ.get("HOST_LAB_ROOT")
-    root = Path(given).resolve() if given else _output("images/qemu/root")
-    sender = _output("images/rootfs", "sender")
-    machine = Machine(root, tmp_path_factory.mktemp("jobs"), sender)
-    try:
+    made_of = qemu.parts(Path(given).resolve() if given else None)
+    experiments = tmp_path_factory.mktemp("experiment")
+    copy_experiment(cpu_job, experiments)
+    more = {EXPERIMENTS: experiments}
+    with Machine(made_of, tmp_path_factory.mktemp("jobs"), SPEED, LIMIT_S, more) as machine:
         yield machine
-    finally:
-        machine.close()

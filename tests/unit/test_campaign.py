@@ -176,7 +176,7 @@ def test_a_path_whose_values_changed_under_its_name_is_told(records: FilePath) -
 def test_different_images_of_different_stacks_and_clocks_of_cpu_runs_are_no_mixture() -> None:
     campaign = published_campaign()
     on_cpu = tuple(
-        dataclasses.replace(run, summary=dataclasses.replace(run.summary, clock="cpu"))
+        dataclasses.replace(run, summary=dataclasses.replace(run.summary, clock="wall"))
         for run in campaign.runs
     )
     assert mixed(campaign_of(campaign.runs, on_cpu)) == ()
@@ -185,8 +185,28 @@ def test_different_images_of_different_stacks_and_clocks_of_cpu_runs_are_no_mixt
 def test_cpu_is_taken_from_runs_that_counted_it() -> None:
     without = [run_of("Reno", seed=seed, mhz_per_mbps=None) for seed in (1, 2)]
     assert campaign_of(without).cpu_of("cern", "reno_2004") == ()
-    counted = run_of("Reno", clock="cpu")
+    counted = run_of("Reno", clock="wall")
     assert campaign_of(without, [counted]).cpu_of("cern", "reno_2004") == (counted,)
+
+
+def test_a_path_of_the_same_rtt_counts_cpu_for_one_that_has_no_such_runs() -> None:
+    without = [run_of("Reno", mhz_per_mbps=None)]
+    slow = run_of("Reno", "cern-slow", rate_bps=1e8)
+    short = run_of("Reno", "short", base_rtt_ms=13.6)
+    assert campaign_of(without, [slow, short]).cpu_of("cern", "reno_2004") == (slow,)
+    itself = run_of("Reno")
+    assert campaign_of(without, [slow, itself]).cpu_of("cern", "reno_2004") == (itself,)
+    assert campaign_of([slow]).cpu_of("cern", "reno_2004") == ()
+
+
+def test_cpu_of_two_paths_or_processors_is_a_mixture() -> None:
+    without = [run_of("Reno", mhz_per_mbps=None)]
+    two = [run_of("Reno", "slow"), run_of("Reno", "slower")]
+    (said,) = mixed(campaign_of(without, two))
+    assert said.startswith("CPU records for path cern of different path are mixed")
+    one = dataclasses.replace(run_of("Reno", seed=2), processor="another")
+    (said,) = mixed(campaign_of(without, [run_of("Reno"), one]))
+    assert said.startswith("CPU records for path cern of different processor are mixed")
 
 
 def _equal(one: Campaign, other: Campaign) -> bool:

@@ -99,10 +99,19 @@ def test_columns_on_cpu_come_from_runs_that_counted_it_and_say_which() -> None:
     without = campaign_tables.table_1(campaign_of(runs), "cern")
     assert without.grid.rows[0][7:9] == ("-", "-")
     assert "no run in which it was counted" in without.grid.note
-    counted = run_of("Reno", clock="cpu", region_s=30.0, cpu_percent=50.0, mhz_per_mbps=0.7)
+    counted = run_of(
+        "Reno", "cern-slow", clock="wall", region_s=30.0, rate_bps=1e8, cpu_percent=50.0,
+        mhz_per_mbps=0.7,
+    )  # fmt: skip
     with_cpu = campaign_tables.table_1(campaign_of(runs, [counted]), "cern")
     assert with_cpu.grid.rows[0][7:9] == ("50.0", "0.70")
-    assert "from 1 runs on the cpu clock, regions of 30 s" in with_cpu.grid.note
+    note = with_cpu.grid.note
+    assert "1 run of the host lab, path cern-slow of 100 Mbit/s with regions of 30 s;" in note
+    assert "one cycle by /proc/cpuinfo's MHz a second" in note
+    counting = dataclasses.replace(counted, processor="QEMU", cycles="instructions")
+    note = campaign_tables.table_1(campaign_of(runs, [counting]), "cern").grid.note
+    assert "of the host lab on QEMU" in note
+    assert "A hertz there is one instruction a second" in note
 
 
 def test_what_was_measured_otherwise_than_published_stands_below_the_table() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from farpath.errors import BadInputError
 from farpath.experiment import FILE, SETS, experiment_names, load_experiment
-from farpath.inputs import named_paths
+from farpath.inputs import load_path, named_paths
 from farpath.published import PUBLISHED_PATH
 
 GOOD = """\
@@ -50,10 +50,24 @@ def test_its_quick_set_is_one_seed_on_the_path_of_the_tables() -> None:
     assert {run.plan.schedule.region_s for run in quick} == {30.0}
 
 
-def test_its_cpu_set_is_on_the_cpu_clock() -> None:
+def test_its_cpu_set_is_of_the_host_lab_on_a_path_as_long_as_that_of_the_tables() -> None:
     runs = load_experiment("seven-regions").runs("cpu")
-    assert {run.plan.settings.clock for run in runs} == {"cpu"}
-    assert all("cpu clock" in run.label for run in runs)
+    assert len({run.plan.stacks[0].label for run in runs}) == len(runs) == 9
+    assert {(run.plan.settings.lab, run.plan.settings.clock) for run in runs} == {("host", "wall")}
+    assert {run.plan.era.name for run in runs} == {"2004"}
+    assert all("host lab" in run.label for run in runs)
+    (path,) = {run.plan.path.name: run.plan.path for run in runs}.values()
+    assert path.rtt_ms == load_path(named_paths()[PUBLISHED_PATH]).rtt_ms
+    assert path.background is None
+
+
+def test_a_set_of_another_lab_has_the_first_clock_of_that_lab(tmp_path: FilePath) -> None:
+    text = GOOD.replace('era = "2004"', 'era = "2004"\nclock = "cpu"') + '[cpu]\nlab = "host"\n'
+    mine = load_experiment("mine", write(tmp_path, text))
+    assert {run.plan.settings.clock for run in mine.runs()} == {"cpu"}
+    run = mine.runs("cpu")[0]
+    assert (run.plan.settings.lab, run.plan.settings.clock) == ("host", "wall")
+    assert "--lab=host" in run.command
 
 
 def test_the_longest_runs_come_first(tmp_path: FilePath) -> None:
@@ -118,6 +132,8 @@ def test_only_names_of_folders_are_experiments(tmp_path: FilePath, name: str) ->
         ('region = "10s"', 'region = "1s"', "1s"),
         ('era = "2004"', 'era = "1904"', "1904"),
         ('era = "2004"', 'era = "2004"\nclock = "sun"', "must be one of virtual, cpu, wall"),
+        ('era = "2004"', 'era = "2004"\nlab = "moon"', "must be one of virtual, host"),
+        ('era = "2004"', 'era = "2004"\nlab = "host"\nclock = "cpu"', "must be one of wall"),
         ('era = "2004"', 'era = "2004"\nspeed = 1', "speed: unknown field; the fields are"),
         ("[quick]", "[quick]\nspeed = 1", r"\[quick\] speed: unknown field"),
         ('region = "5s"', 'region = "1s"', r"\[quick\] .*1s"),
