@@ -154,6 +154,9 @@ class Machine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if error is not None:
+            # What it is about would keep it from powering off
+            self._process.terminate()
         self.close()
 
     def check_alive(self) -> None:
