@@ -31,14 +31,15 @@ NOTEBOOK := .venv/farpath-notebook-installed
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/debian.sh
 
 .PHONY: help setup host-packages venv kernel stacks modules images rootfs-lab rootfs-sender \
-	base-image containers notebook experiment paper paper-quick reference test test-host-lab check \
-	bench clean clean-cache
+	base-image containers notebook experiment paper paper-quick cpu-figures reference test \
+	test-host-lab check bench clean clean-cache
 
 help:
 	@cat <<'END'
 	make experiment   run flows over a path, print the table rows, make the figure
 	make paper        all runs of the paper, then tables, figures, claims and page
 	make paper-quick  the same with one seed, one path and short regions
+	make cpu-figures  the runs that count CPU, for table 1: in QEMU, on Debian's kernel
 	make reference    put the records that make paper has made into the project
 	make test         all checks and tests
 	make test-host-lab  tests of the host lab, on Debian's kernel in QEMU
@@ -66,7 +67,8 @@ help:
 	  LAB=virtual      or host: this machine's kernel  CLOCK=virtual  or cpu, wall
 	  OUT=results      where records go               FORCE=1        run again, even if recorded
 	  JSON=1           results as JSON                LAB_RUNTIME=docker, or process
-	of make paper and paper-quick: CORES=2, runs at once; OUT=results/seven-regions, records
+	of make paper and paper-quick: CORES=2, runs at once; OUT=results/seven-regions, records,
+	also of make cpu-figures
 	and of what builds the kernel:
 	  KERNEL_VERSION=7.2    series of Debian's source KERNEL_SRC=<dir>  your own Linux tree
 	END
@@ -111,7 +113,8 @@ modules:
 	@$(MAKE) -C images/kernel/stacks modules $(if $(KDIR),KDIR=$(call quote,$(KDIR)))
 	release=$$(grep -aom1 'vermagic=[^ ]*' images/kernel/stacks/tcp_htcp_2004.ko | cut -d = -f 2)
 	mkdir -p "build/host-stacks/$$release"
-	cp images/kernel/stacks/tcp_*.ko "build/host-stacks/$$release/"
+	cp images/kernel/stacks/{tcp_*.ko,tcp_*.c,*.h} "build/host-stacks/$$release/"
+	rm -f "build/host-stacks/$$release"/*.mod.c
 
 images: rootfs-lab rootfs-sender
 
@@ -151,6 +154,11 @@ paper: setup $(PAPER)
 
 paper-quick: setup $(PAPER)
 	@.venv/bin/farpath campaign --quick $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}
+
+# One after another, in a machine whose clock counts instructions
+cpu-figures: setup
+	@images/host-packages qemu
+	.venv/bin/farpath campaign --cpu --qemu $${OUT:+"--out=$$OUT"}
 
 reference: setup
 	@.venv/bin/farpath reference $${OUT:+"--out=$$OUT"}

@@ -18,7 +18,7 @@ from farpath.qemu import Machine, Speed
 #: for a thirtieth of the time.
 SPEED = Speed(cores=2, instruction_ns=2)
 #: All tests together, in real time, on a host that is busy with other things.
-LIMIT_S = 1800
+LIMIT_S = 2700
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

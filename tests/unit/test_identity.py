@@ -11,10 +11,11 @@ import pytest
 
 from farpath import identity
 from farpath.background import Background
-from farpath.identity import options, source_identity, source_of
+from farpath.identity import options, source_identity, source_of, wanted_on_host
 from farpath.inputs import path_by_name
+from farpath.lab.host import HostImages
 from farpath.lab.images import Images
-from farpath.plan import Plan
+from farpath.plan import HOST, Plan
 from farpath.record import Record
 from farpath.run import make_plan
 from farpath.schedule import seven_regions
@@ -158,3 +159,43 @@ def test_options_that_describe_the_compiler_are_left_out() -> None:
 def test_a_record_that_says_no_source_has_none(tmp_path: FilePath, text: str) -> None:
     (tmp_path / "record.json").write_text(text)
     assert source_of(tmp_path / "record.json") is None
+
+
+@pytest.fixture
+def on_host(
+    tmp_path: FilePath, images: Images, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Plan, Images]:
+    """A run of the host lab, and a module for its kernel with the source beside it."""
+    (tmp_path / "sender" / "manifest.json").write_text('{"packages_hash": "e"}')
+    monkeypatch.setattr(identity, "STACKS", tmp_path / "stacks")
+    modules = tmp_path / "host-stacks"
+    modules.mkdir()
+    (modules / "tcp_htcp_2004.ko").write_text("bytes of gcc 14")
+    (modules / "tcp_htcp_2004.c").write_text("int htcp;")
+    asked = seven_regions("htcp_2004", 5.0)
+    plan = make_plan(path_by_name("cern"), asked, 1, "wall", lab=HOST)
+    parts = {field.name: getattr(images, field.name) for field in dataclasses.fields(images)}
+    return plan, HostImages(**{**parts, "stacks": modules})
+
+
+def test_a_run_of_the_host_lab_is_that_of_any_kernel(
+    on_host: tuple[Plan, Images], tmp_path: FilePath
+) -> None:
+    plan, images = on_host
+    wanted = wanted_on_host(plan, tmp_path)
+    assert source_identity(plan, images) == wanted
+    assert source_identity(plan, changed(images, "kernel", linux_hash="another")) == wanted
+    assert source_identity(plan, changed(images, "sender", packages_hash="other")) != wanted
+
+
+@pytest.mark.parametrize("source", ["int other;", None])
+def test_a_module_of_another_or_unknown_source_is_another_run_on_the_host_lab(
+    on_host: tuple[Plan, Images], tmp_path: FilePath, source: str | None
+) -> None:
+    plan, images = on_host
+    file = images.stacks / "tcp_htcp_2004.c"
+    if source is None:
+        file.unlink()
+    else:
+        file.write_text(source)
+    assert source_identity(plan, images) != wanted_on_host(plan, tmp_path)

@@ -1,0 +1,51 @@
+"""CPU figures on Debian's stock kernel: one run of the experiment's set, by what makes them all."""
+
+from __future__ import annotations
+
+import pytest
+
+from farpath import host_runs
+from farpath.conduct import Job
+from farpath.metrics import Summary, summarise
+from farpath.qemu import Machine
+from farpath.record import Record, load_record
+
+STACK = "htcp_2004"
+
+
+@pytest.fixture(scope="module")
+def record(machine: Machine, cpu_job: Job) -> Record:
+    (state,) = (s for s in host_runs.own_states(cpu_job) if s.run.plan.stacks[0].label == STACK)
+    cpu_job.out.mkdir(exist_ok=True)
+    return load_record(host_runs.make_in(machine, cpu_job, state))
+
+
+@pytest.fixture(scope="module")
+def summary(record: Record) -> Summary:
+    return summarise(record.samples, record.plan, record.cpu)
+
+
+def test_a_stack_of_2004_ran_as_a_module_for_the_machines_kernel(record: Record) -> None:
+    assert set(record.data["provenance"]["stacks"]) == {STACK}
+    assert record.plan.settings.lab == "host"
+
+
+def test_the_record_counts_as_made(record: Record, cpu_job: Job) -> None:
+    made = [state.record for state in host_runs.own_states(cpu_job) if state.record]
+    assert made == [record.directory]
+
+
+def test_a_cycle_is_an_instruction(record: Record, machine: Machine) -> None:
+    ns = machine.speed.instruction_ns
+    assert record.data["provenance"]["instruction_ns"] == ns
+    assert record.cpu is not None
+    assert record.cpu["mhz"] == 1000 / ns
+
+
+def test_senders_took_some_of_a_core_for_what_they_carried(summary: Summary) -> None:
+    print(f"CPU {summary.cpu_percent} %, {summary.mhz_per_mbps} MHz per Mbit/s")
+    assert summary.mean_bps > 0.5 * summary.rate_bps
+    assert summary.cpu_percent is not None
+    assert 0 < summary.cpu_percent < 100
+    assert summary.mhz_per_mbps is not None
+    assert summary.mhz_per_mbps > 0
