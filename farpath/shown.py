@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.campaign import Campaign, Run, campaign_of, mixed, runs_at
 from farpath.errors import BadInputError, CheckFailedError, FarpathError
-from farpath.experiment import EXPERIMENTS, WHOLE, load_experiment
+from farpath.experiment import CPU, EXPERIMENTS, WHOLE, load_experiment
 from farpath.made import records_in, shipped_records
 from farpath.paper import differences, stand_ins
 from farpath.published import PUBLISHED_PATH
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 EXPERIMENT = "seven-regions"
 #: Where `make paper` and `make paper-quick` link the records that count, below results.
 OWN = {"make paper": "paper/records", "make paper-quick": "paper-quick/records"}
+#: Where `make paper` links those in which CPU was counted.
+OWN_CPU = "paper/cpu-records"
 #: The shipped sets of runs, the first that there is counts.
 SHIPPED = {WHOLE: "the whole campaign", "quick": "the quick set"}
 _Key = tuple[str, tuple[str, ...], int, float, str, str]
@@ -93,9 +95,13 @@ def records_to_show(results: FilePath | str, experiments: FilePath = EXPERIMENTS
     """The reader's own records below ``results``, else the shipped whole campaign or quick set.
 
     Own are those that `make paper` or else `make paper-quick` made. Raises BadInputError
-    that names the command to make some, if there are none.
+    that names the command to make some, if there are none. Figures on CPU are of own or
+    shipped records in which it was counted.
     """
-    return _shown(*places_to_show(FilePath(results), experiments))
+    counted = records_in(FilePath(results) / OWN_CPU)
+    counted = counted or records_in(shipped_records(EXPERIMENT, experiments, CPU))
+    whose, places, unreadable = places_to_show(FilePath(results), experiments)
+    return _shown(whose, places, unreadable, counted)
 
 
 def places_to_show(
@@ -126,13 +132,20 @@ def records_of(directory: FilePath | str) -> Shown:
     return _shown(f"The records in {directory}", records_in(FilePath(directory)))
 
 
-def _shown(whose: str, places: Iterable[FilePath], unreadable: tuple[str, ...] = ()) -> Shown:
+def _shown(
+    whose: str,
+    places: Iterable[FilePath],
+    unreadable: tuple[str, ...] = (),
+    counted: Iterable[FilePath] = (),
+) -> Shown:
     by_name = {place.name: place for place in places}
     runs, problems = runs_at(by_name.values())
     if not runs:
         said = "; ".join(problems) or "give a directory that 'farpath run' wrote to"
         raise BadInputError(f"{whose}: none can be read: {said}")
-    return Shown(whose, by_name, campaign_of(runs), (*problems, *unreadable))
+    cpu_runs, cpu_problems = runs_at(counted)
+    campaign = campaign_of(runs, cpu_runs)
+    return Shown(whose, by_name, campaign, (*problems, *unreadable, *cpu_problems))
 
 
 def plan_at(place: FilePath) -> Plan:

@@ -8,7 +8,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from farpath.experiment import EXPERIMENTS, load_experiment
+from farpath.experiment import EXPERIMENTS, FILE, OWN_PATHS, load_experiment
 
 MANIFEST = EXPERIMENTS / "kubernetes" / "job.yaml"
 
@@ -40,6 +40,14 @@ def test_the_job_has_one_completion_for_each_run(parts: dict[str, Any]) -> None:
     assert spec["completionMode"] == "Indexed"
     assert spec["completions"] == len(load_experiment("seven-regions").runs())
     assert spec["maxFailedIndexes"] == spec["completions"]
+
+
+def test_its_pods_have_every_file_of_the_experiment(pod: dict[str, Any]) -> None:
+    folder = EXPERIMENTS / "seven-regions"
+    files = [folder / FILE, *(folder / OWN_PATHS).iterdir()]
+    (volume,) = (each for each in pod["volumes"] if each["name"] == "experiment")
+    items = {item["key"]: item["path"] for item in volume["configMap"]["items"]}
+    assert items == {file.name: str(file.relative_to(folder)) for file in files}
 
 
 def test_its_pods_have_no_rights(parts: dict[str, Any], pod: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.errors import BadInputError
-from farpath.experiment import EXPERIMENTS, FILE
+from farpath.experiment import EXPERIMENTS, FILE, OWN_PATHS
 from farpath.record import RECORD_FILE
 from farpath.shown import EXPERIMENT, Shown, records_of, records_to_show
 from tests.unit.campaigns import write_seven_regions
@@ -23,6 +23,7 @@ def experiments(tmp_path: FilePath) -> FilePath:
     folder = tmp_path / "experiments" / EXPERIMENT
     folder.mkdir(parents=True)
     shutil.copy(EXPERIMENTS / EXPERIMENT / FILE, folder)
+    shutil.copytree(EXPERIMENTS / EXPERIMENT / OWN_PATHS, folder / OWN_PATHS)
     return folder.parent
 
 
@@ -61,6 +62,20 @@ def test_the_shipped_quick_set_is_shown_and_says_so(
         "The records that farpath ships, the quick set: 1 runs, 1 stacks on cern, seed 1.",
         "Published with regions of 120 s, measured with 30 s.",
     )
+
+
+def test_columns_on_cpu_are_of_the_readers_own_runs_or_else_of_shipped_ones(
+    results: FilePath, experiments: FilePath
+) -> None:
+    ship(experiments, "quick", QUICK_S)
+    assert records_to_show(results, experiments).campaign.cpu_runs == ()
+    write_seven_regions(experiments / EXPERIMENT / "cpu-records" / "shipped", region_s=5.0)
+    shown = records_to_show(results, experiments)
+    assert [run.record for run in shown.campaign.cpu_runs] == ["shipped"]
+    assert names(shown) == {"quick"}
+    write_seven_regions(results / "paper" / "cpu-records" / "own", region_s=5.0)
+    shown = records_to_show(results, experiments)
+    assert [run.record for run in shown.campaign.cpu_runs] == ["own"]
 
 
 def test_the_shipped_whole_campaign_goes_before_the_quick_set_beside_it(
