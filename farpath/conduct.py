@@ -65,9 +65,20 @@ class Job:
         return self.experiment.runs(self.which)
 
     def states(self, runs: Sequence[WantedRun] | None = None) -> tuple[State, ...]:
-        """What is made and what is not, of all runs or of some."""
+        """What is made and what is not, of all runs or of some, shipped records included.
+
+        Those of the host lab are shown only where there are none of one's own machine.
+        """
         asked = self.runs if runs is None else runs
-        return states(asked, [self.out, self.shipped])
+        if not self.on_host:
+            return states(asked, [self.out, self.shipped])
+        own = self.states_here(asked)
+        return own if any(state.record for state in own) else states(asked, [self.shipped])
+
+    def states_here(self, runs: Sequence[WantedRun] | None = None) -> tuple[State, ...]:
+        """The same for who makes runs: a shipped one of the host lab is another machine's."""
+        asked = self.runs if runs is None else runs
+        return states(asked, [self.out]) if self.on_host else self.states(asked)
 
     @property
     def shipped(self) -> FilePath:

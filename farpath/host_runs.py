@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 
-from farpath.conduct import LOCK, Job, check_space, hours, left_out, say
+from farpath.conduct import LOCK, Job, check_space, hours, say
 from farpath.errors import FarpathError, LabFailedError, MachineLacksError
 from farpath.experiment import FILE, OWN_PATHS
 from farpath.leftovers import alone, fresh_partial, sweep_locks, sweep_partials
-from farpath.made import State, put_aside, states
+from farpath.made import State, put_aside
 from farpath.places import explained
 from farpath.qemu import CODE, OUT, Machine, Speed, parts
 from farpath.record import load_record
@@ -46,21 +46,16 @@ def conduct_on_host(job: Job, in_qemu: bool) -> tuple[State, ...]:
         with alone(job.out / LOCK, f"conducts a campaign in {job.out}"):
             sweep_partials(job.out)
             sweep_locks(job.out)
-            found = own_states(job)
-            for line in left_out(job.out, found):
-                say(line)
+            found = job.states_here()
+            if older := sum(state.other_code for state in found):
+                say(f"made by another version of farpath's code, and counted: {older} records")
             todo = [state for state in found if state.record is None]
             say(f"{len(found) - len(todo)} of {len(found)} runs made, {len(todo)} left")
             if todo:
                 check_space(job.out, 1)
                 with _qemu_maker(job, len(todo)) if in_qemu else _own_maker(job, todo) as make:
                     _make_all(todo, make)
-            return own_states(job)
-
-
-def own_states(job: Job) -> tuple[State, ...]:
-    """What is made in the job's own place for records."""
-    return states(job.runs, [job.out])
+            return job.states_here()
 
 
 def _make_all(todo: Sequence[State], make: Maker) -> None:
@@ -70,7 +65,7 @@ def _make_all(todo: Sequence[State], make: Maker) -> None:
         say(f"{state.run.label}: begun, {number} of {len(todo)}")
         try:
             place = make(state)
-        except (MachineLacksError, KeyboardInterrupt):
+        except MachineLacksError:
             raise
         except FarpathError as error:
             said = [f"  {line}" for line in error.detail.splitlines()[-TAIL_LINES:]]

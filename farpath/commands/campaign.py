@@ -132,7 +132,7 @@ def campaign(
 def _list(job: Job) -> None:
     from farpath.conduct import left_out
 
-    found = job.states()
+    found = job.states_here()
     for number, state in enumerate(found):
         place = state.record or (f"to be made: {state.problem}" if state.problem else "to be made")
         print(f"{number:>4}  {state.run.label:<34} {place}")
@@ -151,7 +151,7 @@ def _make_one(job: Job, index: int) -> None:
     runs = job.runs
     if not 0 <= index < len(runs):
         raise BadInputError(f"INDEX is {index}: it must be from 0 to {len(runs) - 1}")
-    state = job.states(runs[index : index + 1])[0]
+    state = job.states_here(runs[index : index + 1])[0]
     if state.record is not None:
         print(state.record)
         return

@@ -15,7 +15,7 @@ STACK = "htcp_2004"
 
 @pytest.fixture(scope="module")
 def record(machine: Machine, cpu_job: Job) -> Record:
-    (state,) = (s for s in host_runs.own_states(cpu_job) if s.run.plan.stacks[0].label == STACK)
+    (state,) = (s for s in cpu_job.states_here() if s.run.plan.stacks[0].label == STACK)
     cpu_job.out.mkdir(exist_ok=True)
     return load_record(host_runs.make_in(machine, cpu_job, state))
 
@@ -31,7 +31,7 @@ def test_a_stack_of_2004_ran_as_a_module_for_the_machines_kernel(record: Record)
 
 
 def test_the_record_counts_as_made(record: Record, cpu_job: Job) -> None:
-    made = [state.record for state in host_runs.own_states(cpu_job) if state.record]
+    made = [state.record for state in cpu_job.states_here() if state.record]
     assert made == [record.directory]
 
 

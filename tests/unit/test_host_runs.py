@@ -85,7 +85,10 @@ def test_a_shipped_record_is_another_machines_and_does_not_count_as_made(
     written(there.shipped / "its", state, record)
     assert there.shipped == folder / "cpu-records"
     assert there.states()[0].record == there.shipped / "its"
-    assert host_runs.own_states(there)[0].record is None
+    assert there.states_here()[0].record is None
+    # With one of one's own those of another machine are not shown
+    written(job.out / "own", there.states()[1], record)
+    assert [bool(state.record) for state in there.states()[:2]] == [False, True]
 
 
 class FakeMachine:
@@ -108,7 +111,7 @@ class FakeMachine:
 def test_a_record_leaves_the_machine_whole_and_what_is_in_its_way_is_put_aside(
     job: Job, record: Record, tmp_path: FilePath
 ) -> None:
-    state = host_runs.own_states(job)[1]
+    state = job.states_here()[1]
     inside = written(tmp_path / "machine" / "place-0123456789", state, record)
     (job.out / inside.name).mkdir(parents=True)
     (job.out / inside.name / RECORD_FILE).write_text("damaged")
@@ -123,7 +126,7 @@ def test_a_record_leaves_the_machine_whole_and_what_is_in_its_way_is_put_aside(
 def test_a_run_that_fails_in_the_machine_fails_with_its_last_line(
     job: Job, tmp_path: FilePath
 ) -> None:
-    state = host_runs.own_states(job)[0]
+    state = job.states_here()[0]
     machine: Any = FakeMachine(tmp_path, Done(5, "", "network built\nfarpath: too slow\n"))
     with pytest.raises(LabFailedError, match=r"^too slow$"):
         host_runs.make_in(machine, job, state)
