@@ -60,17 +60,17 @@ def tables(
     """Tables 1 and 2 over all stacks, means and deviations, beside published."""
     from farpath.agreement import all_sheets, known_stacks
     from farpath.experiment import load_experiment
+    from farpath.lab.images import PROJECT
     from farpath.places import write_text
     from farpath.sheet import FORMS, SUFFIXES, file_name
 
     if form not in FORMS:
         raise BadInputError(f"FORMAT is '{form}': it must be one of {', '.join(FORMS)}")
-    if held_out is None:
-        stacks = load_experiment(EXPERIMENT).held_out if records is None else ()
-    else:
-        stacks = tuple(text for text in held_out.split(",") if text)
-    held = known_stacks(stacks)
-    sheets = all_sheets(_campaign(records, cpu_records), path, held)
+    campaign = _campaign(records, cpu_records)
+    stacks = tuple(text for text in (held_out or "").split(",") if text)
+    if held_out is None and records is None:
+        stacks = load_experiment(EXPERIMENT, PROJECT / "experiments").held_out
+    sheets = all_sheets(campaign, path, known_stacks(stacks))
     if out is None:
         print("\n".join(FORMS[form](sheet) for sheet in sheets), end="")
         return
