@@ -202,7 +202,7 @@ def test_a_search_without_trials_has_no_best(directory: FilePath) -> None:
         best_trial(load_search(directory))
 
 
-@pytest.mark.parametrize("name", ["cern", "ufl"])
+@pytest.mark.parametrize("name", ["cern", "ufl", "caltech"])
 def test_a_studied_path_is_the_best_model_of_its_search_rounded(name: str) -> None:
     search = load_search(PROJECT / "experiments" / "path-models" / name)
     found = path_by_name(name)
