@@ -189,6 +189,7 @@ def _fill(
             checks.check_congestion(raw.raw, plan)
             checks.check_windows(samples, plan)
             checks.check_background(raw.readback, plan)
+            checks.check_droppers(raw.readback, plan)
         cpu = checks.sender_cpu(raw.raw, plan, cpu_mhz())
         cost = {
             "wall_s": raw.wall_s,
