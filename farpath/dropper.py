@@ -95,9 +95,7 @@ class Dropper:
         return exact, exact
 
 
-def _bursts(
-    chance: random.Random, enter: float, leave: float, loss: float = 1.0
-) -> Iterator[int]:
+def _bursts(chance: random.Random, enter: float, leave: float, loss: float = 1.0) -> Iterator[int]:
     """Numbers of the packets lost by a Gilbert-Elliott chain, without end.
 
     Before each packet the state may change; how many packets pass until it does is drawn
@@ -160,7 +158,9 @@ def parse_droppers(text: str) -> tuple[Dropper, ...]:
     if not found:
         raise BadInputError("DROP is empty: leave it out, or give one, as in every:1000")
     for one, other in combinations(found, 2):
-        if one.direction == other.direction and ("" in (one.flow, other.flow) or one.flow == other.flow):
+        if one.direction == other.direction and (
+            "" in (one.flow, other.flow) or one.flow == other.flow
+        ):
             raise BadInputError(f"DROP has '{one}' and '{other}', which take the same packets")
     return found
 
@@ -168,7 +168,9 @@ def parse_droppers(text: str) -> tuple[Dropper, ...]:
 def _parse_one(word: str) -> Dropper:
     kind, _, rest = word.partition(":")
     if kind not in KINDS:
-        raise BadInputError(f"DROP is '{word}': it must begin with one of {', '.join(KINDS)}, as in every:1000")
+        raise BadInputError(
+            f"DROP is '{word}': it must begin with one of {', '.join(KINDS)}, as in every:1000"
+        )
     parts = [part for part in rest.split(",") if part]
     options = dict(part.split("=", 1) for part in parts if "=" in part)
     if unknown := sorted(set(options) - {"flow", "direction"}):
