@@ -59,7 +59,7 @@ help:
 	Variables of make experiment, all optional; a unit may follow a number:
 	  PATH_NAME=cern   a path of topologies/paths     RTT=164ms      base round-trip time
 	  RATE=450Mbit     bottleneck rate                BUFFER=10MB    bottleneck buffer
-	  LOSS=2e-6        random loss                    DROP=...       not offered yet
+	  LOSS=2e-6        random loss                    DROP=every:1000  packets to lose
 	  BACKGROUND=25%   other traffic, or none         MTU=1500       packet size
 	  STACK=htcp       what the flows run             ERA=2004       stacks and hosts of that time
 	  REGION=120s      length of a region             SEED=1         all random choices

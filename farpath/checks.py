@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from farpath.background import sent_bytes, turns
+from farpath.dropper import horizon_packets
 from farpath.errors import CheckFailedError, LabFailedError
 from farpath.flows import iperf3, ping, socat, tc
 from farpath.path import Path
@@ -104,6 +105,24 @@ def check_background(readback: Mapping[str, Any], plan: Plan) -> None:
             f"background traffic was {sent / 1e6:.1f} MB, not {wanted / 1e6:.1f} MB "
             f"(within {allowed / 1e6:.1f} MB)"
         )
+
+
+def check_droppers(readback: Mapping[str, Any], plan: Plan) -> None:
+    """Raise CheckFailedError if other packets were dropped than the plan's droppers say."""
+    for dropper, found in zip(plan.droppers, readback["after"]["droppers"], strict=True):
+        seen, lost = found["seen"], found["lost"]
+        if dropper.kind == "burst" and seen > horizon_packets(plan.path, plan.schedule.duration_s):
+            raise CheckFailedError(
+                f"DROP {dropper} saw {seen:,} packets, more than its bursts were drawn for: "
+                "the flows send far above the bottleneck's rate"
+            )
+        fewest, most = dropper.expected(seen, plan.seed)
+        if not fewest <= lost <= most:
+            wanted = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+            never = ": a packet that was to be lost never came" if lost < fewest else ""
+            raise CheckFailedError(
+                f"DROP {dropper} took {lost:,} of {seen:,} packets, not {wanted}{never}"
+            )
 
 
 def check_flows(samples: Samples, plan: Plan) -> None:

@@ -88,7 +88,9 @@ def run(
     rate: Annotated[str | None, typer.Option(help="Bottleneck rate: 450Mbit/s.")] = None,
     buffer: Annotated[str | None, typer.Option(help="Bottleneck buffer: 10.5MB.")] = None,
     loss: Annotated[str | None, typer.Option(help="Random loss: 2e-6 or 0.01%.")] = None,
-    drop: Annotated[str | None, typer.Option(help="Induced loss; not offered yet.")] = None,
+    drop: Annotated[
+        str | None, typer.Option(help="Packets to lose: every:1000, at:30s, ...")
+    ] = None,
     background: Annotated[
         str | None, typer.Option(help="Part of the rate for other traffic: 25%, or none.")
     ] = None,
@@ -117,15 +119,14 @@ def run(
 ) -> None:
     """Run the seven-region test and show its row of tables 1 and 2."""
     from farpath import eras, inputs, units
+    from farpath.dropper import parse_droppers
     from farpath.lab.host_images import host_images
     from farpath.progress import RunProgress
-    from farpath.run import make_plan
+    from farpath.run import make_plan, with_droppers
     from farpath.run import run as run_plan
     from farpath.schedule import seven_regions
 
     clock = _clock(lab, clock)
-    if drop is not None:
-        raise BadInputError(f"DROP is '{drop}': induced loss is not offered; LOSS=2e-6 is random")
     region_s = units.parse_duration_s(region)
     asked, origins = inputs.resolve_path(path, rtt, rate, buffer, loss, mtu, background)
     hosts = None if era is None else eras.era_by_text(era)
@@ -133,6 +134,8 @@ def run(
     own = _own_stacks(stack, lab)
     schedule = seven_regions(own[0].label if own else stack, region_s)
     plan = make_plan(asked, schedule, number, clock, hosts, own, lab)
+    if drop is not None:
+        plan = with_droppers(plan, parse_droppers(drop))
     if sender_image is not None:
         plan = dataclasses.replace(plan, images=host_images(sender_image, plan))
     print(f"path {asked.name}: {asked.title}", file=sys.stderr)
@@ -189,6 +192,8 @@ def _print_tables(record: Record, origins: dict[str, str]) -> None:
             value = f"{len(value)} settings"
         shown = f"{value:,}" if isinstance(value, int | float) else str(value)
         print(f"  {name:<12} {shown:>14}  {origin}")
+    for found in record.droppers:
+        print(f"drop {found['dropper']}: {found['lost']:,} of {found['seen']:,} packets")
     _print_stacks(plan)
     summary = summarise(record.samples, plan, record.cpu)
     printed = published_beside(plan)

@@ -39,6 +39,7 @@ WORDS = frozenset({"title", "sources"})
 #: The code that decides what a run measures; an edit elsewhere leaves records valid.
 DECIDING_CODE = (
     "farpath/background.py",
+    "farpath/dropper.py",
     "farpath/era.py",
     "farpath/guest",
     "farpath/flows",

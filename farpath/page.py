@@ -166,6 +166,7 @@ def _path_facts(record: Record) -> Facts:
     names = ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
     values = {name: _shown(getattr(path, name)) for name in names}
     values["background"] = str(path.background or "none")
+    values["droppers"] = " ".join(map(str, record.plan.droppers)) or "none"
     return Facts(
         f"Path {path.name}",
         tuple((name, value, path.sources.get(name, "")) for name, value in values.items()),

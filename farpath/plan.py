@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from farpath.dropper import Dropper, check_dropper
 from farpath.era import MODERN, Era
 from farpath.errors import BadInputError
 from farpath.image import HostImage
@@ -88,7 +89,9 @@ class Plan:
     """One run: path, schedule, settings and seed; its stacks and its hosts' era.
 
     ``stacks``: one for each label that flows name. ``images``: users' own, by the end
-    hosts that start from them.
+    hosts that start from them. ``droppers``: packets lost on purpose.
+
+    Raises :class:`~farpath.errors.BadInputError` for a dropper that can have nothing to drop.
     """
 
     path: Path
@@ -99,6 +102,11 @@ class Plan:
     stacks: tuple[Stack, ...] = ()
     era: Era = MODERN
     images: Mapping[str, HostImage] = field(default_factory=dict)
+    droppers: tuple[Dropper, ...] = ()
+
+    def __post_init__(self) -> None:
+        for dropper in self.droppers:
+            check_dropper(dropper, self.path, self.schedule)
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -144,6 +152,10 @@ class Plan:
             images={
                 host: HostImage.from_dict(image) for host, image in data.get("images", {}).items()
             },
+            droppers=tuple(
+                Dropper(**{**dropper, "numbers": tuple(dropper["numbers"])})
+                for dropper in data.get("droppers", ())
+            ),
         )
 
 

@@ -216,6 +216,12 @@ class Record:
         return Plan.from_dict(self.data["plan"])
 
     @property
+    def droppers(self) -> list[dict[str, Any]]:
+        """What each dropper saw and lost."""
+        found: list[dict[str, Any]] = self.data["readback"].get("after", {}).get("droppers", [])
+        return found
+
+    @property
     def cpu(self) -> dict[str, float] | None:
         """CPU time of the sending programs, where it was counted."""
         found: dict[str, float] | None = self.data["readback"].get("cpu")

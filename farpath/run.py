@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath import __version__
+from farpath.dropper import Dropper
 from farpath.era import Era
 from farpath.eras import era_by_text
 from farpath.identity import code_identity, source_identity
@@ -83,6 +84,18 @@ def make_plan(
     )
     hosts = era or era_by_text(era_of(stacks))
     return Plan(path, schedule, settings, seed, stacks=stacks, era=hosts)
+
+
+def with_droppers(plan: Plan, droppers: tuple[Dropper, ...]) -> Plan:
+    """A plan that loses packets on purpose; its path is called ``<name>-dropping``.
+
+    What is published of a path is not of one with droppers. Raises BadInputError for a
+    dropper that can have nothing to drop.
+    """
+    path = replace(
+        plan.path, name=f"{plan.path.name}-dropping", title=f"{plan.path.title}, with droppers"
+    )
+    return replace(plan, path=path, droppers=droppers)
 
 
 def place_name(plan: Plan, images: Images) -> str:
@@ -204,6 +217,7 @@ def _fill(
             checks.check_congestion(raw.raw, plan)
             checks.check_windows(samples, plan)
             checks.check_background(raw.readback, plan)
+            checks.check_droppers(raw.readback, plan)
         cpu = checks.sender_cpu(raw.raw, plan, cycles_mhz())
         cost = {
             "wall_s": raw.wall_s,

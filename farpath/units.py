@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 #: Curves are smoothed over 5 s, so a region is no shorter; iperf3 runs for at most
 #: 86400 s, and the longest flow spans eight regions.
 REGION_S_RANGE = (5.0, 10_800.0)
+MOMENT_S_RANGE = (0.0, 86_400.0)
 
 _QUANTITY = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(\S*)")
 _NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
@@ -141,6 +142,15 @@ def parse_duration_s(
     if value != round(value):
         raise _refuse(name, text, kind, ", which is not a whole number of seconds")
     return value
+
+
+def parse_moment_s(text: str, name: str) -> float:
+    """A time from a schedule's start, in s; a unit is required.
+
+    >>> parse_moment_s("1.5min", "AT")
+    90.0
+    """
+    return _parse_time(name, text, _Kind("a time", "30s", "second", MOMENT_S_RANGE, "s"))
 
 
 def _rate_unit(unit: str) -> str:

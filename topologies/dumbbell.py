@@ -17,12 +17,19 @@ The delay comes first because netem lets go of a packet's sending socket, as a
 network card does once a packet has left. With the bottleneck first, TCP small
 queues (net/ipv4/tcp_output.c) would see the path's buffer as its own host's and
 keep it empty.
+
+Droppers stand where a trunk's packets arrive, behind the delay line: towards the receiver
+before the bottleneck, towards the sender before its switch.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from mininet.topo import Topo
 
+from farpath.dropper import BACK, THERE
 from farpath.guest.links import Bottleneck, Delay, Sources, card_of, lateness_s
 from farpath.plan import BACKGROUND, PINGER, Plan
 
@@ -32,6 +39,7 @@ class Dumbbell(Topo):
 
     receivers = ("receiver",)
     bottleneck = "s2-eth2"
+    dropping: ClassVar[Mapping[str, str]] = {THERE: "s2-eth1", BACK: "s1-eth1"}
 
     def build(self, plan: Plan) -> None:
         """Lay the dumbbell out; the plan's seed decides which packets are lost.

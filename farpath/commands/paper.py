@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from farpath.campaign import Campaign
     from farpath.claims import Verdict
 
-#: The project's own campaign, below its folder.
-SUMMARY_FILE = FilePath("experiments") / "seven-regions" / "summary.json"
+#: The project's own campaign, and what there is of it below the project's folder.
+EXPERIMENT = "seven-regions"
+SUMMARY_FILE = FilePath("experiments") / EXPERIMENT / "summary.json"
 
 Records = Annotated[
     FilePath | None,
@@ -48,19 +49,28 @@ def tables(
     path: Annotated[str | None, typer.Option(help="Tables 1 and 2 of this path only.")] = None,
     form: Annotated[str, typer.Option("--format", help="text, markdown, latex or csv.")] = "text",
     held_out: Annotated[
-        str, typer.Option(help="Stacks that no path was fitted to: hstcp_2004,ltcp,...")
-    ] = "",
+        str | None,
+        typer.Option(
+            help="Stacks that no path was fitted to: hstcp_2004,ltcp,...; of the project's "
+            "campaign its own if absent."
+        ),
+    ] = None,
     out: OutDir = None,
 ) -> None:
     """Tables 1 and 2 over all stacks, means and deviations, beside published."""
     from farpath.agreement import all_sheets, known_stacks
+    from farpath.experiment import load_experiment
+    from farpath.lab.images import PROJECT
     from farpath.places import write_text
     from farpath.sheet import FORMS, SUFFIXES, file_name
 
     if form not in FORMS:
         raise BadInputError(f"FORMAT is '{form}': it must be one of {', '.join(FORMS)}")
-    held = known_stacks([text for text in held_out.split(",") if text])
-    sheets = all_sheets(_campaign(records, cpu_records), path, held)
+    campaign = _campaign(records, cpu_records)
+    stacks = tuple(text for text in (held_out or "").split(",") if text)
+    if held_out is None and records is None:
+        stacks = load_experiment(EXPERIMENT, PROJECT / "experiments").held_out
+    sheets = all_sheets(campaign, path, known_stacks(stacks))
     if out is None:
         print("\n".join(FORMS[form](sheet) for sheet in sheets), end="")
         return

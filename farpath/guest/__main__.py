@@ -12,6 +12,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.guest import congestion, system
+from farpath.guest.droppers import Droppers
 from farpath.guest.ground import Ground, ground_here
 from farpath.guest.hosts import EndHosts
 from farpath.guest.network import Network
@@ -57,7 +58,8 @@ def play(share: FilePath, ground: Ground) -> None:
         return
     raw = FilePath("/tmp") / RAW_DIR
     raw.mkdir()
-    traffic = Traffic(plan, network, hosts, raw)
+    droppers = Droppers(plan, network)
+    traffic = Traffic(plan, network, hosts, raw, droppers.moments())
     say("idle-pings", output=traffic.ping_idle_path(IDLE_PINGS))
     with ground.watched(raw) as sample:
 
@@ -69,7 +71,7 @@ def play(share: FilePath, ground: Ground) -> None:
     if ground.shared:
         traffic.await_idle_path()
         traffic.ping_idle_path(IDLE_PINGS, "ping-idle-after")
-    after = read_back(plan, network)
+    after = {**read_back(plan, network), "droppers": droppers.counted()}
     if not verified(plan, network, after):
         return
     (share / READBACK_FILE).write_text(json.dumps({"before": before, "after": after}))

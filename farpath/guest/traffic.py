@@ -61,10 +61,16 @@ class QueueSampler:
 
 
 class Traffic:
-    """Plays a schedule on a network and leaves the tools' own output in ``raw``."""
+    """Plays a schedule on a network and leaves the tools' own output in ``raw``.
 
-    def __init__(self, plan: Plan, network: Network, hosts: EndHosts, raw: FilePath) -> None:
+    ``moments``: what else is to be done when.
+    """
+
+    def __init__(
+        self, plan: Plan, network: Network, hosts: EndHosts, raw: FilePath, moments: Moments
+    ) -> None:
         self.plan = plan
+        self.moments = moments
         self.network = network
         self.hosts = hosts
         self.raw = raw
@@ -178,7 +184,7 @@ class Traffic:
             for tick in range(round(schedule.duration_s / step_s) + 1)
         ]
         moments += [(flow.start_s, partial(self._start_flow, flow)) for flow in schedule.flows]
-        moments += self.background.moments()
+        moments += [*self.background.moments(), *self.moments]
         return sorted(moments, key=lambda moment: moment[0])
 
     def play(self, progress: Callable[[float], None]) -> None:

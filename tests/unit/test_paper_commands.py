@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from pathlib import Path as FilePath
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from farpath.campaign import campaign_of, read_figures, write_figures
 from farpath.commands.paper import SUMMARY_FILE
 from farpath.lab import images
+from farpath.lab.images import PROJECT
 from tests.unit.campaigns import (
     published_campaign,
     run_of,
@@ -49,6 +51,8 @@ def test_the_projects_own_summary_is_what_is_judged_where_nothing_is_given(
     place.parent.mkdir(parents=True)
     summary.rename(place)
     assert "30 claims: holds 14, fails 6, undecided 10" in farpath("claims").out
+    shutil.copy(PROJECT / "experiments" / "seven-regions" / "experiment.toml", place.parent)
+    assert "HSTCP (held out)" in farpath("tables").out
 
 
 def test_claims_that_fail_are_a_result_and_no_error(farpath: Farpath, summary: FilePath) -> None:

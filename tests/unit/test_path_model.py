@@ -202,8 +202,15 @@ def test_a_search_without_trials_has_no_best(directory: FilePath) -> None:
         best_trial(load_search(directory))
 
 
-@pytest.mark.parametrize("name", ["cern"])
-def test_a_studied_path_is_the_best_model_of_its_search(name: str) -> None:
+@pytest.mark.parametrize("name", ["cern", "ufl", "caltech"])
+def test_a_studied_path_is_the_best_model_of_its_search_rounded(name: str) -> None:
     search = load_search(PROJECT / "experiments" / "path-models" / name)
-    best = PathModel(**best_trial(search)["model"])
-    assert best.on(path_by_name(name)) == path_by_name(name)
+    found = path_by_name(name)
+    best = PathModel(**best_trial(search)["model"]).on(found)
+    assert (found.rate_bps, found.loss) == (best.rate_bps, best.loss)
+    assert found.buffer_bytes == pytest.approx(best.buffer_bytes, rel=0.01)
+    assert found.background is not None
+    assert best.background is not None
+    rate_bps = found.background.rate_bps
+    assert rate_bps == pytest.approx(best.background.rate_bps, rel=0.01)
+    assert found.background == dataclasses.replace(best.background, rate_bps=rate_bps)

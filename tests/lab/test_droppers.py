@@ -1,0 +1,85 @@
+"""Droppers in the lab: the packets that were named are lost, no others, the same every time."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from farpath.dropper import parse_droppers
+from farpath.errors import CheckFailedError
+from farpath.inputs import resolve_path
+from farpath.plan import Plan
+from farpath.record import Record
+from tests.lab.conftest import RunPlan, single_flow
+
+#: Its window fits into path and buffer: nothing is lost that no dropper takes.
+PATH = dataclasses.replace(
+    resolve_path(rtt="20ms", rate="100Mbit", buffer="1MB")[0], window_bytes=400_000
+)
+
+
+def _dropping(drop: str, stack: str = "reno", duration_s: float = 8.0, flows: int = 1) -> Plan:
+    plan = single_flow(stack, duration_s, PATH, flows=flows)
+    return dataclasses.replace(plan, droppers=parse_droppers(drop))
+
+
+def _counts(record: Record) -> list[tuple[int, int]]:
+    return [
+        (found["seen"], found["lost"]) for found in record.data["readback"]["after"]["droppers"]
+    ]
+
+
+def _retransmits(record: Record) -> dict[str, int]:
+    totals = record.samples.flows.groupby("flow")["retransmits"].sum()
+    return {str(flow): int(total) for flow, total in totals.items()}
+
+
+@pytest.mark.parametrize("stack", ["reno", "udt"])
+def test_each_nth_data_packet_is_lost_exactly_and_always_the_same(
+    run_plan: RunPlan, stack: str
+) -> None:
+    plan = _dropping("every:5000", stack)
+    first, again = run_plan(plan), run_plan(plan)
+    ((seen, lost),) = _counts(first)
+    assert lost == seen // 5000 > 2
+    assert first.fingerprint == again.fingerprint
+
+
+def test_listed_packets_of_one_flow_hurt_no_other(run_plan: RunPlan) -> None:
+    record = run_plan(_dropping("packets:3000,3500,flow=flow2", flows=2))
+    assert _counts(record)[0][1] == 2
+    assert _retransmits(record) == {"flow1": 0, "flow2": 2}
+
+
+def test_a_loss_by_time_comes_at_that_time(run_plan: RunPlan) -> None:
+    record = run_plan(_dropping("at:3.5s,6.5s"))
+    assert _counts(record)[0][1] == 2
+    flow = record.samples.flows
+    assert [round(t_s) for t_s in flow["t_s"][flow["retransmits"] > 0]] == [4, 7]
+
+
+def test_random_and_bursty_losses_come_from_the_seed(run_plan: RunPlan) -> None:
+    random = _dropping("random:1e-3")
+    record = run_plan(random)
+    ((seen, lost),) = _counts(record)
+    assert run_plan(random).fingerprint == record.fingerprint
+    print(f"random: {lost} of {seen} packets, {1e-3 * seen:.0f} expected")
+    burst = _dropping("burst:2e-4,0.5")
+    record = run_plan(burst)
+    ((seen, lost),) = _counts(record)
+    assert lost == len(burst.droppers[0].positions(burst.seed, seen)) > 0
+    other = run_plan(dataclasses.replace(burst, seed=2))
+    assert other.fingerprint != record.fingerprint
+
+
+def test_lost_acknowledgements_cost_no_data(run_plan: RunPlan) -> None:
+    record = run_plan(_dropping("every:10,direction=back"))
+    ((seen, lost),) = _counts(record)
+    assert lost == seen // 10 > 1000
+    assert sum(_retransmits(record).values()) == 0
+
+
+def test_a_listed_packet_that_never_comes_fails_the_run(run_plan: RunPlan) -> None:
+    with pytest.raises(CheckFailedError, match="never came"):
+        run_plan(_dropping("packets:4000000000", duration_s=2.0))
