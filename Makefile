@@ -7,7 +7,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
-RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP BACKGROUND MTU STACK ERA SENDER_IMAGE REGION SEED LAB CLOCK OUT
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU STACK ERA SENDER_IMAGE REGION SEED LAB CLOCK OUT
 OTHER_VARIABLES := CORES LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
@@ -60,7 +60,9 @@ help:
 	  PATH_NAME=cern   a path of topologies/paths     RTT=164ms      base round-trip time
 	  RATE=450Mbit     bottleneck rate                BUFFER=10MB    bottleneck buffer
 	  LOSS=2e-6        random loss                    DROP=every:1000  packets to lose
-	  BACKGROUND=25%   other traffic, or none         MTU=1500       packet size
+	  JITTER=1ms       delay off by up to that        REORDER=0.1%   packets that overtake
+	  DUPLICATE=0.1%   packets that come twice        MTU=1500       packet size
+	  BACKGROUND=25%   other traffic, or none
 	  STACK=htcp       what the flows run             ERA=2004       stacks and hosts of that time
 	  REGION=120s      length of a region             SEED=1         all random choices
 	  SENDER_IMAGE=./mine.tar   an image of yours for sender and receiver, or for one: receiver=./mine.tar
@@ -136,7 +138,8 @@ experiment:
 	"$${farpath[@]}" run \
 		$${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--rate=$$RATE"} \
 		$${BUFFER:+"--buffer=$$BUFFER"} $${LOSS:+"--loss=$$LOSS"} $${DROP:+"--drop=$$DROP"} \
-		$${BACKGROUND:+"--background=$$BACKGROUND"} \
+		$${JITTER:+"--jitter=$$JITTER"} $${REORDER:+"--reorder=$$REORDER"} \
+		$${DUPLICATE:+"--duplicate=$$DUPLICATE"} $${BACKGROUND:+"--background=$$BACKGROUND"} \
 		$${MTU:+"--mtu=$$MTU"} $${STACK:+"--stack=$$STACK"} $${ERA:+"--era=$$ERA"} \
 		$${SENDER_IMAGE:+"--sender-image=$$SENDER_IMAGE"} $${REGION:+"--region=$$REGION"} \
 		$${SEED:+"--seed=$$SEED"} $${LAB:+"--lab=$$LAB"} $${CLOCK:+"--clock=$$CLOCK"} \

@@ -94,6 +94,13 @@ def run(
     background: Annotated[
         str | None, typer.Option(help="Part of the rate for other traffic: 25%, or none.")
     ] = None,
+    jitter: Annotated[
+        str | None, typer.Option(help="How far a packet's delay may be off: 1ms.")
+    ] = None,
+    reorder: Annotated[
+        str | None, typer.Option(help="Packets that overtake all others: 0.1%.")
+    ] = None,
+    duplicate: Annotated[str | None, typer.Option(help="Packets that arrive twice: 0.1%.")] = None,
     mtu: Annotated[str | None, typer.Option(help="IP packet size in bytes: 1500.")] = None,
     stack: Annotated[
         str, typer.Option(help="A name of 'farpath stacks', or name:parameter=value,...")
@@ -128,7 +135,11 @@ def run(
 
     clock = _clock(lab, clock)
     region_s = units.parse_duration_s(region)
-    asked, origins = inputs.resolve_path(path, rtt, rate, buffer, loss, mtu, background)
+    asked, origins = inputs.resolve_path(
+        path, rtt, background,
+        rate=rate, buffer=buffer, loss=loss, mtu=mtu,
+        jitter=jitter, reorder=reorder, duplicate=duplicate,
+    )  # fmt: skip
     hosts = None if era is None else eras.era_by_text(era)
     number = _seed(seed)
     own = _own_stacks(stack, lab)

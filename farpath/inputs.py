@@ -6,7 +6,8 @@ import dataclasses
 import difflib
 import json
 import tomllib
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,19 @@ NEEDED_SETTINGS = (
     "net.ipv4.tcp_wmem",
     "net.ipv4.tcp_mem",
 )
+#: What a path may be given on the command line beside its RTT and other traffic, by the
+#: option's name: the field, and what reads its text.
+FIELDS: Mapping[str, tuple[str, Callable[[str], float]]] = {
+    "rate": ("rate_bps", units.parse_rate_bps),
+    "buffer": ("buffer_bytes", units.parse_bytes),
+    "loss": ("loss", units.parse_fraction),
+    "mtu": ("mtu_bytes", units.parse_mtu),
+    "jitter": ("jitter_ms", units.parse_jitter_ms),
+    "reorder": ("reorder", partial(units.parse_fraction, name="REORDER")),
+    "duplicate": ("duplicate", partial(units.parse_fraction, name="DUPLICATE")),
+}
+#: Fields that need no source where they are not there.
+OPTIONAL_FIELDS = ("sysctl", "background", "jitter_ms", "reorder", "duplicate")
 #: What a path gets whose RTT is no named path's.
 DEFAULT_RATE_BPS = 450_000_000
 DEFAULT_MTU_BYTES = 1500
@@ -54,7 +68,7 @@ def _without_sources(data: dict[str, Any]) -> list[str]:
     sources = data.get("sources", {})
     if not isinstance(sources, dict):
         return []
-    wanted = [*NUMERIC_FIELDS, *(name for name in ("sysctl", "background") if data.get(name))]
+    wanted = [*NUMERIC_FIELDS, *(name for name in OPTIONAL_FIELDS if data.get(name))]
     return [
         f"sources.{name}: missing; say in a sentence where {name} comes from"
         for name in wanted
@@ -190,6 +204,7 @@ def _own_path(rtt_ms: float, given: dict[str, Any]) -> tuple[Path, dict[str, str
         mtu_bytes=mtu_bytes,
         window_bytes=window_bytes,
         sysctl=_sysctl_for(window_bytes),
+        **{name: given[name] for name in OPTIONAL_FIELDS if name in given},
     )
     return path, {**origins, **dict.fromkeys(given, "given")}
 
@@ -206,28 +221,15 @@ def _background(path: Path, rate_bps: int, part: float | None) -> Background | N
     return Background.taking(part, rate_bps, like.sources, like.on_s, like.off_s)
 
 
-def _given(
-    rate: str | None, buffer: str | None, loss: str | None, mtu: str | None
-) -> dict[str, Any]:
-    values = {
-        "rate_bps": None if rate is None else units.parse_rate_bps(rate),
-        "buffer_bytes": None if buffer is None else units.parse_bytes(buffer),
-        "loss": None if loss is None else units.parse_fraction(loss),
-        "mtu_bytes": None if mtu is None else units.parse_mtu(mtu),
-    }
-    return {name: value for name, value in values.items() if value is not None}
-
-
 def resolve_path(
     name: str | None = None,
     rtt: str | None = None,
-    rate: str | None = None,
-    buffer: str | None = None,
-    loss: str | None = None,
-    mtu: str | None = None,
     background: str | None = None,
+    **texts: str | None,
 ) -> tuple[Path, dict[str, str]]:
     """The path that the command line's texts mean, and each field's origin.
+
+    ``texts``: by the names of :data:`FIELDS`.
 
     A name or a named path's RTT takes that path, another RTT stated defaults,
     neither the default path; the other texts override. Other traffic stays as large
@@ -236,7 +238,11 @@ def resolve_path(
     The origins are also the path's ``sources``. Raises :class:`BadInputError`.
     """
     rtt_ms = None if rtt is None else units.parse_rtt_ms(rtt)
-    given = _given(rate, buffer, loss, mtu)
+    given: dict[str, Any] = {}
+    for word, text in texts.items():
+        field, parse = FIELDS[word]
+        if text is not None:
+            given[field] = parse(text)
     part = None if background is None else units.parse_background(background)
     base = _base_path(name, rtt_ms)
     if base is None:

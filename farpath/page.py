@@ -165,6 +165,9 @@ def _path_facts(record: Record) -> Facts:
     path = record.plan.path
     names = ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
     values = {name: _shown(getattr(path, name)) for name in names}
+    for name in ("jitter_ms", "reorder", "duplicate"):
+        if value := getattr(path, name):
+            values[name] = _shown(value)
     values["background"] = str(path.background or "none")
     values["droppers"] = " ".join(map(str, record.plan.droppers)) or "none"
     return Facts(

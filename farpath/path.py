@@ -18,6 +18,10 @@ RTT_MS_RANGE = (0.01, 10_000.0)
 RATE_BPS_RANGE = (100_000, 10_000_000_000)
 BUFFER_BYTES_RANGE = (3_000, 1 << 30)
 LOSS_RANGE = (0.0, 0.5)
+REORDER_RANGE = (0.0, 0.5)
+DUPLICATE_RANGE = (0.0, 0.5)
+#: Jitter of less than netem's clock is none.
+JITTER_MS_RANGE = (0.0, 1_000.0)
 MTU_BYTES_RANGE = (576, 9_000)
 WINDOW_BYTES_RANGE = (65_536, 1 << 29)
 
@@ -46,6 +50,10 @@ class Path:
     independent of every other. ``mtu_bytes``: IP packet size. ``window_bytes``:
     the largest window a receiver advertises. ``sysctl``: settings of sender and
     receiver. ``background``: other traffic towards the receiver, if there is any.
+    ``jitter_ms``: how far a packet's delay towards the receiver may be off either way,
+    evenly distributed; packets overtake each other. ``reorder``: probability that a packet
+    towards the receiver overtakes all that are on their way, as if it had no delay.
+    ``duplicate``: probability that a packet arrives there twice.
     ``sources``: for each of these, where its value comes from.
 
     Raises :class:`~farpath.errors.BadInputError` for a value out of range or
@@ -62,6 +70,9 @@ class Path:
     window_bytes: int
     sysctl: Mapping[str, str] = field(default_factory=dict)
     background: Background | None = None
+    jitter_ms: float = 0.0
+    reorder: float = 0.0
+    duplicate: float = 0.0
     sources: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -76,6 +87,14 @@ class Path:
         _require("rate_bps", self.rate_bps, RATE_BPS_RANGE, " bit/s", at)
         _require("buffer_bytes", self.buffer_bytes, BUFFER_BYTES_RANGE, " bytes", at)
         _require("loss", self.loss, LOSS_RANGE, "", at)
+        _require("jitter_ms", self.jitter_ms, JITTER_MS_RANGE, " ms", at)
+        _require("reorder", self.reorder, REORDER_RANGE, "", at)
+        _require("duplicate", self.duplicate, DUPLICATE_RANGE, "", at)
+        if self.jitter_ms > self.rtt_ms / 2:
+            raise BadInputError(
+                f"{at}jitter_ms is {self.jitter_ms:g} ms: it must be at most half the RTT of "
+                f"{self.rtt_ms:g} ms, the delay towards the receiver"
+            )
         _require("mtu_bytes", self.mtu_bytes, MTU_BYTES_RANGE, " bytes", at)
         _require("window_bytes", self.window_bytes, WINDOW_BYTES_RANGE, " bytes", at)
         if self.buffer_bytes < 2 * self.frame_bytes:
@@ -94,6 +113,11 @@ class Path:
     def frame_bytes(self) -> int:
         """Bytes of a full Ethernet frame, as tc counts them."""
         return self.mtu_bytes + ETHERNET_HEADER_BYTES
+
+    @property
+    def least_rtt_ms(self) -> float:
+        """The shortest round trip that the path allows."""
+        return self.rtt_ms / 2 if self.reorder else self.rtt_ms - self.jitter_ms
 
     @property
     def one_way_delay_s(self) -> float:

@@ -219,7 +219,9 @@ def rate_part(
 
 def full_rtt_ms(path: Path) -> float:
     """RTT of a ping behind a full bottleneck buffer, its own frame included."""
-    return path.rtt_ms + 8e3 * (path.buffer_bytes + path.frame_bytes) / path.rate_bps
+    return (
+        path.rtt_ms + path.jitter_ms + 8e3 * (path.buffer_bytes + path.frame_bytes) / path.rate_bps
+    )
 
 
 def failing_lateness_ms(path: Path) -> float:
@@ -289,7 +291,8 @@ def judge(found: MachineSummary, path: Path) -> Judgement:
     or a rate off by a tenth. Doubtful is a machine with too little in reserve.
     """
     failing_ms = failing_lateness_ms(path)
-    drift_ms = abs(found.idle_rtt_after_ms - found.idle_rtt_before_ms)
+    # With jitter the least of some pings differs by itself.
+    drift_ms = abs(found.idle_rtt_after_ms - found.idle_rtt_before_ms) - 2 * path.jitter_ms
     return Judgement(
         tuple(_poor(found, path, drift_ms, failing_ms)),
         tuple(_failed(found, path, drift_ms, failing_ms)),
@@ -311,8 +314,9 @@ def _failed(found: MachineSummary, path: Path, drift_ms: float, failing_ms: floa
         )
     if found.idle_rtt_before_ms - path.rtt_ms > failing_ms:
         yield f"the idle path's RTT is {found.idle_rtt_before_ms:.1f} ms, not {path.rtt_ms:g} ms"
-    if found.ping_min_ms < path.rtt_ms - EARLY_MS:
-        yield f"a ping took {found.ping_min_ms:.3f} ms, less than the path's {path.rtt_ms:g} ms"
+    if found.ping_min_ms < path.least_rtt_ms - EARLY_MS:
+        least_ms = path.least_rtt_ms
+        yield f"a ping took {found.ping_min_ms:.3f} ms, less than the path's {least_ms:g} ms"
     if found.late_pings_part > LATE_PINGS_PART:
         yield (
             f"{found.late_pings_part:.0%} of the pings took over {failing_ms:g} ms longer than a "

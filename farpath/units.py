@@ -18,6 +18,7 @@ from farpath.background import PART_RANGE
 from farpath.errors import BadInputError
 from farpath.path import (
     BUFFER_BYTES_RANGE,
+    JITTER_MS_RANGE,
     LOSS_RANGE,
     MTU_BYTES_RANGE,
     RATE_BPS_RANGE,
@@ -127,6 +128,15 @@ def parse_rtt_ms(text: str, name: str = "RTT") -> float:
     164.0
     """
     return _parse_time(name, text, _Kind("a time", "164ms", "millisecond", RTT_MS_RANGE, "ms"))
+
+
+def parse_jitter_ms(text: str, name: str = "JITTER") -> float:
+    """How far a delay may be off, in ms; a unit is required.
+
+    >>> parse_jitter_ms("200us")
+    0.2
+    """
+    return _parse_time(name, text, _Kind("a time", "1ms", "millisecond", JITTER_MS_RANGE, "ms"))
 
 
 def parse_duration_s(

@@ -49,7 +49,12 @@ class Dumbbell(Topo):
         """
         path, seed = plan.path, plan.seed
         near, far = self.addSwitch("s1"), self.addSwitch("s2")
-        there = Delay(path.one_way_delay_s, path.loss, seed)
+        there = Delay(
+            *(path.one_way_delay_s, path.loss, seed),
+            jitter_s=path.jitter_ms / 1e3,
+            reorder=path.reorder,
+            duplicate=path.duplicate,
+        )
         back = Delay(path.one_way_delay_s, 0.0, seed)
         late_s = lateness_s(plan.settings.clock, path.rate_bps, path.frame_bytes)
         narrow = Bottleneck(path.rate_bps, path.buffer_bytes, path.frame_bytes, late_s)

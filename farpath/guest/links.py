@@ -95,11 +95,17 @@ class Bottleneck:
 
 @dataclass(frozen=True)
 class Delay:
-    """A delay line with independent loss: netem (net/sched/sch_netem.c)."""
+    """A delay line with independent loss: netem (net/sched/sch_netem.c).
+
+    ``jitter_s``, ``reorder`` and ``duplicate`` are as a path's.
+    """
 
     delay_s: float
     loss: float
     seed: int
+    jitter_s: float = 0.0
+    reorder: float = 0.0
+    duplicate: float = 0.0
 
     @property
     def delay_ns(self) -> int:
@@ -108,10 +114,13 @@ class Delay:
 
     def tc_lines(self, port: str) -> list[str]:
         """What ``tc -batch`` is told for a port."""
+        jitter = f"{round(self.jitter_s * 1e9)}ns " if self.jitter_s else ""
         loss = f"loss random {self.loss:.12%} " if self.loss else ""
+        duplicate = f"duplicate {self.duplicate:.12%} " if self.duplicate else ""
+        reorder = f"reorder {self.reorder:.12%} " if self.reorder else ""
         return [
             f"qdisc add dev {port} root handle 1: netem limit {DELAY_LIMIT_PACKETS} "
-            f"delay {self.delay_ns}ns {loss}seed {self.seed}"
+            f"delay {self.delay_ns}ns {jitter}{loss}{duplicate}{reorder}seed {self.seed}"
         ]
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
@@ -125,9 +134,17 @@ class Delay:
         delay_s = options.get("delay", {}).get("delay", 0.0)
         if not math.isclose(delay_s, self.delay_s, rel_tol=SIX_DIGITS, abs_tol=1e-9):
             found.append(f"delay is {delay_s} s, not {self.delay_s}")
-        loss = options.get("loss-random", {}).get("loss", 0.0)
-        if not math.isclose(loss, self.loss, rel_tol=SIX_DIGITS, abs_tol=PROBABILITY_STEP):
-            found.append(f"loss is {loss:g}, not {self.loss:g}")
+        jitter_s = options.get("delay", {}).get("jitter", 0.0)
+        if not math.isclose(jitter_s, self.jitter_s, rel_tol=SIX_DIGITS, abs_tol=1e-9):
+            found.append(f"jitter is {jitter_s} s, not {self.jitter_s}")
+        for option, name, wanted in (
+            ("loss-random", "loss", self.loss),
+            ("duplicate", "duplicate", self.duplicate),
+            ("reorder", "reorder", self.reorder),
+        ):
+            part = options.get(option, {}).get(name, 0.0)
+            if not math.isclose(part, wanted, rel_tol=SIX_DIGITS, abs_tol=PROBABILITY_STEP):
+                found.append(f"{name} is {part:g}, not {wanted:g}")
         if options.get("seed") != self.seed:
             found.append(f"seed is {options.get('seed')}, not {self.seed}")
         return found

@@ -180,3 +180,22 @@ def test_no_path_has_a_negative_infinite_or_undefined_value(field: str, value: f
     changed: dict[str, Any] = {field: value}
     with pytest.raises(BadInputError, match=f"path x: {field} is"):
         dataclasses.replace(good, **changed)
+
+
+def test_jitter_reordering_and_duplicates_can_be_given() -> None:
+    given = {"jitter": "1ms", "reorder": "0.1%", "duplicate": "1e-4"}
+    for rtt in ("50ms", "164ms"):
+        found, origins = inputs.resolve_path(rtt=rtt, **given)
+        assert (found.jitter_ms, found.reorder, found.duplicate) == (1.0, 1e-3, 1e-4)
+        assert origins["jitter_ms"] == origins["reorder"] == origins["duplicate"] == "given"
+    assert found.name == "cern-changed"
+    with pytest.raises(BadInputError, match="jitter_ms is 30 ms: it must be at most half the RTT"):
+        inputs.resolve_path(rtt="50ms", jitter="30ms")
+
+
+def test_a_path_file_with_jitter_says_where_it_is_from(tmp_path: FilePath) -> None:
+    text = inputs.named_paths()["cern"].read_text()
+    file = tmp_path / "cern.toml"
+    file.write_text(text.replace("rtt_ms = 164\n", "rtt_ms = 164\njitter_ms = 1.0\n"))
+    with pytest.raises(BadInputError, match=r"sources\.jitter_ms: missing"):
+        inputs.load_path(file)

@@ -249,3 +249,20 @@ def test_in_real_time_a_bucket_has_room_for_a_second_frame(rate_bps: int) -> Non
     late_s = links.lateness_s("wall", rate_bps, 1514)
     assert links.bucket_bytes(rate_bps, 1514, late_s) >= 2 * 1514
     assert links.lateness_s("virtual", rate_bps, 1514) == links.LATENESS_S["virtual"]
+
+
+def test_jitter_duplicates_and_reordering_are_asked_of_netem_and_read_back() -> None:
+    queue = Delay(0.01, 0.0, 1, jitter_s=0.001, reorder=0.01, duplicate=0.02)
+    assert queue.tc_lines("X") == [
+        "qdisc add dev X root handle 1: netem limit 2000000 delay 10000000ns 1000000ns "
+        "duplicate 2.000000000000% reorder 1.000000000000% seed 1"
+    ]
+    options = {
+        "limit": 2_000_000, "delay": {"delay": 0.01, "jitter": 0.001}, "seed": 1,
+        "duplicate": {"duplicate": 0.02}, "reorder": {"reorder": 0.01},
+    }  # fmt: skip
+    assert queue.differences({"kind": "netem", "options": options}) == []
+    assert queue.differences({"kind": "netem", "options": {**options, "reorder": {}}}) == [
+        "reorder is 0, not 0.01"
+    ]
+    assert len(Delay(0.01, 0.0, 1).differences({"kind": "netem", "options": options})) == 3

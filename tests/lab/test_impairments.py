@@ -1,8 +1,9 @@
-"""Droppers in the lab: the packets that were named are lost, no others, the same every time."""
+"""What happens to packets on purpose: droppers, reordering, duplicates, jitter; always the same."""
 
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -83,3 +84,40 @@ def test_lost_acknowledgements_cost_no_data(run_plan: RunPlan) -> None:
 def test_a_listed_packet_that_never_comes_fails_the_run(run_plan: RunPlan) -> None:
     with pytest.raises(CheckFailedError, match="never came"):
         run_plan(_dropping("packets:4000000000", duration_s=2.0))
+
+
+def test_packets_that_overtake_are_seen_and_none_is_lost(run_plan: RunPlan) -> None:
+    path = dataclasses.replace(PATH, reorder=1e-3)
+    plan = single_flow("reno", 8.0, path)
+    record, again = run_plan(plan), run_plan(plan)
+    assert record.fingerprint == again.fingerprint
+    (queue,) = _netem_to_receiver(record)
+    assert queue["options"]["reorder"]["reorder"] == pytest.approx(1e-3, rel=1e-4)
+    assert queue["drops"] == 0
+    assert sum(_retransmits(record).values()) > 0
+
+
+def test_packets_that_come_twice_take_the_bottleneck_twice(run_plan: RunPlan) -> None:
+    record = run_plan(single_flow("reno", 8.0, dataclasses.replace(PATH, duplicate=0.02)))
+    plain = run_plan(single_flow("reno", 8.0, PATH))
+    more = _carried(plain) / _carried(record)
+    print(f"{more:.4f} times the throughput without duplicates")
+    assert more == pytest.approx(1.02, abs=0.004)
+
+
+def test_jitter_spreads_the_rtt_as_wide_as_asked(run_plan: RunPlan) -> None:
+    plan = single_flow("udt", 10.0, dataclasses.replace(PATH, jitter_ms=2.0, rate_bps=50_000_000))
+    pings = run_plan(plan).samples.ping["rtt_ms"]
+    assert pings.min() >= 18.0
+    assert pings.std() > 0.5
+
+
+def _netem_to_receiver(record: Record) -> list[dict[str, Any]]:
+    qdiscs = record.data["readback"]["after"]["qdiscs"]
+    return [q for q in qdiscs if q["dev"] == "s1-eth1" and q["kind"] == "netem"]
+
+
+def _carried(record: Record) -> float:
+    """Mean throughput of seconds 3 to 8, in bit/s."""
+    flows = record.samples.flows
+    return float(flows["throughput_bps"][flows["t_s"].between(2.5, 8.01)].mean())
