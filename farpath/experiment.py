@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from farpath.plan import Plan
 
+#: The paper's own.
+PAPER = "seven-regions"
 #: Where experiments are, each a folder with this file.
 EXPERIMENTS = PROJECT / "experiments"
 FILE = "experiment.toml"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.campaign import Campaign, Run, campaign_of, mixed, runs_at
 from farpath.errors import BadInputError, CheckFailedError, FarpathError
-from farpath.experiment import CPU, EXPERIMENTS, WHOLE, load_experiment
+from farpath.experiment import CPU, EXPERIMENTS, PAPER, WHOLE, load_experiment
 from farpath.made import records_in, shipped_records
 from farpath.paper import differences, stand_ins
 from farpath.published import PUBLISHED_PATH
@@ -21,7 +21,6 @@ from farpath.record import Record, load_record
 if TYPE_CHECKING:
     from farpath.plan import Plan
 
-EXPERIMENT = "seven-regions"
 #: Where `make paper` and `make paper-quick` link the records that count, below results.
 OWN = {"make paper": "paper/records", "make paper-quick": "paper-quick/records"}
 #: Where `make paper` links those in which CPU was counted.
@@ -99,7 +98,7 @@ def records_to_show(results: FilePath | str, experiments: FilePath = EXPERIMENTS
     shipped records in which it was counted.
     """
     counted = records_in(FilePath(results) / OWN_CPU)
-    counted = counted or records_in(shipped_records(EXPERIMENT, experiments, CPU))
+    counted = counted or records_in(shipped_records(PAPER, experiments, CPU))
     whose, places, unreadable = places_to_show(FilePath(results), experiments)
     return _shown(whose, places, unreadable, counted)
 
@@ -113,10 +112,10 @@ def places_to_show(
             lost = [link for link in (results / place).iterdir() if not link.exists()]
             said = tuple(f"{link}: leads nowhere: run '{command}' again" for link in sorted(lost))
             return f"Your own records, of '{command}'", own, said
-    shipped = shipped_records(EXPERIMENT, experiments)
+    shipped = shipped_records(PAPER, experiments)
     found, unreadable = _by_key(records_in(shipped))
     if found:
-        experiment = load_experiment(EXPERIMENT, experiments)
+        experiment = load_experiment(PAPER, experiments)
         for which, set_title in SHIPPED.items():
             wanted = {_key(run.plan) for run in experiment.runs(which)}
             if places := [place for place, key in found.items() if key in wanted]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from farpath.errors import BadInputError
+from farpath.experiment import PAPER
 
 if TYPE_CHECKING:
     from farpath.conduct import Job
 
-NAME = "seven-regions"
 RESULTS = FilePath("results")
 
 ExperimentName = Annotated[str, typer.Option(help="A folder of experiments/.")]
@@ -58,7 +58,7 @@ def _check_qemu(job: Job) -> None:
 
 def campaign(
     context: typer.Context,
-    experiment: ExperimentName = NAME,
+    experiment: ExperimentName = PAPER,
     which: SetName = None,
     quick: Quick = False,
     cpu: Cpu = False,
@@ -166,7 +166,7 @@ def _make_one(job: Job, index: int) -> None:
 
 
 def reference(
-    experiment: ExperimentName = NAME,
+    experiment: ExperimentName = PAPER,
     which: SetName = None,
     quick: Quick = False,
     cpu: Cpu = False,

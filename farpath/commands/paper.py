@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from farpath.errors import BadInputError
+from farpath.experiment import PAPER
 
 if TYPE_CHECKING:
     from farpath.campaign import Campaign
     from farpath.claims import Verdict
 
-#: The project's own campaign, and what there is of it below the project's folder.
-EXPERIMENT = "seven-regions"
-SUMMARY_FILE = FilePath("experiments") / EXPERIMENT / "summary.json"
+#: The figures of the project's own campaign, below the project's folder.
+SUMMARY_FILE = FilePath("experiments") / PAPER / "summary.json"
 
 Records = Annotated[
     FilePath | None,
@@ -69,7 +69,7 @@ def tables(
     campaign = _campaign(records, cpu_records)
     stacks = tuple(text for text in (held_out or "").split(",") if text)
     if held_out is None and records is None:
-        stacks = load_experiment(EXPERIMENT, PROJECT / "experiments").held_out
+        stacks = load_experiment(PAPER, PROJECT / "experiments").held_out
     sheets = all_sheets(campaign, path, known_stacks(stacks))
     if out is None:
         print("\n".join(FORMS[form](sheet) for sheet in sheets), end="")
