@@ -11,10 +11,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.experiment import PAPER
 from farpath.inputs import path_by_name
 from farpath.lab.images import BUILD
 from farpath.made import records_in, shipped_records
-from farpath.shown import EXPERIMENT
 from tests.unit.campaigns import LABELS, write_seven_regions
 
 PROJECT = FilePath(__file__).parents[2]
@@ -31,7 +31,7 @@ class Clone:
     @property
     def records(self) -> FilePath:
         """The records that it ships."""
-        return shipped_records(EXPERIMENT, self.folder / "experiments")
+        return shipped_records(PAPER, self.folder / "experiments")
 
     def link_lab(self) -> None:
         """Give it the lab that was built for the project."""

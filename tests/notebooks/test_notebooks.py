@@ -7,8 +7,9 @@ import shutil
 
 import pytest
 
+from farpath.experiment import PAPER
 from farpath.made import records_in, shipped_records
-from farpath.shown import EXPERIMENT, SHIPPED
+from farpath.shown import SHIPPED
 from tests.notebooks.conftest import Clone
 
 PLOTLY = '"application/vnd.plotly.v1+json"'
@@ -65,7 +66,7 @@ def test_without_records_it_ends_with_one_line_and_no_traceback(clone: Clone, na
 
 
 def test_what_the_project_ships_runs_in_every_notebook_that_shows_it(clone: Clone) -> None:
-    if ships := records_in(shipped_records(EXPERIMENT)):
+    if ships := records_in(shipped_records(PAPER)):
         shutil.copytree(ships[0].parent, clone.records)
     done = clone.run(*SHOWING)
     assert done.returncode == (0 if ships else 1), done.stdout + done.stderr

@@ -9,9 +9,9 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.errors import BadInputError
-from farpath.experiment import EXPERIMENTS, FILE, OWN_PATHS
+from farpath.experiment import EXPERIMENTS, FILE, OWN_PATHS, PAPER
 from farpath.record import RECORD_FILE
-from farpath.shown import EXPERIMENT, Shown, records_of, records_to_show
+from farpath.shown import Shown, records_of, records_to_show
 from tests.unit.campaigns import write_seven_regions
 
 QUICK_S, WHOLE_S = 30.0, 120.0
@@ -22,8 +22,8 @@ def experiments(tmp_path: FilePath) -> FilePath:
     """Experiments with the project's seven regions, of which nothing is shipped."""
     folder = tmp_path / "experiments" / EXPERIMENT
     folder.mkdir(parents=True)
-    shutil.copy(EXPERIMENTS / EXPERIMENT / FILE, folder)
-    shutil.copytree(EXPERIMENTS / EXPERIMENT / OWN_PATHS, folder / OWN_PATHS)
+    shutil.copy(EXPERIMENTS / PAPER / FILE, folder)
+    shutil.copytree(EXPERIMENTS / PAPER / OWN_PATHS, folder / OWN_PATHS)
     return folder.parent
 
 
@@ -33,7 +33,7 @@ def results(tmp_path: FilePath) -> FilePath:
 
 
 def ship(experiments: FilePath, name: str, region_s: float, **more: object) -> FilePath:
-    place = experiments / EXPERIMENT / "records" / name
+    place = experiments / PAPER / "records" / name
     write_seven_regions(place, region_s=region_s, **more)
     return place
 
@@ -69,7 +69,7 @@ def test_columns_on_cpu_are_of_the_readers_own_runs_or_else_of_shipped_ones(
 ) -> None:
     ship(experiments, "quick", QUICK_S)
     assert records_to_show(results, experiments).campaign.cpu_runs == ()
-    write_seven_regions(experiments / EXPERIMENT / "cpu-records" / "shipped", region_s=5.0)
+    write_seven_regions(experiments / PAPER / "cpu-records" / "shipped", region_s=5.0)
     shown = records_to_show(results, experiments)
     assert [run.record for run in shown.campaign.cpu_runs] == ["shipped"]
     assert names(shown) == {"quick"}
