@@ -51,7 +51,9 @@ def test_the_projects_own_summary_is_what_is_judged_where_nothing_is_given(
     place.parent.mkdir(parents=True)
     summary.rename(place)
     assert "30 claims: holds 14, fails 6, undecided 10" in farpath("claims").out
-    shutil.copy(PROJECT / "experiments" / "seven-regions" / "experiment.toml", place.parent)
+    for name in ("experiment.toml", "paths/cern-20mbit.toml"):
+        (place.parent / name).parent.mkdir(exist_ok=True)
+        shutil.copy(PROJECT / "experiments" / "seven-regions" / name, place.parent / name)
     assert "HSTCP (held out)" in farpath("tables").out
 
 

@@ -20,7 +20,7 @@ QUICK_S, WHOLE_S = 30.0, 120.0
 @pytest.fixture
 def experiments(tmp_path: FilePath) -> FilePath:
     """Experiments with the project's seven regions, of which nothing is shipped."""
-    folder = tmp_path / "experiments" / EXPERIMENT
+    folder = tmp_path / "experiments" / PAPER
     folder.mkdir(parents=True)
     shutil.copy(EXPERIMENTS / PAPER / FILE, folder)
     shutil.copytree(EXPERIMENTS / PAPER / OWN_PATHS, folder / OWN_PATHS)
