@@ -7,7 +7,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
-RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU STACK ERA SENDER_IMAGE REGION SEED LAB CLOCK OUT
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU STACK SCHEDULE ERA SENDER_IMAGE REGION SEED LAB CLOCK OUT
 OTHER_VARIABLES := CORES LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
@@ -65,6 +65,7 @@ help:
 	  BACKGROUND=25%   other traffic, or none
 	  STACK=htcp       what the flows run             ERA=2004       stacks and hosts of that time
 	  REGION=120s      length of a region             SEED=1         all random choices
+	  SCHEDULE=seven-regions   or together, joining: one flow of each stack in STACK=htcp+4xreno
 	  SENDER_IMAGE=./mine.tar   an image of yours for sender and receiver, or for one: receiver=./mine.tar
 	  LAB=virtual      or host: this machine's kernel  CLOCK=virtual  or cpu, wall
 	  OUT=results      where records go               FORCE=1        run again, even if recorded
@@ -140,7 +141,8 @@ experiment:
 		$${BUFFER:+"--buffer=$$BUFFER"} $${LOSS:+"--loss=$$LOSS"} $${DROP:+"--drop=$$DROP"} \
 		$${JITTER:+"--jitter=$$JITTER"} $${REORDER:+"--reorder=$$REORDER"} \
 		$${DUPLICATE:+"--duplicate=$$DUPLICATE"} $${BACKGROUND:+"--background=$$BACKGROUND"} \
-		$${MTU:+"--mtu=$$MTU"} $${STACK:+"--stack=$$STACK"} $${ERA:+"--era=$$ERA"} \
+		$${MTU:+"--mtu=$$MTU"} $${STACK:+"--stack=$$STACK"} \
+		$${SCHEDULE:+"--schedule=$$SCHEDULE"} $${ERA:+"--era=$$ERA"} \
 		$${SENDER_IMAGE:+"--sender-image=$$SENDER_IMAGE"} $${REGION:+"--region=$$REGION"} \
 		$${SEED:+"--seed=$$SEED"} $${LAB:+"--lab=$$LAB"} $${CLOCK:+"--clock=$$CLOCK"} \
 		$${OUT:+"--out=$$OUT"} $(call chosen,FORCE,--force) $(call chosen,JSON,--json)

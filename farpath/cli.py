@@ -10,7 +10,8 @@ import dataclasses
 import json
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path as FilePath
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -20,6 +21,7 @@ import typer
 from farpath.commands import campaign, fit, paper, site
 from farpath.errors import BadInputError, FarpathError
 from farpath.plan import HOST, VIRTUAL
+from farpath.schedule import SEVEN_REGIONS
 
 if TYPE_CHECKING:
     from farpath.image import HostImage
@@ -65,13 +67,13 @@ def _clock(lab: str, clock: str | None) -> str:
     return _choice("CLOCK" if lab == VIRTUAL else f"CLOCK of LAB={lab}", clock, clocks[lab])
 
 
-def _own_stacks(text: str, lab: str) -> list[Stack]:
-    """A user's own stack that a text means, built for the kernel of a lab; or none."""
+def _own_stacks(texts: Iterable[str], lab: str) -> dict[str, Stack]:
+    """The user's own stacks among some texts, built for the kernel of a lab."""
     from farpath.lab import host
     from farpath.lab.own import own_stack
 
-    own = own_stack(text, kernel=host.kernel_to_build_for) if lab == HOST else own_stack(text)
-    return [own] if own else []
+    build = partial(own_stack, kernel=host.kernel_to_build_for) if lab == HOST else own_stack
+    return {text: own for text in dict.fromkeys(texts) if (own := build(text))}
 
 
 def _seed(text: str) -> int:
@@ -103,8 +105,15 @@ def run(
     duplicate: Annotated[str | None, typer.Option(help="Packets that arrive twice: 0.1%.")] = None,
     mtu: Annotated[str | None, typer.Option(help="IP packet size in bytes: 1500.")] = None,
     stack: Annotated[
-        str, typer.Option(help="A name of 'farpath stacks', or name:parameter=value,...")
+        str,
+        typer.Option(
+            help="A name of 'farpath stacks', or name:parameter=value,...; of several flows "
+            "htcp+reno, udt+4xreno."
+        ),
     ] = DEFAULT_STACK,
+    schedule: Annotated[
+        str, typer.Option(help="seven-regions, together (all at once) or joining.")
+    ] = SEVEN_REGIONS,
     era: Annotated[
         str | None,
         typer.Option(help="Hosts and stacks of 2004, or modern; the stack's own if absent."),
@@ -124,14 +133,14 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Run even if recorded.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Run the seven-region test and show its row of tables 1 and 2."""
+    """Run a test, of seven regions if not said otherwise, and show its row of tables 1 and 2."""
     from farpath import eras, inputs, units
     from farpath.dropper import parse_droppers
     from farpath.lab.host_images import host_images
     from farpath.progress import RunProgress
     from farpath.run import make_plan, with_droppers
     from farpath.run import run as run_plan
-    from farpath.schedule import seven_regions
+    from farpath.schedule import SCHEDULES
 
     clock = _clock(lab, clock)
     region_s = units.parse_duration_s(region)
@@ -142,9 +151,11 @@ def run(
     )  # fmt: skip
     hosts = None if era is None else eras.era_by_text(era)
     number = _seed(seed)
-    own = _own_stacks(stack, lab)
-    schedule = seven_regions(own[0].label if own else stack, region_s)
-    plan = make_plan(asked, schedule, number, clock, hosts, own, lab)
+    texts = inputs.parse_stacks(stack)
+    own = _own_stacks(texts, lab)
+    labels = [own[text].label if text in own else text for text in texts]
+    flows = SCHEDULES[_choice("SCHEDULE", schedule, tuple(SCHEDULES))](labels, region_s)
+    plan = make_plan(asked, flows, number, clock, hosts, tuple(own.values()), lab)
     if drop is not None:
         plan = with_droppers(plan, parse_droppers(drop))
     if sender_image is not None:
@@ -321,11 +332,13 @@ def preflight(
 
 
 def _host_checks(stack: str) -> list[Check]:
+    from farpath.inputs import parse_stacks
     from farpath.lab import host
     from farpath.stacks import resolve_stack
 
-    own = _own_stacks(stack, HOST)
-    return host.checks_of_stacks(own or [resolve_stack(stack)])
+    texts = parse_stacks(stack)
+    own = _own_stacks(texts, HOST)
+    return host.checks_of_stacks([own.get(text) or resolve_stack(text) for text in texts])
 
 
 @app.command()

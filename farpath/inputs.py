@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache, partial
@@ -50,6 +51,9 @@ DEFAULT_LOSS = 0.0
 #: Sources and their mean turns in s where a path without other traffic is given some.
 DEFAULT_SOURCES = 4
 DEFAULT_TURN_S = 20.0
+#: Flows of one test, each with two processes.
+MOST_FLOWS = 100
+_TIMES = re.compile(r"([0-9]{1,4})x([^0-9].*)")
 #: A buffer of fewer frames would drop a slow start's ordinary bursts.
 LEAST_BUFFER_FRAMES = 100
 LEAST_WINDOW_BYTES = 16_777_216
@@ -219,6 +223,24 @@ def _background(path: Path, rate_bps: int, part: float | None) -> Background | N
             return path.background
         part = path.background.mean_rate_bps / path.rate_bps
     return Background.taking(part, rate_bps, like.sources, like.on_s, like.off_s)
+
+
+def parse_stacks(text: str) -> tuple[str, ...]:
+    """The stacks of a text, one for each flow: ``htcp``, ``htcp+reno``, ``udt+4xreno``.
+
+    >>> parse_stacks("udt+2xreno")
+    ('udt', 'reno', 'reno')
+    """
+    found: list[str] = []
+    for part in text.split("+"):
+        times = _TIMES.fullmatch(part.strip())
+        count, stack = (int(times[1]), times[2]) if times else (1, part.strip())
+        if not stack or count < 1:
+            raise BadInputError(f"STACK is '{text}': give stacks, as in htcp+reno or udt+4xreno")
+        found += [stack] * count
+        if len(found) > MOST_FLOWS:
+            raise BadInputError(f"STACK is '{text}', more than {MOST_FLOWS} flows")
+    return tuple(found)
 
 
 def resolve_path(

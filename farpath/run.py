@@ -26,7 +26,7 @@ from farpath.path import Path
 from farpath.places import explained
 from farpath.plan import HOST, VIRTUAL, Plan, Settings
 from farpath.record import RECORD_FILE
-from farpath.schedule import Schedule
+from farpath.schedule import SEVEN_REGIONS, Schedule
 from farpath.stack import Stack
 from farpath.stacks import check_together, era_of, fitted, resolve_stack
 
@@ -109,6 +109,8 @@ def place_name(plan: Plan, images: Images) -> str:
     if len(plan.stacks) > NAMED_STACKS:
         names = f"{len(plan.stacks)}stacks"
     region = f"{plan.schedule.region_s:g}s"
+    if plan.schedule.name != SEVEN_REGIONS:
+        region = f"{plan.schedule.name}-{region}"
     # The host lab has one clock only.
     clock = plan.settings.clock if plan.settings.lab == VIRTUAL else plan.settings.lab
     return f"{plan.path.name}-{names}-{region}-{plan.era.name}-seed{plan.seed}-{clock}-{digest}"

@@ -5,14 +5,20 @@ Plain data, shared by host and guest.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 #: The 2005 test: flows join one region apart and leave last in, first out, so with
 #: all of them present the region is twice as long (paper, section III.A, figure 1).
 SEVEN_REGIONS = "seven-regions"
+#: All flows at once, and one region after another.
+TOGETHER = "together"
+JOINING = "joining"
 FLOWS = 4
 REGIONS = 2 * FLOWS
+#: Flow 1 has the next port.
+FIRST_PORT = 5200
 
 
 @dataclass(frozen=True)
@@ -68,21 +74,48 @@ class Schedule:
         return tuple(found)
 
 
-def seven_regions(stack: str, region_s: float) -> Schedule:
+def _flow(number: int, stack: str, start_s: float, stop_s: float) -> Flow:
+    return Flow(f"flow{number}", "sender", "receiver", stack, start_s, stop_s, FIRST_PORT + number)
+
+
+def seven_regions(stack: str | Sequence[str], region_s: float) -> Schedule:
     """The 2005 test: four flows, one region apart, last in first out.
 
+    Of several stacks the flows take one after another, and begin again with the first.
     Source: the paper, section III.A; with ``region_s`` 120 it lasts 16 minutes.
     """
+    stacks = [stack] if isinstance(stack, str) else stack
     flows = tuple(
-        Flow(
-            name=f"flow{number}",
-            sender="sender",
-            receiver="receiver",
-            stack=stack,
-            start_s=(number - 1) * region_s,
-            stop_s=(REGIONS - number + 1) * region_s,
-            port=5200 + number,
+        _flow(
+            number,
+            stacks[(number - 1) % len(stacks)],
+            (number - 1) * region_s,
+            (REGIONS - number + 1) * region_s,
         )
         for number in range(1, FLOWS + 1)
     )
     return Schedule(SEVEN_REGIONS, flows, REGIONS * region_s, region_s)
+
+
+def together(stacks: Sequence[str], region_s: float) -> Schedule:
+    """One flow of each stack, all from the beginning to the end of one region."""
+    flows = tuple(_flow(number, stack, 0.0, region_s) for number, stack in enumerate(stacks, 1))
+    return Schedule(TOGETHER, flows, region_s, region_s)
+
+
+def joining(stacks: Sequence[str], region_s: float) -> Schedule:
+    """One flow of each stack, each a region after the one before; all end together."""
+    duration_s = len(stacks) * region_s
+    flows = tuple(
+        _flow(number, stack, (number - 1) * region_s, duration_s)
+        for number, stack in enumerate(stacks, 1)
+    )
+    return Schedule(JOINING, flows, duration_s, region_s)
+
+
+#: Every schedule by its name; each is made of stacks and the length of a region.
+SCHEDULES: Mapping[str, Callable[[Sequence[str], float], Schedule]] = {
+    SEVEN_REGIONS: seven_regions,
+    TOGETHER: together,
+    JOINING: joining,
+}

@@ -9,13 +9,13 @@ from pathlib import Path as FilePath
 import pytest
 
 import farpath.run as running
+from farpath import schedule
 from farpath.eras import era_by_text
 from farpath.lab.images import BUILD, find_images
 from farpath.path import Path
 from farpath.plan import Plan
 from farpath.record import Record, load_record
 from farpath.run import make_plan, run
-from farpath.schedule import Flow, Schedule
 from tests.paths import LONG
 
 RunPlan = Callable[[Plan], Record]
@@ -41,12 +41,7 @@ def together(
     fast, unless an era is.
     """
     path = path or dataclasses.replace(LONG, loss=0.0)
-    flows = tuple(
-        Flow(f"flow{number}", "sender", "receiver", stack, 0.0, duration_s, 5200 + number)
-        for number, stack in enumerate(stacks, start=1)
-    )
-    schedule = Schedule("together", flows, duration_s, duration_s)
-    plan = make_plan(path, schedule, 1, "virtual", era_by_text(era))
+    plan = make_plan(path, schedule.together(stacks, duration_s), 1, "virtual", era_by_text(era))
     return dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, **settings))
 
 

@@ -57,6 +57,7 @@ BAD = {
     "clock that is not offered": ["--clock=sundial"],
     "dropper of no kind": ["--drop=often:1000"],
     "each zeroth packet": ["--drop=every:0"],
+    "schedule of no name": ["--schedule=weekly"],
     "loss after the test's end": ["--region=5s", "--drop=at:1min"],
     "loss of a flow that is not there": ["--drop=every:1000,flow=flow5"],
     "loss in no direction": ["--drop=every:1000,direction=up"],

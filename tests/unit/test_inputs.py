@@ -199,3 +199,23 @@ def test_a_path_file_with_jitter_says_where_it_is_from(tmp_path: FilePath) -> No
     file.write_text(text.replace("rtt_ms = 164\n", "rtt_ms = 164\njitter_ms = 1.0\n"))
     with pytest.raises(BadInputError, match=r"sources\.jitter_ms: missing"):
         inputs.load_path(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "stacks"),
+    [
+        ("htcp", ("htcp",)),
+        ("htcp + reno", ("htcp", "reno")),
+        ("udt+2xreno", ("udt", "reno", "reno")),
+        ("fast:alpha=100,gamma=50", ("fast:alpha=100,gamma=50",)),
+        ("./tcp_mine.c", ("./tcp_mine.c",)),
+    ],
+)
+def test_stacks_are_named_one_for_each_flow(text: str, stacks: tuple[str, ...]) -> None:
+    assert inputs.parse_stacks(text) == stacks
+
+
+@pytest.mark.parametrize("text", ["", "htcp+", "0xreno", "101xreno", "60xreno+60xhtcp"])
+def test_flows_without_a_stack_or_too_many_are_refused(text: str) -> None:
+    with pytest.raises(BadInputError, match="STACK is"):
+        inputs.parse_stacks(text)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.schedule import seven_regions
+from farpath.schedule import SCHEDULES, joining, seven_regions, together
 
 
 def test_flows_join_one_by_one_and_the_last_to_join_is_the_first_to_leave() -> None:
@@ -54,3 +54,27 @@ def test_every_flow_has_a_port_of_its_own_and_the_stack_asked_for() -> None:
     assert len({flow.port for flow in flows}) == len(flows)
     assert {flow.stack for flow in flows} == {"scalable"}
     assert {(flow.sender, flow.receiver) for flow in flows} == {("sender", "receiver")}
+
+
+def test_stacks_that_differ_take_turns_among_the_four_flows() -> None:
+    flows = seven_regions(["htcp", "reno"], 10.0).flows
+    assert [flow.stack for flow in flows] == ["htcp", "reno", "htcp", "reno"]
+
+
+def test_flows_together_are_one_region() -> None:
+    schedule = together(["udt", "reno", "reno"], 30.0)
+    (region,) = schedule.regions()
+    assert region.flows == ("flow1", "flow2", "flow3")
+    assert (region.start_s, region.stop_s, schedule.duration_s) == (0.0, 30.0, 30.0)
+    assert len({flow.port for flow in schedule.flows}) == 3
+
+
+def test_joining_flows_come_a_region_apart_and_stay() -> None:
+    schedule = joining(["htcp", "reno"], 30.0)
+    assert [region.flows for region in schedule.regions()] == [("flow1",), ("flow1", "flow2")]
+    assert schedule.duration_s == 60.0
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_schedule_is_known_by_its_name(name: str) -> None:
+    assert SCHEDULES[name](["reno"], 5.0).name == name
