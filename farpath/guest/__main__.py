@@ -45,6 +45,7 @@ def verified(plan: Plan, network: Network, found: dict[str, Any]) -> bool:
 def play(share: FilePath, ground: Ground) -> None:
     """One whole run. What the tools say gathers in memory until the end."""
     ground.prepare(share)
+    system.whole_second()
     system.start_open_vswitch()
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
     ground.take_stacks(plan.stacks, share / MODULES_DIR)

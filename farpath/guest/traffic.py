@@ -13,6 +13,7 @@ from farpath.flows import iperf3, ping, programs
 from farpath.guest.background import BackgroundTraffic, Moments
 from farpath.guest.hosts import PRELOAD, SINK_LIBRARY, EndHost, EndHosts
 from farpath.guest.network import Network
+from farpath.guest.system import whole_second
 from farpath.plan import PINGER, Plan
 from farpath.schedule import Flow
 from farpath.stack import IMAGE, IPERF3
@@ -198,7 +199,7 @@ class Traffic:
             progress(at_s)
 
         agenda = self._agenda(sample)
-        epoch_s = time.monotonic()
+        epoch_s = whole_second()
         pinger = self.hosts[PINGER]
         self._start(pinger, "ping", ping.arguments(self._target(), interval_s, count))
         for at_s, act in agenda:
