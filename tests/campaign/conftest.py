@@ -154,7 +154,9 @@ def story(experiments: FilePath, tmp_path_factory: pytest.TempPathFactory) -> St
     """The small campaign with all its records, and how it came to them."""
     campaign = Campaign(experiments, tmp_path_factory.mktemp("campaign") / "records")
     first, second = campaign.places
-    process = subprocess.Popen(campaign.command("--cores=1"), stderr=subprocess.PIPE, text=True)
+    # A shell starts what is in the background with SIGINT ignored, and so would tests be
+    command = ["env", "--default-signal=INT", *campaign.command("--cores=1")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     wait_for(first / RECORD_FILE)
     wait_for(campaign.out / f".{second.name}.lock")
     os.kill(process.pid, signal.SIGINT)
