@@ -1,7 +1,8 @@
 """One run over time: ping RTT and throughput per flow, as the paper's figures 2 to 5.
 
 The paper draws both into one frame; here the RTTs stand above the throughputs on the
-same time axis, where neither hides the other.
+same time axis, where neither hides the other. Of a run with a trace the congestion windows
+stand below.
 """
 
 from __future__ import annotations
@@ -13,17 +14,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from farpath.figures.save import save
-from farpath.figures.style import FULL_IN, NORMAL, QUIET, RULE, Style, print_style
+from farpath.figures.style import FULL_IN, NORMAL, QUIET, RULE, TALL_IN, Style, print_style
+from farpath.figures.thin import extremes
 from farpath.metrics import SMOOTHING_S, per_second, smoothed
-from farpath.plan import Plan
+from farpath.plan import VIRTUAL_CLOCK, Plan
+from farpath.trace_table import windows_mb
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from farpath.record import Samples
 
 LOST_COLOUR = "#c00000"
+#: More points a curve's width on paper cannot show.
+MOST_POINTS = 4000
 #: With more pings than this their marks are drawn smaller.
 MANY_PINGS = 300
 
@@ -76,7 +82,25 @@ def _draw_throughput(axes: Axes, samples: Samples, plan: Plan, style: Style) -> 
     axes.axhline(rate_mbps, color="black", linewidth=0.7, linestyle="--", label="bottleneck rate")
     axes.set_ylim(0, 1.12 * max(rate_mbps, float(total.max())))
     axes.set_ylabel(f"throughput (Mbit/s)\nstacked, over {SMOOTHING_S} s")
-    axes.set_xlabel("time (s, virtual clock)" if plan.settings.clock == "virtual" else "time (s)")
+
+
+def _draw_windows(axes: Axes, trace: pd.DataFrame, style: Style, plan: Plan) -> None:
+    """Each traced flow's congestion window, and its slow start threshold in dashes."""
+    most_mb = 0.0
+    for number, flow in enumerate(plan.schedule.flows):
+        rows = trace[trace["flow"] == flow.name]
+        if not len(rows):
+            continue
+        cwnd_mb, ssthresh_mb = windows_mb(rows)
+        most_mb = max(most_mb, float(cwnd_mb.max()))
+        colour = style.colour(number)
+        axes.plot(*extremes(rows["t_s"], cwnd_mb, MOST_POINTS), color=colour, linewidth=0.8)
+        axes.plot(
+            *extremes(rows["t_s"], ssthresh_mb, MOST_POINTS),
+            color=colour, linewidth=0.6, linestyle=(0, (4, 2)), alpha=0.7,
+        )  # fmt: skip
+    axes.set_ylim(0, 1.08 * most_mb)
+    axes.set_ylabel("cwnd (MB)\ndashes: ssthresh")
 
 
 def _mark_regions(axes: Axes, plan: Plan) -> None:
@@ -93,19 +117,34 @@ def number_regions(axes: Axes, plan: Plan) -> None:
         )  # fmt: skip
 
 
-def draw(samples: Samples, plan: Plan, style: Style = NORMAL, heading: str = "") -> Figure:
+def draw(
+    samples: Samples,
+    plan: Plan,
+    style: Style = NORMAL,
+    heading: str = "",
+    trace: pd.DataFrame | None = None,
+) -> Figure:
     """Stacked throughput per flow, smoothed over 5 s, below the ping RTT.
 
-    ``heading``: what stands above, the run's :func:`title` if nothing is given.
+    ``heading``: what stands above, the run's :func:`title` if nothing is given. ``trace``:
+    the run's, if it has one.
     """
     from matplotlib.figure import Figure
 
     with print_style():
-        figure = Figure(figsize=FULL_IN, layout="constrained")
-        upper, lower = figure.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": [2, 3]})
+        figure = Figure(figsize=FULL_IN if trace is None else TALL_IN, layout="constrained")
+        heights = [2, 3] if trace is None else [2, 3, 3]
+        panels = figure.subplots(
+            len(heights), 1, sharex=True, gridspec_kw={"height_ratios": heights}
+        )
+        upper, lower = panels[:2]
         _draw_rtt(upper, samples, plan)
         _draw_throughput(lower, samples, plan, style)
-        for axes in (upper, lower):
+        if trace is not None:
+            _draw_windows(panels[2], trace, style, plan)
+        virtual = plan.settings.clock == VIRTUAL_CLOCK
+        panels[-1].set_xlabel("time (s, virtual clock)" if virtual else "time (s)")
+        for axes in panels:
             axes.set_xlim(0, plan.schedule.duration_s)
             axes.spines[["top", "right"]].set_visible(False)
             _mark_regions(axes, plan)
@@ -125,6 +164,8 @@ def _ticks_s(plan: Plan) -> list[float]:
     return [place * plan.schedule.region_s for place in range(count + 1)]
 
 
-def save_png(samples: Samples, plan: Plan, file: FilePath) -> None:
+def save_png(
+    samples: Samples, plan: Plan, file: FilePath, trace: pd.DataFrame | None = None
+) -> None:
     """A run's figure as PNG."""
-    save(draw(samples, plan), file)
+    save(draw(samples, plan, trace=trace), file)

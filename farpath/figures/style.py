@@ -9,6 +9,8 @@ from typing import Any
 
 #: Width and height in inches: two columns of a printed page.
 FULL_IN = (7.5, 4.6)
+#: With a panel more.
+TALL_IN = (7.5, 6.4)
 #: Further flows than a style has colours for.
 OTHER_COLOUR = "#7f7f7f"
 #: What is not data: region marks, notes.

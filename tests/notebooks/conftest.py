@@ -11,11 +11,13 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.companion.measure import MEASURES_FILE
 from farpath.experiment import PAPER
 from farpath.inputs import path_by_name
 from farpath.lab.images import BUILD
 from farpath.made import records_in, shipped_records
 from tests.unit.campaigns import LABELS, write_seven_regions
+from tests.unit.companion_runs import ship_runs
 
 PROJECT = FilePath(__file__).parents[2]
 PARTS = ("farpath", "topologies", "experiments", "notebooks")
@@ -44,6 +46,10 @@ class Clone:
             write_seven_regions(place, label, 1, QUICK_REGION_S, path=path_by_name("cern"))
         assert len(records_in(self.records)) == len(LABELS)
 
+    def ship_companion(self) -> None:
+        """Give it the quick set of each companion experiment, synthetic ones."""
+        ship_runs(self.folder / "experiments")
+
     def environment(self) -> dict[str, str]:
         """What makes a process, and the kernels that it starts, take this clone's package."""
         return {**os.environ, "PYTHONPATH": str(self.folder)}
@@ -71,7 +77,7 @@ class Clone:
 def make_clone(folder: FilePath) -> Clone:
     """What of the project notebooks need, copied: no lab, no record."""
     for part in PARTS:
-        ignored = shutil.ignore_patterns("__pycache__", "records")
+        ignored = shutil.ignore_patterns("__pycache__", "records", MEASURES_FILE)
         shutil.copytree(PROJECT / part, folder / part, ignore=ignored)
     return Clone(folder)
 

@@ -1,0 +1,47 @@
+"""Analyse: which module tells what an experiment's runs measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path as FilePath
+
+from farpath.companion import capped, dips, recovery, response, sharing, utilisation
+from farpath.companion.measure import MEASURES_FILE, Done, Measure, read_measures
+from farpath.experiment import EXPERIMENTS
+from farpath.made import State
+from farpath.record import load_record
+
+#: By experiment, in the order of the experiment that is made of all of them.
+ANALYSES: Mapping[str, Callable[[Iterable[Done]], list[Measure]]] = {
+    response.EXPERIMENT: response.measures,
+    recovery.EXPERIMENT: recovery.measures,
+    utilisation.EXPERIMENT: utilisation.measures,
+    sharing.MTU_BIAS: sharing.mtu_bias,
+    sharing.RTT_BIAS: sharing.rtt_bias,
+    capped.EXPERIMENT: capped.measures,
+    dips.EXPERIMENT: dips.measures,
+    sharing.INTER_PROTOCOL: sharing.inter_protocol,
+}
+
+
+def done_of(states: Sequence[State]) -> tuple[Done, ...]:
+    """The runs that have records, and these, whose samples are read once, at first use."""
+    return tuple(
+        Done(state.run, load_record(state.record, verify=False))
+        for state in states
+        if state.record is not None
+    )
+
+
+def measures_of(done: Sequence[Done]) -> tuple[Measure, ...]:
+    """What runs measure, experiment by experiment."""
+    found: list[Measure] = []
+    for name, analysis in ANALYSES.items():
+        found += analysis(each for each in done if each.run.experiment == name)
+    return tuple(found)
+
+
+def shipped_measures(experiments: FilePath = EXPERIMENTS) -> tuple[Measure, ...]:
+    """What the records measure that the project ships; nothing of experiments without any."""
+    files = [experiments / name / MEASURES_FILE for name in ANALYSES]
+    return tuple(measure for file in files if file.is_file() for measure in read_measures(file))

@@ -1,0 +1,71 @@
+"""Report: tables, figures and verdicts of companion experiments, in a directory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from farpath.campaign import Campaign
+from farpath.claims import Verdict, as_text, judge_all
+from farpath.claims.companion_rules import COMPANION_RULES
+from farpath.companion.analyse import done_of, measures_of
+from farpath.companion.measure import MEASURES_FILE, Done, Measure, write_measures
+from farpath.companion.table import sheets
+from farpath.experiment import load_experiment
+from farpath.figures.companion import figures
+from farpath.figures.save import FORMATS, save
+from farpath.made import State
+from farpath.places import write_text
+from farpath.sheet import FORMS, SUFFIXES, Sheet, file_name
+from farpath.sheet import as_text as sheet_as_text
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """All runs that have records, what they measure, and what that says of the claims."""
+
+    done: tuple[Done, ...]
+    measures: tuple[Measure, ...]
+    sheets: tuple[Sheet, ...]
+    verdicts: tuple[Verdict, ...]
+
+
+def verdicts_of(measures: Sequence[Measure]) -> tuple[Verdict, ...]:
+    """The claims that measures alone can decide."""
+    every = judge_all(Campaign((), measures=tuple(measures)))
+    return tuple(verdict for verdict in every if verdict.id in COMPANION_RULES)
+
+
+def report_of(states: Sequence[State], experiments: FilePath) -> Report:
+    """The report on some runs; ``experiments`` is the folder of theirs."""
+    done = done_of(states)
+    measures = measures_of(done)
+    titles = titles_of(measures, experiments)
+    return Report(done, measures, sheets(measures, titles), verdicts_of(measures))
+
+
+def titles_of(measures: Sequence[Measure], experiments: FilePath) -> dict[str, str]:
+    """The experiments' titles, by name."""
+    names = dict.fromkeys(measure.experiment for measure in measures)
+    return {name: load_experiment(name, experiments).title for name in names}
+
+
+def as_said(report: Report) -> str:
+    """Tables and verdicts for a terminal."""
+    return "\n".join([*map(sheet_as_text, report.sheets), as_text(report.verdicts)])
+
+
+def write_report(report: Report, folder: FilePath) -> None:
+    """Measures, tables in every form, claims and figures."""
+    write_measures(report.measures, folder / MEASURES_FILE)
+    for sheet in report.sheets:
+        for form, text in FORMS.items():
+            write_text(folder / "tables" / file_name(sheet, SUFFIXES[form]), text(sheet))
+    write_text(folder / "claims" / "claims.txt", as_text(report.verdicts) + "\n")
+    listed = [verdict.as_dict() for verdict in report.verdicts]
+    write_text(folder / "claims" / "claims.json", json.dumps({"claims": listed}) + "\n")
+    for name, figure in figures(report.measures, report.done):
+        for kind in FORMATS:
+            save(figure, folder / "figures" / f"{name}.{kind}")

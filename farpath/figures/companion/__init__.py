@@ -1,0 +1,45 @@
+"""Figures of the companion experiments, of measures and of runs with their records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from farpath.companion import capped, dips, recovery, response, sharing, utilisation
+from farpath.companion.measure import Done, Measure, one_of
+from farpath.figures.companion.losses import draw_response, draw_utilisation
+from farpath.figures.companion.stacks import draw_stacks
+from farpath.figures.companion.throughputs import draw_biases, draw_capped
+from farpath.figures.companion.windows import draw_dips, draw_recoveries
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def figures(measures: Sequence[Measure], done: Sequence[Done]) -> Iterator[tuple[str, Figure]]:
+    """Every figure that there are measures or runs for, with its file's stem."""
+
+    def measured(experiment: str) -> list[Measure]:
+        return [measure for measure in measures if measure.experiment == experiment]
+
+    def made(experiment: str) -> list[Done]:
+        return [each for each in done if each.run.experiment == experiment]
+
+    if windows := one_of(measured(response.EXPERIMENT), response.WINDOW):
+        yield response.EXPERIMENT, draw_response(windows)
+    by_path: dict[str, list[Done]] = {}
+    for each in made(recovery.EXPERIMENT):
+        by_path.setdefault(each.run.asked.path or "", []).append(each)
+    for path, found in by_path.items():
+        yield f"{recovery.EXPERIMENT}-{path}", draw_recoveries(found)
+    if used := measured(utilisation.EXPERIMENT):
+        yield utilisation.EXPERIMENT, draw_utilisation(used)
+    for experiment in (sharing.MTU_BIAS, sharing.RTT_BIAS):
+        if pairs := made(experiment):
+            yield experiment, draw_biases(measured(experiment), pairs)
+    if streams := made(capped.EXPERIMENT):
+        yield capped.EXPERIMENT, draw_capped(streams)
+    if beside := made(dips.EXPERIMENT):
+        yield dips.EXPERIMENT, draw_dips(beside)
+    if shared := measured(sharing.INTER_PROTOCOL):
+        yield sharing.INTER_PROTOCOL, draw_stacks(shared)

@@ -1,0 +1,82 @@
+"""Stacks: how they live with Reno, with themselves, with other traffic, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from farpath.companion import sharing
+from farpath.companion.measure import Measure, one_of
+from farpath.figures.companion.marks import style_of
+from farpath.figures.style import FULL_IN, QUIET, RULE, print_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: A frame goes so far beyond its largest value, as its part.
+EDGE_PART = 1.15
+
+
+def draw_stacks(measures: Sequence[Measure]) -> Figure:
+    """A line for each stack: what it leaves to Reno, its time to share, what it uses alone."""
+    from matplotlib.figure import Figure
+
+    stacks = list(dict.fromkeys(map(_stack, measures)))
+    alone = [m for m in one_of(measures, sharing.UTILISATION) if "+" not in m.about["stack"]]
+    friendly = one_of(measures, sharing.FRIENDLINESS)
+    groups = (
+        {
+            "beside one Reno": [m for m in friendly if "+4x" not in m.about["stack"]],
+            "beside four": [m for m in friendly if "+4x" in m.about["stack"]],
+        },
+        {"two of a stack": one_of(measures, sharing.CONVERGENCE)},
+        {
+            "Reno the other way": [m for m in alone if "reverse" in m.about],
+            "packets overtake": [m for m in alone if "reorder" in m.about],
+        },
+    )
+    titles = (sharing.FRIENDLINESS, f"{sharing.CONVERGENCE} (s)", f"{sharing.UTILISATION} alone")
+    with print_style():
+        figure = Figure(figsize=FULL_IN, layout="constrained")
+        frames = figure.subplots(1, len(groups), sharey=True)
+        for axes, found, title in zip(frames, groups, titles, strict=True):
+            _dots(axes, stacks, found)
+            axes.set_xlabel(title)
+            axes.grid(True, color=RULE, linewidth=0.3)
+        frames[0].axvline(1, color=QUIET, linewidth=0.7, linestyle="--")
+        frames[0].set_yticks(range(len(stacks)), stacks)
+        frames[0].invert_yaxis()
+    return figure
+
+
+def _stack(measure: Measure) -> str:
+    return measure.about["stack"].partition("+")[0]
+
+
+def _dots(axes: Axes, stacks: Sequence[str], groups: Mapping[str, Sequence[Measure]]) -> None:
+    """A mark for each measure, of its group; at the right edge a word for what never came."""
+    every = [measure for found in groups.values() for measure in found]
+    edge = EDGE_PART * max((m.value for m in every if math.isfinite(m.value)), default=1.0)
+    for place, (label, found) in enumerate(groups.items()):
+        colour, mark = style_of(place)
+        known = [measure for measure in found if math.isfinite(measure.value)]
+        if known:
+            axes.plot(
+                [measure.value for measure in known], [stacks.index(_stack(m)) for m in known],
+                mark, color=colour, label=label, markersize=5,
+                fillstyle="full" if place == 0 else "none",
+            )  # fmt: skip
+    for measure in every:
+        if not math.isfinite(measure.value):
+            axes.text(
+                edge, stacks.index(_stack(measure)), "never ", ha="right", va="center",
+                fontsize=7, color=QUIET,
+            )  # fmt: skip
+    axes.set_xlim(0, edge)
+    if axes.lines:
+        axes.legend(
+            fontsize=7, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2,
+            handletextpad=0.2, columnspacing=0.8,
+        )  # fmt: skip

@@ -1,0 +1,111 @@
+"""Throughputs: what flows that differ get of one bottleneck, and what one whose window is held."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from farpath.companion import capped, flow, sharing
+from farpath.companion.measure import Done, Measure, one_of
+from farpath.figures.companion.marks import COLOURS
+from farpath.figures.style import FULL_IN, QUIET, RULE, TALL_IN, print_style
+from farpath.metrics import per_second, smoothed
+from farpath.published import published_measures
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Of the first flow and the second.
+FLOW_COLOURS = (COLOURS[1], COLOURS[3])
+#: Behind their means, the curves.
+CURVE_ALPHA = 0.45
+
+
+def draw_biases(measures: Sequence[Measure], done: Sequence[Done]) -> Figure:
+    """Both flows' throughput over time with their means, a frame for each run."""
+    from matplotlib.figure import Figure
+
+    with print_style():
+        figure = Figure(figsize=FULL_IN if len(done) == 1 else TALL_IN, layout="constrained")
+        frames = figure.subplots(len(done), 1, squeeze=False)[:, 0]
+        for axes, each in zip(frames, done, strict=True):
+            means = [
+                one_of(
+                    measures, f"{sharing.THROUGHPUT}, {which}", senders=each.run.asked.senders or ""
+                )
+                for which in ("first", "second")
+            ]
+            _draw_pair(axes, each, means)
+        frames[-1].set_xlabel("time (s)")
+        figure.suptitle(
+            "Two flows of one bottleneck: throughput over 5 s, means, and published means (dots)"
+        )
+    return figure
+
+
+def _draw_pair(axes: Axes, each: Done, means: Sequence[Sequence[Measure]]) -> None:
+    plan, record = each.run.plan, each.record
+    each_s = per_second(record.samples, plan.schedule)
+    for one, colour, measured in zip(plan.schedule.flows, FLOW_COLOURS, means, strict=True):
+        axes.plot(
+            each_s.index, smoothed(each_s[one.name]) / 1e6, color=colour, linewidth=0.6,
+            alpha=CURVE_ALPHA,
+        )  # fmt: skip
+        what = f"{plan.flow_mtu_bytes(one)} bytes, {plan.host_rtt_ms(one.sender):g} ms"
+        for measure in measured:
+            printed = "" if measure.printed is None else f", published {measure.printed.value:g}"
+            axes.hlines(
+                measure.value, flow.warm_s(record), plan.schedule.duration_s, color=colour,
+                linewidth=1.6, label=f"{what}: mean {measure.value:.0f}{printed} Mbit/s",
+            )  # fmt: skip
+            if measure.printed is not None:
+                axes.axhline(measure.printed.value, color=colour, linewidth=1, linestyle=":")
+    axes.set_xlim(0, plan.schedule.duration_s)
+    axes.set_ylim(0, 1.02 * plan.path.rate_bps / 1e6)
+    axes.set_ylabel("throughput (Mbit/s)")
+    axes.grid(True, color=RULE, linewidth=0.3)
+    axes.legend(fontsize=7, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+
+
+def draw_capped(done: Sequence[Done]) -> Figure:
+    """Throughput and window over time, a column for each run."""
+    from matplotlib.figure import Figure
+
+    printed = published_measures()[capped.PUBLISHED].value
+    with print_style():
+        figure = Figure(figsize=FULL_IN, layout="constrained")
+        frames = figure.subplots(2, len(done), sharex="col", sharey="row", squeeze=False)
+        for (upper, lower), each in zip(frames.T, done, strict=True):
+            plan, rows = each.run.plan, flow.rows_of(each.record)
+            each_s = per_second(each.record.samples, plan.schedule)["flow1"]
+            upper.plot(each_s.index, each_s / 1e6, color=COLOURS[0], linewidth=0.9)
+            full_mbps = flow.goodput_bps(plan.path, plan.ip_version) / 1e6
+            upper.axhline(
+                full_mbps, color=COLOURS[2], linewidth=0.9, linestyle="--",
+                label="what the path carries of payload",
+            )  # fmt: skip
+            upper.axhline(
+                printed, color=COLOURS[1], linewidth=0.9, linestyle=":",
+                label="published, at what its hosts could do",
+            )  # fmt: skip
+            lower.plot(rows["t_s"], rows["cwnd_bytes"] / 1e6, color=COLOURS[0], linewidth=0.9)
+            lower.axhline(
+                plan.path.window_bytes / 1e6, color=COLOURS[2], linewidth=0.9, linestyle="--",
+                label="the receiver's window",
+            )  # fmt: skip
+            upper.axvline(
+                capped.STARTED_S, color=QUIET, linewidth=0.6, label="the mean is of what follows"
+            )
+            upper.set_title(f"IPv{each.run.asked.ip or 4}")
+            lower.set_xlabel("time (s)")
+            for axes in (upper, lower):
+                axes.set_ylim(bottom=0)
+                axes.grid(True, color=RULE, linewidth=0.3)
+        for axes, what in zip(
+            frames[:, 0], ("throughput (Mbit/s)", "congestion window (MB)"), strict=True
+        ):
+            axes.set_ylabel(what)
+            axes.legend(fontsize=7, frameon=False, loc="lower right")
+        figure.suptitle(f"One flow whose window is held: {done[0].run.plan.path.title}")
+    return figure

@@ -1,0 +1,99 @@
+"""Windows: congestion windows over time, through losses and beside other traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from farpath.companion import dips, flow, recovery
+from farpath.companion.measure import Done
+from farpath.figures.companion.marks import COLOURS
+from farpath.figures.style import FULL_IN, RULE, TALL_IN, print_style
+from farpath.figures.thin import extremes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: More points a curve's width on paper cannot show.
+MOST_POINTS = 4000
+#: Where in a frame's height what befell the window is marked.
+RECOVERIES_AT, TIMEOUTS_AT = 0.02, 0.06
+
+
+def draw_recoveries(done: Sequence[Done]) -> Figure:
+    """Windows over time on one path, a curve for each run, a frame for those of a length."""
+    from matplotlib.figure import Figure
+
+    lengths_s = sorted({each.run.plan.schedule.duration_s for each in done})
+    with print_style():
+        figure = Figure(figsize=_size_in(lengths_s), layout="constrained")
+        frames = figure.subplots(len(lengths_s), 1, sharey=True, squeeze=False)[:, 0]
+        for axes, length_s in zip(frames, lengths_s, strict=True):
+            _draw_recoveries(
+                axes, [each for each in done if each.run.plan.schedule.duration_s == length_s]
+            )
+        frames[0].set_ylim(bottom=0)
+        frames[-1].set_xlabel("time (s)")
+        figure.suptitle(
+            f"Recoveries: {done[0].run.plan.path.title}".removesuffix(", with droppers")
+        )
+    return figure
+
+
+def _size_in(frames: Sequence[object]) -> tuple[float, float]:
+    return FULL_IN if len(frames) == 1 else TALL_IN
+
+
+def _draw_recoveries(axes: Axes, done: Sequence[Done]) -> None:
+    for place, each in enumerate(done):
+        plan = each.run.plan
+        windows = recovery.windows_of(each.record)
+        acks = "delayed ACKs" if plan.settings.delayed_ack else "each packet acknowledged"
+        label = f"{plan.stacks[0].label}, {acks}, {each.run.asked.drop}"
+        axes.plot(
+            windows["t_s"], windows["window"], color=COLOURS[place % len(COLOURS)],
+            linewidth=0.9, linestyle="-" if place < len(COLOURS) else "--", label=label,
+        )  # fmt: skip
+    axes.set_ylabel("congestion window (packets)")
+    axes.grid(True, color=RULE, linewidth=0.3)
+    axes.legend(fontsize=7, frameon=False, loc="lower right")
+
+
+def draw_dips(done: Sequence[Done]) -> Figure:
+    """Traced windows over time, a frame for each run, below one another on one scale."""
+    from matplotlib.figure import Figure
+
+    with print_style():
+        figure = Figure(figsize=_size_in(done), layout="constrained")
+        frames = figure.subplots(len(done), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        for axes, each in zip(frames, done, strict=True):
+            _draw_dips(axes, each)
+        frames[0].set_ylim(bottom=0)
+        frames[0].legend(
+            fontsize=7, frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=3
+        )
+        frames[-1].set_xlabel("time (s)")
+        figure.suptitle("Windows beside traffic of a constant bit rate")
+    return figure
+
+
+def _draw_dips(axes: Axes, each: Done) -> None:
+    mine = flow.trace_of(each.record)
+    assert mine is not None
+    axes.plot(
+        *extremes(mine["t_s"], mine["cwnd_packets"], MOST_POINTS), color=COLOURS[0], linewidth=0.8
+    )
+    marks = (
+        (dips.RECOVERY, dips.RECOVERIES, RECOVERIES_AT, "|", COLOURS[3]),
+        (dips.LOSS, dips.TIMEOUTS, TIMEOUTS_AT, "x", COLOURS[1]),
+    )
+    for state, label, height, mark, colour in marks:
+        times_s = dips.entered(mine, state)
+        axes.plot(
+            times_s, [height] * len(times_s), mark, color=colour, label=label, markersize=5,
+            transform=axes.get_xaxis_transform(),
+        )  # fmt: skip
+    axes.set_title(f"{each.run.plan.stacks[0].label}, {each.run.plan.path.title}", loc="left")
+    axes.set_ylabel("congestion window (packets)")
+    axes.grid(True, color=RULE, linewidth=0.3)

@@ -1,0 +1,62 @@
+"""The short form of every experiment around the 2005 test."""
+
+from __future__ import annotations
+
+import pytest
+
+from farpath.claims import FAILS, HOLDS
+from farpath.companion.analyse import ANALYSES
+from farpath.companion.measure import one_of
+from farpath.companion.utilisation import UTILISATION
+from farpath.conduct import Job
+from farpath.experiment import QUICK, load_experiment
+from farpath.record import RECORD_FILE
+from tests.companion.conftest import QuickCompanion
+
+#: What theory asks of any length of run.
+THEORY = ("C21", "C23", "C24", "C28")
+
+
+@pytest.mark.parametrize("experiment", ANALYSES)
+def test_every_experiment_is_measured_and_has_a_table(
+    quick: QuickCompanion, experiment: str
+) -> None:
+    assert [measure for measure in quick.measures if measure.experiment == experiment]
+    assert (quick.report / "tables" / f"{experiment}.md").is_file()
+
+
+def test_c21_to_c28_are_decided(quick: QuickCompanion) -> None:
+    states = {claim: quick.claims[claim]["state"] for claim in sorted(quick.claims)}
+    print((quick.report / "claims" / "claims.txt").read_text())
+    assert list(states) == [f"C{number}" for number in range(21, 29)]
+    assert set(states.values()) <= {HOLDS, FAILS}
+
+
+@pytest.mark.parametrize("claim", THEORY)
+def test_what_theory_asks_holds(quick: QuickCompanion, claim: str) -> None:
+    assert quick.claims[claim]["state"] == HOLDS
+
+
+def test_a_loss_costs_the_long_path_more_than_the_short_one(quick: QuickCompanion) -> None:
+    (lan,) = one_of(quick.measures, UTILISATION, path="lan")
+    (wan,) = one_of(quick.measures, UTILISATION, path="wan")
+    assert wan.value < 0.1 * lan.value
+
+
+def test_figures_are_made(quick: QuickCompanion) -> None:
+    made = {file.name for file in (quick.report / "figures").iterdir()}
+    assert {"response-function.svg", "loss-utilisation.svg", "recovery-datatag-128.svg"} <= made
+
+
+def test_a_second_time_no_run_is_made_and_the_measures_are_the_same(quick: QuickCompanion) -> None:
+    # Two are of the whole set too: where the lab is as it was, its shipped records are taken
+    states = Job(load_experiment("companion"), QUICK, quick.records).states()
+    assert all(state.record for state in states)
+    before = {file: file.stat().st_mtime_ns for file in quick.records.glob("*/record.json")}
+    text = (quick.report / "measures.json").read_bytes()
+    done = quick.again()
+    assert done.returncode == 0, done.stderr[-3000:]
+    after = {file: file.stat().st_mtime_ns for file in quick.records.glob("*/record.json")}
+    assert before == after
+    assert set(before) <= {state.record / RECORD_FILE for state in states if state.record}
+    assert (quick.report / "measures.json").read_bytes() == text
