@@ -1,0 +1,95 @@
+"""Page: what a suite found as one HTML page, with the curves of what is not identical."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from farpath.figures.style import NORMAL
+from farpath.figures.thin import extremes
+from farpath.metrics import per_second, smoothed
+from farpath.record import load_record
+from farpath.regress import report
+from farpath.regress.compare import Compared
+from farpath.regress.suite import Trial
+from farpath.regress.verdict import State, Verdict
+from farpath.render import render
+
+if TYPE_CHECKING:
+    from farpath.record import Record
+
+#: Of a curve a page holds so many points: its peaks and troughs.
+MOST_POINTS = 1500
+PANELS = ("throughput (Mbit/s)", "congestion window (packets)")
+
+
+def render_page(compared: Compared, trials: Iterable[Trial]) -> str:
+    """The page, self-contained."""
+    titles = {trial.name: trial.case.title for trial in trials}
+    shown = []
+    order = list(State)
+    for verdict in sorted(compared.verdicts, key=lambda each: -order.index(each.state)):
+        if verdict.state != State.IDENTICAL:
+            curves = _curves(compared, verdict)
+            shown.append({"verdict": verdict, "title": titles[verdict.trial], "curves": curves})
+    return render(
+        "regress.html",
+        heading=f"{compared.after} against {compared.before}",
+        assets="",
+        summary=report.summary(compared.verdicts),
+        matrix=report.matrix(compared).grid,
+        shown=shown,
+    )
+
+
+def _curves(compared: Compared, verdict: Verdict) -> dict[str, Any] | None:
+    """Both runs' curves over each other; None if there is no record."""
+    traces = []
+    places = compared.records.get(verdict.trial, (None, None))
+    for place, name, dash in zip(places, ("before", "after"), ("dot", "solid"), strict=True):
+        if place is not None:
+            traces += _of_record(load_record(place, verify=False), name, dash)
+    return {"data": traces, "layout": _layout()} if traces else None
+
+
+def _of_record(record: Record, name: str, dash: str) -> list[dict[str, Any]]:
+    each = per_second(record.samples, record.plan.schedule)
+    found = []
+    for number, flow in enumerate(each.columns):
+        look: dict[str, Any] = {
+            "type": "scatter",
+            "mode": "lines",
+            "name": f"{name} {flow}" if len(each.columns) > 1 else name,
+            "legendgroup": name,
+            "line": {"color": NORMAL.colour(number), "dash": dash, "width": 1.3},
+            "meta": {"colour": f"flow-{number + 1}" if name == "after" else "ink"},
+        }
+        rates = smoothed(each[flow].to_numpy(), 1) / 1e6
+        found.append(_line(each.index - 0.5, rates, yaxis="y", **look))
+        if record.trace is not None:
+            mine = record.trace[record.trace["flow"] == flow]
+            windows = extremes(mine["t_s"], mine["cwnd_packets"], MOST_POINTS)
+            found.append(_line(*windows, yaxis="y2", **{**look, "showlegend": False}))
+    return found
+
+
+def _line(x: Iterable[float], y: Iterable[float], **look: Any) -> dict[str, Any]:
+    rounded = {"x": [round(float(v), 3) for v in x], "y": [round(float(v), 4) for v in y]}
+    return {**look, **rounded}
+
+
+def _layout() -> dict[str, Any]:
+    layout: dict[str, Any] = {
+        "height": 480,
+        "margin": {"l": 70, "r": 20, "t": 30, "b": 50},
+        "hovermode": "x unified",
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+        "xaxis": {"title": {"text": "time (s)"}, "anchor": "y2"},
+        "shapes": [],
+        "annotations": [],
+    }
+    for place, (text, domain) in enumerate(zip(PANELS, ([0.53, 1.0], [0.0, 0.47]), strict=True)):
+        layout[f"yaxis{place + 1 if place else ''}"] = {
+            "title": {"text": text}, "domain": domain, "rangemode": "tozero",
+        }  # fmt: skip
+    return layout

@@ -1,0 +1,114 @@
+"""Verdict: what became of a run against a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from farpath.regress.baseline import Bound, Known
+
+
+class State(StrEnum):
+    """What a run is against its baseline, the worst last."""
+
+    IDENTICAL = "identical"
+    WITHIN = "within bounds"
+    NEW = "not in the baseline"
+    CHANGED = "changed"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A metric that is out of bounds, or that only one of both has."""
+
+    metric: str
+    before: Bound | None
+    after: float | None
+
+    @property
+    def bounds(self) -> str:
+        """The bounds for people, or that there are none."""
+        before = self.before
+        if before is None:
+            return "none"
+        return f"{before.low:g} to {before.high:g}{', or none' if before.optional else ''}"
+
+    @property
+    def part(self) -> str:
+        """The change as a part of what was before, where that is a number but 0."""
+        value = self.before.value if self.before else None
+        return (
+            f"{100 * (self.after / value - 1):+.2g} %" if value and self.after is not None else ""
+        )
+
+    def __str__(self) -> str:
+        before = "none" if self.before is None else number(self.before.value)
+        part = f" ({self.part})" if self.part else ""
+        return f"{self.metric}: {before} -> {number(self.after)}{part}, bounds {self.bounds}"
+
+
+def number(value: float | None) -> str:
+    """A value for people, or that there is none."""
+    return "none" if value is None else f"{value:g}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A trial's name, its state, what changed, and for a failure why.
+
+    ``fingerprint`` and ``metrics``: of the run that is judged; empty if it failed.
+    """
+
+    trial: str
+    state: State
+    differences: tuple[Difference, ...] = ()
+    why: str = ""
+    fingerprint: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    wall_s: float = 0.0
+
+    @property
+    def stack(self) -> str:
+        """The stack's name."""
+        return self.trial.partition("/")[0]
+
+    @property
+    def case(self) -> str:
+        """The case's name."""
+        return self.trial.partition("/")[2]
+
+
+def judge(
+    trial: str, before: Known | None, fingerprint: str, metrics: Mapping[str, float]
+) -> Verdict:
+    """A run against what is known of it: first by its fingerprint, then by its metrics."""
+    if before is None:
+        return Verdict(trial, State.NEW, (), "", fingerprint, metrics)
+    if before.fingerprint == fingerprint:
+        return Verdict(trial, State.IDENTICAL, (), "", fingerprint, metrics)
+    differences = tuple(_differences(before.bounds, metrics))
+    state = State.CHANGED if differences else State.WITHIN
+    return Verdict(trial, state, differences, "", fingerprint, metrics)
+
+
+def _differences(bounds: Mapping[str, Bound], metrics: Mapping[str, float]) -> Iterable[Difference]:
+    for name in dict.fromkeys((*bounds, *metrics)):
+        before, after = bounds.get(name), metrics.get(name)
+        if before is None or not before.holds(after):
+            yield Difference(name, before, after)
+
+
+def worst(verdicts: Sequence[Verdict]) -> State:
+    """The worst state of all."""
+    order = list(State)
+    return max((verdict.state for verdict in verdicts), key=order.index, default=State.IDENTICAL)
+
+
+def counts(verdicts: Iterable[Verdict]) -> dict[State, int]:
+    """How many are in each state, all states named."""
+    found = dict.fromkeys(State, 0)
+    for verdict in verdicts:
+        found[verdict.state] += 1
+    return found

@@ -1,0 +1,54 @@
+"""Runs against a baseline: made, held, changed by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.regress.baseline import read_baseline
+from tests.regress.conftest import Regress
+
+RUNS = "--only=reno/initial-window,reno/fast-retransmit"
+
+
+@pytest.fixture
+def baseline(regress: Regress, tmp_path: FilePath) -> FilePath:
+    """A baseline of two runs, by two seeds."""
+    file = tmp_path / "mine.toml"
+    made = regress(RUNS, "--update", "--seeds=2", f"--baseline={file}")
+    assert made.status == 0, made.err
+    assert "+ reno/fast-retransmit: new" in made.out
+    return file
+
+
+def test_a_kernel_is_identical_to_itself(regress: Regress, baseline: FilePath) -> None:
+    again = regress(RUNS, f"--baseline={baseline}", out="fresh")
+    assert again.status == 0, again.out + again.err
+    assert {run["state"] for run in again.runs.values()} == {"identical"}
+    assert "2 identical" in again.out
+
+
+def test_the_kernels_tcp_is_what_its_rfcs_say(regress: Regress, baseline: FilePath) -> None:
+    # RFC 6928: ten packets; RFC 5681: twice as many a round trip later, and one packet sent
+    # again after one was lost, without a timeout
+    bounds = read_baseline(baseline).runs["reno/initial-window"].bounds
+    assert [bounds[f"flight_{number}_packets"].value for number in (1, 2, 3)] == [10, 20, 40]
+    bounds = read_baseline(baseline).runs["reno/fast-retransmit"].bounds
+    assert bounds["retransmits"].value == 1
+    assert bounds["loss_part"].value == 0
+    assert bounds["recovery_part"].value > 0
+
+
+def test_another_baseline_is_a_change_and_a_run_it_lacks_is_not_passed_over(
+    regress: Regress, baseline: FilePath
+) -> None:
+    text = baseline.read_text().replace("retransmits = [1, 1, 1]", "retransmits = [2, 2, 2]")
+    fingerprint = read_baseline(baseline).runs["reno/fast-retransmit"].fingerprint
+    baseline.write_text(text.replace(fingerprint, "0" * 64))
+    ended = regress("--only=reno/fast-retransmit,reno/sack", f"--baseline={baseline}")
+    assert ended.status == 1
+    assert ended.runs["reno/fast-retransmit"]["state"] == "changed"
+    (changed,) = ended.runs["reno/fast-retransmit"]["changed"]
+    assert (changed["metric"], changed["before"], changed["after"]) == ("retransmits", 2, 1)
+    assert ended.runs["reno/sack"]["state"] == "not in the baseline"

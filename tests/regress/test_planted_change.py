@@ -1,0 +1,58 @@
+"""A kernel with one constant of one stack altered, against the kernel without."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.lab.images import find_images
+from tests.regress.conftest import Regress
+
+#: H-TCP's linear growth after the first second, 10 packets per second in the numbers of
+#: htcp_alpha_update (net/ipv4/tcp_htcp.c), made 2.
+CONSTANT = "factor = 1 + (10 * diff + ((diff / 2) * (diff / 2) / HZ)) / HZ;"
+PLANTED = CONSTANT.replace("10 * diff", "2 * diff")
+CACHE = FilePath(os.environ.get("FARPATH_CACHE") or FilePath.home() / ".cache" / "farpath")
+
+
+@pytest.fixture
+def series() -> str:
+    """The lab's kernel as a user names it, linux-source-7.2."""
+    return str(find_images().manifests["kernel"]["source"]).split()[0]
+
+
+@pytest.fixture
+def altered(tmp_path: FilePath) -> FilePath:
+    """The lab's source with the constant altered; all other files are the same ones."""
+    version = str(find_images().manifests["kernel"]["source"]).split()[1]
+    source = CACHE / "source" / version
+    if not source.is_dir():
+        pytest.skip(f"the kernel's unpacked source, {source}, is not on this machine")
+    tree = tmp_path / "linux"
+    subprocess.run(["cp", "-al", str(source), str(tree)], check=True)
+    file = tree / "net" / "ipv4" / "tcp_htcp.c"
+    text = file.read_text()
+    assert CONSTANT in text
+    file.unlink()
+    file.write_text(text.replace(CONSTANT, PLANTED))
+    return tree
+
+
+def test_a_planted_change_is_found_with_its_stack_run_and_metric(
+    regress: Regress, series: str, altered: FilePath
+) -> None:
+    ended = regress(
+        f"--base={series}", f"--head={altered}", "--seeds=3",
+        "--only=htcp/one-loss,reno/one-loss",
+    )  # fmt: skip
+    print(ended.out)
+    assert ended.status == 1, ended.err
+    # Another kernel, whose other stacks are the same packet for packet
+    assert ended.runs["reno/one-loss"]["state"] == "identical"
+    found = ended.runs["htcp/one-loss"]
+    assert found["state"] == "changed"
+    changes = {each["metric"]: each for each in found["changed"]}
+    assert changes["recovery_s"]["after"] > changes["recovery_s"]["high"]
