@@ -1,0 +1,72 @@
+"""packetdrill's scripts in the lab, by a stand-in for the tool and, where there is one, by it.
+
+Debian has no package of packetdrill. The stand-in looks for the edge of a tick as it
+does, and passes or fails as its script says.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.lab.images import find_images
+from farpath.lab.packetdrill import TOOL, Script, find_tool, run_scripts
+
+STAND_IN = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/times.h>
+#include <unistd.h>
+
+int main(int count, char **arguments) {
+    char said[80] = "";
+    clock_t began = times(NULL);
+    while (times(NULL) < began + 5)
+        ;
+    FILE *script = fopen(arguments[count - 1], "r");
+    if (!script || !fgets(said, sizeof said, script)) return 2;
+    if (access("/proc/sys/net/ipv6", F_OK)) return 3;
+    fputs(said, stderr);
+    return strncmp(said, "pass", 4) != 0;
+}
+"""
+#: Where the kernel's scripts are, of a Linux tree of the user's.
+SCRIPTS = "FARPATH_PACKETDRILL_SCRIPTS"
+
+
+def run_all(tool: FilePath, folder: FilePath, log: FilePath) -> dict[str, Script]:
+    """Every script of a folder, by name."""
+    names = sorted(file.name for file in folder.glob("*.pkt"))
+    found = run_scripts(find_images(), tool, folder, names, log, lambda _script: None)
+    assert [script.name for script in found] == names
+    return {script.name: script for script in found}
+
+
+def test_each_script_runs_to_its_end_and_a_failure_is_told(tmp_path: FilePath) -> None:
+    (tmp_path / "tool.c").write_text(STAND_IN)
+    tool = tmp_path / TOOL
+    subprocess.run(["cc", "-o", str(tool), str(tmp_path / "tool.c")], check=True)
+    folder = tmp_path / "scripts"
+    folder.mkdir()
+    (folder / "good.pkt").write_text("pass\n")
+    (folder / "bad.pkt").write_text("fail: a packet too many\n")
+    found = run_all(find_tool(tool), folder, tmp_path / "log")
+    assert found["good.pkt"].passed
+    assert not found["bad.pkt"].passed
+    assert "a packet too many" in found["bad.pkt"].said
+    # Five edges of times(2)'s ticks, of a hundredth of a second
+    assert 0.04 <= found["good.pkt"].took_s < 0.5
+
+
+@pytest.mark.skipif(
+    not (shutil.which(TOOL) and os.environ.get(SCRIPTS)),
+    reason=f"packetdrill is not in PATH (Debian has no package of it) or {SCRIPTS} is not set",
+)
+def test_the_kernels_own_scripts_pass(tmp_path: FilePath) -> None:
+    found = run_all(find_tool(None), FilePath(os.environ[SCRIPTS]), tmp_path / "log")
+    assert [script for script in found.values() if not script.passed] == []
