@@ -26,8 +26,9 @@ class Background:
     """Independent on/off sources that share a path's bottleneck with the flows.
 
     ``rate_bps``: of one source while it is on, counted over Ethernet frames as the
-    bottleneck's. ``on_s``, ``off_s``: mean length of its turns. Raises
-    :class:`~farpath.errors.BadInputError` for a value out of range.
+    bottleneck's. ``on_s``, ``off_s``: mean length of its turns; with ``off_s`` 0 it is on all
+    the time, at a constant bit rate. Raises :class:`~farpath.errors.BadInputError` for a value
+    out of range.
     """
 
     sources: int
@@ -43,7 +44,8 @@ class Background:
             "off_s": TURN_S_RANGE,
         }.items():
             value = getattr(self, name)
-            if not low <= value <= high:
+            always_on = name == "off_s" and value == 0
+            if not always_on and not low <= value <= high:
                 raise BadInputError(
                     f"background.{name} is {value:g}: it must lie between {low:g} and {high:g}"
                 )
@@ -56,6 +58,11 @@ class Background:
         one_bps = round(part * rate_bps * (on_s + off_s) / on_s / sources)
         return cls(sources, one_bps, on_s, off_s) if one_bps >= RATE_BPS_RANGE[0] else None
 
+    @classmethod
+    def constant(cls, rate_bps: int) -> Background:
+        """One source of a constant bit rate."""
+        return cls(1, rate_bps, TURN_S_RANGE[1], 0.0)
+
     @property
     def on_part(self) -> float:
         """The part of time for which a source is on."""
@@ -67,10 +74,8 @@ class Background:
         return self.sources * self.rate_bps * self.on_part
 
     def __str__(self) -> str:
-        return (
-            f"{self.sources} x {self.rate_bps / 1e6:g} Mbit/s, "
-            f"on {self.on_s:g} s, off {self.off_s:g} s"
-        )
+        turns = f"on {self.on_s:g} s, off {self.off_s:g} s" if self.off_s else "always on"
+        return f"{self.sources} x {self.rate_bps / 1e6:g} Mbit/s, {turns}"
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,8 @@ def turns(background: Background, seed: int, duration_s: float) -> tuple[Turn, .
     distribution has no memory, so what is left of that turn is as long as a new one.
     Times are whole microseconds.
     """
+    if not background.off_s:
+        return tuple(Turn(source, 0.0, duration_s) for source in range(background.sources))
     found = []
     for source in range(background.sources):
         chance = random.Random(f"background {seed} {source}")

@@ -23,12 +23,17 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, takewhile
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 from farpath import units
 from farpath.errors import BadInputError
-from farpath.path import Path
-from farpath.schedule import Schedule
+from farpath.path import ETHERNET_HEADER_BYTES
+from farpath.stack import UDTPERF
+
+if TYPE_CHECKING:
+    from farpath.plan import Plan
+    from farpath.schedule import Flow
 
 KINDS = ("every", "packets", "at", "random", "burst")
 #: Towards the receiver and towards the sender.
@@ -38,6 +43,10 @@ DIRECTIONS = (THERE, BACK)
 MOST_PACKETS = 2**32 - 2
 #: A set of more numbers than this takes the guest long to load, and much memory.
 MOST_LISTED = 100_000
+#: nftables draws chances as whole billionths: from here on within 1 % of what was asked.
+LEAST_CHANCE = 5e-8
+#: A chain's probabilities may be less: of all packets that can be counted, none would come.
+LEAST_BURST_CHANCE = 1e-12
 #: How improbable a random count may be, in standard deviations of a binomial one.
 LIKELY_DEVIATIONS = 6.0
 _NUMBER = re.compile(r"[0-9]{1,10}(e[0-9])?")
@@ -78,7 +87,7 @@ class Dropper:
         if self.kind == "packets":
             return tuple(int(number) for number in self.numbers if number <= count)
         chance = random.Random(f"dropper {seed} {self}")
-        return tuple(takewhile(lambda at: at <= count, _bursts(chance, *self.numbers)))
+        return tuple(_bursts(chance, count, *self.numbers))
 
     def expected(self, seen: int, seed: int) -> tuple[int, int]:
         """The fewest and the most packets that may have been lost of ``seen``."""
@@ -95,21 +104,22 @@ class Dropper:
         return exact, exact
 
 
-def _bursts(chance: random.Random, enter: float, leave: float, loss: float = 1.0) -> Iterator[int]:
-    """Numbers of the packets lost by a Gilbert-Elliott chain, without end.
+def _bursts(
+    chance: random.Random, count: int, enter: float, leave: float, loss: float = 1.0
+) -> Iterator[int]:
+    """Numbers of the packets lost by a Gilbert-Elliott chain among the first ``count``.
 
     Before each packet the state may change; how many packets pass until it does is drawn
     from a geometric distribution. Elliott, *Estimates of Error Rates for Codes on
     Burst-Noise Channels*, Bell System Technical Journal 42(5), 1963.
     """
-    at = 0
-    while True:
-        at += _geometric(chance, enter)
+    at = _geometric(chance, enter)
+    while at <= count:
         last = at + _geometric(chance, leave)
-        for number in range(at, last):
+        for number in range(at, min(last, count + 1)):
             if loss == 1.0 or chance.random() < loss:
                 yield number
-        at = last
+        at = last + _geometric(chance, enter)
 
 
 def _geometric(chance: random.Random, probability: float) -> int:
@@ -119,33 +129,71 @@ def _geometric(chance: random.Random, probability: float) -> int:
     return 1 + math.floor(math.log(1.0 - chance.random()) / math.log1p(-probability))
 
 
-def horizon_packets(path: Path, duration_s: float) -> int:
-    """More packets than a path lets through in a time: how far a burst's losses are drawn.
+def horizon_packets(plan: Plan) -> int:
+    """More packets than a plan's path lets through: how far a burst's losses are drawn.
 
-    Twice what the bottleneck carries in full packets, for those that its buffer drops.
+    Twice what its bottlenecks carry in full packets of the smallest size, for those that
+    their buffers drop.
     """
-    return min(MOST_PACKETS, math.ceil(2 * path.rate_bps * duration_s / 8 / path.frame_bytes))
+    sizes_bytes = [plan.flow_mtu_bytes(flow) for flow in plan.schedule.flows]
+    frame_bytes = min(sizes_bytes) + ETHERNET_HEADER_BYTES
+    carried_bits = plan.bottlenecks * plan.path.rate_bps * plan.schedule.duration_s
+    return min(MOST_PACKETS, math.ceil(2 * carried_bits / 8 / frame_bytes))
 
 
-def check_dropper(dropper: Dropper, path: Path, schedule: Schedule) -> None:
-    """Raise BadInputError for a dropper that can have nothing to drop on a path."""
-    names = [flow.name for flow in schedule.flows]
-    if dropper.flow and dropper.flow not in names:
+def counted_above_bytes(mtu_bytes: int) -> int:
+    """The size above which a packet of a flow is data to a dropper.
+
+    >>> counted_above_bytes(1500)
+    750
+    """
+    return mtu_bytes // 2
+
+
+def concerned_flows(dropper: Dropper, plan: Plan) -> list[Flow]:
+    """The flows whose packets a dropper counts."""
+    return [flow for flow in plan.schedule.flows if dropper.flow in ("", flow.name)]
+
+
+def check_dropper(dropper: Dropper, plan: Plan) -> None:
+    """Raise BadInputError for a dropper that can have nothing to drop in a plan."""
+    flows = concerned_flows(dropper, plan)
+    if not flows:
+        names = ", ".join(flow.name for flow in plan.schedule.flows)
+        raise BadInputError(f"DROP is '{dropper}': there is no flow {dropper.flow}, but {names}")
+    if dropper.direction == THERE:
+        for flow in flows:
+            _check_counted(dropper, flow, plan)
+    last = max(flows, key=lambda flow: flow.stop_s)
+    if dropper.kind == "at" and dropper.numbers[-1] >= last.stop_s:
+        raise BadInputError(f"DROP is '{dropper}': {last.name} ends after {last.stop_s:g} s")
+    horizon = horizon_packets(plan)
+    if dropper.kind in ("every", "packets") and dropper.numbers[-1] > horizon:
         raise BadInputError(
-            f"DROP is '{dropper}': there is no flow {dropper.flow}, but {', '.join(names)}"
-        )
-    if dropper.kind == "at" and dropper.numbers[-1] >= schedule.duration_s:
-        raise BadInputError(
-            f"DROP is '{dropper}': the schedule ends after {schedule.duration_s:g} s"
+            f"DROP is '{dropper}': no such packet can come, in {plan.schedule.duration_s:g} s the "
+            f"path carries at most some {horizon / 2:,.0f}; take a smaller number or a longer test"
         )
     if dropper.kind == "burst":
         enter, leave = dropper.numbers[:2]
-        listed = horizon_packets(path, schedule.duration_s) * enter / (enter + leave)
+        listed = horizon * enter / (enter + leave)
         if listed > MOST_LISTED:
             raise BadInputError(
                 f"DROP is '{dropper}': some {listed:,.0f} losses, more than {MOST_LISTED:,}: "
                 "take a shorter test or rarer bursts"
             )
+
+
+def _check_counted(dropper: Dropper, flow: Flow, plan: Plan) -> None:
+    """Raise BadInputError for a flow whose data packets a dropper takes for others."""
+    stack = next((stack for stack in plan.stacks if stack.label == flow.stack), None)
+    if stack is None or stack.program != UDTPERF:
+        return
+    mtu_bytes, mss_bytes = plan.flow_mtu_bytes(flow), int(stack.parameters["mss"])
+    if mss_bytes <= counted_above_bytes(mtu_bytes):
+        raise BadInputError(
+            f"DROP is '{dropper}': {flow.name} sends packets of {mss_bytes} bytes, and those above "
+            f"half the MTU of {mtu_bytes} count as data: give {stack.name}:mss={mtu_bytes}, or MTU"
+        )
 
 
 def parse_droppers(text: str) -> tuple[Dropper, ...]:
@@ -171,10 +219,17 @@ def _parse_one(word: str) -> Dropper:
         raise BadInputError(
             f"DROP is '{word}': it must begin with one of {', '.join(KINDS)}, as in every:1000"
         )
-    parts = [part for part in rest.split(",") if part]
-    options = dict(part.split("=", 1) for part in parts if "=" in part)
-    if unknown := sorted(set(options) - {"flow", "direction"}):
-        raise BadInputError(f"DROP is '{word}': {unknown[0]} is not flow or direction")
+    parts = rest.split(",") if rest else []
+    options: dict[str, str] = {}
+    for name, equals, value in (part.partition("=") for part in parts):
+        if equals and name not in ("flow", "direction"):
+            raise BadInputError(f"DROP is '{word}': '{name}' is not flow or direction")
+        if equals and (not value or name in options):
+            raise BadInputError(f"DROP is '{word}': give {name} once, as in flow=flow1")
+        if equals:
+            options[name] = value
+        elif not name:
+            raise BadInputError(f"DROP is '{word}': nothing stands before or after a comma")
     numbers = tuple(_PARSERS[kind](part) for part in parts if "=" not in part)
     return Dropper(kind, numbers, **options)
 
@@ -230,19 +285,17 @@ def _problem_of_at(numbers: Sequence[float]) -> str:
     return "" if list(numbers) == sorted(set(numbers)) else "give each time once, in their order"
 
 
-def _probability(number: float) -> bool:
-    return 0 < number <= 1
-
-
 def _problem_of_random(numbers: Sequence[float]) -> str:
-    fits = len(numbers) == 1 and _probability(numbers[0])
-    return "" if fits else "give one probability above 0 and at most 1, as in random:1e-4"
+    if len(numbers) == 1 and LEAST_CHANCE <= numbers[0] <= 1:
+        return ""
+    return f"give one probability from {LEAST_CHANCE:g} to 1, as in random:1e-4"
 
 
 def _problem_of_burst(numbers: Sequence[float]) -> str:
-    if len(numbers) not in (2, 3) or not all(map(_probability, numbers)):
-        return "give two or three probabilities above 0 and at most 1, as in burst:1e-4,0.3"
-    return ""
+    possible = all(LEAST_BURST_CHANCE <= number <= 1 for number in numbers)
+    if len(numbers) in (2, 3) and possible:
+        return ""
+    return f"give two or three probabilities from {LEAST_BURST_CHANCE:g} to 1, as in burst:1e-4,0.3"
 
 
 _PROBLEMS = {

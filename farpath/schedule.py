@@ -49,12 +49,22 @@ class Region:
 
 @dataclass(frozen=True)
 class Schedule:
-    """All flows of a run and how long it lasts."""
+    """All flows of a run and how long it lasts.
+
+    ``flows``: those that a run is about. ``reverse``: others, in the other direction, which
+    no metric counts.
+    """
 
     name: str
     flows: tuple[Flow, ...]
     duration_s: float
     region_s: float
+    reverse: tuple[Flow, ...] = ()
+
+    @property
+    def all_flows(self) -> tuple[Flow, ...]:
+        """The flows of both directions."""
+        return self.flows + self.reverse
 
     def regions(self) -> tuple[Region, ...]:
         """The stretches between one flow's start or stop and the next, in order.

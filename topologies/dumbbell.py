@@ -20,52 +20,36 @@ keep it empty.
 
 Droppers stand where a trunk's packets arrive, behind the delay line: towards the receiver
 before the bottleneck, towards the sender before its switch.
+
+Further senders share the path. One of the path's RTT is at the first one's switch; one that
+is farther away is behind a switch of its own and delay lines of half the difference, on the
+switches' ports, so that its own port has nothing to let go of. A sender's port, both ends
+of its cable, has the sender's MTU::
+
+    sender ----------------------------------+
+                                             s1 --[delay, loss]-> ...
+    sender2 -- s3 --[more delay]->====<-[more delay]--+
+
+Flows in the other direction, from ``receiver`` to the senders, make the path symmetric:
+a bottleneck of the same rate and buffer is before the sending site, so that each direction's
+acknowledgements queue behind the other's data. Such data is delayed on s2's trunk port first,
+which lets go of it::
+
+    sender --+                                                                 receiver --+
+             s3 <-[rate, buffer]-- s1 --[delay, loss]->====<-[delay]-- s2 --[rate, buffer]->
+    pinger --+
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
-from mininet.topo import Topo
-
-from farpath.dropper import BACK, THERE
-from farpath.guest.links import Bottleneck, Delay, Sources, card_of, lateness_s
-from farpath.plan import BACKGROUND, PINGER, Plan
+from farpath.guest.topology import LaidOut
+from farpath.layouts.dumbbell import dumbbell
 
 
-class Dumbbell(Topo):
-    """Two sites, two Open vSwitch switches, one bottleneck."""
+class Dumbbell(LaidOut):
+    """Two sites, two Open vSwitch switches, one bottleneck; more of them if a plan asks."""
 
-    receivers = ("receiver",)
-    bottleneck = "s2-eth2"
-    dropping: ClassVar[Mapping[str, str]] = {THERE: "s2-eth1", BACK: "s1-eth1"}
-
-    def build(self, plan: Plan) -> None:
-        """Lay the dumbbell out; the plan's seed decides which packets are lost.
-
-        An era may give the sender a network card of a rate. The pinger's would never
-        hold a packet back and stays infinitely fast, so that it sees the path's RTT.
-        """
-        path, seed = plan.path, plan.seed
-        near, far = self.addSwitch("s1"), self.addSwitch("s2")
-        there = Delay(
-            *(path.one_way_delay_s, path.loss, seed),
-            jitter_s=path.jitter_ms / 1e3,
-            reorder=path.reorder,
-            duplicate=path.duplicate,
-        )
-        back = Delay(path.one_way_delay_s, 0.0, seed)
-        late_s = lateness_s(plan.settings.clock, path.rate_bps, path.frame_bytes)
-        narrow = Bottleneck(path.rate_bps, path.buffer_bytes, path.frame_bytes, late_s)
-        self.addLink(near, far, port1=1, port2=1, params1={"queue": there}, params2={"queue": back})
-        for name in self.receivers:
-            self.addLink(self.addHost(name), far, port2=2, params2={"queue": narrow})
-        self.addLink(self.addHost("sender"), near, params1={"queue": card_of(plan)})
-        self.addLink(self.addHost(PINGER), near)
-        if path.background:
-            sources = Sources(path.background.rate_bps)
-            self.addLink(self.addHost(BACKGROUND), near, params1={"queue": sources})
+    lay_out = staticmethod(dumbbell)
 
 
 TOPOLOGY = Dumbbell

@@ -82,6 +82,14 @@ def parse_congestion(text: str) -> str:
     return str(_report(text).get("end", {}).get("sender_tcp_congestion", ""))
 
 
+def parse_segment_bytes(text: str) -> int:
+    """Payload of a full segment of a sending iperf3, as its kernel told it at the start."""
+    told = _report(text).get("start", {}).get("tcp_mss_default")
+    if not isinstance(told, int):
+        raise LabFailedError("the sender did not tell how large its segments are", text[:500])
+    return told
+
+
 def parse_cpu_share(text: str) -> float | None:
     """The part of its test for which a program held a core, if it tells.
 

@@ -6,11 +6,20 @@ it (the netdev family's ingress hook), so a packet dropped here is one that the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from farpath.dropper import BACK, MOST_PACKETS, THERE, Dropper, horizon_packets
+from farpath.dropper import (
+    BACK,
+    MOST_PACKETS,
+    THERE,
+    Dropper,
+    concerned_flows,
+    counted_above_bytes,
+    horizon_packets,
+)
 from farpath.plan import Plan
+from farpath.schedule import Flow
 
 TABLE = "netdev farpath"
 #: numgen begins with 0, and after so many packets begins anew.
@@ -23,13 +32,28 @@ def _chain(number: int) -> str:
     return f"dropper_{number}"
 
 
-def _concerned(dropper: Dropper, plan: Plan) -> str:
-    """The match of the packets that a dropper counts."""
-    flows = [flow for flow in plan.schedule.flows if dropper.flow in ("", flow.name)]
-    ports = ", ".join(str(flow.port) for flow in flows)
+def _concerned(dropper: Dropper, plan: Plan) -> list[str]:
+    """The matches of the packets that a dropper counts: one for each size of full ones."""
+    flows = concerned_flows(dropper, plan)
     if dropper.direction == BACK:
-        return f"th sport {{ {ports} }}"
-    return f"th dport {{ {ports} }} meta length > {plan.path.mtu_bytes // 2}"
+        return [f"th sport {{ {_ports(flows)} }}"]
+    by_mtu: dict[int, list[Flow]] = {}
+    for flow in flows:
+        by_mtu.setdefault(plan.flow_mtu_bytes(flow), []).append(flow)
+    return [
+        f"th dport {{ {_ports(alike)} }} meta length > {counted_above_bytes(mtu_bytes)}"
+        for mtu_bytes, alike in by_mtu.items()
+    ]
+
+
+def _ports(flows: Iterable[Flow]) -> str:
+    return ", ".join(str(flow.port) for flow in flows)
+
+
+def _hook(devices: Sequence[str]) -> str:
+    quoted = ", ".join(f'"{device}"' for device in devices)
+    where = f"device {quoted}" if len(devices) == 1 else f"devices = {{ {quoted} }}"
+    return f"type filter hook ingress {where} priority 0;"
 
 
 def _lost(dropper: Dropper, plan: Plan) -> str:
@@ -40,16 +64,17 @@ def _lost(dropper: Dropper, plan: Plan) -> str:
         count = int(dropper.numbers[0])
         return f"numgen inc mod {count} == {count - 1} " if count > 1 else " "
     if dropper.kind == "random":
-        return f"numgen random mod {_CHANCES} < {round(dropper.numbers[0] * _CHANCES)} "
+        chances = round(dropper.numbers[0] * _CHANCES)
+        return f"numgen random mod {_CHANCES} < {chances} " if chances < _CHANCES else " "
     most = MOST_PACKETS
     if dropper.kind == "burst":
-        most = horizon_packets(plan.path, plan.schedule.duration_s)
+        most = horizon_packets(plan)
     places = ", ".join(str(place - 1) for place in dropper.positions(plan.seed, most))
     return f"{_COUNT} {{ {places} }} " if places else ""
 
 
-def script(plan: Plan, devices: Mapping[str, str]) -> str:
-    """What ``nft -f -`` is told; ``devices``: the port that packets of a direction reach."""
+def script(plan: Plan, devices: Mapping[str, Sequence[str]]) -> str:
+    """What ``nft -f -`` is told; ``devices``: the ports that packets of a direction reach."""
     lines = [f"table {TABLE} {{"]
     for number, _ in enumerate(plan.droppers):
         lines += [f"counter seen_{number} {{}}", f"counter lost_{number} {{}}"]
@@ -60,13 +85,13 @@ def script(plan: Plan, devices: Mapping[str, str]) -> str:
         lines.append("}")
     for direction in (THERE, BACK):
         jumps = [
-            f"meta l4proto {{ tcp, udp }} {_concerned(dropper, plan)} jump {_chain(number)}"
+            f"meta l4proto {{ tcp, udp }} {concerned} jump {_chain(number)}"
             for number, dropper in enumerate(plan.droppers)
             if dropper.direction == direction
+            for concerned in _concerned(dropper, plan)
         ]
         if jumps:
-            hook = f'type filter hook ingress device "{devices[direction]}" priority 0;'
-            lines += [f"chain {direction} {{", hook, *jumps, "}"]
+            lines += [f"chain {direction} {{", _hook(devices[direction]), *jumps, "}"]
     return "\n".join([*lines, "}"]) + "\n"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import shutil
 import sys
@@ -11,13 +10,22 @@ import traceback
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.guest import congestion, system
+from farpath.guest import congestion, packetdrill, system
 from farpath.guest.droppers import Droppers
 from farpath.guest.ground import Ground, ground_here
 from farpath.guest.hosts import EndHosts
 from farpath.guest.network import Network
+from farpath.guest.tracers import TracerError
 from farpath.guest.traffic import Traffic, TrafficError
-from farpath.plan import MODULES_DIR, PLAN_FILE, RAW_DIR, READBACK_FILE, Plan, event_line
+from farpath.plan import (
+    MODULES_DIR,
+    PACKETDRILL_DIR,
+    PLAN_FILE,
+    RAW_DIR,
+    READBACK_FILE,
+    Plan,
+    event_line,
+)
 
 #: Pings of the idle path before any traffic.
 IDLE_PINGS = 5
@@ -49,7 +57,7 @@ def play(share: FilePath, ground: Ground) -> None:
     system.start_open_vswitch()
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
     ground.take_stacks(plan.stacks, share / MODULES_DIR)
-    network = Network(plan, importlib.import_module(f"topologies.{plan.topology}"), ground)
+    network = Network(plan, ground)
     network.start()
     say("network-ready")
     hosts = EndHosts(plan, {host.name: host.pid for host in network.mininet.hosts}, ground)
@@ -62,6 +70,8 @@ def play(share: FilePath, ground: Ground) -> None:
     droppers = Droppers(plan, network)
     traffic = Traffic(plan, network, hosts, raw, droppers.moments())
     say("idle-pings", output=traffic.ping_idle_path(IDLE_PINGS))
+    for host, output in traffic.ping_from_senders(IDLE_PINGS):
+        say("idle-pings", host=host, output=output)
     with ground.watched(raw) as sample:
 
         def progress(t_s: float) -> None:
@@ -81,13 +91,22 @@ def play(share: FilePath, ground: Ground) -> None:
 
 
 def main() -> None:
-    """Run the plan in the directory named on the command line; the lab ends with it."""
+    """Run the plan in the directory named on the command line; the lab ends with it.
+
+    Or, where that holds packetdrill's scripts, these.
+    """
+    share = FilePath(sys.argv[1])
     ground = ground_here()
     try:
-        play(FilePath(sys.argv[1]), ground)
+        if (share / PACKETDRILL_DIR).is_dir():
+            packetdrill.play(share, say)
+        else:
+            play(share, ground)
     except congestion.StackError as error:
-        say("refused", what=str(error))
-    except TrafficError as error:
+        say("refused", what=f"STACK: {error}")
+    except system.SettingError as error:
+        say("refused", what=f"SYSCTL: {error}")
+    except (TrafficError, TracerError) as error:
         say("traffic-failed", what=str(error))
     except Exception as error:
         say("failed", what=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())

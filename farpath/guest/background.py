@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 
 from farpath.background import turns
 from farpath.flows import socat
-from farpath.guest.network import NOWHERE, Network, network_namespace
+from farpath.guest.network import Network, network_namespace
 from farpath.plan import BACKGROUND, Plan
 
 Moments = list[tuple[float, Callable[[], None]]]
@@ -29,7 +29,10 @@ class BackgroundTraffic:
         with network_namespace(network.pid(BACKGROUND)), self.errors.open("wb") as errors:
             for source in range(path.background.sources):
                 process = subprocess.Popen(
-                    socat.arguments(source, path.background.rate_bps, path.mtu_bytes, NOWHERE),
+                    socat.arguments(
+                        *(source, path.background.rate_bps, path.mtu_bytes),
+                        *(network.nowhere, plan.ip_version),
+                    ),
                     stdin=subprocess.DEVNULL,
                     stdout=errors,
                     stderr=errors,

@@ -20,7 +20,7 @@ class Droppers:
         self.plan = plan
         self.pid = network.mininet.switches[0].pid
         if plan.droppers:
-            self._tell(nft.script(plan, network.topology.dropping))
+            self._tell(nft.script(plan, network.layout.dropping))
 
     def _tell(self, text: str) -> None:
         with network_namespace(self.pid):

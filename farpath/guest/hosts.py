@@ -164,7 +164,7 @@ class EndHosts:
         self.ground = ground
         ground.mount_shared(SINK_DIRECTORY, SINK_MOUNT)
         self.hosts = {name: self._host(name, pid) for name, pid in namespace_pids.items()}
-        for flow in plan.schedule.flows:
+        for flow in plan.schedule.all_flows:
             stack = plan.stack_of(flow)
             for host in (flow.sender, flow.receiver):
                 name = self._container(host, flow)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from farpath.plan import Plan
+from farpath.sender import SENDER
 from farpath.stack import UDTPERF
 
 #: Packets a delay line may hold: more than any set of windows puts on a path (100
@@ -238,10 +239,14 @@ class Sources:
         return rate_differences(qdisc.get("options", {}).get("maxrate", 0), self.rate_bps)
 
 
-def card_of(plan: Plan) -> Card | PacingCard | None:
-    """What a plan gives its sender; None for a host that is infinitely fast."""
+Queue = Bottleneck | Delay | Card | PacingCard | Sources
+
+
+def card_of(plan: Plan, host: str = SENDER) -> Card | PacingCard | None:
+    """What a plan gives a host that sends; None for one that is infinitely fast."""
     era = plan.era
-    paces = any(stack.program == UDTPERF for stack in plan.stacks)
+    sent = [flow for flow in plan.schedule.all_flows if flow.sender == host]
+    paces = any(plan.stack_of(flow).program == UDTPERF for flow in sent)
     if paces and plan.settings.clock == "virtual":
         return PacingCard(era.card_rate_bps, plan.path.frame_bytes)
     if era.card_rate_bps is None or era.txqueuelen_packets is None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
 
 from mininet.net import Mininet
 from mininet.node import OVSBridge
 
+from farpath.guest import addresses
 from farpath.guest.commands import run, run_json
 from farpath.guest.ground import Ground, silence
 from farpath.guest.system import (
@@ -19,7 +19,9 @@ from farpath.guest.system import (
     read_setting,
     write_setting,
 )
+from farpath.guest.topology import topology_of
 from farpath.plan import BACKGROUND, Plan
+from farpath.window import buffer_of
 
 #: Work that a network card would do for the kernel: with any of it on, netem and
 #: tbf see packets of up to 64 KB instead of the path's. Short name for setting,
@@ -35,23 +37,6 @@ HOST_SETTINGS = {
     "net.ipv4.ping_group_range": "0 2147483647",
     "net.ipv4.tcp_no_metrics_save": "1",
 }
-#: Where background traffic is sent: an address that no host has. A permanent neighbour
-#: leads it through the bottleneck to the receiver, whose kernel, no router, drops it
-#: without a word (ip_route_input_slow and ip_error in net/ipv4/route.c), and unassembled.
-NOWHERE = "10.255.255.1"
-
-
-def receive_buffer_bytes(window_bytes: int, mtu_bytes: int) -> int:
-    """Receive buffer with which the kernel advertises ``window_bytes``.
-
-    The window is buffer * ratio / 256, ratio = 256 * payload / memory of a full
-    segment (tcp_measure_rcv_mss in net/ipv4/tcp_input.c). A segment's memory is
-    its payload and 840 bytes of headers, seen in the lab at both common MTUs. What
-    really is advertised is in every flow's samples, and the host checks it.
-    """
-    payload = mtu_bytes - 52
-    ratio = 256 * payload // (payload + 840)
-    return -(-window_bytes * 256 // ratio)
 
 
 @contextmanager
@@ -71,15 +56,16 @@ def network_namespace(pid: int) -> Iterator[None]:
 class Network:
     """A running Mininet and what was asked of it."""
 
-    def __init__(self, plan: Plan, topology: ModuleType, ground: Ground) -> None:
+    def __init__(self, plan: Plan, ground: Ground) -> None:
         self.plan = plan
         self.ground = ground
-        self.topology = topology.TOPOLOGY(plan)
+        topology = topology_of(plan)
+        self.layout = topology.layout
         # Mininet's own initialisation raises limits: sysctls that the plan sets, and
         # 16,384 open files, all of which mnexec closes one by one for every node.
         Mininet.inited = True
         self.mininet = Mininet(
-            topo=self.topology,
+            topo=topology,
             switch=OVSBridge,
             controller=None,
         )
@@ -122,15 +108,25 @@ class Network:
         return features
 
     def _set_route(self, host: Any) -> None:
-        """Give the route that Mininet made its features."""
+        """Give the route that came with the address its features."""
         features = [str(word) for pair in self._route_features().items() for word in pair]
         if features:
-            (route,) = run_json("ip", "-j", "route", "show", "dev", str(host.defaultIntf()))
+            (route,) = run_json(*self._routes, "dev", str(host.defaultIntf()))
+            by_version = {4: ("scope", "src"), 6: ("metric",)}[self.plan.ip_version]
+            names = {"scope": "scope", "src": "prefsrc", "metric": "metric"}
             run(
                 *("ip", "route", "change", route["dst"], "dev", str(host.defaultIntf())),
-                *("proto", route["protocol"], "scope", route["scope"], "src", route["prefsrc"]),
+                *("proto", route["protocol"]),
+                *(word for name in by_version for word in (name, str(route[names[name]]))),
                 *features,
             )
+
+    @property
+    def _routes(self) -> tuple[str, ...]:
+        """The command that shows a namespace's routes, of IPv6 without those of multicast."""
+        if self.plan.ip_version == 4:
+            return ("ip", "-j", "route", "show")
+        return ("ip", "-6", "-j", "route", "show", "type", "unicast")
 
     @staticmethod
     def _apply(settings: Mapping[str, str]) -> None:
@@ -147,9 +143,10 @@ class Network:
 
     def _host_settings(self, host: str) -> dict[str, str]:
         settings = {**self.plan.path.sysctl, **self._needed_settings(), **HOST_SETTINGS}
-        if host in self.topology.receivers:
-            path = self.plan.path
-            buffer_bytes = receive_buffer_bytes(path.window_bytes, path.mtu_bytes)
+        if self.plan.ip_version == 6:
+            settings |= addresses.quiet_settings(str(self.mininet.get(host).defaultIntf()))
+        if host in self.plan.receivers:
+            buffer_bytes = buffer_of(self.plan, host)
             low, _, high = settings.get("net.ipv4.tcp_rmem", "4096 0 0").split()
             most = max(buffer_bytes, int(high))
             settings["net.ipv4.tcp_rmem"] = f"{low} {buffer_bytes} {most}"
@@ -173,18 +170,25 @@ class Network:
     def _set_ports(self, node: Any) -> None:
         """MTU, offloads and neighbours, in as few processes as the tools allow."""
         ports = self._ports_with(node)
-        mtu_bytes = self.plan.path.mtu_bytes
-        links = [f"link set dev {port} mtu {mtu_bytes} gso_max_segs 1" for port in ports]
+        mtus_bytes = self.layout.mtus_bytes
+        links = [
+            f"link set dev {port} mtu {mtus_bytes[port.name]} gso_max_segs 1" for port in ports
+        ]
         if node in self.mininet.hosts:
+            if self.plan.ip_version == 6:
+                self._apply(addresses.quiet_settings(ports[0].name))
+                old = f"{node.IP()}/{ports[0].prefixLen}"
+                links += addresses.lines_of_ipv6(ports[0].name, self.address(node.name), old)
             links += [
-                f"neigh replace {host.IP()} lladdr {host.MAC()} dev {ports[0]} nud permanent"
+                f"neigh replace {self.address(host.name)} lladdr {host.MAC()} dev {ports[0]} "
+                "nud permanent"
                 for host in self.mininet.hosts
                 if host is not node
             ]
         if node.name == BACKGROUND:
             receiver = self.mininet.get(self.plan.schedule.flows[0].receiver)
             links.append(
-                f"neigh replace {NOWHERE} lladdr {receiver.MAC()} dev {ports[0]} nud permanent"
+                f"neigh replace {self.nowhere} lladdr {receiver.MAC()} dev {ports[0]} nud permanent"
             )
         run("ip", "-batch", "-", text="\n".join(links))
         for port in ports:
@@ -212,11 +216,11 @@ class Network:
                     for name in self._host_settings(host.name)
                     if has_setting(name)
                 }
-                routes[host.name] = run_json("ip", "-j", "route", "show")
+                routes[host.name] = run_json(*self._routes)
         names = self._kernel_settings()
         with self.ground.whole_kernel():
             global_settings = {name: read_setting(name) for name in names if has_setting(name)}
-        return {
+        return self._addresses() | {
             "qdiscs": [qdisc for node in self._namespaces() for qdisc in self._qdiscs(node)],
             "links": links,
             "routes": routes,
@@ -224,6 +228,14 @@ class Network:
             "dropped_between_ports": self.ground.dropped_between_ports(),
             "background_bytes": self._background_bytes(),
         }
+
+    def _addresses(self) -> dict[str, Any]:
+        """Each host's ports with their addresses, where these are not Mininet's own."""
+        found = {}
+        for host in self.mininet.hosts if self.plan.ip_version == 6 else []:
+            with network_namespace(host.pid):
+                found[host.name] = run_json("ip", "-j", "address", "show")
+        return {"addresses": found} if found else {}
 
     def _background_bytes(self) -> int:
         """What the source of background traffic has sent, in bytes of frames."""
@@ -269,6 +281,8 @@ class Network:
                     sentences.append(f"queue of {port}: {difference}")
         for link in found["links"]:
             sentences += self._link_differences(link)
+        for host, ports in found.get("addresses", {}).items():
+            sentences += addresses.differences(host, ports, self.address(host))
         for host, routes in found["routes"].items():
             sentences += self._route_differences(host, routes)
         for host, settings in found["settings"].items():
@@ -278,7 +292,7 @@ class Network:
     def _link_differences(self, link: dict[str, Any]) -> list[str]:
         sentences = []
         port = link["port"]
-        if link["mtu_bytes"] != self.plan.path.mtu_bytes:
+        if link["mtu_bytes"] != self.layout.mtus_bytes[port]:
             sentences.append(f"MTU of {port} is {link['mtu_bytes']} bytes")
         if link["gso_max_segs"] != 1:
             sentences.append(f"{port} takes {link['gso_max_segs']} segments at once, not 1")
@@ -313,6 +327,11 @@ class Network:
         return pid
 
     def address(self, host: str) -> str:
-        """IPv4 address of a host."""
-        ip: str = self.mininet.get(host).IP()
-        return ip
+        """The address of a host that flows use."""
+        number = 1 + [each.name for each in self.mininet.hosts].index(host)
+        return addresses.address(self.mininet.get(host), number, self.plan.ip_version)
+
+    @property
+    def nowhere(self) -> str:
+        """The address to which background traffic is sent."""
+        return addresses.NOWHERE[self.plan.ip_version]

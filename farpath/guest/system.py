@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path as FilePath
 
 from farpath.guest.commands import run
@@ -22,8 +22,16 @@ MOUNTS = (
 #: fast, and the kernel's 1000 would drop part of a window sent at once.
 BACKLOG = "net.core.netdev_max_backlog"
 BACKLOG_PACKETS = 1_000_000
+NS_PER_S = 1_000_000_000
+#: HZ is 1000; a timer of a process may be 50 us late.
+TICK_NS = 1_000_000
+AFTER_TICK_NS = 20_000
 OVS_SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 OVS_RUN_DIR = "/run/openvswitch"
+
+
+class SettingError(RuntimeError):
+    """The kernel does not take a setting's value; the text names both."""
 
 
 def _setting(name: str) -> FilePath:
@@ -32,17 +40,20 @@ def _setting(name: str) -> FilePath:
 
 def has_setting(name: str) -> bool:
     """Whether this network namespace has a sysctl (``net.ipv4.tcp_sack`` style)."""
-    return _setting(name).exists()
+    return _setting(name).is_file()
 
 
 def can_write_setting(name: str) -> bool:
     """Whether a sysctl can be set here: outside the first namespace some cannot."""
-    return os.access(_setting(name), os.W_OK)
+    return has_setting(name) and os.access(_setting(name), os.W_OK)
 
 
 def write_setting(name: str, value: str) -> None:
-    """Set one sysctl of this network namespace."""
-    _setting(name).write_text(value + "\n", encoding="ascii")
+    """Set one sysctl of this network namespace; SettingError for what it cannot be."""
+    try:
+        _setting(name).write_text(value + "\n", encoding="ascii")
+    except OSError as error:
+        raise SettingError(f"the kernel does not take {name}={value} ({error.strerror})") from error
 
 
 def read_setting(name: str) -> str:
@@ -73,15 +84,30 @@ def prepare_kernel() -> None:
     run("ip", "link", "set", "lo", "up")
 
 
-def whole_second() -> float:
+def whole_second(announce: Callable[[int], None] = lambda _second: None) -> float:
     """Wait for the next whole second of the monotonic clock, and give it.
 
     Each reading of the virtual clock takes time, so what the lab does before moves all that
     comes after against the kernel's ticks; from a whole second on it no longer does.
+    ``announce`` is told the second before it has come.
+
+    Half a nanosecond less makes what sleep() rounds up come out whole. A nanosecond more
+    or less, by how many readings there were before, would be another run.
     """
-    second_s = math.ceil(time.monotonic())
-    time.sleep(second_s - time.monotonic())
-    return float(second_s)
+    second = -(-time.monotonic_ns() // NS_PER_S)
+    announce(second)
+    time.sleep(max(0.0, (second * NS_PER_S - time.monotonic_ns() - 0.5) / NS_PER_S))
+    return float(second)
+
+
+def after_tick() -> None:
+    """Wait until just after the kernel's next tick.
+
+    Who runs when a tick comes is charged for it, and who was charged decides who runs first
+    where several can. What reads the clock less than 3900 times, a millisecond, after this
+    is charged for none, and so leaves no trace in the run.
+    """
+    time.sleep((-time.monotonic_ns() % TICK_NS + AFTER_TICK_NS - 0.5) / NS_PER_S)
 
 
 def start_open_vswitch() -> None:

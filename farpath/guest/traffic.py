@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path as FilePath
 from typing import IO
 
 from farpath.flows import iperf3, ping, programs
 from farpath.guest.background import BackgroundTraffic, Moments
+from farpath.guest.commands import run
 from farpath.guest.hosts import PRELOAD, SINK_LIBRARY, EndHost, EndHosts
-from farpath.guest.network import Network
-from farpath.guest.system import whole_second
+from farpath.guest.network import Network, network_namespace
+from farpath.guest.system import after_tick, whole_second
+from farpath.guest.tracers import Tracers
 from farpath.plan import PINGER, Plan
 from farpath.schedule import Flow
 from farpath.stack import IMAGE, IPERF3
@@ -24,6 +26,7 @@ GRACE_S = 60.0
 #: How long a flow's receiver may take to wait on its port, in virtual seconds, in
 #: which computing costs nothing.
 LISTEN_LIMIT_S = 10.0
+IDLE_PING_INTERVAL_S = 0.2
 
 
 class TrafficError(RuntimeError):
@@ -79,6 +82,7 @@ class Traffic:
         self.running: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.titles: dict[str, str] = {}
         self.background = BackgroundTraffic(plan, network, raw)
+        self.tracers = Tracers(plan, raw)
 
     def _output(self, name: str) -> IO[bytes]:
         file = (self.raw / name).open("wb")
@@ -103,17 +107,32 @@ class Traffic:
         return self.network.address(self.plan.schedule.flows[0].receiver)
 
     def await_idle_path(self) -> None:
-        """Let the path empty: a full buffer and whatever is on its way."""
-        path = self.plan.path
-        time.sleep(path.rtt_ms / 1e3 + 8 * path.buffer_bytes / path.rate_bps)
+        """Let the path empty: full buffers and whatever is on its way."""
+        path, buffers = self.plan.path, len(self.network.layout.bottlenecks)
+        longest_ms = max([path.rtt_ms, *(sender.rtt_ms for sender in self.plan.senders)])
+        time.sleep(longest_ms / 1e3 + buffers * 8 * path.buffer_bytes / path.rate_bps)
 
     def ping_idle_path(self, count: int, label: str = "ping-idle") -> str:
         """What ping says of the path without any traffic."""
-        process = self._start(self.hosts[PINGER], label, ping.arguments(self._target(), 0.2, count))
+        idle = ping.arguments(self._target(), IDLE_PING_INTERVAL_S, count)
+        process = self._start(self.hosts[PINGER], label, idle)
         if process.wait():
             raise TrafficError(self._explain(label, process.returncode))
         self.running.clear()
         return (self.raw / f"{label}.out").read_text()
+
+    def ping_from_senders(self, count: int) -> Iterator[tuple[str, str]]:
+        """What the lab's ping says from each sender's port to its receiver, if there are several.
+
+        It is the lab's own, since a user's image need not have one.
+        """
+        ways = {flow.sender: flow.receiver for flow in self.plan.schedule.flows}
+        for sender, receiver in ways.items() if len(ways) > 1 else ():
+            target = self.network.address(receiver)
+            with network_namespace(self.network.pid(sender)):
+                said = run(*ping.arguments(target, IDLE_PING_INTERVAL_S, count))
+            (self.raw / f"ping-idle-{sender}.out").write_text(said)
+            yield sender, said
 
     def _receiver_environment(self, flow: Flow) -> dict[str, str]:
         """What a flow's receiving program is told beside its arguments."""
@@ -167,7 +186,7 @@ class Traffic:
         return f"{self.titles[label]} exited with {status}: {words}"
 
     def _check_running(self) -> None:
-        if problem := self.background.problem():
+        if problem := self.background.problem() or self.tracers.problem():
             raise TrafficError(problem)
         for label, process in list(self.running):
             status = process.poll()
@@ -184,7 +203,7 @@ class Traffic:
             (tick * step_s, partial(sample, tick * step_s))
             for tick in range(round(schedule.duration_s / step_s) + 1)
         ]
-        moments += [(flow.start_s, partial(self._start_flow, flow)) for flow in schedule.flows]
+        moments += [(flow.start_s, partial(self._start_flow, flow)) for flow in schedule.all_flows]
         moments += [*self.background.moments(), *self.moments]
         return sorted(moments, key=lambda moment: moment[0])
 
@@ -192,14 +211,21 @@ class Traffic:
         """Run the whole schedule; returns when every flow has ended."""
         interval_s = self.plan.settings.ping_interval_s
         count = round(self.plan.schedule.duration_s / interval_s)
-        sampler = QueueSampler(self.network.topology.bottleneck, self.raw / "queue.txt")
+        first, *others = self.network.layout.bottlenecks
+        samplers = [
+            QueueSampler(first, self.raw / "queue.txt"),
+            *(QueueSampler(port, self.raw / f"queue-{port}.txt") for port in others),
+        ]
 
         def sample(at_s: float) -> None:
-            sampler.sample(at_s)
+            for sampler in samplers:
+                sampler.sample(at_s)
             progress(at_s)
 
         agenda = self._agenda(sample)
-        epoch_s = whole_second()
+        after_tick()
+        self.tracers.start(self.network)
+        epoch_s = whole_second(self.tracers.begin)
         pinger = self.hosts[PINGER]
         self._start(pinger, "ping", ping.arguments(self._target(), interval_s, count))
         for at_s, act in agenda:
@@ -208,7 +234,9 @@ class Traffic:
             act()
         self.background.end()
         self._await_end(epoch_s + self.plan.schedule.duration_s + GRACE_S)
-        sampler.close()
+        self.tracers.end()
+        for sampler in samplers:
+            sampler.close()
         for file in self.files:
             file.close()
 

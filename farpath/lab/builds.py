@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 
@@ -24,22 +24,40 @@ def said_of(variable: str) -> Iterator[None]:
         raise type(error)(f"{variable}: {error.message}", error.detail) from error
 
 
-def built(script: FilePath, *arguments: str) -> FilePath:
-    """Run a script that builds and prints a place; its last words become the error."""
-    done = subprocess.run(
+def built(
+    script: FilePath,
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    tell: Callable[[str], None] = lambda _line: None,
+) -> FilePath:
+    """Run a script that builds and prints a place; its last words become the error.
+
+    ``environment``: its own if not this process's. ``tell`` gets every line that it says
+    on the way, of builds that take minutes.
+    """
+    said: list[str] = []
+    with subprocess.Popen(
         [str(script), *arguments],
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-        check=False,
-    )
-    if done.returncode == 0:
-        return FilePath(done.stdout.strip())
-    *before, last = done.stderr.strip().splitlines() or [f"{script} said nothing"]
+        env=environment,
+    ) as script_process:
+        assert script_process.stdout is not None
+        assert script_process.stderr is not None
+        # The script prints its one line when all is done.
+        for line in script_process.stderr:
+            said.append(line.rstrip("\n"))
+            tell(said[-1])
+        place = script_process.stdout.read().strip()
+    if script_process.returncode == 0:
+        return FilePath(place)
+    *before, last = [line for line in said if line.strip()] or [f"{script} said nothing"]
     message = last.removeprefix(f"{script.name}: ")
-    error = BadInputError if done.returncode == BadInputError.exit_status else MachineLacksError
-    raise error(message, "\n".join(before))
+    refused = script_process.returncode == BadInputError.exit_status
+    raise (BadInputError if refused else MachineLacksError)(message, "\n".join(before))
 
 
 def unpacked(place: FilePath, image: oci.Image) -> FilePath:

@@ -78,9 +78,21 @@ def find_images(plan: Plan, build: FilePath = BUILD) -> HostImages:
 
 def checks_of(plan: Plan, images: Images) -> list[preflight.Check]:
     """What a plan needs of this machine."""
-    return preflight.host_checks(
+    checks = preflight.host_checks(
         plan.stacks, images.module_file, images.sender, plan.settings.memory_bytes
     )
+    return [*checks, *(check for word in _words(plan) for check in preflight.word_checks(word))]
+
+
+def _words(plan: Plan) -> list[str]:
+    """The words of a plan that need more of a machine than every run does."""
+    there = {
+        "DROP": bool(plan.droppers),
+        "TRACE": bool(plan.settings.trace_interval_s),
+        "BACKGROUND": plan.path.background is not None,
+        "IP=6": plan.ip_version == 6,
+    }
+    return [word for word, asked in there.items() if asked]
 
 
 def checks_of_stacks(stacks: Sequence[Stack], build: FilePath = BUILD) -> list[preflight.Check]:
@@ -188,7 +200,7 @@ def play(plan: Plan, images: Images, log: FilePath, watch: Watch) -> Iterator[Ra
         state = host_kernel.KernelState(log.parent / host_kernel.STATE_FILE)
         with process.shared_directory(images, plan) as share:
             try:
-                host_kernel.load_modules(plan.stacks, share / MODULES_DIR, state)
+                host_kernel.load_modules(plan, share / MODULES_DIR, state)
                 state.set(host_kernel.wanted_settings(plan))
                 controls = " ".join(congestion.check_available(plan.stacks))
                 state.set({congestion.ALLOWED: controls})

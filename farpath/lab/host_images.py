@@ -45,7 +45,7 @@ def programs_by_host(plan: Plan) -> dict[str, set[str]]:
     """The programs that each end host starts from its own image."""
     programs: dict[str, set[str]] = {host: set() for host in plan.hosts}
     programs[PINGER].add("ping")
-    for flow in plan.schedule.flows:
+    for flow in plan.schedule.all_flows:
         program = plan.stack_of(flow).program
         if program != IMAGE:
             programs[flow.sender].add(program)

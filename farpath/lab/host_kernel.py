@@ -28,6 +28,11 @@ from farpath.stacks import catalogue
 STATE_FILE = ".host-lab.json"
 #: Queueing disciplines, switches and cables of every topology here.
 LAB_MODULES = ("veth", "openvswitch", "sch_netem", "sch_tbf")
+#: Those that only some runs need: for droppers (with all that nft.script uses), for traces
+#: and for other traffic.
+DROPPER_MODULES = ("nf_tables", "nft_numgen")
+TRACE_MODULES = ("inet_diag", "tcp_diag")
+BACKGROUND_MODULES = ("sch_fq",)
 #: A module stays in use until the kernel has let go of the last connection of a
 #: network namespace that is gone, which it does in the background.
 UNLOAD_LIMIT_S = 5.0
@@ -78,7 +83,10 @@ class KernelState:
             self.settings.setdefault(name, system.read_setting(name))
         self.save()
         for name, value in settings.items():
-            system.write_setting(name, value)
+            try:
+                system.write_setting(name, value)
+            except system.SettingError as error:
+                raise BadInputError(f"SYSCTL: {error}") from error
 
     def restore(self) -> list[str]:
         """Give everything back; returns what was done, one sentence each."""
@@ -189,15 +197,25 @@ def not_as_usual(stacks: Sequence[Stack]) -> list[str]:
     ]
 
 
-def load_modules(stacks: Sequence[Stack], modules: FilePath, state: KernelState) -> None:
-    """Load what lab and stacks need; what was loaded for stacks is in ``state`` before.
+def lab_modules(plan: Plan) -> tuple[str, ...]:
+    """The kernel's modules that a plan's lab needs, stacks apart."""
+    return (
+        *LAB_MODULES,
+        *(DROPPER_MODULES if plan.droppers else ()),
+        *(TRACE_MODULES if plan.settings.trace_interval_s else ()),
+        *(BACKGROUND_MODULES if plan.path.background else ()),
+    )
+
+
+def load_modules(plan: Plan, modules: FilePath, state: KernelState) -> None:
+    """Load what a plan's lab and stacks need; what is loaded for stacks is in ``state`` before.
 
     ``modules`` holds those that stacks bring. Raises MachineLacksError for a module of
     the kernel's that does not load, BadInputError for one of a stack.
     """
-    for name in LAB_MODULES:
+    for name in lab_modules(plan):
         _modprobe(name, [])
-    for stack in stacks:
+    for stack in plan.stacks:
         module = stack.kernel_parameters
         if module is None or (congestion.MODULES / module).is_dir():
             continue

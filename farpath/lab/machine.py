@@ -62,6 +62,28 @@ def memory_directory(memory_bytes: int) -> FilePath:
     )
 
 
+def check_memory(memory_bytes: int, why: str) -> None:
+    """Raise MachineLacksError if a guest may need more memory than is free; ``why`` that much."""
+    free_bytes = available_bytes(FilePath("/proc/meminfo").read_text())
+    if free_bytes < memory_bytes:
+        raise MachineLacksError(
+            f"this machine has {free_bytes >> 20} MiB of memory free and the lab may need "
+            f"{memory_bytes >> 20}: {why}: take fewer flows, a smaller WINDOW, RTT, RATE or "
+            "BUFFER, or free some"
+        )
+
+
+def available_bytes(meminfo: str) -> int:
+    r"""What programs may still take of memory, of the text of /proc/meminfo; proc_meminfo(5).
+
+    >>> available_bytes("MemTotal: 9 kB\nMemAvailable: 2 kB\nSwapFree: 1 kB")
+    3072
+    """
+    rows = dict(line.split(":", 1) for line in meminfo.splitlines() if ":" in line)
+    names = ("MemAvailable", "SwapFree")
+    return sum(int(rows.get(name, "0 kB").split()[0]) << 10 for name in names)
+
+
 def share_directory() -> FilePath:
     """A fresh directory for host and guest; MachineLacksError if there is no place."""
     try:

@@ -8,12 +8,17 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 
 from farpath.errors import MachineLacksError
 from farpath.lab import machine
-from farpath.lab.host_kernel import LAB_MODULES
+from farpath.lab.host_kernel import (
+    BACKGROUND_MODULES,
+    DROPPER_MODULES,
+    LAB_MODULES,
+    TRACE_MODULES,
+)
 from farpath.lab.images import OPTIONS, find_images
 from farpath.plan import HOST, Settings
 from farpath.stack import Stack
@@ -42,6 +47,11 @@ HOST_TOOLS = {
     "ping": "iputils-ping",
     "stdbuf": "coreutils",
 }
+#: What only some runs call.
+NFT = {"nft": "nftables"}
+SOCAT = {"socat": "socat"}
+#: Words of a run that need more than others do.
+FURTHER_WORDS = ("DROP", "TRACE", "BACKGROUND", "IP=6")
 #: Capabilities by their bit (include/uapi/linux/capability.h): set up networks, send
 #: pings, load modules, unshare and mount.
 CAPABILITIES = {12: "NET_ADMIN", 13: "NET_RAW", 16: "SYS_MODULE", 21: "SYS_ADMIN"}
@@ -53,7 +63,14 @@ MODULE_OPTIONS = {
     "openvswitch": "CONFIG_OPENVSWITCH",
     "sch_netem": "CONFIG_NET_SCH_NETEM",
     "sch_tbf": "CONFIG_NET_SCH_TBF",
+    "nf_tables": "CONFIG_NF_TABLES",
+    "nft_numgen": "CONFIG_NFT_NUMGEN",
+    "inet_diag": "CONFIG_INET_DIAG",
+    "tcp_diag": "CONFIG_INET_TCP_DIAG",
+    "sch_fq": "CONFIG_NET_SCH_FQ",
 }
+#: Options that are no module: the hook at which droppers stand.
+DROPPER_OPTIONS = ("CONFIG_NETFILTER_INGRESS", "CONFIG_NF_TABLES_NETDEV")
 #: H-TCP and the retransmission timer count in jiffies, and a core that is busy hands
 #: over once a tick; 4 ms is Debian's choice, 10 ms a fortieth of a long path's RTT.
 LEAST_HZ = 250
@@ -139,7 +156,7 @@ def module_checks(
     modules: Modules, release: str, stacks: Iterable[Stack], own: Callable[[Stack], FilePath]
 ) -> list[Check]:
     """The lab's modules and each stack's, by name; ``own``: where a stack's file must be."""
-    wanted = {name: MODULE_OPTIONS[name] for name in LAB_MODULES}
+    wanted = {}
     own_checks = []
     for stack in stacks:
         if stack.module:
@@ -147,6 +164,20 @@ def module_checks(
         elif stack.congestion not in ("", "reno"):
             option = OPTIONS.get(stack.congestion, stack.congestion.upper())
             wanted[f"tcp_{stack.congestion}"] = f"CONFIG_TCP_CONG_{option}"
+    return [
+        *kernel_module_checks(modules, release, LAB_MODULES),
+        *_by_option(modules, release, wanted),
+        *own_checks,
+    ]
+
+
+def kernel_module_checks(modules: Modules, release: str, names: Iterable[str]) -> list[Check]:
+    """Modules of :data:`MODULE_OPTIONS`."""
+    return _by_option(modules, release, {name: MODULE_OPTIONS[name] for name in names})
+
+
+def _by_option(modules: Modules, release: str, wanted: Mapping[str, str]) -> list[Check]:
+    """The kernel's own modules, each with its option."""
     checks = []
     for name, option in wanted.items():
         where = modules.where(name, option)
@@ -157,7 +188,17 @@ def module_checks(
             why = f"no modules of this kernel, {release}, under /lib/modules"
             remedy = f"{CONTAINER} and sees /lib/modules; or install the kernel's modules"
         checks.append(_judged(f"module {name}", bool(where), where or why, remedy))
-    return checks + own_checks
+    return checks
+
+
+def option_checks(modules: Modules, release: str, options: Iterable[str]) -> list[Check]:
+    """Options that the kernel must be built with; nothing where it does not tell its own."""
+    remedy = "take a kernel that has it, as Debian's and Ubuntu's own; or LAB=virtual"
+    return [
+        _judged(option, modules.config.get(option) == "y", f"of this kernel, {release}", remedy)
+        for option in options
+        if modules.config
+    ]
 
 
 def _own_module(stack: Stack, release: str, file: FilePath) -> Check:
@@ -216,6 +257,12 @@ def memory_check(meminfo: str, needed_bytes: int) -> Check:
     return _judged("memory", free_bytes >= needed_bytes, found, remedy)
 
 
+def ipv6_check(root: FilePath) -> Check:
+    """Whether the kernel has IPv6, which a run over it needs."""
+    there = (root / "proc/sys/net/ipv6").is_dir()
+    return _judged("IPv6", there, "" if there else "off", "modprobe ipv6, or leave IP=6 out")
+
+
 def kernel_check(release: str) -> Check:
     """Whether the kernel is new enough."""
     numbers = tuple(int(part) for part in release.split("-")[0].split(".")[:2] if part.isdigit())
@@ -224,13 +271,47 @@ def kernel_check(release: str) -> Check:
     return _judged("kernel", numbers >= LEAST_KERNEL, release, remedy)
 
 
-def tool_checks() -> list[Check]:
-    """Every tool, and Mininet in the system's Python."""
+def tool_checks(tools: Mapping[str, str] = HOST_TOOLS) -> list[Check]:
+    """Each tool, by the package that brings it."""
     checks = []
-    for tool, package in HOST_TOOLS.items():
+    for tool, package in tools.items():
         found = shutil.which(tool)
         remedy = f"{CONTAINER}; or install the package {package}"
         checks.append(_judged(tool, found is not None, found or "not found", remedy))
+    return checks
+
+
+def word_checks(word: str, root: FilePath = FilePath("/")) -> list[Check]:
+    """What a run with one of :data:`FURTHER_WORDS` needs beside what every run does."""
+    release = os.uname().release
+    modules = Modules.of(root, release)
+    if word == "DROP":
+        return [
+            *tool_checks(NFT),
+            *kernel_module_checks(modules, release, DROPPER_MODULES),
+            *option_checks(modules, release, DROPPER_OPTIONS),
+        ]
+    if word == "TRACE":
+        return kernel_module_checks(modules, release, TRACE_MODULES)
+    if word == "BACKGROUND":
+        needed = kernel_module_checks(modules, release, BACKGROUND_MODULES)
+        return [*tool_checks(SOCAT), *needed]
+    return [ipv6_check(root)]
+
+
+def further_checks(root: FilePath = FilePath("/")) -> list[Check]:
+    """What only some runs need: poor where it is missing, and for which."""
+    return [
+        replace(
+            check, name=f"{check.name}, for {word}", verdict=OK if check.verdict == OK else POOR
+        )
+        for word in FURTHER_WORDS
+        for check in word_checks(word, root)
+    ]
+
+
+def _mininet_check() -> Check:
+    """Mininet in the system's Python."""
     command = [PYTHON, "-c", "import mininet.net"]
     try:
         there = subprocess.run(command, capture_output=True, check=False).returncode == 0
@@ -238,7 +319,7 @@ def tool_checks() -> list[Check]:
         there = False
     found = f"in {PYTHON}" if there else f"{PYTHON} has none"
     remedy = f"{CONTAINER}; or install the package mininet"
-    return [*checks, _judged("Mininet", there, found, remedy)]
+    return _judged("Mininet", there, found, remedy)
 
 
 def _namespace_check(root: FilePath) -> Check:
@@ -286,6 +367,7 @@ def host_checks(
         capability_check(_read(root / "proc/self/status")),
         _namespace_check(root),
         *tool_checks(),
+        _mininet_check(),
         _judged("sender image", built, str(sender), "run 'make setup' in the project's folder"),
         kernel_check(release),
         *module_checks(Modules.of(root, release), release, stacks, own),

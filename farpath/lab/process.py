@@ -53,11 +53,22 @@ class RawRun:
     warnings: tuple[str, ...] = ()
 
 
-def _fill(share: FilePath, images: Images, plan: Plan) -> None:
-    """Give the guest its plan, its code, modules and links to root file systems."""
-    (share / PLAN_FILE).write_text(plan.to_json())
-    if plan.settings.lab == VIRTUAL:
+def _fill(share: FilePath, images: Images, plan: Plan | None) -> None:
+    """Give the guest its code, links to root file systems, and a plan with its modules."""
+    for package in ("farpath", "topologies"):
+        shutil.copytree(
+            PROJECT / package,
+            share / CODE_DIR / package,
+            ignore=shutil.ignore_patterns("__pycache__", "lab", "*.csv", "*.toml"),
+        )
+    if plan is None or plan.settings.lab == VIRTUAL:
         (share / "root").symlink_to((images.lab / "rootfs").resolve())
+    if plan is not None:
+        _fill_plan(share, images, plan)
+
+
+def _fill_plan(share: FilePath, images: Images, plan: Plan) -> None:
+    (share / PLAN_FILE).write_text(plan.to_json())
     (share / "sender").symlink_to((images.sender / "rootfs").resolve())
     (share / MODULES_DIR).mkdir()
     (share / IMAGES_DIR).mkdir()
@@ -70,20 +81,15 @@ def _fill(share: FilePath, images: Images, plan: Plan) -> None:
             own.add(stack.build)
     for build in own:
         (share / IMAGES_DIR / build).symlink_to((images.own / build / "rootfs").resolve())
-    for package in ("farpath", "topologies"):
-        shutil.copytree(
-            PROJECT / package,
-            share / CODE_DIR / package,
-            ignore=shutil.ignore_patterns("__pycache__", "lab", "*.csv", "*.toml"),
-        )
 
 
 @contextmanager
-def shared_directory(images: Images, plan: Plan) -> Iterator[FilePath]:
-    """The run's shared directory, removed even if this process is killed.
+def shared_directory(images: Images, plan: Plan | None) -> Iterator[FilePath]:
+    """A guest's shared directory, removed even if this process is killed.
 
-    A janitor waits on a pipe that closes when this process ends, however it ends. A
-    lock tells :mod:`farpath.leftovers` that the directory is in use.
+    With the plan of the run, if it is for one. A janitor waits on a pipe that closes when
+    this process ends, however it ends. A lock tells :mod:`farpath.leftovers` that the
+    directory is in use.
     """
     share = machine.share_directory()
     janitor = subprocess.Popen(
@@ -132,7 +138,7 @@ def _judge(last: dict[str, Any], console: Console, status: int, log: FilePath) -
     if kind == "done":
         return
     if kind == "refused":
-        raise BadInputError(f"STACK: {last['what']}; the lab's console is in {log}")
+        raise BadInputError(f"{last['what']}; the lab's console is in {log}")
     cause = last.get("what", f"the guest ended early with status {status}")
     known = verdict(last.get("traceback", cause) if last else tail)
     error = known.error if known else LabFailedError

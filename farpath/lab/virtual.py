@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 
@@ -44,22 +44,49 @@ def kernel_command(images: Images, plan: Plan, core: int) -> list[str]:
     its random numbers (random_init_early in drivers/char/random.c), so the name
     would decide which ports are drawn.
     """
-    clock = CLOCKS[plan.settings.clock]
+    settings = plan.settings
+    return guest_command(
+        images, core, settings.memory_bytes, CLOCKS[settings.clock], _parameters(plan)
+    )
+
+
+def guest_command(
+    images: Images,
+    core: int,
+    memory_bytes: int,
+    clock: Sequence[str] = tuple(CLOCKS["virtual"]),
+    parameters: Sequence[str] = (),
+    ipv6: bool = False,
+) -> list[str]:
+    """As :func:`kernel_command`, of a guest without a plan; ``ipv6``: whether it has that."""
     start = [f"time-travel-start={START_NS}"] if clock else []
     return [
         *("setpriv", "--pdeathsig", "KILL", "--"),
         *("taskset", "--cpu-list", str(core)),
         str(images.linux),
         *("rootfstype=hostfs", f"rootflags={SHARE}/root", "ro"),
-        f"mem={plan.settings.memory_bytes >> 20}M",
+        f"mem={memory_bytes >> 20}M",
         f"init={INIT}",
         *("con=null", "con0=null,fd:1", "seccomp=on"),
-        *QUIET,
+        *(QUIET[:1] if ipv6 else QUIET),
         *TUNING,
-        *_parameters(plan),
+        *parameters,
         *clock,
         *start,
     ]
+
+
+def guest_environment(images: Images, seed: int, memory_bytes: int) -> dict[str, str]:
+    """What the guest's process finds: seeded random numbers, and a place for its memory.
+
+    Raises MachineLacksError where there is none.
+    """
+    return {
+        "LD_PRELOAD": str(images.seedrandom),
+        "FARPATH_SEED": str(seed),
+        "TMPDIR": str(machine.memory_directory(memory_bytes)),
+        "HOME": "/tmp",
+    }
 
 
 @contextmanager
@@ -72,13 +99,10 @@ def play(plan: Plan, images: Images, log: FilePath, watch: Watch) -> Iterator[Ra
     """
     machine.check_machine()
     images.check_stacks(plan.stacks)
-    memory = machine.memory_directory(plan.settings.memory_bytes)
-    environment = {
-        "LD_PRELOAD": str(images.seedrandom),
-        "FARPATH_SEED": str(plan.seed),
-        "TMPDIR": str(memory),
-        "HOME": "/tmp",
-    }
+    flows = len(plan.schedule.all_flows)
+    windows = f"{flows} flows with windows of {plan.path.window_bytes >> 20} MiB"
+    machine.check_memory(plan.settings.memory_bytes, windows)
+    environment = guest_environment(images, plan.seed, plan.settings.memory_bytes)
     with machine.reserved_core() as core, process.shared_directory(images, plan) as share:
         command = kernel_command(images, plan, core)
         yield process.run_guest(command, environment, share, log, watch)

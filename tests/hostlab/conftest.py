@@ -21,13 +21,6 @@ SPEED = Speed(cores=2, instruction_ns=2)
 LIMIT_S = 2700
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything in this folder needs the machine."""
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.hostlab)
-
-
 @pytest.fixture(scope="session")
 def cpu_job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     """The experiment's runs that count CPU, with a place for records of its own."""

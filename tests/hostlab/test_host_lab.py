@@ -261,6 +261,17 @@ def test_all_missing_modules_are_named_at_once(machine: Machine) -> None:
         assert name in done.stderr
 
 
+def test_droppers_and_traces_work_on_a_parking_lot(machine: Machine) -> None:
+    words = ("--topology=parking-lot:2", "--rate=4Mbit", "--drop=every:500", "--trace=100ms")
+    done = host_run(machine, "--schedule=together", "--stack=reno", *words, "--json").wait()
+    assert done.status == 0, done.stderr
+    record = fetched(machine, json.loads(done.stdout)["record"])
+    (dropper,) = record.droppers
+    assert dropper["lost"] == dropper["seen"] // 500 > 0
+    assert record.trace is not None
+    assert set(record.trace["flow"]) == {flow.name for flow in record.plan.schedule.flows}
+
+
 def test_a_rate_beyond_the_machine_is_marked_or_refused(machine: Machine) -> None:
     judged(machine, host_run(machine, "--rate=1Gbit", "--seed=7", "--json").wait())
 

@@ -21,13 +21,6 @@ from tests.paths import LONG
 RunPlan = Callable[[Plan], Record]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything in this folder boots the lab."""
-    for item in items:
-        if item.path.is_relative_to(FilePath(__file__).parent):
-            item.add_marker(pytest.mark.lab)
-
-
 def together(
     stacks: Sequence[str],
     duration_s: float,

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from farpath.dropper import parse_droppers
-from farpath.errors import CheckFailedError
+from farpath.errors import BadInputError, CheckFailedError
 from farpath.inputs import resolve_path
 from farpath.plan import Plan
 from farpath.record import Record
+from farpath.run import with_trace
 from tests.lab.conftest import RunPlan, single_flow
 
 #: Its window fits into path and buffer: nothing is lost that no dropper takes.
@@ -83,7 +84,35 @@ def test_lost_acknowledgements_cost_no_data(run_plan: RunPlan) -> None:
 
 def test_a_listed_packet_that_never_comes_fails_the_run(run_plan: RunPlan) -> None:
     with pytest.raises(CheckFailedError, match="never came"):
-        run_plan(_dropping("packets:4000000000", duration_s=2.0))
+        run_plan(_dropping("packets:20000", duration_s=2.0))
+
+
+def test_a_setting_that_the_kernel_does_not_take_or_has_not_is_named(run_plan: RunPlan) -> None:
+    def with_setting(name: str, value: str) -> Plan:
+        return single_flow(
+            "reno", 2.0, dataclasses.replace(PATH, sysctl={**PATH.sysctl, name: value})
+        )
+
+    with pytest.raises(BadInputError, match=r"SYSCTL: the kernel does not take .*tcp_sack=9"):
+        run_plan(with_setting("net.ipv4.tcp_sack", "9" * 20))
+    for name in ("net.ipv4.nosuch", "net.ipv4.conf"):
+        with pytest.raises(CheckFailedError, match=f"the kernel has no setting {name}"):
+            run_plan(with_setting(name, "1"))
+
+
+@pytest.mark.parametrize(
+    ("window_bytes", "mtu_bytes"), [(65_536, 1500), (65_536, 9000), (2_000_000, 576)]
+)
+def test_the_smallest_window_and_mtu_are_what_was_asked(
+    run_plan: RunPlan, window_bytes: int, mtu_bytes: int
+) -> None:
+    path, _ = resolve_path(rtt="20ms", rate="100Mbit", window=str(window_bytes), mtu=str(mtu_bytes))
+    record = run_plan(with_trace(single_flow("reno", 3.0, path), 0.001))
+    assert record.trace is not None
+    # A kernel advertises multiples of its window scale, here up to 1024, and no room that a
+    # packet takes which waits to be read
+    missing_bytes = window_bytes - record.trace["snd_wnd_bytes"].max()
+    assert -0.01 * window_bytes <= missing_bytes <= mtu_bytes + 1024
 
 
 def test_packets_that_overtake_are_seen_and_none_is_lost(run_plan: RunPlan) -> None:

@@ -6,11 +6,11 @@ import dataclasses
 
 import pytest
 
+from farpath.theory.rules import appendix_b, hstcp_row
 from tests.paths import SHORT
 
 from ..conftest import RunPlan, single_flow
 from .mixed import rows_of
-from .test_hstcp import appendix_b, row
 
 #: Samples of 0.1 s, an RTT each, in which a loss is over.
 QUIET_SAMPLES = 5
@@ -32,7 +32,7 @@ def test_with_a_queue_it_grows_by_one_packet_per_rtt_and_halves(run_plan: RunPla
         for k in rows.index[QUIET_SAMPLES:-QUIET_SAMPLES]
         if rows["retransmits"][k] > 0 and quiet[k - 1]
     ]
-    print(f"packets per RTT {gained / rtts:.3f} / 1, where HSTCP gains {row(300) + 1}")
+    print(f"packets per RTT {gained / rtts:.3f} / 1, where HSTCP gains {hstcp_row(300) + 1}")
     print("window after a loss:", [f"{fall:.3f}" for fall in falls], "/ 0.5")
     assert gained / rtts == pytest.approx(1, rel=0.02)
     assert falls
@@ -54,7 +54,7 @@ def test_without_a_queue_it_grows_by_a_and_falls_by_b_of_hstcp(run_plan: RunPlan
     quiet = rows["retransmits"].rolling(QUIET_SAMPLES).sum() == 0
     gained = rows["cwnd"].diff()[quiet].sum()
     rtts = rows["t_s"].diff() * 1e6 / rows["rtt_us"]
-    expected = sum((row(rows["cwnd"][k - 1]) + 1) * rtts[k] for k in rows.index[quiet])
+    expected = sum((hstcp_row(rows["cwnd"][k - 1]) + 1) * rtts[k] for k in rows.index[quiet])
     print(f"packets gained {gained:.0f} / {expected:.0f} = {gained / expected:.3f}")
     falls = [
         (rows["cwnd"][k - 1], 1 - rows["cwnd"][k : k + QUIET_SAMPLES].min() / rows["cwnd"][k - 1])
@@ -64,8 +64,8 @@ def test_without_a_queue_it_grows_by_a_and_falls_by_b_of_hstcp(run_plan: RunPlan
         and rows["retransmits"][k + 1 : k + QUIET_SAMPLES].sum() == 0
     ]
     for before, part in falls:
-        print(f"b({before:.0f}) {part:.3f} / {appendix_b()[1][row(before)]:.2f}")
+        print(f"b({before:.0f}) {part:.3f} / {appendix_b()[1][hstcp_row(before)]:.2f}")
     assert gained / expected == pytest.approx(1, abs=0.03)
     assert falls
     for before, part in falls:
-        assert part == pytest.approx(appendix_b()[1][row(before)], abs=0.02)
+        assert part == pytest.approx(appendix_b()[1][hstcp_row(before)], abs=0.02)

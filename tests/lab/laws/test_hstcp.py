@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-from bisect import bisect_right
-from functools import cache
 
 import pandas as pd
 import pytest
 
 from farpath.path import Path
+from farpath.theory.rules import appendix_b, hstcp, hstcp_row
 
 from ..conftest import RunPlan, single_flow
 from . import responses
 from .mixed import rows_of
 
-LOW_WINDOW = 38
-HIGH_WINDOW = 83_000
 #: Table 3 of RFC 3649: W at each loss rate, for losses at equal distances.
 PUBLISHED_WINDOW = {1e-2: 12, 1e-3: 38, 1e-4: 263, 1e-5: 1795}
 #: Losses to run through at each: 4 million packets at the least rate.
@@ -27,52 +23,6 @@ APPENDIX_B = [(118, 2, 0.44), (1058, 8, 0.33), (5036, 20, 0.25), (14424, 35, 0.1
 
 #: Samples of 0.1 s: twice the longest RTT here, so that a recovery is over.
 QUIET_SAMPLES = 5
-
-
-def _decrease(window: float) -> float:
-    """b(w) of RFC 3649, section 5, for the parameters of its appendix B."""
-    return 0.5 - 0.4 * math.log(window / LOW_WINDOW) / math.log(HIGH_WINDOW / LOW_WINDOW)
-
-
-def _increase(window: float) -> float:
-    """a(w) as appendix B computes it, with p(w) = 1 / (12.8 w^1.2)."""
-    decrease = _decrease(window)
-    return window**0.8 * 2 * decrease / ((2 - decrease) * 12.8)
-
-
-@cache
-def appendix_b() -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """Windows and b(w), in hundredths, of the rows of appendix B, by its own procedure.
-
-    Row k, from 0, is the first window at which a(w) is more than one above the row
-    before; a(w) there is k + 1.
-    """
-    windows, decreases, last = [LOW_WINDOW], [0.5], 1.0
-    for window in range(LOW_WINDOW, 100_000):
-        if _increase(window) > last + 1:
-            last = _increase(window)
-            windows.append(window)
-            decreases.append(round(_decrease(window), 2))
-    return tuple(windows), tuple(decreases)
-
-
-def row(window: float) -> int:
-    """The row of appendix B that holds at a window: the last one not above it."""
-    return max(bisect_right(appendix_b()[0], window) - 1, 0)
-
-
-def hstcp() -> responses.Law:
-    """Appendix B in whole rows and whole packets.
-
-    A decrease is cut to whole packets, and the first ACK after it adds one: slow start
-    goes up to and including ssthresh, as in Linux 2.6.11. Both count in small windows.
-    """
-
-    def left(window: float) -> float:
-        whole = int(window)
-        return max(whole - int(whole * appendix_b()[1][row(whole)]), 2) + 1
-
-    return responses.Law(lambda w: row(w) + 1.0, lambda w: 1 - left(w) / w)
 
 
 def test_the_rows_are_those_of_appendix_b() -> None:
@@ -109,7 +59,7 @@ def _growth(rows: pd.DataFrame, packets_per_ack: int) -> tuple[float, float]:
             gained += rows["cwnd"][k] - rows["cwnd"][k - 1]
             rtt_us = (rows["rtt_us"][k] + rows["rtt_us"][k - 1]) / 2
             rtts = (rows["t_s"][k] - rows["t_s"][k - 1]) * 1e6 / rtt_us
-            expected += (row(rows["cwnd"][k - 1]) + 1) / packets_per_ack * rtts
+            expected += (hstcp_row(rows["cwnd"][k - 1]) + 1) / packets_per_ack * rtts
     return gained, expected
 
 
@@ -146,12 +96,12 @@ def test_the_window_grows_by_a_and_falls_by_b_of_appendix_b(
     print(f"packets gained {gained:.0f} / {expected:.0f} = {gained / expected:.3f}")
     decreases = _decreases(rows)
     for before, part in decreases:
-        print(f"b({before:.0f}) {part:.3f} / {appendix_b()[1][row(before)]:.2f}")
+        print(f"b({before:.0f}) {part:.3f} / {appendix_b()[1][hstcp_row(before)]:.2f}")
     assert gained / expected == pytest.approx(1, abs=0.02)
     assert decreases
     for before, part in decreases:
-        tolerance = 4 * (row(before) + 1) / before
-        assert part == pytest.approx(appendix_b()[1][row(before)], abs=tolerance)
+        tolerance = 4 * (hstcp_row(before) + 1) / before
+        assert part == pytest.approx(appendix_b()[1][hstcp_row(before)], abs=tolerance)
 
 
 def test_limited_slow_start_adds_half_of_max_ssthresh_per_rtt(run_plan: RunPlan) -> None:

@@ -7,12 +7,12 @@ import dataclasses
 import pytest
 
 from farpath.path import Path
+from farpath.theory.rules import hstcp_row
 from tests.paths import MEDIUM, SHORT
 
 from ..conftest import RunPlan, single_flow
 from .mixed import Visit, plan_of, rows_of
 from .responses import PAYLOAD_BYTES
-from .test_hstcp import row
 
 #: TCP-LP's threshold: an indication above this part of the delays seen.
 THRESHOLD = 0.15
@@ -60,7 +60,7 @@ def _use_alone(path: Path, window: float) -> float:
     while now < window:
         sent_packets += now
         taken_ms += max(path.rtt_ms, now / _packets_per_ms(path))
-        now += (row(now) + 1) / 2
+        now += (hstcp_row(now) + 1) / 2
     assert now / 2 < fits
     return sent_packets / taken_ms / _packets_per_ms(path)
 
@@ -81,7 +81,7 @@ def test_alone_it_takes_what_its_sawtooth_can(run_plan: RunPlan) -> None:
     print(f"part of the path used: {used:.3f} / {expected:.3f}")
     assert len(peaks) >= 3
     # A sample is up to 5 RTTs before the indication, in which the window grows by a(w).
-    assert all(least - 5 * (row(peak) + 1) < peak < most for peak in peaks)
+    assert all(least - 5 * (hstcp_row(peak) + 1) < peak < most for peak in peaks)
     assert rows["retransmits"].sum() == 0
     assert used == pytest.approx(expected, rel=0.03)
 

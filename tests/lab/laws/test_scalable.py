@@ -8,6 +8,9 @@ from statistics import mean
 
 import pytest
 
+from farpath.theory import rules
+from farpath.theory.response import mean_window
+
 from ..conftest import RunPlan
 from . import responses, traces
 
@@ -21,18 +24,18 @@ MODEL_ERROR = {1e-2: 0.12}
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_scalable_2004_has_the_published_window(run_plan: RunPlan, loss: float) -> None:
-    law = responses.scalable()
+    rule = rules.scalable()
     measured = responses.measure(
         run_plan,
         "scalable_2004",
         loss,
-        responses.mean_window(law, loss),
+        mean_window(rule, loss),
         LOSSES[loss],
         delayed_ack=False,
     )
-    published = responses.scalable_window(loss)
+    published = rules.scalable_window(loss)
     error = MODEL_ERROR.get(loss, responses.MODEL_ERROR)
-    responses.assert_follows(measured, law, published, error)
+    responses.assert_follows(measured, rule, published, error)
 
 
 @pytest.mark.parametrize("packets_per_ack", [1, 2])

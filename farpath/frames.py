@@ -1,0 +1,65 @@
+"""Frames: tables of samples with fixed columns, their hash, and as Parquet files.
+
+Columns are named with what they hold: ``str``, ``int`` or ``float``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any, Protocol
+
+from farpath.errors import CheckFailedError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TYPES = {"str": "object", "float": "float64", "int": "int64"}
+
+
+class Digest(Protocol):
+    """A hash that grows."""
+
+    def update(self, data: bytes, /) -> None:
+        """Take more bytes in."""
+
+
+def typed_frame(
+    columns: Mapping[str, str],
+    data: Sequence[tuple[object, ...]] | Mapping[str, Any] | pd.DataFrame,
+) -> pd.DataFrame:
+    """A table with exactly these columns, in their order and of their types."""
+    import pandas as pd
+
+    frame = pd.DataFrame(data, columns=list(columns))
+    return frame.astype({column: _TYPES[kind] for column, kind in columns.items()})
+
+
+def add_to_hash(digest: Digest, name: str, columns: Mapping[str, str], frame: pd.DataFrame) -> None:
+    """Hash a table, as :func:`farpath.record.fingerprint` says."""
+    import numpy as np
+
+    digest.update(f"{name} {len(frame)}\n".encode())
+    for column, kind in columns.items():
+        digest.update(f"{column} {kind}\n".encode())
+        if kind == "str":
+            digest.update("".join(f"{text}\n" for text in frame[column]).encode())
+        elif kind == "int":
+            digest.update(frame[column].to_numpy().astype("<i8").tobytes())
+        else:
+            values = frame[column].to_numpy().astype("<f8") + 0.0
+            values[np.isnan(values)] = np.frombuffer(bytes(6) + b"\xf8\x7f", "<f8")[0]
+            digest.update(values.tobytes())
+
+
+def read_frame(file: FilePath, columns: Mapping[str, str]) -> pd.DataFrame:
+    """A table from its Parquet file; CheckFailedError for one that is damaged."""
+    import pandas as pd
+
+    try:
+        return typed_frame(columns, pd.read_parquet(file))
+    except Exception as error:  # pyarrow raises its own types for a damaged file
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise CheckFailedError(
+            f"{file}: is no table of samples ({reason}): the record was changed; repeat the run"
+        ) from error

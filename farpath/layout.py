@@ -1,0 +1,115 @@
+"""Layout: a topology as plain data: hosts, switches, links, and what each port does.
+
+Pure: the lab's Mininet network is built from it and ``farpath draw`` pictures it, so
+neither can show another topology than the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from farpath.guest.links import Queue
+
+
+@dataclass(frozen=True)
+class Node:
+    """A host or a switch, and where a picture has it: columns count from the senders."""
+
+    name: str
+    column: float
+    row: float
+    is_host: bool
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port of a node. ``queue``: what packets that leave by it go through, if anything."""
+
+    node: str
+    number: int
+    queue: Queue | None = None
+
+    @property
+    def name(self) -> str:
+        """The interface's name.
+
+        >>> Port("s1", 2).name
+        's1-eth2'
+        """
+        return f"{self.node}-eth{self.number}"
+
+
+@dataclass(frozen=True)
+class Link:
+    """A cable between two ports of one MTU."""
+
+    one: Port
+    other: Port
+    mtu_bytes: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A whole topology.
+
+    ``bottlenecks``: the ports that hold them; samples of the first are the record's.
+    ``dropping``: by the direction, the ports where droppers stand.
+    """
+
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]
+    bottlenecks: tuple[str, ...]
+    dropping: Mapping[str, tuple[str, ...]]
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """All ports of all nodes."""
+        return tuple(port for link in self.links for port in (link.one, link.other))
+
+    @property
+    def mtus_bytes(self) -> dict[str, int]:
+        """The MTU of each port, by its name."""
+        return {port.name: link.mtu_bytes for link in self.links for port in (link.one, link.other)}
+
+
+@dataclass
+class Wiring:
+    """A layout in the making; ports are numbered as they come, hosts' from 0, others' from 1."""
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    links: list[Link] = field(default_factory=list)
+
+    def host(self, name: str, column: float, row: float = 0.0) -> str:
+        """Add an end host."""
+        self.nodes[name] = Node(name, column, row, is_host=True)
+        return name
+
+    def switch(self, column: float, row: float = 0.0) -> str:
+        """Add a switch, called by the next number."""
+        name = f"s{1 + sum(not node.is_host for node in self.nodes.values())}"
+        self.nodes[name] = Node(name, column, row, is_host=False)
+        return name
+
+    def link(
+        self,
+        one: str,
+        other: str,
+        mtu_bytes: int,
+        from_one: Queue | None = None,
+        from_other: Queue | None = None,
+    ) -> Link:
+        """Add a cable; packets from an end go through that end's queue."""
+        link = Link(self._port(one, from_one), self._port(other, from_other), mtu_bytes)
+        self.links.append(link)
+        return link
+
+    def _port(self, node: str, queue: Queue | None) -> Port:
+        used = sum(node in (link.one.node, link.other.node) for link in self.links)
+        return Port(node, used if self.nodes[node].is_host else used + 1, queue)
+
+    def layout(
+        self, bottlenecks: tuple[str, ...], dropping: Mapping[str, tuple[str, ...]]
+    ) -> Layout:
+        """What was wired."""
+        return Layout(tuple(self.nodes.values()), tuple(self.links), bottlenecks, dropping)

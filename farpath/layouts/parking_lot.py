@@ -1,0 +1,58 @@
+"""The parking lot's layout; topologies/parking_lot.py draws and explains it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from farpath.dropper import BACK, THERE
+from farpath.guest.links import card_of
+from farpath.layout import Layout, Wiring
+from farpath.layouts.parts import bottleneck, delay_back, delay_there, sending_site
+from farpath.plan import Plan
+from farpath.sender import RECEIVER, SENDER, numbered
+
+#: Where a picture has the first switch of the row, and the rows below it.
+_FIRST = 2.0
+_RECEIVERS, _DELAYS, _SENDERS = -1.0, 1.3, 2.3
+
+
+def parking_lot(plan: Plan) -> Layout:
+    """Bottlenecks in a row: one way through all of them, and one across each.
+
+    Each delay line towards a receiver loses packets of its own: its random numbers begin
+    with another number.
+    """
+    wiring = Wiring()
+    mtu_bytes = plan.path.mtu_bytes
+    row = [wiring.switch(_FIRST + place) for place in range(plan.bottlenecks + 1)]
+    bottlenecks = []
+    for one, other in pairwise(row):
+        link = wiring.link(one, other, mtu_bytes, from_one=bottleneck(plan))
+        bottlenecks.append(link.one.name)
+    there, back = [], []
+
+    def access(number: int, column: float, height: float) -> str:
+        """A switch before the row, and the delay lines between."""
+        switch = wiring.switch(column, height)
+        line = wiring.link(
+            *(switch, row[max(0, number - 2)], mtu_bytes),
+            from_one=delay_there(plan, plan.seed + number - 1),
+            from_other=delay_back(plan),
+        )
+        there.append(line.other.name)
+        back.append(line.one.name)
+        return switch
+
+    sending_site(wiring, plan, access(1, _FIRST - 1, 0.0), _FIRST - 2)
+    end = _FIRST + plan.bottlenecks + 1
+    wiring.link(wiring.host(RECEIVER, end), row[-1], mtu_bytes)
+    for number in range(2, plan.bottlenecks + 2):
+        column = _FIRST + number - 2
+        switch = access(number, column, _DELAYS)
+        sender = wiring.host(numbered(SENDER, number), column, _SENDERS)
+        wiring.link(sender, switch, mtu_bytes, from_one=card_of(plan, sender))
+        receiver = wiring.host(numbered(RECEIVER, number), column + 1, _RECEIVERS)
+        wiring.link(receiver, row[number - 1], mtu_bytes)
+    return wiring.layout(
+        bottlenecks=tuple(bottlenecks), dropping={THERE: tuple(there), BACK: tuple(back)}
+    )

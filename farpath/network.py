@@ -1,0 +1,164 @@
+"""Network: topology, further senders, the other direction and IP's version, as texts mean them.
+
+Pure. What changes a path's way changes its name: published numbers are not its.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from farpath.errors import BadInputError
+from farpath.inputs import parse_stacks, sysctl_for
+from farpath.pairs import (
+    BOTTLENECKS_RANGE,
+    DEFAULT_BOTTLENECKS,
+    DUMBBELL,
+    PARKING_LOT,
+    TOPOLOGIES,
+    Pair,
+    between,
+    host_pairs,
+    with_reverse,
+)
+from farpath.path import WINDOW_BYTES_RANGE, Path
+from farpath.plan import Plan
+from farpath.schedule import SEVEN_REGIONS, Schedule
+from farpath.sender import Sender, parse_senders
+
+_TOPOLOGY = re.compile(r"([a-z-]+?)(?::([0-9]{1,3}))?")
+
+
+@dataclass(frozen=True)
+class Network:
+    """What a run's hosts are and how they are joined.
+
+    ``reverse``: stacks of that direction. ``raised``: the path's fields that had to grow.
+    """
+
+    topology: str = DUMBBELL
+    bottlenecks: int = 1
+    senders: tuple[Sender, ...] = ()
+    reverse: tuple[str, ...] = ()
+    ip_version: int = 4
+    raised: tuple[str, ...] = ()
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Who sends to whom."""
+        return host_pairs(self.topology, self.bottlenecks, self.senders)
+
+    def stacks(self, texts: Sequence[str], schedule_name: str) -> tuple[str, ...]:
+        """The stacks of the flows: one alone is that of a flow from each sender."""
+        if len(texts) == 1 and schedule_name != SEVEN_REGIONS:
+            return tuple(texts) * len(self.pairs)
+        return tuple(texts)
+
+    def schedule(self, schedule: Schedule, reverse: Sequence[str]) -> Schedule:
+        """A schedule between these hosts; ``reverse``: the labels of that direction's stacks."""
+        return with_reverse(between(schedule, self.pairs), reverse, self.pairs)
+
+
+def resolve_network(
+    path: Path,
+    topology: str | None = None,
+    senders: str | None = None,
+    reverse: str | None = None,
+    ip: str | None = None,
+    keep_window: bool = False,
+) -> tuple[Path, Network]:
+    """The network that texts mean on a path, and the path with a window for its longest RTT.
+
+    ``keep_window``: leave it as it is; it limits who is farther away than it reaches. Raises
+    BadInputError for a text that means none.
+    """
+    name, bottlenecks = parse_topology(DUMBBELL if topology is None else topology)
+    if ip not in (None, "4", "6"):
+        raise BadInputError(f"IP is '{ip}': it must be 4 or 6")
+    if name != DUMBBELL and (senders is not None or reverse is not None):
+        raise BadInputError(
+            f"TOPOLOGY={name} has senders of its own, one direction and one RTT: take SENDERS and "
+            f"REVERSE with TOPOLOGY={DUMBBELL}"
+        )
+    network = Network(
+        topology=name,
+        bottlenecks=bottlenecks,
+        senders=() if senders is None else parse_senders(senders, path),
+        reverse=() if reverse is None else parse_stacks(reverse, "REVERSE"),
+        ip_version=int(ip or 4),
+    )
+    wider = path if keep_window else _with_window(path, network.senders)
+    if wider is not path:
+        network = replace(network, raised=("window_bytes", "sysctl"))
+    return _renamed(wider, network), network
+
+
+def parse_topology(text: str) -> tuple[str, int]:
+    """A topology and how many bottlenecks it has.
+
+    >>> parse_topology("dumbbell"), parse_topology("parking-lot:2")
+    (('dumbbell', 1), ('parking-lot', 2))
+    """
+    low, high = BOTTLENECKS_RANGE
+    found = _TOPOLOGY.fullmatch(text)
+    name = found[1] if found else ""
+    count = int(found[2]) if found and found[2] else None
+    if name in TOPOLOGIES and count is None:
+        return name, DEFAULT_BOTTLENECKS if name == PARKING_LOT else 1
+    if name == PARKING_LOT and count is not None and low <= count <= high:
+        return name, count
+    raise BadInputError(
+        f"TOPOLOGY is '{text}': it must be {DUMBBELL}, {PARKING_LOT}, or {PARKING_LOT}:{low} to "
+        f"{PARKING_LOT}:{high} for so many bottlenecks"
+    )
+
+
+def ways(plan: Plan) -> list[str]:
+    """Which flows run between which hosts, and the base RTT between these, a line for each way."""
+    lines = []
+    for flows in (plan.schedule.flows, plan.schedule.reverse):
+        by_pair: dict[Pair, list[str]] = {}
+        for flow in flows:
+            by_pair.setdefault((flow.sender, flow.receiver), []).append(f"{flow.name} {flow.stack}")
+        for (sender, receiver), named in by_pair.items():
+            near = sender if flows is plan.schedule.flows else receiver
+            rtt, mtu = f"RTT {plan.host_rtt_ms(near):g} ms", f"MTU {plan.host_mtu_bytes(near)}"
+            lines.append(f"{sender} -> {receiver}, {rtt}, {mtu}: {', '.join(named)}")
+    return lines
+
+
+def _with_window(path: Path, senders: Sequence[Sender]) -> Path:
+    """A path whose window holds the longest RTT as well as its own holds its own."""
+    longest_ms = max([path.rtt_ms, *(sender.rtt_ms for sender in senders)])
+    if longest_ms == path.rtt_ms:
+        return path
+    ideal = round(2 * path.rate_bps * longest_ms / 8e3) + path.buffer_bytes
+    window_bytes = max(path.window_bytes, min(ideal, WINDOW_BYTES_RANGE[1]))
+    if window_bytes == path.window_bytes:
+        return path
+    raised = (
+        f"raised for the RTT of {longest_ms:g} ms: twice its bandwidth-delay product and the buffer"
+    )
+    return replace(
+        path,
+        window_bytes=window_bytes,
+        sysctl=sysctl_for(window_bytes, path.sysctl),
+        sources={**path.sources, "window_bytes": raised, "sysctl": "maxima raised for the window"},
+    )
+
+
+def _renamed(path: Path, network: Network) -> Path:
+    marks = {
+        f"{network.topology}-{network.bottlenecks}": (
+            network.topology != DUMBBELL,
+            f"{network.topology} of {network.bottlenecks} bottlenecks",
+        ),
+        "senders": (bool(network.senders), "further senders"),
+        "reverse": (bool(network.reverse), "flows in both directions"),
+        "ipv6": (network.ip_version == 6, "IPv6"),
+    }
+    for mark, (there, words) in marks.items():
+        if there:
+            path = replace(path, name=f"{path.name}-{mark}", title=f"{path.title}, {words}")
+    return path

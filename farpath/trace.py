@@ -1,0 +1,162 @@
+"""Trace: which flows' state each sending host's kernel is asked for, and when.
+
+Plain data, shared by host and guest. The first tick is at the schedule's start.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from farpath.errors import BadInputError
+from farpath.schedule import Flow, Schedule
+from farpath.stack import IPERF3
+
+if TYPE_CHECKING:
+    from farpath.plan import Plan
+
+#: Ticks lie on whole milliseconds, at which the guest's kernel has a tick of its own (HZ is
+#: 1000), so that a timer more is no further moment at which anything can happen.
+TICK_S = 0.001
+INTERVAL_S_RANGE = (TICK_S, 10.0)
+#: Of all flows together: while a record is made each takes some 600 bytes of memory.
+MOST_SAMPLES = 2_500_000
+#: What tracers leave among a run's raw output ends so. Its samples are all in the table;
+#: compressed beside it they would take twice as much again.
+SUFFIX = ".trace"
+
+
+def check_interval(interval_s: float, schedule: Schedule) -> None:
+    """Raise BadInputError for an interval that no trace can have, or of too many samples.
+
+    Or of too few: a flow must see a tick between its first moment and its last.
+    """
+    low, high = INTERVAL_S_RANGE
+    steps = interval_s / TICK_S
+    if not low <= interval_s <= high or not math.isclose(steps, round(steps), rel_tol=1e-9):
+        raise BadInputError(
+            f"TRACE is {interval_s * 1e3:g} ms: it must be whole milliseconds, from "
+            f"{low * 1e3:g} ms to {high:g} s"
+        )
+    shortest_s = min(flow.stop_s - flow.start_s for flow in schedule.all_flows)
+    if interval_s > shortest_s / 2:
+        raise BadInputError(
+            f"TRACE is {interval_s:g} s, more than half of the {shortest_s:g} s that a flow lasts: "
+            "take a shorter TRACE or a longer REGION"
+        )
+    samples = sum(flow.stop_s - flow.start_s for flow in schedule.all_flows) / interval_s
+    if samples > MOST_SAMPLES:
+        raise BadInputError(
+            f"TRACE is {interval_s * 1e3:g} ms, {samples:,.0f} samples of this schedule's flows: "
+            f"at most {MOST_SAMPLES:,} are possible; take a longer TRACE or a shorter REGION"
+        )
+
+
+def interval_ns(interval_s: float) -> int:
+    """An interval in ns.
+
+    >>> interval_ns(0.01)
+    10000000
+    """
+    return round(interval_s / TICK_S) * 1_000_000
+
+
+def ticks(duration_s: float, interval_s: float) -> int:
+    """How many ticks a schedule has: the first at its start, the last not after its end.
+
+    >>> ticks(8.0, 0.01), ticks(1.0, 0.003)
+    (801, 334)
+    """
+    return round(duration_s * 1e9) // interval_ns(interval_s) + 1
+
+
+def first_tick(at_s: float, interval_s: float) -> int:
+    """The first tick that is not before a time of the schedule.
+
+    >>> first_tick(2.0, 0.01), first_tick(0.0101, 0.01)
+    (200, 2)
+    """
+    return -(-round(at_s * 1e9) // interval_ns(interval_s))
+
+
+def flows(plan: Plan) -> list[Flow]:
+    """The flows that a plan traces: those of the kernel's TCP; none without an interval."""
+    if not plan.settings.trace_interval_s:
+        return []
+    return [flow for flow in plan.schedule.all_flows if plan.stack_of(flow).program == IPERF3]
+
+
+def check_trace(plan: Plan) -> None:
+    """Raise BadInputError for a plan whose trace would be of nothing or too large."""
+    if not plan.settings.trace_interval_s:
+        return
+    check_interval(plan.settings.trace_interval_s, plan.schedule)
+    if not flows(plan):
+        stacks = ", ".join(dict.fromkeys(flow.stack for flow in plan.schedule.all_flows))
+        raise BadInputError(
+            f"TRACE: no flow is of the kernel's TCP ({stacks}), and the kernel knows no other's "
+            "state: leave TRACE out, or add a flow to STACK"
+        )
+
+
+def hosts(plan: Plan) -> list[str]:
+    """The hosts whose kernel is asked."""
+    return list(dict.fromkeys(flow.sender for flow in flows(plan)))
+
+
+def untraced(plan: Plan) -> list[str]:
+    """A sentence for each flow that has no trace although others have."""
+    traced = flows(plan)
+    return [
+        f"{flow.name} has no trace: {flow.stack} is none of the kernel's TCP"
+        for flow in plan.schedule.all_flows
+        if traced and flow not in traced
+    ]
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What a tracer is to do.
+
+    ``flows``: ports with the first and the last tick at which a connection to them may
+    appear. ``family``: of addresses. ``last_in_line``: it waits at each moment until nothing
+    else has anything to do, which on the virtual clock takes no time.
+    """
+
+    interval_ns: int
+    flows: tuple[tuple[int, int, int], ...]
+    file: str
+    family: int
+    last_in_line: bool
+
+    def to_json(self) -> bytes:
+        """One line, without its end."""
+        return json.dumps(dataclasses.asdict(self)).encode()
+
+    @classmethod
+    def from_json(cls, line: bytes) -> Orders:
+        """The inverse of :meth:`to_json`."""
+        data = json.loads(line)
+        return cls(**{**data, "flows": tuple(tuple(flow) for flow in data["flows"])})
+
+
+def orders(
+    plan: Plan, traced: Sequence[Flow], file: str, family: int, last_in_line: bool
+) -> Orders:
+    """The orders of the tracer of a host, from which some flows are sent."""
+    interval_s = plan.settings.trace_interval_s
+    moments = tuple(
+        (flow.port, first_tick(flow.start_s, interval_s), first_tick(flow.stop_s, interval_s))
+        for flow in traced
+    )
+    return Orders(
+        interval_ns=interval_ns(interval_s),
+        flows=moments,
+        file=file,
+        family=family,
+        last_in_line=last_in_line,
+    )

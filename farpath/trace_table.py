@@ -1,0 +1,192 @@
+"""Trace table: the samples of a run's trace, made of what its tracers left, and their hash."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from farpath import trace
+from farpath.errors import LabFailedError
+from farpath.flows import tcpinfo
+from farpath.frames import add_to_hash, typed_frame
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pandas as pd
+
+    from farpath.plan import Plan
+    from farpath.schedule import Flow
+
+NAME = "trace"
+#: What stands where the kernel has no number yet: no threshold, no RTT, no pacing.
+NONE = -1
+#: enum tcp_ca_state in include/uapi/linux/tcp.h, by number.
+CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
+#: Columns of whole numbers, each with its field of struct tcp_info, or None if computed.
+NUMBERS: Mapping[str, str | None] = {
+    "cwnd_packets": "snd_cwnd",
+    "ssthresh_packets": "snd_ssthresh",
+    "in_flight_packets": None,
+    "unacked_packets": "unacked",
+    "sacked_packets": "sacked",
+    "lost_packets": "lost",
+    "retrans_packets": "retrans",
+    "reordering_packets": "reordering",
+    "mss_bytes": "snd_mss",
+    "rtt_us": "rtt",
+    "rttvar_us": "rttvar",
+    "min_rtt_us": "min_rtt",
+    "rto_us": "rto",
+    "retransmits": "total_retrans",
+    "delivered_packets": "delivered",
+    "delivered_ce_packets": "delivered_ce",
+    "dsacks": "dsack_dups",
+    "reorderings": "reord_seen",
+    "bytes_sent": "bytes_sent",
+    "bytes_retrans": "bytes_retrans",
+    "bytes_acked": "bytes_acked",
+    "notsent_bytes": "notsent_bytes",
+    "snd_wnd_bytes": "snd_wnd",
+    "pacing_rate_bps": None,
+    "delivery_rate_bps": None,
+    "app_limited": None,
+    "busy_us": "busy_time",
+    "rwnd_limited_us": "rwnd_limited",
+    "sndbuf_limited_us": "sndbuf_limited",
+}
+COLUMNS = {"flow": "str", "t_s": "float", "ca_state": "str", **dict.fromkeys(NUMBERS, "int")}
+#: For each column whose field can say that there is no number, what it says then.
+_NONE = {
+    "ssthresh_packets": tcpinfo.INFINITE_SSTHRESH,
+    "min_rtt_us": tcpinfo.NO_RTT,
+    "pacing_rate_bps": tcpinfo.NO_RATE,
+}
+
+#: How Parquet files hold it: most numbers differ little from the ones before.
+PARQUET: Mapping[str, Any] = {
+    "compression": "zstd",
+    "use_dictionary": ["flow", "ca_state"],
+    "column_encoding": dict.fromkeys(NUMBERS, "DELTA_BINARY_PACKED"),
+}
+
+_Columns = dict[str, "npt.NDArray[Any]"]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A run's trace.
+
+    ``frame``: a row for each traced flow and tick at which its connection was there.
+    ``ticks`` and ``asked``: by host, how many ticks passed and at how many its kernel was
+    asked; fewer where a machine in real time was late.
+    """
+
+    frame: pd.DataFrame
+    ticks: Mapping[str, int]
+    asked: Mapping[str, int]
+
+    def as_dict(self) -> dict[str, Any]:
+        """What a record says of it beside the table itself."""
+        return {
+            "fingerprint": fingerprint(self.frame),
+            "ticks": dict(self.ticks),
+            "asked": dict(self.asked),
+        }
+
+
+def fingerprint(frame: pd.DataFrame) -> str:
+    """SHA-256 over a trace, as :func:`farpath.record.fingerprint` has it over other tables."""
+    digest = hashlib.sha256()
+    add_to_hash(digest, NAME, COLUMNS, frame)
+    return digest.hexdigest()
+
+
+def from_raw(raw_dir: FilePath, plan: Plan) -> Trace | None:
+    """The trace in a run's raw output; None if none was asked for.
+
+    iperf3's connections to one port are two; that on which most is acknowledged is the
+    flow's. Raises LabFailedError for what is missing or broken.
+    """
+    import pandas as pd
+
+    found: dict[str, list[_Columns]] = {}
+    ticks, asked = {}, {}
+    for host in trace.hosts(plan):
+        file = raw_dir / f"{host}{trace.SUFFIX}"
+        try:
+            about, blocks = tcpinfo.parse(file.read_bytes())
+            ticks[host], asked[host] = int(about["ticks"]), int(about["asked"])
+        except (OSError, KeyError) as error:
+            raise LabFailedError(f"the lab left no trace in {file}") from error
+        ports = {flow.port: flow for flow in trace.flows(plan) if flow.sender == host}
+        parts = [part for block in blocks for part in _by_port(block, plan)]
+        for port, flow in ports.items():
+            found[flow.name] = [columns for number, columns in parts if number == port]
+    if not ticks:
+        return None
+    frames = [_flow_frame(flow, found[flow.name]) for flow in trace.flows(plan)]
+    return Trace(pd.concat(frames, ignore_index=True), ticks, asked)
+
+
+def windows_mb(rows: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[float]]:
+    """A flow's congestion window and slow start threshold in MB; NaN while it has none."""
+    mss_mb = rows["mss_bytes"] / 1e6
+    ssthresh = rows["ssthresh_packets"].where(rows["ssthresh_packets"] != NONE)
+    return rows["cwnd_packets"] * mss_mb, ssthresh * mss_mb
+
+
+def _by_port(rows: npt.NDArray[np.void], plan: Plan) -> list[tuple[int, _Columns]]:
+    """The columns of a block's rows for each port, with their sockets' cookies."""
+    import numpy as np
+
+    interval_s = plan.settings.trace_interval_s
+    return [
+        (int(port), _columns(rows[rows["port"] == port], interval_s))
+        for port in np.unique(rows["port"])
+    ]
+
+
+def _columns(rows: npt.NDArray[np.void], interval_s: float) -> _Columns:
+    import numpy as np
+
+    def number(field: str) -> npt.NDArray[np.int64]:
+        return rows[field].astype(np.int64)
+
+    flight = number("unacked") - number("sacked") - number("lost") + number("retrans")
+    computed = {
+        # tcp_packets_in_flight in include/net/tcp.h
+        "in_flight_packets": flight,
+        "pacing_rate_bps": number("pacing_rate") * 8,
+        "delivery_rate_bps": number("delivery_rate") * 8,
+        "app_limited": number("flags") & 1,
+    }
+    # An odd interval's multiples, as people write them
+    t_s = np.round(rows["tick"] * interval_s, 6)
+    columns: _Columns = {
+        "cookie": rows["cookie"].copy(),
+        "t_s": t_s,
+        "ca_state": np.array(CA_STATES, dtype=object)[rows["ca_state"]],
+    }
+    for column, field in NUMBERS.items():
+        values = number(field) if field else computed[column]
+        if column in _NONE:
+            values[rows[field or "pacing_rate"] == _NONE[column]] = NONE
+        columns[column] = values
+    return columns
+
+
+def _flow_frame(flow: Flow, parts: list[_Columns]) -> pd.DataFrame:
+    """A flow's rows of the connection that carried its data."""
+    import numpy as np
+
+    if not parts:
+        raise LabFailedError(f"{flow.name} has no trace: its connection was never there")
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    cookies = joined.pop("cookie")
+    most = cookies[int(np.argmax(joined["bytes_acked"]))]
+    kept = {name: values[cookies == most] for name, values in joined.items()}
+    return typed_frame(COLUMNS, {"flow": flow.name, **kept})

@@ -1,0 +1,74 @@
+"""Window: how large a receive buffer has to be for a window, and the window that it gives.
+
+Pure, shared by host and guest. The kernel advertises buffer * ratio / 256, with
+ratio = 256 * payload / memory of a full segment (tcp_measure_rcv_mss in
+net/ipv4/tcp_input.c). A segment's memory is its payload and 840 bytes of headers, seen in
+the lab at both common MTUs and with both versions of IP. What really is advertised is in
+every flow's samples, and the host checks it.
+"""
+
+from __future__ import annotations
+
+from farpath.plan import Plan
+from farpath.schedule import Flow
+
+#: Headers of a segment with timestamps, by the version of IP (RFC 791, 8200, 9293, 7323).
+SEGMENT_HEADERS_BYTES = {4: 52, 6: 72}
+TIMESTAMPS_BYTES = 12
+#: So large segments at most are what a receiver expects at first, and it measures no others;
+#: then half of a buffer is its window (tcp_initialize_rcv_mss in net/ipv4/tcp_input.c,
+#: TCP_MSS_DEFAULT and TCP_DEFAULT_SCALING_RATIO in include/net/tcp.h).
+EXPECTED_SEGMENT_BYTES = 536
+EXPECTED_RATIO = 128
+#: What a segment takes of memory beside its payload.
+SEGMENT_OVERHEAD_BYTES = 840
+
+
+def _ratio(mtu_bytes: int, ip_version: int) -> int:
+    payload = mtu_bytes - SEGMENT_HEADERS_BYTES[ip_version]
+    if payload <= EXPECTED_SEGMENT_BYTES:
+        return EXPECTED_RATIO
+    return 256 * payload // (payload + SEGMENT_OVERHEAD_BYTES)
+
+
+def receive_buffer_bytes(window_bytes: int, mtu_bytes: int, ip_version: int = 4) -> int:
+    """Receive buffer with which the kernel advertises ``window_bytes``."""
+    return -(-window_bytes * 256 // _ratio(mtu_bytes, ip_version))
+
+
+def offered_window_bytes(buffer_bytes: int, mtu_bytes: int, ip_version: int = 4) -> int:
+    """The window that a receive buffer gives a flow of such packets.
+
+    >>> offered_window_bytes(receive_buffer_bytes(1_000_000, 1500), 1500)
+    1000000
+    >>> offered_window_bytes(receive_buffer_bytes(1_000_000, 1500), 9000)
+    1444444
+    """
+    return buffer_bytes * _ratio(mtu_bytes, ip_version) // 256
+
+
+def segment_bytes(mtu_bytes: int, ip_version: int = 4) -> tuple[int, int]:
+    """Payload of a full segment with timestamps, and without.
+
+    >>> segment_bytes(1500), segment_bytes(1500, 6)
+    ((1448, 1460), (1428, 1440))
+    """
+    payload = mtu_bytes - SEGMENT_HEADERS_BYTES[ip_version]
+    return payload, payload + TIMESTAMPS_BYTES
+
+
+def buffer_of(plan: Plan, host: str) -> int:
+    """Receive buffer of a host: the path's window for the flow whose packets waste most."""
+    return max(
+        receive_buffer_bytes(plan.path.window_bytes, plan.flow_mtu_bytes(flow), plan.ip_version)
+        for flow in plan.schedule.all_flows
+        if flow.receiver == host
+    )
+
+
+def window_of(plan: Plan, flow: Flow) -> int:
+    """The window that a flow is offered: the path's, more where others' packets are smaller."""
+    buffer_bytes, mtu_bytes = buffer_of(plan, flow.receiver), plan.flow_mtu_bytes(flow)
+    if buffer_bytes == receive_buffer_bytes(plan.path.window_bytes, mtu_bytes, plan.ip_version):
+        return plan.path.window_bytes
+    return offered_window_bytes(buffer_bytes, mtu_bytes, plan.ip_version)

@@ -1,0 +1,279 @@
+"""Topologies in the lab: each boots as it was laid out, and shares its bottlenecks as known."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+from typing import Any
+
+import pytest
+
+from farpath.asked import Asked
+from farpath.errors import CheckFailedError
+from farpath.flows import tc
+from farpath.layouts import lay_out
+from farpath.metrics import per_second
+from farpath.plan import Plan
+from farpath.record import Record
+from tests.lab.conftest import RunPlan
+
+#: Headers of a TCP segment with timestamps beside its payload, in a frame of 1514 bytes.
+PAYLOAD_PART = {4: 1448 / 1514, 6: 1428 / 1514}
+
+
+def plan_of(**words: str) -> Plan:
+    """Flows all at once over 100 Mbit/s and 20 ms, with one bandwidth-delay product of buffer."""
+    texts = {"rtt": "20ms", "rate": "100Mbit", "buffer": "250kB", "stack": "reno",
+             "schedule": "together", "region": "30s"} | words  # fmt: skip
+    return Asked(**texts).plan()[0]
+
+
+def rates_mbps(record: Record, after_s: float = 10.0) -> list[float]:
+    """Each flow's mean throughput from a time on."""
+    each = per_second(record.samples, record.plan.schedule)
+    return [float(value) / 1e6 for value in each.loc[after_s:].mean()]
+
+
+def mtus_bytes(record: Record) -> dict[str, int]:
+    """The MTU of each port as the lab read it back, before and after the traffic."""
+    before, after = (
+        {link["port"]: link["mtu_bytes"] for link in record.data["readback"][when]["links"]}
+        for when in ("before", "after")
+    )
+    assert before == after
+    return before
+
+
+def delays_ms(record: Record) -> dict[str, float]:
+    """The delay of each delay line as the lab read it back."""
+    return {
+        qdisc["dev"]: 1e3 * qdisc["options"]["delay"]["delay"]
+        for qdisc in record.data["readback"]["after"]["qdiscs"]
+        if qdisc["kind"] == "netem"
+    }
+
+
+def idle_rtts_ms(record: Record) -> dict[str, float]:
+    """Each sender's base RTT, as pings from its own port found it."""
+    found: dict[str, float] = record.data["readback"]["idle_rtts_ms"]
+    return found
+
+
+def test_of_two_reno_flows_the_one_that_is_nearer_gets_more(run_plan: RunPlan) -> None:
+    record = run_plan(plan_of(senders="rtt=40ms", region="60s"))
+    assert idle_rtts_ms(record) == pytest.approx({"sender": 20.0, "sender2": 40.0}, abs=0.0015)
+    assert delays_ms(record) == {
+        "s1-eth1": 10.0, "s2-eth1": 10.0, "s3-eth1": 10.0, "s1-eth4": 10.0,
+    }  # fmt: skip
+    near, far = rates_mbps(record)
+    print(f"RTT 20 ms: {near:.1f} Mbit/s, RTT 40 ms: {far:.1f} Mbit/s")
+    assert near > 1.3 * far
+    assert near + far == pytest.approx(100 * PAYLOAD_PART[4], rel=0.03)
+
+
+def test_of_two_reno_flows_the_one_with_larger_packets_gets_more(run_plan: RunPlan) -> None:
+    record = run_plan(plan_of(mtu="9000", senders="mtu=1500", region="60s"))
+    assert idle_rtts_ms(record) == pytest.approx({"sender": 20.0, "sender2": 20.0}, abs=0.0015)
+    mtus = mtus_bytes(record)
+    assert {port for port, mtu in mtus.items() if mtu == 1500} == {"sender2-eth0", "s1-eth4"}
+    assert {mtu for port, mtu in mtus.items() if port not in ("sender2-eth0", "s1-eth4")} == {9000}
+    large, small = rates_mbps(record)
+    print(f"MTU 9000: {large:.1f} Mbit/s, MTU 1500: {small:.1f} Mbit/s")
+    assert large > 1.3 * small
+    windows = record.samples.flows.groupby("flow")["snd_wnd_bytes"].max()
+    wanted = record.plan.path.window_bytes
+    assert windows["flow2"] == pytest.approx(wanted, rel=0.01)
+    assert windows["flow1"] == pytest.approx(1.444 * wanted, rel=0.01)
+
+
+def test_the_long_flow_of_a_parking_lot_gets_less_than_each_that_crosses(
+    run_plan: RunPlan,
+) -> None:
+    record = run_plan(plan_of(topology="parking-lot:3"))
+    assert idle_rtts_ms(record) == pytest.approx(
+        dict.fromkeys(["sender", "sender2", "sender3", "sender4"], 20.0), abs=0.0015
+    )
+    long, *crossing = rates_mbps(record)
+    print(f"long {long:.1f} Mbit/s, crossing {[round(rate, 1) for rate in crossing]}")
+    assert all(long < rate for rate in crossing)
+    for rate in crossing:
+        assert long + rate == pytest.approx(100 * PAYLOAD_PART[4], rel=0.03)
+
+
+def test_every_bottleneck_of_a_parking_lot_is_sampled(run_plan: RunPlan) -> None:
+    record = run_plan(plan_of(topology="parking-lot:2", region="10s"))
+    first, second = lay_out(record.plan).bottlenecks
+    assert (first, second) == ("s1-eth1", "s2-eth2")
+    raw = record.directory / "raw"
+    text = gzip.decompress((raw / f"queue-{second}.txt.gz").read_bytes()).decode()
+    samples = tc.parse_samples(text)
+    assert len(samples) == len(record.samples.queue)
+    # The crossing flow begins at the second bottleneck, so it carries as much as the first.
+    assert samples[-1].bytes > 0.8 * 100e6 / 8 * 10
+
+
+def delay_back_ms(record: Record) -> float:
+    """The longest that a ping took beside the path's RTT and the queue towards the receiver."""
+    ping, queue = record.samples.ping, record.samples.queue.iloc[: len(record.samples.ping)]
+    there_ms = queue["backlog_bytes"].to_numpy() * 8e3 / record.plan.path.rate_bps
+    more_ms = ping["rtt_ms"].to_numpy() - record.plan.path.rtt_ms - there_ms
+    return float(more_ms[1:].max())
+
+
+def test_acknowledgements_queue_behind_the_data_of_reverse_flows(run_plan: RunPlan) -> None:
+    alone = run_plan(plan_of())
+    both = run_plan(plan_of(reverse="reno"))
+    none_ms, some_ms = delay_back_ms(alone), delay_back_ms(both)
+    print(f"delay back {none_ms:.1f} ms alone, {some_ms:.1f} ms with a reverse flow")
+    # A full buffer is 20 ms; within the 10 ms to the queue that changes by a few packets.
+    assert none_ms < 2
+    assert some_ms > 8
+    flows = both.samples.flows.groupby("flow")["throughput_bps"].mean()
+    assert flows["reverse1"] > 20e6
+    assert list(per_second(both.samples, both.plan.schedule).columns) == ["flow1"]
+
+
+def test_a_reverse_flow_fills_its_own_bottleneck_and_is_offered_the_window(
+    run_plan: RunPlan,
+) -> None:
+    record = run_plan(plan_of(reverse="cubic", stack="cubic"))
+    roots = {q["dev"]: q for q in record.data["readback"]["after"]["qdiscs"] if q.get("root")}
+    there, back = roots["s2-eth2"], roots["s1-eth2"]
+    assert there["kind"] == back["kind"] == "tbf"
+    assert there["options"]["limit"] == back["options"]["limit"] == 250_000
+    assert back["drops"] > 0
+    assert {"tcp_rmem"} <= {
+        name.rpartition(".")[2] for name in record.data["readback"]["after"]["settings"]["sender"]
+    }
+
+
+@pytest.mark.parametrize(
+    "words",
+    [{"senders": "rtt=40ms mtu=1400"}, {"topology": "parking-lot:2"}, {"reverse": "reno"}],
+    ids=str,
+)
+def test_equal_inputs_give_equal_fingerprints(run_plan: RunPlan, words: dict[str, str]) -> None:
+    plan = plan_of(**words, region="10s", loss="1e-4")
+    assert run_plan(plan).fingerprint == run_plan(plan).fingerprint
+
+
+def test_hosts_of_2004_have_a_card_at_every_sender(run_plan: RunPlan) -> None:
+    record = run_plan(plan_of(senders="rtt=40ms", reverse="reno", era="2004", region="10s"))
+    roots = {q["dev"]: q for q in record.data["readback"]["after"]["qdiscs"] if q.get("root")}
+    for host in ("sender", "sender2", "receiver"):
+        assert roots[f"{host}-eth0"]["options"]["rate"]["rate"] == 125_000_000
+
+
+@pytest.mark.parametrize(
+    ("words", "flows"),
+    [
+        ({"senders": "mtu=1500", "mtu": "9000"}, 2),
+        ({"topology": "parking-lot:2"}, 3),
+    ],
+    ids=str,
+)
+def test_droppers_see_the_full_packets_of_every_sender(
+    run_plan: RunPlan, words: dict[str, str], flows: int
+) -> None:
+    record = run_plan(plan_of(**words, drop="every:500", region="10s"))
+    ((seen, lost),) = counts(record)
+    assert lost == seen // 500
+    for number in range(1, flows + 1):
+        one = run_plan(plan_of(**words, drop=f"packets:1000,flow=flow{number}", region="10s"))
+        retransmits = one.samples.flows.groupby("flow")["retransmits"].sum()
+        assert counts(one)[0][1] == 1
+        assert retransmits[f"flow{number}"] >= 1
+
+
+def counts(record: Record) -> list[tuple[int, int]]:
+    """What each dropper saw and lost."""
+    return [(found["seen"], found["lost"]) for found in record.droppers]
+
+
+def test_a_constant_bit_rate_takes_its_rate_all_the_time(run_plan: RunPlan) -> None:
+    record = run_plan(plan_of(rate="400Mbit", buffer="1MB", background="cbr:200Mbit",
+                              stack="cubic"))  # fmt: skip
+    readback = record.data["readback"]
+    sent = readback["after"]["background_bytes"] - readback["before"]["background_bytes"]
+    assert sent == pytest.approx(200e6 / 8 * 30, rel=0.01)
+    (flow,) = rates_mbps(record)
+    print(f"flow {flow:.1f} Mbit/s beside 200 Mbit/s on 400 Mbit/s")
+    assert flow == pytest.approx(200 * PAYLOAD_PART[4], rel=0.03)
+
+
+def test_udt_and_tcp_run_from_different_senders(run_plan: RunPlan) -> None:
+    plan = plan_of(senders="rtt=40ms", stack="udt+reno", region="10s")
+    record = run_plan(plan)
+    kinds = {q["dev"]: q["kind"] for q in record.data["readback"]["after"]["qdiscs"]}
+    assert kinds["sender-eth0"] == "fq"
+    assert "sender2-eth0" not in kinds or kinds["sender2-eth0"] == "noqueue"
+
+
+def test_a_sender_at_another_rtt_than_asked_fails_the_run(
+    run_plan: RunPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        Plan, "host_rtt_ms", lambda plan, host: 41.0 if host == "sender2" else plan.path.rtt_ms
+    )
+    with pytest.raises(CheckFailedError, match=r"RTT from sender2 is 40\.00\d ms, not 41 ms"):
+        run_plan(plan_of(senders="rtt=40ms", region="5s"))
+
+
+@pytest.fixture(scope="module")
+def both_versions(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Record]:
+    """The same run over IPv4 and IPv6."""
+    from farpath.record import load_record
+    from farpath.run import run
+
+    return {
+        version: load_record(
+            run(plan_of(ip=str(version), stack="cubic"), tmp_path_factory.mktemp("ip"),
+                force=True, watch=lambda _event: None).directory
+        )
+        for version in (4, 6)
+    }  # fmt: skip
+
+
+def test_ipv6_has_the_base_rtt_and_its_own_headers(both_versions: dict[int, Record]) -> None:
+    rates = {version: rates_mbps(record)[0] for version, record in both_versions.items()}
+    wanted = PAYLOAD_PART[6] / PAYLOAD_PART[4]
+    print(f"IPv4 {rates[4]:.2f} Mbit/s, IPv6 {rates[6]:.2f}, {rates[6] / rates[4]:.4f} times")
+    assert rates[6] / rates[4] == pytest.approx(wanted, abs=0.001)
+    assert both_versions[6].data["readback"]["idle_rtt_ms"] == pytest.approx(20.0, abs=0.0015)
+
+
+def test_an_ipv6_lab_is_silent_and_has_no_ipv4(both_versions: dict[int, Record]) -> None:
+    readback = both_versions[6].data["readback"]
+    for when in ("before", "after"):
+        for host, ports in readback[when]["addresses"].items():
+            (port,) = [port for port in ports if port["ifname"] == f"{host}-eth0"]
+            assert [one["family"] for one in port["addr_info"]] == ["inet6"]
+            assert "NOARP" in port["flags"]
+    # Between network ready and traffic nothing but the pings crossed the bottleneck.
+    before = {q["dev"]: q for q in readback["before"]["qdiscs"] if q.get("root")}
+    assert before["s2-eth2"]["packets"] == 0
+    assert before["s1-eth1"]["packets"] == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"senders": "rtt=40ms,mtu=1300", "reverse": "reno"},
+        {"topology": "parking-lot:2", "era": "2004"},
+        {"background": "cbr:20Mbit", "drop": "every:500 every:50,direction=back"},
+        {"mtu": "1280"},
+    ],
+    ids=str,
+)
+def test_ipv6_carries_everything_that_ipv4_does(run_plan: RunPlan, words: dict[str, Any]) -> None:
+    plan = plan_of(**words, ip="6", region="10s")
+    first, again = run_plan(plan), run_plan(plan)
+    assert first.fingerprint == again.fingerprint
+    if plan.droppers:
+        assert [lost for _, lost in counts(first)] == [
+            seen // every for (seen, _), every in zip(counts(first), (500, 50), strict=True)
+        ]
+    routes = first.data["readback"]["after"]["routes"]
+    assert all(route[0]["dst"] == "fd00::/64" for route in routes.values())
+    windows = dataclasses.asdict(plan.path)["window_bytes"]
+    assert first.samples.flows["snd_wnd_bytes"].max() >= 0.99 * windows

@@ -1,0 +1,128 @@
+"""A trace shows what a stack does between two seconds, and changes nothing of it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from farpath.asked import Asked
+from farpath.dropper import parse_droppers
+from farpath.inputs import path_by_name, resolve_path
+from farpath.plan import Plan
+from farpath.record import Record, fingerprint
+from farpath.run import make_plan, with_droppers, with_trace
+from farpath.schedule import joining, seven_regions
+from tests.lab.conftest import RunPlan, single_flow, together
+from tests.paths import SHORT
+
+RTT_S = 0.020
+PATH = dataclasses.replace(
+    resolve_path(rtt="20ms", rate="100Mbit", buffer="1MB")[0], window_bytes=2_000_000
+)
+
+
+def _rows(record: Record, flow: str = "flow1") -> pd.DataFrame:
+    assert record.trace is not None
+    return record.trace[record.trace["flow"] == flow].reset_index(drop=True)
+
+
+SEVEN_REGIONS = make_plan(
+    dataclasses.replace(SHORT, loss=1e-4), seven_regions("cubic", 2.0), 1, "virtual"
+)
+AMONG_OTHERS = make_plan(path_by_name("caltech"), joining(["htcp_2004", "udt"], 3.0), 2, "virtual")
+FROM_THREE_HOSTS, _ = Asked(
+    rtt="20ms", rate="50Mbit", stack="reno+htcp", senders="rtt=40ms", reverse="cubic", ip="6",
+    region="5s", schedule="together",
+).plan()  # fmt: skip
+
+
+@pytest.mark.parametrize("interval_s", [0.01, 0.005])
+@pytest.mark.parametrize(
+    "plan",
+    [SEVEN_REGIONS, AMONG_OTHERS, FROM_THREE_HOSTS],
+    ids=["cubic", "others", "three-hosts"],
+)
+def test_a_trace_leaves_every_sample_as_it_is(
+    run_plan: RunPlan, plan: Plan, interval_s: float
+) -> None:
+    plain, traced = run_plan(plan), run_plan(with_trace(plan, interval_s))
+    assert fingerprint(traced.samples) == plain.fingerprint
+    assert plain.trace is None
+    assert traced.trace is not None
+    flows = [flow for flow in plan.schedule.all_flows if flow.stack != "udt"]
+    for flow in flows:
+        steps_s = np.diff(_rows(traced, flow.name)["t_s"])
+        passed_over = (steps_s > 1.5 * interval_s).sum()
+        print(f"{flow.name}: {len(steps_s) + 1} samples, {passed_over} gaps")
+        assert (steps_s > 0.9 * interval_s).all()
+        assert passed_over <= 0.001 * len(steps_s)
+    assert set(traced.trace["flow"]) == {flow.name for flow in flows}
+    assert traced.data["warnings"] == (
+        ["flow2 has no trace: udt is none of the kernel's TCP"] if len(flows) == 1 else []
+    )
+
+
+def test_the_finest_trace_moves_packets_by_microseconds_at_most(run_plan: RunPlan) -> None:
+    # Ticks of a millisecond now and then meet one of the kernel's own, which is then late by
+    # a reading of the clock, 256 ns. Beyond what losses make of that nothing differs.
+    plain, traced = run_plan(SEVEN_REGIONS), run_plan(with_trace(SEVEN_REGIONS, 0.001))
+    for flow in SEVEN_REGIONS.schedule.flows:
+        was, now = (
+            rows[rows["flow"] == flow.name]["throughput_bps"].mean()
+            for rows in (plain.samples.flows, traced.samples.flows)
+        )
+        print(f"{flow.name}: throughput differs by {now / was - 1:.1e}")
+        assert now == pytest.approx(was, rel=1e-5)
+
+
+def test_equal_runs_have_equal_traces(run_plan: RunPlan) -> None:
+    plan = with_trace(together(["reno", "htcp"], 4.0, dataclasses.replace(SHORT, loss=1e-4)), 0.01)
+    first, again = run_plan(plan), run_plan(plan)
+    assert first.data["trace"] == again.data["trace"]
+    assert set(_rows(first)["ca_state"]) >= {"open", "recovery"}
+    assert (_rows(first, "flow2")["delivered_packets"].diff().dropna() >= 0).all()
+
+
+def test_reno_halves_its_window_after_a_loss_and_grows_by_a_packet_each_rtt(
+    run_plan: RunPlan,
+) -> None:
+    plan = with_droppers(single_flow("reno", 4.0, PATH), parse_droppers("packets:150"))
+    rows = _rows(run_plan(with_trace(plan, 0.01)))
+    at = int((rows["retransmits"] > 0).idxmax())
+    before, after = rows.loc[at - 1], rows.loc[at]
+    assert (before["ca_state"], after["ca_state"]) == ("open", "recovery")
+    assert before["ssthresh_packets"] == -1
+    # Reno's law, on the window as it was when the loss was seen, at most a tick later
+    halved = int(after["ssthresh_packets"])
+    window = before["cwnd_packets"], before["cwnd_packets"] + before["in_flight_packets"]
+    assert window[0] // 2 <= halved <= window[1] // 2
+    soon = rows[rows["t_s"].between(after["t_s"], after["t_s"] + 2 * RTT_S)]
+    assert soon["cwnd_packets"].min() <= halved
+    later = rows[(rows["t_s"] > after["t_s"] + 3 * RTT_S) & (rows["t_s"] < after["t_s"] + 1.0)]
+    assert set(later["ca_state"]) == {"open"}
+    # The path is not full yet: a round trip takes no longer than the idle path's
+    assert later["rtt_us"].max() < 1.1e6 * RTT_S
+    slope = np.polyfit(later["t_s"], later["cwnd_packets"], 1)[0]
+    print(f"{halved} packets after the loss, growth {slope * RTT_S:.3f} packets per RTT")
+    assert slope * RTT_S == pytest.approx(1.0, abs=0.05)
+    assert rows["retransmits"].iloc[-1] == 1
+
+
+def test_a_trace_agrees_with_what_iperf3_says_each_second(run_plan: RunPlan) -> None:
+    record = run_plan(with_trace(single_flow("cubic", 6.0, PATH), 0.01))
+    rows, seconds = _rows(record), record.samples.flows[:-1]
+    # iperf3 counts its seconds from its own start, some round trips after the schedule's
+    began_s = float(rows["t_s"].iloc[0])
+    taken = seconds["throughput_bps"].cumsum() / 8
+    acked = np.interp(seconds["t_s"] + began_s, rows["t_s"], rows["bytes_acked"])
+    off = np.abs(acked - taken) / taken
+    print(f"bytes acknowledged are off those taken by up to {off.max():.2%}")
+    assert off.iloc[1:].max() < 0.02
+    for second in seconds.itertuples():
+        close = rows[(rows["t_s"] - began_s - second.t_s).abs() < 2.5 * RTT_S]
+        windows = close["cwnd_packets"] * close["mss_bytes"]
+        assert windows.min() <= second.cwnd_bytes <= windows.max()
+    assert (rows["min_rtt_us"] >= 1e6 * RTT_S - 1).all()
