@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from farpath.campaign import Campaign
+from farpath.claims.companion_rules import COMPANION_RULES, CompanionRule
 from farpath.claims.look import Look, MissingRunsError
-from farpath.claims.rules import EXPERIMENTS, Rule, Ruling, rules
+from farpath.claims.rules import EXPERIMENTS, RULES, Rule, Ruling
 from farpath.claims.verdict import FAILS, HOLDS, UNDECIDED, Checked, Verdict, state_of
+from farpath.companion.measure import Measure
 from farpath.estimate import estimate
 from farpath.published import Claim, claims
 
@@ -16,20 +20,23 @@ def judge_all(campaign: Campaign) -> tuple[Verdict, ...]:
 
 
 def judge(claim: Claim, campaign: Campaign) -> Verdict:
-    """What a campaign says of a claim.
+    """What a campaign says of a claim, or the measures of the companion experiments.
 
     The means over seeds decide. A claim is undecided if its runs are missing, if one
     of its figures is not defined, or if for a condition on which it hangs the seeds do
     not agree and the 95 % confidence interval of the margin holds zero.
     """
-    rule = rules().get(claim.id)
-    if rule is None:
-        return Verdict(claim, UNDECIDED, f"needs the experiment {EXPERIMENTS[claim.id]}")
+    rule, companion = RULES.get(claim.id), COMPANION_RULES.get(claim.id)
+    measures = campaign.measures
     try:
-        ruling = rule(Look(campaign))
+        if rule is not None:
+            ruling, by_seed = rule(Look(campaign)), _by_seed(rule, campaign)
+        elif companion is not None and measures:
+            ruling, by_seed = companion(measures), _companion_by_seed(companion, measures)
+        else:
+            return Verdict(claim, UNDECIDED, f"needs the experiment {EXPERIMENTS[claim.id]}")
     except MissingRunsError as error:
         return Verdict(claim, UNDECIDED, error.message)
-    by_seed = _by_seed(rule, campaign)
     checked = _checked(ruling, by_seed)
     state, why = _weighed(checked)
     states = {seed: state_of(each.conditions) for seed, each in by_seed.items()}
@@ -44,6 +51,21 @@ def _by_seed(rule: Rule, campaign: Campaign) -> dict[int, Ruling]:
             found[seed] = rule(Look(campaign, seed))
         except MissingRunsError:
             continue
+    return found
+
+
+def _companion_by_seed(rule: CompanionRule, measures: Sequence[Measure]) -> dict[int, Ruling]:
+    """What each seed's measures alone say, of those that are enough."""
+    whats = [each.what for each in rule(measures).conditions]
+    found = {}
+    for seed in sorted({measure.seed for measure in measures}):
+        try:
+            ruling = rule([measure for measure in measures if measure.seed == seed])
+        except MissingRunsError:
+            continue
+        # A seed without some of the runs has fewer conditions, which are not those of all
+        if [each.what for each in ruling.conditions] == whats:
+            found[seed] = ruling
     return found
 
 

@@ -65,6 +65,13 @@ class Condition:
         return f"{self.what} {self.value:.4g} {relation} {limit}{unit}"
 
 
+def within(
+    what: str, value: float, low: float, high: float, unit: str = ""
+) -> tuple[Condition, ...]:
+    """The two conditions that a value lies in a range."""
+    return Condition(what, value, ">=", low, unit), Condition(what, value, "<=", high, unit)
+
+
 def state_of(conditions: Iterable[Condition]) -> str:
     """``holds`` if all conditions do, ``fails`` if one does not, else ``undecided``."""
     known = tuple(conditions)

@@ -124,9 +124,33 @@ def published(stack: str, path_name: str) -> Published | None:
 def published_beside(plan: Plan) -> Published | None:
     """What the paper prints for a run: the 2005 test with one stack on its path.
 
-    A stack whose parameters were set is not the paper's.
+    A stack whose parameters were set is not the paper's, nor are other hosts or IPv6.
     """
-    labels = {flow.stack for flow in plan.schedule.flows}
-    if plan.schedule.name != SEVEN_REGIONS or len(labels) != 1:
+    labels = {flow.stack for flow in plan.schedule.all_flows}
+    senders = {flow.sender for flow in plan.schedule.all_flows}
+    other = len(labels) != 1 or len(senders) != 1 or plan.ip_version != 4
+    if plan.schedule.name != SEVEN_REGIONS or other:
         return None
     return published(labels.pop(), plan.path.name)
+
+
+@dataclass(frozen=True)
+class PublishedMeasure:
+    """One number that a document prints of an experiment beside the 2005 test."""
+
+    id: str
+    source: str
+    experiment: str
+    condition: str
+    quantity: str
+    value: float
+    unit: str
+
+
+@cache
+def published_measures() -> dict[str, PublishedMeasure]:
+    """Every number printed of the companion experiments, by its id."""
+    return {
+        row["id"]: PublishedMeasure(**{**row, "value": float(row["value"])})  # type: ignore[arg-type]
+        for row in _rows("companion.csv")
+    }

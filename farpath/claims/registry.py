@@ -1,0 +1,28 @@
+"""Registry: rules by the id of the claim that each decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+RuleT = TypeVar("RuleT")
+
+
+class Registry(dict[str, RuleT]):
+    """Rules of one kind, which functions enter by a decorator.
+
+    ``experiments``: for each claim the experiment whose runs decide it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.experiments: dict[str, str] = {}
+
+    def decides(self, identity: str, experiment: str) -> Callable[[RuleT], RuleT]:
+        """Enter the function below as the rule of that claim."""
+
+        def enter(rule: RuleT) -> RuleT:
+            self[identity], self.experiments[identity] = rule, experiment
+            return rule
+
+        return enter

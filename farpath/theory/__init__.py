@@ -1,0 +1,1 @@
+"""Theory: what published rules predict of a flow, without a lab. Pure."""
