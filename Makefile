@@ -7,8 +7,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
-RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU STACK SCHEDULE ERA SENDER_IMAGE REGION SEED LAB CLOCK OUT
-OTHER_VARIABLES := CORES LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY SENDERS REVERSE IP STACK SCHEDULE ERA SENDER_IMAGE REGION SEED TRACE LAB CLOCK OUT
+OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
 # A mistyped variable must not run the default in silence.
@@ -31,15 +31,19 @@ NOTEBOOK := .venv/farpath-notebook-installed
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/debian.sh
 
 .PHONY: help setup host-packages venv kernel stacks modules images rootfs-lab rootfs-sender \
-	base-image containers notebook experiment paper paper-quick cpu-figures reference test \
-	test-host-lab check bench clean clean-cache
+	base-image containers notebook experiment draw paper paper-quick companion companion-quick \
+	cpu-figures regress reference test test-host-lab check bench clean clean-cache
 
 help:
 	@cat <<'END'
 	make experiment   run flows over a path, print the table rows, make the figure
+	make draw         draw hosts, switches and links of that run, OUT=topology.png
 	make paper        all runs of the paper, then tables, figures, claims and page
 	make paper-quick  the same with one seed, one path and short regions
+	make companion    the experiments around the paper: losses, recoveries, biases, sharing
+	make companion-quick  a short form of each
 	make cpu-figures  the runs that count CPU, for table 1: in QEMU, on Debian's kernel
+	make regress      say whether stacks behave as they did: any kernel against any other
 	make reference    put the records that make paper has made into the project
 	make test         all checks and tests
 	make test-host-lab  tests of the host lab, on Debian's kernel in QEMU
@@ -62,16 +66,21 @@ help:
 	  LOSS=2e-6        random loss                    DROP=every:1000  packets to lose
 	  JITTER=1ms       delay off by up to that        REORDER=0.1%   packets that overtake
 	  DUPLICATE=0.1%   packets that come twice        MTU=1500       packet size
-	  BACKGROUND=25%   other traffic, or none
+	  BACKGROUND=25%   other traffic, or cbr:200Mbit  WINDOW=16MiB   largest offered by receivers
+	  ACKS=delayed     or each packet's at once       SYSCTL=net.ipv4.tcp_sack=0   of end hosts
+	  TOPOLOGY=dumbbell   or parking-lot:3            IP=4           or 6
+	  SENDERS="rtt=172ms mtu=1500"   further senders  REVERSE=reno   flows in the other direction
 	  STACK=htcp       what the flows run             ERA=2004       stacks and hosts of that time
 	  REGION=120s      length of a region             SEED=1         all random choices
 	  SCHEDULE=seven-regions   or together, joining: one flow of each stack in STACK=htcp+4xreno
 	  SENDER_IMAGE=./mine.tar   an image of yours for sender and receiver, or for one: receiver=./mine.tar
+	  TRACE=10ms       how often to note the state of each TCP connection
 	  LAB=virtual      or host: this machine's kernel  CLOCK=virtual  or cpu, wall
 	  OUT=results      where records go               FORCE=1        run again, even if recorded
 	  JSON=1           results as JSON                LAB_RUNTIME=docker, or process
-	of make paper and paper-quick: CORES=2, runs at once; OUT=results/seven-regions, records,
+	of make paper, companion and their quick forms: CORES=2, runs at once; OUT=results/seven-regions, records,
 	also of make cpu-figures
+	of make regress: STACKS=htcp,cubic  ONLY=one-loss  CORES=2  BASE=linux-source-7.2  HEAD=<Linux tree>
 	and of what builds the kernel:
 	  KERNEL_VERSION=7.2    series of Debian's source KERNEL_SRC=<dir>  your own Linux tree
 	END
@@ -127,6 +136,20 @@ rootfs-lab:
 rootfs-sender:
 	@$(call linked,images/rootfs sender,sender)
 
+# The options of a run that were given as variables
+asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--rate=$$RATE"} \
+	$${BUFFER:+"--buffer=$$BUFFER"} $${LOSS:+"--loss=$$LOSS"} $${DROP:+"--drop=$$DROP"} \
+	$${JITTER:+"--jitter=$$JITTER"} $${REORDER:+"--reorder=$$REORDER"} \
+	$${DUPLICATE:+"--duplicate=$$DUPLICATE"} $${BACKGROUND:+"--background=$$BACKGROUND"} \
+	$${MTU:+"--mtu=$$MTU"} $${WINDOW:+"--window=$$WINDOW"} \
+	$${SYSCTL:+"--sysctl=$$SYSCTL"} $${ACKS:+"--acks=$$ACKS"} \
+	$${TOPOLOGY:+"--topology=$$TOPOLOGY"} $${SENDERS:+"--senders=$$SENDERS"} \
+	$${REVERSE:+"--reverse=$$REVERSE"} $${IP:+"--ip=$$IP"} $${STACK:+"--stack=$$STACK"} \
+	$${SCHEDULE:+"--schedule=$$SCHEDULE"} $${ERA:+"--era=$$ERA"} \
+	$${SENDER_IMAGE:+"--sender-image=$$SENDER_IMAGE"} $${REGION:+"--region=$$REGION"} \
+	$${SEED:+"--seed=$$SEED"} $${TRACE:+"--trace=$$TRACE"} $${LAB:+"--lab=$$LAB"} \
+	$${CLOCK:+"--clock=$$CLOCK"}
+
 # In a container where a Docker engine answers, else as a process (images/container)
 experiment:
 	@runtime=$$(images/container runtime)
@@ -136,16 +159,12 @@ experiment:
 		$(MAKE) setup
 		farpath=(.venv/bin/farpath)
 	fi
-	"$${farpath[@]}" run \
-		$${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--rate=$$RATE"} \
-		$${BUFFER:+"--buffer=$$BUFFER"} $${LOSS:+"--loss=$$LOSS"} $${DROP:+"--drop=$$DROP"} \
-		$${JITTER:+"--jitter=$$JITTER"} $${REORDER:+"--reorder=$$REORDER"} \
-		$${DUPLICATE:+"--duplicate=$$DUPLICATE"} $${BACKGROUND:+"--background=$$BACKGROUND"} \
-		$${MTU:+"--mtu=$$MTU"} $${STACK:+"--stack=$$STACK"} \
-		$${SCHEDULE:+"--schedule=$$SCHEDULE"} $${ERA:+"--era=$$ERA"} \
-		$${SENDER_IMAGE:+"--sender-image=$$SENDER_IMAGE"} $${REGION:+"--region=$$REGION"} \
-		$${SEED:+"--seed=$$SEED"} $${LAB:+"--lab=$$LAB"} $${CLOCK:+"--clock=$$CLOCK"} \
-		$${OUT:+"--out=$$OUT"} $(call chosen,FORCE,--force) $(call chosen,JSON,--json)
+	"$${farpath[@]}" run $(asked) $${OUT:+"--out=$$OUT"} \
+		$(call chosen,FORCE,--force) $(call chosen,JSON,--json)
+
+# A picture of what make experiment would run, without a lab
+draw: $(VENV)
+	@.venv/bin/farpath draw $(asked) $${OUT:+"--out=$$OUT"}
 
 # Snakemake, which only campaigns need
 $(PAPER): $(VENV)
@@ -160,20 +179,34 @@ paper: setup $(PAPER)
 paper-quick: setup $(PAPER)
 	@.venv/bin/farpath campaign --quick $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}
 
+companion: setup $(PAPER)
+	@.venv/bin/farpath campaign --experiment=companion $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}
+
+companion-quick: setup $(PAPER)
+	@.venv/bin/farpath campaign --experiment=companion --quick $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}
+
 # One after another, in a machine whose clock counts instructions
 cpu-figures: setup
 	@images/host-packages qemu
 	.venv/bin/farpath campaign --cpu --qemu $${OUT:+"--out=$$OUT"}
 
+regress: setup
+	@.venv/bin/farpath regress $${STACKS:+"--stacks=$$STACKS"} $${ONLY:+"--only=$$ONLY"} \
+		$${BASE:+"--base=$$BASE"} $${HEAD:+"--head=$$HEAD"} $${CORES:+"--jobs=$$CORES"} \
+		$${OUT:+"--out=$$OUT"} $(call chosen,JSON,--json)
+
 reference: setup
 	@.venv/bin/farpath reference $${OUT:+"--out=$$OUT"}
+
+# Tests of one file share what they have made, and stay on one core
+ON_EVERY_CORE := --numprocesses=auto --maxprocesses=4 --dist=loadfile
 
 check: $(VENV)
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy --strict farpath
 	.venv/bin/shellcheck -x $(SHELL_SCRIPTS)
-	.venv/bin/pytest -q tests/unit
+	.venv/bin/pytest -q $(ON_EVERY_CORE) tests/unit
 
 # Where a Docker engine answers, its images too; their tests say if none does
 test: setup check $(PAPER) $(NOTEBOOK)
@@ -181,7 +214,7 @@ test: setup check $(PAPER) $(NOTEBOOK)
 	if [ "$$(LAB_RUNTIME= STACK= KERNEL_SRC= images/container runtime)" = docker ]; then
 		images/container build sender lab notebook
 	fi
-	.venv/bin/pytest tests --ignore=tests/unit
+	.venv/bin/pytest $(ON_EVERY_CORE) tests --ignore=tests/unit
 
 base-image:
 	@images/container base

@@ -12,13 +12,16 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from farpath.errors import BadInputError, CheckFailedError, FarpathError
 from farpath.metrics import Summary, summarise
 from farpath.places import write_text
 from farpath.plan import Plan
 from farpath.record import RECORD_FILE, Record, load_record
+
+if TYPE_CHECKING:
+    from farpath.companion.measure import Measure
 
 #: Of the file of figures.
 FIGURES_VERSION = 1
@@ -88,11 +91,13 @@ class Campaign:
     """Runs, sorted by path, stack and seed, no two of them with the same three.
 
     ``cpu_runs``: others of the same, in which CPU was charged and counted; only the
-    figures on CPU are taken from them.
+    figures on CPU are taken from them. ``measures``: what the companion experiments
+    measured, for the claims that these decide.
     """
 
     runs: tuple[Run, ...]
     cpu_runs: tuple[Run, ...] = ()
+    measures: tuple[Measure, ...] = ()
 
     def of(self, path: str, stack: str) -> tuple[Run, ...]:
         """The runs of a stack on a path, one for each seed; none if there are none."""
@@ -260,8 +265,20 @@ def _settings_hash(plan: Plan) -> str:
             dataclasses.asdict(settings),
             plan.schedule.name,
             plan.topology,
+            *_network(plan),
         ]
     )
+
+
+def _network(plan: Plan) -> list[Any]:
+    """What of a plan's hosts is not as it always was; nothing of most."""
+    found = {
+        "senders": [dataclasses.asdict(sender) for sender in plan.senders],
+        "reverse": [dataclasses.asdict(flow) for flow in plan.schedule.reverse],
+        "bottlenecks": plan.bottlenecks if plan.bottlenecks != 1 else None,
+        "ip_version": plan.ip_version if plan.ip_version != 4 else None,
+    }
+    return [{name: value for name, value in found.items() if value}] if any(found.values()) else []
 
 
 def run_of(record: Record) -> Run:

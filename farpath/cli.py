@@ -10,17 +10,18 @@ import dataclasses
 import json
 import signal
 import sys
-from collections.abc import Iterable, Mapping
-from functools import partial
+import traceback
+from collections.abc import Mapping
 from pathlib import Path as FilePath
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from farpath.commands import campaign, fit, paper, site
+from farpath.asked import DEFAULT_REGION, DEFAULT_STACK
+from farpath.commands import campaign, draw, fit, packetdrill, paper, regress, site
 from farpath.errors import BadInputError, FarpathError
-from farpath.plan import HOST, VIRTUAL
+from farpath.plan import HOST
 from farpath.schedule import SEVEN_REGIONS
 
 if TYPE_CHECKING:
@@ -29,13 +30,11 @@ if TYPE_CHECKING:
     from farpath.plan import Plan
     from farpath.record import Record
     from farpath.run import Outcome
-    from farpath.stack import Stack
 
 INTERRUPTED = 130
-DEFAULT_STACK = "htcp"
-DEFAULT_REGION = "120s"
+#: EX_SOFTWARE of sysexits.h
+BUG_STATUS = 70
 DEFAULT_OUT = "results"
-SEED_RANGE = (1, 2**31 - 1)
 #: Width of tables where no terminal tells its own.
 PAGE_COLUMNS = 120
 
@@ -50,39 +49,6 @@ app = typer.Typer(
 Text = Annotated[str | None, typer.Option()]
 
 
-def _choice(name: str, value: str, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise BadInputError(f"{name} is '{value}': it must be one of {', '.join(allowed)}")
-    return value
-
-
-def _clock(lab: str, clock: str | None) -> str:
-    """The clock that is meant for a lab; each lab's first is its default."""
-    from farpath.lab import host, virtual
-
-    clocks = {VIRTUAL: tuple(virtual.CLOCKS), HOST: host.CLOCKS}
-    _choice("LAB", lab, tuple(clocks))
-    if clock is None:
-        return clocks[lab][0]
-    return _choice("CLOCK" if lab == VIRTUAL else f"CLOCK of LAB={lab}", clock, clocks[lab])
-
-
-def _own_stacks(texts: Iterable[str], lab: str) -> dict[str, Stack]:
-    """The user's own stacks among some texts, built for the kernel of a lab."""
-    from farpath.lab import host
-    from farpath.lab.own import own_stack
-
-    build = partial(own_stack, kernel=host.kernel_to_build_for) if lab == HOST else own_stack
-    return {text: own for text in dict.fromkeys(texts) if (own := build(text))}
-
-
-def _seed(text: str) -> int:
-    low, high = SEED_RANGE
-    if not (text.isascii() and text.isdigit() and len(text) <= 10 and low <= int(text) <= high):
-        raise BadInputError(f"SEED is '{text}': it must be a whole number from {low} to {high}")
-    return int(text)
-
-
 @app.command()
 def run(
     path: Annotated[str | None, typer.Option(help="A named path: cern, ufl, caltech.")] = None,
@@ -94,7 +60,8 @@ def run(
         str | None, typer.Option(help="Packets to lose: every:1000, at:30s, ...")
     ] = None,
     background: Annotated[
-        str | None, typer.Option(help="Part of the rate for other traffic: 25%, or none.")
+        str | None,
+        typer.Option(help="Part of the rate for other traffic, 25% or none, or cbr:200Mbit."),
     ] = None,
     jitter: Annotated[
         str | None, typer.Option(help="How far a packet's delay may be off: 1ms.")
@@ -104,6 +71,26 @@ def run(
     ] = None,
     duplicate: Annotated[str | None, typer.Option(help="Packets that arrive twice: 0.1%.")] = None,
     mtu: Annotated[str | None, typer.Option(help="IP packet size in bytes: 1500.")] = None,
+    window: Annotated[
+        str | None, typer.Option(help="The largest window that receivers offer: 16MiB.")
+    ] = None,
+    sysctl: Annotated[
+        str | None, typer.Option(help="Settings of end hosts: net.ipv4.tcp_sack=0,...")
+    ] = None,
+    acks: Annotated[
+        str | None, typer.Option(help="delayed (each second packet's at once) or each.")
+    ] = None,
+    topology: Annotated[
+        str | None, typer.Option(help="dumbbell, or parking-lot:3 for so many bottlenecks.")
+    ] = None,
+    senders: Annotated[
+        str | None,
+        typer.Option(help="Further senders, one a word: 'rtt=172ms mtu=1500,rtt=120ms'."),
+    ] = None,
+    reverse: Annotated[
+        str | None, typer.Option(help="Stacks of flows in the other direction: reno, 2xreno.")
+    ] = None,
+    ip: Annotated[str | None, typer.Option(help="Version of IP: 4 or 6.")] = None,
     stack: Annotated[
         str,
         typer.Option(
@@ -124,6 +111,9 @@ def run(
         typer.Option(help="An image for the hosts, ./mine.tar, or for one, receiver=./mine.tar."),
     ] = None,
     seed: Annotated[str, typer.Option(help="Decides every random choice.")] = "1",
+    trace: Annotated[
+        str | None, typer.Option(help="How often to note each TCP connection's state: 10ms.")
+    ] = None,
     lab: Annotated[str, typer.Option(help="virtual, or host: this machine's kernel.")] = "virtual",
     clock: Annotated[
         str | None,
@@ -134,39 +124,21 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Run a test, of seven regions if not said otherwise, and show its row of tables 1 and 2."""
-    from farpath import eras, inputs, units
-    from farpath.dropper import parse_droppers
-    from farpath.lab.host_images import host_images
+    from farpath.asked import Asked
     from farpath.progress import RunProgress
-    from farpath.run import make_plan, with_droppers
     from farpath.run import run as run_plan
-    from farpath.schedule import SCHEDULES
 
-    clock = _clock(lab, clock)
-    region_s = units.parse_duration_s(region)
-    asked, origins = inputs.resolve_path(
-        path, rtt, background,
-        rate=rate, buffer=buffer, loss=loss, mtu=mtu,
-        jitter=jitter, reorder=reorder, duplicate=duplicate,
-    )  # fmt: skip
-    hosts = None if era is None else eras.era_by_text(era)
-    number = _seed(seed)
-    texts = inputs.parse_stacks(stack)
-    own = _own_stacks(texts, lab)
-    labels = [own[text].label if text in own else text for text in texts]
-    flows = SCHEDULES[_choice("SCHEDULE", schedule, tuple(SCHEDULES))](labels, region_s)
-    plan = make_plan(asked, flows, number, clock, hosts, tuple(own.values()), lab)
-    if drop is not None:
-        plan = with_droppers(plan, parse_droppers(drop))
-    if sender_image is not None:
-        plan = dataclasses.replace(plan, images=host_images(sender_image, plan))
-    print(f"path {asked.name}: {asked.title}", file=sys.stderr)
+    plan, origins = Asked(
+        path, rtt, rate, buffer, loss, drop, background, jitter, reorder, duplicate, mtu, window,
+        sysctl, acks, topology, senders, reverse, ip, stack, schedule, era, region, seed, lab,
+        clock, sender_image, trace,
+    ).plan()  # fmt: skip
+    print(f"path {plan.path.name}: {plan.path.title}", file=sys.stderr)
     for line in _image_lines(plan):
         print(line, file=sys.stderr)
-    label = f"{asked.name} {plan.stacks[0].label}"
-    with RunProgress(label, plan.schedule.duration_s, "s" if clock == "wall" else "virtual s") as (
-        progress
-    ):
+    label = f"{plan.path.name} {plan.stacks[0].label}"
+    kind = "s" if plan.settings.clock == "wall" else "virtual s"
+    with RunProgress(label, plan.schedule.duration_s, kind) as progress:
         outcome = run_plan(plan, out, force, progress.watch)
     _report(outcome, origins, as_json)
 
@@ -204,6 +176,7 @@ def _print_tables(record: Record, origins: dict[str, str]) -> None:
 
     from farpath import tables
     from farpath.metrics import summarise
+    from farpath.network import ways
     from farpath.published import published_beside
 
     plan = record.plan
@@ -216,6 +189,8 @@ def _print_tables(record: Record, origins: dict[str, str]) -> None:
         print(f"  {name:<12} {shown:>14}  {origin}")
     for found in record.droppers:
         print(f"drop {found['dropper']}: {found['lost']:,} of {found['seen']:,} packets")
+    if len({flow.sender for flow in plan.schedule.all_flows}) > 1:
+        print("\n".join(ways(plan)))
     _print_stacks(plan)
     summary = summarise(record.samples, plan, record.cpu)
     printed = published_beside(plan)
@@ -226,6 +201,9 @@ def _print_tables(record: Record, origins: dict[str, str]) -> None:
     console.print(tables.table_2(summary, printed))
     for warning in record.data["warnings"]:
         print(f"warning: {warning}")
+    if record.trace is not None:
+        every_ms = plan.settings.trace_interval_s * 1e3
+        print(f"trace       {len(record.trace):,} samples, one each {every_ms:g} ms")
     print(f"record      {record.directory}")
     print(f"figure      {record.directory / 'figure.png'}")
     print(f"page        {record.directory / 'page.html'}")
@@ -323,22 +301,26 @@ def preflight(
     stack: Annotated[str, typer.Option(help="What the flows would run.")] = DEFAULT_STACK,
 ) -> None:
     """Check what a lab needs of this machine: one line for each thing, and its remedy."""
+    from farpath.asked import check_lab
     from farpath.lab import preflight as checks
 
-    _choice("LAB", lab, (VIRTUAL, HOST))
+    check_lab(lab)
     found = _host_checks(stack) if lab == HOST else checks.virtual_checks()
     print(checks.table(found))
     checks.require(found, lab)
 
 
 def _host_checks(stack: str) -> list[Check]:
+    from farpath.asked import own_stacks
     from farpath.inputs import parse_stacks
     from farpath.lab import host
+    from farpath.lab import preflight as preflight_of_lab
     from farpath.stacks import resolve_stack
 
     texts = parse_stacks(stack)
-    own = _own_stacks(texts, HOST)
-    return host.checks_of_stacks([own.get(text) or resolve_stack(text) for text in texts])
+    own = own_stacks(texts, HOST)
+    stacks = [own.get(text) or resolve_stack(text) for text in texts]
+    return [*host.checks_of_stacks(stacks), *preflight_of_lab.further_checks()]
 
 
 @app.command()
@@ -359,11 +341,14 @@ def clean(
 def bench(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Short runs only.")] = False,
+    scale: Annotated[bool, typer.Option("--scale", help="Only what scale costs.")] = False,
 ) -> None:
-    """Measure the lab: speed, memory, accuracy, beside what it is compared with."""
+    """Measure the lab: speed, memory, accuracy, beside what it is compared with, and at scale."""
     from farpath.bench import measure, render
 
-    figures = measure(quick)
+    if quick and scale:
+        raise BadInputError("--quick measures nothing of scale: give --quick or --scale")
+    figures = measure(quick, scale)
     print(json.dumps(figures) if as_json else render(figures))
 
 
@@ -371,10 +356,18 @@ campaign.add_to(app)
 paper.add_to(app)
 site.add_to(app)
 fit.add_to(app)
+draw.add_to(app)
+regress.add_to(app)
+packetdrill.add_to(app)
 
 
 def _stop(number: int, _frame: FrameType | None) -> NoReturn:
     raise SystemExit(128 + number)
+
+
+def _on_one_line(text: str) -> str:
+    """A text that may repeat what was given, its line ends and control characters escaped."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def main() -> None:
@@ -388,7 +381,7 @@ def main() -> None:
             raise KeyboardInterrupt
         sys.exit(status)
     except FarpathError as error:
-        print(f"farpath: {error.message}", file=sys.stderr)
+        print(f"farpath: {_on_one_line(error.message)}", file=sys.stderr)
         if error.detail:
             print("\n".join(f"  | {line}" for line in error.detail.splitlines()), file=sys.stderr)
         sys.exit(error.exit_status)
@@ -400,7 +393,9 @@ def main() -> None:
         # brings them; anything else is our own fault.
         said = getattr(error, "format_message", None)
         if said is None:
-            raise
+            # Python's own status, 1, is that of a suite in which something changed
+            traceback.print_exc()
+            sys.exit(BUG_STATUS)
         print(f"farpath: {said()} (see 'farpath --help')", file=sys.stderr)
         sys.exit(BadInputError.exit_status)
 

@@ -23,7 +23,6 @@ from farpath.experiment import EXPERIMENTS, WHOLE, Experiment, WantedRun
 from farpath.leftovers import alone, sweep_locks, sweep_partials
 from farpath.made import State, put_aside, records_in, shipped_records, states
 from farpath.places import explained
-from farpath.plan import HOST
 from farpath.record import RECORD_FILE
 
 SNAKEFILE = EXPERIMENTS / "Snakefile"
@@ -71,9 +70,9 @@ class Job:
         """
         asked = self.runs if runs is None else runs
         if not self.on_host:
-            return states(asked, [self.out, self.shipped])
+            return states(asked, [self.out, *self.shipped])
         own = self.states_here(asked)
-        return own if any(state.record for state in own) else states(asked, [self.shipped])
+        return own if any(state.record for state in own) else states(asked, self.shipped)
 
     def states_here(self, runs: Sequence[WantedRun] | None = None) -> tuple[State, ...]:
         """The same for who makes runs: a shipped one of the host lab is another machine's."""
@@ -81,14 +80,15 @@ class Job:
         return states(asked, [self.out]) if self.on_host else self.states(asked)
 
     @property
-    def shipped(self) -> FilePath:
-        """Where the project keeps the records of this set that it ships."""
-        return shipped_records(self.experiment.name, self.experiments, self.which)
+    def shipped(self) -> tuple[FilePath, ...]:
+        """Where the project keeps the records of this set that it ships, by experiment."""
+        parts = self.experiment.parts
+        return tuple(shipped_records(part, self.experiments, self.which) for part in parts)
 
     @property
     def on_host(self) -> bool:
         """Whether these are runs of the host lab."""
-        return self.experiment.choices[self.which].lab == HOST
+        return any(run.on_host for run in self.runs)
 
 
 def check_space(out: FilePath, runs: int) -> None:

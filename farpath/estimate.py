@@ -44,9 +44,18 @@ def estimate(values: Sequence[float]) -> Estimate:
     mean = statistics.fmean(values)
     if len(values) < 2 or not math.isfinite(mean):
         return Estimate(mean, math.nan, len(values))
-    quantile = float(_scipy("special").stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2))
+    quantile = student_t(len(values) - 1, (1 + CONFIDENCE) / 2)
     half_width = quantile * statistics.stdev(values) / math.sqrt(len(values))
     return Estimate(mean, half_width, len(values))
+
+
+def student_t(freedom: int, probability: float) -> float:
+    """The value below which Student's t is with a probability, at so many degrees of freedom.
+
+    >>> round(student_t(4, 0.975), 3)
+    2.776
+    """
+    return float(_scipy("special").stdtrit(freedom, probability))
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float:

@@ -1,21 +1,28 @@
-"""Experiment: a folder's experiment.toml, and the runs that it asks for."""
+"""Experiment: a folder's experiment.toml, and the runs that it asks for.
+
+The file has a ``title`` and one or more tables ``[[runs]]``, each in the words of the
+command line (:mod:`farpath.asked`): of every word that has a list each value is taken with
+each of the others. ``[runs.quick]`` and ``[runs.cpu]`` say what those sets of runs have
+otherwise; a table without one is not in that set. ``minutes``, a number or one for each
+stack, are what a run takes one core. An experiment may instead be made ``of`` others.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import json
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.asked import Asked
 from farpath.errors import BadInputError
+from farpath.inputs import parse_stacks, read_toml
 from farpath.lab.images import PROJECT
-from farpath.plan import HOST, VIRTUAL, VIRTUAL_CLOCK
+from farpath.plan import HOST, VIRTUAL_CLOCK
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
     from farpath.plan import Plan
 
 #: The paper's own.
@@ -32,170 +39,91 @@ CPU = "cpu"
 SETS = (WHOLE, QUICK, CPU)
 #: Entry of ``minutes`` for stacks that have none of their own.
 OTHERS = "others"
-#: The region that ``minutes`` are for.
-MINUTES_REGION_S = 120.0
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Runs: each path with each stack and each seed. Texts as the command line takes them.
-
-    An empty ``clock`` is the first of the lab's.
-    """
-
-    paths: tuple[str, ...]
-    stacks: tuple[str, ...]
-    seeds: tuple[int, ...]
-    region: str
-    era: str
-    clock: str = ""
-    lab: str = VIRTUAL
-
-
-@dataclass(frozen=True)
-class Change:
-    """What a set of runs has otherwise than the whole; None is the same."""
-
-    paths: tuple[str, ...] | None = None
-    stacks: tuple[str, ...] | None = None
-    seeds: tuple[int, ...] | None = None
-    region: str | None = None
-    era: str | None = None
-    clock: str | None = None
-    lab: str | None = None
-
-
-@dataclass(frozen=True)
-class _Content:
-    """An experiment.toml as it stands, before its texts are understood."""
-
-    title: str
-    paths: tuple[str, ...]
-    stacks: tuple[str, ...]
-    seeds: tuple[int, ...]
-    region: str
-    era: str
-    clock: str = ""
-    lab: str = VIRTUAL
-    quick: Change | None = None
-    cpu: Change | None = None
-    held_out: tuple[str, ...] = ()
-    minutes: dict[str, float] = field(default_factory=dict)
+_WORDS = tuple(field.name for field in dataclasses.fields(Asked))
+#: What a label says of a run in any case, apart from what its neighbours have otherwise.
+_ALWAYS_SAID = ("path", "stack", "seed", "lab", "clock")
 
 
 @dataclass(frozen=True)
 class WantedRun:
     """One run of an experiment: its plan, its command, and how long it may take.
 
-    ``expected_s``: real seconds on one core, from the experiment's ``minutes``.
+    ``label``: the run for people. ``expected_s``: real seconds on one core, from
+    ``minutes``. ``experiment``: the one whose folder asks for it and keeps its record.
+    ``asked``: the words that its file has for it.
     """
 
     plan: Plan
+    asked: Asked
     command: tuple[str, ...]
+    label: str
     expected_s: float
+    experiment: str
 
     @property
     def on_host(self) -> bool:
         """Whether it is a run of the host lab."""
         return self.plan.settings.lab == HOST
 
-    @property
-    def label(self) -> str:
-        """The run for people: path, stack, seed, and lab or clock if they are not virtual."""
-        clock = self.plan.settings.clock
-        end = "" if clock == VIRTUAL_CLOCK else f", {clock} clock"
-        end = ", host lab" if self.on_host else end
-        return f"{self.plan.path.name} {self.plan.stacks[0].label} seed {self.plan.seed}{end}"
-
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment's name, title, sets of runs and what runs of its stacks take.
+    """An experiment's name, title, and sets of runs, each with the longest first.
 
-    ``held_out``: stacks that no model of a path was fitted to. ``own_paths``: the files of
-    paths that the folder brings, by name; they hide named paths.
+    ``held_out``: stacks that no model of a path was fitted to. ``parts``: the names of
+    the experiments that it is made of; its own if it is made of none.
     """
 
     name: str
     title: str
-    choices: dict[str, Choice]
-    minutes: dict[str, float]
+    sets: Mapping[str, tuple[WantedRun, ...]]
     held_out: tuple[str, ...]
-    own_paths: dict[str, FilePath]
+    parts: tuple[str, ...]
 
     def runs(self, which: str = WHOLE) -> tuple[WantedRun, ...]:
         """The runs of a set, the longest first.
 
         Raises BadInputError for a set that this experiment has not.
         """
-        if which not in self.choices:
+        if which not in self.sets:
             raise BadInputError(
                 f"experiment {self.name} has no set '{which}': allowed are "
-                f"{', '.join(self.choices)}; name it in its {FILE}, as a table [{which}]"
+                f"{', '.join(self.sets)}; name it in its {FILE}, as a table [runs.{which}]"
             )
-        choice = self.choices[which]
-        wanted = [
-            self._wanted(choice, path, stack, seed)
-            for seed in choice.seeds
-            for path in choice.paths
-            for stack in choice.stacks
-        ]
-        ordered = sorted(wanted, key=lambda run: -run.expected_s)
-        return tuple(
-            dataclasses.replace(run, command=self._own_command(which, index, run))
-            for index, run in enumerate(ordered)
-        )
-
-    def _own_command(self, which: str, index: int, run: WantedRun) -> tuple[str, ...]:
-        """A run's command; on a path of the experiment's own, which no name means, by index."""
-        own = self.own_paths.get(run.plan.path.name)
-        if own is None:
-            return run.command
-        asked = (f"--experiment={self.name}", f"--experiments={own.parents[2]}", f"--set={which}")
-        return ("farpath", "campaign", *asked, f"--index={index}")
-
-    def _wanted(self, choice: Choice, path: str, stack: str, seed: int) -> WantedRun:
-        from farpath.eras import era_by_text
-        from farpath.inputs import load_path, resolve_path
-        from farpath.run import make_plan
-        from farpath.schedule import seven_regions
-        from farpath.units import parse_duration_s
-
-        region_s = parse_duration_s(choice.region)
-        if path in self.own_paths:
-            where = load_path(self.own_paths[path])
-        else:
-            # As the command line makes it, so that both give one record.
-            where, _ = resolve_path(path)
-        schedule = seven_regions(stack, region_s)
-        clock = choice.clock or _clocks()[choice.lab][0]
-        era = era_by_text(choice.era)
-        plan = make_plan(where, schedule, seed, clock, era, lab=choice.lab)
-        minutes = self.minutes.get(stack, self.minutes.get(OTHERS, 1.0))
-        return WantedRun(
-            plan=plan,
-            command=(
-                "farpath", "run", f"--path={path}", f"--stack={stack}", f"--era={choice.era}",
-                f"--region={choice.region}", f"--seed={seed}",
-                *([f"--lab={HOST}"] if choice.lab == HOST else []), f"--clock={clock}",
-            ),
-            expected_s=60.0 * minutes * region_s / MINUTES_REGION_S,
-        )  # fmt: skip
+        return self.sets[which]
 
 
-@cache
-def _clocks() -> dict[str, tuple[str, ...]]:
-    """The clocks of each lab; its first is the one that is meant without another word."""
-    from farpath.lab import host, virtual
+@dataclass(frozen=True)
+class _Table:
+    """One ``[[runs]]``: what it says, by set, and what a run of each stack takes."""
 
-    return {VIRTUAL: tuple(virtual.CLOCKS), HOST: host.CLOCKS}
+    words: Mapping[str, Mapping[str, tuple[str, ...]]]
+    minutes: Mapping[str, float]
 
+    def asked(self, which: str) -> Iterator[Asked]:
+        """Every run of a set, seed by seed and path by path."""
+        words = self.words[which]
+        order = [name for name in ("seed", "path") if name in words]
+        order += [name for name in words if name not in (*order, "stack")]
+        order += ["stack"] if "stack" in words else []
+        for values in product(*(words[name] for name in order)):
+            yield Asked(**dict(zip(order, values, strict=True)))
 
-@cache
-def _adapter() -> TypeAdapter[_Content]:
-    from pydantic import TypeAdapter
+    def label(self, which: str, asked: Asked, plan: Plan) -> str:
+        """Path, stack and seed; lab or clock if not virtual; and what tells it from others."""
+        several = [name for name, values in self.words[which].items() if len(values) > 1]
+        told = [f"{name} {getattr(asked, name)}" for name in several if name not in _ALWAYS_SAID]
+        clock = plan.settings.clock
+        if plan.settings.lab == HOST:
+            told.append("host lab")
+        elif clock != VIRTUAL_CLOCK:
+            told.append(f"{clock} clock")
+        path = plan.path.name.removesuffix("-dropping")
+        return ", ".join([f"{path} {asked.stack} seed {plan.seed}", *told])
 
-    return TypeAdapter(_Content)
+    def minutes_of(self, asked: Asked) -> float:
+        """What a run of the whole set takes, by its first stack."""
+        return self.minutes.get(parse_stacks(asked.stack)[0], self.minutes.get(OTHERS, 1.0))
 
 
 def experiment_names(folder: FilePath = EXPERIMENTS) -> tuple[str, ...]:
@@ -216,98 +144,162 @@ def load_experiment(name: str, folder: FilePath = EXPERIMENTS) -> Experiment:
             f"the folders in {folder} with {FILE}"
         )
     file = folder / name / FILE
-    content = _read(file)
-    base = Choice(
-        *(content.paths, content.stacks, content.seeds),
-        *(content.region, content.era, content.clock, content.lab),
-    )
-    choices = {WHOLE: base}
-    for which, change in ((QUICK, content.quick), (CPU, content.cpu)):
-        if change is not None:
-            given = {key: value for key, value in vars(change).items() if value is not None}
-            if "lab" in given:
-                # Another lab has other clocks
-                given.setdefault("clock", "")
-            choices[which] = dataclasses.replace(base, **given)
-    own_paths = {file.stem: file for file in sorted(file.parent.glob(f"{OWN_PATHS}/*.toml"))}
-    for which, choice in choices.items():
-        _check(choice, own_paths, f"{file}: {'' if which == WHOLE else f'[{which}] '}")
-    _check_stacks_named(content, file)
-    return Experiment(name, content.title, choices, content.minutes, content.held_out, own_paths)
-
-
-def _read(file: FilePath) -> _Content:
-    """A file's content, of the right fields and types."""
-    from pydantic import ValidationError
-
-    from farpath.inputs import read_toml
-
     data = read_toml(file)
-    problems = _unknown(data, _Content, "")
-    for which in SETS[1:]:
-        if isinstance(data.get(which), dict):
-            problems += _unknown(data[which], Change, f"[{which}] ")
-    content = None
     try:
-        content = _adapter().validate_json(json.dumps(data, default=str), strict=True)
-    except ValidationError as error:
-        for fault in error.errors():
-            problems.append(f"{'.'.join(map(str, fault['loc']))}: {fault['msg'].lower()}")
-    if problems or content is None:
-        raise BadInputError(f"{file}: {'; '.join(problems)}")
-    return content
-
-
-def _unknown(data: dict[str, Any], kind: type, where: str) -> list[str]:
-    known = [field.name for field in dataclasses.fields(kind)]
-    return [
-        f"{where}{name}: unknown field; the fields are {', '.join(known)}"
-        for name in sorted(set(data) - set(known))
-    ]
-
-
-def _check(choice: Choice, own_paths: dict[str, FilePath], where: str) -> None:
-    """Raise BadInputError, beginning with ``where``, for a value that means nothing."""
-    from farpath.eras import era_by_text
-    from farpath.inputs import path_by_name
-    from farpath.stacks import resolve_stack
-    from farpath.units import parse_duration_s
-
-    for name in ("paths", "stacks", "seeds"):
-        values = getattr(choice, name)
-        if not values or len(set(values)) < len(values):
-            raise BadInputError(f"{where}{name}: holds nothing, or something twice: {list(values)}")
-    if wrong := [seed for seed in choice.seeds if not 1 <= seed < 2**31]:
-        raise BadInputError(f"{where}seeds: {wrong} lie outside 1 to {2**31 - 1}")
-    if choice.lab not in _clocks():
-        raise BadInputError(
-            f"{where}lab: is '{choice.lab}', it must be one of {', '.join(_clocks())}"
-        )
-    clocks = _clocks()[choice.lab]
-    if choice.clock and choice.clock not in clocks:
-        raise BadInputError(
-            f"{where}clock: is '{choice.clock}', it must be one of {', '.join(clocks)}"
-        )
-    try:
-        parse_duration_s(choice.region)
-        era = era_by_text(choice.era).name
-        for path in choice.paths:
-            if path not in own_paths:
-                path_by_name(path)
-        for stack in choice.stacks:
-            resolve_stack(stack, era)
+        _check_fields(data, ("title", "of", "held_out", "runs"), "")
+        title, held_out = data.get("title"), data.get("held_out", [])
+        if not isinstance(title, str) or not title:
+            raise BadInputError("title: missing; say in a sentence what it is")
+        parts = _parts(name, data)
+        sets = {} if parts else _sets(name, data.get("runs"), folder)
+        stacks = [run.asked.stack for run in sets.get(WHOLE, ())]
+        if not isinstance(held_out, list) or not all(text in stacks for text in held_out):
+            raise BadInputError(f"held_out: {held_out} are no stacks of this experiment")
     except BadInputError as error:
-        raise BadInputError(f"{where}{error.message}") from error
+        raise BadInputError(f"{file}: {error.message}") from error
+    if parts:
+        sets = _sets_of([load_experiment(part, folder) for part in parts])
+    return Experiment(name, title, sets, tuple(held_out), parts or (name,))
 
 
-def _check_stacks_named(content: _Content, file: FilePath) -> None:
-    """Raise BadInputError if the file says something of a stack that it does not run."""
-    if others := [name for name in content.held_out if name not in content.stacks]:
-        raise BadInputError(f"{file}: held_out: {others} are no stacks of this experiment")
-    for name, minutes in content.minutes.items():
-        if name not in (*content.stacks, OTHERS):
+def _parts(name: str, data: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the experiments that one is made of; none if it has runs of its own."""
+    names = data.get("of", [])
+    texts = isinstance(names, list) and all(isinstance(other, str) for other in names)
+    if not texts or name in names or ("of" in data and "runs" in data):
+        raise BadInputError("of: give the names of other experiments, and no runs beside them")
+    return tuple(names)
+
+
+def _sets_of(others: Sequence[Experiment]) -> dict[str, tuple[WantedRun, ...]]:
+    """The runs of several experiments, set by set."""
+    return {
+        which: tuple(_longest_first([run for one in others for run in one.sets.get(which, ())]))
+        for which in SETS
+        if any(which in one.sets for one in others)
+    }
+
+
+def _longest_first(runs: Sequence[WantedRun]) -> list[WantedRun]:
+    return sorted(runs, key=lambda run: -run.expected_s)
+
+
+def _sets(name: str, tables: Any, folder: FilePath) -> dict[str, tuple[WantedRun, ...]]:
+    """All sets of runs of an experiment's tables."""
+    if not isinstance(tables, list) or not tables:
+        raise BadInputError("runs: missing; say in a table [[runs]] what is to be run")
+    read = [_read_table(table, _place(tables, number, "")) for number, table in enumerate(tables)]
+    own = {file.stem: file for file in sorted((folder / name / OWN_PATHS).glob("*.toml"))}
+    return {
+        which: _runs_of(name, which, read, own, folder)
+        for which in SETS
+        if any(which in table.words for table in read)
+    }
+
+
+def _place(tables: Sequence[Any], number: int, which: str) -> str:
+    """Where in the file something is said: which table if there are several, and which set."""
+    words = [f"runs {number + 1}"] * (len(tables) > 1) + [f"[{which}]"] * bool(which)
+    return f"{' '.join(words)} " if words else ""
+
+
+def _runs_of(
+    name: str, which: str, tables: Sequence[_Table], own: Mapping[str, FilePath], folder: FilePath
+) -> tuple[WantedRun, ...]:
+    found: list[WantedRun] = []
+    for number, table in enumerate(tables):
+        if which not in table.words:
+            continue
+        try:
+            whole, _ = next(table.asked(WHOLE)).plan(own, build=False)
+            found += [
+                _wanted(name, which, table, asked, own, whole) for asked in table.asked(which)
+            ]
+        except BadInputError as error:
+            place = _place(tables, number, which if which != WHOLE else "")
+            raise BadInputError(f"{place}{error.message}") from error
+    ordered = _longest_first(found)
+    asked_here = (f"--experiment={name}", f"--experiments={folder}", f"--set={which}")
+    return tuple(
+        dataclasses.replace(run, command=("farpath", "campaign", *asked_here, f"--index={index}"))
+        if run.asked.path in own
+        else run
+        for index, run in enumerate(ordered)
+    )
+
+
+def _wanted(
+    name: str,
+    which: str,
+    table: _Table,
+    asked: Asked,
+    own: Mapping[str, FilePath],
+    whole: Plan,
+) -> WantedRun:
+    plan, _ = asked.plan(own, build=False)
+    part = plan.schedule.duration_s / whole.schedule.duration_s
+    return WantedRun(
+        plan=plan,
+        asked=asked,
+        command=("farpath", "run", *asked.options()),
+        label=table.label(which, asked, plan),
+        expected_s=60 * table.minutes_of(asked) * part,
+        experiment=name,
+    )
+
+
+def _check_fields(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    if unknown := sorted(set(table) - set(known)):
+        raise BadInputError(
+            f"{where}{unknown[0]}: unknown field; the fields are {', '.join(known)}"
+        )
+
+
+def _read_table(table: Any, where: str) -> _Table:
+    if not isinstance(table, dict):
+        raise BadInputError(f"{where}runs: is no table; write [[runs]]")
+    others = SETS[1:]
+    _check_fields(table, (*_WORDS, "minutes", *others), where)
+    base = {word: value for word, value in table.items() if word in _WORDS}
+    words = {WHOLE: _values(base, where)}
+    for which in others:
+        if which in table:
+            at = f"{where}[{which}] "
+            change = table[which]
+            if not isinstance(change, dict):
+                raise BadInputError(f"{at}is no table")
+            _check_fields(change, _WORDS, at)
+            # Another lab has other clocks
+            kept = {
+                key: value for key, value in base.items() if key != "clock" or "lab" not in change
+            }
+            words[which] = _values({**kept, **change}, at)
+    return _Table(words, _minutes(table.get("minutes", {}), words[WHOLE], where))
+
+
+def _values(table: Mapping[str, Any], where: str) -> dict[str, tuple[str, ...]]:
+    """Each word's values, as texts."""
+    found = {}
+    for word, given in table.items():
+        values = given if isinstance(given, list) else [given]
+        wrong = [value for value in values if type(value) not in (str, int)]
+        if wrong:
+            raise BadInputError(f"{where}{word}: {wrong[0]!r} is neither a text nor a whole number")
+        texts = tuple(str(value) for value in values)
+        if not texts or len(set(texts)) < len(texts):
+            raise BadInputError(f"{where}{word}: holds nothing, or something twice: {values}")
+        found[word] = texts
+    return found
+
+
+def _minutes(given: Any, words: Mapping[str, tuple[str, ...]], where: str) -> Mapping[str, float]:
+    by_stack = given if isinstance(given, dict) else {OTHERS: given}
+    stacks = {stack for text in words.get("stack", ()) for stack in parse_stacks(text)}
+    for name, minutes in by_stack.items():
+        if name not in (*stacks, OTHERS):
+            raise BadInputError(f"{where}minutes.{name}: is no stack of these runs, nor '{OTHERS}'")
+        if type(minutes) not in (int, float) or not 0 < minutes < 1e6:
             raise BadInputError(
-                f"{file}: minutes.{name}: is no stack of this experiment, nor '{OTHERS}'"
+                f"{where}minutes.{name}: is {minutes}, it must be a number above 0 and below 1e6"
             )
-        if not 0 < minutes < 1e6:
-            raise BadInputError(f"{file}: minutes.{name}: is {minutes}, it must be above 0")
+    return by_stack

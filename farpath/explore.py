@@ -11,10 +11,11 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.asked import SEED_RANGE, Asked
 from farpath.attempt import Attempt, Stage
 from farpath.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.figures.run import title
-from farpath.inputs import DEFAULT_PATH, named_paths, resolve_path
+from farpath.inputs import DEFAULT_PATH, named_paths
 from farpath.lab import preflight
 from farpath.made import records_in
 from farpath.metrics import summarise
@@ -22,18 +23,15 @@ from farpath.page import curves
 from farpath.plan import VIRTUAL, Plan
 from farpath.published import published_beside
 from farpath.record import RECORD_FILE, Record, load_record
-from farpath.run import Outcome, make_plan
-from farpath.schedule import seven_regions
+from farpath.run import Outcome
 from farpath.shown import places_to_show, plan_at
 from farpath.stacks import catalogue
 from farpath.tables import render, table_1, table_2
-from farpath.units import parse_duration_s
 
 #: How Jupyter calls a figure of Plotly's.
 PLOTLY = "application/vnd.plotly.v1+json"
 #: What a fresh explorer offers to run: some 10 s of a core.
 FIRST_STACK, FIRST_REGION = "htcp_2004", "5s"
-SEEDS = (1, 2**31 - 1)
 
 
 @dataclass(frozen=True)
@@ -49,13 +47,15 @@ class Choice:
 
     def plan(self) -> Plan:
         """The plan of the seven-region test; raises BadInputError for a text that means none."""
-        path, _ = resolve_path(
-            self.path, buffer=self.buffer.strip() or None, loss=self.loss.strip() or None
+        asked = Asked(
+            path=self.path,
+            loss=self.loss.strip() or None,
+            buffer=self.buffer.strip() or None,
+            stack=self.stack,
+            region=self.region,
+            seed=str(self.seed),
         )
-        region_s = parse_duration_s(self.region)
-        if not SEEDS[0] <= self.seed <= SEEDS[1]:
-            raise BadInputError(f"SEED is '{self.seed}': it must be from {SEEDS[0]} to {SEEDS[1]}")
-        return make_plan(path, seven_regions(self.stack, region_s), self.seed, "virtual")
+        return asked.plan(build=False)[0]
 
 
 def lab_problem() -> str:
@@ -231,7 +231,9 @@ class _Widgets:
         self.region = widgets.Text(description="region", **look)
         self.loss = widgets.Text(placeholder="the path's, or 1e-6", description="loss", **look)
         self.buffer = widgets.Text(placeholder="the path's, or 2MB", description="buffer", **look)
-        self.seed = widgets.BoundedIntText(min=SEEDS[0], max=SEEDS[1], description="seed", **look)
+        self.seed = widgets.BoundedIntText(
+            min=SEED_RANGE[0], max=SEED_RANGE[1], description="seed", **look
+        )
         self.run = widgets.Button(description="Run", button_style="primary", icon="play")
         self.stop = widgets.Button(description="Stop", icon="stop", disabled=True)
         self.bar = widgets.FloatProgress(min=0.0, max=1.0)

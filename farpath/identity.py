@@ -41,16 +41,24 @@ DECIDING_CODE = (
     "farpath/background.py",
     "farpath/dropper.py",
     "farpath/era.py",
+    "farpath/frames.py",
     "farpath/guest",
     "farpath/flows",
     "farpath/image.py",
     "farpath/lab",
+    "farpath/layout.py",
+    "farpath/layouts",
+    "farpath/pairs.py",
     "farpath/path.py",
     "farpath/plan.py",
     "farpath/record.py",
     "farpath/schedule.py",
     "farpath/selfwatch.py",
+    "farpath/sender.py",
     "farpath/stack.py",
+    "farpath/trace.py",
+    "farpath/trace_table.py",
+    "farpath/window.py",
     "topologies",
 )
 STACKS = PROJECT / "images" / "kernel" / "stacks"
@@ -143,6 +151,11 @@ def _asked(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _asked(one) for key, one in value.items()}
     return value
+
+
+def plan_identity(plan: Plan) -> str:
+    """SHA-256 over what the plan asks for, whatever a lab boots."""
+    return _hash(json.dumps(_asked(plan), sort_keys=True).encode())
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:

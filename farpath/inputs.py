@@ -14,7 +14,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath import units
-from farpath.background import RATE_BPS_RANGE, Background
+from farpath.background import PART_RANGE, RATE_BPS_RANGE, Background
 from farpath.errors import BadInputError
 from farpath.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 
@@ -38,10 +38,19 @@ FIELDS: Mapping[str, tuple[str, Callable[[str], float]]] = {
     "buffer": ("buffer_bytes", units.parse_bytes),
     "loss": ("loss", units.parse_fraction),
     "mtu": ("mtu_bytes", units.parse_mtu),
+    "window": ("window_bytes", units.parse_window),
     "jitter": ("jitter_ms", units.parse_jitter_ms),
     "reorder": ("reorder", partial(units.parse_fraction, name="REORDER")),
     "duplicate": ("duplicate", partial(units.parse_fraction, name="DUPLICATE")),
 }
+#: Settings that a run makes itself, those of receivers' buffers by WINDOW.
+OWN_SETTINGS = (
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_moderate_rcvbuf",
+    "net.ipv4.tcp_no_metrics_save",
+    "net.ipv4.ping_group_range",
+    "net.core.netdev_max_backlog",
+)
 #: Fields that need no source where they are not there.
 OPTIONAL_FIELDS = ("sysctl", "background", "jitter_ms", "reorder", "duplicate")
 #: What a path gets whose RTT is no named path's.
@@ -51,8 +60,11 @@ DEFAULT_LOSS = 0.0
 #: Sources and their mean turns in s where a path without other traffic is given some.
 DEFAULT_SOURCES = 4
 DEFAULT_TURN_S = 20.0
+#: How other traffic of a constant bit rate begins.
+CONSTANT = "cbr:"
 #: Flows of one test, each with two processes.
 MOST_FLOWS = 100
+_SETTING = re.compile(r"(net(?:\.[a-z0-9_]+)+)=([0-9a-z_]+(?: [0-9]+){0,2})")
 _TIMES = re.compile(r"([0-9]{1,4})x([^0-9].*)")
 #: A buffer of fewer frames would drop a slow start's ordinary bursts.
 LEAST_BUFFER_FRAMES = 100
@@ -164,9 +176,9 @@ def _base_path(name: str | None, rtt_ms: float | None) -> tuple[Path, str] | Non
     return None
 
 
-def _sysctl_for(window_bytes: int) -> dict[str, str]:
-    """The cern path's settings with maxima that hold ``window_bytes``."""
-    settings = dict(path_by_name(DEFAULT_PATH).sysctl)
+def sysctl_for(window_bytes: int, like: Mapping[str, str]) -> dict[str, str]:
+    """A path's settings with maxima that hold ``window_bytes``."""
+    settings = dict(like)
     for name in ("net.core.rmem_max", "net.core.wmem_max"):
         settings[name] = str(max(int(settings[name]), window_bytes))
     # The kernel charges headers too: twice the window, as for cern.
@@ -186,7 +198,7 @@ def _own_path(rtt_ms: float, given: dict[str, Any]) -> tuple[Path, dict[str, str
     one_bdp = min(max(round(bdp_bytes), least), BUFFER_BYTES_RANGE[1])
     buffer_bytes = given.get("buffer_bytes", one_bdp)
     ideal = max(round(2 * bdp_bytes) + buffer_bytes, LEAST_WINDOW_BYTES)
-    window_bytes = min(ideal, WINDOW_BYTES_RANGE[1])
+    window_bytes = given.get("window_bytes", min(ideal, WINDOW_BYTES_RANGE[1]))
     origins = {
         "rtt_ms": "given; no named path has this RTT",
         "rate_bps": "default: 450 Mbit/s, within the 400-700 Mbit/s of path cern",
@@ -195,7 +207,8 @@ def _own_path(rtt_ms: float, given: dict[str, Any]) -> tuple[Path, dict[str, str
         "loss": "default: no random loss",
         "mtu_bytes": "default: Ethernet's 1500 bytes",
         "window_bytes": "default: twice the bandwidth-delay product and the buffer, at least "
-        "16 MiB" + ("; cut to TCP's 1 GiB, which limits the flow" if ideal > window_bytes else ""),
+        "16 MiB"
+        + ("; cut to the lab's 512 MiB, which limits the flow" if ideal > window_bytes else ""),
         "sysctl": "default: those of path cern, maxima raised where the window needs it",
     }
     path = Path(
@@ -207,14 +220,33 @@ def _own_path(rtt_ms: float, given: dict[str, Any]) -> tuple[Path, dict[str, str
         loss=given.get("loss", DEFAULT_LOSS),
         mtu_bytes=mtu_bytes,
         window_bytes=window_bytes,
-        sysctl=_sysctl_for(window_bytes),
+        sysctl=sysctl_for(window_bytes, path_by_name(DEFAULT_PATH).sysctl),
         **{name: given[name] for name in OPTIONAL_FIELDS if name in given},
     )
     return path, {**origins, **dict.fromkeys(given, "given")}
 
 
-def _background(path: Path, rate_bps: int, part: float | None) -> Background | None:
-    """A path's other traffic at a rate: as large a part of it, or the part wanted."""
+def parse_background(text: str) -> float | Background:
+    """Other traffic: the part of a rate that it takes, or traffic of a constant bit rate.
+
+    >>> parse_background("25%")
+    0.25
+    """
+    if text.startswith(CONSTANT):
+        rate_bps = units.parse_rate_bps(text.removeprefix(CONSTANT), "BACKGROUND: cbr")
+        return Background.constant(rate_bps)
+    return units.parse_background(text)
+
+
+def _background(path: Path, rate_bps: int, part: float | Background | None) -> Background | None:
+    """A path's other traffic at a rate: as large a part of it, or the part or rate wanted."""
+    if isinstance(part, Background):
+        if part.rate_bps > PART_RANGE[1] * rate_bps:
+            raise BadInputError(
+                f"BACKGROUND is {CONSTANT}{part.rate_bps}, {part.rate_bps / rate_bps:.0%} of the "
+                f"rate of {rate_bps} bit/s: it must be at most {PART_RANGE[1]:.0%}"
+            )
+        return part
     like = path.background or Background(
         DEFAULT_SOURCES, RATE_BPS_RANGE[0], DEFAULT_TURN_S, DEFAULT_TURN_S
     )
@@ -225,7 +257,20 @@ def _background(path: Path, rate_bps: int, part: float | None) -> Background | N
     return Background.taking(part, rate_bps, like.sources, like.on_s, like.off_s)
 
 
-def parse_stacks(text: str) -> tuple[str, ...]:
+def _given_background(
+    path: Path, rate_bps: int, part: float | Background | None
+) -> Background | None:
+    """As :func:`_background`; BadInputError for a part so small that no source can send it."""
+    found = _background(path, rate_bps, part)
+    if part and found is None:
+        raise BadInputError(
+            f"BACKGROUND is {part:g} of the rate of {rate_bps} bit/s: a source sends at least "
+            f"{RATE_BPS_RANGE[0]} bit/s; give a larger part, or none"
+        )
+    return found
+
+
+def parse_stacks(text: str, name: str = "STACK") -> tuple[str, ...]:
     """The stacks of a text, one for each flow: ``htcp``, ``htcp+reno``, ``udt+4xreno``.
 
     >>> parse_stacks("udt+2xreno")
@@ -236,22 +281,50 @@ def parse_stacks(text: str) -> tuple[str, ...]:
         times = _TIMES.fullmatch(part.strip())
         count, stack = (int(times[1]), times[2]) if times else (1, part.strip())
         if not stack or count < 1:
-            raise BadInputError(f"STACK is '{text}': give stacks, as in htcp+reno or udt+4xreno")
+            raise BadInputError(f"{name} is '{text}': give stacks, as in htcp+reno or udt+4xreno")
         found += [stack] * count
         if len(found) > MOST_FLOWS:
-            raise BadInputError(f"STACK is '{text}', more than {MOST_FLOWS} flows")
+            raise BadInputError(f"{name} is '{text}': a run has at most {MOST_FLOWS} flows")
     return tuple(found)
+
+
+def parse_sysctl(text: str) -> dict[str, str]:
+    """Settings of network namespaces, by name.
+
+    >>> parse_sysctl("net.ipv4.tcp_sack=0, net.ipv4.tcp_dsack=0")
+    {'net.ipv4.tcp_sack': '0', 'net.ipv4.tcp_dsack': '0'}
+    """
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        setting = _SETTING.fullmatch(part.strip())
+        if not setting:
+            raise BadInputError(
+                f"SYSCTL is '{text}': give settings of the network apart by commas, as in "
+                "net.ipv4.tcp_sack=0"
+            )
+        name = setting[1]
+        if name in OWN_SETTINGS:
+            raise BadInputError(
+                f"SYSCTL has {name}, which the lab sets itself: leave it out; WINDOW is what "
+                "receivers offer"
+            )
+        if name in found:
+            raise BadInputError(f"SYSCTL has {name} twice: give it once")
+        found[name] = setting[2]
+    return found
 
 
 def resolve_path(
     name: str | None = None,
     rtt: str | None = None,
     background: str | None = None,
+    sysctl: str | None = None,
     **texts: str | None,
 ) -> tuple[Path, dict[str, str]]:
     """The path that the command line's texts mean, and each field's origin.
 
-    ``texts``: by the names of :data:`FIELDS`.
+    ``texts``: by the names of :data:`FIELDS`. ``sysctl``: settings of sender and receiver
+    beside the path's own, as in ``net.ipv4.tcp_sack=0``, apart by commas.
 
     A name or a named path's RTT takes that path, another RTT stated defaults,
     neither the default path; the other texts override. Other traffic stays as large
@@ -265,25 +338,29 @@ def resolve_path(
         field, parse = FIELDS[word]
         if text is not None:
             given[field] = parse(text)
-    part = None if background is None else units.parse_background(background)
+    part = None if background is None else parse_background(background)
+    settings = {} if sysctl is None else parse_sysctl(sysctl)
     base = _base_path(name, rtt_ms)
     if base is None:
         assert rtt_ms is not None
         path, origins = _own_path(rtt_ms, given)
-        traffic = _background(path, path.rate_bps, part)
+        traffic = _given_background(path, path.rate_bps, part)
         if part is not None:
             origins["background"] = "given"
-        return dataclasses.replace(path, background=traffic, sources=origins), origins
+        both = {**path.sysctl, **settings}
+        return dataclasses.replace(path, background=traffic, sysctl=both, sources=origins), origins
     path, why = base
     origins = {
         field: f"path {path.name} ({why}): {source}" for field, source in path.sources.items()
     }
     origins |= dict.fromkeys(given, "given")
-    given["background"] = _background(path, given.get("rate_bps", path.rate_bps), part)
+    given["background"] = _given_background(path, given.get("rate_bps", path.rate_bps), part)
     if part is not None:
         origins["background"] = "given"
     elif given["background"] != path.background:
         origins["background"] += "; in proportion to RATE"
+    if settings:
+        given["sysctl"] = {**path.sysctl, **settings}
     changed = {key: value for key, value in given.items() if value != getattr(path, key)}
     if changed:
         path = dataclasses.replace(

@@ -277,6 +277,7 @@ def summarise(samples: Samples, plan: Plan, cpu: Mapping[str, float] | None = No
     rtt_ms = samples.ping["rtt_ms"].to_numpy(dtype=np.float64)
     answered = list(rtt_ms[~np.isnan(rtt_ms)])
     queue = samples.queue
+    counted = samples.flows["flow"].isin([flow.name for flow in plan.schedule.flows])
     drops = queue["drops"].to_numpy()
     cpu_percent, mhz_per_mbps = cpu_figures(cpu, total, plan)
     return Summary(
@@ -303,7 +304,7 @@ def summarise(samples: Samples, plan: Plan, cpu: Mapping[str, float] | None = No
         queue_max_bytes=int(queue["backlog_bytes"].max()) if len(queue) else 0,
         queue_max_packets=int(queue["backlog_packets"].max()) if len(queue) else 0,
         queue_drops=int(drops[-1] - drops[0]) if len(queue) else 0,
-        retransmits=int(samples.flows["retransmits"].sum()),
+        retransmits=int(samples.flows["retransmits"][counted].sum()),
         regions=regions,
         cpu_percent=cpu_percent,
         mhz_per_mbps=mhz_per_mbps,

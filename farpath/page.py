@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 from farpath.eras import title_of
 from farpath.figures.run import boundaries_s, title
 from farpath.figures.style import NORMAL
+from farpath.figures.thin import extremes
 from farpath.metrics import SMOOTHING_S, per_second, smoothed, summarise
+from farpath.pairs import DUMBBELL
 from farpath.published import published_beside
 from farpath.render import render
 from farpath.stacks import catalogue
 from farpath.tables import grid_1, grid_2
+from farpath.trace_table import windows_mb
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from farpath.record import Record, Samples
 
 PANELS = ("ping RTT (ms)", "throughput (Mbit/s)", "congestion window (MB)", "queue (MB)")
+#: Of a trace's curve a page holds so many points: its peaks and troughs.
+MOST_POINTS = 4000
 #: What is no flow has the colour of text: page.js knows it by this name.
 INK = {"colour": "ink"}
 
@@ -96,16 +101,29 @@ def _flow_traces(record: Record) -> list[dict[str, Any]]:
         }
         curve = smoothed(flows_bps[name].to_numpy()) / 1e6
         traces.append(_line(middles_s, curve, name, yaxis="y2", stackgroup="flows", **look))
-        rows = _windows(record.samples, name)
-        traces.append(
-            _line(rows["t_s"], rows["cwnd_bytes"] / 1e6, name, yaxis="y3", showlegend=False, **look)
-        )
+        traces += _window_traces(record, str(name), look)
     total = smoothed(flows_bps.sum(axis="columns").to_numpy()) / 1e6
     traces.append(
         _line(middles_s, total, "aggregate", yaxis="y2", mode="lines", meta=INK,
               line={"color": "#404040", "width": 1})
     )  # fmt: skip
     return traces
+
+
+def _window_traces(record: Record, flow: str, look: dict[str, Any]) -> list[dict[str, Any]]:
+    """A flow's congestion window, and from a trace its slow start threshold in dashes."""
+    more = {**look, "yaxis": "y3", "showlegend": False}
+    traced = record.trace
+    rows = None if traced is None else traced[traced["flow"] == flow]
+    if rows is None or not len(rows):
+        rows = _windows(record.samples, flow)
+        return [_line(rows["t_s"], rows["cwnd_bytes"] / 1e6, flow, **more)]
+    cwnd_mb, ssthresh_mb = windows_mb(rows)
+    dashed = {**more, "line": {**look["line"], "dash": "dash"}, "opacity": 0.6}
+    return [
+        _line(*extremes(rows["t_s"], cwnd_mb, MOST_POINTS), flow, **more),
+        _line(*extremes(rows["t_s"], ssthresh_mb, MOST_POINTS), f"{flow} ssthresh", **dashed),
+    ]
 
 
 def _windows(samples: Samples, flow: str) -> pd.DataFrame:
@@ -168,8 +186,15 @@ def _path_facts(record: Record) -> Facts:
     for name in ("jitter_ms", "reorder", "duplicate"):
         if value := getattr(path, name):
             values[name] = _shown(value)
+    plan = record.plan
+    values["ip"] = str(plan.ip_version)
+    values["topology"] = f"{plan.topology}, {plan.bottlenecks} bottlenecks"
+    if plan.topology == DUMBBELL:
+        values["topology"] = plan.topology
+        values["senders"] = " ".join(map(str, plan.senders)) or "one"
+        values["reverse"] = ", ".join(flow.stack for flow in plan.schedule.reverse) or "none"
     values["background"] = str(path.background or "none")
-    values["droppers"] = " ".join(map(str, record.plan.droppers)) or "none"
+    values["droppers"] = " ".join(map(str, plan.droppers)) or "none"
     return Facts(
         f"Path {path.name}",
         tuple((name, value, path.sources.get(name, "")) for name, value in values.items()),

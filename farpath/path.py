@@ -20,10 +20,24 @@ BUFFER_BYTES_RANGE = (3_000, 1 << 30)
 LOSS_RANGE = (0.0, 0.5)
 REORDER_RANGE = (0.0, 0.5)
 DUPLICATE_RANGE = (0.0, 0.5)
-#: Jitter of less than netem's clock is none.
 JITTER_MS_RANGE = (0.0, 1_000.0)
+#: netem keeps chances in 32 bits and times in ns (net/sched/sch_netem.c): a chance from
+#: here on is within 2 % of what was asked, and a jitter is some.
+LEAST_CHANCE = 1e-8
+LEAST_JITTER_MS = 1e-6
 MTU_BYTES_RANGE = (576, 9_000)
 WINDOW_BYTES_RANGE = (65_536, 1 << 29)
+#: Every link of IPv6 carries packets of this size (RFC 8200, section 5).
+LEAST_IPV6_MTU_BYTES = 1_280
+
+#: Settings that hold whole numbers, and how many.
+NUMBERS_OF_SETTINGS = {
+    "net.core.rmem_max": 1,
+    "net.core.wmem_max": 1,
+    "net.ipv4.tcp_rmem": 3,
+    "net.ipv4.tcp_wmem": 3,
+    "net.ipv4.tcp_mem": 3,
+}
 
 #: An Ethernet header: what a frame has beside its IP packet.
 ETHERNET_HEADER_BYTES = 14
@@ -37,6 +51,23 @@ def _require(
         raise BadInputError(
             f"{prefix}{name} is {value:g}{unit}: it must lie between {low:g} and {high:g}{unit}"
         )
+
+
+def _require_some(name: str, value: float, least: float, unit: str, prefix: str) -> None:
+    """Refuse what is more than nothing and would become nothing, or another value."""
+    if 0 < value < least:
+        raise BadInputError(
+            f"{prefix}{name} is {value:g}{unit}: it must be 0 or at least {least:g}{unit}; netem "
+            "keeps no less"
+        )
+
+
+def _require_numbers(sysctl: Mapping[str, str], prefix: str) -> None:
+    for name, count in NUMBERS_OF_SETTINGS.items():
+        words = sysctl.get(name, " 0" * count).split()
+        if len(words) != count or not all(word.isascii() and word.isdigit() for word in words):
+            wanted = "a whole number" if count == 1 else f"{count} whole numbers"
+            raise BadInputError(f"{prefix}sysctl {name} is '{sysctl[name]}': it must be {wanted}")
 
 
 @dataclass(frozen=True)
@@ -90,6 +121,9 @@ class Path:
         _require("jitter_ms", self.jitter_ms, JITTER_MS_RANGE, " ms", at)
         _require("reorder", self.reorder, REORDER_RANGE, "", at)
         _require("duplicate", self.duplicate, DUPLICATE_RANGE, "", at)
+        for name in ("loss", "reorder", "duplicate"):
+            _require_some(name, getattr(self, name), LEAST_CHANCE, "", at)
+        _require_some("jitter_ms", self.jitter_ms, LEAST_JITTER_MS, " ms", at)
         if self.jitter_ms > self.rtt_ms / 2:
             raise BadInputError(
                 f"{at}jitter_ms is {self.jitter_ms:g} ms: it must be at most half the RTT of "
@@ -102,6 +136,7 @@ class Path:
                 f"{at}buffer_bytes is {self.buffer_bytes}, less than two frames of mtu_bytes "
                 f"{self.mtu_bytes}: it must be at least {2 * self.frame_bytes}"
             )
+        _require_numbers(self.sysctl, at)
         rmem_max = int(self.sysctl.get("net.core.rmem_max", 1 << 31))
         if self.window_bytes > rmem_max:
             raise BadInputError(

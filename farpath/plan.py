@@ -16,9 +16,12 @@ from farpath.dropper import Dropper, check_dropper
 from farpath.era import MODERN, Era
 from farpath.errors import BadInputError
 from farpath.image import HostImage
-from farpath.path import Path
+from farpath.pairs import BOTTLENECKS_RANGE, DUMBBELL, TOPOLOGIES
+from farpath.path import LEAST_IPV6_MTU_BYTES, Path
 from farpath.schedule import Flow, Schedule
-from farpath.stack import Stack
+from farpath.sender import Sender, check_senders
+from farpath.stack import UDTPERF, Stack
+from farpath.trace import check_trace
 
 EVENT_MARK = "@farpath "
 
@@ -38,6 +41,7 @@ RAW_DIR = "raw"
 CODE_DIR = "code"
 MODULES_DIR = "modules"
 IMAGES_DIR = "images"
+PACKETDRILL_DIR = "packetdrill"
 #: The host that every topology has beside those that flows name.
 PINGER = "pinger"
 #: The one that sends a path's background traffic; it runs no container.
@@ -58,7 +62,8 @@ class Settings:
     it saves real time and no virtual time). ``delayed_ack``: receivers acknowledge
     every second packet at once, else each (the route's quickack). ``ping_interval_s``
     and ``sample_interval_s``: between two pings, two samples of flows and queue.
-    ``memory_bytes``: of the guest.
+    ``memory_bytes``: of the guest. ``trace_interval_s``: between two looks at the senders'
+    TCP connections, 0 for none (:mod:`farpath.trace`).
 
     Raises :class:`~farpath.errors.BadInputError` for less memory than any lab needs.
     """
@@ -71,6 +76,7 @@ class Settings:
     sample_interval_s: float = 1.0
     memory_bytes: int = 805_306_368
     lab: str = VIRTUAL
+    trace_interval_s: float = 0.0
 
     def __post_init__(self) -> None:
         if self.memory_bytes < LEAST_MEMORY_BYTES:
@@ -89,24 +95,83 @@ class Plan:
     """One run: path, schedule, settings and seed; its stacks and its hosts' era.
 
     ``stacks``: one for each label that flows name. ``images``: users' own, by the end
-    hosts that start from them. ``droppers``: packets lost on purpose.
+    hosts that start from them. ``droppers``: packets lost on purpose. ``senders``: those of
+    a dumbbell beside the first. ``ip_version``: 4 or 6. ``bottlenecks``: of a parking lot.
 
-    Raises :class:`~farpath.errors.BadInputError` for a dropper that can have nothing to drop.
+    Raises :class:`~farpath.errors.BadInputError` for a dropper that can have nothing to drop,
+    for a trace of nothing, and for hosts, topology and IP version that do not go together.
     """
 
     path: Path
     schedule: Schedule
     settings: Settings
     seed: int
-    topology: str = "dumbbell"
+    topology: str = DUMBBELL
     stacks: tuple[Stack, ...] = ()
     era: Era = MODERN
     images: Mapping[str, HostImage] = field(default_factory=dict)
     droppers: tuple[Dropper, ...] = ()
+    senders: tuple[Sender, ...] = ()
+    ip_version: int = 4
+    bottlenecks: int = 1
 
     def __post_init__(self) -> None:
+        self._check_topology()
+        self._check_ip()
         for dropper in self.droppers:
-            check_dropper(dropper, self.path, self.schedule)
+            check_dropper(dropper, self)
+        check_trace(self)
+
+    def _check_topology(self) -> None:
+        if self.topology not in TOPOLOGIES:
+            raise BadInputError(
+                f"TOPOLOGY is '{self.topology}': it must be one of {', '.join(TOPOLOGIES)}"
+            )
+        low, high = BOTTLENECKS_RANGE
+        if self.topology == DUMBBELL:
+            check_senders(self.senders, self.path)
+            if self.bottlenecks != 1:
+                raise BadInputError(f"a dumbbell has one bottleneck, not {self.bottlenecks}")
+        elif not low <= self.bottlenecks <= high:
+            raise BadInputError(
+                f"TOPOLOGY={self.topology} has {self.bottlenecks} bottlenecks: it must have "
+                f"{low} to {high}, as in {self.topology}:{low}"
+            )
+        elif self.senders or self.schedule.reverse:
+            raise BadInputError(
+                f"TOPOLOGY={self.topology} has senders of its own, one direction, and one RTT: "
+                f"take SENDERS and REVERSE with TOPOLOGY={DUMBBELL}"
+            )
+        for flow in self.schedule.all_flows:
+            mtu_bytes = self.flow_mtu_bytes(flow)
+            stack = next((stack for stack in self.stacks if stack.label == flow.stack), None)
+            if (
+                stack
+                and stack.program == UDTPERF
+                and int(stack.parameters.get("mss", 0)) > mtu_bytes
+            ):
+                raise BadInputError(
+                    f"STACK: {stack.label} sends packets of {stack.parameters['mss']} bytes, "
+                    f"{flow.sender} takes {mtu_bytes}: give {stack.name}:mss={mtu_bytes}"
+                )
+
+    def _check_ip(self) -> None:
+        if self.ip_version not in (4, 6):
+            raise BadInputError(f"IP is {self.ip_version}: it must be 4 or 6")
+        if self.ip_version == 4:
+            return
+        for mtu_bytes in (self.path.mtu_bytes, *(sender.mtu_bytes for sender in self.senders)):
+            if mtu_bytes < LEAST_IPV6_MTU_BYTES:
+                raise BadInputError(
+                    f"MTU is {mtu_bytes} bytes: IP=6 needs at least {LEAST_IPV6_MTU_BYTES} "
+                    "(RFC 8200, section 5)"
+                )
+        for stack in self.stacks:
+            if stack.program == UDTPERF:
+                raise BadInputError(
+                    f"STACK: {stack.name} runs over IPv4 only: leave IP=6 out, or take a stack of "
+                    "TCP's"
+                )
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -114,6 +179,29 @@ class Plan:
         flows = self.schedule.flows
         senders, receivers = [flow.sender for flow in flows], [flow.receiver for flow in flows]
         return tuple(dict.fromkeys([*senders, *receivers, PINGER]))
+
+    @property
+    def receivers(self) -> tuple[str, ...]:
+        """The hosts that some flow sends to."""
+        return tuple(dict.fromkeys(flow.receiver for flow in self.schedule.all_flows))
+
+    @property
+    def pinged_bottlenecks(self) -> int:
+        """How many bottlenecks a ping passes on its way there and back."""
+        return self.bottlenecks + bool(self.schedule.reverse)
+
+    def host_rtt_ms(self, host: str) -> float:
+        """Base RTT between a sending host and its receiver."""
+        return next((one.rtt_ms for one in self.senders if one.name == host), self.path.rtt_ms)
+
+    def host_mtu_bytes(self, host: str) -> int:
+        """The largest IP packet of a host's port."""
+        own = (one.mtu_bytes for one in self.senders if one.name == host)
+        return next(own, self.path.mtu_bytes)
+
+    def flow_mtu_bytes(self, flow: Flow) -> int:
+        """The largest IP packet that both hosts of a flow take."""
+        return min(self.host_mtu_bytes(flow.sender), self.host_mtu_bytes(flow.receiver))
 
     def stack_of(self, flow: Flow) -> Stack:
         """What a flow runs."""
@@ -131,7 +219,8 @@ class Plan:
     def from_dict(cls, data: dict[str, Any]) -> Plan:
         """The inverse of :meth:`as_dict`."""
         schedule = dict(data["schedule"])
-        schedule["flows"] = tuple(Flow(**flow) for flow in schedule["flows"])
+        for flows in ("flows", "reverse"):
+            schedule[flows] = tuple(Flow(**flow) for flow in schedule.get(flows, ()))
         return cls(
             path=Path.from_dict(data["path"]),
             schedule=Schedule(**schedule),
@@ -156,6 +245,9 @@ class Plan:
                 Dropper(**{**dropper, "numbers": tuple(dropper["numbers"])})
                 for dropper in data.get("droppers", ())
             ),
+            senders=tuple(Sender(**sender) for sender in data.get("senders", ())),
+            ip_version=data.get("ip_version", 4),
+            bottlenecks=data.get("bottlenecks", 1),
         )
 
 

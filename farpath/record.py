@@ -1,8 +1,8 @@
 """Record: every raw sample of a run and everything that decided them, on disk.
 
 A record is a directory: ``record.json``, ``flows.parquet``, ``ping.parquet``,
-``queue.parquet`` and ``raw/``, the tools' own output, compressed. ``record.json``
-is written last, so a directory with one is whole.
+``queue.parquet`` and ``raw/``, the tools' own output, compressed; of a run with a trace
+``trace.parquet`` too. ``record.json`` is written last, so a directory with one is whole.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ from itertools import zip_longest
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from farpath import frames, trace_table
 from farpath.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.flows import iperf3, ping, tc
 from farpath.plan import RAW_DIR, Plan
 from farpath.schedule import Flow
 from farpath.stack import IPERF3
+from farpath.trace import SUFFIX
+from farpath.trace_table import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +49,6 @@ COLUMNS = {
     "ping": {"t_s": "float", "rtt_ms": "float"},
     "queue": {"t_s": "float", "backlog_bytes": "int", "backlog_packets": "int", "drops": "int"},
 }
-_TYPES = {"str": "object", "float": "float64", "int": "int64"}
 #: By how many intervals, or which part of them, iperf3's reports may miss the
 #: schedule: it ends a test up to one interval late.
 INTERVALS_OFF = 1
@@ -77,11 +79,7 @@ class Samples:
 
 def typed_frame(name: str, data: Sequence[tuple[object, ...]] | pd.DataFrame) -> pd.DataFrame:
     """A table with exactly the columns, order and types of :data:`COLUMNS`."""
-    import pandas as pd
-
-    columns = COLUMNS[name]
-    frame = pd.DataFrame(data, columns=list(columns))
-    return frame.astype({column: _TYPES[kind] for column, kind in columns.items()})
+    return frames.typed_frame(COLUMNS[name], data)
 
 
 def _read(raw_dir: FilePath, name: str) -> str:
@@ -155,7 +153,7 @@ def samples_from_raw(raw_dir: FilePath, plan: Plan) -> Samples:
     interval_s = plan.settings.sample_interval_s
     flows = [
         row
-        for flow in plan.schedule.flows
+        for flow in plan.schedule.all_flows
         for row in _flow_rows(raw_dir, flow, interval_s, plan.stack_of(flow).program == IPERF3)
     ]
     pings = _parsed(raw_dir, "ping.out", ping.parse)
@@ -179,28 +177,15 @@ def fingerprint(samples: Samples) -> str:
     as UTF-8 with a newline after each. A missing RTT is the double
     0x7ff8000000000000, and there is no negative zero.
     """
-    import numpy as np
-
     digest = hashlib.sha256()
     for name, columns in COLUMNS.items():
-        frame = samples.frame(name)
-        digest.update(f"{name} {len(frame)}\n".encode())
-        for column, kind in columns.items():
-            digest.update(f"{column} {kind}\n".encode())
-            if kind == "str":
-                digest.update("".join(f"{text}\n" for text in frame[column]).encode())
-            elif kind == "int":
-                digest.update(frame[column].to_numpy().astype("<i8").tobytes())
-            else:
-                values = frame[column].to_numpy().astype("<f8") + 0.0
-                values[np.isnan(values)] = np.frombuffer(bytes(6) + b"\xf8\x7f", "<f8")[0]
-                digest.update(values.tobytes())
+        frames.add_to_hash(digest, name, columns, samples.frame(name))
     return digest.hexdigest()
 
 
 @dataclass(frozen=True)
 class Record:
-    """One run's record: where it is and its ``record.json``; samples on demand."""
+    """One run's record: where it is and its ``record.json``; samples and trace on demand."""
 
     directory: FilePath
     data: dict[str, Any]
@@ -233,7 +218,12 @@ class Record:
 
         Raises :class:`CheckFailedError` if they are not those that were stored.
         """
-        samples = Samples(**{name: _read_table(self.directory, name) for name in COLUMNS})
+        samples = Samples(
+            **{
+                name: frames.read_frame(_table_file(self.directory, name), columns)
+                for name, columns in COLUMNS.items()
+            }
+        )
         found = fingerprint(samples)
         if found != self.fingerprint:
             raise CheckFailedError(
@@ -242,28 +232,31 @@ class Record:
             )
         return samples
 
+    @cached_property
+    def trace(self) -> pd.DataFrame | None:
+        """The trace, if the run has one; read from disk at first use and checked.
+
+        Columns are :data:`farpath.trace_table.COLUMNS`. Raises :class:`CheckFailedError` if
+        it is not what was stored.
+        """
+        stored = self.data.get("trace")
+        if stored is None:
+            return None
+        file = _table_file(self.directory, trace_table.NAME)
+        frame = frames.read_frame(file, trace_table.COLUMNS)
+        if trace_table.fingerprint(frame) != stored["fingerprint"]:
+            raise CheckFailedError(f"{file}: the record was changed; repeat the run")
+        return frame
+
 
 def _table_file(directory: FilePath, name: str) -> FilePath:
     return directory / f"{name}.parquet"
 
 
-def _read_table(directory: FilePath, name: str) -> pd.DataFrame:
-    import pandas as pd
-
-    file = _table_file(directory, name)
-    try:
-        return typed_frame(name, pd.read_parquet(file))
-    except Exception as error:  # pyarrow raises its own types for a damaged file
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise CheckFailedError(
-            f"{file}: is no table of samples ({reason}): the record was changed; repeat the run"
-        ) from error
-
-
 def _compress_raw(source: FilePath, target: FilePath) -> None:
-    """Every file of ``source``, compressed; equal files give equal bytes."""
+    """Every file of ``source`` but traces, compressed; equal files give equal bytes."""
     target.mkdir()
-    for file in sorted(source.iterdir()):
+    for file in sorted(file for file in source.iterdir() if file.suffix != SUFFIX):
         with (
             file.open("rb") as plain,
             (target / f"{file.name}.gz").open("wb") as packed,
@@ -280,6 +273,7 @@ def write_record(
     readback: dict[str, Any],
     warnings: Sequence[str],
     raw_dir: FilePath,
+    trace: Trace | None = None,
 ) -> Record:
     """Write a whole record into a fresh directory, which the caller renames.
 
@@ -301,6 +295,11 @@ def write_record(
         "warnings": list(warnings),
         "fingerprint": fingerprint(samples),
     }
+    if trace:
+        trace.frame.to_parquet(
+            _table_file(directory, trace_table.NAME), index=False, **trace_table.PARQUET
+        )
+        data["trace"] = trace.as_dict()
     text = json.dumps(data, indent=1, sort_keys=True, allow_nan=False) + "\n"
     (directory / RECORD_FILE).write_text(text, encoding="utf-8")
     return Record(directory, json.loads(text))

@@ -16,15 +16,18 @@ from farpath import __version__
 from farpath.dropper import Dropper
 from farpath.era import Era
 from farpath.eras import era_by_text
+from farpath.errors import BadInputError
 from farpath.identity import code_identity, source_identity
 from farpath.lab import host, virtual
 from farpath.lab.images import PROJECT, Images, find_images
 from farpath.lab.machine import cpu_mhz, cpu_model
 from farpath.lab.process import Watch
 from farpath.leftovers import alone, fresh_partial, sweep_partials
+from farpath.memory import memory_bytes
+from farpath.network import Network
 from farpath.path import Path
 from farpath.places import explained
-from farpath.plan import HOST, VIRTUAL, Plan, Settings
+from farpath.plan import HOST, PINGER, VIRTUAL, Plan, Settings
 from farpath.record import RECORD_FILE
 from farpath.schedule import SEVEN_REGIONS, Schedule
 from farpath.stack import Stack
@@ -35,10 +38,12 @@ from farpath.stacks import check_together, era_of, fitted, resolve_stack
 INSTRUCTION_NS = "FARPATH_INSTRUCTION_NS"
 #: A directory's name holds so many stacks' names; of more, their number.
 NAMED_STACKS = 4
-#: What the guest needs beside the flows' packets, and what a byte of window costs
-#: there at most: sent, queued on the path and received, each with its headers.
-GUEST_BASE_BYTES = 512 << 20
-GUEST_BYTES_PER_WINDOW_BYTE = 4
+#: A receiver that slept for more of its window would have the kernel enlarge its buffer
+#: (tcp_set_rcvlowat in net/ipv4/tcp.c), and close it meanwhile; a small window's is to
+#: wake more often, since what waits for it is missing in what it offers.
+LEAST_WAKES_PER_WINDOW, WAKES_PER_SMALL_WINDOW = 4, 8
+#: A dumbbell, whose one sender has the path's RTT.
+DEFAULT_NETWORK = Network()
 
 
 @dataclass(frozen=True)
@@ -58,32 +63,65 @@ def make_plan(
     era: Era | None = None,
     own: Sequence[Stack] = (),
     lab: str = VIRTUAL,
+    network: Network = DEFAULT_NETWORK,
 ) -> Plan:
     """The plan of a run; the receiver discards payload on the virtual clock only.
 
     Flows name their stacks as texts of :mod:`farpath.stacks` or by the label of one
     of ``own``, the user's. Without an era the hosts are of that which the stacks
-    belong to. Raises BadInputError for a text that means no stack, and for stacks
-    that cannot be in one run.
+    belong to. The schedule's flows run between hosts that ``network`` has. Raises
+    BadInputError for a text that means no stack, and for what cannot be in one run.
     """
     by_text = {stack.label: stack for stack in own}
-    for text in dict.fromkeys(flow.stack for flow in schedule.flows):
+    for text in dict.fromkeys(flow.stack for flow in schedule.all_flows):
         if text not in by_text:
             by_text[text] = resolve_stack(text, era.name if era else None)
-    used = {by_text[flow.stack].label: by_text[flow.stack] for flow in schedule.flows}
+    used = {by_text[flow.stack].label: by_text[flow.stack] for flow in schedule.all_flows}
     stacks = tuple(fitted(stack, path) for stack in used.values())
     check_together(stacks)
-    flows = tuple(replace(flow, stack=by_text[flow.stack].label) for flow in schedule.flows)
-    schedule = replace(schedule, flows=flows)
-    windows = len(flows) * path.window_bytes
-    settings = Settings(
-        clock=clock,
-        receiver_discards=clock == "virtual",
-        memory_bytes=GUEST_BASE_BYTES + GUEST_BYTES_PER_WINDOW_BYTE * windows,
-        lab=lab,
+    era = era or era_by_text(era_of(stacks))
+    _check_settings(path, era, stacks)
+    flows, reverse = (
+        tuple(replace(flow, stack=by_text[flow.stack].label) for flow in flows)
+        for flows in (schedule.flows, schedule.reverse)
     )
-    hosts = era or era_by_text(era_of(stacks))
-    return Plan(path, schedule, settings, seed, stacks=stacks, era=hosts)
+    plan = Plan(
+        path,
+        replace(schedule, flows=flows, reverse=reverse),
+        Settings(
+            clock=clock,
+            receiver_discards=clock == "virtual",
+            lab=lab,
+            wake_bytes=_wake_bytes(path.window_bytes),
+        ),
+        seed,
+        topology=network.topology,
+        stacks=stacks,
+        era=era,
+        senders=network.senders,
+        ip_version=network.ip_version,
+        bottlenecks=network.bottlenecks,
+    )
+    return replace(plan, settings=replace(plan.settings, memory_bytes=memory_bytes(plan)))
+
+
+def _wake_bytes(window_bytes: int) -> int:
+    """What a receiver that discards sleeps for."""
+    if window_bytes >= LEAST_WAKES_PER_WINDOW * Settings.wake_bytes:
+        return Settings.wake_bytes
+    return window_bytes // WAKES_PER_SMALL_WINDOW
+
+
+def _check_settings(path: Path, era: Era, stacks: Sequence[Stack]) -> None:
+    """Raise BadInputError for a path's setting that hosts or stacks need to be another."""
+    needs = {f"era {era.name}": era.sysctl, **{stack.label: stack.sysctl for stack in stacks}}
+    for who, settings in needs.items():
+        for name, value in settings.items():
+            if path.sysctl.get(name, value) != value:
+                raise BadInputError(
+                    f"SYSCTL: {name} is {path.sysctl[name]} on path {path.name}, and {who} needs "
+                    f"{value}: leave one of them out"
+                )
 
 
 def with_droppers(plan: Plan, droppers: tuple[Dropper, ...]) -> Plan:
@@ -96,6 +134,11 @@ def with_droppers(plan: Plan, droppers: tuple[Dropper, ...]) -> Plan:
         plan.path, name=f"{plan.path.name}-dropping", title=f"{plan.path.title}, with droppers"
     )
     return replace(plan, path=path, droppers=droppers)
+
+
+def with_trace(plan: Plan, interval_s: float) -> Plan:
+    """A plan that traces its TCP connections; BadInputError where that is impossible."""
+    return replace(plan, settings=replace(plan.settings, trace_interval_s=interval_s))
 
 
 def place_name(plan: Plan, images: Images) -> str:
@@ -163,13 +206,23 @@ def provenance(images: Images, plan: Plan) -> dict[str, Any]:
     }
 
 
-def run(plan: Plan, out: FilePath, force: bool, watch: Watch) -> Outcome:
+def run(
+    plan: Plan,
+    out: FilePath,
+    force: bool,
+    watch: Watch,
+    images: Images | None = None,
+    pictures: bool = True,
+) -> Outcome:
     """Make a plan's record under ``out``, or find it there.
 
-    The record is made beside its place and renamed into it. Raises what the lab
-    and the checks raise; then nothing is left but the console's log.
+    ``images``: what the lab boots, if not what was built for the project. ``pictures``:
+    whether figure and page are made too, which take a second and 5 MB. The record is made
+    beside its place and renamed into it. Raises what the lab and the checks raise; then
+    nothing is left but the console's log.
     """
-    images = host.find_images(plan) if plan.settings.lab == HOST else find_images()
+    if images is None:
+        images = host.find_images(plan) if plan.settings.lab == HOST else find_images()
     name = place_name(plan, images)
     place = out / name
     with explained(out):
@@ -181,7 +234,7 @@ def run(plan: Plan, out: FilePath, force: bool, watch: Watch) -> Outcome:
         with alone(lock, f"is making this record in {out}"):
             sweep_partials(out)
             with fresh_partial(out) as partial:
-                wall_s = _fill(partial, plan, images, out / f"{name}.console.log", watch)
+                wall_s = _fill(partial, plan, images, out / f"{name}.console.log", watch, pictures)
                 partial.chmod(0o755)
                 if place.exists():
                     place.rename(partial / "replaced")
@@ -196,17 +249,17 @@ def _fill(
     images: Images,
     log: FilePath,
     watch: Callable[[dict[str, Any]], None],
+    pictures: bool,
 ) -> float:
     """Run the lab, check it and write record, figure and page; returns real seconds."""
-    from farpath import checks, page, record
-    from farpath.figures.run import save_png
+    from farpath import checks, record, trace_table
 
-    idle_rtt_ms: list[float] = []
+    idle_rtt_ms: dict[str, float] = {}
 
     def check_and_watch(event: dict[str, Any]) -> None:
         if event["event"] == "idle-pings":
-            rtt_ms = checks.check_base_rtt(event["output"], plan.path, plan.settings.clock)
-            idle_rtt_ms.append(rtt_ms)
+            host = event.get("host", PINGER)
+            idle_rtt_ms[host] = checks.check_base_rtt(event["output"], plan, host)
         watch(event)
 
     play = host.play if plan.settings.lab == HOST else virtual.play
@@ -218,8 +271,11 @@ def _fill(
             checks.check_flows(samples, plan)
             checks.check_congestion(raw.raw, plan)
             checks.check_windows(samples, plan)
+            checks.check_segments(raw.raw, plan)
             checks.check_background(raw.readback, plan)
-            checks.check_droppers(raw.readback, plan)
+            idle = checks.check_droppers(raw.readback, plan)
+            trace = trace_table.from_raw(raw.raw, plan)
+            missing = checks.check_trace(trace, samples, plan)
         cpu = checks.sender_cpu(raw.raw, plan, cycles_mhz())
         cost = {
             "wall_s": raw.wall_s,
@@ -231,11 +287,16 @@ def _fill(
             plan,
             samples,
             provenance={**provenance(images, plan), "cost": cost},
-            readback={**raw.readback, "idle_rtt_ms": idle_rtt_ms[0], **seen, **cpu},
-            warnings=[*raw.warnings, *doubts],
+            readback={**raw.readback, **checks.idle_rtts(idle_rtt_ms), **seen, **cpu},
+            warnings=[*raw.warnings, *doubts, *idle, *missing],
             raw_dir=raw.raw,
+            trace=trace,
         )
-        save_png(samples, plan, partial / "figure.png")
-        page.save_page(written, partial / "page.html")
+        if pictures:
+            from farpath import page
+            from farpath.figures.run import save_png
+
+            save_png(samples, plan, partial / "figure.png", trace.frame if trace else None)
+            page.save_page(written, partial / "page.html")
         shutil.move(log, partial / "console.log")
         return raw.wall_s

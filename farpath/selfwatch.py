@@ -217,11 +217,10 @@ def rate_part(
     return median(parts) if len(parts) >= RATE_LEAST_SECONDS else None
 
 
-def full_rtt_ms(path: Path) -> float:
-    """RTT of a ping behind a full bottleneck buffer, its own frame included."""
-    return (
-        path.rtt_ms + path.jitter_ms + 8e3 * (path.buffer_bytes + path.frame_bytes) / path.rate_bps
-    )
+def full_rtt_ms(path: Path, buffers: int = 1) -> float:
+    """RTT of a ping behind full buffers of bottlenecks, its own frame in each included."""
+    buffer_ms = 8e3 * (path.buffer_bytes + path.frame_bytes) / path.rate_bps
+    return path.rtt_ms + path.jitter_ms + buffers * buffer_ms
 
 
 def failing_lateness_ms(path: Path) -> float:
@@ -241,8 +240,12 @@ def summarise_machine(
     pings: Pings,
     idle_before: Pings,
     idle_after: Pings,
+    buffers: int = 1,
 ) -> MachineSummary:
-    """Everything the watch brought back, in one place."""
+    """Everything the watch brought back, in one place.
+
+    ``buffers``: how many bottlenecks a ping passes.
+    """
     shares = [found for pair in pairwise(machine) if (found := _shares(*pair))]
     if not shares:
         raise LabFailedError("the machine's counters did not move during the run")
@@ -252,7 +255,7 @@ def summarise_machine(
     length_s = last.elapsed_s - first.elapsed_s
     lags_ms = [rtt_ms - SIDE_RTT_MS for rtt_ms in _rtts(lag)]
     rtts_ms = _rtts(pings)
-    latest_ms = full_rtt_ms(path) + failing_lateness_ms(path)
+    latest_ms = full_rtt_ms(path, buffers) + failing_lateness_ms(path)
     return MachineSummary(
         seconds=len(shares),
         busiest_core_mean=fmean(share.busiest for share in shares),
@@ -284,22 +287,25 @@ class Judgement:
     failed: tuple[str, ...] = ()
 
 
-def judge(found: MachineSummary, path: Path) -> Judgement:
+def judge(found: MachineSummary, path: Path, buffers: int = 1) -> Judgement:
     """What the watch says of a run, by the thresholds of this module.
 
     Wrong is a path that was not the one asked for: packets lost between ports, a delay
     or a rate off by a tenth. Doubtful is a machine with too little in reserve.
     """
     failing_ms = failing_lateness_ms(path)
+    full_ms = full_rtt_ms(path, buffers)
     # With jitter the least of some pings differs by itself.
     drift_ms = abs(found.idle_rtt_after_ms - found.idle_rtt_before_ms) - 2 * path.jitter_ms
     return Judgement(
-        tuple(_poor(found, path, drift_ms, failing_ms)),
-        tuple(_failed(found, path, drift_ms, failing_ms)),
+        tuple(_poor(found, path, drift_ms, failing_ms, full_ms)),
+        tuple(_failed(found, path, drift_ms, failing_ms, full_ms)),
     )
 
 
-def _failed(found: MachineSummary, path: Path, drift_ms: float, failing_ms: float) -> Iterable[str]:
+def _failed(
+    found: MachineSummary, path: Path, drift_ms: float, failing_ms: float, full_ms: float
+) -> Iterable[str]:
     if found.softnet_dropped:
         yield f"the machine lost {found.softnet_dropped} packets between ports"
     if found.lag_median_ms > failing_ms:
@@ -320,13 +326,15 @@ def _failed(found: MachineSummary, path: Path, drift_ms: float, failing_ms: floa
     if found.late_pings_part > LATE_PINGS_PART:
         yield (
             f"{found.late_pings_part:.0%} of the pings took over {failing_ms:g} ms longer than a "
-            f"full buffer explains ({full_rtt_ms(path):.1f} ms), up to {found.ping_max_ms:.1f} ms"
+            f"full buffer explains ({full_ms:.1f} ms), up to {found.ping_max_ms:.1f} ms"
         )
     if found.rate_part is not None and found.rate_part < RATE_FAILED:
         yield f"the bottleneck sent {found.rate_part:.1%} of its rate while packets waited"
 
 
-def _poor(found: MachineSummary, path: Path, drift_ms: float, failing_ms: float) -> Iterable[str]:
+def _poor(
+    found: MachineSummary, path: Path, drift_ms: float, failing_ms: float, full_ms: float
+) -> Iterable[str]:
     if found.busy_seconds_part > BUSY_SECONDS_PART:
         yield (
             f"one core was busy for more than {BUSY_SHARE:.0%} in {found.busy_seconds_part:.0%} of "
@@ -348,10 +356,7 @@ def _poor(found: MachineSummary, path: Path, drift_ms: float, failing_ms: float)
             f"the idle path's RTT was {found.idle_rtt_before_ms:.1f} ms before and "
             f"{found.idle_rtt_after_ms:.1f} ms after the traffic"
         )
-    if found.late_pings_part <= LATE_PINGS_PART and found.ping_max_ms > full_rtt_ms(path) + LAG_MS:
-        yield (
-            f"a ping took {found.ping_max_ms:.1f} ms, a full buffer explains "
-            f"{full_rtt_ms(path):.1f} ms"
-        )
+    if found.late_pings_part <= LATE_PINGS_PART and found.ping_max_ms > full_ms + LAG_MS:
+        yield f"a ping took {found.ping_max_ms:.1f} ms, a full buffer explains {full_ms:.1f} ms"
     if found.rate_part is not None and RATE_FAILED <= found.rate_part < RATE_POOR:
         yield f"the bottleneck sent {found.rate_part:.1%} of its rate while packets waited"

@@ -6,14 +6,18 @@ its samples; its tables are stored in less space and hold the same values.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath import trace_table
+from farpath.companion.analyse import ANALYSES, done_of, measures_of
+from farpath.companion.measure import MEASURES_FILE, write_measures
 from farpath.errors import BadInputError
-from farpath.experiment import CPU, WHOLE
+from farpath.experiment import CPU, WHOLE, load_experiment
 from farpath.leftovers import fresh_partial, sweep_partials
 from farpath.made import gather, images_for, records_in, shipped_records, wanted_identity
 from farpath.places import explained
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from farpath.made import State
 
 SUMMARY_FILE = "summary.json"
+TRACE_FILE = f"{trace_table.NAME}.parquet"
 #: What shipped records may take together.
 LIMIT_BYTES = 25_000_000
 ZSTD_LEVEL = 19
@@ -43,31 +48,49 @@ def slim_copy(record: Record, target: FilePath, more: dict[str, Any]) -> None:
             use_dictionary=False,
             column_encoding={column: ENCODINGS[kind] for column, kind in columns.items()},
         )
+    if record.trace is not None:
+        shutil.copy(record.directory / TRACE_FILE, target)
     data = {**record.data, "provenance": {**record.data["provenance"], **more}}
     text = json.dumps(data, indent=1, sort_keys=True, allow_nan=False) + "\n"
     (target / RECORD_FILE).write_text(text, encoding="utf-8")
 
 
 def ship(job: Job) -> list[str]:
-    """Copy the records of a set of runs into the experiment's folder; says what was done.
+    """Copy the records of a set of runs into the folders of their experiments; says what was done.
 
     A record there that the new one takes the place of is removed. A campaign may be
     shipped in pieces: runs without a record are counted, and BadInputError is raised only
     if none has one.
     """
     found = job.states()
-    made = tuple(state for state in found if state.record is not None)
-    if not made:
+    if not any(state.record for state in found):
         raise BadInputError(
             f"none of {len(found)} runs has a record: run 'farpath campaign', then this again"
         )
-    folder = job.shipped
+    if job.experiment.parts == (job.experiment.name,):
+        return _ship_own(job, found)
+    said = []
+    for part in job.experiment.parts:
+        of_part = dataclasses.replace(job, experiment=load_experiment(part, job.experiments))
+        mine = [state for state in found if state.run.experiment == part]
+        said += [f"{part}: {line}" for line in _ship_own(of_part, mine)]
+    return said
+
+
+def _ship_own(job: Job, found: Sequence[State]) -> list[str]:
+    made = tuple(state for state in found if state.record is not None)
+    if not made:
+        return [f"none of {len(found)} runs has a record yet"]
+    (folder,) = job.shipped
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
         sweep_partials(folder)
         copied = [_ship_one(state, folder) for state in made]
         removed = _remove_replaced(made, folder)
-        if job.which == WHOLE:
+        if job.which == WHOLE and job.experiment.name in ANALYSES:
+            file = job.experiments / job.experiment.name / MEASURES_FILE
+            write_measures(measures_of(done_of(made)), file)
+        elif job.which == WHOLE:
             _write_summary(job, made)
         elif job.which == CPU:
             _renew_summary(job)
@@ -100,7 +123,7 @@ def _renew_summary(job: Job) -> None:
 
     file = job.experiments / job.experiment.name / SUMMARY_FILE
     if file.is_file():
-        counted, _ = load_runs(job.shipped)
+        counted, _ = load_runs(job.shipped[0])
         write_figures(campaign_of(read_figures(file).runs, counted), file)
 
 

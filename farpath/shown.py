@@ -5,12 +5,14 @@ Nothing here needs a lab: shipped records are found by what was run, not by what
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.campaign import Campaign, Run, campaign_of, mixed, runs_at
+from farpath.companion.analyse import shipped_measures
 from farpath.errors import BadInputError, CheckFailedError, FarpathError
 from farpath.experiment import CPU, EXPERIMENTS, PAPER, WHOLE, load_experiment
 from farpath.made import records_in, shipped_records
@@ -95,12 +97,15 @@ def records_to_show(results: FilePath | str, experiments: FilePath = EXPERIMENTS
 
     Own are those that `make paper` or else `make paper-quick` made. Raises BadInputError
     that names the command to make some, if there are none. Figures on CPU are of own or
-    shipped records in which it was counted.
+    shipped records in which it was counted. What the companion experiments measured is
+    what farpath ships.
     """
     counted = records_in(FilePath(results) / OWN_CPU)
     counted = counted or records_in(shipped_records(PAPER, experiments, CPU))
     whose, places, unreadable = places_to_show(FilePath(results), experiments)
-    return _shown(whose, places, unreadable, counted)
+    shown = _shown(whose, places, unreadable, counted)
+    measured = dataclasses.replace(shown.campaign, measures=shipped_measures(experiments))
+    return dataclasses.replace(shown, campaign=measured)
 
 
 def places_to_show(

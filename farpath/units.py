@@ -23,7 +23,9 @@ from farpath.path import (
     MTU_BYTES_RANGE,
     RATE_BPS_RANGE,
     RTT_MS_RANGE,
+    WINDOW_BYTES_RANGE,
 )
+from farpath.trace import INTERVAL_S_RANGE, TICK_S
 
 if TYPE_CHECKING:
     from pint import UnitRegistry
@@ -163,6 +165,19 @@ def parse_moment_s(text: str, name: str) -> float:
     return _parse_time(name, text, _Kind("a time", "30s", "second", MOMENT_S_RANGE, "s"))
 
 
+def parse_trace_s(text: str, name: str = "TRACE") -> float:
+    """The interval of a trace in s; a unit is required, and whole milliseconds.
+
+    >>> parse_trace_s("10ms")
+    0.01
+    """
+    kind = _Kind("a time in whole milliseconds", "10ms", "second", INTERVAL_S_RANGE, "s")
+    value = _parse_time(name, text, kind)
+    if abs(value / TICK_S - round(value / TICK_S)) > 1e-6:
+        raise _refuse(name, text, kind, ", which is not a whole number of milliseconds")
+    return value
+
+
 def _rate_unit(unit: str) -> str:
     """A rate's unit as pint calls it: case does not matter for bits."""
     if not unit:
@@ -203,6 +218,15 @@ def parse_bytes(
     unit = "kB" if unit == "KB" else unit or "byte"
     value = _converted(name, text, kind, number, unit)
     return round(_in_range(name, text, kind, value))
+
+
+def parse_window(text: str, name: str = "WINDOW") -> int:
+    """A window in bytes; a plain number is bytes.
+
+    >>> parse_window("16MiB")
+    16777216
+    """
+    return parse_bytes(text, name, WINDOW_BYTES_RANGE)
 
 
 def parse_fraction(

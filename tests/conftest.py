@@ -9,6 +9,24 @@ from hypothesis import settings
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
+#: The marks of all tests in a folder beside this file.
+MARKS = {
+    "campaign": ("lab",),
+    "companion": ("lab", "paper"),
+    "hostlab": ("hostlab",),
+    "lab": ("lab",),
+    "paper": ("lab", "paper"),
+    "regress": ("lab",),
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what boots a lab by where it stands."""
+    for item in items:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        for mark in MARKS.get(folder, ()):
+            item.add_marker(mark)
+
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave the host lab's tests, which need QEMU, to those who name them."""

@@ -119,10 +119,8 @@ def one_flow(duration_s: float, folder: FilePath) -> Measured:
             )
 
 
-def all_regions(region_s: float, folder: FilePath, stack: str = STACK) -> Measured:
-    """The seven-region test on the cern path, record and all."""
-    plan = make_plan(path_by_name(PATH_NAME), seven_regions(stack, region_s), SEED, "virtual")
-    label = f"{stack}, seven regions of {region_s:g} s"
+def recorded(plan: Plan, label: str, folder: FilePath) -> Measured:
+    """A run with all its checks, record and all."""
     with RunProgress(label, plan.schedule.duration_s) as progress:
         moments = Moments(progress)
         outcome = run_plan(plan, folder, force=True, watch=moments.watch)
@@ -138,6 +136,12 @@ def all_regions(region_s: float, folder: FilePath, stack: str = STACK) -> Measur
         queue=tc.parse_samples(gzip.decompress(packed).decode()),
         idle_rtt_ms=made.data["readback"]["idle_rtt_ms"],
     )
+
+
+def all_regions(region_s: float, folder: FilePath, stack: str = STACK) -> Measured:
+    """The seven-region test on the cern path."""
+    plan = make_plan(path_by_name(PATH_NAME), seven_regions(stack, region_s), SEED, "virtual")
+    return recorded(plan, f"{stack}, seven regions of {region_s:g} s", folder)
 
 
 def full_run_figures(run: Measured, region_s: float) -> dict[str, Figure]:

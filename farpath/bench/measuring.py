@@ -12,6 +12,7 @@ from farpath.bench.determinism import determinism_figures
 from farpath.bench.figure import Figure
 from farpath.bench.labruns import lab_figures
 from farpath.bench.ns3 import ns3_figures
+from farpath.bench.scale import measure_scale
 from farpath.bench.veth import veth_figures
 from farpath.lab.machine import cpu_model
 
@@ -30,13 +31,28 @@ def _say(text: str) -> None:
     sys.stderr.write(f"bench: {text}\n")
 
 
-def measure(quick: bool) -> dict[str, object]:
-    """Every figure by name, as plain data; nothing is left behind but a cached program.
+def measure(quick: bool, scale_alone: bool = False) -> dict[str, object]:
+    """Every figure by name and what scale costs, as plain data.
 
-    Raises what the lab raises. Figures of what is beside the lab (ns-3, veth) are
-    None where this machine lacks something.
+    Nothing is left behind but a cached program. ``quick``: short runs, and nothing of scale.
+    Raises what the lab raises. Figures of what is beside the lab (ns-3, veth) are None where
+    this machine lacks something.
     """
     machine = _machine()
+    figures = {} if scale_alone else _figures(quick)
+    found: dict[str, object] = {
+        "farpath": __version__,
+        "quick": quick,
+        "machine": machine,
+        "figures": {name: figure.as_dict() for name, figure in figures.items()},
+    }
+    if not quick:
+        _say("scale: fast and long paths, and many flows")
+        found["scale"] = measure_scale()
+    return found
+
+
+def _figures(quick: bool) -> dict[str, Figure]:
     _say("the lab: speed, memory, accuracy")
     figures: dict[str, Figure] = lab_figures(quick)
     speed = figures["lab_packets_per_cpu_s"].value
@@ -45,10 +61,4 @@ def measure(quick: bool) -> dict[str, object]:
     _say("a bare veth pair on this machine's kernel")
     figures |= veth_figures(speed, quick)
     _say("equal runs on a busy machine")
-    figures |= determinism_figures(quick)
-    return {
-        "farpath": __version__,
-        "quick": quick,
-        "machine": machine,
-        "figures": {name: figure.as_dict() for name, figure in figures.items()},
-    }
+    return figures | determinism_figures(quick)

@@ -50,6 +50,27 @@ def _how(text: str) -> str:
     return textwrap.fill(text, WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
+def _scale(found: Mapping[str, Any]) -> list[str]:
+    """Runs at scale, and what larger requests were told."""
+    heads = ("virtual/real", "CPU", "packets/CPU s", "memory", "estimate", "est./mem.")
+    lines = ["", "At scale", "".join(f"{head:>15}" for head in heads)]
+    for run in found["runs"]:
+        over = run["estimate_over_measured"]
+        cells = (
+            quantity(run["speed"], "x"),
+            quantity(run["cpu_s"], "s"),
+            number(run["packets_per_cpu_s"]),
+            quantity(run["peak_memory_bytes"], "bytes"),
+            quantity(run["estimate_bytes"], "bytes"),
+            "-" if over is None else quantity(over, "x"),
+        )
+        lines += ["".join(f"{cell:>15}" for cell in cells), _how(run["asked"])]
+    lines += ["", "Larger"]
+    for asked, refused in found["larger"].items():
+        lines += [f"  {asked}", _how(refused or "not refused: it starts on this machine")]
+    return lines
+
+
 def render(figures: Mapping[str, Any]) -> str:
     """What :func:`farpath.bench.measure` returns, for a reader."""
     machine = figures["machine"]
@@ -57,11 +78,13 @@ def render(figures: Mapping[str, Any]) -> str:
     lines = [
         f"{machine['cpu_model']}, {machine['cores']} cores, Linux {machine['kernel']}, "
         f"load {machine['load_before']:g} before",
-        "",
-        f"{'figure':<{TITLE_WIDTH}}{heads[0]:<{VALUE_WIDTH}}{heads[1]}",
     ]
+    if figures["figures"]:
+        lines += ["", f"{'figure':<{TITLE_WIDTH}}{heads[0]:<{VALUE_WIDTH}}{heads[1]}"]
     for figure in figures["figures"].values():
         lines += [_row(figure), _how(figure["how"])]
+    if figures.get("scale"):
+        lines += _scale(figures["scale"])
     if figures["quick"]:
         lines += ["", "quick: short runs; 'about' marks what is extrapolated from them"]
     return "\n".join(lines)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from farpath.errors import BadInputError
-from farpath.experiment import PAPER
+from farpath.experiment import PAPER, WHOLE
 
 if TYPE_CHECKING:
     from farpath.conduct import Job
@@ -36,7 +36,7 @@ def _job(
     out: FilePath | None,
 ) -> Job:
     from farpath.conduct import Job
-    from farpath.experiment import EXPERIMENTS, WHOLE, load_experiment
+    from farpath.experiment import EXPERIMENTS, load_experiment
 
     asked = [name for name, given in (("quick", quick), ("cpu", cpu)) if given]
     if len(asked) + (which is not None) > 1:
@@ -93,6 +93,7 @@ def campaign(
     """
     import dataclasses
 
+    from farpath.companion.analyse import ANALYSES
     from farpath.conduct import conduct
     from farpath.host_runs import conduct_on_host
 
@@ -118,6 +119,9 @@ def campaign(
             conduct_on_host(job, qemu)
             print(f"records     {job.out}")
             return
+        if set(job.experiment.parts) <= set(ANALYSES):
+            _conduct_companion(job, tuple(context.args), cores, no_report, report)
+            return
         wanted = report or RESULTS / ("paper-quick" if job.which == "quick" else "paper")
         place = None if no_report else wanted
         job = dataclasses.replace(
@@ -127,6 +131,35 @@ def campaign(
         print(f"records     {job.out}")
         for part in ("tables", "claims", "figures", "page") if place else ():
             print(f"{part:<11} {wanted / part}")
+
+
+def _conduct_companion(
+    job: Job,
+    options: tuple[str, ...],
+    cores: int | None,
+    no_report: bool,
+    report: FilePath | None,
+) -> None:
+    """Make runs around the 2005 test; tables, figures and claims of those that succeed."""
+    import dataclasses
+
+    from farpath.companion.report import as_said, report_of, write_report
+    from farpath.conduct import conduct, say
+
+    place = report or job.out / ("report" if job.which == WHOLE else f"report-{job.which}")
+    job = dataclasses.replace(job, options=options, cores=cores or job.cores)
+    try:
+        conduct(job)
+    finally:
+        found = [state for state in job.states() if state.record is not None]
+        if found and not no_report:
+            say(f"making tables, figures and claims of the records in {place}")
+            made = report_of(found, job.experiments)
+            write_report(made, place)
+            print(as_said(made))
+    print(f"records     {job.out}")
+    for part in () if no_report else ("tables", "claims", "figures"):
+        print(f"{part:<11} {place / part}")
 
 
 def _list(job: Job) -> None:

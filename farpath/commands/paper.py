@@ -5,6 +5,7 @@ Registered by :mod:`farpath.cli`. Heavy libraries are imported where they are us
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from pathlib import Path as FilePath
@@ -16,8 +17,11 @@ from farpath.errors import BadInputError
 from farpath.experiment import PAPER
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from farpath.campaign import Campaign
     from farpath.claims import Verdict
+    from farpath.sheet import Sheet
 
 #: The figures of the project's own campaign, below the project's folder.
 SUMMARY_FILE = FilePath("experiments") / PAPER / "summary.json"
@@ -29,6 +33,10 @@ Records = Annotated[
 CpuRecords = Annotated[
     FilePath | None,
     typer.Option(help="Records in which CPU was counted, for the figures on CPU."),
+]
+Measures = Annotated[
+    FilePath | None,
+    typer.Option(help="What the companion experiments measured: a measures.json."),
 ]
 OutDir = Annotated[
     FilePath | None, typer.Option(help="Write a file for each table there instead of printing.")
@@ -44,8 +52,12 @@ def add_to(app: typer.Typer) -> None:
 
 
 def tables(
+    experiment: Annotated[
+        str, typer.Option(help="Of which experiment: its shipped measures if not the paper's own.")
+    ] = PAPER,
     records: Records = None,
     cpu_records: CpuRecords = None,
+    measures: Measures = None,
     path: Annotated[str | None, typer.Option(help="Tables 1 and 2 of this path only.")] = None,
     form: Annotated[str, typer.Option("--format", help="text, markdown, latex or csv.")] = "text",
     held_out: Annotated[
@@ -57,20 +69,24 @@ def tables(
     ] = None,
     out: OutDir = None,
 ) -> None:
-    """Tables 1 and 2 over all stacks, means and deviations, beside published."""
-    from farpath.agreement import all_sheets, known_stacks
-    from farpath.experiment import load_experiment
-    from farpath.lab.images import PROJECT
+    """Tables 1 and 2 over all stacks, means and deviations, beside published.
+
+    Of an experiment around the 2005 test: what it measured beside theory and published.
+    """
     from farpath.places import write_text
     from farpath.sheet import FORMS, SUFFIXES, file_name
 
     if form not in FORMS:
         raise BadInputError(f"FORMAT is '{form}': it must be one of {', '.join(FORMS)}")
-    campaign = _campaign(records, cpu_records)
-    stacks = tuple(text for text in (held_out or "").split(",") if text)
-    if held_out is None and records is None:
-        stacks = load_experiment(PAPER, PROJECT / "experiments").held_out
-    sheets = all_sheets(campaign, path, known_stacks(stacks))
+    of_paper = {"records": records, "cpu-records": cpu_records, "path": path, "held-out": held_out}
+    others = {"measures": measures} if experiment == PAPER else of_paper
+    for option, given in others.items():
+        if given is not None:
+            raise BadInputError(f"--{option} does not go with EXPERIMENT '{experiment}'")
+    if experiment != PAPER:
+        sheets = _companion_sheets(experiment, measures)
+    else:
+        sheets = _paper_sheets(records, cpu_records, path, held_out)
     if out is None:
         print("\n".join(FORMS[form](sheet) for sheet in sheets), end="")
         return
@@ -80,14 +96,53 @@ def tables(
         print(file)
 
 
+def _paper_sheets(
+    records: FilePath | None, cpu_records: FilePath | None, path: str | None, held_out: str | None
+) -> Sequence[Sheet]:
+    from farpath.agreement import all_sheets, known_stacks
+    from farpath.experiment import load_experiment
+    from farpath.lab.images import PROJECT
+
+    campaign = _campaign(records, cpu_records)
+    stacks = tuple(text for text in (held_out or "").split(",") if text)
+    if held_out is None and records is None:
+        stacks = load_experiment(PAPER, PROJECT / "experiments").held_out
+    return all_sheets(campaign, path, known_stacks(stacks))
+
+
+def _companion_sheets(name: str, measures: FilePath | None) -> Sequence[Sheet]:
+    from farpath.companion.analyse import shipped_measures
+    from farpath.companion.measure import read_measures
+    from farpath.companion.report import titles_of
+    from farpath.companion.table import sheets
+    from farpath.experiment import EXPERIMENTS, load_experiment
+
+    parts = load_experiment(name).parts
+    known = shipped_measures() if measures is None else read_measures(measures)
+    found = [measure for measure in known if measure.experiment in parts]
+    if not found:
+        raise BadInputError(
+            f"EXPERIMENT is '{name}': nothing of it is measured "
+            f"{'that the project ships' if measures is None else f'in {measures}'}; run "
+            "'make companion' and give --measures=<its report>/measures.json"
+        )
+    return sheets(found, titles_of(found, EXPERIMENTS))
+
+
 def claims(
-    records: Records = None, cpu_records: CpuRecords = None, as_json: AsJson = False
+    records: Records = None,
+    cpu_records: CpuRecords = None,
+    measures: Measures = None,
+    as_json: AsJson = False,
 ) -> None:
     """What the study's documents claim, and whether it holds: every claim, its numbers."""
     from farpath.claims import as_text, judge_all
+    from farpath.companion.measure import read_measures
     from farpath.paper import differences, how_counted
 
     campaign = _campaign(records, cpu_records)
+    if measures is not None:
+        campaign = dataclasses.replace(campaign, measures=read_measures(measures))
     verdicts = judge_all(campaign)
     if as_json:
         print(json.dumps(_claims_json(campaign, verdicts)))
@@ -127,6 +182,7 @@ def summary(
 def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> Campaign:
     """The campaign that is meant; what cannot be taken and what is mixed goes to stderr."""
     from farpath.campaign import load_campaign, mixed, read_figures
+    from farpath.companion.analyse import shipped_measures
     from farpath.lab.images import PROJECT
 
     if records is None or records.is_file():
@@ -136,6 +192,9 @@ def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> Campaig
                 "records; a summary has its own"
             )
         campaign = read_figures(records or PROJECT / SUMMARY_FILE)
+        if records is None:
+            measures = shipped_measures(PROJECT / "experiments")
+            campaign = dataclasses.replace(campaign, measures=measures)
     else:
         campaign, problems = load_campaign(records, cpu_records)
         for problem in problems:

@@ -42,24 +42,27 @@
     return { data: traces, layout: layout };
   }
 
-  const place = document.getElementById("curves");
-  const source = document.getElementById("curves-data");
-  const curves = place && source && typeof Plotly !== "undefined" ? JSON.parse(source.textContent) : null;
-  if (curves) {
+  // Each place of curves names the element that holds them.
+  const drawn = [];
+  for (const place of document.querySelectorAll("[data-curves]")) {
+    if (typeof Plotly === "undefined") break;
+    const curves = JSON.parse(document.getElementById(place.dataset.curves).textContent);
     const first = themed(curves);
     Plotly.newPlot(place, first.data, first.layout, { displaylogo: false, responsive: true });
+    drawn.push({ place, curves });
   }
   function redraw() {
-    if (!curves) return;
-    const next = themed(curves);
-    // What the reader has zoomed to stays.
-    for (const name of Object.keys(next.layout)) {
-      if (/^[xy]axis/.test(name) && place.layout[name]) {
-        next.layout[name].range = place.layout[name].range;
-        next.layout[name].autorange = place.layout[name].autorange;
+    for (const { place, curves } of drawn) {
+      const next = themed(curves);
+      // What the reader has zoomed to stays.
+      for (const name of Object.keys(next.layout)) {
+        if (/^[xy]axis/.test(name) && place.layout[name]) {
+          next.layout[name].range = place.layout[name].range;
+          next.layout[name].autorange = place.layout[name].autorange;
+        }
       }
+      Plotly.react(place, next.data, next.layout);
     }
-    Plotly.react(place, next.data, next.layout);
   }
 
   const button = document.getElementById("colours");

@@ -23,12 +23,12 @@ from farpath.run import place_name
 NAME = "small"
 TEXT = """\
 title = "Two short runs"
-paths = ["narrow"]
-stacks = ["reno_2004", "htcp_2004"]
-seeds = [1]
+[[runs]]
+path = "narrow"
+stack = ["reno_2004", "htcp_2004"]
 region = "5s"
 era = "2004"
-[minutes]
+[runs.minutes]
 htcp_2004 = 7
 others = 5
 """
@@ -59,13 +59,6 @@ sysctl = "this test"
 """
 #: How long a test waits for what must come, as a limit for hangs.
 HANG_S = 900
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything in this folder boots the lab."""
-    for item in items:
-        if item.path.is_relative_to(FilePath(__file__).parent):
-            item.add_marker(pytest.mark.lab)
 
 
 @dataclass(frozen=True)

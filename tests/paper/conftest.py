@@ -16,14 +16,6 @@ from farpath.record import Record, load_record
 HANG_S = 3600
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything in this folder boots the lab."""
-    for item in items:
-        if item.path.is_relative_to(FilePath(__file__).parent):
-            item.add_marker(pytest.mark.lab)
-            item.add_marker(pytest.mark.paper)
-
-
 @dataclass(frozen=True)
 class QuickPaper:
     """What ``make paper-quick`` makes: records and, in ``report``, what was made of them."""

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
+from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.asked import Asked
 from farpath.checks import (
     RTT_TOLERANCE_MS,
     blamed_on_machine,
     check_base_rtt,
     check_flows,
+    check_segments,
     check_windows,
 )
 from farpath.errors import CheckFailedError, LabFailedError
 from farpath.inputs import path_by_name
 from farpath.plan import Plan
 from farpath.record import Samples
+from farpath.run import make_plan
+from farpath.schedule import seven_regions
 
 PATH = path_by_name("cern")
+
+
+def _on(clock: str) -> Plan:
+    return make_plan(PATH, seven_regions("htcp", 10.0), 1, clock)
 
 
 def _pings(*rtts_ms: float, sent: int = 5) -> str:
@@ -33,11 +43,11 @@ def _pings(*rtts_ms: float, sent: int = 5) -> str:
 
 
 def test_the_paths_rtt_is_accepted_and_given_back() -> None:
-    assert check_base_rtt(_pings(164.001, 164.0, 164.001), PATH, "virtual") == 164.001
+    assert check_base_rtt(_pings(164.001, 164.0, 164.001), _on("virtual")) == 164.001
 
 
 def test_one_late_ping_of_several_does_not_fail_a_run() -> None:
-    assert check_base_rtt(_pings(900.0, 164.0, 164.0, 164.0, 164.0), PATH, "virtual") == 164.0
+    assert check_base_rtt(_pings(900.0, 164.0, 164.0, 164.0, 164.0), _on("virtual")) == 164.0
 
 
 @pytest.mark.parametrize("clock", RTT_TOLERANCE_MS)
@@ -47,20 +57,75 @@ def test_another_rtt_fails_the_run_on_every_clock(clock: str, sign: int) -> None
     # ping prints whole microseconds
     inside = 164 + sign * (math.ceil(off_ms * 1e3) - 1) / 1e3
     outside = 164 + sign * (math.floor(off_ms * 1e3) + 1) / 1e3
-    assert check_base_rtt(_pings(inside, inside, inside), PATH, clock) == pytest.approx(inside)
+    assert check_base_rtt(_pings(inside, inside, inside), _on(clock)) == pytest.approx(inside)
     with pytest.raises(CheckFailedError) as caught:
-        check_base_rtt(_pings(outside, outside, outside), PATH, clock)
+        check_base_rtt(_pings(outside, outside, outside), _on(clock))
     assert f"not 164 ms (within {off_ms:g} ms on the {clock} clock)" in caught.value.message
+
+
+def test_a_farther_senders_rtt_is_held_against_its_own() -> None:
+    plan, _ = Asked(path="cern", senders="rtt=200ms", schedule="together").plan()
+    assert check_base_rtt(_pings(200.001, 200.001, 200.001), plan, "sender2") == 200.001
+    with pytest.raises(CheckFailedError, match=r"RTT from sender2 is 164\.001 ms, not 200 ms"):
+        check_base_rtt(_pings(164.001, 164.001, 164.001), plan, "sender2")
+    with pytest.raises(CheckFailedError, match="no ping came back over the idle path from sender2"):
+        check_base_rtt(_pings(), plan, "sender2")
+
+
+def _sent_in_segments_of(raw: FilePath, plan: Plan, segment_bytes: int) -> None:
+    for flow in plan.schedule.all_flows:
+        said = {"start": {"tcp_mss_default": segment_bytes}, "intervals": [], "end": {}}
+        (raw / f"{flow.name}-sender.out").write_text(json.dumps(said))
+
+
+@pytest.mark.parametrize(("ip", "segment_bytes"), [("4", 1448), ("4", 1460), ("6", 1428)])
+def test_segments_as_large_as_the_mtu_allows_are_accepted(
+    tmp_path: FilePath, ip: str, segment_bytes: int
+) -> None:
+    plan, _ = Asked(path="cern", ip=ip, reverse="reno").plan()
+    _sent_in_segments_of(tmp_path, plan, segment_bytes)
+    check_segments(tmp_path, plan)
+
+
+@pytest.mark.parametrize(("ip", "segment_bytes"), [("6", 1448), ("4", 1428), ("4", 536)])
+def test_segments_of_another_size_fail_the_run(
+    tmp_path: FilePath, ip: str, segment_bytes: int
+) -> None:
+    plan, _ = Asked(path="cern", ip=ip).plan()
+    _sent_in_segments_of(tmp_path, plan, segment_bytes)
+    with pytest.raises(CheckFailedError, match=f"flow1 sent segments of {segment_bytes} bytes"):
+        check_segments(tmp_path, plan)
+
+
+def test_pings_that_overtake_others_do_not_make_the_path_another() -> None:
+    plan = _on("virtual")
+    reordering = dataclasses.replace(plan, path=dataclasses.replace(plan.path, reorder=0.5))
+    overtaken = _pings(164.014, 82.001, 164.001, 82.0, 164.0)
+    assert check_base_rtt(overtaken, reordering) == 164.001
+    overtaken = _pings(82.0, 82.001, 164.001, 82.0, 82.0)
+    assert check_base_rtt(overtaken, reordering) == 164.001
+    with pytest.raises(CheckFailedError, match=r"RTT is 82 ms|RTT is 82\.000 ms"):
+        check_base_rtt(overtaken, plan)
+    with pytest.raises(CheckFailedError, match=r"RTT is 170\.000 ms"):
+        check_base_rtt(_pings(82.0, 170.0, 82.0), reordering)
+
+
+def test_of_two_pings_that_came_back_the_first_may_be_late_for_learning_the_way() -> None:
+    assert check_base_rtt(_pings(164.014), _on("virtual")) == 164.014
+    with pytest.raises(CheckFailedError, match=r"RTT is 164\.014 ms"):
+        check_base_rtt(_pings(164.014, 164.014, 164.0), _on("virtual"))
+    with pytest.raises(CheckFailedError, match=r"RTT is 164\.100 ms"):
+        check_base_rtt(_pings(164.1), _on("virtual"))
 
 
 def test_an_idle_path_that_answers_no_ping_fails_the_run() -> None:
     with pytest.raises(CheckFailedError, match="no ping came back"):
-        check_base_rtt(_pings(), PATH, "virtual")
+        check_base_rtt(_pings(), _on("virtual"))
 
 
 def test_a_ping_that_did_not_end_is_a_failed_lab() -> None:
     with pytest.raises(LabFailedError, match="ping did not come to its end"):
-        check_base_rtt("PING 10.0.0.2", PATH, "virtual")
+        check_base_rtt("PING 10.0.0.2", _on("virtual"))
 
 
 def _with_windows(samples: Samples, plan: Plan, part: float) -> Samples:
@@ -102,7 +167,7 @@ def test_flows_that_carried_data_are_accepted(samples: Samples, plan: Plan) -> N
 @pytest.mark.parametrize("name", ["flow1", "flow2"])
 def test_a_flow_without_samples_fails_the_run(samples: Samples, plan: Plan, name: str) -> None:
     without = samples.flows[samples.flows["flow"] != name]
-    with pytest.raises(CheckFailedError, match=rf"{name} carried nothing: see raw/{name}-sender"):
+    with pytest.raises(CheckFailedError, match=rf"{name} carried nothing: its packets or"):
         check_flows(dataclasses.replace(samples, flows=without), plan)
 
 

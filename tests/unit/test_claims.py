@@ -22,7 +22,7 @@ from farpath.claims import (
     judge,
     judge_all,
 )
-from farpath.claims.rules import EXPERIMENTS, rules
+from farpath.claims.rules import EXPERIMENTS, RULES
 from farpath.published import claims
 from tests.unit.campaigns import (
     Change,
@@ -47,8 +47,8 @@ def _verdict(identity: str, *changes: Change, campaign: Campaign | None = None) 
 
 def test_every_claim_is_decided_by_a_rule_or_names_the_experiment_that_it_needs() -> None:
     assert [claim.id for claim in claims()] == [f"C{number}" for number in range(1, 31)]
-    assert set(CLAIMS) == set(rules()) | set(EXPERIMENTS)
-    assert not set(rules()) & set(EXPERIMENTS)
+    assert set(CLAIMS) == set(RULES) | set(EXPERIMENTS)
+    assert not set(RULES) & set(EXPERIMENTS)
 
 
 @pytest.mark.parametrize("identity", BY_TABLE)
@@ -121,7 +121,7 @@ def test_a_claim_holds_on_one_side_of_its_threshold_and_fails_on_the_other(ident
 
 
 def test_every_claim_that_has_a_rule_has_such_a_case() -> None:
-    assert set(CASES) == set(rules())
+    assert set(CASES) == set(RULES)
 
 
 def test_regions_count_by_their_length() -> None:

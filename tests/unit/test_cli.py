@@ -11,9 +11,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath import run
+from farpath import cli, run
 from farpath.errors import CheckFailedError, LabFailedError
 from farpath.lab import images, preflight
+from farpath.lab.host_kernel import LAB_MODULES
 from farpath.record import Record
 from tests.unit.conftest import Farpath
 
@@ -61,11 +62,30 @@ BAD = {
     "loss after the test's end": ["--region=5s", "--drop=at:1min"],
     "loss of a flow that is not there": ["--drop=every:1000,flow=flow5"],
     "loss in no direction": ["--drop=every:1000,direction=up"],
+    "trace at no time": ["--trace=10"],
+    "trace between two milliseconds": ["--trace=10.5ms"],
+    "trace of UDT": ["--trace=10ms", "--stack=udt"],
+    "trace of too much": ["--trace=1ms", "--region=10min"],
+    "topology of no name": ["--topology=ring"],
+    "sender nearer than the path": ["--rtt=50ms", "--senders=rtt=20ms"],
+    "sender without a flow": [
+        "--senders=rtt=1s",
+        "--schedule=together",
+        "--stack=reno+htcp+bic",
+        "--topology=parking-lot",
+    ],
+    "version of IP that is none": ["--ip=5"],
+    "UDT over IPv6": ["--ip=6", "--stack=udt"],
+    "constant bit rate that leaves nothing": ["--rate=100Mbit", "--background=cbr:100Mbit"],
     "image that is not there": ["--sender-image=./none.tar"],
     "image for a host that is not there": ["--sender-image=recevier=./none.tar"],
 }
 #: A word that the one line must hold: which variable, what was got, what to do.
 NAMED = {
+    "topology of no name": ("TOPOLOGY", "'ring'", "dumbbell, parking-lot"),
+    "sender nearer than the path": ("SENDERS", "20 ms", "50 ms"),
+    "version of IP that is none": ("IP", "'5'", "4 or 6"),
+    "UDT over IPv6": ("STACK", "udt", "IPv4"),
     "RTT that is no time": ("RTT", "'abc'", "164ms"),
     "rate above the largest": ("RATE", "'1Tbit/s'", "10000000000 bit/s"),
     "unknown stack": ("STACK", "'quic'", "htcp"),
@@ -79,6 +99,10 @@ NAMED = {
     "loss after the test's end": ("DROP", "at:60s", "after 40 s"),
     "loss of a flow that is not there": ("DROP", "flow5", "flow1, flow2, flow3, flow4"),
     "loss in no direction": ("DROP", "'up'", "there", "back"),
+    "trace at no time": ("TRACE", "'10'", "10ms"),
+    "trace between two milliseconds": ("TRACE", "'10.5ms'", "whole number of milliseconds"),
+    "trace of UDT": ("TRACE", "udt"),
+    "trace of too much": ("TRACE", "12,000,000", "2,500,000", "REGION"),
     "seed that is no number": ("SEED", "'x'", "2147483647"),
     "image that is not there": ("SENDER_IMAGE", "'./none.tar'", "docker save"),
     "image for a host that is not there": ("SENDER_IMAGE", "'recevier'", "sender, receiver"),
@@ -128,10 +152,10 @@ def test_a_machine_that_the_host_lab_cannot_run_on_is_status_3_and_all_it_lacks_
     release = os.uname().release
     modules = preflight.Modules.of(FilePath("/"), release)
     lacking = [
-        name for name, option in preflight.MODULE_OPTIONS.items() if not modules.where(name, option)
+        name for name in LAB_MODULES if not modules.where(name, preflight.MODULE_OPTIONS[name])
     ]
     if not lacking:
-        pytest.skip(f"this kernel, {release}, has them: {', '.join(preflight.MODULE_OPTIONS)}")
+        pytest.skip(f"this kernel, {release}, has them: {', '.join(LAB_MODULES)}")
     for ended in (
         farpath("run", "--lab=host", f"--out={tmp_path / 'results'}"),
         farpath("preflight", "--lab=host"),
@@ -142,6 +166,20 @@ def test_a_machine_that_the_host_lab_cannot_run_on_is_status_3_and_all_it_lacks_
         assert [name for name in lacking if name not in last] == []
         assert "farpath preflight --lab=host" in last
     assert not list(tmp_path.glob("results/*"))
+
+
+def test_what_was_given_is_repeated_in_one_line_whatever_it_holds(farpath: Farpath) -> None:
+    ended = farpath("run", "--rtt=20ms", "--topology=parking-lot:2\n\x1b[2J")
+    assert ended.status == 2
+    (line,) = ended.err.splitlines()
+    assert r"TOPOLOGY is 'parking-lot:2\n\x1b[2J'" in line
+
+
+def test_preflight_names_what_only_some_runs_need_and_for_which(farpath: Farpath) -> None:
+    ended = farpath("preflight", "--lab=host")
+    for row in ("nft, for DROP ", "module tcp_diag, for TRACE ", "socat, for BACKGROUND "):
+        (line,) = [line for line in ended.out.splitlines() if line.startswith(row)]
+        assert " ok " in line or " poor " in line
 
 
 def test_preflight_prints_a_line_for_each_thing_with_its_remedy(farpath: Farpath) -> None:
@@ -269,3 +307,16 @@ def test_the_lists_name_every_stack_and_path(farpath: Farpath) -> None:
     assert "H-TCP" in farpath("stacks").out
     named = {line.split()[0] for line in farpath("paths").out.splitlines()}
     assert named >= {"caltech", "cern", "ufl"}
+
+
+def test_a_fault_of_farpaths_own_is_no_verdict(
+    farpath: Farpath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Status 1, which Python itself gives, would say that a stack changed
+    def fail(**_how: object) -> None:
+        raise RuntimeError("BUG")
+
+    monkeypatch.setattr(cli, "app", fail)
+    ended = farpath("regress")
+    assert ended.status == 70
+    assert "RuntimeError: BUG" in ended.err

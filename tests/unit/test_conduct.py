@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path as FilePath
 
 import pytest
 
 from farpath import conduct
 from farpath.errors import MachineLacksError
-from farpath.experiment import WantedRun, load_experiment
+from farpath.experiment import load_experiment
 from farpath.made import ASIDE, State, gather, put_aside, records_in
 from farpath.record import RECORD_FILE
 
@@ -19,7 +20,7 @@ def todo() -> list[State]:
     run = load_experiment("seven-regions").runs("quick")[0]
     minutes = {"a": 10, "b": 5, "c": 5}
     return [
-        State(WantedRun(run.plan, run.command, 60.0 * expected), name, None)
+        State(replace(run, expected_s=60.0 * expected), name, None)
         for name, expected in minutes.items()
     ]
 

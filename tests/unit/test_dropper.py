@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from farpath.asked import Asked
 from farpath.checks import check_droppers
 from farpath.dropper import Dropper, horizon_packets, parse_droppers
 from farpath.errors import BadInputError, CheckFailedError
@@ -52,10 +53,23 @@ def test_a_text_means_droppers_that_read_the_same_again(text: str, means: list[s
         ("packets:2,2", "each packet once"),
         ("at:3", "a number without a unit"),
         ("at:", "give times"),
-        ("random:0", "above 0"),
+        ("random:0", "from 5e-08 to 1"),
+        ("random:1e-12", "from 5e-08 to 1"),
+        ("random:nan", "no finite number"),
         ("random:2", "out of range"),
         ("burst:1e-4", "two or three"),
-        ("every:9,side=left", "side is not flow or direction"),
+        ("every:0", "give one whole number from 1"),
+        ("every:-5", "'-5', which is no whole number"),
+        ("packets:0", "give whole numbers from 1"),
+        ("packets:6,5", "in their order"),
+        ("burst:1e-4,0", "from 1e-12 to 1"),
+        ("burst:1e-320,0.5", "from 1e-12 to 1"),
+        ("burst:nan,0.1", "no finite number"),
+        ("every:,,10", "before or after a comma"),
+        ("every:9,", "before or after a comma"),
+        ("every:9,flow=", "give flow once"),
+        ("every:9,direction=there,direction=back", "give direction once"),
+        ("every:9,side=left", "'side' is not flow or direction"),
         ("every:9 at:3s", "take the same packets"),
         ("every:9,flow=flow1 at:3s,flow=flow1", "take the same packets"),
         ("every:9 at:3s,flow=flow1", "take the same packets"),
@@ -92,7 +106,10 @@ def test_a_longer_look_finds_the_same_bursts_and_more() -> None:
 
 def test_droppers_that_can_have_nothing_to_drop_are_refused(plan: Plan) -> None:
     for text, complaint in {
-        "at:40s": "the schedule ends after 40 s",
+        "at:40s": "flow1 ends after 40 s",
+        "at:35s,flow=flow2": "flow2 ends after 35 s",
+        "packets:1000000000": "no such packet can come, in 40 s the path carries at most some",
+        "every:4e9": "no such packet can come",
         "every:9,flow=flow3": "there is no flow flow3, but flow1, flow2",
         "burst:0.5,0.5": "take a shorter test or rarer bursts",
     }.items():
@@ -112,7 +129,7 @@ def test_a_plan_comes_back_with_its_droppers_and_another_path_name(plan: Plan) -
 def test_rules_count_data_towards_the_receiver_and_all_packets_back(plan: Plan) -> None:
     text = "packets:3,5,flow=flow1 every:7,flow=flow2 at:3s,direction=back"
     script = nft.script(
-        with_droppers(plan, parse_droppers(text)), {"there": "s2-eth1", "back": "s1-eth1"}
+        with_droppers(plan, parse_droppers(text)), {"there": ["s2-eth1"], "back": ["s1-eth1"]}
     ).splitlines()
     data = "meta l4proto { tcp, udp } th dport"
     assert f"{data} {{ 5201 }} meta length > 750 jump dropper_0" in script
@@ -140,6 +157,8 @@ def _after(**counts: int) -> dict[str, Any]:
         ("random:0.1", 1000, 100, ""),
         ("random:0.1", 1000, 200, "not 42 to 158"),
         ("burst:1e-6,0.3", 10**9, 0, "more than its bursts were drawn for"),
+        ("every:10", 0, 0, "saw no packet"),
+        ("random:0.1,direction=back", 0, 0, "saw no packet"),
     ],
 )
 def test_a_run_fails_if_others_were_lost_than_asked(
@@ -153,6 +172,47 @@ def test_a_run_fails_if_others_were_lost_than_asked(
         check_droppers(_after(seen=seen, lost=lost), dropping)
 
 
-def test_bursts_are_drawn_for_twice_what_the_bottleneck_carries(plan: Plan) -> None:
-    path = dataclasses.replace(plan.path, rate_bps=100_000_000)
-    assert horizon_packets(path, 10.0) == pytest.approx(2 * 1e9 / 8 / 1514, abs=1)
+@pytest.mark.parametrize("drop", ["every:1000", "random:1e-6", "burst:1e-6,0.5"])
+def test_a_dropper_whose_turn_never_came_is_warned_of(plan: Plan, drop: str) -> None:
+    dropping = with_droppers(plan, parse_droppers(drop))
+    (warning,) = check_droppers(_after(seen=999, lost=0), dropping)
+    assert warning == f"DROP {dropping.droppers[0]} lost nothing: it saw 999 packets"
+
+
+def test_a_dropper_that_took_some_is_not_warned_of(plan: Plan) -> None:
+    dropping = with_droppers(plan, parse_droppers("every:1000"))
+    assert check_droppers(_after(seen=1000, lost=1), dropping) == []
+
+
+def test_bursts_are_drawn_for_twice_what_the_bottlenecks_carry() -> None:
+    words = {"rtt": "20ms", "rate": "100Mbit", "region": "10s", "schedule": "together"}
+    plan, _ = Asked(**words).plan()
+    assert horizon_packets(plan) == pytest.approx(2 * 1e9 / 8 / 1514, abs=1)
+    row, _ = Asked(**words, topology="parking-lot:3").plan()
+    assert horizon_packets(row) == pytest.approx(3 * horizon_packets(plan), abs=2)
+    small, _ = Asked(**words, senders="mtu=600").plan()
+    assert horizon_packets(small) == pytest.approx(2 * 1e9 / 8 / 614, abs=1)
+
+
+@pytest.mark.parametrize("loss", [1e-12, 1e-9])
+def test_a_burst_that_neither_ends_nor_loses_is_looked_at_no_further_than_asked(
+    loss: float,
+) -> None:
+    assert Dropper("burst", (1.0, 1e-12, loss)).positions(1, 10_000) == ()
+
+
+def test_a_flow_whose_packets_are_too_small_to_count_is_refused() -> None:
+    words = {"rtt": "20ms", "region": "5s", "schedule": "together", "mtu": "9000"}
+    small = Asked(**words, stack="udt:mss=4500")
+    with pytest.raises(BadInputError, match="flow1 sends packets of 4500 bytes, and those above"):
+        dataclasses.replace(small, drop="every:10").plan()
+    dataclasses.replace(small, drop="every:10,direction=back").plan()
+    Asked(**words, stack="udt:mss=4501", drop="every:10").plan()
+
+
+def test_a_chance_of_one_takes_every_packet(plan: Plan) -> None:
+    script = nft.script(
+        with_droppers(plan, parse_droppers("random:1")), {"there": ["s2-eth1"], "back": []}
+    )
+    assert "counter name lost_0 drop" in script
+    assert "numgen" not in script

@@ -13,15 +13,16 @@ from farpath.published import PUBLISHED_PATH
 
 GOOD = """\
 title = "A test"
-paths = ["cern", "ufl"]
-stacks = ["reno_2004", "udt"]
-seeds = [1, 2]
+[[runs]]
+path = ["cern", "ufl"]
+stack = ["reno_2004", "udt"]
+seed = [1, 2]
 region = "10s"
 era = "2004"
-[quick]
-seeds = [1]
+[runs.quick]
+seed = 1
 region = "5s"
-[minutes]
+[runs.minutes]
 udt = 8
 others = 2
 """
@@ -40,7 +41,7 @@ def test_the_paper_is_nine_stacks_on_three_paths_with_three_seeds() -> None:
     assert len(runs) == len(cells) == 81
     assert {run.plan.schedule.duration_s for run in runs} == {960.0}
     assert {run.plan.era.name for run in runs} == {"2004"}
-    assert set(paper.choices) == set(SETS)
+    assert set(paper.sets) == set(SETS)
 
 
 def test_its_quick_set_is_one_seed_on_the_path_of_the_tables() -> None:
@@ -62,7 +63,7 @@ def test_its_cpu_set_is_of_the_host_lab_on_a_path_as_long_as_that_of_the_tables(
 
 
 def test_a_set_of_another_lab_has_the_first_clock_of_that_lab(tmp_path: FilePath) -> None:
-    text = GOOD.replace('era = "2004"', 'era = "2004"\nclock = "cpu"') + '[cpu]\nlab = "host"\n'
+    text = GOOD.replace("[runs.quick]", 'clock = "cpu"\n[runs.cpu]\nlab = "host"\n[runs.quick]')
     mine = load_experiment("mine", write(tmp_path, text))
     assert {run.plan.settings.clock for run in mine.runs()} == {"cpu"}
     run = mine.runs("cpu")[0]
@@ -73,21 +74,21 @@ def test_a_set_of_another_lab_has_the_first_clock_of_that_lab(tmp_path: FilePath
 def test_the_longest_runs_come_first(tmp_path: FilePath) -> None:
     runs = load_experiment("mine", write(tmp_path, GOOD)).runs()
     assert [run.plan.stacks[0].label for run in runs] == ["udt"] * 4 + ["reno_2004"] * 4
-    assert runs[0].expected_s == pytest.approx(8 * 60 * 10 / 120)
+    assert runs[0].expected_s == 8 * 60
 
 
 def test_a_run_has_the_command_that_makes_it(tmp_path: FilePath) -> None:
     run = load_experiment("mine", write(tmp_path, GOOD)).runs("quick")[0]
     assert run.command == (
         *("farpath", "run", "--path=cern", "--stack=udt", "--era=2004", "--region=5s"),
-        *("--seed=1", "--clock=virtual"),
     )
 
 
 def test_a_set_differs_only_where_it_says_so(tmp_path: FilePath) -> None:
     mine = load_experiment("mine", write(tmp_path, GOOD))
-    assert mine.choices["quick"].paths == mine.choices["whole"].paths
-    assert mine.choices["quick"].seeds == (1,)
+    whole, quick = ([(run.plan.path.name, run.plan.seed) for run in mine.runs(s)] for s in SETS[:2])
+    assert set(quick) == {(path, seed) for path, seed in whole if seed == 1}
+    assert mine.runs("quick")[0].expected_s == mine.runs()[0].expected_s / 2
 
 
 def test_an_experiment_may_bring_paths_of_its_own(tmp_path: FilePath) -> None:
@@ -121,26 +122,30 @@ def test_only_names_of_folders_are_experiments(tmp_path: FilePath, name: str) ->
 @pytest.mark.parametrize(
     ("told", "wrong", "said"),
     [
-        ('title = "A test"', "", "title"),
-        ("seeds = [1, 2]", 'seeds = ["1"]', "seeds"),
-        ("seeds = [1, 2]", "seeds = [0]", "outside 1 to"),
-        ("seeds = [1, 2]", "seeds = [1, 1]", "something twice"),
-        ("seeds = [1, 2]", "seeds = []", "holds nothing"),
-        ('paths = ["cern", "ufl"]', 'paths = ["cren"]', "did you mean cern"),
-        ('paths = ["cern", "ufl"]', 'paths = ["../cern"]', "PATH_NAME is '../cern'"),
-        ('stacks = ["reno_2004", "udt"]', 'stacks = ["newreno"]', "newreno"),
+        ('title = "A test"', "", "title: missing"),
+        ("seed = [1, 2]", "seed = [1.5]", "seed: 1.5 is neither a text nor a whole number"),
+        ("seed = [1, 2]", "seed = [0]", "SEED is '0'"),
+        ("seed = [1, 2]", "seed = [1, 1]", "something twice"),
+        ("seed = [1, 2]", "seed = []", "holds nothing"),
+        ('path = ["cern", "ufl"]', 'path = ["cren"]', "did you mean cern"),
+        ('path = ["cern", "ufl"]', 'path = ["../cern"]', "PATH_NAME is '../cern'"),
+        ('stack = ["reno_2004", "udt"]', 'stack = ["newreno", "udt"]', "newreno"),
         ('region = "10s"', 'region = "1s"', "1s"),
         ('era = "2004"', 'era = "1904"', "1904"),
         ('era = "2004"', 'era = "2004"\nclock = "sun"', "must be one of virtual, cpu, wall"),
         ('era = "2004"', 'era = "2004"\nlab = "moon"', "must be one of virtual, host"),
         ('era = "2004"', 'era = "2004"\nlab = "host"\nclock = "cpu"', "must be one of wall"),
         ('era = "2004"', 'era = "2004"\nspeed = 1', "speed: unknown field; the fields are"),
-        ("[quick]", "[quick]\nspeed = 1", r"\[quick\] speed: unknown field"),
+        ("[runs.quick]", "[runs.quick]\nspeed = 1", r"\[quick\] speed: unknown field"),
         ('region = "5s"', 'region = "1s"', r"\[quick\] .*1s"),
-        ('era = "2004"', 'era = "2004"\nheld_out = ["fast"]', "held_out: .*fast"),
-        ("udt = 8", "udt = 0", "must be above 0"),
-        ("udt = 8", "cubic = 8", "no stack of this experiment"),
-        ("[minutes]", "[minutes", "is not TOML"),
+        ('title = "A test"', 'title = "A test"\nheld_out = ["fast"]', "held_out: .*fast"),
+        ('title = "A test"', 'title = "A test"\nof = ["other"]', "no runs beside them"),
+        ('title = "A test"', 'title = "A test"\nspeed = 1', "speed: unknown field"),
+        ("udt = 8", "udt = 0", "must be a number above 0"),
+        ("udt = 8", "udt = true", "must be a number above 0"),
+        ('title = "A test"', 'title = "A test"\nheld_out = [["fast"]]', "are no stacks"),
+        ("udt = 8", "cubic = 8", "no stack of these runs"),
+        ("[runs.minutes]", "[runs.minutes", "is not TOML"),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_name_and_the_fault(
@@ -151,3 +156,59 @@ def test_a_wrong_file_is_refused_with_its_name_and_the_fault(
         load_experiment("mine", write(tmp_path, GOOD.replace(told, wrong)))
     assert str(tmp_path / "mine" / FILE) in caught.value.message
     assert "\n" not in caught.value.message
+
+
+DROPS = """\
+title = "Losses"
+[[runs]]
+path = "caltech"
+stack = "reno_2004"
+drop = ["every:1000", "every:10000"]
+schedule = "together"
+acks = "each"
+region = "10s"
+[[runs]]
+path = "cern"
+stack = "htcp_2004+reno_2004"
+schedule = "together"
+region = "20s"
+quick = {region = "5s"}
+minutes = 3
+"""
+
+
+def test_each_value_of_each_word_is_run_with_each_of_the_others(tmp_path: FilePath) -> None:
+    runs = load_experiment("mine", write(tmp_path, DROPS)).runs()
+    assert [run.label for run in runs] == [
+        "cern htcp_2004+reno_2004 seed 1",
+        "caltech reno_2004 seed 1, drop every:1000",
+        "caltech reno_2004 seed 1, drop every:10000",
+    ]
+    assert [len(run.plan.schedule.flows) for run in runs] == [2, 1, 1]
+    assert [run.plan.settings.delayed_ack for run in runs] == [True, False, False]
+    assert "--drop=every:1000" in runs[1].command
+
+
+def test_a_table_without_a_set_is_not_in_it(tmp_path: FilePath) -> None:
+    quick = load_experiment("mine", write(tmp_path, DROPS)).runs("quick")
+    assert [run.plan.path.name for run in quick] == ["cern"]
+    assert quick[0].expected_s == 3 * 60 / 4
+
+
+def test_an_experiment_may_be_made_of_others(tmp_path: FilePath) -> None:
+    folder = write(tmp_path, DROPS)
+    for name, text in (("other", GOOD), ("both", 'title = "All"\nof = ["mine", "other"]\n')):
+        (folder / name).mkdir()
+        (folder / name / FILE).write_text(text)
+    both = load_experiment("both", folder)
+    assert both.parts == ("mine", "other")
+    assert len(both.runs()) == 3 + 8
+    assert {run.experiment for run in both.runs("quick")} == {"mine", "other"}
+    expected = [run.expected_s for run in both.runs()]
+    assert expected == sorted(expected, reverse=True)
+
+
+def test_an_experiment_of_one_that_is_not_there_is_refused(tmp_path: FilePath) -> None:
+    folder = write(tmp_path, 'title = "All"\nof = ["nothing"]\n')
+    with pytest.raises(BadInputError, match="EXPERIMENT is 'nothing'"):
+        load_experiment("mine", folder)

@@ -82,9 +82,9 @@ def test_a_shipped_record_is_another_machines_and_does_not_count_as_made(
     host_runs.copy_experiment(job, folder.parent)
     there = Job(load_experiment("seven-regions", folder.parent), CPU, job.out, None, folder.parent)
     state = there.states()[0]
-    written(there.shipped / "its", state, record)
-    assert there.shipped == folder / "cpu-records"
-    assert there.states()[0].record == there.shipped / "its"
+    written(there.shipped[0] / "its", state, record)
+    assert there.shipped == (folder / "cpu-records",)
+    assert there.states()[0].record == there.shipped[0] / "its"
     assert there.states_here()[0].record is None
     # With one of one's own those of another machine are not shown
     written(job.out / "own", there.states()[1], record)

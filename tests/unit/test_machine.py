@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import os
 import platform
 import shutil
@@ -172,3 +173,19 @@ def test_the_processor_has_a_frequency_or_does_not_tell() -> None:
 
 def test_the_processor_has_a_name() -> None:
     assert machine.cpu_model().strip()
+
+
+def test_a_lab_that_may_need_more_memory_than_is_free_is_refused_before_it_boots(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine.check_memory(1, "a flow")
+    monkeypatch.setattr(machine, "available_bytes", lambda _meminfo: 4096 * MIB)
+    machine.check_memory(4096 * MIB, "a flow")
+    with pytest.raises(MachineLacksError) as caught:
+        machine.check_memory(8192 * MIB, "100 flows with windows of 16 MiB")
+    assert "4096 MiB of memory free and the lab may need 8192: 100 flows" in caught.value.message
+    assert "take fewer flows" in caught.value.message
+
+
+def test_memory_that_is_free_is_what_the_kernel_says_is_available() -> None:
+    assert doctest.testmod(machine).failed == 0

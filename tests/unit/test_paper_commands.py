@@ -12,6 +12,8 @@ import pytest
 
 from farpath.campaign import campaign_of, read_figures, write_figures
 from farpath.commands.paper import SUMMARY_FILE
+from farpath.companion.measure import Measure, write_measures
+from farpath.companion.sharing import RATIO, RTT_BIAS
 from farpath.lab import images
 from farpath.lab.images import PROJECT
 from tests.unit.campaigns import (
@@ -205,3 +207,44 @@ def test_a_file_as_place_for_tables_is_status_2(
     assert ended.status == 2
     assert "cannot be written" in ended.err
     assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.fixture
+def measures(tmp_path: FilePath) -> FilePath:
+    """A measure of one companion experiment."""
+    file = tmp_path / "measures.json"
+    about = {"senders": "rtt=172ms"}
+    known = Measure(RTT_BIAS, "a run", RATIO, "", 2.5, 1, published="rtt-1", about=about)
+    write_measures([known], file)
+    return file
+
+
+def test_an_experiment_around_the_test_has_tables_of_its_measures(
+    farpath: Farpath, measures: FilePath
+) -> None:
+    for name in (RTT_BIAS, "companion"):
+        ended = farpath("tables", f"--experiment={name}", f"--measures={measures}", "--format=csv")
+        assert ended.status == 0
+        (row,) = csv.DictReader(io.StringIO(ended.out))
+        assert (row["experiment"], row["measured"], row["published"]) == (RTT_BIAS, "2.5", "514.0")
+
+
+def test_an_experiment_of_which_nothing_is_measured_is_refused(
+    farpath: Farpath, measures: FilePath
+) -> None:
+    ended = farpath("tables", "--experiment=mtu-bias", f"--measures={measures}")
+    assert ended.status == 2
+    assert "make companion" in ended.err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--experiment=rtt-bias", "--path=cern"), ("--experiment=rtt-bias", "--records=x"),
+     ("--measures=x",), ("--experiment=nothing",)],
+)  # fmt: skip
+def test_options_of_another_experiments_tables_are_refused(
+    farpath: Farpath, options: tuple[str, ...]
+) -> None:
+    ended = farpath("tables", *options)
+    assert ended.status == 2
+    assert ended.err.count("\n") == 1

@@ -78,7 +78,8 @@ def test_a_lab_of_too_little_memory_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"seed": 2}, {"topology": "other"}, {"settings": Settings(clock="cpu")},
+    [{"seed": 2}, {"bottlenecks": 2, "topology": "parking-lot"},
+     {"settings": Settings(clock="cpu")}, {"ip_version": 6},
      {"schedule": seven_regions("reno", 120.0)}, {"path": path_by_name("ufl")},
      {"era": era_by_text("2004")}, {"images": IMAGES}],
     ids=lambda change: next(iter(change)),

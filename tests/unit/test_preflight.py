@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.asked import Asked
 from farpath.errors import MachineLacksError
-from farpath.lab import preflight
-from farpath.lab.preflight import MISSING, OK, POOR, Check, Modules, module_checks
+from farpath.lab import host, preflight
+from farpath.lab.host_kernel import (
+    BACKGROUND_MODULES,
+    DROPPER_MODULES,
+    TRACE_MODULES,
+    lab_modules,
+)
+from farpath.lab.images import Images
+from farpath.lab.preflight import (
+    FURTHER_WORDS,
+    MISSING,
+    OK,
+    POOR,
+    Check,
+    Modules,
+    further_checks,
+    module_checks,
+    word_checks,
+)
 from farpath.stacks import resolve_stack
 
 RELEASE = "6.12.1-test"
@@ -159,8 +178,6 @@ def test_the_table_has_one_line_for_each_thing() -> None:
 
 
 def test_this_machines_ticks_are_those_of_its_configuration() -> None:
-    import os
-
     config = preflight.kernel_config(FilePath("/"), os.uname().release)
     if config is None:
         pytest.skip("this machine's kernel does not tell its configuration")
@@ -176,3 +193,101 @@ def test_the_virtual_labs_checks_name_what_is_missing(
     found = {check.name: check for check in preflight.virtual_checks()}
     assert found["images"].verdict == MISSING
     assert "make setup" in found["images"].found
+
+
+#: A kernel with all that only some runs need, as modules.
+FURTHER = "".join(
+    f"kernel/{name}.ko:\n" for name in (*DROPPER_MODULES, *TRACE_MODULES, *BACKGROUND_MODULES)
+)
+HOOKS = "CONFIG_NETFILTER_INGRESS=y\nCONFIG_NF_TABLES_NETDEV=y\n"
+
+
+@pytest.fixture
+def with_tools(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine of RELEASE on which nft and socat are installed."""
+    for tool in ("nft", "socat"):
+        (tmp_path / tool).touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    system = os.uname_result(("Linux", "x", RELEASE, "#1", "x86_64"))
+    monkeypatch.setattr(os, "uname", lambda: system)
+
+
+@pytest.mark.usefixtures("with_tools")
+def test_what_a_stock_kernel_has_is_enough_for_every_word(tmp_path: FilePath) -> None:
+    root = kernel_root(tmp_path, loadable=FURTHER, config=HOOKS)
+    (root / "proc/sys/net/ipv6").mkdir()
+    found = further_checks(root)
+    assert {check.verdict for check in found} == {OK}
+    assert {check.name.rpartition(", for ")[2] for check in found} == set(FURTHER_WORDS)
+
+
+@pytest.mark.usefixtures("with_tools")
+@pytest.mark.parametrize(
+    ("word", "lacking"),
+    [
+        ("DROP", "nf_tables"), ("DROP", "nft_numgen"), ("TRACE", "inet_diag"),
+        ("TRACE", "tcp_diag"), ("BACKGROUND", "sch_fq"),
+    ],
+)  # fmt: skip
+def test_a_module_that_only_a_word_needs_is_named_for_that_word_alone(
+    tmp_path: FilePath, word: str, lacking: str
+) -> None:
+    loadable = FURTHER.replace(f"kernel/{lacking}.ko:\n", "")
+    root = kernel_root(tmp_path, loadable=loadable, config=HOOKS)
+    (root / "proc/sys/net/ipv6").mkdir()
+    missing = {
+        (each, check.name)
+        for each in FURTHER_WORDS
+        for check in word_checks(each, root)
+        if check.verdict == MISSING
+    }
+    assert missing == {(word, f"module {lacking}")}
+    (poor,) = [check for check in further_checks(root) if check.verdict == POOR]
+    assert poor.name == f"module {lacking}, for {word}"
+
+
+@pytest.mark.usefixtures("with_tools")
+def test_a_kernel_without_the_hook_of_droppers_is_named_by_its_option(tmp_path: FilePath) -> None:
+    root = kernel_root(tmp_path, loadable=FURTHER, config="CONFIG_NETFILTER_INGRESS=y\n")
+    (missing,) = [check for check in word_checks("DROP", root) if check.verdict == MISSING]
+    assert missing.name == "CONFIG_NF_TABLES_NETDEV"
+
+
+@pytest.mark.usefixtures("with_tools")
+def test_tools_that_only_a_word_needs_are_named(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = kernel_root(tmp_path, loadable=FURTHER, config=HOOKS)
+    monkeypatch.setenv("PATH", "/nowhere")
+    for word, tool in {"DROP": "nft", "BACKGROUND": "socat"}.items():
+        (missing,) = [check for check in word_checks(word, root) if check.verdict == MISSING]
+        assert missing.name == tool
+        assert "install the package" in missing.remedy
+
+
+@pytest.mark.parametrize(
+    ("words", "needed"),
+    [
+        ({}, set()),
+        ({"drop": "every:1000"}, {"DROP"}),
+        ({"trace": "10ms"}, {"TRACE"}),
+        ({"background": "20%"}, {"BACKGROUND"}),
+        ({"ip": "6", "trace": "10ms"}, {"IP=6", "TRACE"}),
+        ({"topology": "parking-lot:2", "schedule": "together"}, set()),
+    ],
+)
+def test_a_run_needs_what_its_words_do_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, words: dict[str, str], needed: set[str]
+) -> None:
+    plan, _ = Asked(rtt="40ms", lab="host", **words).plan()
+    monkeypatch.setattr(preflight, "word_checks", lambda word: [Check(word, OK, "")])
+    images = Images(*[FilePath("/")] * 5, manifests={})
+    assert {check.name for check in host.checks_of(plan, images)} & set(FURTHER_WORDS) == needed
+    further = {*DROPPER_MODULES, *TRACE_MODULES, *BACKGROUND_MODULES} & set(lab_modules(plan))
+    assert bool(further) == bool(needed - {"IP=6"})
+
+
+def test_a_kernel_without_ipv6_lacks_what_a_run_over_it_needs(tmp_path: FilePath) -> None:
+    assert preflight.ipv6_check(tmp_path).verdict == preflight.MISSING
+    (tmp_path / "proc/sys/net/ipv6").mkdir(parents=True)
+    assert preflight.ipv6_check(tmp_path).verdict == preflight.OK

@@ -1,4 +1,4 @@
-"""A record's place follows everything that decides it."""
+"""A record's place follows everything that decides it; what a plan's receivers wake for."""
 
 from __future__ import annotations
 

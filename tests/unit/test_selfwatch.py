@@ -72,6 +72,23 @@ def summary(**changed: float) -> MachineSummary:
     return dataclasses.replace(calm, **changed)
 
 
+def test_a_ping_through_two_full_buffers_is_late_for_neither_of_two_bottlenecks() -> None:
+    assert full_rtt_ms(PATH, 2) - full_rtt_ms(PATH) == pytest.approx(full_rtt_ms(PATH) - 40)
+    behind_two = full_rtt_ms(PATH, 2)
+    found = summarise_machine(
+        PATH,
+        machine=[sample(second, 20) for second in range(10)],
+        queue=[],
+        lag=pings(SIDE_RTT_MS),
+        pings=pings(behind_two, behind_two),
+        idle_before=pings(40.1),
+        idle_after=pings(40.1),
+        buffers=2,
+    )
+    assert judge(found, PATH, 2) == selfwatch.Judgement()
+    assert judge(dataclasses.replace(found, late_pings_part=1.0), PATH, 2).failed
+
+
 def test_counters_are_each_cores_ticks_and_the_machines_packets() -> None:
     found = machine_counters(STAT, SOFTNET)
     assert found["cpus"] == {

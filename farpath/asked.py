@@ -1,0 +1,185 @@
+"""Asked: a run in the words of the command line, and the plan that they mean."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache, partial
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+from farpath import eras, inputs, units
+from farpath.dropper import parse_droppers
+from farpath.errors import BadInputError
+from farpath.network import resolve_network
+from farpath.path import Path
+from farpath.plan import HOST, VIRTUAL, Plan
+from farpath.schedule import SCHEDULES, SEVEN_REGIONS
+
+if TYPE_CHECKING:
+    from farpath.stack import Stack
+
+DEFAULT_STACK = "htcp"
+DEFAULT_REGION = "120s"
+SEED_RANGE = (1, 2**31 - 1)
+#: What a receiver acknowledges: every second packet at once, or each.
+ACKS = {"delayed": True, "each": False}
+#: Words that say of a path, by the names of :func:`farpath.inputs.resolve_path`.
+_OF_PATH = ("rtt", "background", "sysctl", *inputs.FIELDS)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What ``farpath run`` is told, word for word; None is its default.
+
+    Each field is an option of that name (``sender_image`` is ``--sender-image``).
+    """
+
+    path: str | None = None
+    rtt: str | None = None
+    rate: str | None = None
+    buffer: str | None = None
+    loss: str | None = None
+    drop: str | None = None
+    background: str | None = None
+    jitter: str | None = None
+    reorder: str | None = None
+    duplicate: str | None = None
+    mtu: str | None = None
+    window: str | None = None
+    sysctl: str | None = None
+    acks: str | None = None
+    topology: str | None = None
+    senders: str | None = None
+    reverse: str | None = None
+    ip: str | None = None
+    stack: str = DEFAULT_STACK
+    schedule: str = SEVEN_REGIONS
+    era: str | None = None
+    region: str = DEFAULT_REGION
+    seed: str = "1"
+    lab: str = VIRTUAL
+    clock: str | None = None
+    sender_image: str | None = None
+    trace: str | None = None
+
+    def plan(
+        self, own_paths: Mapping[str, FilePath] | None = None, build: bool = True
+    ) -> tuple[Plan, dict[str, str]]:
+        """The plan that the words mean, and where each value of its path comes from.
+
+        ``own_paths``: files that names of paths mean first. ``build``: whether a stack
+        may be a file of the user's, which is compiled. Raises BadInputError for a word
+        that means nothing, or what another contradicts.
+        """
+        from farpath.run import make_plan, with_droppers, with_trace
+
+        clock = _clock(self.lab, self.clock)
+        region_s = units.parse_duration_s(self.region)
+        path, origins = self._path(own_paths or {})
+        hosts = None if self.era is None else eras.era_by_text(self.era)
+        seed = _seed(self.seed)
+        path, network = resolve_network(
+            *(path, self.topology, self.senders, self.reverse, self.ip),
+            keep_window=self.window is not None,
+        )
+        make = SCHEDULES[_choice("SCHEDULE", self.schedule, SCHEDULES)]
+        texts = network.stacks(inputs.parse_stacks(self.stack), self.schedule)
+        own = own_stacks([*texts, *network.reverse], self.lab) if build else {}
+        labels, reverse = (
+            [own[text].label if text in own else text for text in some]
+            for some in (texts, network.reverse)
+        )
+        schedule = network.schedule(make(labels, region_s), reverse)
+        plan = make_plan(path, schedule, seed, clock, hosts, tuple(own.values()), self.lab, network)
+        if self.acks is not None:
+            delayed = ACKS[_choice("ACKS", self.acks, ACKS)]
+            plan = dataclasses.replace(
+                plan, settings=dataclasses.replace(plan.settings, delayed_ack=delayed)
+            )
+        if self.drop is not None:
+            plan = with_droppers(plan, parse_droppers(self.drop))
+        if self.trace is not None:
+            plan = with_trace(plan, units.parse_trace_s(self.trace))
+        if self.sender_image is not None:
+            from farpath.lab.host_images import host_images
+
+            plan = dataclasses.replace(plan, images=host_images(self.sender_image, plan))
+        return plan, {**origins, **{name: path.sources[name] for name in network.raised}}
+
+    def _path(self, own_paths: Mapping[str, FilePath]) -> tuple[Path, dict[str, str]]:
+        words = {word: getattr(self, word) for word in _OF_PATH}
+        own = own_paths.get(self.path or "")
+        if own is None:
+            return inputs.resolve_path(self.path, **words)
+        if given := [word for word, text in words.items() if text is not None]:
+            raise BadInputError(
+                f"path {self.path} is an experiment's own: {given[0]} cannot be changed with it"
+            )
+        return inputs.load_path(own), {}
+
+    @classmethod
+    def of_options(cls, options: Sequence[str]) -> Asked:
+        """The inverse of :meth:`options`; BadInputError for what is no option of a run."""
+        names = {f"--{field.name.replace('_', '-')}": field.name for field in fields(cls)}
+        found: dict[str, str] = {}
+        for option in options:
+            name, equals, value = option.partition("=")
+            if name not in names or not equals:
+                raise BadInputError(
+                    f"'{option}' is no option of a run: give --rtt=164ms and the like; there are "
+                    f"{', '.join(names)}"
+                )
+            found[names[name]] = value
+        return cls(**found)
+
+    def options(self) -> tuple[str, ...]:
+        """The options that say this, defaults left out."""
+        return tuple(
+            f"--{field.name.replace('_', '-')}={value}"
+            for field in fields(self)
+            if (value := getattr(self, field.name)) != field.default
+        )
+
+
+def own_stacks(texts: Iterable[str], lab: str) -> dict[str, Stack]:
+    """The user's own stacks among some texts, built for the kernel of a lab."""
+    from farpath.lab import host
+    from farpath.lab.own import own_stack
+
+    build = partial(own_stack, kernel=host.kernel_to_build_for) if lab == HOST else own_stack
+    return {text: own for text in dict.fromkeys(texts) if (own := build(text))}
+
+
+def _choice(name: str, value: str, allowed: Iterable[str]) -> str:
+    if value not in allowed:
+        raise BadInputError(f"{name} is '{value}': it must be one of {', '.join(allowed)}")
+    return value
+
+
+@cache
+def _clocks() -> dict[str, tuple[str, ...]]:
+    """The clocks of each lab; its first is the one that is meant without another word."""
+    from farpath.lab import host, virtual
+
+    return {VIRTUAL: tuple(virtual.CLOCKS), HOST: host.CLOCKS}
+
+
+def check_lab(lab: str) -> str:
+    """A lab's name as it was given; BadInputError if there is none of that name."""
+    return _choice("LAB", lab, _clocks())
+
+
+def _clock(lab: str, clock: str | None) -> str:
+    allowed = _clocks()[check_lab(lab)]
+    if clock is None:
+        return allowed[0]
+    return _choice("CLOCK" if lab == VIRTUAL else f"CLOCK of LAB={lab}", clock, allowed)
+
+
+def _seed(text: str) -> int:
+    low, high = SEED_RANGE
+    if not (text.isascii() and text.isdigit() and len(text) <= 10 and low <= int(text) <= high):
+        raise BadInputError(f"SEED is '{text}': it must be a whole number from {low} to {high}")
+    return int(text)

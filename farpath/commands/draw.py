@@ -1,0 +1,46 @@
+"""``farpath draw``: a picture of the topology that a run would have, without any lab."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+from typing import Annotated
+
+import typer
+
+from farpath.errors import BadInputError
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    # Options of a run are read by farpath.asked, so that there is one list of them.
+    any_option = {"allow_extra_args": True, "ignore_unknown_options": True}
+    app.command(context_settings=any_option)(draw)
+
+
+def draw(
+    context: typer.Context,
+    record: Annotated[
+        FilePath | None, typer.Option(help="A record's directory: the topology it was of.")
+    ] = None,
+    out: Annotated[FilePath, typer.Option(help="A .png or .svg file.")] = FilePath("topology.png"),
+    text: Annotated[bool, typer.Option("--text", help="Print it as text instead.")] = False,
+) -> None:
+    """Draw a run's hosts, switches and links; takes the options of 'farpath run': --rtt=50ms."""
+    from farpath.asked import Asked
+    from farpath.figures import topology
+    from farpath.figures.save import FORMATS, save
+    from farpath.record import load_record
+
+    if record is not None and context.args:
+        raise BadInputError(f"--record is {record}: leave out {context.args[0]}, or the record")
+    if record is not None:
+        plan = load_record(record, verify=False).plan
+    else:
+        plan, _ = Asked.of_options(context.args).plan(build=False)
+    if text:
+        print(topology.as_text(plan), end="")
+        return
+    if out.suffix.removeprefix(".") not in FORMATS:
+        raise BadInputError(f"--out is '{out}': it must end with .{' or .'.join(FORMATS)}")
+    save(topology.draw(plan), out)
+    print(out)

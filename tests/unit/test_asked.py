@@ -1,0 +1,72 @@
+"""Asked: words of the command line, the plan they mean, and the options that say them."""
+
+from __future__ import annotations
+
+import pytest
+
+from farpath.asked import Asked
+from farpath.errors import BadInputError
+
+
+def test_nothing_asked_is_h_tcp_in_seven_regions_to_cern() -> None:
+    plan, origins = Asked().plan()
+    assert (plan.path.name, plan.stacks[0].label, plan.schedule.name) == (
+        *("cern", "htcp"),
+        "seven-regions",
+    )
+    assert origins["rtt_ms"].startswith("path cern (the default)")
+
+
+def test_options_say_what_was_asked_and_no_default() -> None:
+    asked = Asked(path="ufl", drop="every:1000", acks="each", stack="reno", seed="2")
+    assert asked.options() == (
+        *("--path=ufl", "--drop=every:1000", "--acks=each", "--stack=reno", "--seed=2"),
+    )
+    assert Asked.of_options(asked.options()) == asked
+    assert Asked().options() == ()
+
+
+def test_a_window_is_what_receivers_offer_at_most() -> None:
+    plan, origins = Asked(rtt="50ms", window="2MiB").plan()
+    assert plan.path.window_bytes == 2 << 20
+    assert origins["window_bytes"] == "given"
+
+
+def test_settings_of_hosts_stand_beside_the_paths_own() -> None:
+    for asked in (
+        Asked(sysctl="net.ipv4.tcp_sack=0"),
+        Asked(rtt="50ms", sysctl="net.ipv4.tcp_sack=0"),
+    ):
+        plan, _ = asked.plan()
+        assert plan.path.sysctl["net.ipv4.tcp_sack"] == "0"
+        assert "net.ipv4.tcp_rmem" in plan.path.sysctl
+    changed, _ = Asked(sysctl="net.ipv4.tcp_sack=0").plan()
+    assert changed.path.name == "cern-changed"
+
+
+@pytest.mark.parametrize(("acks", "delayed"), [("each", False), ("delayed", True), (None, True)])
+def test_acks_are_delayed_unless_each_packet_is_to_be_acknowledged(
+    acks: str | None, delayed: bool
+) -> None:
+    plan, _ = Asked(acks=acks).plan()
+    assert plan.settings.delayed_ack is delayed
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (Asked(acks="some"), "ACKS is 'some': it must be one of delayed, each"),
+        (Asked(sysctl="kernel.panic=1"), "SYSCTL is 'kernel.panic=1'"),
+        (Asked(sysctl="net.ipv4.tcp_sack"), "SYSCTL is 'net.ipv4.tcp_sack'"),
+        (Asked(sysctl="net/../kernel/panic=1"), "SYSCTL is"),
+        (Asked(window="1kB"), "WINDOW is '1kB', which is out of range"),
+        (Asked(window="100MB", path="cern"), "more than its own sysctl"),
+        (Asked(seed="0"), "SEED is '0'"),
+        (Asked(lab="moon"), "LAB is 'moon'"),
+    ],
+)
+def test_a_word_that_means_nothing_is_refused(asked: Asked, said: str) -> None:
+    with pytest.raises(BadInputError) as caught:
+        asked.plan()
+    assert said in caught.value.message
+    assert "\n" not in caught.value.message
