@@ -198,8 +198,8 @@ regress: setup
 reference: setup
 	@.venv/bin/farpath reference $${OUT:+"--out=$$OUT"}
 
-# Tests of one file share what they have made, and stay on one core
-ON_EVERY_CORE := --numprocesses=auto --maxprocesses=4 --dist=loadfile
+# Tests of one file share what they have made, and stay on one core; the longest begin first
+ON_EVERY_CORE := --numprocesses=auto --maxprocesses=4 --dist=loadgroup --no-loadscope-reorder
 
 check: $(VENV)
 	.venv/bin/ruff check .
@@ -208,12 +208,9 @@ check: $(VENV)
 	.venv/bin/shellcheck -x $(SHELL_SCRIPTS)
 	.venv/bin/pytest -q $(ON_EVERY_CORE) tests/unit
 
-# Where a Docker engine answers, its images too; their tests say if none does
+# Where a Docker engine answers, its images too: their tests build them, or say if none does
 test: setup check $(PAPER) $(NOTEBOOK)
 	@images/host-packages browser slurm
-	if [ "$$(LAB_RUNTIME= STACK= KERNEL_SRC= images/container runtime)" = docker ]; then
-		images/container build sender lab notebook
-	fi
 	.venv/bin/pytest $(ON_EVERY_CORE) tests --ignore=tests/unit
 
 base-image:
@@ -241,7 +238,7 @@ $(NOTEBOOK): $(VENV)
 
 test-host-lab: setup
 	@images/host-packages qemu
-	.venv/bin/pytest tests/hostlab
+	.venv/bin/pytest $(ON_EVERY_CORE) tests/hostlab
 
 bench: setup
 	@.venv/bin/farpath bench

@@ -14,6 +14,8 @@ import pytest
 PROJECT = FilePath(__file__).parents[2]
 #: An experiment of 40 virtual seconds.
 SHORT = ("RTT=164ms", "REGION=5s", "JSON=1")
+#: How long a command may take, as a limit for hangs: it may build all images.
+HANG_S = 5400
 Make = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -39,7 +41,7 @@ def container(*words: str, **environment: str) -> subprocess.CompletedProcess[st
         capture_output=True,
         text=True,
         check=False,
-        timeout=1800,
+        timeout=HANG_S,
     )
 
 
