@@ -199,7 +199,7 @@ reference: setup
 	@.venv/bin/farpath reference $${OUT:+"--out=$$OUT"}
 
 # Tests of one file share what they have made, and stay on one core; the longest begin first
-ON_EVERY_CORE := --numprocesses=auto --maxprocesses=4 --dist=loadgroup --no-loadscope-reorder
+ON_EVERY_CORE := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 check: $(VENV)
 	.venv/bin/ruff check .

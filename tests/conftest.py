@@ -18,31 +18,26 @@ MARKS = {
     "paper": ("lab", "paper"),
     "regress": ("lab",),
 }
-#: The folders whose tests take longest, so that no core waits for one of them at the end.
-FIRST = ("containers", "regress", "paper", "companion")
+#: What takes longest, so that no core waits for one of them at the end: the first builds
+#: containers' images, for which the others of its folder would wait.
+FIRST = ("containers/test_images", "regress", "paper", "companion")
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what boots a lab by where it stands, and say in which order and where all are run.
-
-    A file's tests share what they set up, and those of all containers their images: one
-    process of pytest-xdist has them.
-    """
+    """Mark what boots a lab by where it stands; what takes longest begins first."""
     for item in items:
-        folder = _folder(item)
-        for mark in MARKS.get(folder, ()):
+        for mark in MARKS.get(_place(item).partition("/")[0], ()):
             item.add_marker(mark)
-        item.add_marker(pytest.mark.xdist_group(folder if folder == "containers" else _place(item)))
-    items.sort(key=lambda item: [*FIRST, _folder(item)].index(_folder(item)))
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    place = _place(item)
+    return next((turn for turn, first in enumerate(FIRST) if place.startswith(first)), len(FIRST))
 
 
 def _place(item: pytest.Item) -> str:
     return str(item.path.relative_to(Path(__file__).parent).with_suffix(""))
-
-
-def _folder(item: pytest.Item) -> str:
-    return _place(item).partition("/")[0]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
