@@ -52,6 +52,9 @@ class Bound:
         """Whether a value, or its absence, is one that the baseline's kernel gives too."""
         return self.optional if value is None else self.low <= value <= self.high
 
+    def __str__(self) -> str:
+        return f"{self.low:g} to {self.high:g}{f', {OR_NONE}' if self.optional else ''}"
+
 
 @dataclass(frozen=True)
 class Known:
@@ -218,7 +221,9 @@ def _changed_metrics(was: Known, now: Known) -> list[str]:
 
 
 def _shown(found: Bound | None) -> str:
-    if found is None:
-        return "none"
-    value = "none" if found.value is None else f"{found.value:g}"
-    return f"{value} ({found.low:g} to {found.high:g}{', or none' if found.optional else ''})"
+    return "none" if found is None else f"{number(found.value)} ({found})"
+
+
+def number(value: float | None) -> str:
+    """A value for people, or that there is none."""
+    return "none" if value is None else f"{value:g}"

@@ -8,8 +8,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from farpath import __version__
+from farpath.regress.baseline import number
 from farpath.regress.compare import Compared
-from farpath.regress.verdict import State, Verdict, counts, number
+from farpath.regress.verdict import State, Verdict, counts
 from farpath.sheet import Sheet, as_markdown, as_text
 from farpath.tables import Grid
 

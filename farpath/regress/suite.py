@@ -7,7 +7,7 @@ import difflib
 import fnmatch
 import random
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -155,8 +155,3 @@ def _groups_of(stack: str) -> set[str]:
             + (f"; did you mean {near[0]}?" if near else "")
         )
     return {UDT if entry.kind == USER_SPACE else TCP}
-
-
-def titles(of: Iterable[Trial]) -> Mapping[str, str]:
-    """The titles of the cases of some trials, by name."""
-    return {trial.case.name: trial.case.title for trial in of}

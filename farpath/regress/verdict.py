@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from farpath.regress.baseline import Bound, Known
+from farpath.regress.baseline import Bound, Known, number
 
 
 class State(StrEnum):
@@ -30,10 +30,7 @@ class Difference:
     @property
     def bounds(self) -> str:
         """The bounds for people, or that there are none."""
-        before = self.before
-        if before is None:
-            return "none"
-        return f"{before.low:g} to {before.high:g}{', or none' if before.optional else ''}"
+        return "none" if self.before is None else str(self.before)
 
     @property
     def part(self) -> str:
@@ -47,11 +44,6 @@ class Difference:
         before = "none" if self.before is None else number(self.before.value)
         part = f" ({self.part})" if self.part else ""
         return f"{self.metric}: {before} -> {number(self.after)}{part}, bounds {self.bounds}"
-
-
-def number(value: float | None) -> str:
-    """A value for people, or that there is none."""
-    return "none" if value is None else f"{value:g}"
 
 
 @dataclass(frozen=True)
