@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from farpath.claims.look import Look, mean_mbps_of_regions, region
 from farpath.claims.registry import Registry
 from farpath.claims.verdict import Condition, within
-from farpath.experiment import PAPER
 from farpath.metrics import Summary
 from farpath.paper import UDT, paper_names
 
@@ -120,7 +119,7 @@ def _ranked(
     return Ruling(tuple(conditions), (f"{what}: {shown}; {among} among the named groups",))
 
 
-@RULES.decides("C1", PAPER)
+@RULES.decides("C1")
 def reno_is_slow(look: Look) -> Ruling:
     """CERN: the mean of Reno over that of the best of all stacks."""
     means = look.of(CERN, paper_names(), mean_mbps)
@@ -130,7 +129,7 @@ def reno_is_slow(look: Look) -> Ruling:
     )
 
 
-@RULES.decides("C2", PAPER)
+@RULES.decides("C2")
 def all_do_well_at_the_shortest_rtt(look: Look) -> Ruling:
     """Caltech: the least F of any stack; and its mean S below those of the others."""
     here, *others = look.means((CALTECH, UFL, CERN), stability)
@@ -159,33 +158,33 @@ def _along_the_rtt(look: Look, what: str, figure: Callable[[Summary], float]) ->
     )
 
 
-@RULES.decides("C3", PAPER)
+@RULES.decides("C3")
 def stability_worsens_with_rtt(look: Look) -> Ruling:
     """Mean S over stacks: Caltech < UFL < CERN."""
     return _along_the_rtt(look, "S", stability)
 
 
-@RULES.decides("C4", PAPER)
+@RULES.decides("C4")
 def fairness_worsens_with_rtt(look: Look) -> Ruling:
     """Mean F over stacks, of each stack's smallest: the paper's 0.77 is that of table 1."""
     return _along_the_rtt(look, "F", fairness)
 
 
-@RULES.decides("C5", PAPER)
+@RULES.decides("C5")
 def reno_does_not_recover(look: Look) -> Ruling:
     """CERN Reno: region 7's mean over the bottleneck's rate."""
     part = look.one(CERN, "Reno", lambda run: region(run, 7).mean_bps / run.rate_bps)
     return Ruling((Condition("Reno: region 7 over the bottleneck", part, "<", 0.8),))
 
 
-@RULES.decides("C6", PAPER)
+@RULES.decides("C6")
 def reno_extends_the_rtt(look: Look) -> Ruling:
     """CERN Reno: the 99th percentile of ping RTT over the base RTT."""
     part = look.one(CERN, "Reno", lambda run: run.rtt_p99_ms / run.base_rtt_ms)
     return Ruling(within("Reno: 99th percentile of RTT over base", part, 1.1, 1.5))
 
 
-@RULES.decides("C7", PAPER)
+@RULES.decides("C7")
 def htcp_is_steadier_and_fairer_than_reno(look: Look) -> Ruling:
     """CERN: S and smallest F of H-TCP beside Reno's."""
     pair = ("HTCP", "Reno")
@@ -198,7 +197,7 @@ def htcp_is_steadier_and_fairer_than_reno(look: Look) -> Ruling:
     )
 
 
-@RULES.decides("C8", PAPER)
+@RULES.decides("C8")
 def htcp_fills_the_buffer(look: Look) -> Ruling:
     """CERN HTCP: the largest ping RTT of regions 3 to 5."""
     rtt_ms = look.one(
@@ -207,7 +206,7 @@ def htcp_fills_the_buffer(look: Look) -> Ruling:
     return Ruling((Condition("HTCP: largest RTT of regions 3 to 5", rtt_ms, ">=", 300, "ms"),))
 
 
-@RULES.decides("C9", PAPER)
+@RULES.decides("C9")
 def fast_holds_the_rtt(look: Look) -> Ruling:
     """CERN: SD(RTT) of FAST below all others' and below 15 ms."""
     spread = look.of(CERN, paper_names(), lambda run: run.rtt_std_ms)
@@ -219,14 +218,14 @@ def fast_holds_the_rtt(look: Look) -> Ruling:
     )
 
 
-@RULES.decides("C10", PAPER)
+@RULES.decides("C10")
 def fasts_second_flow_lacks_its_share(look: Look) -> Ruling:
     """CERN FAST: F of region 2."""
     share = look.one(CERN, "Fast-TCP", lambda run: region(run, 2).fairness)
     return Ruling((Condition("Fast-TCP: F of region 2", share, "<", 0.8),))
 
 
-@RULES.decides("C11", PAPER)
+@RULES.decides("C11")
 def udt_compares_with_the_better_tcps(look: Look) -> Ruling:
     """CERN UDT: its mean beside H-TCP's, and its smallest F."""
     means = look.of(CERN, (UDT, "HTCP"), mean_mbps)
@@ -239,7 +238,7 @@ def udt_compares_with_the_better_tcps(look: Look) -> Ruling:
     )
 
 
-@RULES.decides("C12", PAPER)
+@RULES.decides("C12")
 def best_throughput(look: Look) -> Ruling:
     """CERN: the top three means among the TCP stacks."""
     means = look.of(CERN, _tcp(), mean_mbps)
@@ -247,7 +246,7 @@ def best_throughput(look: Look) -> Ruling:
     return Ruling((_ahead("mean", "Mbit/s", means, best, top=True),))
 
 
-@RULES.decides("C13", PAPER)
+@RULES.decides("C13")
 def poorest_throughput(look: Look) -> Ruling:
     """CERN: the bottom three means among all stacks."""
     means = look.of(CERN, paper_names(), mean_mbps)
@@ -267,20 +266,20 @@ def _taking_up_slack(look: Look, stacks: Collection[str]) -> tuple[Condition, ..
     )  # fmt: skip
 
 
-@RULES.decides("C14", PAPER)
+@RULES.decides("C14")
 def slow_recovery_as_flows_leave(look: Look) -> Ruling:
     """CERN, for each of the three: regions 5 to 7 beside regions 2 to 4."""
     return Ruling(_taking_up_slack(look, ("Reno", "HSTCP", "HSTCP-LP")))
 
 
-@RULES.decides("C15", PAPER)
+@RULES.decides("C15")
 def most_and_least_stable(look: Look) -> Ruling:
     """CERN: the ranking of S, the smallest first."""
     figures = look.of(CERN, paper_names(), stability)
     return _ranked("S", figures, ("HTCP", "BICTCP"), ("Reno", "HSTCP"), sign=-1)
 
 
-@RULES.decides("C16", PAPER)
+@RULES.decides("C16")
 def fairest_and_least_fair(look: Look) -> Ruling:
     """CERN: the ranking of the smallest F, the largest first."""
     figures = look.of(CERN, paper_names(), fairness)
@@ -288,7 +287,7 @@ def fairest_and_least_fair(look: Look) -> Ruling:
     return _ranked("min F", figures, ("HTCP", "BICTCP"), unfair, sign=1)
 
 
-@RULES.decides("C17", PAPER)
+@RULES.decides("C17")
 def udt_needs_twice_the_cpu(look: Look) -> Ruling:
     """CERN: MHz per Mbit/s of UDT over the mean of the TCP stacks."""
     cost = look.cpu_of(CERN, paper_names(), mhz_per_mbps)
@@ -296,7 +295,7 @@ def udt_needs_twice_the_cpu(look: Look) -> Ruling:
     return Ruling(within("MHz/Mbps of UDTv2 over TCP's mean", cost[UDT] / tcp, 1.5, 3))
 
 
-@RULES.decides("C18", PAPER)
+@RULES.decides("C18")
 def tcps_cost_about_the_same(look: Look) -> Ruling:
     """CERN: the spread of MHz per Mbit/s over the TCP stacks without HSTCP."""
     stacks = tuple(stack for stack in _tcp() if stack != "HSTCP")
@@ -305,14 +304,14 @@ def tcps_cost_about_the_same(look: Look) -> Ruling:
     return Ruling((Condition("MHz/Mbps: standard deviation over mean", part, "<", 0.15),))
 
 
-@RULES.decides("C29", PAPER)
+@RULES.decides("C29")
 def two_htcp_flows_share_equally(look: Look) -> Ruling:
     """CERN HTCP: F of region 2."""
     share = look.one(CERN, "HTCP", lambda run: region(run, 2).fairness)
     return Ruling((Condition("HTCP: F of region 2", share, ">=", 0.99),))
 
 
-@RULES.decides("C30", PAPER)
+@RULES.decides("C30")
 def reno_does_not_take_up_the_slack(look: Look) -> Ruling:
     """C5, and of C14 what it says of Reno."""
     return Ruling((*reno_does_not_recover(look).conditions, *_taking_up_slack(look, ("Reno",))))

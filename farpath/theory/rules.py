@@ -258,11 +258,3 @@ class Bic:
         self.probe = 0.0
         left = whole // 2 if whole <= self.low_window else whole - reduction
         return 1 - (left + 1) / window
-
-
-def bic_window(loss: float, smax: float = 32.0, beta: float = 0.125) -> float:
-    """sqrt(Smax (2 - beta) / 2 beta p): where additive increase takes most of the time.
-
-    Xu, Harfoush, Rhee, INFOCOM 2004, section IV, from memory.
-    """
-    return math.sqrt(smax * (2 - beta) / (2 * beta * loss))
