@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 import math
+import sys
 from pathlib import Path as FilePath
 
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath.campaign import Run
-from farpath.errors import BadInputError, LabFailedError
+from farpath.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.inputs import path_by_name
 from farpath.lab.images import PROJECT
 from farpath.metrics import Summary
