@@ -32,6 +32,7 @@ NOTEBOOK := .venv/farpath-notebook-installed
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/debian.sh
 
 .PHONY: help setup host-packages venv dev lock kernel stacks modules images rootfs-lab rootfs-sender \
+	rootfs-unpacker python python-notebook \
 	base-image containers notebook experiment draw paper paper-quick companion companion-quick \
 	cpu-figures regress reference test test-host-lab check bench clean clean-cache
 
@@ -156,6 +157,16 @@ rootfs-lab:
 rootfs-sender:
 	@$(call linked,images/rootfs sender,sender)
 
+# Of container images: what unpacks users' images there, and farpath's Python
+rootfs-unpacker:
+	@$(call linked,images/rootfs unpacker,unpacker)
+
+python: rootfs-lab
+	@$(call linked,images/lab/python,python)
+
+python-notebook: rootfs-lab
+	@$(call linked,images/lab/python notebook,python-notebook)
+
 # The options of a run that were given as variables
 asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--rate=$$RATE"} \
 	$${BUFFER:+"--buffer=$$BUFFER"} $${LOSS:+"--loss=$$LOSS"} $${DROP:+"--drop=$$DROP"} \
@@ -174,6 +185,7 @@ asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--r
 experiment:
 	@runtime=$$(images/container runtime)
 	if [ "$$runtime" = docker ]; then
+		images/container command
 		farpath=(images/container run)
 	else
 		$(MAKE) setup
