@@ -26,11 +26,12 @@ export $(ALLOWED)
 chosen = $(if $(filter-out 0 no false,$($(1))),$(2))
 
 VENV := .venv/farpath-installed
+DEV := .venv/farpath-dev-installed
 PAPER := .venv/farpath-paper-installed
 NOTEBOOK := .venv/farpath-notebook-installed
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/debian.sh
 
-.PHONY: help setup host-packages venv kernel stacks modules images rootfs-lab rootfs-sender \
+.PHONY: help setup host-packages venv dev lock kernel stacks modules images rootfs-lab rootfs-sender \
 	rootfs-unpacker python python-notebook \
 	base-image containers notebook experiment draw paper paper-quick companion companion-quick \
 	cpu-figures regress reference test test-host-lab check bench clean clean-cache
@@ -49,6 +50,7 @@ help:
 	make test         all checks and tests
 	make test-host-lab  tests of the host lab, on Debian's kernel in QEMU
 	make check        lint, types and unit tests: no kernel is started
+	make lock         the newest Python packages that pyproject.toml allows, into images/python
 	make bench        measure the figures of the design
 	make setup        what the targets above need: packages, .venv, kernel, root file systems
 	make kernel       the lab's kernel alone
@@ -94,22 +96,40 @@ setup: host-packages
 host-packages:
 	@images/host-packages
 
+# What runs need; tests and lint need more
 venv: $(VENV)
 	@:
 
-$(VENV): pyproject.toml
+dev: $(DEV)
+	@:
+
+# Packages by the locks of images/python, farpath itself from this clone
+installed = images/python/install .venv .venv/bin/python $(1) || \
+	{ echo "venv: the packages were not installed, as said above; check the network, then try again" >&2; exit 3; }
+
+$(VENV): $(wildcard images/python/*)
 	@for python in python3.13 python3.12 python3.11 python3; do
 		if "$$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
 			echo "venv: installing the Python packages for $$("$$python" --version)" >&2
 			"$$python" -m venv .venv
-			.venv/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' >&2 ||
-				{ echo "venv: pip failed, as said above; check the network, then run make venv" >&2; exit 3; }
+			$(call installed,base statistics)
+			images/python/add-farpath "$$PWD/.venv" "$$PWD"
 			touch $@
 			exit 0
 		fi
 	done
 	echo "venv: no Python 3.11 or later with venv here, found $$(python3 --version 2>&1 || true); install python3.11 and python3-venv" >&2
 	exit 3
+
+# Linters and what tests need
+$(DEV): $(VENV)
+	@echo "venv: installing what tests need" >&2
+	$(call installed,dev)
+	touch $@
+
+# The newest of all packages that pyproject.toml allows, for review
+lock: $(DEV)
+	@.venv/bin/python images/python/lock.py
 
 # build/ holds links to what is built in the cache, for the command line to find.
 linked = mkdir -p build; place=$$($(1)); ln -sfn "$$place" build/$(2)
@@ -181,8 +201,7 @@ draw: $(VENV)
 # Snakemake, which only campaigns need
 $(PAPER): $(VENV)
 	@echo "paper: installing Snakemake" >&2
-	.venv/bin/pip install --quiet --disable-pip-version-check --editable '.[paper]' >&2 ||
-		{ echo "paper: pip failed, as said above; check the network, then try again" >&2; exit 3; }
+	$(call installed,paper)
 	touch $@
 
 paper: setup $(PAPER)
@@ -213,7 +232,7 @@ reference: setup
 # Tests of one file share what they have made, and stay on one core; the longest begin first
 ON_EVERY_CORE := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
-check: $(VENV)
+check: $(DEV)
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy --strict farpath
@@ -244,11 +263,10 @@ notebook:
 # JupyterLab, which only notebooks need
 $(NOTEBOOK): $(VENV)
 	@echo "notebook: installing JupyterLab" >&2
-	.venv/bin/pip install --quiet --disable-pip-version-check --editable '.[notebook]' >&2 ||
-		{ echo "notebook: pip failed, as said above; check the network, then try again" >&2; exit 3; }
+	$(call installed,notebook)
 	touch $@
 
-test-host-lab: setup
+test-host-lab: setup $(DEV)
 	@images/host-packages qemu
 	.venv/bin/pytest $(ON_EVERY_CORE) tests/hostlab
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.campaign import Run, run_of
 from farpath.eras import era_by_text
-from farpath.errors import BadInputError
+from farpath.errors import BadInputError, MachineLacksError
 from farpath.inputs import path_by_name
 from farpath.metrics import Summary
 from farpath.path_model import PathModel, cost_of_means, cost_of_tables
@@ -238,8 +238,12 @@ def search_on(search: Search, count: int, workers: int, measure: Measure, tell: 
 
     Raises what a run raises; the trials before it are kept, and runs under way are ended.
     """
-    import optuna
-
+    try:
+        import optuna
+    except ImportError as error:
+        raise MachineLacksError(
+            "Optuna is missing: pip install 'farpath[fit]', or run 'make dev'"
+        ) from error
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     distributions = _distributions(search)
     trials = read_trials(search)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import sys
 from pathlib import Path as FilePath
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath.campaign import Run
-from farpath.errors import BadInputError, LabFailedError
+from farpath.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.inputs import path_by_name
 from farpath.lab.images import PROJECT
 from farpath.metrics import Summary
@@ -181,6 +182,14 @@ def test_damaged_trials_are_not_overwritten(directory: FilePath, text: str) -> N
     with pytest.raises(BadInputError, match=r"trials\.json"):
         search_on(load_search(directory), 1, 1, pretend, lambda _line: None)
     assert (directory / "trials.json").read_text() == text
+
+
+def test_without_optuna_it_is_said_what_to_install(
+    directory: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(MachineLacksError, match=r"Optuna is missing: .*'make dev'"):
+        search_on(load_search(directory), 1, 1, pretend, lambda _line: None)
 
 
 def test_a_search_shows_its_trials_by_cost_and_its_best_beside_published(
