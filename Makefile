@@ -185,7 +185,6 @@ asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--r
 experiment:
 	@runtime=$$(images/container runtime)
 	if [ "$$runtime" = docker ]; then
-		images/container command
 		farpath=(images/container run)
 	else
 		$(MAKE) setup

@@ -1,0 +1,175 @@
+"""The front door where nothing was installed: a container of bare Debian is the machine.
+
+It has git, make and Docker's client, the archives of this machine, a clone of the project, and
+the cache of this machine, so that no kernel is compiled again; what installs, finds and starts
+is all the project's own. Root has it, and a visitor without sudo; with the engine's socket and
+without; with an image of Debian at hand, as after a pull, and without.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path as FilePath
+
+import pytest
+
+from tests.containers.conftest import PROJECT, container, docker
+
+IMAGE = "farpath/bare"
+BASE = "farpath/debian:trixie-slim"
+#: The same image by a name that images/container does not look for.
+SPARE = "farpath/bare-base"
+SOCKET = FilePath("/var/run/docker.sock")
+CACHE = FilePath(
+    os.environ.get("FARPATH_CACHE")
+    or FilePath(os.environ.get("XDG_CACHE_HOME") or FilePath.home() / ".cache") / "farpath"
+)
+EXPERIMENT = ("make", "experiment", "RTT=164ms", "REGION=5s", "OUT=records")
+#: A limit for hangs: packages come from an archive elsewhere.
+LIMIT_S = 1200
+
+
+def has_image(name: str) -> bool:
+    return bool(docker("images", "--quiet", name))
+
+
+@pytest.fixture(scope="module")
+def machine() -> str:
+    """The image of the bare machine."""
+    if not has_image(SPARE):
+        if not has_image(BASE):
+            done = container("base")
+            assert done.returncode == 0, done.stderr
+        docker("tag", BASE, SPARE)
+    assert container("machine").returncode == 0
+    images = PROJECT / "images"
+    file = PROJECT / "tests/containers/bare/Dockerfile"
+    subprocess.run(
+        [
+            *("docker", "build", f"--file={file}", f"--build-arg=BASE_IMAGE={SPARE}"),
+            *("--tag", IMAGE, str(images)),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=LIMIT_S,
+    )
+    return IMAGE
+
+
+@contextmanager
+def only_image(name: str | None) -> Iterator[None]:
+    """Among what images/container looks for, that image of Debian, or none, is at hand."""
+    before = has_image(BASE)
+    if before and name is None:
+        docker("rmi", "--no-prune", BASE)
+    elif name is not None:
+        docker("tag", SPARE, name)
+    try:
+        yield
+    finally:
+        if before:
+            docker("tag", SPARE, BASE)
+        elif name is not None:
+            docker("rmi", "--no-prune", name)
+
+
+@pytest.fixture
+def clone(tmp_path: FilePath) -> FilePath:
+    """A clone of the project at a place that is the same in the bare machine."""
+    place = tmp_path / "farpath"
+    subprocess.run(["git", "clone", "--quiet", PROJECT, place], check=True, timeout=LIMIT_S)
+    subprocess.run(["chmod", "-R", "a+rwX", tmp_path], check=True)
+    for folder in tmp_path.parents:
+        if folder.stat().st_uid == os.getuid() and folder != FilePath("/"):
+            folder.chmod(folder.stat().st_mode | 0o111)
+    return place
+
+
+def on_bare_machine(
+    machine: str, clone: FilePath, *command: str, options: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command in the clone on a machine that is gone afterwards."""
+    return subprocess.run(
+        [
+            *("docker", "run", "--rm", "--init", f"--volume={clone}:{clone}"),
+            *(f"--workdir={clone}", *options, machine, *command),
+        ],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
+    )
+
+
+def with_cache(place: FilePath = CACHE) -> tuple[str, ...]:
+    return (f"--volume={place}:{place}", f"--env=FARPATH_CACHE={place}")
+
+
+def with_engine() -> tuple[str, ...]:
+    return (f"--volume={SOCKET}:{SOCKET}", f"--group-add={SOCKET.stat().st_gid}")
+
+
+def assert_table(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "Table 1: whole run, path cern" in done.stdout
+    assert "host-packages: installing" in done.stderr
+
+
+def test_root_without_an_engine_gets_the_table(machine: str, clone: FilePath) -> None:
+    done = on_bare_machine(machine, clone, *EXPERIMENT, options=with_cache())
+    assert_table(done)
+    assert "the lab runs as a process: no Docker engine answers" in done.stderr
+
+
+def test_root_with_an_engine_and_no_registry_gets_the_table_and_the_command(
+    machine: str, clone: FilePath
+) -> None:
+    docker("rmi", "--force", "farpath/lab", check=False)
+    script = (
+        f"{' '.join(EXPERIMENT)} && .venv/bin/farpath show records/cern-* && stat -c %u records/*"
+    )
+    with only_image(None):
+        done = on_bare_machine(
+            machine, clone, "bash", "-ec", script, options=(*with_cache(), *with_engine())
+        )
+    assert_table(done)
+    assert "the lab runs in a container: a Docker engine answers" in done.stderr
+    assert done.stdout.count("Table 1: whole run, path cern") == 2
+    assert done.stdout.splitlines()[-1] == "0", "the record belongs to the caller"
+
+
+@pytest.mark.parametrize("engine", [False, True])
+def test_a_visitor_without_sudo_is_told_the_one_command_before_anything_is_begun(
+    machine: str, clone: FilePath, engine: bool
+) -> None:
+    options = ("--user=visitor", *(with_engine() if engine else ()))
+    with only_image(None):
+        done = on_bare_machine(machine, clone, *EXPERIMENT, options=options)
+    assert done.returncode == 2
+    assert "packages are missing and there is no sudo; as root, run: apt-get install" in done.stderr
+    assert ("cannot be pulled" in done.stderr) == engine
+    for begun in ("kernel:", "rootfs", "venv:", "udtperf:"):
+        assert begun not in done.stderr
+
+
+def test_a_visitor_with_an_engine_and_an_image_of_debian_needs_nothing_installed(
+    machine: str, clone: FilePath, tmp_path: FilePath
+) -> None:
+    cache = tmp_path / "cache"
+    for part in ("kernel", "modules"):
+        shutil.copytree(CACHE / part, cache / part, symlinks=True)
+    subprocess.run(["chmod", "-R", "a+rwX", cache], check=True)
+    docker("rmi", "--force", "farpath/kernel", check=False)
+    options = ("--user=visitor", *with_cache(cache), *with_engine())
+    with only_image(BASE):
+        done = on_bare_machine(
+            machine, clone, "images/container", "build", "kernel", options=options
+        )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "this machine lacks tools (" in done.stderr
+    assert "container: made farpath/kernel" in done.stderr
