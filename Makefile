@@ -32,7 +32,7 @@ NOTEBOOK := .venv/farpath-notebook-installed
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/debian.sh
 
 .PHONY: help setup host-packages venv dev lock kernel stacks modules images rootfs-lab rootfs-sender \
-	rootfs-unpacker python python-notebook \
+	rootfs-unpacker python python-notebook bundle \
 	base-image containers notebook experiment draw paper paper-quick companion companion-quick \
 	cpu-figures regress reference test test-host-lab check bench clean clean-cache
 
@@ -57,6 +57,7 @@ help:
 	make stacks       the kernel and farpath's own stacks, as its modules
 	make modules      the same stacks for a kernel of yours: KDIR=<its build tree>
 	make images       the root file systems alone
+	make bundle       one file that runs farpath on machines without any of this, nor a network
 	make containers   the container images: sender, kernel, lab, notebook
 	make base-image   what they are built on, where no registry can be reached
 	make notebook     JupyterLab with notebooks/, in a container or without, on 127.0.0.1:8888
@@ -166,6 +167,11 @@ python: rootfs-lab
 
 python-notebook: rootfs-lab
 	@$(call linked,images/lab/python notebook,python-notebook)
+
+# One file that runs farpath on machines without any of this
+bundle: host-packages
+	@FARPATH_PROGRESS=lines $(MAKE) -j4 stacks rootfs-sender python
+	images/bundle/make
 
 # The options of a run that were given as variables
 asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--rate=$$RATE"} \

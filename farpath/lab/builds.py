@@ -35,6 +35,11 @@ def built(
     ``environment``: its own if not this process's. ``tell`` gets every line that it says
     on the way, of builds that take minutes.
     """
+    if not script.is_file():
+        raise MachineLacksError(
+            f"this farpath, {PROJECT}, came without what builds that "
+            f"({script.relative_to(PROJECT)}): use a clone of the project"
+        )
     said: list[str] = []
     with subprocess.Popen(
         [str(script), *arguments],

@@ -1,0 +1,144 @@
+"""The bundle on a machine with nothing: Debian's essential packages, no network, no root."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+
+from farpath.lab.images import PROJECT
+
+USER = 1000
+#: Five virtual seconds
+SHORT = ("run", "--rtt=164ms", "--region=5s", "--schedule=together", "--json")
+#: Binds this machine's devices and processes into the root $1, $1/home read-only but for
+#: its folder home where $2 says so, and runs the rest there as nobody's user.
+IN_ROOT = """
+root=$1 user=$2 bundle=$3
+shift 3
+mount --rbind /dev "$root/dev"
+mount --rbind /proc "$root/proc"
+if [ -n "$bundle" ]; then
+    mount --bind "$root/$bundle" "$root/$bundle"
+    mount -o remount,bind,ro "$root/$bundle"
+fi
+exec chroot $user "$root" /usr/bin/env -i PATH=/usr/bin:/bin HOME=/home/user \
+    sh -c 'umask 077; cd ~; exec "$@"' sh "$@"
+"""
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def result(done: subprocess.CompletedProcess[str]) -> Any:
+    """The JSON object that a run printed last."""
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def output(*command: str | FilePath) -> str:
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> FilePath:
+    """The root of a machine with nothing but a bundle in a user's home."""
+    root = tmp_path_factory.mktemp("machine") / "root"
+    bare = FilePath(output(PROJECT / "images" / "rootfs", "bare")) / "rootfs"
+    shutil.copytree(bare, root, symlinks=True)
+    bundle = FilePath(output("make", "--silent", "bundle").splitlines()[-1])
+    home = root / "home" / "user"
+    home.mkdir()
+    shutil.copy(bundle, home / "bundle.tar.gz")
+    (root / "tmp").chmod(0o1777)
+    if os.geteuid() == 0:
+        os.chown(home, USER, USER)
+    return root
+
+
+@pytest.fixture(scope="module")
+def run(machine: FilePath) -> Run:
+    """Runs a command on that machine; ``bundle``: what of it is read-only."""
+    rootless = [] if os.geteuid() == 0 else ["--map-root-user"]
+    namespaces = ["unshare", "--mount", "--net", *rootless]
+    if subprocess.run([*namespaces, "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("this machine allows no namespaces (unshare) to this user")
+    user = "" if rootless else f"--userspec={USER}:{USER}"
+
+    def run(*command: str, bundle: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*namespaces, "sh", "-ec", IN_ROOT, "sh", machine, user, bundle, *command],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def bundle(run: Run) -> str:
+    """Where the bundle stands there, unpacked with a strict umask and used once."""
+    done = run("tar", "xzf", "bundle.tar.gz")
+    assert done.returncode == 0, done.stderr
+    (name,) = run("sh", "-c", "ls -d farpath-*").stdout.split()
+    used = run(f"{name}/farpath", "stacks")
+    assert used.returncode == 0, used.stderr
+    assert "htcp" in used.stdout
+    return f"home/user/{name}"
+
+
+@pytest.fixture(scope="module")
+def there(run: Run, bundle: str) -> Any:
+    """A short run on that machine, of a bundle that cannot be written."""
+    return result(run(f"/{bundle}/farpath", *SHORT, bundle=bundle))
+
+
+def test_a_bundle_has_the_fingerprint_of_the_clone_and_its_record_that_name(
+    there: Any, tmp_path: FilePath
+) -> None:
+    here = json.loads(
+        output(PROJECT / ".venv/bin/farpath", *SHORT, f"--out={tmp_path}").splitlines()[-1]
+    )
+    assert there["fingerprint"] == here["fingerprint"]
+    assert there["metrics"] == here["metrics"]
+    assert FilePath(there["record"]).name == FilePath(here["record"]).name
+
+
+def test_its_second_run_comes_from_the_record_which_it_shows(
+    there: Any, run: Run, bundle: str
+) -> None:
+    assert result(run(f"/{bundle}/farpath", *SHORT, bundle=bundle))["cached"]
+    shown = run(f"/{bundle}/farpath", "show", there["record"], bundle=bundle)
+    assert shown.returncode == 0, shown.stderr
+    assert there["fingerprint"] in shown.stdout
+    drawn = run(f"/{bundle}/farpath", "draw", "--rtt=50ms", "--out=topology.png", bundle=bundle)
+    assert drawn.returncode == 0, drawn.stderr
+
+
+def test_it_writes_only_results_and_its_cache(there: Any, machine: FilePath, run: Run) -> None:
+    record = json.loads((machine / there["record"].lstrip("/") / "record.json").read_text())
+    assert record["provenance"]["runtime"] == "bundle"
+    done = run("find", ".", "-path", "./farpath-*", "-prune", "-o", "-type", "d", "-print")
+    top = {"/".join(place.split("/")[:3]) for place in done.stdout.split()} - {"."}
+    assert top <= {"./results", f"./results/{record_name(there)}", "./.cache", "./.cache/farpath"}
+    assert not list((machine / "tmp").iterdir())
+
+
+def record_name(there: Any) -> str:
+    return FilePath(there["record"]).name
+
+
+def test_what_would_have_to_be_compiled_is_refused_in_one_line(run: Run, bundle: str) -> None:
+    source = "printf 'int x;' >tcp_mine.c; exec \"$@\""
+    done = run("sh", "-c", source, "sh", f"/{bundle}/farpath", "run", "--stack=./tcp_mine.c")
+    assert done.returncode == 3
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("farpath:")]
+    assert "use a clone of the project" in line
+    assert "Traceback" not in done.stderr
