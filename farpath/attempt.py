@@ -9,17 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.errors import FarpathError
+from farpath.errors import FarpathError, StoppedError
 from farpath.plan import Plan
 from farpath.progress import STAGES, describe
 from farpath.run import Outcome, run
 
 #: How often who waits looks, so that an interruption gets through.
 LOOK_S = 0.2
-
-
-class StoppedError(FarpathError):
-    """The run was stopped by who began it; nothing half made is left."""
 
 
 @dataclass(frozen=True)

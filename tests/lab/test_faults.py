@@ -15,13 +15,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
-#: farpath as at a prompt: a shell starts background jobs with Ctrl-C ignored, and a
-#: test run may be one.
-START = (
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "from farpath.cli import main; main()"
-)
-FARPATH = [sys.executable, "-c", START]
+from tests.processes import interruptible
+
+FARPATH = [sys.executable, "-m", "farpath.cli"]
 LONG = ["run", "--path", "caltech", "--region", "60s", "--rate", "50Mbit/s"]
 SHORT = ["run", "--path", "caltech", "--region", "5s", "--rate", "50Mbit/s"]
 #: How long the machine may take to tidy up, in real seconds; nothing waits for it.
@@ -44,7 +40,7 @@ class Running:
         self.temporary.mkdir(exist_ok=True)
         self.out = directory / "results"
         self.process = subprocess.Popen(
-            [*FARPATH, *arguments, "--out", str(self.out)],
+            interruptible([*FARPATH, *arguments, "--out", str(self.out)]),
             env={**os.environ, "TMPDIR": str(self.temporary)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
