@@ -26,6 +26,9 @@ TUNING = ("cgroup.memory=nosocket,nokmem", "nohz=off")
 QUIET = ("quiet", "ipv6.disable_ipv6=1")
 #: Virtual seconds of silence beside the flows' end: network, end hosts, and pings of an idle path.
 OTHER_SILENCE_S = 120.0
+#: Virtual seconds in which an iperf3 has ended: some retransmission timeouts, each twice the one
+#: before (RFC 6298, section 5), and some round trips over a path with full buffers.
+BUSY_SILENCE_S, BUSY_ROUND_TRIPS = 5.0, 6
 INIT = "/usr/lib/farpath/init"
 
 
@@ -93,8 +96,15 @@ def guest_environment(images: Images, seed: int, memory_bytes: int) -> dict[str,
 
 
 def patience_with(plan: Plan) -> Patience:
-    """How long a plan's guest may be silent: flows end in silence, and pings wait for answers."""
-    return Patience(virtual_s=plan.grace_s + OTHER_SILENCE_S)
+    """How long a plan's guest may be silent: flows end in silence, and pings wait for answers.
+
+    An iperf3 that ends asks the time in a loop until its path has drained, which takes much CPU;
+    who only waits for a timer takes little.
+    """
+    return Patience(
+        busy_virtual_s=BUSY_SILENCE_S + BUSY_ROUND_TRIPS * plan.drain_s,
+        virtual_s=plan.grace_s + OTHER_SILENCE_S,
+    )
 
 
 @contextmanager
@@ -104,8 +114,7 @@ def play(
     """Run a plan in a fresh guest; what it brings back lives as long as the context.
 
     ``watch`` gets every event as it comes; what it raises ends the run. ``patience``: if not
-    what its plan takes. Raises
-    MachineLacksError before anything boots, LabFailedError for a guest that hangs,
+    what its plan takes. Raises MachineLacksError before anything boots, LabFailedError for a guest that hangs,
     panics or fails, CheckFailedError for one that is not what was asked.
     """
     machine.check_machine()

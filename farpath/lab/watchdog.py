@@ -33,11 +33,13 @@ class Patience:
     """How long a guest may go on without an event.
 
     ``real_s``: without any sign of life. ``cpu_s``: as long as it may compute while its virtual
-    clock stands still, or while none of its programs runs. ``virtual_s``: of its own time.
+    clock stands still, while none of its programs runs, or after ``busy_virtual_s`` of its own
+    time, in which a program may ask the time in a loop. ``virtual_s``: of its own time.
     """
 
     real_s: float = 120.0
     cpu_s: float = 20.0
+    busy_virtual_s: float = 600.0
     virtual_s: float = 600.0
 
 
@@ -132,11 +134,12 @@ class Watchdog:
         return self._clock.read_ns(self._pid) if self._clock else None
 
     def _look_at_progress(self, clock_ns: int, now_s: float) -> None:
-        """Alive is a guest whose clock and whose programs move."""
+        """Alive is a guest whose clock and whose programs move, for as long as they may."""
         activity = activity_of(self._pid)
         if self._last is not None:
             last_ns, last = self._last
-            if clock_ns == last_ns or activity.waits == last.waits:
+            late = (self.silence_s() or 0.0) > self._patience.busy_virtual_s
+            if late or clock_ns == last_ns or activity.waits == last.waits:
                 self._check_computed(activity.cpu_s - last.cpu_s)
                 return
         self._last, self._alive_s = (clock_ns, activity), now_s

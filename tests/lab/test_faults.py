@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path as FilePath
 
 import pytest
 
-from tests.processes import interruptible
+from farpath.lab import virtual
+from farpath.lab.images import find_images
+from farpath.lab.watchdog import Patience
+from tests.paths import SHORT as SHORT_PATH
+from tests.processes import await_true, interruptible
+
+from .conftest import single_flow
 
 FARPATH = [sys.executable, "-m", "farpath.cli"]
 LONG = ["run", "--path", "caltech", "--region", "60s", "--rate", "50Mbit/s"]
 SHORT = ["run", "--path", "caltech", "--region", "5s", "--rate", "50Mbit/s"]
-#: How long the machine may take to tidy up, in real seconds; nothing waits for it.
-TIDY_LIMIT_S = 30.0
-
-
-def await_true(what: Callable[[], bool]) -> None:
-    """Return once ``what`` holds; fail if it does not within the limit."""
-    deadline = time.monotonic() + TIDY_LIMIT_S
-    while not what():
-        assert time.monotonic() < deadline, "the machine was not tidy in time"
-        time.sleep(0.05)
 
 
 class Running:
@@ -105,7 +101,7 @@ def test_a_stopped_run_leaves_no_process_no_directory_and_no_record(
     running.process.send_signal(number)
     assert running.process.wait() == status
     running.await_tidy()
-    assert running.records() == []
+    assert list(running.out.iterdir()) == []
 
 
 def test_a_killed_run_leaves_no_process_and_the_next_one_sweeps_its_record(
@@ -119,6 +115,35 @@ def test_a_killed_run_leaves_no_process_and_the_next_one_sweeps_its_record(
     following = start(SHORT)
     assert following.process.wait() == 0
     assert [name for name in following.records() if name.startswith(".partial")] == []
+
+
+def test_a_flow_that_ends_slowly_is_not_taken_for_hanging(tmp_path: FilePath) -> None:
+    # iperf3 asks the time in a loop until a quarter of a second has passed, in 5 s of CPU
+    path = dataclasses.replace(SHORT_PATH, rate_bps=2_000_000, buffer_bytes=62_500)
+    plan = single_flow("reno", 2.0, path)
+    events: list[str] = []
+    with virtual.play(
+        plan,
+        find_images(),
+        tmp_path / "console.log",
+        lambda event: events.append(event["event"]),
+        Patience(real_s=30.0, cpu_s=1.0),
+    ):
+        assert events[-1] == "done"
+
+
+def test_a_fifo_where_the_console_log_goes_is_refused(start: Callable[..., Running]) -> None:
+    refused = start(SHORT)
+    _, said = refused.process.communicate()
+    assert refused.process.returncode == 0, said
+    (record,) = refused.records()
+    os.mkfifo(refused.out / f"{record}.console.log")
+    again = start([*SHORT, "--force"])
+    _, said = again.process.communicate()
+    assert again.process.returncode == 2
+    assert said.splitlines()[-1].endswith(
+        f"{record}.console.log is no regular file: remove it, or give another place with OUT"
+    )
 
 
 def test_a_guest_killed_half_way_fails_with_its_console_and_leaves_no_record(
