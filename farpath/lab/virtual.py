@@ -114,8 +114,8 @@ def play(
     """Run a plan in a fresh guest; what it brings back lives as long as the context.
 
     ``watch`` gets every event as it comes; what it raises ends the run. ``patience``: if not
-    what its plan takes. Raises MachineLacksError before anything boots, LabFailedError for a guest that hangs,
-    panics or fails, CheckFailedError for one that is not what was asked.
+    what its plan takes. Raises MachineLacksError before anything boots, LabFailedError for a
+    guest that hangs, panics or fails, CheckFailedError for one that is not what was asked.
     """
     machine.check_machine()
     images.check_stacks(plan.stacks)
