@@ -27,9 +27,10 @@ from .conftest import single_flow
 
 FARPATH = [sys.executable, "-m", "farpath.cli"]
 LONG = ["run", "--path", "caltech", "--region", "60s", "--rate", "50Mbit/s"]
+SHORT = ["run", "--path", "caltech", "--region", "5s", "--rate", "50Mbit/s"]
+BRIEF = [*SHORT, "--schedule", "together", "--stack", "reno"]
 #: Moments are drawn from it; each of so many kills is at another.
 SEED, KILLS = 2026, 4
-SHORT = ["run", "--path", "caltech", "--region", "5s", "--rate", "50Mbit/s"]
 
 
 class Running:
@@ -147,12 +148,12 @@ def test_a_flow_that_ends_slowly_is_not_taken_for_hanging(tmp_path: FilePath) ->
 
 
 def test_a_fifo_where_the_console_log_goes_is_refused(start: Callable[..., Running]) -> None:
-    refused = start(SHORT)
+    refused = start(BRIEF)
     _, said = refused.process.communicate()
     assert refused.process.returncode == 0, said
     (record,) = refused.records()
     os.mkfifo(refused.out / f"{record}.console.log")
-    again = start([*SHORT, "--force"])
+    again = start([*BRIEF, "--force"])
     _, said = again.process.communicate()
     assert again.process.returncode == 2
     assert said.splitlines()[-1].endswith(
@@ -172,7 +173,7 @@ def test_killed_at_any_moment_a_run_leaves_nothing_after_the_next_command(
             os.kill(process, signal.SIGKILL)
         killed.process.communicate()
         await_true(lambda killed=killed: not killed.guest_pids())
-    following = start([*SHORT, "--stack=reno"])
+    following = start(BRIEF)
     _, said = following.process.communicate()
     assert following.process.returncode == 0, said
     following.await_tidy()
@@ -196,7 +197,7 @@ def test_a_run_is_the_same_in_other_surroundings_and_its_record_is_its_callers(
     core = str(min(os.sched_getaffinity(0)))
     words = [word.format(core=core) for word in prefix]
     done = subprocess.run(
-        [*words, *FARPATH, *SHORT, "--json", "--out", str(tmp_path / "results")],
+        [*words, *FARPATH, *BRIEF, "--json", "--out", str(tmp_path / "results")],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -210,20 +211,20 @@ def test_a_run_is_the_same_in_other_surroundings_and_its_record_is_its_callers(
 
 @pytest.fixture(scope="module")
 def usual(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The short run's fingerprint in this test's own surroundings."""
+    """The brief run's fingerprint in this test's own surroundings."""
     out = tmp_path_factory.mktemp("usual")
     done = subprocess.run(
-        [*FARPATH, *SHORT, "--json", "--out", str(out)], capture_output=True, text=True, check=True
+        [*FARPATH, *BRIEF, "--json", "--out", str(out)], capture_output=True, text=True, check=True
     )
     return str(json.loads(done.stdout.splitlines()[-1])["fingerprint"])
 
 
 def with_mounts(script: str, place: FilePath, out: FilePath) -> subprocess.CompletedProcess[str]:
-    """The short run after a script's mounts in a mount namespace of its own; $1 is a place."""
+    """The brief run after a script's mounts in a mount namespace of its own; $1 is a place."""
     place.mkdir()
     command = ["unshare", "--mount", "sh", "-ec", f'{script}; shift; exec "$@"', "sh", str(place)]
     return subprocess.run(
-        [*command, *FARPATH, *SHORT, "--json", "--out", str(out)],
+        [*command, *FARPATH, *BRIEF, "--json", "--out", str(out)],
         capture_output=True,
         text=True,
         check=False,
