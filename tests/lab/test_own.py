@@ -280,12 +280,12 @@ def test_an_interrupted_compilation_leaves_no_process(tmp_path: FilePath) -> Non
 
 
 def naming(place: FilePath) -> list[str]:
-    """The command lines of processes that name a place."""
+    """The command lines of processes that name a place or work in it."""
     lines = []
     for process in FilePath("/proc").glob("[0-9]*"):
         with suppress(OSError):
             line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            if str(place) in line:
+            if str(place) in line or (process / "cwd").readlink().is_relative_to(place):
                 lines.append(line)
     return lines
 
