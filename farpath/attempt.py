@@ -9,17 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.errors import FarpathError
+from farpath.errors import FarpathError, StoppedError
 from farpath.plan import Plan
 from farpath.progress import STAGES, describe
 from farpath.run import Outcome, run
 
 #: How often who waits looks, so that an interruption gets through.
 LOOK_S = 0.2
-
-
-class StoppedError(FarpathError):
-    """The run was stopped by who began it; nothing half made is left."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +44,7 @@ class Attempt:
         self.error: FarpathError | None = None
         self._plan, self._out, self._told, self._ended = plan, out, told, ended
         self._began_s: float | None = None
+        self._part = 0.0
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="farpath-attempt", daemon=True)
 
@@ -92,6 +89,7 @@ class Attempt:
             self._began_s = now_s if self._began_s is None else self._began_s
             duration_s = self._plan.schedule.duration_s
             note = describe(t_s, duration_s, now_s - self._began_s)
-            self._told(Stage(min(1.0, t_s / duration_s), note))
+            self._part = min(1.0, t_s / duration_s)
+            self._told(Stage(self._part, note))
         elif note := STAGES.get(event["event"], "").format(**event):
-            self._told(Stage(1.0 if event["event"] == "done" else 0.0, note))
+            self._told(Stage(1.0 if event["event"] == "done" else self._part, note))

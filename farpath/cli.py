@@ -10,8 +10,10 @@ import dataclasses
 import json
 import signal
 import sys
+import tempfile
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path as FilePath
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -21,6 +23,7 @@ import typer
 from farpath.asked import DEFAULT_REGION, DEFAULT_STACK
 from farpath.commands import campaign, draw, fit, packetdrill, paper, regress, site
 from farpath.errors import BadInputError, FarpathError
+from farpath.leftovers import sweep_shares
 from farpath.plan import HOST
 from farpath.schedule import SEVEN_REGIONS
 
@@ -365,16 +368,28 @@ def _stop(number: int, _frame: FrameType | None) -> NoReturn:
     raise SystemExit(128 + number)
 
 
+def _sweep_temporary_files() -> None:
+    """Remove what killed runs left among temporary files, and say so."""
+    with suppress(OSError):
+        for share in sweep_shares(FilePath(tempfile.gettempdir())):
+            print(f"farpath: removed {share}, left by a killed run", file=sys.stderr)
+
+
 def _on_one_line(text: str) -> str:
     """A text that may repeat what was given, its line ends and control characters escaped."""
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def main() -> None:
-    """Entry point: errors become one line and an exit status, never a traceback."""
+    """Entry point: errors become one line and an exit status, never a traceback.
+
+    A shell without job control starts what is in its background with SIGINT ignored, so that a
+    terminal's Ctrl-C ends only what is in its foreground; that stays so.
+    """
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     try:
+        _sweep_temporary_files()
         status = app(standalone_mode=False) or 0
         # Some versions of typer return the status of an interruption, others raise.
         if status == INTERRUPTED:

@@ -42,3 +42,7 @@ class CheckFailedError(FarpathError):
     """A read-back or a result differs from what was asked for."""
 
     exit_status = 5
+
+
+class StoppedError(FarpathError):
+    """The run was stopped by who began it; nothing half made is left."""

@@ -10,17 +10,24 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path as FilePath
+from typing import IO
 
 from farpath.errors import BadInputError
-from farpath.plan import PLAN_FILE
+from farpath.places import open_regular
+from farpath.plan import CODE_DIR
 
 PARTIAL = ".partial-"
 #: How the directories that host and guest share are called, in the place for
 #: temporary files.
 SHARE = "farpath-"
+#: The guest's own code in such a directory, of which no other directory has a copy.
+GUEST = FilePath("farpath", "guest")
+#: Real seconds for which whoever sweeps may hold a lock, and between two looks.
+SWEEP_LIMIT_S, LOOK_S = 0.5, 0.02
 
 
 @contextmanager
@@ -44,37 +51,73 @@ def alone(lock: FilePath, doing: str) -> Iterator[None]:
 
     Raises BadInputError that names the process which is ``doing`` it already.
     """
-    with lock.open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            raise BadInputError(
-                f"process {file.read().strip() or 'another'} {doing} already: wait for it, or "
-                "give another place with OUT"
-            ) from None
+    with _taken(lock, doing) as file:
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
         try:
             yield
         finally:
-            lock.unlink(missing_ok=True)
+            if _stands_at(file.fileno(), lock):
+                lock.unlink(missing_ok=True)
 
 
-def _is_free(place: FilePath) -> bool:
-    """Whether no process holds a file or directory; False if it is gone by now."""
+def _taken(lock: FilePath, doing: str) -> IO[str]:
+    """Open the file at a lock's place, made if there is none, and lock it (flock(2))."""
+    end_s = time.monotonic() + SWEEP_LIMIT_S
+    while True:
+        file = os.fdopen(open_regular(lock, os.O_APPEND), "a+")
+        taken = _lock(file.fileno())
+        # Between the two calls its holder may have removed it, and another made a new one.
+        if _stands_at(file.fileno(), lock):
+            if taken:
+                return file
+            if time.monotonic() > end_s:
+                with file:
+                    file.seek(0)
+                    raise BadInputError(
+                        f"process {file.read().strip() or 'another'} {doing} already: wait for "
+                        "it, or give another place with OUT"
+                    )
+            time.sleep(LOOK_S)
+        file.close()
+
+
+def _lock(handle: int) -> bool:
+    """Lock an open file or directory without waiting; False if another process holds it."""
     try:
-        handle = os.open(place, os.O_RDONLY)
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _stands_at(handle: int, place: FilePath) -> bool:
+    """Whether an open file is still the one that its place names."""
+    try:
+        return os.path.samestat(os.fstat(handle), place.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _removed_if_free(place: FilePath) -> bool:
+    """Remove a file or directory that no process holds, held meanwhile; whether it was."""
+    try:
+        handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not _lock(handle) or not _stands_at(handle, place):
+            return False
+        if place.is_dir():
+            shutil.rmtree(place, ignore_errors=True)
+        else:
+            place.unlink(missing_ok=True)
     except OSError:
         return False
     finally:
         os.close(handle)
-    return True
+    return not place.exists()
 
 
 @contextmanager
@@ -95,25 +138,19 @@ def fresh_partial(out: FilePath) -> Iterator[FilePath]:
 
 def sweep_partials(out: FilePath) -> list[FilePath]:
     """Remove half-made records whose maker is gone; returns what was removed."""
-    return _removed(sorted(out.glob(f"{PARTIAL}*")))
+    return _removed(out.glob(f"{PARTIAL}*"))
 
 
 def sweep_shares(place: FilePath) -> list[FilePath]:
-    """Remove shared directories of dead runs, known by the plan in them."""
-    found = sorted(place.glob(f"{SHARE}*"))
-    return _removed([share for share in found if (share / PLAN_FILE).is_file()])
+    """Remove shared directories of dead runs, known by the guest's code in them."""
+    shares = place.glob(f"{SHARE}*")
+    return _removed(share for share in shares if (share / CODE_DIR / GUEST).is_dir())
 
 
 def sweep_locks(out: FilePath) -> list[FilePath]:
     """Remove lock files of records that nobody makes any more."""
-    free = [lock for lock in sorted(out.glob(".*.lock")) if _is_free(lock)]
-    for lock in free:
-        lock.unlink(missing_ok=True)
-    return free
+    return _removed(out.glob(".*.lock"))
 
 
-def _removed(directories: list[FilePath]) -> list[FilePath]:
-    free = [directory for directory in directories if _is_free(directory)]
-    for directory in free:
-        shutil.rmtree(directory, ignore_errors=True)
-    return [directory for directory in free if not directory.exists()]
+def _removed(places: Iterable[FilePath]) -> list[FilePath]:
+    return [place for place in sorted(places) if _removed_if_free(place)]

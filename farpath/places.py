@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,6 +47,18 @@ def explained(place: FilePath) -> Iterator[None]:
                 f"{place} cannot be written ({error.strerror}): give another place with OUT"
             ) from error
         raise
+
+
+def open_regular(file: FilePath, flags: int = 0) -> int:
+    """Open a regular file to read and write it, made if there is none; its descriptor.
+
+    Raises BadInputError for a fifo, which would wait for ever, a device and the like.
+    """
+    handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | flags, 0o666)
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return handle
+    os.close(handle)
+    raise BadInputError(f"{file} is no regular file: remove it, or give another place with OUT")
 
 
 def write_bytes(file: FilePath, data: bytes) -> None:

@@ -47,6 +47,9 @@ PINGER = "pinger"
 #: The one that sends a path's background traffic; it runs no container.
 BACKGROUND = "background"
 
+#: How long flows may overrun the schedule's end: iperf3 closes a test and exchanges results in
+#: some round trips, and what it lost at the end takes some more.
+GRACE_S, GRACE_ROUND_TRIPS = 60.0, 4
 #: A lab of one flow starts in this much. In 8 MiB less it runs out of memory, and in half
 #: of it its kernel may look for free pages for ever.
 LEAST_MEMORY_BYTES = 64 << 20
@@ -189,6 +192,18 @@ class Plan:
     def pinged_bottlenecks(self) -> int:
         """How many bottlenecks a ping passes on its way there and back."""
         return self.bottlenecks + bool(self.schedule.reverse)
+
+    @property
+    def drain_s(self) -> float:
+        """How long what is on its way can take: the longest round trip, and all full buffers."""
+        longest_ms = max([self.path.rtt_ms, *(sender.rtt_ms for sender in self.senders)])
+        buffer_s = 8 * self.path.buffer_bytes / self.path.rate_bps
+        return longest_ms / 1e3 + self.pinged_bottlenecks * buffer_s
+
+    @property
+    def grace_s(self) -> float:
+        """How long flows may overrun the schedule's end: to close a test takes round trips."""
+        return GRACE_S + GRACE_ROUND_TRIPS * self.drain_s
 
     def host_rtt_ms(self, host: str) -> float:
         """Base RTT between a sending host and its receiver."""

@@ -17,6 +17,7 @@ STAGES = {
     "network-ready": "network built",
     "hosts-ready": "end hosts started",
     "idle-pings": "idle path verified",
+    "waiting": "waiting for the next event, {silence_s:.2f} virtual s after the last",
     "done": "reading the record",
 }
 

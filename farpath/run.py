@@ -7,7 +7,8 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -16,7 +17,7 @@ from farpath import __version__
 from farpath.dropper import Dropper
 from farpath.era import Era
 from farpath.eras import era_by_text
-from farpath.errors import BadInputError
+from farpath.errors import BadInputError, StoppedError
 from farpath.identity import code_identity, source_identity
 from farpath.lab import host, virtual
 from farpath.lab.images import PROJECT, Images, find_images
@@ -219,7 +220,7 @@ def run(
     ``images``: what the lab boots, if not what was built for the project. ``pictures``:
     whether figure and page are made too, which take a second and 5 MB. The record is made
     beside its place and renamed into it. Raises what the lab and the checks raise; then
-    nothing is left but the console's log.
+    nothing is left but the console's log, and where it was interrupted not even that.
     """
     if images is None:
         images = host.find_images(plan) if plan.settings.lab == HOST else find_images()
@@ -233,14 +234,25 @@ def run(
         lock = out / f".{name}.lock"
         with alone(lock, f"is making this record in {out}"):
             sweep_partials(out)
-            with fresh_partial(out) as partial:
-                wall_s = _fill(partial, plan, images, out / f"{name}.console.log", watch, pictures)
+            log = out / f"{name}.console.log"
+            with fresh_partial(out) as partial, _kept_for_failures(log):
+                wall_s = _fill(partial, plan, images, log, watch, pictures)
                 partial.chmod(0o755)
                 if place.exists():
                     place.rename(partial / "replaced")
                 partial.rename(place)
                 shutil.rmtree(place / "replaced", ignore_errors=True)
     return Outcome(place, cached=False, wall_s=wall_s)
+
+
+@contextmanager
+def _kept_for_failures(log: FilePath) -> Iterator[None]:
+    """Remove the console's log of a run that somebody ended: it tells of no fault."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, StoppedError):
+        log.unlink(missing_ok=True)
+        raise
 
 
 def _fill(

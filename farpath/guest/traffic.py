@@ -20,9 +20,6 @@ from farpath.plan import PINGER, Plan
 from farpath.schedule import Flow
 from farpath.stack import IMAGE, IPERF3
 
-#: How long a flow may overrun its end, in virtual seconds: iperf3 needs some
-#: round trips to close a test and exchange results.
-GRACE_S = 60.0
 #: How long a flow's receiver may take to wait on its port, in virtual seconds, in
 #: which computing costs nothing.
 LISTEN_LIMIT_S = 10.0
@@ -108,9 +105,7 @@ class Traffic:
 
     def await_idle_path(self) -> None:
         """Let the path empty: full buffers and whatever is on its way."""
-        path, buffers = self.plan.path, len(self.network.layout.bottlenecks)
-        longest_ms = max([path.rtt_ms, *(sender.rtt_ms for sender in self.plan.senders)])
-        time.sleep(longest_ms / 1e3 + buffers * 8 * path.buffer_bytes / path.rate_bps)
+        time.sleep(self.plan.drain_s)
 
     def ping_idle_path(self, count: int, label: str = "ping-idle") -> str:
         """What ping says of the path without any traffic."""
@@ -233,7 +228,7 @@ class Traffic:
             self._check_running()
             act()
         self.background.end()
-        self._await_end(epoch_s + self.plan.schedule.duration_s + GRACE_S)
+        self._await_end(epoch_s + self.plan.schedule.duration_s + self.plan.grace_s)
         self.tracers.end()
         for sampler in samplers:
             sampler.close()
@@ -244,6 +239,8 @@ class Traffic:
         while self.running:
             if time.monotonic() > end_s:
                 late = ", ".join(self.titles[label] for label, _ in self.running)
-                raise TrafficError(f"{late} did not end within {GRACE_S:g} s of the schedule")
+                raise TrafficError(
+                    f"{late} did not end within {self.plan.grace_s:.0f} s of the schedule"
+                )
             time.sleep(0.05)
             self._check_running()

@@ -52,11 +52,16 @@ def built(
     ) as script_process:
         assert script_process.stdout is not None
         assert script_process.stderr is not None
-        # The script prints its one line when all is done.
-        for line in script_process.stderr:
-            said.append(line.rstrip("\n"))
-            tell(said[-1])
-        place = script_process.stdout.read().strip()
+        try:
+            # The script prints its one line when all is done.
+            for line in script_process.stderr:
+                said.append(line.rstrip("\n"))
+                tell(said[-1])
+            place = script_process.stdout.read().strip()
+        except BaseException:
+            # Interrupted: what it has begun ends with it
+            script_process.terminate()
+            raise
     if script_process.returncode == 0:
         return FilePath(place)
     *before, last = [line for line in said if line.strip()] or [f"{script} said nothing"]

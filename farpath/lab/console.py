@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import selectors
-import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -53,10 +52,6 @@ VERDICTS = (
 )
 
 
-class Hang(Exception):
-    """The console said nothing for longer than allowed."""
-
-
 def verdict(tail: str) -> Verdict | None:
     """What a console's tail says went wrong, if it is something known."""
     return next((known for known in VERDICTS if known.mark in tail), None)
@@ -65,31 +60,25 @@ def verdict(tail: str) -> Verdict | None:
 class Console:
     """Lines of a guest's console, each written to the log before it is handed on."""
 
-    def __init__(self, stream: IO[bytes], log: IO[bytes], quiet_limit_s: float) -> None:
+    def __init__(self, stream: IO[bytes], log: IO[bytes]) -> None:
         self._stream = stream
         self._log = log
-        self._quiet_limit_s = quiet_limit_s
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
 
     def tail(self) -> str:
         """The last lines, for an error's detail."""
         return "\n".join(self._tail)
 
-    def lines(self) -> Iterator[str]:
-        """Every line until the guest ends; raises Hang after too long a silence.
-
-        Silence counts real time: a guest in virtual time always has something to
-        say, since its schedule reports every virtual second.
-        """
+    def lines(self, pause_s: float) -> Iterator[str | None]:
+        """Every line until the guest ends, and None after each pause of so much real time."""
         pending = b""
-        deadline = time.monotonic() + self._quiet_limit_s
         with selectors.DefaultSelector() as selector:
             selector.register(self._stream, selectors.EVENT_READ)
             while True:
-                if not selector.select(max(0.0, deadline - time.monotonic())):
-                    raise Hang
+                if not selector.select(pause_s):
+                    yield None
+                    continue
                 chunk = os.read(self._stream.fileno(), 65_536)
-                deadline = time.monotonic() + self._quiet_limit_s
                 self._log.write(chunk)
                 self._log.flush()
                 *complete, pending = (pending + chunk).split(b"\n")

@@ -42,6 +42,17 @@ def section(elf: bytes, wanted: bytes) -> bytes:
     return b""
 
 
+def symbol(elf: bytes, wanted: bytes) -> int | None:
+    """The address of a symbol, None if the file names none so."""
+    names = section(elf, b".strtab")
+    for name, _info, _other, _section, address, _size in struct.iter_unpack(
+        "<I2BH2Q", section(elf, b".symtab")
+    ):
+        if names.startswith(wanted + b"\0", name):
+            return int(address)
+    return None
+
+
 def _sections(elf: bytes) -> Iterator[tuple[bytes, int, int]]:
     """Name, place and length of each section."""
     (table,) = struct.unpack_from("<Q", elf, 40)  # e_shoff

@@ -20,6 +20,7 @@ from farpath.errors import BadInputError, MachineLacksError
 from farpath.guest.packetdrill import ORDERS, RUNNER, TIMES
 from farpath.lab import elf, machine, process, virtual
 from farpath.lab.images import PROJECT, Images
+from farpath.lab.watchdog import VirtualClock
 from farpath.plan import PACKETDRILL_DIR
 
 TOOL = "packetdrill"
@@ -111,7 +112,8 @@ def run_scripts(
     with machine.reserved_core() as core, process.shared_directory(images, None) as share:
         _fill(share / PACKETDRILL_DIR, tool, folder, list(scripts))
         command = virtual.guest_command(images, core, GUEST_BYTES, ipv6=True)
-        process.run_guest(command, environment, share, log, take)
+        clock = VirtualClock(images.linux)
+        process.run_guest(command, environment, share, log, take, clock=clock)
     return tuple(found)
 
 

@@ -16,9 +16,11 @@ from typing import Any
 
 from farpath.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.lab import machine
-from farpath.lab.console import Console, Hang, verdict
+from farpath.lab.console import Console, verdict
 from farpath.lab.images import PROJECT, Images
+from farpath.lab.watchdog import LOOK_S, Hang, Patience, VirtualClock, Watchdog
 from farpath.leftovers import held
+from farpath.places import open_regular
 from farpath.plan import (
     CODE_DIR,
     IMAGES_DIR,
@@ -32,9 +34,9 @@ from farpath.plan import (
 )
 from farpath.stack import IMAGE
 
-#: A guest that says nothing for so much real time hangs; it reports every second of
-#: its own, and the slowest run seen needed 3 s of real time for one.
-QUIET_LIMIT_S = 120.0
+#: Real seconds between two words to who watches, of a guest that works and says nothing.
+WAITING_S = 30.0
+PATIENCE = Patience()
 #: Events of the guest that decide what a run's end means.
 DECIDING = ("done", "failed", "mismatch", "refused", "traffic-failed")
 
@@ -114,16 +116,26 @@ def _end(guest: subprocess.Popen[bytes]) -> None:
     guest.wait()
 
 
-def _follow(console: Console, watch: Watch) -> dict[str, Any]:
-    """Read the console to its end; returns the guest's last event that decides."""
+def _follow(console: Console, watch: Watch, watchdog: Watchdog) -> dict[str, Any]:
+    """Read the console to its end; returns the guest's last event that decides.
+
+    Raises Hang for a guest that makes no progress. Of one that does and says nothing, ``watch``
+    is told now and then.
+    """
     last: dict[str, Any] = {}
-    for line in console.lines():
-        event = parse_event(line)
-        if event is None:
-            continue
-        watch(event)
-        if event["event"] in DECIDING:
-            last = event
+    told_s = time.monotonic()
+    for line in console.lines(LOOK_S):
+        event = None if line is None else parse_event(line)
+        if event is not None:
+            watchdog.feed()
+            watch(event)
+            told_s = time.monotonic()
+            if event["event"] in DECIDING:
+                last = event
+        elif watchdog.look() and time.monotonic() - told_s > WAITING_S:
+            told_s = time.monotonic()
+            if (silence_s := watchdog.silence_s()) is not None:
+                watch({"event": "waiting", "silence_s": silence_s})
     return last
 
 
@@ -154,14 +166,17 @@ def run_guest(
     share: FilePath,
     log: FilePath,
     watch: Watch,
+    patience: Patience = PATIENCE,
+    clock: VirtualClock | None = None,
 ) -> RawRun:
     """Start a guest in its shared directory, follow it to its end and judge that.
 
-    Raises LabFailedError for a guest that hangs, panics or fails, CheckFailedError for
-    one that is not what was asked, and what ``watch`` raises; then it is killed.
+    ``clock``: its virtual clock, if it has one. Raises LabFailedError for a guest that hangs,
+    panics or fails, CheckFailedError for one that is not what was asked, and what ``watch``
+    raises; then it is killed.
     """
     started = time.monotonic()
-    with log.open("wb") as logged:
+    with os.fdopen(open_regular(log, os.O_TRUNC), "wb") as logged:
         guest = subprocess.Popen(
             command,
             cwd=share,
@@ -172,15 +187,14 @@ def run_guest(
             start_new_session=True,
         )
         assert guest.stdout is not None
-        console = Console(guest.stdout, logged, QUIET_LIMIT_S)
+        console = Console(guest.stdout, logged)
         try:
-            last = _follow(console, watch)
+            last = _follow(console, watch, Watchdog(guest.pid, patience, clock))
             usage = os.wait4(guest.pid, 0)
             guest.returncode = os.waitstatus_to_exitcode(usage[1])
-        except Hang:
+        except Hang as hang:
             raise LabFailedError(
-                f"the lab hangs: its console said nothing for {QUIET_LIMIT_S:g} s; it is in {log}",
-                console.tail(),
+                f"the lab hangs: {hang}; its console is in {log}", console.tail()
             ) from None
         finally:
             if guest.returncode is None:

@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from farpath.lab import machine, process
 from farpath.lab.images import Images
 from farpath.lab.process import RawRun, Watch
+from farpath.lab.watchdog import Patience, VirtualClock
 from farpath.plan import SHARE, Plan
 
 #: The guest's clock for each of the lab's (VIRTUAL, CPU, WALL): User Mode Linux's
@@ -23,6 +24,11 @@ TUNING = ("cgroup.memory=nosocket,nokmem", "nohz=off")
 #: Paths carry IPv4: without this every namespace announces IPv6 addresses on them
 #: (ipv6_defaults in net/ipv6/addrconf.c; a sysctl does not reach later namespaces).
 QUIET = ("quiet", "ipv6.disable_ipv6=1")
+#: Virtual seconds of silence beside the flows' end: network, end hosts, and pings of an idle path.
+OTHER_SILENCE_S = 120.0
+#: Virtual seconds in which an iperf3 has ended: some retransmission timeouts, each twice the one
+#: before (RFC 6298, section 5), and some round trips over a path with full buffers.
+BUSY_SILENCE_S, BUSY_ROUND_TRIPS = 5.0, 6
 INIT = "/usr/lib/farpath/init"
 
 
@@ -89,13 +95,27 @@ def guest_environment(images: Images, seed: int, memory_bytes: int) -> dict[str,
     }
 
 
+def patience_with(plan: Plan) -> Patience:
+    """How long a plan's guest may be silent: flows end in silence, and pings wait for answers.
+
+    An iperf3 that ends asks the time in a loop until its path has drained, which takes much CPU;
+    who only waits for a timer takes little.
+    """
+    return Patience(
+        busy_virtual_s=BUSY_SILENCE_S + BUSY_ROUND_TRIPS * plan.drain_s,
+        virtual_s=plan.grace_s + OTHER_SILENCE_S,
+    )
+
+
 @contextmanager
-def play(plan: Plan, images: Images, log: FilePath, watch: Watch) -> Iterator[RawRun]:
+def play(
+    plan: Plan, images: Images, log: FilePath, watch: Watch, patience: Patience | None = None
+) -> Iterator[RawRun]:
     """Run a plan in a fresh guest; what it brings back lives as long as the context.
 
-    ``watch`` gets every event as it comes; what it raises ends the run. Raises
-    MachineLacksError before anything boots, LabFailedError for a guest that hangs,
-    panics or fails, CheckFailedError for one that is not what was asked.
+    ``watch`` gets every event as it comes; what it raises ends the run. ``patience``: if not
+    what its plan takes. Raises MachineLacksError before anything boots, LabFailedError for a
+    guest that hangs, panics or fails, CheckFailedError for one that is not what was asked.
     """
     machine.check_machine()
     images.check_stacks(plan.stacks)
@@ -105,4 +125,8 @@ def play(plan: Plan, images: Images, log: FilePath, watch: Watch) -> Iterator[Ra
     environment = guest_environment(images, plan.seed, plan.settings.memory_bytes)
     with machine.reserved_core() as core, process.shared_directory(images, plan) as share:
         command = kernel_command(images, plan, core)
-        yield process.run_guest(command, environment, share, log, watch)
+        yield process.run_guest(
+            *(command, environment, share, log, watch),
+            patience=patience or patience_with(plan),
+            clock=VirtualClock(images.linux) if CLOCKS[plan.settings.clock] else None,
+        )

@@ -22,7 +22,7 @@ def dumbbell(plan: Plan) -> Layout:
     mtu_bytes = plan.path.mtu_bytes
     near, far = wiring.switch(_NEAR), wiring.switch(_NEAR + 1)
     there = delay_there(plan, plan.seed)
-    wiring.link(near, far, mtu_bytes, from_one=there, from_other=delay_back(plan))
+    trunk = wiring.link(near, far, mtu_bytes, from_one=there, from_other=delay_back(plan))
     answering = card_of(plan, RECEIVER) if plan.schedule.reverse else None
     receiver = wiring.host(RECEIVER, _NEAR + 2)
     end = wiring.link(receiver, far, mtu_bytes, from_one=answering, from_other=bottleneck(plan))
@@ -37,7 +37,8 @@ def dumbbell(plan: Plan) -> Layout:
     for place, sender in enumerate(plan.senders):
         _add_sender(wiring, plan, sender, home, row + place)
     return wiring.layout(
-        bottlenecks=tuple(bottlenecks), dropping={THERE: ("s2-eth1",), BACK: ("s1-eth1",)}
+        bottlenecks=tuple(bottlenecks),
+        dropping={THERE: (trunk.other.name,), BACK: (trunk.one.name,)},
     )
 
 

@@ -90,8 +90,9 @@ def overshoot(record: Record) -> dict[str, float]:
 
 def recovery(record: Record) -> dict[str, float]:
     """The time from the loss until the window is what it was, and what was left of it."""
-    dropper = record.plan.droppers[0]
-    found = recovered(windows_of(record), dropper.numbers[-1], record.plan.path)
+    plan = record.plan
+    lost_s = plan.droppers[0].numbers[-1]
+    found = recovered(windows_of(record), lost_s, plan.path, plan.ip_version)
     if found is None:
         return {}
     return {"recovery_s": found.time_s, "kept_part": found.after / found.before}

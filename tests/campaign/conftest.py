@@ -19,6 +19,7 @@ from farpath.experiment import load_experiment
 from farpath.lab.images import find_images
 from farpath.record import RECORD_FILE
 from farpath.run import place_name
+from tests.processes import interruptible
 
 NAME = "small"
 TEXT = """\
@@ -147,8 +148,7 @@ def story(experiments: FilePath, tmp_path_factory: pytest.TempPathFactory) -> St
     """The small campaign with all its records, and how it came to them."""
     campaign = Campaign(experiments, tmp_path_factory.mktemp("campaign") / "records")
     first, second = campaign.places
-    # A shell starts what is in the background with SIGINT ignored, and so would tests be
-    command = ["env", "--default-signal=INT", *campaign.command("--cores=1")]
+    command = interruptible(campaign.command("--cores=1"))
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     wait_for(first / RECORD_FILE)
     wait_for(campaign.out / f".{second.name}.lock")

@@ -23,6 +23,7 @@ from tests.containers.conftest import (
     inspect,
     result,
 )
+from tests.processes import interruptible
 
 #: A run that is under way as long as a test looks at it.
 LONG = ("RTT=164ms", "REGION=120s", "LAB_RUNTIME=docker")
@@ -41,7 +42,7 @@ def await_true(what: Callable[[], object]) -> None:
 def under_way(out: FilePath) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A long run whose guest boots or more, and its container."""
     make = subprocess.Popen(
-        ["make", "experiment", f"OUT={out}", *LONG],
+        interruptible(["make", "experiment", f"OUT={out}", *LONG]),
         cwd=PROJECT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -15,25 +17,20 @@ from pathlib import Path as FilePath
 
 import pytest
 
-#: farpath as at a prompt: a shell starts background jobs with Ctrl-C ignored, and a
-#: test run may be one.
-START = (
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "from farpath.cli import main; main()"
-)
-FARPATH = [sys.executable, "-c", START]
+from farpath.lab import virtual
+from farpath.lab.images import find_images
+from farpath.lab.watchdog import Patience
+from tests.paths import SHORT as SHORT_PATH
+from tests.processes import await_true, interruptible
+
+from .conftest import single_flow
+
+FARPATH = [sys.executable, "-m", "farpath.cli"]
 LONG = ["run", "--path", "caltech", "--region", "60s", "--rate", "50Mbit/s"]
 SHORT = ["run", "--path", "caltech", "--region", "5s", "--rate", "50Mbit/s"]
-#: How long the machine may take to tidy up, in real seconds; nothing waits for it.
-TIDY_LIMIT_S = 30.0
-
-
-def await_true(what: Callable[[], bool]) -> None:
-    """Return once ``what`` holds; fail if it does not within the limit."""
-    deadline = time.monotonic() + TIDY_LIMIT_S
-    while not what():
-        assert time.monotonic() < deadline, "the machine was not tidy in time"
-        time.sleep(0.05)
+BRIEF = [*SHORT, "--schedule", "together", "--stack", "reno"]
+#: Moments are drawn from it; each of so many kills is at another.
+SEED, KILLS = 2026, 4
 
 
 class Running:
@@ -44,7 +41,7 @@ class Running:
         self.temporary.mkdir(exist_ok=True)
         self.out = directory / "results"
         self.process = subprocess.Popen(
-            [*FARPATH, *arguments, "--out", str(self.out)],
+            interruptible([*FARPATH, *arguments, "--out", str(self.out)]),
             env={**os.environ, "TMPDIR": str(self.temporary)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -67,6 +64,16 @@ class Running:
             if "real time" in line:
                 return
         pytest.fail(f"the run ended early with status {self.process.wait()}")
+
+    def janitors(self) -> list[int]:
+        """Processes that would tidy up after this one."""
+        children = FilePath(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        own = [int(word) for word in children.read_text().split()]
+        return [
+            pid
+            for pid in own
+            if b"farpath-janitor" in FilePath(f"/proc/{pid}/cmdline").read_bytes()
+        ]
 
     def shares(self) -> list[FilePath]:
         """Directories that host and guest share."""
@@ -109,7 +116,7 @@ def test_a_stopped_run_leaves_no_process_no_directory_and_no_record(
     running.process.send_signal(number)
     assert running.process.wait() == status
     running.await_tidy()
-    assert running.records() == []
+    assert list(running.out.iterdir()) == []
 
 
 def test_a_killed_run_leaves_no_process_and_the_next_one_sweeps_its_record(
@@ -123,6 +130,125 @@ def test_a_killed_run_leaves_no_process_and_the_next_one_sweeps_its_record(
     following = start(SHORT)
     assert following.process.wait() == 0
     assert [name for name in following.records() if name.startswith(".partial")] == []
+
+
+def test_a_flow_that_ends_slowly_is_not_taken_for_hanging(tmp_path: FilePath) -> None:
+    # iperf3 asks the time in a loop until a quarter of a second has passed, in 5 s of CPU
+    path = dataclasses.replace(SHORT_PATH, rate_bps=2_000_000, buffer_bytes=62_500)
+    plan = single_flow("reno", 2.0, path)
+    events: list[str] = []
+    with virtual.play(
+        plan,
+        find_images(),
+        tmp_path / "console.log",
+        lambda event: events.append(event["event"]),
+        Patience(real_s=30.0, cpu_s=1.0),
+    ):
+        assert events[-1] == "done"
+
+
+def test_a_fifo_where_the_console_log_goes_is_refused(start: Callable[..., Running]) -> None:
+    refused = start(BRIEF)
+    _, said = refused.process.communicate()
+    assert refused.process.returncode == 0, said
+    (record,) = refused.records()
+    os.mkfifo(refused.out / f"{record}.console.log")
+    again = start([*BRIEF, "--force"])
+    _, said = again.process.communicate()
+    assert again.process.returncode == 2
+    assert said.splitlines()[-1].endswith(
+        f"{record}.console.log is no regular file: remove it, or give another place with OUT"
+    )
+
+
+def test_killed_at_any_moment_a_run_leaves_nothing_after_the_next_command(
+    start: Callable[..., Running], tmp_path: FilePath
+) -> None:
+    moments = random.Random(SEED)
+    for _ in range(KILLS):
+        killed = start([*LONG, "--stack=reno"])
+        time.sleep(moments.uniform(0.3, 4.0))
+        # Its janitor too, as when a machine's memory is used up
+        for process in [killed.process.pid, *killed.janitors()]:
+            os.kill(process, signal.SIGKILL)
+        killed.process.communicate()
+        await_true(lambda killed=killed: not killed.guest_pids())
+    following = start(BRIEF)
+    _, said = following.process.communicate()
+    assert following.process.returncode == 0, said
+    following.await_tidy()
+    assert list(following.temporary.iterdir()) == []
+    hidden = [place.name for place in following.out.glob(".*") if not place.name.endswith(".lock")]
+    assert hidden == []
+    assert len(list(following.out.glob("*/record.json"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("environment", "prefix"),
+    [
+        ({"TZ": "Asia/Kathmandu", "LC_ALL": "tr_TR.UTF-8"}, ["nice", "-n", "5"]),
+        ({"LC_ALL": "C"}, ["sh", "-c", 'umask 077; exec taskset --cpu-list "$0" "$@"', "{core}"]),
+    ],
+    ids=["time zone, locale and priority", "mask and one core"],
+)
+def test_a_run_is_the_same_in_other_surroundings_and_its_record_is_its_callers(
+    tmp_path: FilePath, usual: str, environment: dict[str, str], prefix: list[str]
+) -> None:
+    core = str(min(os.sched_getaffinity(0)))
+    words = [word.format(core=core) for word in prefix]
+    done = subprocess.run(
+        [*words, *FARPATH, *BRIEF, "--json", "--out", str(tmp_path / "results")],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answer = json.loads(done.stdout.splitlines()[-1])
+    assert answer["fingerprint"] == usual
+    files = [FilePath(answer["record"]), *FilePath(answer["record"]).rglob("*")]
+    assert all(file.stat().st_uid == os.geteuid() and file.stat().st_mode & 0o400 for file in files)
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The brief run's fingerprint in this test's own surroundings."""
+    out = tmp_path_factory.mktemp("usual")
+    done = subprocess.run(
+        [*FARPATH, *BRIEF, "--json", "--out", str(out)], capture_output=True, text=True, check=True
+    )
+    return str(json.loads(done.stdout.splitlines()[-1])["fingerprint"])
+
+
+def with_mounts(script: str, place: FilePath, out: FilePath) -> subprocess.CompletedProcess[str]:
+    """The brief run after a script's mounts in a mount namespace of its own; $1 is a place."""
+    place.mkdir()
+    command = ["unshare", "--mount", "sh", "-ec", f'{script}; shift; exec "$@"', "sh", str(place)]
+    return subprocess.run(
+        [*command, *FARPATH, *BRIEF, "--json", "--out", str(out)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a read-only file system needs root")
+def test_a_read_only_place_for_records_is_named(tmp_path: FilePath) -> None:
+    place = tmp_path / "place"
+    done = with_mounts('mount -t tmpfs -o ro tmpfs "$1"', place, place / "results")
+    assert done.returncode == 2, done.stderr
+    assert "cannot be written (Read-only file system)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting small file systems needs root")
+def test_places_too_small_for_the_guests_memory_are_passed_over(
+    tmp_path: FilePath, usual: str
+) -> None:
+    small = 'mount -t tmpfs -o size=16m,mode=1777 tmpfs "$1"; mount --bind "$1" /dev/shm'
+    place = tmp_path / "place"
+    done = with_mounts(f'{small}; export TMPDIR="$1"', place, tmp_path / "results")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["fingerprint"] == usual
 
 
 def test_a_guest_killed_half_way_fails_with_its_console_and_leaves_no_record(

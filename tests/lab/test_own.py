@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import signal
 import subprocess
+import sys
 import tarfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path as FilePath
 
 import pytest
 
 from farpath.errors import BadInputError, CheckFailedError, LabFailedError
-from farpath.lab.images import PROJECT
+from farpath.lab import virtual
+from farpath.lab.images import PROJECT, find_images
 from farpath.lab.own import own_stack
+from farpath.lab.watchdog import Patience
 from farpath.plan import Plan
 from farpath.run import make_plan
 from farpath.schedule import Flow, Schedule
 from farpath.stack import Stack
 from tests.paths import SHORT
+from tests.processes import await_true, interruptible
 
 from .conftest import RunPlan
 
@@ -203,6 +210,84 @@ def test_a_parameter_that_cannot_be_read_back_fails_the_check(
     stack = own(f"{module('mine', '0444', '0')}:window_packets=50")
     with pytest.raises(CheckFailedError, match=r"nowhere in sysfs .*0444.*not 50"):
         run_plan(plan_of(stack, 5.0))
+
+
+@pytest.mark.parametrize(
+    ("replaced", "by"),
+    [
+        ("if (window_packets < 2", "for (;;) barrier(); if (window_packets < 2"),
+        ("tcp_snd_cwnd_set(tcp_sk(sk), window_packets);", "for (;;) cpu_relax();"),
+        (
+            "tcp_snd_cwnd_set(tcp_sk(sk), window_packets);",
+            "schedule_timeout_uninterruptible(HZ);",
+        ),
+    ],
+    ids=["a loop at its start", "a loop at an ACK", "a sleep at an ACK"],
+)
+def test_a_module_that_stops_the_kernel_ends_the_run_soon(
+    own: OwnStack,
+    module: Callable[..., FilePath],
+    build: FilePath,
+    tmp_path: FilePath,
+    replaced: str,
+    by: str,
+) -> None:
+    plan = plan_of(own(str(module("mine", replaced, by))), 5.0)
+    log, patience = tmp_path / "console.log", Patience(cpu_s=2.0, busy_virtual_s=0.05)
+    with (
+        pytest.raises(LabFailedError, match=r"the lab hangs: .* without progress"),
+        virtual.play(plan, find_images(build), log, lambda _event: None, patience),
+    ):
+        pytest.fail("it came to its end")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#include "tcp_mine.c"\n#include "tcp_mine.c"\n',
+        "".join(f"#define M{k} M{k - 1} M{k - 1}\n" for k in range(1, 60)) + "int M59;\n",
+    ],
+    ids=["includes itself", "a macro that grows"],
+)
+def test_a_source_whose_compilation_never_ends_is_refused_and_leaves_no_process(
+    own: OwnStack, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("FARPATH_COMPILE_LIMIT_S", "3")
+    source = tmp_path / "tcp_mine.c"
+    source.write_text(text)
+    with pytest.raises(BadInputError, match="was not compiled within 3 s: mend what has no end"):
+        own(str(source))
+    assert not naming(tmp_path)
+    assert [file.name for file in (tmp_path / "cache" / "modules").iterdir()] == ["lock"]
+
+
+def test_an_interrupted_compilation_leaves_no_process(tmp_path: FilePath) -> None:
+    source = tmp_path / "tcp_mine.c"
+    source.write_text('#include "tcp_mine.c"\n#include "tcp_mine.c"\n')
+    command = [sys.executable, "-m", "farpath.cli", "run", f"--stack={source}"]
+    process = subprocess.Popen(
+        interruptible([*command, f"--out={tmp_path / 'results'}"]),
+        env={**os.environ, "FARPATH_CACHE": str(tmp_path / "cache")},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    await_true(lambda: any("cc1" in line for line in naming(tmp_path / "cache")))
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert process.returncode == 130, said
+    await_true(lambda: not naming(tmp_path))
+    assert [file.name for file in (tmp_path / "cache" / "modules").iterdir()] == ["lock"]
+
+
+def naming(place: FilePath) -> list[str]:
+    """The command lines of processes that name a place or work in it."""
+    lines = []
+    for process in FilePath("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if str(place) in line or (process / "cwd").readlink().is_relative_to(place):
+                lines.append(line)
+    return lines
 
 
 PROGRAM = """

@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.regress.suite import trials
+from tests.processes import interruptible
 
 #: Of a run under way; more than that is a hang.
 END_S = 60.0
@@ -42,7 +43,9 @@ def test_ended_on_its_way_it_leaves_whole_records_and_no_process(
         sys.executable, "-m", "farpath.cli", "regress", "--update", "--stacks=reno", "--seeds=2",
         f"--out={tmp_path}", f"--baseline={tmp_path / 'new.toml'}",
     ]  # fmt: skip
-    suite = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+    suite = subprocess.Popen(
+        interruptible(command), stderr=subprocess.DEVNULL, start_new_session=True
+    )
     while not list(records.glob("[!.]*/record.json")):
         assert suite.poll() is None
         time.sleep(0.2)

@@ -15,6 +15,8 @@ from farpath import cli, run
 from farpath.errors import CheckFailedError, LabFailedError
 from farpath.lab import images, preflight
 from farpath.lab.host_kernel import LAB_MODULES
+from farpath.leftovers import GUEST, SHARE
+from farpath.plan import CODE_DIR
 from farpath.record import Record
 from tests.unit.conftest import Farpath
 
@@ -320,3 +322,14 @@ def test_a_fault_of_farpaths_own_is_no_verdict(
     ended = farpath("regress")
     assert ended.status == 70
     assert "RuntimeError: BUG" in ended.err
+
+
+def test_any_command_removes_what_killed_runs_left_among_temporary_files(
+    farpath: Farpath, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = tmp_path / f"{SHARE}left"
+    (left / CODE_DIR / GUEST).mkdir(parents=True)
+    (tmp_path / f"{SHARE}mine").mkdir()
+    assert f"removed {left}, left by a killed run" in farpath("paths").err
+    assert [place.name for place in tmp_path.iterdir()] == [f"{SHARE}mine"]

@@ -80,6 +80,21 @@ def test_the_plain_dumbbell_is_wired_as_it_always_was() -> None:
 
 
 @pytest.mark.parametrize("words", NETWORKS, ids=str)
+def test_droppers_stand_where_packets_leave_the_paths_delay_lines(words: dict[str, str]) -> None:
+    # No further sender's own delay line is as long
+    plan = plan_of(**words, rtt="30ms")
+    layout = lay_out(plan)
+    line_s = plan.path.one_way_delay_s
+    lines = [
+        link
+        for link in layout.links
+        if isinstance(link.one.queue, Delay) and link.one.queue.delay_s == line_s
+    ]
+    assert layout.dropping["there"] == tuple(link.other.name for link in lines)
+    assert layout.dropping["back"] == tuple(link.one.name for link in lines)
+
+
+@pytest.mark.parametrize("words", NETWORKS, ids=str)
 def test_delays_of_a_way_there_and_back_are_its_base_rtt(words: dict[str, str]) -> None:
     plan = plan_of(**words)
     layout = lay_out(plan)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack, suppress
 from pathlib import Path as FilePath
 
 import pytest
 
 from farpath import leftovers
-from farpath.errors import MachineLacksError
+from farpath.errors import BadInputError, MachineLacksError
 from farpath.lab import clean as cleaning
 from farpath.lab import host_kernel
-from farpath.plan import PLAN_FILE
+from farpath.plan import CODE_DIR
 
 #: A maker of a record that is killed while it works.
 MAKER = """
@@ -72,15 +74,95 @@ def test_a_partial_that_became_the_record_stays(out: FilePath) -> None:
     assert (out / "record").is_dir()
 
 
-def test_shared_directories_are_known_by_their_plan(out: FilePath) -> None:
+def test_shared_directories_are_known_by_the_guests_code(out: FilePath) -> None:
     dead, alive, other = (out / f"farpath-{name}" for name in ("dead", "alive", "other"))
-    for place in (dead, alive, other):
-        place.mkdir()
     for place in (dead, alive):
-        (place / PLAN_FILE).write_text("{}")
+        (place / CODE_DIR / leftovers.GUEST).mkdir(parents=True)
+    (other / "farpath" / "guest").mkdir(parents=True)
     with leftovers.held(alive):
         assert leftovers.sweep_shares(out) == [dead]
     assert sorted(out.iterdir()) == [alive, other]
+
+
+def test_a_lock_opened_before_its_holder_removes_it_is_held_by_one(
+    out: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, flock = out / ".record.lock", fcntl.flock
+    with ExitStack() as first:
+        first.enter_context(leftovers.alone(lock, "works"))
+
+        def released_before(handle: int, operation: int) -> None:
+            """The second has opened the file; now the first removes it and lets go."""
+            first.close()
+            flock(handle, operation)
+
+        monkeypatch.setattr(fcntl, "flock", released_before)
+        with leftovers.alone(lock, "works"), pytest.raises(BadInputError, match="works already"):  # noqa: SIM117
+            with leftovers.alone(lock, "works"):
+                pass
+    assert not lock.exists()
+
+
+def test_a_lock_taken_while_it_is_swept_is_held_by_one(
+    out: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, unlink = out / ".record.lock", FilePath.unlink
+    lock.touch()
+    with ExitStack() as holders:
+
+        def taken_before(place: FilePath, missing_ok: bool = False) -> None:
+            """Whoever sweeps has seen that nobody holds it; now somebody tries to."""
+            monkeypatch.setattr(FilePath, "unlink", unlink)
+            with suppress(BadInputError):
+                holders.enter_context(leftovers.alone(lock, "works"))
+                count.append("during")
+            place.unlink(missing_ok)
+
+        count: list[str] = []
+        monkeypatch.setattr(FilePath, "unlink", taken_before)
+        leftovers.sweep_locks(out)
+        with suppress(BadInputError):
+            holders.enter_context(leftovers.alone(lock, "works"))
+            count.append("after")
+        assert len(count) == 1
+
+
+def test_a_lock_that_somebody_else_put_in_the_place_of_ones_own_stays(out: FilePath) -> None:
+    lock = out / ".record.lock"
+    with leftovers.alone(lock, "works"):
+        lock.unlink()
+        lock.write_text("another's")
+    assert lock.read_text() == "another's"
+
+
+def test_a_half_made_record_is_held_while_it_is_removed(
+    out: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed_maker(out)
+    free: list[bool] = []
+    monkeypatch.setattr(leftovers.shutil, "rmtree", lambda place, **_: free.append(is_free(place)))
+    leftovers.sweep_partials(out)
+    assert free == [False]
+
+
+def is_free(place: FilePath) -> bool:
+    """Whether a lock of a file or directory is to be had."""
+    handle = os.open(place, os.O_RDONLY)
+    with suppress(BlockingIOError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(handle)
+        return True
+    os.close(handle)
+    return False
+
+
+def test_a_fifo_in_the_place_of_a_lock_is_refused_and_nobody_waits_for_it(out: FilePath) -> None:
+    lock = out / ".record.lock"
+    os.mkfifo(lock)
+    assert leftovers.sweep_locks(out) == [lock]
+    os.mkfifo(lock)
+    with pytest.raises(BadInputError, match="no regular file"), leftovers.alone(lock, "works"):
+        pass
 
 
 def test_cleaning_says_what_it_removed(out: FilePath) -> None:

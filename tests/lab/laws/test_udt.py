@@ -21,6 +21,7 @@ from farpath.path import Path
 from farpath.plan import Plan
 from farpath.record import Record
 from tests.paths import LONG
+from tests.processes import interruptible
 
 from ..conftest import RunPlan, single_flow
 
@@ -173,13 +174,14 @@ def test_two_equal_runs_of_udt_give_equal_fingerprints(run_plan: RunPlan) -> Non
 def udtperf(*arguments: str) -> subprocess.Popen[str]:
     """The end hosts' program on this machine, with the end hosts' own libraries."""
     root = find_images().sender / "rootfs"
+    command = [
+        str(root / "lib64" / "ld-linux-x86-64.so.2"),
+        *("--library-path", str(root / "usr" / "lib" / "x86_64-linux-gnu")),
+        str(root / "usr" / "bin" / "udtperf"),
+        *arguments,
+    ]
     return subprocess.Popen(
-        [
-            str(root / "lib64" / "ld-linux-x86-64.so.2"),
-            *("--library-path", str(root / "usr" / "lib" / "x86_64-linux-gnu")),
-            str(root / "usr" / "bin" / "udtperf"),
-            *arguments,
-        ],
+        interruptible(command),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

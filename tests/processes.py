@@ -1,0 +1,27 @@
+"""Processes that tests start to interrupt them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+#: How long the machine may take, in real seconds; nothing waits for it.
+LIMIT_S = 60.0
+
+
+def interruptible(command: Sequence[str]) -> list[str]:
+    """A command as at a prompt, where Ctrl-C (SIGINT) ends it.
+
+    A shell without job control starts what is in its background with SIGINT ignored, and so do
+    nohup's callers, cron and many CI systems; a test run may be one of these, and its children
+    would inherit that (env(1), signal(7)).
+    """
+    return ["env", "--default-signal=INT", *command]
+
+
+def await_true(condition: Callable[[], object], limit_s: float = LIMIT_S) -> None:
+    """Return once a condition holds; fail if it does not within the limit."""
+    end_s = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end_s, "it did not come true in time"
+        time.sleep(0.05)

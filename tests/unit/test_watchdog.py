@@ -1,0 +1,152 @@
+"""The watchdog: a guest that works slowly lives, one that makes no progress does not."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.lab import elf, watchdog
+from farpath.lab.watchdog import Hang, Patience, VirtualClock, Watchdog, activity_of
+
+#: Each is a guest's kernel; the first line says that it has begun, with its clock's address.
+BEGIN = """
+import ctypes, subprocess, sys, time
+clock = ctypes.c_uint64(10**9)
+print(ctypes.addressof(clock), flush=True)
+"""
+COMPUTES = BEGIN + "while True: pass"
+COMPUTES_AND_ITS_CLOCK_GOES_ON = BEGIN + "while True: clock.value += 1"
+STANDS_STILL = BEGIN + "time.sleep(600)"
+#: A clock that goes on and a program that runs and waits, in turns.
+WORKS = BEGIN + (
+    "wait = 'import time\\nwhile True: time.sleep(1e-3)'\n"
+    "program = subprocess.Popen([sys.executable, '-c', wait])\n"
+    "while program.poll() is None: clock.value += 1\n"
+)
+LATE = BEGIN + "sys.stdin.readline()\nclock.value += 10**12\ntime.sleep(600)"
+LIMIT_S = 30.0
+
+
+class Clock(VirtualClock):
+    """A clock at a place that its guest has told."""
+
+    def __init__(self, address: int) -> None:
+        self._address = address
+
+
+@pytest.fixture(autouse=True)
+def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watchdog, "LOOK_S", 0.01)
+
+
+Guest = Callable[..., Watchdog]
+
+
+@pytest.fixture
+def watch() -> Iterator[Guest]:
+    """Start a process and watch it; it is killed at the end, with all that it started."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(text: str, patience: Patience, readable: bool = True) -> Watchdog:
+        process = subprocess.Popen(
+            [sys.executable, "-c", text],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        started.append(process)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        address = int(process.stdout.readline())
+        dog = Watchdog(process.pid, patience, Clock(address) if readable else None)
+        process.stdin.write("\n")
+        process.stdin.flush()
+        return dog
+
+    yield start
+    for process in started:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def look_until_hang(dog: Watchdog) -> str:
+    """What the watchdog says of a hang; fails if there is none."""
+    end_s = time.monotonic() + LIMIT_S
+    while time.monotonic() < end_s:
+        try:
+            dog.look()
+        except Hang as hang:
+            return str(hang)
+        time.sleep(0.02)
+    return pytest.fail("it was not taken for hanging")
+
+
+@pytest.mark.parametrize("text", [COMPUTES, COMPUTES_AND_ITS_CLOCK_GOES_ON])
+def test_a_kernel_that_computes_and_runs_no_program_hangs(watch: Guest, text: str) -> None:
+    message = look_until_hang(watch(text, Patience(real_s=600, cpu_s=0.2, virtual_s=600)))
+    assert "computed for 0.2 s without progress" in message
+
+
+def test_a_guest_that_works_outlives_the_limit_of_one_that_does_not(watch: Guest) -> None:
+    dog = watch(WORKS, Patience(real_s=600, cpu_s=0.3, virtual_s=600))
+    end_s = time.monotonic() + 2.0
+    looks = 0
+    while time.monotonic() < end_s:
+        looks += dog.look()
+        time.sleep(0.05)
+    assert looks
+    assert (dog.silence_s() or 0.0) > 0.0
+
+
+def test_a_guest_whose_programs_look_at_the_clock_for_too_long_hangs(watch: Guest) -> None:
+    patience = Patience(real_s=600, cpu_s=0.2, busy_virtual_s=1e-7, virtual_s=600)
+    assert "without progress" in look_until_hang(watch(WORKS, patience))
+
+
+@pytest.mark.parametrize("readable", [True, False])
+def test_a_guest_without_a_sign_of_life_hangs(watch: Guest, readable: bool) -> None:
+    patience = Patience(real_s=0.2, cpu_s=600, virtual_s=600)
+    assert "said nothing for 0.2 s" in look_until_hang(watch(STANDS_STILL, patience, readable))
+
+
+def test_a_guest_whose_own_time_passes_in_silence_hangs(watch: Guest) -> None:
+    dog = watch(LATE, Patience(real_s=600, cpu_s=600, virtual_s=90))
+    assert "in 1000 s of its own time" in look_until_hang(dog)
+
+
+def test_an_event_begins_all_limits_anew(watch: Guest) -> None:
+    dog = watch(STANDS_STILL, Patience(real_s=0.4, cpu_s=600, virtual_s=600))
+    for _ in range(4):
+        time.sleep(0.2)
+        dog.feed()
+        time.sleep(0.02)
+        assert dog.look()
+
+
+def test_a_process_that_is_gone_has_no_clock() -> None:
+    process = subprocess.Popen(["true"])
+    process.wait()
+    assert Clock(ctypes.addressof(ctypes.c_uint64(1))).read_ns(process.pid) is None
+    assert activity_of(process.pid).waits == 0
+
+
+def test_a_symbol_is_found_by_its_whole_name(tmp_path: FilePath) -> None:
+    program = tmp_path / "program"
+    source = "unsigned long long time_travel_time = 7, time_travel_time_too; int main() {return 0;}"
+    command = ["gcc", "-no-pie", "-x", "c", "-o", str(program), "-"]
+    subprocess.run(command, input=source, text=True, check=True)
+    listed = subprocess.run(["nm", str(program)], capture_output=True, text=True, check=True)
+    addresses = {line.split()[-1]: line.split()[0] for line in listed.stdout.splitlines()}
+    found = elf.symbol(program.read_bytes(), b"time_travel_time")
+    assert found == int(addresses["time_travel_time"], 16)
+    assert elf.symbol(program.read_bytes(), b"travel_time") is None
+    assert elf.symbol(program.read_bytes(), b"time_travel") is None
