@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -21,6 +22,12 @@ PARTIAL = ".partial-"
 #: How the directories that host and guest share are called, in the place for
 #: temporary files.
 SHARE = "farpath-"
+#: What tempfile.mkdtemp ends a name with.
+_RANDOM = "[a-z0-9_]{8}"
+#: Names that farpath gives. Others that begin or end likewise are somebody's own, and stay.
+_PARTIAL_NAME = re.compile(rf"\.partial-[0-9]+-{_RANDOM}")
+_SHARE_NAME = re.compile(rf"farpath-{_RANDOM}")
+_LOCK_NAME = re.compile(r"\.(campaign|.+-[0-9a-f]{10})\.lock")
 
 
 @contextmanager
@@ -95,21 +102,27 @@ def fresh_partial(out: FilePath) -> Iterator[FilePath]:
 
 def sweep_partials(out: FilePath) -> list[FilePath]:
     """Remove half-made records whose maker is gone; returns what was removed."""
-    return _removed(sorted(out.glob(f"{PARTIAL}*")))
+    return _removed(_named(out, _PARTIAL_NAME))
 
 
 def sweep_shares(place: FilePath) -> list[FilePath]:
     """Remove shared directories of dead runs, known by the plan in them."""
-    found = sorted(place.glob(f"{SHARE}*"))
+    found = _named(place, _SHARE_NAME)
     return _removed([share for share in found if (share / PLAN_FILE).is_file()])
 
 
 def sweep_locks(out: FilePath) -> list[FilePath]:
     """Remove lock files of records that nobody makes any more."""
-    free = [lock for lock in sorted(out.glob(".*.lock")) if _is_free(lock)]
+    free = [lock for lock in _named(out, _LOCK_NAME) if lock.is_file() and _is_free(lock)]
     for lock in free:
         lock.unlink(missing_ok=True)
     return free
+
+
+def _named(place: FilePath, pattern: re.Pattern[str]) -> list[FilePath]:
+    """What a directory holds of a pattern's names, links apart."""
+    files = sorted(place.iterdir()) if place.is_dir() else []
+    return [file for file in files if pattern.fullmatch(file.name) and not file.is_symlink()]
 
 
 def _removed(directories: list[FilePath]) -> list[FilePath]:

@@ -73,7 +73,7 @@ def test_a_partial_that_became_the_record_stays(out: FilePath) -> None:
 
 
 def test_shared_directories_are_known_by_their_plan(out: FilePath) -> None:
-    dead, alive, other = (out / f"farpath-{name}" for name in ("dead", "alive", "other"))
+    dead, alive, other = (out / f"farpath-{name}" for name in ("dead1234", "alive123", "other_12"))
     for place in (dead, alive, other):
         place.mkdir()
     for place in (dead, alive):
@@ -83,9 +83,28 @@ def test_shared_directories_are_known_by_their_plan(out: FilePath) -> None:
     assert sorted(out.iterdir()) == [alive, other]
 
 
+def test_what_is_merely_called_like_a_leftover_stays(out: FilePath) -> None:
+    mine = [out / ".rustup.lock", out / ".partial-thoughts", out / "farpath-my-study"]
+    mine[0].write_text("")
+    for place in mine[1:]:
+        place.mkdir()
+        (place / PLAN_FILE).write_text("{}")
+    outside = out.parent / "outside"
+    outside.mkdir()
+    (outside / PLAN_FILE).write_text("{}")
+    links = [out / ".partial-123-abcd1234", out / "farpath-abcd1234"]
+    for link in links:
+        link.symlink_to(outside)
+    assert leftovers.sweep_locks(out) == []
+    assert leftovers.sweep_partials(out) == []
+    assert leftovers.sweep_shares(out) == []
+    assert sorted(out.iterdir()) == sorted([*mine, *links])
+    assert (outside / PLAN_FILE).exists()
+
+
 def test_cleaning_says_what_it_removed(out: FilePath) -> None:
     killed_maker(out)
-    (out / ".record.lock").write_text("123")
+    (out / ".cern-htcp-10s-2004-seed1-virtual-0123456789.lock").write_text("123")
     record = out / "record"
     record.mkdir()
     done = cleaning.clean(out)
