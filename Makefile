@@ -29,6 +29,8 @@ VENV := .venv/farpath-installed
 DEV := .venv/farpath-dev-installed
 PAPER := .venv/farpath-paper-installed
 NOTEBOOK := .venv/farpath-notebook-installed
+# What the scripts of images/ keep in the cache
+CACHE_PARTS := build container downloads kernel lab modules own python qemu qemu-modules qemu-root sender source udtperf unpacker
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/debian.sh
 
 .PHONY: help setup host-packages venv dev lock kernel stacks modules images rootfs-lab rootfs-sender \
@@ -284,6 +286,13 @@ clean:
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-cache:
-	@cache=$${FARPATH_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/farpath}
+	@cache=$$(realpath -m "$${FARPATH_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/farpath}")
+	home=$$(realpath -m "$$HOME")
+	if [ "$$cache" = / ] || [[ $$home/ = "$$cache"/* ]]; then
+		echo "clean-cache: $$cache holds your home directory: give FARPATH_CACHE a directory of its own" >&2
+		exit 2
+	fi
 	echo "removing $$cache" >&2
-	rm -rf "$$cache"
+	for part in $(CACHE_PARTS); do rm -rf "$${cache:?}/$$part"; done
+	[ ! -d "$$cache" ] || rmdir "$$cache" 2>/dev/null ||
+		echo "clean-cache: what else is in $$cache is not farpath's and stays: $$(ls -A "$$cache" | head -5 | paste -sd ' ')" >&2

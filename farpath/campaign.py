@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.errors import BadInputError, CheckFailedError, FarpathError
+from farpath.documents import read_json
+from farpath.errors import BadInputError, FarpathError
 from farpath.metrics import Summary, summarise
 from farpath.places import write_text
 from farpath.plan import Plan
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 #: Of the file of figures.
 FIGURES_VERSION = 1
+_FIGURES_REMEDY = "give records with --records, or make it from them with 'farpath summary'"
 #: How many records a sentence on mixed ones names.
 NAMED = 3
 
@@ -242,7 +244,7 @@ def _hash(data: object) -> str:
 
 def _lab_hash(made: dict[str, Any]) -> str:
     """The kernel's source, or its bytes where the source is unknown, and the packages."""
-    kernel = made["kernel"]
+    kernel = made.get("kernel", {})
     source = kernel.get("source_hash", kernel.get("linux_hash"))
     packages = [made.get(part, {}).get("packages_hash") for part in ("lab", "sender")]
     return _hash([source, kernel.get("cflags"), *packages])
@@ -282,32 +284,24 @@ def _network(plan: Plan) -> list[Any]:
 
 
 def run_of(record: Record) -> Run:
-    """A record's figures; reads its samples.
-
-    Raises CheckFailedError for a record that does not say what made it.
-    """
-    try:
-        made, plan = record.data["provenance"], record.plan
-        return Run(
-            record=record.directory.name,
-            fingerprint=record.fingerprint,
-            kernel=str(made["kernel"].get("release", "")),
-            images=str(made.get("images_sha256", "")),
-            code=str(made.get("code_sha256", "")),
-            summary=summarise(record.samples, plan, record.cpu),
-            lab=_lab_hash(made),
-            config=str(made["kernel"].get("config_hash", "")),
-            compiler=str(made["kernel"].get("compiler", "")),
-            parts=_parts_hash(made),
-            settings=_settings_hash(plan),
-            processor=str(made.get("cpu_model", "")),
-            cycles="instructions" if made.get("instruction_ns") else "",
-        )
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise CheckFailedError(
-            f"{record.directory / RECORD_FILE}: does not say what made it "
-            f"({type(error).__name__}: {error}): the record was changed; repeat the run"
-        ) from error
+    """A record's figures; reads its samples."""
+    made, plan = record.data["provenance"], record.plan
+    kernel = made.get("kernel", {})
+    return Run(
+        record=record.directory.name,
+        fingerprint=record.fingerprint,
+        kernel=kernel.get("release", ""),
+        images=made.get("images_sha256", ""),
+        code=made.get("code_sha256", ""),
+        summary=summarise(record.samples, plan, record.cpu),
+        lab=_lab_hash(made),
+        config=str(kernel.get("config_hash", "")),
+        compiler=kernel.get("compiler", ""),
+        parts=_parts_hash(made),
+        settings=_settings_hash(plan),
+        processor=made.get("cpu_model", ""),
+        cycles="instructions" if made.get("instruction_ns") else "",
+    )
 
 
 def runs_at(places: Iterable[FilePath]) -> tuple[tuple[Run, ...], tuple[str, ...]]:
@@ -379,37 +373,20 @@ def write_figures(campaign: Campaign, file: FilePath) -> None:
 def read_figures(file: FilePath) -> Campaign:
     """The campaign that :func:`write_figures` wrote.
 
-    Raises BadInputError for a file that is not there or of another version,
-    CheckFailedError for a damaged one.
+    Raises BadInputError for a file that is not there, damaged or of another version.
     """
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadInputError(
-            f"{file}: cannot be read ({error.strerror}): give records with --records, or make "
-            "it with 'farpath summary'"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise _damaged(file, error) from error
-    try:
-        data = json.loads(text)
-        version = data["format_version"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise _damaged(file, error) from error
-    if version != FIGURES_VERSION:
+    data = read_json(file, _FIGURES_REMEDY)
+    version = data.get("format_version") if isinstance(data, dict) else None
+    if type(version) is int and version != FIGURES_VERSION:
         raise BadInputError(
             f"{file}: has format version {version}, this farpath reads {FIGURES_VERSION}: make it "
             "again from the records with 'farpath summary'"
         )
+    if version is None or isinstance(version, bool):
+        raise BadInputError(f"{file}: is damaged (no format version): {_FIGURES_REMEDY}")
     try:
         both = [[Run.from_dict(run) for run in data[name]] for name in ("runs", "cpu_runs")]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _damaged(file, error) from error
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise BadInputError(f"{file}: is damaged ({reason}): {_FIGURES_REMEDY}") from error
     return campaign_of(*both)
-
-
-def _damaged(file: FilePath, error: Exception) -> CheckFailedError:
-    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return CheckFailedError(
-        f"{file}: is damaged ({reason}): make it again from the records with 'farpath summary'"
-    )

@@ -7,6 +7,7 @@ are used, so that every command answers at once.
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import signal
 import sys
@@ -22,8 +23,9 @@ import typer
 
 from farpath.asked import DEFAULT_REGION, DEFAULT_STACK
 from farpath.commands import campaign, draw, fit, packetdrill, paper, regress, site
-from farpath.errors import BadInputError, FarpathError
+from farpath.errors import BadInputError, FarpathError, shortened
 from farpath.leftovers import sweep_shares
+from farpath.places import explained_use, require_unicode
 from farpath.plan import HOST
 from farpath.schedule import SEVEN_REGIONS
 
@@ -203,7 +205,7 @@ def _print_tables(record: Record, origins: dict[str, str]) -> None:
     console.print(tables.table_1(summary, printed))
     console.print(tables.table_2(summary, printed))
     for warning in record.data["warnings"]:
-        print(f"warning: {warning}")
+        print(f"warning: {_on_one_line(warning)}")
     if record.trace is not None:
         every_ms = plan.settings.trace_interval_s * 1e3
         print(f"trace       {len(record.trace):,} samples, one each {every_ms:g} ms")
@@ -308,9 +310,22 @@ def preflight(
     from farpath.lab import preflight as checks
 
     check_lab(lab)
-    found = _host_checks(stack) if lab == HOST else checks.virtual_checks()
+    found = _host_checks(stack) if lab == HOST else _virtual_checks(stack)
     print(checks.table(found))
     checks.require(found, lab)
+
+
+def _virtual_checks(stack: str) -> list[Check]:
+    from farpath.inputs import parse_stacks
+    from farpath.lab import preflight as preflight_of_lab
+    from farpath.lab.own import is_own
+    from farpath.stacks import resolve_stack
+
+    for text in parse_stacks(stack):
+        # A stack of the user's is compiled for the lab's kernel, which may be what is missing.
+        if not is_own(text):
+            resolve_stack(text)
+    return preflight_of_lab.virtual_checks()
 
 
 def _host_checks(stack: str) -> list[Check]:
@@ -380,6 +395,13 @@ def _on_one_line(text: str) -> str:
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
+def _print_anything() -> None:
+    """Let stdout and stderr take names and titles that their encoding lacks, escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def main() -> None:
     """Entry point: errors become one line and an exit status, never a traceback.
 
@@ -388,9 +410,13 @@ def main() -> None:
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
+    _print_anything()
     try:
         _sweep_temporary_files()
-        status = app(standalone_mode=False) or 0
+        for argument in sys.argv[1:]:
+            require_unicode(argument)
+        with explained_use():
+            status = app(standalone_mode=False) or 0
         # Some versions of typer return the status of an interruption, others raise.
         if status == INTERRUPTED:
             raise KeyboardInterrupt
@@ -411,7 +437,8 @@ def main() -> None:
             # Python's own status, 1, is that of a suite in which something changed
             traceback.print_exc()
             sys.exit(BUG_STATUS)
-        print(f"farpath: {said()} (see 'farpath --help')", file=sys.stderr)
+        message = shortened(_on_one_line(said()))
+        print(f"farpath: {message} (see 'farpath --help')", file=sys.stderr)
         sys.exit(BadInputError.exit_status)
 
 

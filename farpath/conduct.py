@@ -18,11 +18,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
-from farpath.errors import LabFailedError, MachineLacksError
+from farpath.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.experiment import EXPERIMENTS, WHOLE, Experiment, WantedRun
 from farpath.leftovers import alone, sweep_locks, sweep_partials
 from farpath.made import State, put_aside, records_in, shipped_records, states
-from farpath.places import explained
+from farpath.places import explained, write_text
 from farpath.record import RECORD_FILE
 
 SNAKEFILE = EXPERIMENTS / "Snakefile"
@@ -33,6 +33,10 @@ LOOK_S = 1.0
 LINE_EVERY_S = 300.0
 #: What is made of the records, each a directory of the report (experiments/Snakefile).
 PARTS = ("tables", "claims", "figures", "page")
+#: Those that hold links to the records that they are made of.
+GATHERED_PARTS = ("records", "cpu-records")
+#: The file in a report by which it is known as one: Snakemake removes a part before it makes it.
+REPORT_MARK = ".farpath-report"
 #: How many lines of a failed run are repeated at the end.
 TAIL_LINES = 4
 #: The campaign's own file in the directory of records, locked while it is conducted.
@@ -190,6 +194,8 @@ def conduct(job: Job) -> tuple[State, ...]:
         raise MachineLacksError(
             "Snakemake is missing: run 'make paper', or pip install 'farpath[paper]'"
         )
+    if job.report is not None:
+        check_report(job.report)
     with explained(job.out):
         (job.out / "logs").mkdir(parents=True, exist_ok=True)
         with alone(job.out / LOCK, f"conducts a campaign in {job.out}"):
@@ -208,9 +214,24 @@ def conduct(job: Job) -> tuple[State, ...]:
     return found
 
 
+def check_report(report: FilePath) -> None:
+    """Raise BadInputError for a place whose parts Snakemake would remove, and are not farpath's."""
+    from farpath.site.build import MARK as SITE_MARK
+
+    if (report / REPORT_MARK).is_file() or (report / "page" / SITE_MARK).is_file():
+        return
+    parts = [name for name in (*GATHERED_PARTS, *PARTS) if os.path.lexists(report / name)]
+    if parts:
+        raise BadInputError(
+            f"{report} holds {', '.join(parts)}, which farpath has not made and would replace: "
+            "give --report another directory"
+        )
+
+
 def _write_report(job: Job, report: FilePath) -> list[str]:
     """Tables, figures, claims and page of all records; says what could not be made."""
     say(f"making {', '.join(PARTS)} of the records in {report}")
+    write_text(report / REPORT_MARK, "Made by farpath, which replaces its parts.\n")
     log = _snakemake(job, ["report"], ["--forcerun", "gather"], partial=True)
     faults = []
     for part in PARTS:

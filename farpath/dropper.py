@@ -188,7 +188,7 @@ def _check_counted(dropper: Dropper, flow: Flow, plan: Plan) -> None:
     stack = next((stack for stack in plan.stacks if stack.label == flow.stack), None)
     if stack is None or stack.program != UDTPERF:
         return
-    mtu_bytes, mss_bytes = plan.flow_mtu_bytes(flow), int(stack.parameters["mss"])
+    mtu_bytes, mss_bytes = plan.flow_mtu_bytes(flow), int(stack.parameters.get("mss", 0))
     if mss_bytes <= counted_above_bytes(mtu_bytes):
         raise BadInputError(
             f"DROP is '{dropper}': {flow.name} sends packets of {mss_bytes} bytes, and those above "

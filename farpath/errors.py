@@ -4,6 +4,34 @@ A message says what was wrong, what was got, what is allowed and what to do
 next, on one line. ``detail`` holds what belongs below it: a console's tail.
 """
 
+import re
+
+#: A message quotes at most so much of one text, holds no longer word, and is no longer.
+QUOTED_LETTERS = 120
+WORD_LETTERS = 300
+MESSAGE_LETTERS = 4_000
+_QUOTED = re.compile(rf"(?<!\w)'([^']{{{QUOTED_LETTERS + 1},}})'(?!\w)")
+_WORD = re.compile(rf"\S{{{WORD_LETTERS + 1},}}")
+
+
+def shortened(message: str) -> str:
+    """A message with long texts that it repeats cut in their middle.
+
+    >>> len(shortened(f"STACK is '{'a' * 5000}': that is no stack"))
+    155
+    """
+    cut = _QUOTED.sub(lambda found: f"'{_cut(found[1], QUOTED_LETTERS)}'", message)
+    cut = _WORD.sub(lambda found: _cut(found[0], WORD_LETTERS), cut)
+    return _cut(cut, MESSAGE_LETTERS)
+
+
+def _cut(text: str, letters: int) -> str:
+    """A text of at most so many letters: its beginning and its end."""
+    if len(text) <= letters:
+        return text
+    begin = (letters - 3) * 2 // 3
+    return f"{text[:begin]}...{text[begin + 3 - letters :]}"
+
 
 class FarpathError(Exception):
     """A failure that farpath understands; printed without a traceback."""
@@ -11,8 +39,8 @@ class FarpathError(Exception):
     exit_status = 1
 
     def __init__(self, message: str, detail: str = "") -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = shortened(message)
+        super().__init__(self.message)
         self.detail = detail
 
     def _render_traceback_(self) -> list[str]:

@@ -17,8 +17,9 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.asked import Asked
+from farpath.documents import read_toml
 from farpath.errors import BadInputError
-from farpath.inputs import parse_stacks, read_toml
+from farpath.inputs import parse_stacks
 from farpath.lab.images import PROJECT
 from farpath.plan import HOST, VIRTUAL_CLOCK
 
@@ -131,11 +132,14 @@ def experiment_names(folder: FilePath = EXPERIMENTS) -> tuple[str, ...]:
     return tuple(sorted(file.parent.name for file in folder.glob(f"*/{FILE}")))
 
 
-def load_experiment(name: str, folder: FilePath = EXPERIMENTS) -> Experiment:
+def load_experiment(
+    name: str, folder: FilePath = EXPERIMENTS, within: tuple[str, ...] = ()
+) -> Experiment:
     """The experiment of that name.
 
-    Raises BadInputError for a name that no folder has, and for a file with a field
-    that is missing, unknown, of the wrong type or means nothing.
+    ``within``: the experiments whose part it is loaded as. Raises BadInputError for a name
+    that no folder has, for a file with a field that is missing, unknown, of the wrong type
+    or means nothing, and for experiments that are made of each other.
     """
     names = experiment_names(folder)
     if name not in names:
@@ -151,6 +155,10 @@ def load_experiment(name: str, folder: FilePath = EXPERIMENTS) -> Experiment:
         if not isinstance(title, str) or not title:
             raise BadInputError("title: missing; say in a sentence what it is")
         parts = _parts(name, data)
+        if circle := [part for part in parts if part in within]:
+            raise BadInputError(
+                f"of: {name} is made of {circle[0]}, and that of {name}: take one of them out"
+            )
         sets = {} if parts else _sets(name, data.get("runs"), folder)
         stacks = [run.asked.stack for run in sets.get(WHOLE, ())]
         if not isinstance(held_out, list) or not all(text in stacks for text in held_out):
@@ -158,7 +166,7 @@ def load_experiment(name: str, folder: FilePath = EXPERIMENTS) -> Experiment:
     except BadInputError as error:
         raise BadInputError(f"{file}: {error.message}") from error
     if parts:
-        sets = _sets_of([load_experiment(part, folder) for part in parts])
+        sets = _sets_of([load_experiment(part, folder, (*within, name)) for part in parts])
     return Experiment(name, title, sets, tuple(held_out), parts or (name,))
 
 

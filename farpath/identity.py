@@ -27,6 +27,8 @@ from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.documents import read_json
+from farpath.errors import BadInputError
 from farpath.lab.images import BUILD, PROJECT, Images, manifest
 from farpath.plan import HOST, Plan
 from farpath.stack import Stack
@@ -219,7 +221,7 @@ def is_of_other_code(record: Record) -> bool:
 def source_of(record_file: FilePath) -> str | None:
     """The source identity in a record.json; None if it is unreadable or says none."""
     try:
-        data = json.loads(record_file.read_text(encoding="utf-8"))
+        data = read_json(record_file)
         return str(data["provenance"]["source_sha256"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (BadInputError, LookupError, TypeError):
         return None

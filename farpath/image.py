@@ -34,4 +34,4 @@ class HostImage:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> HostImage:
         """The inverse of :func:`dataclasses.asdict`, also after a way through JSON."""
-        return cls(**{**data, "environment": tuple(data["environment"])})
+        return cls(**{**data, "environment": tuple(data.get("environment", ()))})

@@ -6,7 +6,6 @@ import dataclasses
 import difflib
 import json
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from importlib import resources
@@ -15,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from farpath import units
 from farpath.background import PART_RANGE, RATE_BPS_RANGE, Background
+from farpath.documents import read_toml
 from farpath.errors import BadInputError
 from farpath.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
+from farpath.schedule import MOST_FLOWS
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -62,8 +63,6 @@ DEFAULT_SOURCES = 4
 DEFAULT_TURN_S = 20.0
 #: How other traffic of a constant bit rate begins.
 CONSTANT = "cbr:"
-#: Flows of one test, each with two processes.
-MOST_FLOWS = 100
 _SETTING = re.compile(r"(net(?:\.[a-z0-9_]+)+)=([0-9a-z_]+(?: [0-9]+){0,2})")
 _TIMES = re.compile(r"([0-9]{1,4})x([^0-9].*)")
 #: A buffer of fewer frames would drop a slow start's ordinary bursts.
@@ -92,14 +91,14 @@ def _without_sources(data: dict[str, Any]) -> list[str]:
     ]
 
 
-def read_toml(file: FilePath) -> dict[str, Any]:
-    """What a TOML file holds; BadInputError naming a file that is none or unreadable."""
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInputError(f"{file}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInputError(f"{file}: is not TOML: {error}") from error
+def _odd_settings(settings: Mapping[str, Any]) -> list[str]:
+    """What is wrong with names and values of settings that a path file has."""
+    return [
+        f"sysctl: {name!r} is {value!r}: it must be a setting of the network and its value, both "
+        'text, as in "net.ipv4.tcp_sack" = "0"'
+        for name, value in settings.items()
+        if not isinstance(value, str) or not _SETTING.fullmatch(f"{name}={' '.join(value.split())}")
+    ]
 
 
 def load_path(file: FilePath) -> Path:
@@ -117,8 +116,16 @@ def load_path(file: FilePath) -> Path:
         for name in sorted(set(data) - set(known))
     ]
     problems += _without_sources(data)
+    problems += [
+        f"{word}: must be one line of printable letters"
+        for word in ("name", "title")
+        if not str(data.get(word, "")).isprintable()
+    ]
     settings = data.get("sysctl")
+    if settings is not None and not isinstance(settings, dict):
+        problems.append("sysctl: is no table; write [sysctl] and a line for each setting")
     if isinstance(settings, dict):
+        problems += _odd_settings(settings)
         problems += [
             f"sysctl: '{name}' is missing; without it the guest's small default limits the flows"
             for name in NEEDED_SETTINGS
@@ -133,7 +140,7 @@ def load_path(file: FilePath) -> Path:
             where = ".".join(str(part) for part in fault["loc"])
             problems.append(f"{where}: {fault['msg'].lower()}" if where else fault["msg"])
     except BadInputError as error:
-        raise BadInputError(f"{file}: {error.message}") from error
+        problems.append(error.message)
     if problems:
         raise BadInputError(f"{file}: {'; '.join(problems)}")
     if path.name != file.stem:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -28,6 +29,12 @@ SHARE = "farpath-"
 GUEST = FilePath("farpath", "guest")
 #: Real seconds for which whoever sweeps may hold a lock, and between two looks.
 SWEEP_LIMIT_S, LOOK_S = 0.5, 0.02
+#: What tempfile.mkdtemp ends a name with.
+_RANDOM = "[a-z0-9_]{8}"
+#: Names that farpath gives. Others that begin or end likewise are somebody's own, and stay.
+_PARTIAL_NAME = re.compile(rf"\.partial-[0-9]+-{_RANDOM}")
+_SHARE_NAME = re.compile(rf"farpath-{_RANDOM}")
+_LOCK_NAME = re.compile(r"\.(campaign|.+-[0-9a-f]{10})\.lock")
 
 
 @contextmanager
@@ -138,18 +145,24 @@ def fresh_partial(out: FilePath) -> Iterator[FilePath]:
 
 def sweep_partials(out: FilePath) -> list[FilePath]:
     """Remove half-made records whose maker is gone; returns what was removed."""
-    return _removed(out.glob(f"{PARTIAL}*"))
+    return _removed(_named(out, _PARTIAL_NAME))
 
 
 def sweep_shares(place: FilePath) -> list[FilePath]:
     """Remove shared directories of dead runs, known by the guest's code in them."""
-    shares = place.glob(f"{SHARE}*")
+    shares = _named(place, _SHARE_NAME)
     return _removed(share for share in shares if (share / CODE_DIR / GUEST).is_dir())
 
 
 def sweep_locks(out: FilePath) -> list[FilePath]:
     """Remove lock files of records that nobody makes any more."""
-    return _removed(out.glob(".*.lock"))
+    return _removed(_named(out, _LOCK_NAME))
+
+
+def _named(place: FilePath, pattern: re.Pattern[str]) -> list[FilePath]:
+    """What a directory holds of a pattern's names, links apart."""
+    files = sorted(place.iterdir()) if place.is_dir() else []
+    return [file for file in files if pattern.fullmatch(file.name) and not file.is_symlink()]
 
 
 def _removed(places: Iterable[FilePath]) -> list[FilePath]:

@@ -9,21 +9,23 @@ the host lab has the records of any machine: it is a figure of that machine.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from farpath.errors import FarpathError
+from farpath.errors import BadInputError, FarpathError
 from farpath.experiment import CPU, EXPERIMENTS, WHOLE, WantedRun
 from farpath.identity import is_of_other_code, source_identity, source_of, wanted_on_host
 from farpath.lab.images import Images, find_images
+from farpath.places import explained
 from farpath.plan import HOST
 from farpath.record import RECORD_FILE, load_record
 from farpath.run import place_name
 
 #: Where damaged records are put, beside the others.
 ASIDE = "damaged"
+#: The file in a directory of links to records, by which it is known as one.
+GATHERED = ".farpath-records"
 
 
 @dataclass(frozen=True)
@@ -134,11 +136,36 @@ def gather(found: Sequence[State], folder: FilePath) -> int:
     """Make a directory hold links to the records of these runs and nothing else.
 
     Returns how many there are. So what tables and claims are made of never mixes
-    records of different kernels, images or settings.
+    records of different kernels, images or settings. Raises BadInputError, and changes
+    nothing, for a place that is not empty and holds anything but such links.
     """
-    if folder.exists():
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
+    with explained(folder):
+        for link in _former_links(folder):
+            link.unlink()
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / GATHERED).write_text("Made by farpath, which replaces all links in here.\n")
+        return _link_all(found, folder)
+
+
+def _former_links(folder: FilePath) -> list[FilePath]:
+    """The links that an earlier call made in a directory; BadInputError for one of another's."""
+    if not os.path.lexists(folder):
+        return []
+    if not folder.is_dir():
+        raise BadInputError(f"{folder} is no directory: give one that is new, or empty")
+    names = list(folder.iterdir())
+    others = [file for file in names if file.name != GATHERED and not file.is_symlink()]
+    if others or (names and not (folder / GATHERED).is_file()):
+        example = f", such as {others[0].name}" if others else ""
+        raise BadInputError(
+            f"{folder} holds what farpath has not put there{example}, which would be lost: give a "
+            "directory that is new, empty, or one that was filled in this way; if an older farpath "
+            "made this one of links alone, remove it"
+        )
+    return [file for file in names if file.name != GATHERED]
+
+
+def _link_all(found: Sequence[State], folder: FilePath) -> int:
     taken = [state.record for state in found if state.record is not None]
     for record in taken:
         target = os.path.relpath(record.resolve(), folder.resolve())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from farpath.background import Background
@@ -137,6 +137,9 @@ class Path:
                 f"{self.mtu_bytes}: it must be at least {2 * self.frame_bytes}"
             )
         _require_numbers(self.sysctl, at)
+        names = {known.name for known in fields(self)}
+        if unknown := sorted(set(self.sources) - names):
+            raise BadInputError(f"{at}sources.{unknown[0]}: a path has no {unknown[0]}")
         rmem_max = int(self.sysctl.get("net.core.rmem_max", 1 << 31))
         if self.window_bytes > rmem_max:
             raise BadInputError(

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import signal
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.campaign import Run, run_of
+from farpath.documents import read_json, read_toml
 from farpath.eras import era_by_text
 from farpath.errors import BadInputError, MachineLacksError
 from farpath.inputs import path_by_name
 from farpath.metrics import Summary
 from farpath.path_model import PathModel, cost_of_means, cost_of_tables
+from farpath.places import write_text
 from farpath.published import published
 from farpath.record import load_record
 from farpath.run import make_plan
@@ -85,8 +85,8 @@ def _varies(allowed: Any) -> bool:
 def load_search(directory: FilePath) -> Search:
     """The search in a directory; BadInputError for one that is missing or malformed."""
     file = directory / SEARCH_FILE
+    data = read_toml(file)
     try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
         return Search(
             directory,
             **{
@@ -96,9 +96,7 @@ def load_search(directory: FilePath) -> Search:
                 "guesses": tuple(data.get("guesses", ())),
             },
         )
-    except OSError as error:
-        raise BadInputError(f"{file}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+    except (KeyError, TypeError) as error:
         raise BadInputError(f"{file}: is no search: {error}") from error
 
 
@@ -107,21 +105,19 @@ def read_trials(search: Search) -> list[dict[str, Any]]:
     file = search.directory / TRIALS_FILE
     if not file.exists():
         return []
+    data = read_json(file, "move it away")
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
         if data["format_version"] != FORMAT_VERSION:
             raise BadInputError(f"{file}: has format version {data['format_version']}")
         return list(data["trials"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (KeyError, TypeError) as error:
         raise BadInputError(f"{file}: is damaged: {error}; move it away") from error
 
 
 def _write_trials(search: Search, trials: list[dict[str, Any]]) -> None:
     file = search.directory / TRIALS_FILE
     text = json.dumps({"format_version": FORMAT_VERSION, "trials": trials}, indent=1) + "\n"
-    partial = file.with_suffix(".partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, file)
+    write_text(file, text)
 
 
 def best_trial(search: Search) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -21,6 +22,16 @@ NOT_WRITABLE = (
     errno.EEXIST,
     errno.ENAMETOOLONG,
     errno.ENOENT,
+    errno.ELOOP,
+)
+#: Why a file that a user named cannot be used.
+NOT_USABLE = (
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.ENAMETOOLONG,
     errno.ELOOP,
 )
 #: What a new file's mode is before the process's mask.
@@ -61,11 +72,44 @@ def open_regular(file: FilePath, flags: int = 0) -> int:
     raise BadInputError(f"{file} is no regular file: remove it, or give another place with OUT")
 
 
+@contextmanager
+def explained_use() -> Iterator[None]:
+    """Turn what the file system refuses of a file that a user named into one clear line.
+
+    For a whole command, around what says more. Raises MachineLacksError for a full disk and
+    BadInputError for a name that is too long or may not be used; a file that is merely not
+    there is left to who looked for it.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise MachineLacksError(f"no space left for {error.filename}: free some") from error
+        if error.errno in NOT_USABLE:
+            raise BadInputError(
+                f"{error.filename}: cannot be used ({error.strerror}): give another"
+            ) from error
+        raise
+
+
+def require_unicode(text: str) -> None:
+    """Raise BadInputError for a name that is not UTF-8: pages and records could not hold it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        shown = text.encode(errors="surrogateescape")
+        raise BadInputError(
+            f"{str(shown)[1:]} is not UTF-8: give names that are; rename a file with mv"
+        ) from error
+
+
 def write_bytes(file: FilePath, data: bytes) -> None:
     """A file with its folders, whole or not at all; raises as :func:`explained`."""
     with explained(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
+        handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:NAME_LETTERS]}-")
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(data)
@@ -73,6 +117,32 @@ def write_bytes(file: FilePath, data: bytes) -> None:
             FilePath(beside).replace(file)
         finally:
             FilePath(beside).unlink(missing_ok=True)
+
+
+def replace_directory(fresh: FilePath, place: FilePath) -> None:
+    """Put a directory at a place, where another may be, which is removed.
+
+    What was there is back if that fails or is interrupted. A link at the place is
+    replaced, and not what it leads to.
+    """
+    former = fresh / "replaced"
+    try:
+        if os.path.lexists(place):
+            place.rename(former)
+        fresh.rename(place)
+    except BaseException:
+        if os.path.lexists(former) and not os.path.lexists(place):
+            former.rename(place)
+        raise
+    remove_directory(place / former.name)
+
+
+def remove_directory(place: FilePath) -> None:
+    """Remove a directory, or a link to one and not what it leads to; or nothing if it is gone."""
+    if place.is_symlink():
+        place.unlink()
+    else:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def write_text(file: FilePath, text: str) -> None:

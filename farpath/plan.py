@@ -119,11 +119,23 @@ class Plan:
     bottlenecks: int = 1
 
     def __post_init__(self) -> None:
+        self._check_stacks()
         self._check_topology()
         self._check_ip()
         for dropper in self.droppers:
             check_dropper(dropper, self)
         check_trace(self)
+
+    def _check_stacks(self) -> None:
+        """Every flow's stack is there; a record of the first format has none at all."""
+        labels = {stack.label for stack in self.stacks}
+        if not labels and not self.settings.trace_interval_s:
+            return
+        for flow in self.schedule.all_flows:
+            if flow.stack not in labels:
+                raise BadInputError(
+                    f"{flow.name} runs '{flow.stack}', which is none of the plan's stacks"
+                )
 
     def _check_topology(self) -> None:
         if self.topology not in TOPOLOGIES:
@@ -241,12 +253,12 @@ class Plan:
             schedule=Schedule(**schedule),
             settings=Settings(**data["settings"]),
             seed=data["seed"],
-            topology=data["topology"],
+            topology=data.get("topology", DUMBBELL),
             stacks=tuple(
                 Stack(
                     **{
                         **stack,
-                        "command": tuple(stack["command"]),
+                        "command": tuple(stack.get("command", ())),
                         "environment": tuple(stack.get("environment", ())),
                     }
                 )
@@ -281,6 +293,6 @@ def parse_event(line: str) -> dict[str, Any] | None:
         return None
     try:
         event = json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) and "event" in event else None

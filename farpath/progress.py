@@ -42,10 +42,10 @@ class RunProgress:
         self._next_line_s = 0.0
         console = Console(stderr=True)
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TaskProgressColumn(),
-            TextColumn("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", markup=False),
             console=console,
             transient=True,
             disable=not console.is_terminal,

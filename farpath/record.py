@@ -19,8 +19,10 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from farpath import frames, trace_table
+from farpath.documents import read_json
 from farpath.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.flows import iperf3, ping, tc
+from farpath.flows.programs import SHORTEST_S
 from farpath.plan import RAW_DIR, Plan
 from farpath.schedule import Flow
 from farpath.stack import IPERF3
@@ -114,7 +116,7 @@ def _flow_rows(
     rows = []
     for sender, receiver in zip_longest(sent, taken):
         length_s = receiver.end_s - receiver.start_s
-        if length_s <= 0:
+        if length_s < SHORTEST_S:
             continue
         state = (0, 0, 0, 0)
         if sender:
@@ -306,30 +308,33 @@ def write_record(
 
 
 def _read_data(directory: FilePath) -> dict[str, Any]:
-    """``record.json`` of a record of a version that this program reads."""
+    """``record.json`` of a record, judged as :mod:`farpath.record_schema` says."""
+    from farpath.record_schema import check_description
+
     file = directory / RECORD_FILE
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-        version = data["format_version"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise CheckFailedError(f"{file}: is damaged: repeat the run") from error
-    if not isinstance(version, int) or not 1 <= version <= FORMAT_VERSION:
+    remedy = "the record was changed; repeat the run"
+    data = read_json(file, remedy)
+    if not isinstance(data, dict) or "format_version" not in data:
+        raise BadInputError(f"{file}: describes no record: {remedy}")
+    version = data["format_version"]
+    if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
         raise BadInputError(
-            f"{file}: has format version {version}, this farpath reads up to {FORMAT_VERSION}: "
+            f"{file}: has format version {version!r}, this farpath reads up to {FORMAT_VERSION}: "
             f"use a newer farpath"
         )
-    missing = {"plan", "provenance", "readback", "warnings", "fingerprint"} - set(data)
-    if missing:
-        raise CheckFailedError(f"{file}: lacks {', '.join(sorted(missing))}: repeat the run")
-    return dict(data)
+    try:
+        check_description(data)
+    except BadInputError as error:
+        raise BadInputError(f"{file}: {error.message}: {remedy}") from error
+    return data
 
 
 def load_record(directory: FilePath, *, verify: bool = True) -> Record:
     """The record in a directory; without ``verify`` its samples wait for their use.
 
     Raises :class:`BadInputError` for a directory that is missing, no record, half
-    made or of a newer format, :class:`CheckFailedError` for a record that was
-    changed.
+    made, of a newer format or with a damaged description, :class:`CheckFailedError` for
+    samples that were changed.
     """
     if not directory.is_dir():
         raise BadInputError(f"{directory}: is no directory: give the directory of a record")

@@ -27,7 +27,7 @@ from farpath.leftovers import alone, fresh_partial, sweep_partials
 from farpath.memory import memory_bytes
 from farpath.network import Network
 from farpath.path import Path
-from farpath.places import explained
+from farpath.places import explained, replace_directory, require_unicode
 from farpath.plan import HOST, PINGER, VIRTUAL, Plan, Settings
 from farpath.record import RECORD_FILE
 from farpath.schedule import SEVEN_REGIONS, Schedule
@@ -224,6 +224,7 @@ def run(
     """
     if images is None:
         images = host.find_images(plan) if plan.settings.lab == HOST else find_images()
+    require_unicode(str(out))
     name = place_name(plan, images)
     place = out / name
     with explained(out):
@@ -238,10 +239,7 @@ def run(
             with fresh_partial(out) as partial, _kept_for_failures(log):
                 wall_s = _fill(partial, plan, images, log, watch, pictures)
                 partial.chmod(0o755)
-                if place.exists():
-                    place.rename(partial / "replaced")
-                partial.rename(place)
-                shutil.rmtree(place / "replaced", ignore_errors=True)
+                replace_directory(partial, place)
     return Outcome(place, cached=False, wall_s=wall_s)
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from farpath.errors import BadInputError
+
 #: The 2005 test: flows join one region apart and leave last in, first out, so with
 #: all of them present the region is twice as long (paper, section III.A, figure 1).
 SEVEN_REGIONS = "seven-regions"
@@ -17,6 +19,12 @@ TOGETHER = "together"
 JOINING = "joining"
 FLOWS = 4
 REGIONS = 2 * FLOWS
+#: iperf3 runs no test for longer (MAX_TIME in src/iperf.h).
+LONGEST_S = 86_400.0
+#: Flows of one direction, each with two processes.
+MOST_FLOWS = 100
+#: So often may a region go into a schedule: more often than flows can join and leave.
+MOST_REGIONS = 1_000
 #: Flow 1 has the next port.
 FIRST_PORT = 5200
 
@@ -52,7 +60,8 @@ class Schedule:
     """All flows of a run and how long it lasts.
 
     ``flows``: those that a run is about. ``reverse``: others, in the other direction, which
-    no metric counts.
+    no metric counts. Raises :class:`~farpath.errors.BadInputError` for times that contradict
+    each other, and for too many flows or two of one name.
     """
 
     name: str
@@ -60,6 +69,31 @@ class Schedule:
     duration_s: float
     region_s: float
     reverse: tuple[Flow, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.duration_s <= LONGEST_S:
+            raise BadInputError(
+                f"the schedule lasts {self.duration_s:g} s: it must last from 1 to {LONGEST_S:g} "
+                "s; take a shorter REGION or fewer flows"
+            )
+        if not self.duration_s / MOST_REGIONS <= self.region_s <= self.duration_s:
+            raise BadInputError(
+                f"a region lasts {self.region_s:g} s: it must go from 1 to {MOST_REGIONS} times "
+                f"into the schedule's {self.duration_s:g} s"
+            )
+        if not self.flows or max(len(self.flows), len(self.reverse)) > MOST_FLOWS:
+            raise BadInputError(
+                f"the schedule has {len(self.flows)} flows and {len(self.reverse)} in the other "
+                f"direction: it must have from 1 to {MOST_FLOWS}, and none or as many back"
+            )
+        for flow in self.all_flows:
+            if not 0 <= flow.start_s < flow.stop_s <= self.duration_s:
+                raise BadInputError(
+                    f"{flow.name} is there from {flow.start_s:g} to {flow.stop_s:g} s: that must "
+                    f"lie within the schedule's {self.duration_s:g} s"
+                )
+        if len({flow.name for flow in self.all_flows}) < len(self.all_flows):
+            raise BadInputError("two flows of the schedule have one name")
 
     @property
     def all_flows(self) -> tuple[Flow, ...]:

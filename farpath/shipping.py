@@ -20,7 +20,7 @@ from farpath.errors import BadInputError
 from farpath.experiment import CPU, WHOLE, load_experiment
 from farpath.leftovers import fresh_partial, sweep_partials
 from farpath.made import gather, images_for, records_in, shipped_records, wanted_identity
-from farpath.places import explained
+from farpath.places import explained, remove_directory, replace_directory
 from farpath.record import COLUMNS, RECORD_FILE, Record, load_record
 
 if TYPE_CHECKING:
@@ -139,9 +139,7 @@ def _ship_one(state: State, folder: FilePath) -> bool:
         slim_copy(record, partial, more)
         load_record(partial)
         partial.chmod(0o755)
-        if target.exists():
-            shutil.rmtree(target)
-        partial.rename(target)
+        replace_directory(partial, target)
     return True
 
 
@@ -159,5 +157,5 @@ def _remove_replaced(found: tuple[State, ...], folder: FilePath) -> list[FilePat
         if place.name not in kept and _settings_in(place.name) in settings
     ]
     for place in replaced:
-        shutil.rmtree(place)
+        remove_directory(place)
     return replaced

@@ -141,18 +141,21 @@ def grid_2(summary: Summary, published: Published | None) -> Grid:
 
 
 def rich_table(grid: Grid) -> Table:
-    """A grid for the terminal."""
+    """A grid for the terminal; nothing in its texts is taken for rich's markup."""
     from rich import box
+    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(
-        title=grid.title, caption=grid.note or None, box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1),
-        title_justify="left", caption_justify="left", title_style="bold", caption_style="dim",
+        title=escape(grid.title), caption=escape(grid.note) or None, box=box.SIMPLE_HEAD,
+        padding=(0, 0, 0, 1), title_justify="left", caption_justify="left", title_style="bold",
+        caption_style="dim",
     )  # fmt: skip
     for place, name in enumerate(grid.header):
-        table.add_column(name, justify="right" if place else "left", no_wrap=place == 0)
+        table.add_column(Text(name), justify="right" if place else "left", no_wrap=place == 0)
     for row in grid.rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     return table
 
 

@@ -7,14 +7,19 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path as FilePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from farpath.errors import BadInputError, CheckFailedError
+from farpath.documents import read_json
+from farpath.errors import BadInputError
 from farpath.experiment import WantedRun
 from farpath.places import write_text
 from farpath.published import PublishedMeasure, published_measures
 from farpath.record import Record
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 FORMAT_VERSION = 1
 #: Where an experiment's folder has the measures of its shipped records.
@@ -64,9 +69,30 @@ class Measure:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Measure:
-        """The inverse of :meth:`as_dict`; KeyError or TypeError if it is not one."""
-        value = math.nan if data["value"] is None else float(data["value"])
-        return cls(**{**data, "value": value})
+        """The inverse of :meth:`as_dict`.
+
+        Raises BadInputError that names the first field that is missing, unknown or of
+        another type.
+        """
+        from pydantic import ValidationError
+
+        if unknown := sorted(set(data) - {field.name for field in dataclasses.fields(cls)}):
+            raise BadInputError(f"{unknown[0]} is no field of a measure")
+        value = math.nan if data.get("value", 0) is None else data.get("value")
+        try:
+            # As JSON: strict validation of Python objects takes no whole number for another.
+            return _adapter().validate_json(json.dumps({**data, "value": value}), strict=True)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise BadInputError(f"{where}: {first['msg'].lower()}") from error
+
+
+@cache
+def _adapter() -> TypeAdapter[Measure]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Measure)
 
 
 def one_of(measures: Iterable[Measure], quantity: str, **about: str) -> list[Measure]:
@@ -90,23 +116,26 @@ def write_measures(measures: Iterable[Measure], file: FilePath) -> None:
 def read_measures(file: FilePath) -> tuple[Measure, ...]:
     """What :func:`write_measures` wrote.
 
-    Raises BadInputError for a file that is not there or of another version,
-    CheckFailedError for a damaged one.
+    Raises BadInputError for a file that is not there, damaged or of another version.
     """
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-        version = data["format_version"]
-        found = tuple(Measure.from_dict(each) for each in data["measures"])
-    except OSError as error:
-        raise BadInputError(
-            f"{file}: cannot be read ({error.strerror}): run 'make companion'"
-        ) from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise CheckFailedError(
-            f"{file}: is damaged ({error}): run 'make companion' again"
-        ) from error
-    if version != FORMAT_VERSION:
+    remedy = "run 'make companion', which writes one"
+    data = read_json(file, remedy)
+    version = data.get("format_version") if isinstance(data, dict) else None
+    if type(version) is int and version != FORMAT_VERSION:
         raise BadInputError(
             f"{file}: has format version {version}, this farpath reads {FORMAT_VERSION}"
         )
-    return found
+    listed = data.get("measures") if isinstance(data, dict) else None
+    if type(version) is not int or not isinstance(listed, list):
+        raise BadInputError(f"{file}: is damaged (no measures in it): {remedy}")
+    found = []
+    for number, each in enumerate(listed, start=1):
+        try:
+            if not isinstance(each, dict):
+                raise BadInputError("is no object")
+            found.append(Measure.from_dict(each))
+        except BadInputError as error:
+            raise BadInputError(
+                f"{file}: is damaged (measure {number}: {error.message}): {remedy}"
+            ) from error
+    return tuple(found)

@@ -72,7 +72,7 @@ class ShownExperiment:
     def sentences(self) -> tuple[str, ...]:
         """Whose records these are, how many, what is missing, what is wrong."""
         name, runs = self.experiment.name, len(self.done) + len(self.missing)
-        kernels = [each.record.data["provenance"]["kernel"] for each in self.done]
+        kernels = [each.record.data["provenance"].get("kernel", {}) for each in self.done]
         releases = {kernel.get("release", "") for kernel in kernels}
         return (
             f"{self.whose}: {len(self.done)} of {runs} runs of {name}.",

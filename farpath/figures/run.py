@@ -150,7 +150,7 @@ def draw(
             _mark_regions(axes, plan)
         number_regions(upper, plan)
         lower.set_xticks(_ticks_s(plan))
-        figure.suptitle(heading or title(plan), fontsize=10)
+        figure.suptitle(heading or title(plan), fontsize=10, parse_math=False)
         figure.legend(
             *lower.get_legend_handles_labels(), loc="outside lower center", frameon=False,
             ncols=len(plan.schedule.flows) + 2, handlelength=1.6,

@@ -117,7 +117,7 @@ def draw(plan: Plan) -> Figure:
         figure.text(
             0.02, 1 - 0.1 / high,
             f"{plan.topology}: {plan.path.title}, IPv{plan.ip_version}, MTU {plan.path.mtu_bytes}",
-            va="top", fontsize=10,
+            va="top", fontsize=10, parse_math=False,
         )  # fmt: skip
         figure.text(0.02, 0.1 / high, "\n".join(notes), va="bottom", color=QUIET)
     return figure

@@ -7,16 +7,18 @@ binary after -w and -l (src/units.c, src/iperf_api.c).
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
 from typing import Any
 
 from farpath.errors import LabFailedError
 from farpath.flows import programs
+from farpath.flows.programs import count, time_s
 from farpath.schedule import Flow
 
 PROGRAM = "iperf3"
 BLOCK_BYTES = 131_072
+#: Of a machine of a thousand cores; more is no report.
+MOST_CPU_PERCENT = 100_000
 
 
 def server_arguments(flow: Flow, interval_s: float) -> list[str]:
@@ -67,7 +69,7 @@ def _report(text: str) -> dict[str, Any]:
     """A program's JSON; LabFailedError if it was cut short or says that the test failed."""
     try:
         report = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         said = "the program printed nothing" if not text.strip() else f"its JSON is broken: {error}"
         raise LabFailedError(said, text[-500:]) from error
     if not isinstance(report, dict) or "intervals" not in report:
@@ -77,14 +79,20 @@ def _report(text: str) -> dict[str, Any]:
     return report
 
 
+def _object(report: dict[str, Any], name: str) -> dict[str, Any]:
+    """A part of a report; empty if there is none, or it is something else."""
+    part = report.get(name)
+    return part if isinstance(part, dict) else {}
+
+
 def parse_congestion(text: str) -> str:
     """The congestion control that a sending iperf3 had, as its kernel told it."""
-    return str(_report(text).get("end", {}).get("sender_tcp_congestion", ""))
+    return str(_object(_report(text), "end").get("sender_tcp_congestion", ""))
 
 
 def parse_segment_bytes(text: str) -> int:
     """Payload of a full segment of a sending iperf3, as its kernel told it at the start."""
-    told = _report(text).get("start", {}).get("tcp_mss_default")
+    told = _object(_report(text), "start").get("tcp_mss_default")
     if not isinstance(told, int):
         raise LabFailedError("the sender did not tell how large its segments are", text[:500])
     return told
@@ -95,8 +103,8 @@ def parse_cpu_share(text: str) -> float | None:
 
     iperf3's own user and system time over real time (cpu_util in src/iperf_util.c).
     """
-    told = _report(text).get("end", {}).get("cpu_utilization_percent", {}).get("host_total")
-    return told / 100 if isinstance(told, int | float) and math.isfinite(told) else None
+    told = _object(_object(_report(text), "end"), "cpu_utilization_percent").get("host_total")
+    return told / 100 if isinstance(told, int | float) and 0 <= told <= MOST_CPU_PERCENT else None
 
 
 def _streams(text: str) -> list[dict[str, Any]]:
@@ -109,14 +117,6 @@ def _streams(text: str) -> list[dict[str, Any]]:
     return streams
 
 
-def _number(row: dict[str, Any], name: str, default: float | None = None) -> float:
-    """A value of an interval, which may be any program's; a number, or an exception."""
-    value = row[name] if name in row or default is None else default
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise TypeError(f"a number as '{name}'")
-    return value
-
-
 def parse_receiver(text: str) -> list[ReceiverInterval]:
     """The intervals of a receiving program; raises :class:`LabFailedError`.
 
@@ -124,7 +124,7 @@ def parse_receiver(text: str) -> list[ReceiverInterval]:
     """
     try:
         return [
-            ReceiverInterval(_number(row, "start"), _number(row, "end"), int(_number(row, "bytes")))
+            ReceiverInterval(time_s(row, "start"), time_s(row, "end"), count(row, "bytes"))
             for row in _streams(text)
         ]
     except (KeyError, TypeError) as error:
@@ -141,13 +141,13 @@ def parse_sender(text: str, tcp: bool = True) -> list[SenderInterval]:
     try:
         return [
             SenderInterval(
-                start_s=_number(row, "start"),
-                end_s=_number(row, "end"),
-                bytes=int(_number(row, "bytes")),
-                retransmits=int(_number(row, "retransmits", absent)),
-                snd_cwnd_bytes=int(_number(row, "snd_cwnd", absent)),
-                snd_wnd_bytes=int(_number(row, "snd_wnd", absent)),
-                rtt_us=int(_number(row, "rtt", absent)),
+                start_s=time_s(row, "start"),
+                end_s=time_s(row, "end"),
+                bytes=count(row, "bytes"),
+                retransmits=count(row, "retransmits", absent),
+                snd_cwnd_bytes=count(row, "snd_cwnd", absent),
+                snd_wnd_bytes=count(row, "snd_wnd", absent),
+                rtt_us=count(row, "rtt", absent),
             )
             for row in _streams(text)
         ]

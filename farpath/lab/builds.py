@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path as FilePath
@@ -12,6 +14,12 @@ from farpath.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.lab import oci
 from farpath.lab.images import PROJECT
 
+#: Docker's usual images of whole distributions with their tools take one to three GB.
+LARGEST_IMAGE_BYTES = 10_000_000_000
+#: Reading so much takes some seconds.
+LARGE_IMAGE_BYTES = 1_000_000_000
+#: What of a root directory does not count: its machine's own.
+MOUNTED = ("dev", "proc", "sys")
 IMAGE_SCRIPT = PROJECT / "images" / "own-image"
 
 
@@ -70,9 +78,43 @@ def built(
     raise (BadInputError if refused else MachineLacksError)(message, "\n".join(before))
 
 
-def unpacked(place: FilePath, image: oci.Image) -> FilePath:
-    """Where an image is unpacked: a directory with manifest.json and rootfs."""
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
+def unpacked(place: FilePath, image: oci.Image, tell: Callable[[str], None] = _say) -> FilePath:
+    """Where an image is unpacked: a directory with manifest.json and rootfs.
+
+    ``tell`` gets a line about an image so large that reading it takes a while. Raises
+    BadInputError for one that is larger than any image of end hosts.
+    """
+    sizes = dict(_sizes(place))
+    total_bytes = sum(sizes.values())
+    if total_bytes > LARGEST_IMAGE_BYTES:
+        largest = max(sizes, key=lambda file: sizes[file])
+        raise BadInputError(
+            f"{place} holds {total_bytes / 1e9:.1f} GB, the largest is {largest} with "
+            f"{sizes[largest] / 1e9:.1f} GB, holes counted: an image may hold "
+            f"{LARGEST_IMAGE_BYTES / 1e9:g} GB; leave out what its programs do not need"
+        )
+    if total_bytes > LARGE_IMAGE_BYTES:
+        tell(f"reading {total_bytes / 1e9:.1f} GB of {place}, for the first time twice")
     return built(IMAGE_SCRIPT, image.kind, str(place), *image.script_arguments)
+
+
+def _sizes(place: FilePath) -> Iterator[tuple[FilePath, int]]:
+    """The size of each file that images/own-image reads of a place, which may be one itself."""
+    if not place.is_dir():
+        yield place, place.stat().st_size
+        return
+    for folder, folders, names in os.walk(place):
+        if FilePath(folder) == place:
+            folders[:] = [name for name in folders if name not in MOUNTED]
+        for name in names:
+            file = FilePath(folder, name)
+            status = file.lstat()
+            if stat.S_ISREG(status.st_mode):
+                yield file, status.st_size
 
 
 def linked(place: FilePath, builds: FilePath) -> str:

@@ -25,7 +25,7 @@ def clean(out: FilePath) -> list[str]:
     removed = leftovers.sweep_partials(out) + leftovers.sweep_locks(out)
     done += [f"removed {place}" for place in removed]
     state = out / host_kernel.STATE_FILE
-    if not state.exists():
+    if not os.path.lexists(state):
         return done
     if os.geteuid():
         raise MachineLacksError(

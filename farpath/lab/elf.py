@@ -13,29 +13,38 @@ X86_64 = 62
 PT_INTERP = 3
 
 
+class ElfError(ValueError):
+    """A file that begins as an ELF file and is not whole."""
+
+
+def _unpack(layout: str, elf: bytes, at: int) -> tuple[int, ...]:
+    """Numbers at an offset, which the file itself may name; ElfError if it is not in it."""
+    if at + struct.calcsize(layout) > len(elf):
+        raise ElfError(f"its {len(elf)} bytes end before offset {at}")
+    return struct.unpack_from(layout, elf, at)
+
+
 def is_x86_64(elf: bytes) -> bool:
     """Whether it is an ELF file for x86-64, 64 bits."""
     if not elf.startswith(MAGIC + bytes([CLASS_64, LITTLE_ENDIAN])) or len(elf) < 64:
         return False
-    (machine,) = struct.unpack_from("<H", elf, 18)
+    (machine,) = _unpack("<H", elf, 18)
     return bool(machine == X86_64)
 
 
 def interpreter(elf: bytes) -> str:
-    """The loader that a dynamic program names, empty if it is static."""
-    (table,) = struct.unpack_from("<Q", elf, 32)  # e_phoff
-    size, count = struct.unpack_from("<2H", elf, 54)  # e_phentsize, e_phnum
+    """The loader that a dynamic program names, empty if it is static; ElfError if cut short."""
+    (table,) = _unpack("<Q", elf, 32)  # e_phoff
+    size, count = _unpack("<2H", elf, 54)  # e_phentsize, e_phnum
     for number in range(count):
-        kind, _flags, start, _at, _physical, length = struct.unpack_from(
-            "<2I4Q", elf, table + number * size
-        )
+        kind, _flags, start, _at, _physical, length = _unpack("<2I4Q", elf, table + number * size)
         if kind == PT_INTERP:
             return elf[start : start + length].rstrip(b"\0").decode(errors="replace")
     return ""
 
 
 def section(elf: bytes, wanted: bytes) -> bytes:
-    """The section of that name, empty if there is none."""
+    """The section of that name, empty if there is none; ElfError for a file that is cut short."""
     for name, start, length in _sections(elf):
         if name == wanted:
             return elf[start : start + length]
@@ -55,9 +64,12 @@ def symbol(elf: bytes, wanted: bytes) -> int | None:
 
 def _sections(elf: bytes) -> Iterator[tuple[bytes, int, int]]:
     """Name, place and length of each section."""
-    (table,) = struct.unpack_from("<Q", elf, 40)  # e_shoff
-    size, count, names = struct.unpack_from("<3H", elf, 58)  # e_shentsize, e_shnum, e_shstrndx
-    headers = [struct.unpack_from("<2I4Q", elf, table + k * size) for k in range(count)]
+    (table,) = _unpack("<Q", elf, 40)  # e_shoff
+    size, count, names = _unpack("<3H", elf, 58)  # e_shentsize, e_shnum, e_shstrndx
+    headers = [_unpack("<2I4Q", elf, table + k * size) for k in range(count)]
+    if headers and names >= count:
+        raise ElfError(f"its section {names} of names is not among {count}")
     for at, _kind, _flags, _address, start, length in headers:
         begin = headers[names][4] + at
-        yield elf[begin : elf.index(b"\0", begin)], start, length
+        end = elf.find(b"\0", begin)
+        yield elf[begin : end if end >= 0 else len(elf)], start, length

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import stat
-import struct
 from collections.abc import Iterable, Mapping
 from pathlib import Path as FilePath
 from pathlib import PurePosixPath
@@ -186,7 +185,7 @@ def _check_program(place: str, image: HostImage, root: FilePath, program: str, h
         )
     try:
         needed = _interpreter(content)
-    except struct.error as error:
+    except elf.ElfError as error:
         raise BadInputError(f"{name} of {place} is cut short: put it there again") from error
     if needed and not _executable(root, needed):
         raise BadInputError(

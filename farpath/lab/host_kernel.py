@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
+import stat
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
+from typing import Any
 
-from farpath.errors import BadInputError, LabFailedError, MachineLacksError
+from farpath.documents import read_json
+from farpath.errors import BadInputError, MachineLacksError
 from farpath.guest import congestion, system
 from farpath.guest.commands import CommandError, run
+from farpath.places import write_text
 from farpath.plan import Plan
 from farpath.stack import Stack
 from farpath.stacks import catalogue
@@ -33,6 +38,27 @@ LAB_MODULES = ("veth", "openvswitch", "sch_netem", "sch_tbf")
 DROPPER_MODULES = ("nf_tables", "nft_numgen")
 TRACE_MODULES = ("inet_diag", "tcp_diag")
 BACKGROUND_MODULES = ("sch_fq",)
+#: What of the kernel as a whole a run changes and gives back; the others that a network
+#: namespace has not of its own say who may do what, and are left alone.
+CHANGED_SETTINGS = frozenset(
+    {
+        congestion.ALLOWED,
+        system.BACKLOG,
+        "net.core.default_qdisc",
+        "net.core.netdev_budget",
+        "net.core.netdev_budget_usecs",
+        "net.core.optmem_max",
+        "net.core.rmem_default",
+        "net.core.rmem_max",
+        "net.core.wmem_default",
+        "net.core.wmem_max",
+        "net.ipv4.tcp_mem",
+        "net.ipv4.udp_mem",
+    }
+)
+_SETTINGS_VALUE = re.compile(r"[0-9A-Za-z_ -]{0,4096}")
+#: A congestion control's module is called so, farpath's own and users' (farpath.lab.own.NAME).
+_CONTROL_MODULE = re.compile(r"tcp_(?!diag)[a-z0-9_]{1,15}")
 #: A module stays in use until the kernel has let go of the last connection of a
 #: network namespace that is gone, which it does in the background.
 UNLOAD_LIMIT_S = 5.0
@@ -66,16 +92,23 @@ class KernelState:
 
     def save(self) -> None:
         """Write it, whole or not at all, and see it on the disk."""
-        fresh = self.file.with_name(f"{self.file.name}.{os.getpid()}")
-        with fresh.open("w", encoding="ascii") as written:
-            json.dump({"settings": self.settings, "modules": self.modules}, written)
-            written.flush()
+        write_text(self.file, json.dumps({"settings": self.settings, "modules": self.modules}))
+        with self.file.open("rb") as written:
             os.fsync(written.fileno())
-        fresh.replace(self.file)
 
     def set(self, settings: Mapping[str, str]) -> None:
-        """Change settings, their former values saved first."""
+        """Change settings, their former values saved first.
+
+        Raises BadInputError for one that no run of the host lab may change, and
+        MachineLacksError for one that the kernel has not.
+        """
         for name in settings:
+            if name not in CHANGED_SETTINGS and system.has_setting(name):
+                raise BadInputError(
+                    f"SYSCTL: {name} is of the whole machine, and the host lab changes of these "
+                    f"{', '.join(sorted(CHANGED_SETTINGS))} alone: leave it out, or take "
+                    "LAB=virtual"
+                )
             if not system.has_setting(name):
                 raise MachineLacksError(
                     f"this kernel has no setting {name}, which the path needs: use a newer one"
@@ -92,10 +125,10 @@ class KernelState:
         """Give everything back; returns what was done, one sentence each."""
         done = []
         for name, value in self.settings.items():
-            if name == congestion.ALLOWED:
+            if name == congestion.ALLOWED or not system.has_setting(name):
                 continue
             if system.read_setting(name) != value:
-                system.write_setting(name, value)
+                _give_back(name, value)
                 done.append(f"{name} is {value} again")
         for module in self.modules:
             if _unload(module):
@@ -111,28 +144,54 @@ class KernelState:
         value = " ".join(name for name in former if name in available)
         if not value or set(system.read_setting(congestion.ALLOWED).split()) == set(value.split()):
             return []
-        system.write_setting(congestion.ALLOWED, value)
+        _give_back(congestion.ALLOWED, value)
         return [f"{congestion.ALLOWED} is {value} again"]
+
+
+def _give_back(name: str, value: str) -> None:
+    try:
+        system.write_setting(name, value)
+    except system.SettingError as error:
+        raise BadInputError(f"{error}: restore it by hand with sysctl") from error
 
 
 def restore_leftover(out: FilePath) -> list[str]:
     """Give back what a killed run has left changed; nothing if there is none.
 
-    Only for who is :func:`only_host_lab`. Raises LabFailedError for a file that cannot
-    be read: it was not written by farpath.
+    Only for who is :func:`only_host_lab`. Raises BadInputError, and changes nothing, for a
+    file that is damaged, is another user's, or names what no run of the host lab changes:
+    who may write into ``out`` is not thereby allowed to change this machine's kernel.
     """
     file = out / STATE_FILE
-    try:
-        data = json.loads(file.read_text(encoding="ascii"))
-        state = KernelState(file, dict(data["settings"]), list(data["modules"]))
-    except FileNotFoundError:
+    if not os.path.lexists(file):
         return []
-    except (ValueError, KeyError, TypeError) as error:
-        raise LabFailedError(
-            f"{file} is damaged ({error}): it holds the kernel's settings from before a run; "
-            "read it, restore them by hand with sysctl, and remove it"
-        ) from error
-    return state.restore()
+    remedy = "it holds the kernel's settings from before a run; read it, restore them by hand "
+    remedy += "with sysctl, and remove it"
+    status = file.lstat()
+    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
+        raise BadInputError(f"{file} is no file of this user's own: {remedy}")
+    data = read_json(file, remedy)
+    if problem := _problem_of_state(data):
+        raise BadInputError(f"{file} is damaged ({problem}): {remedy}")
+    return KernelState(file, data["settings"], data["modules"]).restore()
+
+
+def _problem_of_state(data: Any) -> str:
+    """Why a file's content is no state that a run of the host lab has left; else nothing."""
+    if not isinstance(data, dict) or set(data) != {"settings", "modules"}:
+        return "it holds not settings and modules alone"
+    settings, modules = data["settings"], data["modules"]
+    if not isinstance(settings, dict) or not isinstance(modules, list):
+        return "settings are no object, or modules no list"
+    for name, value in settings.items():
+        if name not in CHANGED_SETTINGS:
+            return f"no run changes a setting '{name}'"
+        if not isinstance(value, str) or not _SETTINGS_VALUE.fullmatch(value):
+            return f"{name} was never {value!r}"
+    for module in modules:
+        if not isinstance(module, str) or not _CONTROL_MODULE.fullmatch(module):
+            return f"no run loads a module {module!r} for a stack"
+    return ""
 
 
 def _unload(module: str) -> bool:

@@ -13,11 +13,17 @@ import json
 import re
 import tarfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, TypeVar
 
+from farpath.documents import parse_json
 from farpath.errors import BadInputError
+from farpath.lab import oci_schema
+from farpath.lab.oci_schema import Config, Descriptor, Index, Manifest, Platform, Run, Saved
+
+T = TypeVar("T")
 
 #: What the lab's end hosts run, as OCI writes it: operating system, architecture.
 PLATFORM = ("linux", "amd64")
@@ -31,6 +37,9 @@ REFERENCE = "org.opencontainers.image.ref.name"
 DEEPEST_INDEX = 4
 #: The spec asks registries to take manifests up to 4 MiB; nothing here is larger.
 LARGEST_JSON_BYTES = 4 << 20
+#: What one argument of a program may take (MAX_ARG_STRLEN in include/uapi/linux/binfmts.h):
+#: images/own-image is given an image's description in one.
+LONGEST_ARGUMENT_BYTES = (32 * 4096) - 1
 #: The file that each way of keeping images has, and directories that every root has.
 OCI_FILE = "index.json"
 DOCKER_FILE = "manifest.json"
@@ -87,59 +96,94 @@ class Image:
 
 
 def _read(place: FilePath, name: str) -> bytes:
-    """A file of a layout, at most as long as JSON may be."""
-    if place.is_dir():
+    """A file of a layout; BadInputError for one that is not there, no file, or too long."""
+    content = _file_of(place, name) if place.is_dir() else _member_of(place, name)
+    if len(content) > LARGEST_JSON_BYTES:
+        raise BadInputError(
+            f"{place}: its {name} is longer than {LARGEST_JSON_BYTES >> 20} MiB: {REMEDY}"
+        )
+    return content
+
+
+def _file_of(place: FilePath, name: str) -> bytes:
+    try:
         with (place / name).open("rb") as stream:
-            return stream.read(LARGEST_JSON_BYTES)
+            return stream.read(LARGEST_JSON_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise BadInputError(f"{place} is no whole image ({reason}: {name}): {REMEDY}") from error
+
+
+@contextmanager
+def _opened(place: FilePath) -> Iterator[tuple[tarfile.TarFile, dict[str, tarfile.TarInfo]]]:
+    """A tar and its members by name; TarError for one whose headers are not as they must be."""
     with tarfile.open(place, "r:") as tar:
-        members = {member.name.removeprefix("./"): member for member in tar}
-        content = tar.extractfile(members[name])
+        try:
+            members = {member.name.removeprefix("./"): member for member in tar}
+        except (ValueError, OverflowError) as error:
+            raise tarfile.ReadError(str(error)) from error
+        yield tar, members
+
+
+def _member_of(place: FilePath, name: str) -> bytes:
+    with _opened(place) as (tar, members):
+        if name not in members:
+            raise BadInputError(f"{place} is no whole image (no '{name}'): {REMEDY}")
+        # A link could lead round in a circle, and none of these is one
+        content = tar.extractfile(members[name]) if members[name].isreg() else None
         if content is None:
-            raise KeyError(name)
-        return content.read(LARGEST_JSON_BYTES)
+            raise BadInputError(f"{place} is no whole image ('{name}' is no file): {REMEDY}")
+        return content.read(LARGEST_JSON_BYTES + 1)
 
 
-def _blob(place: FilePath, descriptor: Mapping[str, Any]) -> Any:
+def _document(place: FilePath, name: str, text: bytes, kind: type[T]) -> T:
+    """A JSON text of an image as its class; BadInputError that begins with the image."""
+    try:
+        return oci_schema.checked(kind, parse_json(text, name), name)
+    except BadInputError as error:
+        raise BadInputError(f"{place} is no whole image ({error.message}): {REMEDY}") from error
+
+
+def _blob(place: FilePath, descriptor: Descriptor, kind: type[T]) -> T:
     """The JSON that a descriptor points to, if it is what the digest says."""
-    digest = _DIGEST.fullmatch(descriptor["digest"])
+    digest = _DIGEST.fullmatch(descriptor.digest)
     if not digest:
-        raise BadInputError(f"{place}: '{descriptor['digest']}' is no sha256 digest: {REMEDY}")
+        raise BadInputError(f"{place}: '{descriptor.digest}' is no sha256 digest: {REMEDY}")
     text = _read(place, f"blobs/sha256/{digest[1]}")
     if hashlib.sha256(text).hexdigest() != digest[1]:
         raise BadInputError(f"{place}: blob {digest[1][:12]}... is damaged: make the image again")
-    return json.loads(text)
+    return _document(place, f"blob {digest[1][:12]}...", text, kind)
 
 
-def _manifests(
-    place: FilePath, index: Mapping[str, Any], depth: int = 0
-) -> Iterator[Mapping[str, Any]]:
+def _manifests(place: FilePath, index: Index, depth: int = 0) -> Iterator[Descriptor]:
     """Descriptors of what an index holds beside other indexes; each once."""
     if depth > DEEPEST_INDEX:
         raise BadInputError(f"{place}: its indexes are more than {DEEPEST_INDEX} deep: {REMEDY}")
-    for descriptor in index["manifests"]:
-        if descriptor["mediaType"] == INDEX:
-            yield from _manifests(place, _blob(place, descriptor), depth + 1)
+    for descriptor in index.manifests:
+        if descriptor.media_type == INDEX:
+            yield from _manifests(place, _blob(place, descriptor, Index), depth + 1)
         else:
             yield descriptor
 
 
-def _platform(data: Mapping[str, Any]) -> tuple[str, str]:
-    return str(data.get("os")), str(data.get("architecture"))
+def _platform(data: Platform) -> tuple[str, str]:
+    return data.os, data.architecture
 
 
-def _choose(place: FilePath) -> Mapping[str, Any]:
+def _choose(place: FilePath) -> Descriptor:
     """The descriptor of the layout's one image for the lab's platform.
 
     A multi-platform index names each image's platform, and may do so for images that
     the layout does not hold; BuildKit's attestations are for 'unknown/unknown'.
     """
-    found: dict[str, Mapping[str, Any]] = {}
+    found: dict[str, Descriptor] = {}
     others = set()
-    for descriptor in _manifests(place, json.loads(_read(place, "index.json"))):
-        platform = descriptor.get("platform")
+    index = _document(place, OCI_FILE, _read(place, OCI_FILE), Index)
+    for descriptor in _manifests(place, index):
+        platform = descriptor.platform
         if platform is None or _platform(platform) == PLATFORM:
-            found[descriptor["digest"]] = descriptor
-        elif platform.get("os") != "unknown":
+            found[descriptor.digest] = descriptor
+        elif platform.os != "unknown":
             others.add("/".join(_platform(platform)))
     if not found:
         got = f"an image for {', '.join(sorted(others))}" if others else "no image"
@@ -149,8 +193,8 @@ def _choose(place: FilePath) -> Mapping[str, Any]:
     return next(iter(found.values()))
 
 
-def _texts(place: FilePath, config: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    values = config.get(key) or []
+def _texts(place: FilePath, values: Any, key: str) -> tuple[str, ...]:
+    values = values or []
     if not isinstance(values, list) or any(
         not isinstance(value, str) or "\0" in value for value in values
     ):
@@ -158,9 +202,9 @@ def _texts(place: FilePath, config: Mapping[str, Any], key: str) -> tuple[str, .
     return tuple(values)
 
 
-def _foreign_type(manifest: Mapping[str, Any], media_type: str) -> str:
+def _foreign_type(manifest: Manifest, media_type: str) -> str:
     """A type that is Docker's own, empty if none is: umoci reads OCI's types alone."""
-    types = [media_type, *(layer["mediaType"] for layer in manifest["layers"])]
+    types = [media_type, *(layer.media_type for layer in manifest.layers)]
     return next((got for got in types if got != MANIFEST and not got.startswith(LAYER)), "")
 
 
@@ -179,52 +223,58 @@ def check_command(place: FilePath, image: Image) -> None:
         )
 
 
-def _configured(
-    place: FilePath, kind: str, descriptor: Mapping[str, Any], config: Mapping[str, Any]
-) -> Image:
+def _configured(place: FilePath, kind: str, descriptor: Mapping[str, Any], config: Config) -> Image:
     """The image of a configuration; Docker's and OCI's agree in what counts here."""
     if _platform(config) != PLATFORM:
         got = "/".join(_platform(config))
         raise BadInputError(f"{place} is for {got}, the lab runs {'/'.join(PLATFORM)}: {REMEDY}")
-    run = config.get("config") or {}
-    return Image(
+    run = config.config or Run()
+    image = Image(
         kind,
         descriptor,
-        _texts(place, run, "Entrypoint") + _texts(place, run, "Cmd"),
-        _texts(place, run, "Env"),
-        str(run.get("WorkingDir") or "/"),
+        _texts(place, run.entrypoint, "Entrypoint") + _texts(place, run.cmd, "Cmd"),
+        _texts(place, run.env, "Env"),
+        run.working_dir or "/",
     )
+    longest = max(len(text.encode()) for text in image.script_arguments)
+    if longest > LONGEST_ARGUMENT_BYTES:
+        raise BadInputError(
+            f"{place}: Entrypoint, Cmd and Env of its configuration take {longest:,} bytes, more "
+            f"than a program can be given ({LONGEST_ARGUMENT_BYTES:,}): shorten them"
+        )
+    return image
 
 
 def _oci_image(place: FilePath) -> Image:
     descriptor = _choose(place)
-    manifest = _blob(place, descriptor)
-    foreign = _foreign_type(manifest, descriptor["mediaType"])
+    manifest = _blob(place, descriptor, Manifest)
+    foreign = _foreign_type(manifest, descriptor.media_type)
     if foreign and _is_docker_tar(place):
         return _docker_image(place)
     if foreign:
         raise BadInputError(f"{place} is not of OCI's types but has '{foreign}': {REMEDY}")
-    config = _blob(place, manifest["config"])
-    named = {key: descriptor[key] for key in ("mediaType", "digest", "size")}
+    config = _blob(place, manifest.config, Config)
+    named = descriptor.model_dump(by_alias=True, include={"media_type", "digest", "size"})
     return _configured(place, OCI, named, config)
 
 
 def _docker_image(place: FilePath) -> Image:
     """The image of an older docker save; its digest is Docker's image ID."""
-    listed = json.loads(_read(place, DOCKER_FILE))
+    listed = _document(place, DOCKER_FILE, _read(place, DOCKER_FILE), list[Saved])
     if len(listed) != 1:
         raise BadInputError(f"{place} holds {len(listed)} images: save one alone")
-    text = _read(place, listed[0]["Config"])
+    text = _read(place, listed[0].config)
     digest = f"sha256:{hashlib.sha256(text).hexdigest()}"
-    return _configured(place, DOCKER, {"digest": digest}, json.loads(text))
+    config = _document(place, listed[0].config, text, Config)
+    return _configured(place, DOCKER, {"digest": digest}, config)
 
 
 def _names(place: FilePath) -> set[str]:
     """What a place holds at its top."""
     if place.is_dir():
         return {file.name for file in place.iterdir()}
-    with tarfile.open(place, "r:") as tar:
-        return {member.name.removeprefix("./").partition("/")[0] for member in tar}
+    with _opened(place) as (_tar, members):
+        return {name.partition("/")[0] for name in members}
 
 
 def _is_docker_tar(place: FilePath) -> bool:
@@ -239,7 +289,7 @@ def _image(place: FilePath) -> Image:
     if _is_docker_tar(place):
         return _docker_image(place)
     if "oci-layout" in names:
-        raise KeyError(OCI_FILE)
+        raise BadInputError(f"{place} is no whole image (no '{OCI_FILE}'): {REMEDY}")
     if DOCKER_FILE in names:
         raise BadInputError(f"{place} is what docker save wrote, unpacked: give the tar itself")
     if not place.is_dir():
@@ -270,10 +320,6 @@ def read_image(place: FilePath) -> Image:
         if compressed:
             what = "is compressed: give the plain tar"
         raise BadInputError(f"{place} {what}; {REMEDY}") from error
-    except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
-        wrong = f"{type(error).__name__}: {error}"
-        if isinstance(error, OSError):
-            wrong = f"{error.strerror}: {error.filename}"
-        elif isinstance(error, KeyError):
-            wrong = f"no {error}"
+    except OSError as error:
+        wrong = f"{error.strerror}: {error.filename}"
         raise BadInputError(f"{place} is no whole image ({wrong}): {REMEDY}") from error

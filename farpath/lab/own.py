@@ -50,6 +50,12 @@ def _virtual_kernel(build: FilePath) -> FilePath:
     return build / "kernel"
 
 
+def is_own(text: str) -> bool:
+    """Whether a text means a stack of the user's own: a source, or an image."""
+    place = text.partition(":")[0]
+    return text.startswith(IMAGE_MARK) or "/" in place or place.endswith(".c")
+
+
 def own_stack(
     text: str, build: FilePath = BUILD, kernel: Callable[[FilePath], FilePath] = _virtual_kernel
 ) -> Stack | None:
@@ -60,12 +66,10 @@ def own_stack(
     Raises BadInputError for what cannot be built or run, with the compiler's lines as
     detail, and MachineLacksError for what building needs.
     """
-    is_image = text.startswith(IMAGE_MARK)
-    text = text.removeprefix(IMAGE_MARK)
-    place = text.partition(":")[0]
-    if not is_image and "/" not in place and not place.endswith(".c"):
+    if not is_own(text):
         return None
-    place, given = split_text(text)
+    is_image = text.startswith(IMAGE_MARK)
+    place, given = split_text(text.removeprefix(IMAGE_MARK))
     file = FilePath(os.path.abspath(place))
     if is_image:
         return _own_image(file, place, given, build)

@@ -124,14 +124,16 @@ def published(stack: str, path_name: str) -> Published | None:
 def published_beside(plan: Plan) -> Published | None:
     """What the paper prints for a run: the 2005 test with one stack on its path.
 
-    A stack whose parameters were set is not the paper's, nor are other hosts or IPv6.
+    A stack whose parameters were set is not the paper's, nor are other hosts, IPv6 or other
+    regions.
     """
     labels = {flow.stack for flow in plan.schedule.all_flows}
     senders = {flow.sender for flow in plan.schedule.all_flows}
     other = len(labels) != 1 or len(senders) != 1 or plan.ip_version != 4
     if plan.schedule.name != SEVEN_REGIONS or other:
         return None
-    return published(labels.pop(), plan.path.name)
+    found = published(labels.pop(), plan.path.name)
+    return found if found and len(found.regions) == len(plan.schedule.regions()) else None
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ import json
 import math
 import re
 import statistics
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.documents import read_toml
 from farpath.errors import BadInputError
 from farpath.estimate import student_t
 from farpath.places import write_text
@@ -136,8 +136,8 @@ def write_baseline(baseline: Baseline, file: FilePath) -> None:
 
 def read_baseline(file: FilePath) -> Baseline:
     """What :func:`write_baseline` wrote; BadInputError for what is no such file."""
+    data = read_toml(file)
     try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
         version = data["format_version"]
         runs = {
             f"{stack}/{case}": Known(
@@ -148,10 +148,7 @@ def read_baseline(file: FilePath) -> Baseline:
             for case, table in cases.items()
         }
         made = dict(data["made"])
-    except OSError as error:
-        raise BadInputError(f"{file}: cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError,
-            AttributeError) as error:  # fmt: skip
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInputError(
             f"{file}: is no baseline ({error}): make one with 'farpath regress --update'"
         ) from error

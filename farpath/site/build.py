@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -17,7 +16,7 @@ from farpath.figures.style import COLOUR_BLIND, NORMAL
 from farpath.leftovers import fresh_partial
 from farpath.page import render_page
 from farpath.paper import stand_ins
-from farpath.places import explained
+from farpath.places import explained, replace_directory
 from farpath.published import PUBLISHED_PATH
 from farpath.record import load_record
 from farpath.render import asset_text, plotly_js, render
@@ -63,7 +62,8 @@ def build_site(
     """
     _check_free(out)
     campaign, problems = load_campaign(records, cpu_records)
-    place = out.absolute()
+    # The site that a link leads to is replaced, and the link stays.
+    place = out.resolve()
     with explained(out):
         place.parent.mkdir(parents=True, exist_ok=True)
         with fresh_partial(place.parent) as partial:
@@ -71,10 +71,7 @@ def build_site(
             _fill(partial, campaign, records, sheets, problems, told)
             size = sum(file.stat().st_size for file in partial.rglob("*") if file.is_file())
             partial.chmod(0o755)
-            if place.exists():
-                place.rename(partial / "replaced")
-            partial.rename(place)
-            shutil.rmtree(place / "replaced", ignore_errors=True)
+            replace_directory(partial, place)
     return Built(
         out / INDEX,
         len(campaign.runs),

@@ -43,7 +43,8 @@ def write_run(place: FilePath, run: WantedRun, kernel: str = "7.2.1", slower: in
     )
     raw = place.parent / ".raw"
     raw.mkdir(parents=True, exist_ok=True)
-    readback = {"before": {}, "after": {"droppers": [{"seen": SEEN, "lost": LOST}]}}
+    counted = {"dropper": "every:1000", "seen": SEEN, "lost": LOST}
+    readback = {"before": {}, "after": {"droppers": [counted]}}
     made = {"kernel": {"release": kernel}}
     return write_record(place, plan, samples, made, readback, [], raw, trace_of(plan))
 

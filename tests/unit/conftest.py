@@ -98,7 +98,7 @@ def samples(raw_dir: FilePath, plan: Plan) -> Samples:
 @pytest.fixture
 def record(tmp_path: FilePath, plan: Plan, samples: Samples, raw_dir: FilePath) -> Record:
     """The synthetic run's record on disk."""
-    provenance = {"kernel": "6.0 <test>"}
+    provenance = {"kernel": {"release": "6.0 <test>"}}
     return write_record(
         tmp_path / "record", plan, samples, provenance, {"before": {}}, ["take care"], raw_dir
     )

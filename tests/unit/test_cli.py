@@ -195,15 +195,23 @@ def test_preflight_prints_a_line_for_each_thing_with_its_remedy(farpath: Farpath
     assert ended.status == (3 if missing else 0)
 
 
+@pytest.mark.parametrize("stack", ["nosuch", "htcp:colour=red", "htcp+nosuch"])
+def test_preflight_of_a_stack_that_there_is_not_is_refused(farpath: Farpath, stack: str) -> None:
+    for lab in ("virtual", "host"):
+        ended = farpath("preflight", f"--lab={lab}", f"--stack={stack}")
+        assert (ended.status, ended.out) == (2, "")
+        assert ended.err.startswith("farpath: STACK")
+
+
 def test_clean_says_what_it_removed_and_when_nothing_is_left(
     farpath: Farpath, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    (tmp_path / ".partial-1-x").mkdir()
+    (tmp_path / ".partial-1-abcd1234").mkdir()
     said = [farpath("clean", f"--out={tmp_path}") for _ in range(2)]
     assert [ended.status for ended in said] == [0, 0]
     assert [ended.out for ended in said] == [
-        f"removed {tmp_path}/.partial-1-x\n",
+        f"removed {tmp_path}/.partial-1-abcd1234\n",
         "nothing is left of killed runs\n",
     ]
 

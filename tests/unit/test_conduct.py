@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path as FilePath
 
 import pytest
 
 from farpath import conduct
-from farpath.errors import MachineLacksError
+from farpath.errors import BadInputError, MachineLacksError
 from farpath.experiment import load_experiment
-from farpath.made import ASIDE, State, gather, put_aside, records_in
+from farpath.made import ASIDE, GATHERED, State, gather, put_aside, records_in
 from farpath.record import RECORD_FILE
 
 
@@ -115,9 +116,59 @@ def test_a_record_in_the_making_is_no_record(tmp_path: FilePath) -> None:
 def test_what_is_gathered_replaces_what_was(todo: list[State], tmp_path: FilePath) -> None:
     made(tmp_path, "a")
     folder = tmp_path / "report" / "records"
-    (folder / "old").mkdir(parents=True)
+    made(tmp_path, "old")
+    assert gather([State(todo[0].run, "old", tmp_path / "old")], folder) == 1
     found = [State(todo[0].run, "a", tmp_path / "a"), *todo[1:]]
     assert gather(found, folder) == 1
-    assert [link.name for link in folder.iterdir()] == ["a"]
+    assert sorted(file.name for file in folder.iterdir()) == [GATHERED, "a"]
+    assert (tmp_path / "old" / RECORD_FILE).exists()
     assert (folder / "a").resolve() == (tmp_path / "a").resolve()
     assert not (folder / "a").readlink().is_absolute()
+
+
+def _with_a_file_of_ones_own(folder: FilePath) -> None:
+    (folder / "precious").write_text("mine")
+
+
+def _with_links_of_ones_own(folder: FilePath) -> None:
+    (folder / "link").symlink_to("/etc")
+
+
+def _gathered_and_used(folder: FilePath) -> None:
+    gather([], folder)
+    (folder / "notes").write_text("mine")
+
+
+@pytest.mark.parametrize(
+    "fill", [_with_a_file_of_ones_own, _with_links_of_ones_own, _gathered_and_used]
+)
+def test_a_directory_of_somebodys_own_is_not_emptied_for_links(
+    todo: list[State], tmp_path: FilePath, fill: Callable[[FilePath], None]
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    fill(folder)
+    before = sorted(folder.iterdir())
+    with pytest.raises(BadInputError, match="has not put there"):
+        gather(todo, folder)
+    assert sorted(folder.iterdir()) == before
+
+
+def test_links_go_into_an_empty_directory_and_into_no_file(
+    todo: list[State], tmp_path: FilePath
+) -> None:
+    (tmp_path / "empty").mkdir()
+    assert gather(todo, tmp_path / "empty") == 0
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(BadInputError, match="is no directory"):
+        gather(todo, tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_report_takes_the_place_of_no_folder_of_somebodys_own(tmp_path: FilePath) -> None:
+    conduct.check_report(tmp_path / "new")
+    (tmp_path / "figures").mkdir()
+    with pytest.raises(BadInputError, match="holds figures, which farpath has not made"):
+        conduct.check_report(tmp_path)
+    (tmp_path / conduct.REPORT_MARK).write_text("")
+    conduct.check_report(tmp_path)

@@ -208,6 +208,16 @@ def test_an_experiment_may_be_made_of_others(tmp_path: FilePath) -> None:
     assert expected == sorted(expected, reverse=True)
 
 
+def test_experiments_that_are_made_of_each_other_are_refused(tmp_path: FilePath) -> None:
+    folder = write(tmp_path, 'title = "All"\nof = ["other"]\n')
+    (folder / "other").mkdir()
+    (folder / "other" / FILE).write_text('title = "All"\nof = ["third"]\n')
+    (folder / "third").mkdir()
+    (folder / "third" / FILE).write_text('title = "All"\nof = ["mine"]\n')
+    with pytest.raises(BadInputError, match="third is made of mine, and that of third"):
+        load_experiment("mine", folder)
+
+
 def test_an_experiment_of_one_that_is_not_there_is_refused(tmp_path: FilePath) -> None:
     folder = write(tmp_path, 'title = "All"\nof = ["nothing"]\n')
     with pytest.raises(BadInputError, match="EXPERIMENT is 'nothing'"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Any
@@ -104,3 +105,31 @@ def test_a_queues_samples_are_read(data_dir: FilePath) -> None:
 def test_a_broken_line_of_the_queues_samples_is_named(line: str) -> None:
     with pytest.raises(LabFailedError, match="line 1 of"):
         tc.parse_samples(line + "\n")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"start": 0, "end": 1, "bytes": 1e300},
+        {"start": 0, "end": 1, "bytes": 10**400},
+        {"start": 0, "end": 1, "bytes": -1},
+        {"start": 0, "end": 1e300, "bytes": 1},
+        {"start": -1e300, "end": 1, "bytes": 1},
+        {"start": 0, "end": True, "bytes": 1},
+        {"start": 0, "end": 1, "bytes": 1, "rtt": 1e300},
+    ],
+)
+def test_numbers_that_no_test_can_have_are_no_report(row: dict[str, Any]) -> None:
+    text = json.dumps({"intervals": [{"streams": [row]}]})
+    with pytest.raises(LabFailedError, match=r"without a (number|time)"):
+        iperf3.parse_sender(text, tcp=False)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"intervals": [], "end": []}'])
+def test_a_report_of_another_shape_is_no_fault_of_farpaths(text: str) -> None:
+    if text.startswith("{"):
+        assert iperf3.parse_congestion(text) == ""
+        assert iperf3.parse_cpu_share(text) is None
+    else:
+        with pytest.raises(LabFailedError, match="its JSON is broken"):
+            iperf3.parse_sender(text)

@@ -13,7 +13,7 @@ import pytest
 from farpath.errors import BadInputError
 from farpath.image import HostImage
 from farpath.inputs import path_by_name
-from farpath.lab import elf, host_images
+from farpath.lab import builds, elf, host_images, oci
 from farpath.lab.host_images import places_by_host, programs_by_host, resolved
 from farpath.plan import Plan
 from farpath.run import make_plan
@@ -259,3 +259,37 @@ def test_an_image_that_cannot_be_read_is_said_of_the_variable(
     with pytest.raises(BadInputError, match=r"^SENDER_IMAGE: .*mine.tar is neither"):
         images_of(file, tmp_path)
     assert not cache.exists()
+
+
+@pytest.mark.parametrize("offset", [1 << 63, (1 << 64) - 1, 1 << 40])
+def test_an_elf_file_whose_tables_lie_outside_it_is_cut_short(offset: int) -> None:
+    content = bytearray(program(interpreter=b"/lib/ld.so"))
+    struct.pack_into("<2Q", content, 32, offset, offset)
+    struct.pack_into("<3H", content, 58, 64, 1, 0)
+    with pytest.raises(elf.ElfError):
+        elf.interpreter(bytes(content))
+    with pytest.raises(elf.ElfError):
+        elf.section(bytes(content), b".modinfo")
+
+
+def test_an_image_with_a_hole_of_many_gigabytes_is_refused_with_its_size(
+    image: Callable[..., FilePath], cache: FilePath
+) -> None:
+    place = image(iperf3=STATIC)
+    with (place / "usr" / "bin" / "hole").open("wb") as file:
+        file.truncate(40_000_000_000)
+    with pytest.raises(BadInputError, match=r"holds 40\.0 GB, .*bin/hole with 40\.0 GB.* 10 GB"):
+        host_images.host_images(str(place), plan_of("htcp"))
+    assert not cache.exists()
+
+
+def test_reading_an_image_of_a_gigabyte_is_said(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builds, "LARGE_IMAGE_BYTES", 100)
+    monkeypatch.setattr(builds, "built", lambda *_arguments: FilePath("/made"))
+    file = docker_tar(tmp_path / "mine.tar", AMD64)
+    lines: list[str] = []
+    builds.unpacked(file, oci.Image(oci.DIRECTORY, {}), lines.append)
+    assert len(lines) == 1
+    assert f"GB of {file}" in lines[0]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import os
 from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.errors import LabFailedError, MachineLacksError
+from farpath.errors import BadInputError, MachineLacksError
 from farpath.guest import congestion
 from farpath.lab import host_kernel
 from farpath.lab.host_kernel import STATE_FILE, KernelState, restore_leftover
@@ -63,9 +65,76 @@ def test_a_setting_that_this_kernel_lacks_is_named_before_any_is_changed(
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"settings": 1, "modules": []}'])
 def test_a_damaged_state_is_not_thrown_away(tmp_path: FilePath, text: str) -> None:
     (tmp_path / STATE_FILE).write_text(text)
-    with pytest.raises(LabFailedError, match="is damaged"):
+    with pytest.raises(BadInputError, match=r"is (damaged|not JSON)"):
         restore_leftover(tmp_path)
     assert (tmp_path / STATE_FILE).exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "modules"),
+    [
+        ({"../../../../tmp/x": "1"}, []),
+        ({"net.ipv4/../../../etc/motd": "1"}, []),
+        ({"kernel.core_pattern": "|/bin/sh"}, []),
+        ({"net.ipv4.ip_forward": "1"}, []),
+        ({BACKLOG: 1000}, []),
+        ({BACKLOG: "1000\n2"}, []),
+        ([[BACKLOG, "1000"]], []),
+        ({}, ["../../tmp/x"]),
+        ({}, ["nf_tables"]),
+        ({}, ["tcp_diag"]),
+        ({}, [["tcp_mine"]]),
+        ({}, {"tcp_mine": 1}),
+    ],
+)
+def test_a_state_that_no_run_can_have_left_changes_nothing(
+    tmp_path: FilePath, kernel: dict[str, FilePath], settings: object, modules: object
+) -> None:
+    file = tmp_path / STATE_FILE
+    both = {MEM: "9 9 9", **settings} if isinstance(settings, dict) else settings
+    file.write_text(json.dumps({"settings": both, "modules": modules}))
+    before = {name: place.read_text() for name, place in kernel.items()}
+    with pytest.raises(BadInputError, match="is damaged") as caught:
+        restore_leftover(tmp_path)
+    assert "\n" not in caught.value.message
+    assert {name: place.read_text() for name, place in kernel.items()} == before
+    assert file.exists()
+
+
+def test_a_state_that_is_a_link_or_another_users_changes_nothing(
+    tmp_path: FilePath, kernel: dict[str, FilePath], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").write_text(json.dumps({"settings": {MEM: "9 9 9"}, "modules": []}))
+    (tmp_path / STATE_FILE).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BadInputError, match="no file of this user's own"):
+        restore_leftover(tmp_path)
+    (tmp_path / STATE_FILE).unlink()
+    KernelState(tmp_path / STATE_FILE, {MEM: "9 9 9"}).save()
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(BadInputError, match="no file of this user's own"):
+        restore_leftover(tmp_path)
+    assert kernel[MEM].read_text() == "1 2 3\n"
+
+
+def test_saving_writes_through_no_link_that_waits_for_it(tmp_path: FilePath) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    for name in (STATE_FILE, f"{STATE_FILE}.{os.getpid()}"):
+        (tmp_path / name).symlink_to(precious)
+    KernelState(tmp_path / STATE_FILE, {MEM: "1 2 3"}).save()
+    assert precious.read_text() == "mine"
+    assert not (tmp_path / STATE_FILE).is_symlink()
+
+
+def test_a_setting_that_says_who_may_do_what_is_never_changed(
+    tmp_path: FilePath, kernel: dict[str, FilePath]
+) -> None:
+    name = "net.core.bpf_jit_harden"
+    kernel[MEM].with_name(name).write_text("2\n")
+    with pytest.raises(BadInputError, match=f"SYSCTL: {name} is of the whole machine"):
+        KernelState(tmp_path / STATE_FILE).set({MEM: "7 8 9", name: "0"})
+    assert kernel[MEM].read_text() == "1 2 3\n"
+    assert kernel[MEM].with_name(name).read_text() == "2\n"
 
 
 def test_a_second_host_lab_is_refused_while_the_first_runs() -> None:

@@ -58,6 +58,11 @@ def test_an_unknown_name_lists_the_names_and_suggests_one() -> None:
         ('name = "cern"', 'name = "other"', "name is 'other'"),
         ("buffer_bytes = \"Path", "other = \"Our", "sources.buffer_bytes: missing"),
         ("[sysctl]", "[sysctl", "is not TOML"),
+        ("[sysctl]", "[[sysctl]]", "sysctl: is no table"),
+        ("[sysctl]", '[sysctl]\n"../../etc/motd" = "1"', "sysctl: '../../etc/motd' is '1'"),
+        ("[sysctl]", '[sysctl]\n"kernel.core_pattern" = "1"', "sysctl: 'kernel.core_pattern'"),
+        ("[sysctl]", "[sysctl]\nnet.ipv4.tcp_sack = 0", "sysctl: 'net' is"),
+        ("[sources]", '[sources]\nweather = "x"', "sources.weather"),
     ],
 )  # fmt: skip
 def test_a_faulty_path_file_is_refused_by_file_and_field(

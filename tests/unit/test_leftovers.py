@@ -75,7 +75,7 @@ def test_a_partial_that_became_the_record_stays(out: FilePath) -> None:
 
 
 def test_shared_directories_are_known_by_the_guests_code(out: FilePath) -> None:
-    dead, alive, other = (out / f"farpath-{name}" for name in ("dead", "alive", "other"))
+    dead, alive, other = (out / f"farpath-{name}" for name in ("dead1234", "alive123", "other_12"))
     for place in (dead, alive):
         (place / CODE_DIR / leftovers.GUEST).mkdir(parents=True)
     (other / "farpath" / "guest").mkdir(parents=True)
@@ -87,7 +87,7 @@ def test_shared_directories_are_known_by_the_guests_code(out: FilePath) -> None:
 def test_a_lock_opened_before_its_holder_removes_it_is_held_by_one(
     out: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lock, flock = out / ".record.lock", fcntl.flock
+    lock, flock = out / ".record-0123456789.lock", fcntl.flock
     with ExitStack() as first:
         first.enter_context(leftovers.alone(lock, "works"))
 
@@ -106,7 +106,7 @@ def test_a_lock_opened_before_its_holder_removes_it_is_held_by_one(
 def test_a_lock_taken_while_it_is_swept_is_held_by_one(
     out: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lock, unlink = out / ".record.lock", FilePath.unlink
+    lock, unlink = out / ".record-0123456789.lock", FilePath.unlink
     lock.touch()
     with ExitStack() as holders:
 
@@ -128,7 +128,7 @@ def test_a_lock_taken_while_it_is_swept_is_held_by_one(
 
 
 def test_a_lock_that_somebody_else_put_in_the_place_of_ones_own_stays(out: FilePath) -> None:
-    lock = out / ".record.lock"
+    lock = out / ".record-0123456789.lock"
     with leftovers.alone(lock, "works"):
         lock.unlink()
         lock.write_text("another's")
@@ -157,7 +157,7 @@ def is_free(place: FilePath) -> bool:
 
 
 def test_a_fifo_in_the_place_of_a_lock_is_refused_and_nobody_waits_for_it(out: FilePath) -> None:
-    lock = out / ".record.lock"
+    lock = out / ".record-0123456789.lock"
     os.mkfifo(lock)
     assert leftovers.sweep_locks(out) == [lock]
     os.mkfifo(lock)
@@ -165,9 +165,26 @@ def test_a_fifo_in_the_place_of_a_lock_is_refused_and_nobody_waits_for_it(out: F
         pass
 
 
+def test_what_is_merely_called_like_a_leftover_stays(out: FilePath) -> None:
+    mine = [out / ".rustup.lock", out / ".partial-thoughts", out / "farpath-my-study"]
+    mine[0].write_text("")
+    for place in mine[1:]:
+        (place / CODE_DIR / leftovers.GUEST).mkdir(parents=True)
+    outside = out.parent / "outside"
+    (outside / CODE_DIR / leftovers.GUEST).mkdir(parents=True)
+    links = [out / ".partial-123-abcd1234", out / "farpath-abcd1234"]
+    for link in links:
+        link.symlink_to(outside)
+    assert leftovers.sweep_locks(out) == []
+    assert leftovers.sweep_partials(out) == []
+    assert leftovers.sweep_shares(out) == []
+    assert sorted(out.iterdir()) == sorted([*mine, *links])
+    assert (outside / CODE_DIR).exists()
+
+
 def test_cleaning_says_what_it_removed(out: FilePath) -> None:
     killed_maker(out)
-    (out / ".record.lock").write_text("123")
+    (out / ".cern-htcp-10s-2004-seed1-virtual-0123456789.lock").write_text("123")
     record = out / "record"
     record.mkdir()
     done = cleaning.clean(out)

@@ -82,11 +82,11 @@ BAD_IMAGES: dict[str, tuple[Callable[[Layout], object], str]] = {
     "no index": (lambda _: None, "is no whole image .no 'index.json'."),
     "an index that is no JSON": (
         lambda made: (made.place / "index.json").write_text("{"),
-        "JSONDecodeError",
+        r"index\.json: is not JSON",
     ),
     "an index of another shape": (
         lambda made: (made.place / "index.json").write_text("[]"),
-        "TypeError",
+        r"index\.json: input should be an object",
     ),
     "nothing in it": (lambda made: made.index(), "holds no image"),
     "an entry point that is no list": (
@@ -110,6 +110,31 @@ BAD_IMAGES: dict[str, tuple[Callable[[Layout], object], str]] = {
     "a damaged blob": (_damaged, "is damaged"),
     "a blob that is not there": (_lacking, "No such file or directory"),
     "a digest that is a path": (_escaping, "is no sha256 digest"),
+}
+
+
+def _bottomless(layout: Layout) -> None:
+    (layout.place / "index.json").write_text("[" * 100_000)
+
+
+def _its_own_link(layout: Layout) -> None:
+    (layout.place / "index.json").unlink(missing_ok=True)
+    (layout.place / "index.json").symlink_to("index.json")
+
+
+def _long(layout: Layout) -> None:
+    layout.index(layout.image({**RUN, "Env": [f"A{n}={'b' * 1000}" for n in range(200)]}))
+
+
+BAD_IMAGES |= {
+    "an index without a bottom": (_bottomless, "nested"),
+    "an index that is a link to itself": (_its_own_link, "Too many levels of symbolic links"),
+    "an environment too long to be given": (_long, "more than a program can be given"),
+    "a descriptor of another shape": (lambda made: made.index({"digest": 3}), "mediaType"),
+    "an environment that is a number": (
+        lambda made: made.index(made.image({"Env": 7})),
+        "Env of its configuration is no list",
+    ),
 }
 
 
@@ -252,3 +277,25 @@ def test_a_file_that_is_no_images_tar_is_refused(
     with pytest.raises(BadInputError, match=complaint) as caught:
         oci.read_image(tmp_path / "mine.tar")
     assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE])
+def test_an_index_in_a_tar_that_is_no_file_is_refused(tmp_path: FilePath, kind: bytes) -> None:
+    member = tarfile.TarInfo("index.json")
+    member.type, member.linkname = kind, "index.json"
+    with tarfile.open(tmp_path / "mine.tar", "w") as tar:
+        tar.addfile(member)
+    with pytest.raises(BadInputError, match=r"'index\.json' is no file"):
+        oci.read_image(tmp_path / "mine.tar")
+
+
+def test_a_fault_of_farpaths_own_is_not_said_to_be_the_images(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object) -> None:
+        raise TypeError("ours")
+
+    place = layout.index(layout.image(RUN))
+    monkeypatch.setattr(oci, "_configured", fail)
+    with pytest.raises(TypeError, match="ours"):
+        oci.read_image(place)

@@ -189,7 +189,7 @@ def test_a_record_of_the_first_format_is_read_and_its_hosts_are_todays(record: R
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format_version": 1}'])
 def test_a_damaged_description_is_refused(record: Record, text: str) -> None:
     (record.directory / "record.json").write_text(text)
-    with pytest.raises(CheckFailedError, match=r"record\.json"):
+    with pytest.raises(BadInputError, match=r"record\.json"):
         load_record(record.directory)
 
 

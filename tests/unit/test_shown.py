@@ -150,7 +150,7 @@ def test_own_records_that_are_all_damaged_are_not_hidden_by_shipped_ones(
     ship(experiments, "good", QUICK_S)
     mine = write_seven_regions(results / "paper" / "records" / "mine").directory
     (mine / RECORD_FILE).write_text("{")
-    with pytest.raises(BadInputError, match=r"none can be read: .*mine.*damaged"):
+    with pytest.raises(BadInputError, match=r"none can be read: .*mine.*is not JSON"):
         records_to_show(results, experiments)
 
 

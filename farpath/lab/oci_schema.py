@@ -1,0 +1,83 @@
+"""The JSON of images on disk, as far as the lab reads it: OCI image-spec 1.1 and Moby's 1.2."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from farpath.errors import BadInputError
+
+T = TypeVar("T")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", populate_by_name=True)
+
+
+class Platform(_Part):
+    """What an image is for."""
+
+    os: str = "None"
+    architecture: str = "None"
+
+
+class Descriptor(_Part):
+    """Where a part of an image is, and what."""
+
+    media_type: str = Field(alias="mediaType")
+    digest: str
+    size: int
+    platform: Platform | None = None
+
+
+class Index(_Part):
+    """An index.json, or an index within one."""
+
+    manifests: list[Descriptor]
+
+
+class Layer(_Part):
+    """A layer of a manifest."""
+
+    media_type: str = Field(alias="mediaType")
+
+
+class Manifest(_Part):
+    """An image's manifest."""
+
+    config: Descriptor
+    layers: list[Layer]
+
+
+class Run(_Part):
+    """How a container of an image starts."""
+
+    entrypoint: Any = Field(None, alias="Entrypoint")
+    cmd: Any = Field(None, alias="Cmd")
+    env: Any = Field(None, alias="Env")
+    working_dir: str | None = Field(None, alias="WorkingDir")
+
+
+class Config(Platform):
+    """An image's configuration."""
+
+    config: Run | None = None
+
+
+class Saved(_Part):
+    """An entry of the manifest.json of docker save."""
+
+    config: str = Field(alias="Config")
+
+
+def checked(kind: type[T], data: Any, name: str) -> T:
+    """A document of an image as its class; BadInputError naming the first field that is wrong."""
+    try:
+        # As JSON: strict validation of Python objects would demand instances.
+        return TypeAdapter(kind).validate_json(json.dumps(data))
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join([name, *(str(part) for part in first["loc"])])
+        raise BadInputError(f"{field}: {first['msg'].lower()}") from error

@@ -1,0 +1,155 @@
+"""Record schema: what a record.json must hold, judged before anything computes with it.
+
+Fields that a reader takes are named here with their types; others may stand beside them,
+but in the plan, which is held against the plan's own classes field by field.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from farpath.eras import era_names
+from farpath.errors import BadInputError
+from farpath.plan import Plan
+from farpath.schedule import Schedule
+
+#: The one format of records that names no stacks.
+FIRST_FORMAT = 1
+#: Fields of a plan that are programs' and may hold any text.
+_OF_PROGRAMS = frozenset({"command", "environment", "directory"})
+Model = TypeVar("Model", bound=BaseModel)
+_Positive = Annotated[float, Field(gt=0)]
+_Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class _Kernel(_Part):
+    release: str = ""
+    config_hash: str | None = None
+    compiler: str = ""
+
+
+class _Packages(_Part):
+    packages_hash: str | None = None
+
+
+class _Provenance(_Part):
+    kernel: _Kernel = _Kernel()
+    lab: _Packages = _Packages()
+    sender: _Packages = _Packages()
+    stacks: dict[str, dict[str, Any]] = {}
+    images: dict[str, Any] = {}
+    images_sha256: str = ""
+    code_sha256: str = ""
+    source_sha256: str = ""
+    cpu_model: str = ""
+    instruction_ns: int | None = None
+
+
+class _DropperCount(_Part):
+    dropper: str
+    seen: int
+    lost: int
+
+
+class _Before(_Part):
+    parameters: dict[str, dict[str, str]] = {}
+
+
+class _After(_Part):
+    droppers: list[_DropperCount] = []
+
+
+class _Cpu(_Part):
+    senders_s: Annotated[float, Field(ge=0)]
+    mhz: _Positive
+
+
+class _Readback(_Part):
+    before: _Before = _Before()
+    after: _After = _After()
+    cpu: _Cpu | None = None
+
+
+class _Trace(_Part):
+    fingerprint: _Hash
+
+
+class _Times(_Part):
+    """The schedule alone: what else a plan checks, it computes from these times."""
+
+    schedule: Schedule
+
+
+class _Description(_Part):
+    """A whole record.json."""
+
+    plan: Plan
+    provenance: _Provenance
+    readback: _Readback
+    warnings: list[str]
+    fingerprint: _Hash
+    trace: _Trace | None = None
+
+
+def check_description(data: Mapping[str, Any]) -> None:
+    """Raise BadInputError naming the first field of a record.json that is not as it must be."""
+    if isinstance(data.get("plan"), dict):
+        _validated(_Times, data["plan"], "plan.")
+    plan = _validated(_Description, data, "").plan
+    given = data["plan"]
+    if unknown := next(_unknown(given, plan.as_dict(), "plan"), ""):
+        raise BadInputError(f"{unknown} is no field of a record")
+    if data["format_version"] > FIRST_FORMAT and not plan.stacks:
+        raise BadInputError("plan.stacks is empty: each flow runs one of them")
+    if plan.era.name not in era_names():
+        raise BadInputError(
+            f"plan.era.name is '{plan.era.name}': it must be one of {', '.join(era_names())}"
+        )
+    for where, text in _texts(given, "plan"):
+        if not text.isprintable():
+            raise BadInputError(f"{where} is {text!r}: it must hold printable letters alone")
+
+
+def _validated(model: type[Model], data: object, where: str) -> Model:
+    try:
+        # As JSON: strict validation of Python objects would demand tuples.
+        return model.model_validate_json(json.dumps(data))
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = where + ".".join(str(part) for part in first["loc"])
+        raise BadInputError(f"{field}: {first['msg'].lower()}") from error
+
+
+def _unknown(given: object, known: object, where: str) -> Iterator[str]:
+    """The names of fields that are given and not known."""
+    if isinstance(given, dict) and isinstance(known, dict):
+        for name, value in given.items():
+            if name not in known:
+                yield f"{where}.{name}"
+            else:
+                yield from _unknown(value, known[name], f"{where}.{name}")
+    elif isinstance(given, list) and isinstance(known, list | tuple):
+        for number, (one, other) in enumerate(zip(given, known, strict=True)):
+            yield from _unknown(one, other, f"{where}.{number}")
+
+
+def _texts(value: object, where: str) -> Iterator[tuple[str, str]]:
+    """Every text of a plan that is for people, and where it stands; names of fields too."""
+    if isinstance(value, str):
+        yield where, value
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield f"a name in {where}", name
+            if name not in _OF_PROGRAMS:
+                yield from _texts(each, f"{where}.{name}")
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _texts(each, f"{where}.{number}")
