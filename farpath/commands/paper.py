@@ -128,9 +128,10 @@ def _sheets(
         raise BadInputError(
             f"--view is '{view}': it goes with --records and a directory of records"
         )
+    campaign = _campaign(records, cpu_records)
     if held_out is None and records is None:
         stacks = load_experiment(PAPER, PROJECT / "experiments").held_out
-    return all_sheets(_campaign(records, cpu_records), path, known_stacks(stacks))
+    return all_sheets(campaign, path, known_stacks(stacks))
 
 
 def say_left_out(problems: Iterable[str]) -> None:
@@ -173,9 +174,15 @@ def claims(
     """What the study's documents claim, and whether it holds: every claim, its numbers."""
     from farpath.claims import as_text, judge_all
     from farpath.companion.measure import read_measures
-    from farpath.paper import differences, how_counted
+    from farpath.paper import differences, how_counted, stand_ins
 
     campaign = _campaign(records, cpu_records)
+    if measures is None and not stand_ins(campaign):
+        raise BadInputError(
+            f"{records}: holds no run of the 2005 test with one of its stacks, whose claims these "
+            "are: give records of 'make paper', or none for those that the project ships; "
+            "'farpath tables' shows any records"
+        )
     if measures is not None:
         campaign = dataclasses.replace(campaign, measures=read_measures(measures))
     verdicts = judge_all(campaign)

@@ -105,7 +105,7 @@ def _draw_throughput(axes: Axes, row: int, group: Group, style: Style) -> None:
     for number, values in enumerate(zip(*runs, strict=True)):
         width = statistics.fmean(values)
         axes.barh(
-            row, width, 0.7, start, color=style.colour(number), hatch=style.hatch(number),
+            row, width, 0.5, start, color=style.colour(number), hatch=style.hatch(number),
             edgecolor="white", linewidth=0.4,
         )  # fmt: skip
         start += width

@@ -50,10 +50,10 @@ class RunsView:
         of_study = sum(is_of_study(member.plan) for member in members)
         if not of_study:
             return ()
-        return (
-            f"{of_study} of {len(members)} runs are of the 2005 study: --view=study shows the "
-            "directory as such",
-        )
+        counted = f"{of_study} of {len(members)} runs are of the 2005 study"
+        if of_study == len(members):
+            return (f"{counted}, some of them twice: with each once it is shown as the study",)
+        return (f"{counted}: --view=study shows it as the study, beside the published numbers",)
 
     @property
     def missing(self) -> tuple[str, ...]:
