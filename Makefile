@@ -16,7 +16,7 @@ quote = '$(subst ','\'',$(1))'
 nearest = $(shell python3 -c 'import difflib, sys; \
 	print(*difflib.get_close_matches(sys.argv[1].upper(), sys.argv[2:], 1, 0.5))' \
 	$(call quote,$(1)) $(ALLOWED) 2>/dev/null)
-refuse = $(error $(1) is not a variable of this Makefile; $(if $(2),did you mean $(2)? )Allowed: $(ALLOWED))
+refuse = $(error $(1) is not a variable of this Makefile; $(if $(2),did you mean $(2)? )'make help' has all)
 given := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v)))
 unknown := $(firstword $(filter-out $(ALLOWED) MAKEFLAGS MAKEOVERRIDES -*-command-variables-*-,$(given)))
 $(if $(unknown),$(call refuse,$(unknown),$(call nearest,$(unknown))))
@@ -30,7 +30,7 @@ PAPER := .venv/farpath-paper-installed
 NOTEBOOK := .venv/farpath-notebook-installed
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/debian.sh
 
-.PHONY: help setup host-packages venv kernel stacks modules images rootfs-lab rootfs-sender \
+.PHONY: help setup host-packages venv venv-paper kernel stacks modules images rootfs-lab rootfs-sender \
 	base-image containers notebook experiment draw paper paper-quick companion companion-quick \
 	cpu-figures regress reference test test-host-lab check bench clean clean-cache
 
@@ -50,6 +50,7 @@ help:
 	make check        lint, types and unit tests: no kernel is started
 	make bench        measure the figures of the design
 	make setup        what the targets above need: packages, .venv, kernel, root file systems
+	make venv-paper   Snakemake in .venv, for 'farpath campaign' with experiments of your own
 	make kernel       the lab's kernel alone
 	make stacks       the kernel and farpath's own stacks, as its modules
 	make modules      the same stacks for a kernel of yours: KDIR=<its build tree>
@@ -172,6 +173,9 @@ $(PAPER): $(VENV)
 	.venv/bin/pip install --quiet --disable-pip-version-check --editable '.[paper]' >&2 ||
 		{ echo "paper: pip failed, as said above; check the network, then try again" >&2; exit 3; }
 	touch $@
+
+venv-paper: $(PAPER)
+	@:
 
 paper: setup $(PAPER)
 	@.venv/bin/farpath campaign $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from farpath import units
 from farpath.background import PART_RANGE, RATE_BPS_RANGE, Background
+from farpath.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
+from farpath.end_host_sysctls import check_setting
 from farpath.errors import BadInputError
 from farpath.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 
@@ -43,14 +45,6 @@ FIELDS: Mapping[str, tuple[str, Callable[[str], float]]] = {
     "reorder": ("reorder", partial(units.parse_fraction, name="REORDER")),
     "duplicate": ("duplicate", partial(units.parse_fraction, name="DUPLICATE")),
 }
-#: Settings that a run makes itself, those of receivers' buffers by WINDOW.
-OWN_SETTINGS = (
-    "net.ipv4.tcp_rmem",
-    "net.ipv4.tcp_moderate_rcvbuf",
-    "net.ipv4.tcp_no_metrics_save",
-    "net.ipv4.ping_group_range",
-    "net.core.netdev_max_backlog",
-)
 #: Fields that need no source where they are not there.
 OPTIONAL_FIELDS = ("sysctl", "background", "jitter_ms", "reorder", "duplicate")
 #: What a path gets whose RTT is no named path's.
@@ -303,11 +297,7 @@ def parse_sysctl(text: str) -> dict[str, str]:
                 "net.ipv4.tcp_sack=0"
             )
         name = setting[1]
-        if name in OWN_SETTINGS:
-            raise BadInputError(
-                f"SYSCTL has {name}, which the lab sets itself: leave it out; WINDOW is what "
-                "receivers offer"
-            )
+        check_setting(name)
         if name in found:
             raise BadInputError(f"SYSCTL has {name} twice: give it once")
         found[name] = setting[2]

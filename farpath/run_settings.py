@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from farpath.campaign import Run
-from farpath.inputs import OWN_SETTINGS
+from farpath.end_host_sysctls import OWN_SETTINGS
 from farpath.path import Path
 from farpath.plan import HOST, VIRTUAL_CLOCK, Plan
 from farpath.record_set import Member, RecordSet

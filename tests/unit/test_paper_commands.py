@@ -113,8 +113,8 @@ def test_two_records_of_one_run_are_listed_and_refused_as_the_study(
     assert "Table 1" not in listed.out
     ended = farpath("tables", f"--records={records}", "--view=study")
     assert ended.status == 2
-    assert "again and htcp-1 are both htcp_2004 on path cern" in ended.err
-    assert "20 s and 10 s" in ended.err
+    assert "htcp-1 and again are both htcp_2004 on path cern" in ended.err
+    assert "10 s and 20 s" in ended.err
 
 
 def test_tables_are_printed_in_each_form(farpath: Farpath, summary: FilePath) -> None:
