@@ -14,7 +14,7 @@ ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 # A mistyped variable must not run the default in silence.
 quote = '$(subst ','\'',$(1))'
 nearest = $(shell python3 -c 'import difflib, sys; \
-	print(*difflib.get_close_matches(sys.argv[1].upper(), sys.argv[2:], 1, 0.5))' \
+	print(*difflib.get_close_matches(sys.argv[1].upper(), sys.argv[2:], 1, 0.6))' \
 	$(call quote,$(1)) $(ALLOWED) 2>/dev/null)
 refuse = $(error $(1) is not a variable of this Makefile; $(if $(2),did you mean $(2)? )'make help' has all)
 given := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v)))
@@ -23,6 +23,8 @@ $(if $(unknown),$(call refuse,$(unknown),$(call nearest,$(unknown))))
 
 # Values reach the shell through the environment, never as text of a recipe.
 export $(ALLOWED)
+# Errors name the variable then, not the option
+export FARPATH_CALLER := make
 chosen = $(if $(filter-out 0 no false,$($(1))),$(2))
 
 VENV := .venv/farpath-installed

@@ -387,7 +387,9 @@ def main() -> None:
             raise KeyboardInterrupt
         sys.exit(status)
     except FarpathError as error:
-        print(f"farpath: {_on_one_line(error.message)}", file=sys.stderr)
+        from farpath.option_names import named_as_typed
+
+        print(f"farpath: {_on_one_line(named_as_typed(error.message))}", file=sys.stderr)
         if error.detail:
             print("\n".join(f"  | {line}" for line in error.detail.splitlines()), file=sys.stderr)
         sys.exit(error.exit_status)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from farpath import units
 from farpath.background import PART_RANGE, RATE_BPS_RANGE, Background
 from farpath.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
-from farpath.end_host_sysctls import check_setting
+from farpath.end_host_sysctls import check_setting, why_without_effect
 from farpath.errors import BadInputError
 from farpath.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 
@@ -117,6 +117,11 @@ def load_path(file: FilePath) -> Path:
             f"sysctl: '{name}' is missing; without it the guest's small default limits the flows"
             for name in NEEDED_SETTINGS
             if name not in settings
+        ]
+        problems += [
+            f"sysctl: '{name}' would change nothing: {why}"
+            for name in settings
+            if (why := why_without_effect(name))
         ]
     try:
         # As JSON: strict validation of Python objects would demand a Path.
