@@ -84,6 +84,20 @@ def further_settings(records: RecordSet) -> Mapping[str, str]:
     }
 
 
+def group_settings(records: RecordSet) -> tuple[str, ...]:
+    """Of each group of runs the settings that differ between groups, stacks apart."""
+    firsts = [group.members[0] for group in records.groups]
+    differing = [
+        setting for setting in SETTINGS[1:] if len({setting.text(each) for each in firsts}) > 1
+    ]
+    further = further_settings(records)
+    texts = [
+        [*(each.words.format(each.text(first)) for each in differing), further[first.run.record]]
+        for first in firsts
+    ]
+    return tuple(", ".join(filter(None, parts)) for parts in texts)
+
+
 def _unusual(plan: Plan) -> Iterator[str]:
     """Settings that most runs leave as they are."""
     path, settings = plan.path, plan.settings

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from farpath.campaign_tables import with_interval
 from farpath.metrics import Summary
 from farpath.record_set import Group, Member, RecordSet
-from farpath.run_settings import SETTINGS, further_settings
+from farpath.run_settings import SETTINGS, further_settings, group_settings
 from farpath.sheet import Datum, Sheet
-from farpath.tables import Grid, number
+from farpath.tables import NOTHING, Grid, number
 
 NOTE = (
     "S: standard deviation over mean of each second's throughput, all flows together. F: Jain's "
@@ -44,7 +44,8 @@ FIGURES = (
 
 def run_sheets(records: RecordSet) -> tuple[Sheet, ...]:
     """Every run, means over seeds where there are several, and where the records are."""
-    several = [group for group in records.groups if len(group.seeds) > 1]
+    groups = zip(records.groups, group_settings(records), strict=True)
+    several = [(group, about) for group, about in groups if len(group.seeds) > 1]
     over_seeds = (_over_seeds(records, several),) if several else ()
     return (_runs(records), *over_seeds, _places(records))
 
@@ -104,10 +105,10 @@ def _numbers(places: Sequence[int]) -> str:
     return ", ".join(str(each[0]) if len(each) == 1 else f"{each[0]}-{each[-1]}" for each in ranges)
 
 
-def _over_seeds(records: RecordSet, groups: Sequence[Group]) -> Sheet:
+def _over_seeds(records: RecordSet, groups: Sequence[tuple[Group, str]]) -> Sheet:
     further = further_settings(records)
     rows, data, alike = [], [], []
-    for group in groups:
+    for group, about in groups:
         first = group.members[0]
         places = _numbers([records.members.index(member) + 1 for member in group.members])
         means = [group.over_seeds(figure.of) for figure in FIGURES]
@@ -118,11 +119,11 @@ def _over_seeds(records: RecordSet, groups: Sequence[Group]) -> Sheet:
         seeds = len(group.seeds)
         if len({member.run.fingerprint for member in group.members}) == 1:
             alike.append(ALIKE_NOTE.format(places))
-        rows.append((places, first.stacks, str(seeds), *texts))
+        rows.append((places, first.stacks, about or NOTHING, str(seeds), *texts))
         both = [datum for mean in means for datum in (mean.mean, mean.half_width)]
         settings = _settings_data(first, further[first.run.record])
         data.append((places, *settings, seeds, *both))
-    header = ("runs", "stack", "seeds", *(figure.heading for figure in FIGURES))
+    header = ("runs", "stack", "settings", "seeds", *(figure.heading for figure in FIGURES))
     keys = [key for each in FIGURES for key in (each.key, f"{each.key}_half_width_95")]
     note = " ".join([INTERVAL_NOTE, *alike])
     grid = Grid("Runs that differ in nothing but their seeds", header, tuple(rows), note)

@@ -13,7 +13,7 @@ from farpath.figures.save import FORMATS, save
 from farpath.figures.style import COLOUR_BLIND, FULL_IN, RULE, Style, print_style
 from farpath.record import load_record
 from farpath.record_set import Group, RecordSet
-from farpath.run_settings import SETTINGS, further_settings
+from farpath.run_settings import group_settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,20 +44,10 @@ def _suffix(style: Style) -> str:
 
 def labels(records: RecordSet) -> tuple[str, ...]:
     """What tells each group of runs from the others: its stacks, and settings that differ."""
-    groups = records.groups
-    further = further_settings(records)
-    differing = [
-        setting
-        for setting in SETTINGS[1:]
-        if len({setting.text(group.members[0]) for group in groups}) > 1
-    ]
-    texts = []
-    for group in groups:
-        first = group.members[0]
-        parts = [each.words.format(each.text(first)) for each in differing]
-        about = ", ".join(part for part in (*parts, further[first.run.record]) if part)
-        texts.append("\n".join([first.stacks, *textwrap.wrap(about, LABEL_LETTERS)]))
-    return tuple(texts)
+    return tuple(
+        "\n".join([group.members[0].stacks, *textwrap.wrap(about, LABEL_LETTERS)])
+        for group, about in zip(records.groups, group_settings(records), strict=True)
+    )
 
 
 def flow_means_mbps(summary: Summary) -> list[float]:
