@@ -14,15 +14,17 @@ ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 # A mistyped variable must not run the default in silence.
 quote = '$(subst ','\'',$(1))'
 nearest = $(shell python3 -c 'import difflib, sys; \
-	print(*difflib.get_close_matches(sys.argv[1].upper(), sys.argv[2:], 1, 0.5))' \
+	print(*difflib.get_close_matches(sys.argv[1].upper(), sys.argv[2:], 1, 0.6))' \
 	$(call quote,$(1)) $(ALLOWED) 2>/dev/null)
-refuse = $(error $(1) is not a variable of this Makefile; $(if $(2),did you mean $(2)? )Allowed: $(ALLOWED))
+refuse = $(error $(1) is not a variable of this Makefile; $(if $(2),did you mean $(2)? )'make help' has all)
 given := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v)))
 unknown := $(firstword $(filter-out $(ALLOWED) MAKEFLAGS MAKEOVERRIDES -*-command-variables-*-,$(given)))
 $(if $(unknown),$(call refuse,$(unknown),$(call nearest,$(unknown))))
 
 # Values reach the shell through the environment, never as text of a recipe.
 export $(ALLOWED)
+# Errors name the variable then, not the option
+export FARPATH_CALLER := make
 chosen = $(if $(filter-out 0 no false,$($(1))),$(2))
 
 VENV := .venv/farpath-installed
@@ -33,7 +35,7 @@ NOTEBOOK := .venv/farpath-notebook-installed
 CACHE_PARTS := build container downloads kernel lab modules own python qemu qemu-modules qemu-root sender source udtperf unpacker
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/debian.sh
 
-.PHONY: help setup host-packages venv dev lock kernel stacks modules images rootfs-lab rootfs-sender \
+.PHONY: help setup host-packages venv venv-paper dev lock kernel stacks modules images rootfs-lab rootfs-sender \
 	rootfs-unpacker python python-notebook bundle \
 	base-image containers notebook experiment draw paper paper-quick companion companion-quick \
 	cpu-figures regress reference test test-host-lab check bench clean clean-cache
@@ -55,6 +57,7 @@ help:
 	make lock         the newest Python packages that pyproject.toml allows, into images/python
 	make bench        measure the figures of the design
 	make setup        what the targets above need: packages, .venv, kernel, root file systems
+	make venv-paper   Snakemake in .venv, for 'farpath campaign' with experiments of your own
 	make kernel       the lab's kernel alone
 	make stacks       the kernel and farpath's own stacks, as its modules
 	make modules      the same stacks for a kernel of yours: KDIR=<its build tree>
@@ -210,6 +213,9 @@ $(PAPER): $(VENV)
 	@echo "paper: installing Snakemake" >&2
 	$(call installed,paper)
 	touch $@
+
+venv-paper: $(PAPER)
+	@:
 
 paper: setup $(PAPER)
 	@.venv/bin/farpath campaign $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from farpath import eras, inputs, units
 from farpath.dropper import parse_droppers
+from farpath.end_host_sysctls import check_setting
 from farpath.errors import BadInputError
 from farpath.network import resolve_network
 from farpath.path import Path
@@ -84,6 +85,8 @@ class Asked:
             *(path, self.topology, self.senders, self.reverse, self.ip),
             keep_window=self.window is not None,
         )
+        for name in inputs.parse_sysctl(self.sysctl) if self.sysctl is not None else ():
+            check_setting(name, network.ip_version)
         make = SCHEDULES[_choice("SCHEDULE", self.schedule, SCHEDULES)]
         texts = network.stacks(inputs.parse_stacks(self.stack), self.schedule)
         own = own_stacks([*texts, *network.reverse], self.lab) if build else {}

@@ -140,8 +140,8 @@ def _sorted(runs: Iterable[Run]) -> tuple[Run, ...]:
         if key in known:
             raise BadInputError(
                 f"{known[key].record} and {run.record} are both {run.stack} on path {run.path} "
-                f"with seed {run.seed}{_difference(known[key], run)}: a campaign has one record "
-                "of each: move one of them elsewhere"
+                f"with seed {run.seed}{_difference(known[key], run)}: the 2005 study has one "
+                "record of each: move one of them elsewhere; 'farpath tables' and 'site' show both"
             )
         known[key] = run
     return tuple(known[key] for key in sorted(known))

@@ -49,6 +49,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 Text = Annotated[str | None, typer.Option()]
@@ -130,6 +131,7 @@ def run(
 ) -> None:
     """Run a test, of seven regions if not said otherwise, and show its row of tables 1 and 2."""
     from farpath.asked import Asked
+    from farpath.plan_warnings import plan_warnings
     from farpath.progress import RunProgress
     from farpath.run import run as run_plan
 
@@ -141,6 +143,8 @@ def run(
     print(f"path {plan.path.name}: {plan.path.title}", file=sys.stderr)
     for line in _image_lines(plan):
         print(line, file=sys.stderr)
+    for warning in plan_warnings(plan):
+        print(f"warning: {warning}", file=sys.stderr)
     label = f"{plan.path.name} {plan.stacks[0].label}"
     kind = "s" if plan.settings.clock == "wall" else "virtual s"
     with RunProgress(label, plan.schedule.duration_s, kind) as progress:
@@ -160,7 +164,7 @@ def _report(outcome: Outcome, origins: dict[str, str], as_json: bool) -> None:
         print("already recorded: shown from there; FORCE=1 (--force) runs it again")
     else:
         speed = record.plan.schedule.duration_s / outcome.wall_s
-        print(f"ran in {outcome.wall_s:.1f} s, {speed:.1f}x real time")
+        print(f"ran in {outcome.wall_s:.1f} s, {speed:.1f}x real time, the lab's start included")
 
 
 def _as_json(record: Record, outcome: Outcome) -> dict[str, Any]:
@@ -291,12 +295,14 @@ def paths() -> None:
     """List the named paths."""
     from farpath.inputs import named_paths, path_by_name
 
-    for name in named_paths():
-        path = path_by_name(name)
+    known = [path_by_name(name) for name in named_paths()]
+    name_letters = max(len(path.name) for path in known)
+    title_letters = max(len(path.title) for path in known)
+    for path in known:
         print(
-            f"{name:<8} {path.title:<24} RTT {path.rtt_ms:g} ms, {path.rate_bps / 1e6:g} Mbit/s, "
-            f"buffer {path.buffer_bytes / 1e6:g} MB, loss {path.loss:g}, "
-            f"background {path.background or 'none'}"
+            f"{path.name:<{name_letters}}  {path.title:<{title_letters}}  RTT {path.rtt_ms:g} ms, "
+            f"{path.rate_bps / 1e6:g} Mbit/s, buffer {path.buffer_bytes / 1e6:g} MB, "
+            f"loss {path.loss:g}, background {path.background or 'none'}"
         )
 
 
@@ -422,7 +428,9 @@ def main() -> None:
             raise KeyboardInterrupt
         sys.exit(status)
     except FarpathError as error:
-        print(f"farpath: {_on_one_line(error.message)}", file=sys.stderr)
+        from farpath.option_names import named_as_typed
+
+        print(f"farpath: {_on_one_line(named_as_typed(error.message))}", file=sys.stderr)
         if error.detail:
             print("\n".join(f"  | {line}" for line in error.detail.splitlines()), file=sys.stderr)
         sys.exit(error.exit_status)
@@ -437,8 +445,9 @@ def main() -> None:
             # Python's own status, 1, is that of a suite in which something changed
             traceback.print_exc()
             sys.exit(BUG_STATUS)
-        message = shortened(_on_one_line(said()))
-        print(f"farpath: {message} (see 'farpath --help')", file=sys.stderr)
+        # Without arguments the help has been printed, and there is nothing to add.
+        if message := shortened(_on_one_line(said())):
+            print(f"farpath: {message} (see 'farpath --help')", file=sys.stderr)
         sys.exit(BadInputError.exit_status)
 
 

@@ -24,6 +24,7 @@ from farpath.leftovers import alone, sweep_locks, sweep_partials
 from farpath.made import State, put_aside, records_in, shipped_records, states
 from farpath.places import explained, write_text
 from farpath.record import RECORD_FILE
+from farpath.record_set import STUDY, view_of
 
 SNAKEFILE = EXPERIMENTS / "Snakefile"
 #: What a run of 960 s takes on disk, page included, and as much again while it is made.
@@ -31,12 +32,14 @@ RUN_BYTES = 12 << 20
 #: Between two looks, and between two lines of progress when nothing happens.
 LOOK_S = 1.0
 LINE_EVERY_S = 300.0
-#: What is made of the records, each a directory of the report (experiments/Snakefile).
+#: What is made of the study's records, each a directory of the report (experiments/Snakefile).
 PARTS = ("tables", "claims", "figures", "page")
 #: Those that hold links to the records that they are made of.
 GATHERED_PARTS = ("records", "cpu-records")
 #: The file in a report by which it is known as one: Snakemake removes a part before it makes it.
 REPORT_MARK = ".farpath-report"
+#: The same of others, of which the study's documents claim nothing.
+OWN_PARTS = ("tables", "figures", "page")
 #: How many lines of a failed run are repeated at the end.
 TAIL_LINES = 4
 #: The campaign's own file in the directory of records, locked while it is conducted.
@@ -88,6 +91,16 @@ class Job:
         """Where the project keeps the records of this set that it ships, by experiment."""
         parts = self.experiment.parts
         return tuple(shipped_records(part, self.experiments, self.which) for part in parts)
+
+    @property
+    def is_study(self) -> bool:
+        """Whether these are runs of the 2005 study, and their report is as the paper's."""
+        return view_of([run.plan for run in self.runs]) == STUDY
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What the report is made of."""
+        return PARTS if self.is_study else OWN_PARTS
 
     @property
     def on_host(self) -> bool:
@@ -185,14 +198,15 @@ class Progress:
 
 
 def conduct(job: Job) -> tuple[State, ...]:
-    """Make the runs that have no record, then tables, figures, claims and page of all.
+    """Make the runs that have no record, then the parts of the report of all.
 
     Returns the runs' states. Raises LabFailedError at the end if runs failed, with
     their commands, or parts of the report; all else is kept.
     """
     if importlib.util.find_spec("snakemake") is None:
         raise MachineLacksError(
-            "Snakemake is missing: run 'make paper', or pip install 'farpath[paper]'"
+            "Snakemake is missing, which campaigns need: 'make venv-paper' in farpath's clone "
+            "installs it beside farpath's other packages"
         )
     if job.report is not None:
         check_report(job.report)
@@ -229,12 +243,12 @@ def check_report(report: FilePath) -> None:
 
 
 def _write_report(job: Job, report: FilePath) -> list[str]:
-    """Tables, figures, claims and page of all records; says what could not be made."""
-    say(f"making {', '.join(PARTS)} of the records in {report}")
+    """The parts of the report of all records; says what could not be made."""
+    say(f"making {', '.join(job.parts)} of the records in {report}")
     write_text(report / REPORT_MARK, "Made by farpath, which replaces its parts.\n")
     log = _snakemake(job, ["report"], ["--forcerun", "gather"], partial=True)
     faults = []
-    for part in PARTS:
+    for part in job.parts:
         if not (report / part).exists():
             own = job.out / "logs" / f"report-{part}.log"
             faults += [f"{part}:", *_tail(own if own.is_file() else log)]

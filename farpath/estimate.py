@@ -77,5 +77,5 @@ def _scipy(part: str) -> Any:
         return importlib.import_module(f"scipy.{part}")
     except ImportError as error:
         raise MachineLacksError(
-            "SciPy is missing: pip install 'farpath[paper]', or run 'make setup'"
+            "SciPy is missing, which means over seeds need: run 'make setup' in farpath's clone"
         ) from error

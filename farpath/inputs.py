@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from farpath import units
 from farpath.background import PART_RANGE, RATE_BPS_RANGE, Background
 from farpath.documents import read_toml
+from farpath.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
+from farpath.end_host_sysctls import check_setting, why_without_effect
 from farpath.errors import BadInputError
 from farpath.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 from farpath.schedule import MOST_FLOWS
@@ -44,14 +46,6 @@ FIELDS: Mapping[str, tuple[str, Callable[[str], float]]] = {
     "reorder": ("reorder", partial(units.parse_fraction, name="REORDER")),
     "duplicate": ("duplicate", partial(units.parse_fraction, name="DUPLICATE")),
 }
-#: Settings that a run makes itself, those of receivers' buffers by WINDOW.
-OWN_SETTINGS = (
-    "net.ipv4.tcp_rmem",
-    "net.ipv4.tcp_moderate_rcvbuf",
-    "net.ipv4.tcp_no_metrics_save",
-    "net.ipv4.ping_group_range",
-    "net.core.netdev_max_backlog",
-)
 #: Fields that need no source where they are not there.
 OPTIONAL_FIELDS = ("sysctl", "background", "jitter_ms", "reorder", "duplicate")
 #: What a path gets whose RTT is no named path's.
@@ -130,6 +124,11 @@ def load_path(file: FilePath) -> Path:
             f"sysctl: '{name}' is missing; without it the guest's small default limits the flows"
             for name in NEEDED_SETTINGS
             if name not in settings
+        ]
+        problems += [
+            f"sysctl: '{name}' would change nothing: {why}"
+            for name in settings
+            if (why := why_without_effect(name))
         ]
     try:
         # As JSON: strict validation of Python objects would demand a Path.
@@ -310,11 +309,7 @@ def parse_sysctl(text: str) -> dict[str, str]:
                 "net.ipv4.tcp_sack=0"
             )
         name = setting[1]
-        if name in OWN_SETTINGS:
-            raise BadInputError(
-                f"SYSCTL has {name}, which the lab sets itself: leave it out; WINDOW is what "
-                "receivers offer"
-            )
+        check_setting(name)
         if name in found:
             raise BadInputError(f"SYSCTL has {name} twice: give it once")
         found[name] = setting[2]

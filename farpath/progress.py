@@ -1,4 +1,4 @@
-"""Progress of a run on stderr: virtual time, speed against real time, time left."""
+"""Progress of a run on stderr: virtual time, and real time left."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-#: Without a terminal, one line per so much of the schedule.
+#: Without a terminal, at most one line per so much of the schedule, and in so many s.
 PLAIN_STEPS = 10
+PLAIN_EVERY_S = 10.0
 STAGES = {
     "restored": "left by a killed run: {what}",
     "network-ready": "network built",
@@ -23,12 +24,14 @@ STAGES = {
 
 
 def describe(t_s: float, duration_s: float, wall_s: float, kind: str = "virtual s") -> str:
-    """One sentence: where the run is and how fast it goes."""
+    """Where the run is, and how long the rest takes at the pace of what there was.
+
+    ``wall_s``: since its traffic began. How fast the run was is said once, at its end.
+    """
     if t_s <= 0 or wall_s <= 0:
         return f"0 of {duration_s:.0f} s"
-    speed = t_s / wall_s
-    left_s = (duration_s - t_s) / speed
-    return f"{t_s:.0f} of {duration_s:.0f} {kind}, {speed:.1f}x real time, {left_s:.0f} s left"
+    left_s = (duration_s - t_s) * wall_s / t_s
+    return f"{t_s:.0f} of {duration_s:.0f} {kind}, {left_s:.0f} s left"
 
 
 class RunProgress:
@@ -39,7 +42,8 @@ class RunProgress:
         self._kind = kind
         self._duration_s = duration_s
         self._started: float | None = None
-        self._next_line_s = 0.0
+        self._next_line_s = duration_s / PLAIN_STEPS
+        self._last_line = time.monotonic()
         console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
@@ -75,8 +79,9 @@ class RunProgress:
         t_s = float(event["t_s"])
         note = describe(t_s, self._duration_s, now - self._started, self._kind)
         self._bar.update(self._task, completed=t_s, note=note)
-        if self._plain and t_s >= self._next_line_s:
-            self._next_line_s += self._duration_s / PLAIN_STEPS
+        if self._plain and t_s >= self._next_line_s and now - self._last_line >= PLAIN_EVERY_S:
+            self._next_line_s = t_s + self._duration_s / PLAIN_STEPS
+            self._last_line = now
             print(f"{self._label}: {note}", file=sys.stderr, flush=True)
 
     def _note(self, text: str) -> None:

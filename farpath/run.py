@@ -29,6 +29,7 @@ from farpath.network import Network
 from farpath.path import Path
 from farpath.places import explained, replace_directory, require_unicode
 from farpath.plan import HOST, PINGER, VIRTUAL, Plan, Settings
+from farpath.plan_warnings import plan_warnings
 from farpath.record import RECORD_FILE
 from farpath.schedule import SEVEN_REGIONS, Schedule
 from farpath.stack import Stack
@@ -298,7 +299,7 @@ def _fill(
             samples,
             provenance={**provenance(images, plan), "cost": cost},
             readback={**raw.readback, **checks.idle_rtts(idle_rtt_ms), **seen, **cpu},
-            warnings=[*raw.warnings, *doubts, *idle, *missing],
+            warnings=[*plan_warnings(plan), *raw.warnings, *doubts, *idle, *missing],
             raw_dir=raw.raw,
             trace=trace,
         )

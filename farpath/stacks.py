@@ -150,13 +150,24 @@ def split_text(text: str) -> tuple[str, dict[str, str]]:
 
 
 def entry_by_name(name: str) -> Entry:
-    """The stack of that name or alias; BadInputError with the list if there is none."""
+    """The stack of that name or alias, in small or capital letters.
+
+    Raises BadInputError with the list if there is none.
+    """
     entries = catalogue()
     if name in entries:
         return entries[name]
     aliases = {alias: entry for entry in entries.values() for alias in entry.aliases}
     if name in aliases:
         return aliases[name]
+    by_letters = {key.casefold(): entry for key, entry in {**aliases, **entries}.items()}
+    if name.casefold() in by_letters:
+        return by_letters[name.casefold()]
+    if "," in name:
+        several = "+".join(part.strip() for part in name.split(",") if part.strip())
+        raise BadInputError(
+            f"STACK is '{name}': stacks of several flows are joined by a plus: write {several}"
+        )
     close = difflib.get_close_matches(name.lower(), [*entries, *aliases], n=1, cutoff=0.5)
     hint = f" (did you mean {close[0]}?)" if close else ""
     raise BadInputError(

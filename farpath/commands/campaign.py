@@ -72,7 +72,10 @@ def campaign(
     out: Out = None,
     report: Annotated[
         FilePath | None,
-        typer.Option(help="Where tables and figures go (default: results/paper[-quick])."),
+        typer.Option(
+            help="Where tables and figures go (default: results/paper[-quick]; of another "
+            "experiment report[-<set>] below its records)."
+        ),
     ] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Runs only.")] = False,
     list_runs: Annotated[bool, typer.Option("--list", help="Say what is made, run nothing.")] = (
@@ -122,15 +125,22 @@ def campaign(
         if set(job.experiment.parts) <= set(ANALYSES):
             _conduct_companion(job, tuple(context.args), cores, no_report, report)
             return
-        wanted = report or RESULTS / ("paper-quick" if job.which == "quick" else "paper")
+        wanted = report or _report_place(job)
         place = None if no_report else wanted
         job = dataclasses.replace(
             job, report=place, options=tuple(context.args), cores=cores or job.cores
         )
         conduct(job)
         print(f"records     {job.out}")
-        for part in ("tables", "claims", "figures", "page") if place else ():
+        for part in job.parts if place else ():
             print(f"{part:<11} {wanted / part}")
+
+
+def _report_place(job: Job) -> FilePath:
+    """Where the report goes: of the study beside its records, of others below them."""
+    if job.experiment.name == PAPER:
+        return RESULTS / ("paper" if job.which == WHOLE else f"paper-{job.which}")
+    return job.out / ("report" if job.which == WHOLE else f"report-{job.which}")
 
 
 def _conduct_companion(
@@ -146,7 +156,7 @@ def _conduct_companion(
     from farpath.companion.report import as_said, report_of, write_report
     from farpath.conduct import conduct, say
 
-    place = report or job.out / ("report" if job.which == WHOLE else f"report-{job.which}")
+    place = report or _report_place(job)
     job = dataclasses.replace(job, options=options, cores=cores or job.cores)
     try:
         conduct(job)

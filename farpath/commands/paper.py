@@ -17,7 +17,7 @@ from farpath.errors import BadInputError
 from farpath.experiment import PAPER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from farpath.campaign import Campaign
     from farpath.claims import Verdict
@@ -40,6 +40,10 @@ Measures = Annotated[
 ]
 OutDir = Annotated[
     FilePath | None, typer.Option(help="Write a file for each table there instead of printing.")
+]
+ViewOf = Annotated[
+    str | None,
+    typer.Option(help="study or runs: what records are shown as, if not as what they are."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
@@ -67,18 +71,21 @@ def tables(
             "campaign its own if absent."
         ),
     ] = None,
+    view: ViewOf = None,
     out: OutDir = None,
 ) -> None:
-    """Tables 1 and 2 over all stacks, means and deviations, beside published.
+    """Of a directory's records a table of the runs; of the 2005 study its tables 1 and 2.
 
-    Of an experiment around the 2005 test: what it measured beside theory and published.
+    Without records those of the study that the project ships, measured beside published. Of
+    an experiment around the 2005 test: what it measured beside theory and published.
     """
     from farpath.places import write_text
     from farpath.sheet import FORMS, SUFFIXES, file_name
 
     if form not in FORMS:
         raise BadInputError(f"FORMAT is '{form}': it must be one of {', '.join(FORMS)}")
-    of_paper = {"records": records, "cpu-records": cpu_records, "path": path, "held-out": held_out}
+    of_paper = {"records": records, "cpu-records": cpu_records, "path": path,
+                "held-out": held_out, "view": view}  # fmt: skip
     others = {"measures": measures} if experiment == PAPER else of_paper
     for option, given in others.items():
         if given is not None:
@@ -86,7 +93,7 @@ def tables(
     if experiment != PAPER:
         sheets = _companion_sheets(experiment, measures)
     else:
-        sheets = _paper_sheets(records, cpu_records, path, held_out)
+        sheets = _sheets(records, cpu_records, path, held_out, view)
     if out is None:
         print("\n".join(FORMS[form](sheet) for sheet in sheets), end="")
         return
@@ -96,18 +103,47 @@ def tables(
         print(file)
 
 
-def _paper_sheets(
-    records: FilePath | None, cpu_records: FilePath | None, path: str | None, held_out: str | None
+def _sheets(
+    records: FilePath | None,
+    cpu_records: FilePath | None,
+    path: str | None,
+    held_out: str | None,
+    view: str | None,
 ) -> Sequence[Sheet]:
+    """The tables of a directory's records, as what these are, or of the study's figures."""
     from farpath.agreement import all_sheets, known_stacks
     from farpath.experiment import load_experiment
     from farpath.lab.images import PROJECT
+    from farpath.record_set import load_set
+    from farpath.site.view import shown_as
 
-    campaign = _campaign(records, cpu_records)
     stacks = tuple(text for text in (held_out or "").split(",") if text)
+    if records is not None and not records.is_file():
+        loaded = load_set(records, view, cpu_records)
+        shown = shown_as(loaded, known_stacks(stacks))
+        say_left_out(loaded.problems)
+        say_warnings(shown.remarks)
+        return shown.sheets(path)
+    if view is not None:
+        raise BadInputError(
+            f"--view is '{view}': it goes with --records and a directory of records"
+        )
+    campaign = _campaign(records, cpu_records)
     if held_out is None and records is None:
         stacks = load_experiment(PAPER, PROJECT / "experiments").held_out
     return all_sheets(campaign, path, known_stacks(stacks))
+
+
+def say_left_out(problems: Iterable[str]) -> None:
+    """A line on stderr for each record that is left out."""
+    for problem in problems:
+        print(f"left out: {problem}", file=sys.stderr)
+
+
+def say_warnings(sentences: Iterable[str]) -> None:
+    """A line on stderr for each sentence."""
+    for sentence in sentences:
+        print(f"warning: {sentence}", file=sys.stderr)
 
 
 def _companion_sheets(name: str, measures: FilePath | None) -> Sequence[Sheet]:
@@ -138,9 +174,15 @@ def claims(
     """What the study's documents claim, and whether it holds: every claim, its numbers."""
     from farpath.claims import as_text, judge_all
     from farpath.companion.measure import read_measures
-    from farpath.paper import differences, how_counted
+    from farpath.paper import differences, how_counted, stand_ins
 
     campaign = _campaign(records, cpu_records)
+    if measures is None and not stand_ins(campaign):
+        raise BadInputError(
+            f"{records}: holds no run of the 2005 test with one of its stacks, whose claims these "
+            "are: give records of 'make paper', or none for those that the project ships; "
+            "'farpath tables' shows any records"
+        )
     if measures is not None:
         campaign = dataclasses.replace(campaign, measures=read_measures(measures))
     verdicts = judge_all(campaign)
@@ -197,8 +239,6 @@ def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> Campaig
             campaign = dataclasses.replace(campaign, measures=measures)
     else:
         campaign, problems = load_campaign(records, cpu_records)
-        for problem in problems:
-            print(f"left out: {problem}", file=sys.stderr)
-    for sentence in mixed(campaign):
-        print(f"warning: {sentence}", file=sys.stderr)
+        say_left_out(problems)
+    say_warnings(mixed(campaign))
     return campaign

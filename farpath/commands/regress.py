@@ -90,7 +90,9 @@ def regress(
         compared = _kernels(wanted, _side(base), side, out, at_once, seeds)
     else:
         compared = _held(wanted, side, known, out, at_once)
-    places = _write(compared, wanted, out / "report")
+    chosen = {"base": base, "head": head, "baseline": baseline}
+    options = [f"--{name}={value}" for name, value in chosen.items() if value is not None]
+    places = _write(compared, wanted, out / "report", options)
     print(report.as_json(compared) if as_json else report.text(compared))
     for place in places:
         print(f"{place.suffix.removeprefix('.'):<6} {place}", file=sys.stderr)
@@ -177,7 +179,9 @@ def _update(
     print(f"{place}: {len(new.runs)} runs of {seeds} seeds")
 
 
-def _write(compared: Compared, wanted: Sequence[Trial], place: FilePath) -> list[FilePath]:
+def _write(
+    compared: Compared, wanted: Sequence[Trial], place: FilePath, options: Sequence[str]
+) -> list[FilePath]:
     from farpath.places import write_text
     from farpath.regress import page, report
 
@@ -185,7 +189,7 @@ def _write(compared: Compared, wanted: Sequence[Trial], place: FilePath) -> list
         "report.md": report.markdown(compared),
         "report.json": report.as_json(compared),
         "junit.xml": report.junit(compared),
-        "report.html": page.render_page(compared, wanted),
+        "report.html": page.render_page(compared, wanted, options),
     }
     for name, text in texts.items():
         write_text(place / name, text)

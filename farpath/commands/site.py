@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from farpath.commands.paper import CpuRecords
+from farpath.commands.paper import CpuRecords, ViewOf, say_left_out, say_warnings
 
 Records = Annotated[FilePath, typer.Option(help="The directory that holds the records.")]
 
@@ -25,18 +25,23 @@ def figures(
     colour_blind: Annotated[
         bool, typer.Option("--colour-blind", help="Colours and hatches that all can tell apart.")
     ] = False,
+    view: ViewOf = None,
 ) -> None:
-    """Draw the paper's figures 1 to 5 from records, as PNG and SVG."""
-    from farpath.campaign import load_campaign, mixed
-    from farpath.figures.paper import missing_figures, write_figures
-    from farpath.figures.style import COLOUR_BLIND, NORMAL
+    """Draw each run over time and all together; of the 2005 study the paper's figures 1 to 5.
 
-    campaign, problems = load_campaign(records)
+    Each as PNG and SVG.
+    """
+    from farpath.figures.style import COLOUR_BLIND, NORMAL
+    from farpath.record_set import load_set
+    from farpath.site.view import shown_as
+
+    loaded = load_set(records, view)
+    shown = shown_as(loaded)
     style = COLOUR_BLIND if colour_blind else NORMAL
-    for file in write_figures(campaign, records, out, (style,)):
-        print(file)
-    for sentence in (*problems, *mixed(campaign), *missing_figures(campaign)):
-        print(f"warning: {sentence}", file=sys.stderr)
+    for file in shown.write_figures(out, (style,)):
+        print(file, flush=True)
+    say_left_out(loaded.problems)
+    say_warnings((*shown.remarks, *shown.missing))
 
 
 def _told(what: str, done: int, of: int) -> None:
@@ -52,15 +57,18 @@ def site(
     held_out: Annotated[
         str, typer.Option(help="Stacks that no path was fitted to: hstcp_2004,ltcp,...")
     ] = "",
+    view: ViewOf = None,
 ) -> None:
-    """Make a site of static pages from records: it opens offline and needs no server."""
+    """Make a site of static pages from records: it opens offline and needs no server.
+
+    Its index is a table of the runs; of the 2005 study its stacks against its paths.
+    """
     from farpath.agreement import known_stacks
     from farpath.site.build import build_site
 
     held = known_stacks([text for text in held_out.split(",") if text])
-    built = build_site(records, out, _told, cpu_records, held)
+    built = build_site(records, out, _told, cpu_records, held, view)
     if sys.stderr.isatty():
         print(file=sys.stderr)
-    for sentence in built.problems:
-        print(f"warning: {sentence}", file=sys.stderr)
+    say_warnings(built.problems)
     print(f"{built.index}: runs {built.pages}, {built.bytes / 1e6:.1f} MB")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from farpath.figures.style import NORMAL
@@ -14,31 +16,102 @@ from farpath.regress.compare import Compared
 from farpath.regress.suite import Trial
 from farpath.regress.verdict import State, Verdict
 from farpath.render import render
+from farpath.tables import Grid
 
 if TYPE_CHECKING:
     from farpath.record import Record
 
 #: Of a curve a page holds so many points: its peaks and troughs.
 MOST_POINTS = 1500
+ONLY_AFTER = (
+    "Only the run after is drawn: a baseline holds figures and bounds, and no samples. With "
+    "--base=<kernel> both kernels are run, and both drawn."
+)
 PANELS = ("throughput (Mbit/s)", "congestion window (packets)")
 
 
-def render_page(compared: Compared, trials: Iterable[Trial]) -> str:
-    """The page, self-contained."""
-    titles = {trial.name: trial.case.title for trial in trials}
-    shown = []
+@dataclass(frozen=True)
+class Cell:
+    """One run in the table of all: its mark, its state, and its section if it has one."""
+
+    mark: str = ""
+    state: str = ""
+    section: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A run that is not identical: what was found, drawn where there is a record.
+
+    ``commands``: what repeats it, by what that does.
+    """
+
+    verdict: Verdict
+    name: str
+    title: str
+    curves: dict[str, Any] | None
+    note: str
+    commands: Mapping[str, str]
+
+
+def render_page(compared: Compared, trials: Iterable[Trial], options: Sequence[str] = ()) -> str:
+    """The page, self-contained; ``options``: of farpath regress, which chose the kernels."""
+    by_name = {trial.name: trial for trial in trials}
     order = list(State)
-    for verdict in sorted(compared.verdicts, key=lambda each: -order.index(each.state)):
-        if verdict.state != State.IDENTICAL:
-            curves = _curves(compared, verdict)
-            shown.append({"verdict": verdict, "title": titles[verdict.trial], "curves": curves})
+    shown = [
+        _section(compared, verdict, by_name[verdict.trial], options)
+        for verdict in sorted(compared.verdicts, key=lambda each: -order.index(each.state))
+        if verdict.state != State.IDENTICAL
+    ]
+    matrix = report.matrix(compared).grid
     return render(
         "regress.html",
         heading=f"{compared.after} against {compared.before}",
         assets="",
         summary=report.summary(compared.verdicts),
-        matrix=report.matrix(compared).grid,
+        matrix=matrix,
+        rows=_rows(compared, matrix),
         shown=shown,
+    )
+
+
+def _rows(compared: Compared, matrix: Grid) -> list[tuple[str, list[Cell]]]:
+    """The cells of the table of all runs, row by row."""
+    by_trial = {verdict.trial: verdict for verdict in compared.verdicts}
+    stacks = matrix.header[1:]
+    return [
+        (case, [_cell(by_trial.get(f"{stack}/{case}")) for stack in stacks])
+        for case, *_ in matrix.rows
+    ]
+
+
+def _cell(verdict: Verdict | None) -> Cell:
+    if verdict is None:
+        return Cell()
+    section = "" if verdict.state == State.IDENTICAL else _section_name(verdict)
+    return Cell(report.MARKS[verdict.state], str(verdict.state), section)
+
+
+def _section_name(verdict: Verdict) -> str:
+    return f"run-{verdict.stack}-{verdict.case}"
+
+
+def _section(compared: Compared, verdict: Verdict, trial: Trial, options: Sequence[str]) -> Section:
+    before, after = compared.records.get(verdict.trial, (None, None))
+    again = ("farpath", "regress", f"--stacks={trial.stack}", f"--only={trial.name}", *options)
+    commands = {
+        "judges it again": shlex.join(again),
+        "makes a record of it with figure and page, on the kernel that make has built": shlex.join(
+            ["farpath", "run", *trial.asked.options()]
+        ),
+    }
+    return Section(
+        verdict,
+        _section_name(verdict),
+        trial.case.title,
+        _curves(compared, verdict),
+        ONLY_AFTER if before is None and after is not None else "",
+        commands,
     )
 
 

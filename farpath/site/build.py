@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from farpath import __version__
-from farpath.agreement import all_sheets
-from farpath.campaign import Campaign, load_campaign, mixed
-from farpath.claims import count_states, judge_all
 from farpath.errors import BadInputError
-from farpath.figures.paper import captions, missing_figures, write_figures
 from farpath.figures.style import COLOUR_BLIND, NORMAL
 from farpath.leftovers import fresh_partial
 from farpath.page import render_page
-from farpath.paper import stand_ins
 from farpath.places import explained, replace_directory
-from farpath.published import PUBLISHED_PATH
 from farpath.record import load_record
-from farpath.render import asset_text, plotly_js, render
+from farpath.record_set import RecordSet, load_set
+from farpath.render import asset_text, plotly_js
 from farpath.sheet import FORMS, SUFFIXES, Sheet, file_name
-from farpath.site.matrix import heads, makes, matrix
-from farpath.site.pages import RUNS_DIR, file_names, links_of
-from farpath.site.thumbnail import HEIGHT, WIDTH, areas
-from farpath.tables import Grid
+from farpath.site.pages import ASSETS_DIR, FIGURES_DIR, RUNS_DIR, TABLES_DIR
+from farpath.site.thumbnail import areas
+from farpath.site.view import View, shown_as
 
 INDEX = "index.html"
-ASSETS_DIR = "assets"
-FIGURES_DIR = "figures"
-TABLES_DIR = "tables"
 #: Tells a site from a directory of somebody's own, which is not replaced.
 MARK = ".farpath-site"
 #: Told after each step: what is done, and of how much.
@@ -52,31 +43,29 @@ def build_site(
     told: Told,
     cpu_records: FilePath | None = None,
     held_out: Collection[str] = (),
+    view: str | None = None,
 ) -> Built:
     """Make the site of a directory of records at ``out``, replacing an earlier site.
 
     ``cpu_records`` holds the runs in which CPU was counted; ``held_out`` are the paper's
-    stacks that no path was fitted to. Raises BadInputError for a directory without
-    records and for an ``out`` that holds anything but a site, MachineLacksError for a
-    full disk; then ``out`` is as it was.
+    stacks that no path was fitted to; ``view``: what the records are shown as, if not as what
+    they are. Raises BadInputError for a directory without records and for an ``out`` that
+    holds anything but a site, MachineLacksError for a full disk; then ``out`` is as it was.
     """
     _check_free(out)
-    campaign, problems = load_campaign(records, cpu_records)
+    loaded = load_set(records, view, cpu_records)
+    shown = shown_as(loaded, held_out)
     # The site that a link leads to is replaced, and the link stays.
     place = out.resolve()
     with explained(out):
         place.parent.mkdir(parents=True, exist_ok=True)
         with fresh_partial(place.parent) as partial:
-            sheets = _sheets(campaign, held_out=held_out)
-            _fill(partial, campaign, records, sheets, problems, told)
+            _fill(partial, loaded, shown, told)
             size = sum(file.stat().st_size for file in partial.rglob("*") if file.is_file())
             partial.chmod(0o755)
             replace_directory(partial, place)
     return Built(
-        out / INDEX,
-        len(campaign.runs),
-        size,
-        (*problems, *mixed(campaign), *missing_figures(campaign)),
+        out / INDEX, len(loaded.members), size, (*loaded.problems, *shown.remarks, *shown.missing)
     )
 
 
@@ -90,25 +79,16 @@ def _check_free(out: FilePath) -> None:
         )
 
 
-def _fill(
-    place: FilePath,
-    campaign: Campaign,
-    records: FilePath,
-    sheets: tuple[Sheet, ...],
-    problems: tuple[str, ...],
-    told: Told,
-) -> None:
+def _fill(place: FilePath, records: RecordSet, view: View, told: Told) -> None:
     for folder in (RUNS_DIR, ASSETS_DIR, FIGURES_DIR, TABLES_DIR):
         (place / folder).mkdir()
     _write_assets(place / ASSETS_DIR)
-    names = file_names(campaign)
-    thumbnails = _write_runs(place / RUNS_DIR, campaign, records, names, told)
-    drawn = write_figures(campaign, records, place / FIGURES_DIR, (NORMAL, COLOUR_BLIND))
+    thumbnails = _write_runs(place / RUNS_DIR, records, view, told)
+    drawn = view.write_site_figures(place / FIGURES_DIR, (NORMAL, COLOUR_BLIND))
     for count, _ in enumerate(drawn, 1):
         told("figures", count, 0)
-    _write_tables(place / TABLES_DIR, sheets)
-    index = _index(campaign, names, thumbnails, sheets, problems)
-    (place / INDEX).write_text(index, encoding="utf-8")
+    _write_tables(place / TABLES_DIR, view.site_sheets())
+    (place / INDEX).write_text(view.index(thumbnails), encoding="utf-8")
     (place / MARK).write_text(f"{__version__}\n", encoding="utf-8")
 
 
@@ -119,16 +99,17 @@ def _write_assets(place: FilePath) -> None:
 
 
 def _write_runs(
-    place: FilePath, campaign: Campaign, records: FilePath, names: Mapping[str, str], told: Told
+    place: FilePath, records: RecordSet, view: View, told: Told
 ) -> dict[str, tuple[str, ...]]:
     """Every run's page, one record at a time; returns the thumbnails."""
     thumbnails = {}
-    for count, run in enumerate(campaign.runs, 1):
-        record = load_record(records / run.record)
-        page = render_page(record, links_of(run, campaign, names), f"../{ASSETS_DIR}")
-        (place / names[run.record]).write_text(page, encoding="utf-8")
+    for count, member in enumerate(records.members, 1):
+        run = member.run
+        record = load_record(records.directory / run.record)
+        page = render_page(record, view.links(run), f"../{ASSETS_DIR}")
+        (place / view.names[run.record]).write_text(page, encoding="utf-8")
         thumbnails[run.record] = areas(record.samples, record.plan)
-        told("pages", count, len(campaign.runs))
+        told("pages", count, len(records.members))
     return thumbnails
 
 
@@ -136,67 +117,3 @@ def _write_tables(place: FilePath, sheets: tuple[Sheet, ...]) -> None:
     for sheet in sheets:
         for form, write in FORMS.items():
             (place / file_name(sheet, SUFFIXES[form])).write_text(write(sheet), encoding="utf-8")
-
-
-def _index(
-    campaign: Campaign,
-    names: Mapping[str, str],
-    thumbnails: Mapping[str, tuple[str, ...]],
-    sheets: tuple[Sheet, ...],
-    problems: tuple[str, ...],
-) -> str:
-    made, marks = makes(campaign)
-    table = matrix(campaign, names, thumbnails, marks)
-    cells = [cell for row in table for cell in row.cells]
-    verdicts = judge_all(campaign)
-    return render(
-        "index.html",
-        heading="Nine transport stacks over three paths",
-        assets=ASSETS_DIR,
-        version=__version__,
-        columns=heads(campaign),
-        rows=table,
-        runs=len(campaign.runs),
-        seeds=sorted({run.seed for run in campaign.runs}),
-        filled=sum(cell is not None for cell in cells),
-        cells=len(cells),
-        flows=len(NORMAL.flows),
-        thumbnail=(WIDTH, HEIGHT),
-        figures=captions(campaign),
-        figures_dir=FIGURES_DIR,
-        missing_figures=missing_figures(campaign),
-        sheets=_shown(sheets, campaign),
-        tables_dir=TABLES_DIR,
-        verdicts=verdicts,
-        states=count_states(verdicts),
-        makes=made,
-        mixed=mixed(campaign),
-        problems=problems,
-    )
-
-
-def _sheets(
-    campaign: Campaign, path: str | None = None, held_out: Collection[str] = ()
-) -> tuple[Sheet, ...]:
-    """All tables, of one path alone if it is given; none if none of the paper's stacks ran."""
-    return all_sheets(campaign, path, held_out) if stand_ins(campaign) else ()
-
-
-def _shown(
-    sheets: tuple[Sheet, ...], campaign: Campaign
-) -> list[tuple[Grid, dict[str, str], bool]]:
-    """Each table, its files by form, and whether it is open; those first.
-
-    Tables of a path that has no published ones are closed.
-    """
-    others = (path for path in campaign.paths if path != PUBLISHED_PATH)
-    aside = {sheet.name for path in others for sheet in _sheets(campaign, path)}
-    shown = [
-        (
-            sheet.grid,
-            {form: file_name(sheet, suffix) for form, suffix in SUFFIXES.items()},
-            sheet.name not in aside,
-        )
-        for sheet in sheets
-    ]
-    return sorted(shown, key=lambda each: not each[2])

@@ -76,26 +76,35 @@ def heads(campaign: Campaign) -> tuple[Column, ...]:
     )
 
 
-def _parts(run: Run) -> tuple[tuple[str, str], ...]:
+def makers_of(run: Run) -> tuple[tuple[str, str], ...]:
+    """What made a run beside its plan."""
     return (
         ("kernel", run.kernel),
         ("kernel's build and packages", run.lab[:12]),
         ("farpath's code", run.code[:12]),
+    )
+
+
+def _parts(run: Run) -> tuple[tuple[str, str], ...]:
+    return (
+        *makers_of(run),
         ("hosts and stacks of", run.summary.era),
         ("clock", run.summary.clock),
         ("regions of", f"{run.summary.region_s:g} s"),
     )
 
 
-def makes(campaign: Campaign) -> tuple[tuple[Make, ...], Mapping[str, str]]:
-    """What the runs were made of, most first; and each record's mark."""
-    counted = Counter(_parts(run) for run in campaign.runs)
+def makes(
+    runs: Sequence[Run], parts_of: Callable[[Run], tuple[tuple[str, str], ...]] = _parts
+) -> tuple[tuple[Make, ...], Mapping[str, str]]:
+    """What runs were made of, most first; and each record's mark."""
+    counted = Counter(parts_of(run) for run in runs)
     marks = {
         parts: MARKS[(place - 1) % len(MARKS)] if place else ""
         for place, (parts, _) in enumerate(counted.most_common())
     }
     found = tuple(Make(marks[parts], count, dict(parts)) for parts, count in counted.most_common())
-    return found, {run.record: marks[_parts(run)] for run in campaign.runs}
+    return found, {run.record: marks[parts_of(run)] for run in runs}
 
 
 def _mean(runs: Sequence[Run], figure: Callable[[Run], float], decimals: int) -> str:

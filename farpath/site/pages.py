@@ -12,6 +12,9 @@ from farpath.places import safe_name
 #: From a run's page to the index.
 TO_INDEX = "../index.html"
 RUNS_DIR = "runs"
+ASSETS_DIR = "assets"
+FIGURES_DIR = "figures"
+TABLES_DIR = "tables"
 #: The three paths, the shortest first as on the testbed's page, and how they are called.
 PATH_NAMES = {"caltech": "Caltech", "ufl": "UFL", "cern": "CERN"}
 
@@ -43,7 +46,8 @@ def file_names(campaign: Campaign) -> Mapping[str, str]:
     names: dict[str, str] = {}
     taken: set[str] = set()
     for run in campaign.runs:
-        stem = name = f"{safe_name(run.path)}-{safe_name(run.stack)}-seed{run.seed}"
+        stacks = run.stack.replace(" + ", "-")
+        stem = name = f"{safe_name(run.path)}-{safe_name(stacks)}-seed{run.seed}"
         count = 1
         while name.lower() in taken:
             count += 1

@@ -80,34 +80,40 @@ BAD = {
     "UDT over IPv6": ["--ip=6", "--stack=udt"],
     "constant bit rate that leaves nothing": ["--rate=100Mbit", "--background=cbr:100Mbit"],
     "image that is not there": ["--sender-image=./none.tar"],
+    "a sysctl read when devices are made": ["--sysctl=net.core.default_qdisc=fq_codel"],
+    "a sysctl of IPv6 over IPv4": ["--sysctl=net.ipv6.auto_flowlabels=0"],
+    "stacks with a comma": ["--stack=cubic,reno"],
     "image for a host that is not there": ["--sender-image=recevier=./none.tar"],
 }
-#: A word that the one line must hold: which variable, what was got, what to do.
+#: A word that the one line must hold: which option, what was got, what to do.
 NAMED = {
-    "topology of no name": ("TOPOLOGY", "'ring'", "dumbbell, parking-lot"),
-    "sender nearer than the path": ("SENDERS", "20 ms", "50 ms"),
-    "version of IP that is none": ("IP", "'5'", "4 or 6"),
-    "UDT over IPv6": ("STACK", "udt", "IPv4"),
-    "RTT that is no time": ("RTT", "'abc'", "164ms"),
-    "rate above the largest": ("RATE", "'1Tbit/s'", "10000000000 bit/s"),
-    "unknown stack": ("STACK", "'quic'", "htcp"),
-    "unknown path": ("PATH_NAME", "'mars'", "cern"),
-    "path and RTT that contradict": ("RTT", "50 ms", "cern", "164 ms"),
-    "lab that is not offered": ("LAB", "'moon'", "virtual, host"),
-    "clock that the host lab has not": ("CLOCK", "LAB=host", "'virtual'", "wall"),
-    "clock that is not offered": ("CLOCK", "'sundial'", "virtual, cpu, wall"),
-    "dropper of no kind": ("DROP", "'often:1000'", "every, packets, at, random, burst"),
-    "each zeroth packet": ("DROP", "every", "from 1 to"),
-    "loss after the test's end": ("DROP", "at:60s", "after 40 s"),
-    "loss of a flow that is not there": ("DROP", "flow5", "flow1, flow2, flow3, flow4"),
-    "loss in no direction": ("DROP", "'up'", "there", "back"),
-    "trace at no time": ("TRACE", "'10'", "10ms"),
-    "trace between two milliseconds": ("TRACE", "'10.5ms'", "whole number of milliseconds"),
-    "trace of UDT": ("TRACE", "udt"),
-    "trace of too much": ("TRACE", "12,000,000", "2,500,000", "REGION"),
-    "seed that is no number": ("SEED", "'x'", "2147483647"),
-    "image that is not there": ("SENDER_IMAGE", "'./none.tar'", "docker save"),
-    "image for a host that is not there": ("SENDER_IMAGE", "'recevier'", "sender, receiver"),
+    "topology of no name": ("--topology", "'ring'", "dumbbell, parking-lot"),
+    "sender nearer than the path": ("--senders", "20 ms", "50 ms"),
+    "version of IP that is none": ("--ip", "'5'", "4 or 6"),
+    "UDT over IPv6": ("--stack", "udt", "IPv4"),
+    "RTT that is no time": ("--rtt", "'abc'", "164ms"),
+    "rate above the largest": ("--rate", "'1Tbit/s'", "10000000000 bit/s"),
+    "unknown stack": ("--stack", "'quic'", "htcp"),
+    "unknown path": ("--path", "'mars'", "cern"),
+    "path and RTT that contradict": ("--rtt", "50 ms", "cern", "164 ms"),
+    "lab that is not offered": ("--lab", "'moon'", "virtual, host"),
+    "clock that the host lab has not": ("--clock", "--lab=host", "'virtual'", "wall"),
+    "clock that is not offered": ("--clock", "'sundial'", "virtual, cpu, wall"),
+    "dropper of no kind": ("--drop", "'often:1000'", "every, packets, at, random, burst"),
+    "each zeroth packet": ("--drop", "every", "from 1 to"),
+    "loss after the test's end": ("--drop", "at:60s", "after 40 s"),
+    "loss of a flow that is not there": ("--drop", "flow5", "flow1, flow2, flow3, flow4"),
+    "loss in no direction": ("--drop", "'up'", "there", "back"),
+    "trace at no time": ("--trace", "'10'", "10ms"),
+    "trace between two milliseconds": ("--trace", "'10.5ms'", "whole number of milliseconds"),
+    "trace of UDT": ("--trace", "udt"),
+    "trace of too much": ("--trace", "12,000,000", "2,500,000", "--region"),
+    "seed that is no number": ("--seed", "'x'", "2147483647"),
+    "image that is not there": ("--sender-image", "'./none.tar'", "docker save"),
+    "a sysctl read when devices are made": ("--sysctl", "net.core.default_qdisc", "qdisc that it"),
+    "a sysctl of IPv6 over IPv4": ("--sysctl", "net.ipv6.auto_flowlabels", "IPv4"),
+    "stacks with a comma": ("--stack", "'cubic,reno'", "write cubic+reno"),
+    "image for a host that is not there": ("--sender-image", "'recevier'", "sender, receiver"),
 }
 
 
@@ -119,6 +125,38 @@ def test_bad_input_is_one_line_and_status_2(farpath: Farpath, what: str) -> None
     assert ended.err.count("\n") == 1
     for word in NAMED.get(what, ()):
         assert word in ended.err
+
+
+def test_what_make_was_given_is_named_by_its_variable(
+    farpath: Farpath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FARPATH_CALLER", "make")
+    assert farpath("run", "--path=mars").err.startswith("farpath: PATH_NAME is 'mars': ")
+    assert farpath("run", "--rtt=RATE").err.startswith("farpath: RTT is 'RATE': ")
+
+
+def test_an_option_is_named_and_nouns_and_what_was_given_stay(farpath: Farpath) -> None:
+    assert farpath("run", "--rtt=RATE").err.startswith("farpath: --rtt is 'RATE': ")
+    both = farpath("run", "--path=cern", "--rtt=50ms").err
+    assert "or RTT with --rate, --buffer and --loss for a path" in both
+    assert "--ip=6" in farpath("run", "--ip=6", "--stack=udt").err
+
+
+def test_the_short_form_of_help_is_help_and_no_arguments_are_answered_by_help_alone(
+    farpath: Farpath,
+) -> None:
+    for arguments in (("-h",), ("run", "-h"), ("draw", "-h")):
+        ended = farpath(*arguments)
+        assert (ended.status, ended.err) == (0, "")
+        assert "Usage:" in ended.out
+    ended = farpath()
+    assert ended.status == 2
+    assert "Usage:" in ended.out + ended.err
+    assert "farpath:" not in ended.err
+
+
+def test_columns_of_paths_stand_below_each_other(farpath: Farpath) -> None:
+    assert len({line.index(" RTT ") for line in farpath("paths").out.splitlines()}) == 1
 
 
 @pytest.mark.parametrize("arguments", [["--rtt=abc"], ["--bogus=1"], ["--rtt"], ["5"]])
@@ -174,7 +212,7 @@ def test_what_was_given_is_repeated_in_one_line_whatever_it_holds(farpath: Farpa
     ended = farpath("run", "--rtt=20ms", "--topology=parking-lot:2\n\x1b[2J")
     assert ended.status == 2
     (line,) = ended.err.splitlines()
-    assert r"TOPOLOGY is 'parking-lot:2\n\x1b[2J'" in line
+    assert r"--topology is 'parking-lot:2\n\x1b[2J'" in line
 
 
 def test_preflight_names_what_only_some_runs_need_and_for_which(farpath: Farpath) -> None:
@@ -225,7 +263,7 @@ def test_a_file_as_place_for_records_is_status_2(
     ended = farpath("run", f"--out={tmp_path}/file{below}")
     assert ended.status == 2
     assert ended.err.splitlines()[-1].startswith(f"farpath: {tmp_path}/file{below} cannot be")
-    assert "OUT" in ended.err
+    assert "--out" in ended.err
     assert (tmp_path / "file").read_text() == "mine"
 
 
@@ -336,7 +374,7 @@ def test_any_command_removes_what_killed_runs_left_among_temporary_files(
     farpath: Farpath, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left = tmp_path / f"{SHARE}left"
+    left = tmp_path / f"{SHARE}left1234"
     (left / CODE_DIR / GUEST).mkdir(parents=True)
     (tmp_path / f"{SHARE}mine").mkdir()
     assert f"removed {left}, left by a killed run" in farpath("paths").err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path as FilePath
@@ -9,6 +10,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath import conduct
+from farpath.commands import campaign
 from farpath.errors import BadInputError, MachineLacksError
 from farpath.experiment import load_experiment
 from farpath.made import ASIDE, GATHERED, State, gather, put_aside, records_in
@@ -172,3 +174,26 @@ def test_a_report_takes_the_place_of_no_folder_of_somebodys_own(tmp_path: FilePa
         conduct.check_report(tmp_path)
     (tmp_path / conduct.REPORT_MARK).write_text("")
     conduct.check_report(tmp_path)
+
+
+def test_the_report_of_ones_own_experiment_is_below_its_records_and_has_no_claims(
+    tmp_path: FilePath,
+) -> None:
+    (tmp_path / "mine").mkdir()
+    text = 'title = "Mine"\n[[runs]]\nrtt = "20ms"\nstack = ["cubic", "bbr"]\nregion = "5s"\n'
+    (tmp_path / "mine" / "experiment.toml").write_text(text)
+    own = conduct.Job(load_experiment("mine", tmp_path), out=tmp_path / "results" / "mine")
+    assert own.parts == ("tables", "figures", "page")
+    assert campaign._report_place(own) == tmp_path / "results" / "mine" / "report"
+    quick = conduct.Job(load_experiment("seven-regions"), "quick", tmp_path)
+    assert quick.parts == ("tables", "claims", "figures", "page")
+    assert campaign._report_place(quick) == FilePath("results/paper-quick")
+
+
+def test_without_snakemake_nothing_is_advised_that_is_not_farpaths(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(MachineLacksError, match="'make venv-paper'") as refused:
+        conduct.conduct(conduct.Job(load_experiment("seven-regions"), "quick", tmp_path))
+    assert "pip install" not in refused.value.message

@@ -101,12 +101,20 @@ def test_a_damaged_record_is_named_on_stderr_and_the_rest_is_shown(
     assert "Not run: HSTCP, Scalable" in ended.out
 
 
-def test_two_records_of_one_run_are_refused(farpath: Farpath, records: FilePath) -> None:
+def test_two_records_of_one_run_are_listed_and_refused_as_the_study(
+    farpath: Farpath, records: FilePath
+) -> None:
     write_seven_regions(records / "again", seed=1, region_s=20.0)
-    ended = farpath("tables", f"--records={records}")
+    listed = farpath("tables", f"--records={records}")
+    assert listed.status == 0
+    assert [
+        name for name in ("again", "htcp-1", "htcp-2", "reno-1") if name not in listed.out
+    ] == []
+    assert "Table 1" not in listed.out
+    ended = farpath("tables", f"--records={records}", "--view=study")
     assert ended.status == 2
-    assert "again and htcp-1 are both htcp_2004 on path cern" in ended.err
-    assert "20 s and 10 s" in ended.err
+    assert "htcp-1 and again are both htcp_2004 on path cern" in ended.err
+    assert "10 s and 20 s" in ended.err
 
 
 def test_tables_are_printed_in_each_form(farpath: Farpath, summary: FilePath) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path as FilePath
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -33,6 +34,7 @@ from farpath.regress.kernels import kernel_environment, processor_level
 from farpath.regress.page import render_page
 from farpath.regress.suite import suite, trials
 from farpath.regress.verdict import State, Verdict, judge, worst
+from tests.unit.campaigns import write_named
 from tests.unit.conftest import Farpath
 
 KNOWN = Known("aa", {"throughput_mbps": Bound(90.0, 85.0, 95.0), "retransmits": Bound(3, 3, 3)})
@@ -279,18 +281,40 @@ def test_junit_has_a_failure_for_what_changed_and_an_error_for_what_did_not_run(
 
 def test_the_page_shows_what_is_not_identical_and_escapes_what_it_says() -> None:
     every = trials(["htcp", "cubic", "reno"], ["one-loss", "burst"])
-    page = render_page(compared(), every)
+    page = render_page(compared(), every, ["--head=a tree"])
     assert 'cubic/one-loss <span class="verdict changed">' in page
     assert "htcp/one-loss <span" not in page
     assert "panicked &lt;&amp;&gt;" in page
+    assert "farpath regress --stacks=cubic --only=cubic/one-loss &#39;--head=a tree&#39;" in page
+    assert "farpath run --rtt=" in page
+
+
+def test_every_mark_of_the_page_leads_to_what_it_is_about() -> None:
+    page = render_page(compared(), trials(["htcp", "cubic", "reno"], ["one-loss", "burst"]))
+    assert (
+        '<a class="verdict changed" href="#run-cubic-one-loss" title="changed">CHANGED</a>' in page
+    )
+    linked = set(re.findall(r'href="#(run-[^"]+)"', page))
+    assert linked == set(re.findall(r'<h2 id="(run-[^"]+)"', page))
+    assert len(linked) == 4
+
+
+def test_why_a_baseline_is_not_drawn_is_said(tmp_path: FilePath) -> None:
+    one = dataclasses.replace(
+        compared(), verdicts=compared().verdicts[2:3],
+        records={"cubic/one-loss": (None, write_named(tmp_path, "cern", "cubic", 1).directory)},
+    )  # fmt: skip
+    page = render_page(one, trials(["cubic"], ["one-loss"]))
+    assert "a baseline holds figures and bounds, and no samples" in page
+    assert "windows of the run after" in page
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (("--stacks=htpc",), "did you mean htcp"),
-        (("--jobs=0",), "JOBS is 0"),
-        (("--seeds=0",), "SEEDS is 0"),
+        (("--jobs=0",), "--jobs is 0"),
+        (("--seeds=0",), "--seeds is 0"),
         (("--seeds=1", "--update"), "bounds need 2"),
         (("--base=linux-source-7.2", "--update"), "leave out"),
         (("--baseline=none.toml",), "none.toml: cannot be read"),

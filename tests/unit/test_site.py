@@ -15,12 +15,12 @@ from farpath.campaign import campaign_of
 from farpath.errors import BadInputError, MachineLacksError
 from farpath.page import render_page
 from farpath.record import RECORD_FILE
-from farpath.site import build, pages
+from farpath.site import build, pages, runs, study
 from farpath.site.build import build_site
 from farpath.site.matrix import makes, matrix
 from farpath.site.thumbnail import HEIGHT, WIDTH, areas
 from tests.unit import campaigns
-from tests.unit.campaigns import write_named
+from tests.unit.campaigns import write_named, write_seven_regions
 
 MARKUP = "<script>alert('&')</script>"
 
@@ -32,7 +32,8 @@ def quiet(what: str, done: int, of: int) -> None:
 @pytest.fixture(autouse=True)
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures take seconds and have tests of their own."""
-    monkeypatch.setattr(build, "write_figures", lambda *_: iter(()))
+    monkeypatch.setattr(study, "write_figures", lambda *_: iter(()))
+    monkeypatch.setattr(runs, "write_overview", lambda *_: iter(()))
 
 
 @pytest.fixture
@@ -93,8 +94,10 @@ def test_runs_of_another_kernel_are_marked(records: FilePath, out: FilePath) -> 
 def test_most_runs_have_no_mark() -> None:
     campaign = campaigns.published_campaign()
     odd = campaign.runs[4]
-    runs = [dataclasses.replace(run, code="other") if run == odd else run for run in campaign.runs]
-    found, marks = makes(campaign_of(runs))
+    changed = [
+        dataclasses.replace(run, code="other") if run == odd else run for run in campaign.runs
+    ]
+    found, marks = makes(changed)
     assert [(make.mark, make.runs) for make in found] == [("", 80), ("a", 1)]
     assert [record for record, mark in marks.items() if mark] == [odd.record]
 
@@ -194,13 +197,47 @@ def test_a_site_of_equal_records_is_equal(
     assert all((out / file).read_bytes() == (again / file).read_bytes() for file in files)
 
 
-def test_a_site_without_any_of_the_papers_stacks_has_a_matrix_and_no_tables(
+def test_a_site_of_ones_own_runs_is_a_table_of_them_and_says_nothing_of_the_study(
     tmp_path: FilePath, out: FilePath
 ) -> None:
-    write_named(tmp_path / "records", "cern", "cubic", 1)
+    place = tmp_path / "records"
+    for seed in (1, 2):
+        write_named(place, "cern", "cubic", seed)
+    write_seven_regions(place / "again", "cubic", 1, 5.0, kernel="6.1-other")
+    built = build_site(place, out, quiet)
+    text = (out / "index.html").read_text()
+    assert "<h1>3 runs: cubic</h1>" in text
+    assert text.count('aria-label="run ') == built.pages == 3
+    assert [
+        words for words in ("2005", "no run", "Nine", "undecided", "CERN") if words in text
+    ] == []
+    assert "kernel 6.1-other" in text
+    assert 'href="#made" title="made otherwise than most' in text
+    pages_linked = set(re.findall(r'href="(runs/[^"]+)"', text))
+    assert {f"runs/{file.name}" for file in (out / "runs").iterdir()} == pages_linked
+
+
+def test_a_run_of_ones_own_leads_to_its_seeds_and_the_runs_beside_it(
+    tmp_path: FilePath, out: FilePath
+) -> None:
+    for seed in (1, 2):
+        write_named(tmp_path / "records", "cern", "cubic", seed)
     build_site(tmp_path / "records", out, quiet)
-    assert "None of the paper's stacks was run" in (out / "index.html").read_text()
-    assert not list((out / "tables").iterdir())
+    text = (out / "runs" / "cern-cubic-seed1.html").read_text()
+    assert text.count('href="cern-cubic-seed2.html"') == 2
+    assert ">next</a>" in text
+
+
+def test_the_studys_records_with_another_can_be_shown_as_the_study(
+    records: FilePath, out: FilePath
+) -> None:
+    write_named(records, "cern", "cubic", 1)
+    built = build_site(records, out, quiet)
+    assert "2 of 3 runs are of the 2005 study: --view=study" in built.problems[0]
+    build_site(records, out, quiet, view="study")
+    text = (out / "index.html").read_text()
+    assert "Nine transport stacks over three paths" in text
+    assert text.count('class="cell"') == 2
 
 
 def test_a_thumbnail_stays_in_its_box_and_stacks_its_flows(tmp_path: FilePath) -> None:

@@ -57,3 +57,26 @@ def test_a_place_that_is_no_directory_is_refused_in_one_line(
     ended = farpath("figures", "--records", str(records), "--out", str(tmp_path / "file"))
     assert ended.status == 2
     assert "cannot be written" in ended.err
+
+
+def test_figures_of_ones_own_runs_are_all_together_and_each_over_time(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    for seed in (1, 2):
+        write_named(tmp_path / "records", "cern", "cubic", seed)
+    out = tmp_path / "figures"
+    ended = farpath("figures", f"--records={tmp_path / 'records'}", f"--out={out}")
+    assert (ended.status, ended.err) == (0, "")
+    stems = {FilePath(line).name for line in ended.out.split()}
+    wanted = ("overview", "cern-cubic-seed1", "cern-cubic-seed2")
+    assert stems == {f"{stem}.{ending}" for stem in wanted for ending in ("png", "svg")}
+    assert {file.name for file in out.iterdir()} == stems
+
+
+def test_claims_of_runs_that_are_not_the_studys_are_refused(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    write_named(tmp_path / "records", "cern", "cubic", 1)
+    ended = farpath("claims", f"--records={tmp_path / 'records'}")
+    assert (ended.status, ended.out) == (2, "")
+    assert "holds no run of the 2005 test" in ended.err

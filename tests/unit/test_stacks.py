@@ -91,7 +91,8 @@ def test_the_era_2004_runs_the_form_of_2004_and_today_the_mainline_one() -> None
 
 
 @pytest.mark.parametrize(
-    ("wrong", "meant"), [("htpc", "htcp"), ("CUBIC", "cubic"), ("bbr2", "bbr"), ("newreno", "reno")]
+    ("wrong", "meant"),
+    [("htpc", "htcp"), ("CUBICS", "cubic"), ("bbr2", "bbr"), ("newreno", "reno")],
 )
 def test_an_unknown_stack_is_refused_with_a_suggestion_and_the_list(wrong: str, meant: str) -> None:
     with pytest.raises(BadInputError) as caught:
@@ -99,6 +100,16 @@ def test_an_unknown_stack_is_refused_with_a_suggestion_and_the_list(wrong: str, 
     message = caught.value.message
     assert f"STACK is '{wrong}' (did you mean {meant}?)" in message
     assert all(name in message for name in catalogue())
+
+
+@pytest.mark.parametrize(("text", "name"), [("BBR", "bbr"), ("Cubic", "cubic"), ("HTCP", "htcp")])
+def test_a_stack_is_meant_in_capital_letters_too(text: str, name: str) -> None:
+    assert resolve_stack(text) == resolve_stack(name)
+
+
+def test_stacks_apart_by_commas_are_answered_with_what_to_write() -> None:
+    with pytest.raises(BadInputError, match=r"joined by a plus: write cubic\+2xreno"):
+        resolve_stack("cubic, 2xreno")
 
 
 @pytest.mark.parametrize("wrong", ["", "quic", "../htcp", "ht cp"])

@@ -1,0 +1,143 @@
+"""Figures of plain runs: what each set of settings gave, and every run over time."""
+
+from __future__ import annotations
+
+import statistics
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+from farpath.figures.run import draw
+from farpath.figures.save import FORMATS, save
+from farpath.figures.style import COLOUR_BLIND, FULL_IN, RULE, Style, print_style
+from farpath.record import load_record
+from farpath.record_set import Group, RecordSet
+from farpath.run_settings import group_settings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from farpath.metrics import Summary
+
+#: The figure of all runs together.
+OVERVIEW = "overview"
+CAPTION = (
+    "Mean throughput of the flows, one on the other in their order, and the pings' 99th "
+    "percentile; lines: base RTT, and where there are several seeds the 95 % confidence interval"
+)
+#: Heights in inches: of a line of a row's label, and of what stands below the rows.
+LINE_IN, FRAME_IN = 0.17, 0.8
+#: A line of a label has at most so many letters.
+LABEL_LETTERS = 40
+
+
+def overview_stem(style: Style) -> str:
+    """The name of the overview's files without their ending."""
+    return OVERVIEW + _suffix(style)
+
+
+def _suffix(style: Style) -> str:
+    return "-colour-blind" if style == COLOUR_BLIND else ""
+
+
+def labels(records: RecordSet) -> tuple[str, ...]:
+    """What tells each group of runs from the others: its stacks, and settings that differ."""
+    return tuple(
+        "\n".join([group.members[0].stacks, *textwrap.wrap(about, LABEL_LETTERS)])
+        for group, about in zip(records.groups, group_settings(records), strict=True)
+    )
+
+
+def flow_means_mbps(summary: Summary) -> list[float]:
+    """Each flow's throughput over the whole run, in the order of the flows."""
+    bits: dict[str, float] = {}
+    for region in summary.regions:
+        for flow, mean_bps in zip(region.flows, region.flow_means_bps, strict=True):
+            bits[flow] = bits.get(flow, 0.0) + mean_bps * region.seconds
+    duration_s = sum(region.seconds for region in summary.regions)
+    in_order = sorted(bits, key=lambda flow: (len(flow), flow))
+    return [bits[flow] / duration_s / 1e6 for flow in in_order]
+
+
+def draw_overview(records: RecordSet, style: Style) -> Figure:
+    """One row for each group of runs: its flows' throughputs, and the RTT."""
+    from matplotlib.figure import Figure
+
+    groups = records.groups
+    with print_style():
+        names = labels(records)
+        lines = 1.5 + max(name.count("\n") + 1 for name in names)
+        size = (FULL_IN[0], FRAME_IN + LINE_IN * lines * len(groups))
+        figure = Figure(figsize=size, layout="constrained")
+        left, right = figure.subplots(1, 2, sharey=True, gridspec_kw={"width_ratios": [3, 2]})
+        for row, group in enumerate(groups):
+            _draw_throughput(left, row, group, style)
+            _draw_rtt(right, row, group)
+        left.set_yticks(range(len(groups)), names)
+        left.set_ylim(len(groups) - 0.4, -0.6)
+        left.set_xlabel("mean throughput (Mbit/s)")
+        right.set_xlabel("RTT, 99th percentile (ms)")
+        right.set_xlim(left=0)
+        right.margins(x=0.1)
+        for axes in (left, right):
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.tick_params(axis="y", length=0)
+            axes.grid(axis="x", color=RULE, linewidth=0.4)
+            axes.set_axisbelow(True)
+    return figure
+
+
+def _draw_throughput(axes: Axes, row: int, group: Group, style: Style) -> None:
+    runs = [flow_means_mbps(member.run.summary) for member in group.members]
+    start = 0.0
+    for number, values in enumerate(zip(*runs, strict=True)):
+        width = statistics.fmean(values)
+        axes.barh(
+            row, width, 0.5, start, color=style.colour(number), hatch=style.hatch(number),
+            edgecolor="white", linewidth=0.4,
+        )  # fmt: skip
+        start += width
+    total = group.over_seeds(lambda run: run.mean_bps / 1e6)
+    if len(group.seeds) > 1:
+        axes.errorbar(total.mean, row, xerr=total.half_width, color="black", capsize=2, lw=0.8)
+
+
+def _draw_rtt(axes: Axes, row: int, group: Group) -> None:
+    high = group.over_seeds(lambda run: run.rtt_p99_ms)
+    base_ms = group.members[0].plan.path.rtt_ms
+    axes.plot([base_ms, base_ms], [row - 0.35, row + 0.35], color="black", linewidth=0.8)
+    axes.plot([base_ms, high.mean], [row, row], color=RULE, linewidth=1.2, zorder=1)
+    axes.plot(high.mean, row, "o", color="black", markersize=4)
+    if len(group.seeds) > 1:
+        axes.errorbar(high.mean, row, xerr=high.half_width, color="black", capsize=2, lw=0.8)
+
+
+def write_overview(
+    records: RecordSet, out: FilePath, styles: Iterable[Style]
+) -> Iterator[FilePath]:
+    """The overview's files, each once it is written; none of a single run."""
+    for style in styles if len(records.members) > 1 else ():
+        figure = draw_overview(records, style)
+        for ending in FORMATS:
+            yield _saved(figure, out / f"{overview_stem(style)}.{ending}")
+
+
+def write_figures(
+    records: RecordSet, stems: Mapping[str, str], out: FilePath, styles: Sequence[Style]
+) -> Iterator[FilePath]:
+    """The overview and every run over time; ``stems``: the files' names by record."""
+    yield from write_overview(records, out, styles)
+    for member in records.members:
+        record = load_record(records.directory / member.run.record)
+        for style in styles:
+            figure = draw(record.samples, record.plan, style, trace=record.trace)
+            for ending in FORMATS:
+                stem = f"{stems[member.run.record]}{_suffix(style)}"
+                yield _saved(figure, out / f"{stem}.{ending}")
+
+
+def _saved(figure: Figure, file: FilePath) -> FilePath:
+    save(figure, file)
+    return file

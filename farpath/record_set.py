@@ -1,0 +1,174 @@
+"""Record set: what the records of one directory are together, the 2005 study or plain runs.
+
+:func:`view_of` alone draws that line. Records of the study are shown as the paper shows its own:
+stacks against paths, beside the published numbers. All others are shown as runs, each with its
+settings, and over seeds where nothing but the seed differs.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+from farpath.campaign import Campaign, Run, campaign_of, load_runs
+from farpath.errors import BadInputError
+from farpath.estimate import Estimate, estimate
+from farpath.identity import plan_identity
+from farpath.labels import stacks_label
+from farpath.paper import PAPER_ERA
+from farpath.published import published_paths
+from farpath.record import load_record
+from farpath.schedule import SEVEN_REGIONS
+from farpath.stacks import catalogue
+
+if TYPE_CHECKING:
+    from farpath.metrics import Summary
+    from farpath.plan import Plan
+
+#: The 2005 study's matrix, tables and claims; or a table of the runs that there are.
+STUDY, RUNS = "study", "runs"
+VIEWS = (STUDY, RUNS)
+
+
+def is_of_study(plan: Plan) -> bool:
+    """Whether a run is one of the 2005 study's: its test, on its hosts, of its stacks and paths."""
+    entry = catalogue().get(stacks_label(plan.schedule))
+    return (
+        plan.schedule.name == SEVEN_REGIONS
+        and plan.era.name == PAPER_ERA
+        and plan.path.name in published_paths()
+        and entry is not None
+        and bool(entry.published)
+    )
+
+
+def view_of(plans: Sequence[Plan]) -> str:
+    """What a set of runs is: the study, if each run is one of it and none is there twice."""
+    keys = {(plan.path.name, stacks_label(plan.schedule), plan.seed) for plan in plans}
+    whole = all(is_of_study(plan) for plan in plans) and len(keys) == len(plans)
+    return STUDY if plans and whole else RUNS
+
+
+@dataclass(frozen=True)
+class Member:
+    """One run of a set: what was run, and its figures."""
+
+    plan: Plan
+    run: Run
+
+    @property
+    def stacks(self) -> str:
+        """The stacks of its flows, in the order of the flows."""
+        return stacks_label(self.plan.schedule)
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """Where it stands among others: by path, then stacks and test, then seed."""
+        path, schedule = self.plan.path, self.plan.schedule
+        of_path = (path.name, path.rtt_ms, path.rate_bps, path.buffer_bytes, path.loss)
+        of_test = (self.stacks, schedule.name, schedule.region_s)
+        return (*of_path, *of_test, self.plan.seed, self.run.record)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in nothing but their seeds, in the order of these."""
+
+    members: tuple[Member, ...]
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Their seeds, each once."""
+        return tuple(sorted({member.plan.seed for member in self.members}))
+
+    def over_seeds(self, figure: Callable[[Summary], float]) -> Estimate:
+        """A figure's mean over the seeds; two records of one seed count as their mean."""
+        by_seed: dict[int, list[float]] = {}
+        for member in self.members:
+            by_seed.setdefault(member.plan.seed, []).append(figure(member.run.summary))
+        return estimate([statistics.fmean(values) for values in by_seed.values()])
+
+
+@dataclass(frozen=True)
+class RecordSet:
+    """The records of a directory: its runs in order, what they are, and what cannot be read.
+
+    ``cpu_runs``: others, in which CPU was counted. ``problems``: a sentence for each record
+    that is left out.
+    """
+
+    directory: FilePath
+    members: tuple[Member, ...]
+    view: str
+    cpu_runs: tuple[Run, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def study(self) -> Campaign:
+        """The runs as the study's; BadInputError if two are of one path, stack and seed."""
+        return campaign_of([member.run for member in self.members], self.cpu_runs)
+
+    @property
+    def runs(self) -> Campaign:
+        """The runs as they are, of which some may have path, stack and seed in common."""
+        return Campaign(tuple(member.run for member in self.members))
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The runs in groups that differ in nothing but their seeds."""
+        by_key: dict[tuple[str, ...], list[Member]] = {}
+        for member in self.members:
+            run, plan = member.run, replace(member.plan, seed=0)
+            key = (plan_identity(plan), run.kernel, run.lab, run.parts, run.code)
+            by_key.setdefault(key, []).append(member)
+        return tuple(Group(tuple(members)) for members in by_key.values())
+
+    def of_path(self, path: str | None) -> RecordSet:
+        """The runs on one path alone; BadInputError for a path without any."""
+        names = tuple(dict.fromkeys(member.plan.path.name for member in self.members))
+        if path is None:
+            return self
+        if path not in names:
+            raise BadInputError(
+                f"there is no record of path '{path}': it must be one of {', '.join(names)}"
+            )
+        members = tuple(member for member in self.members if member.plan.path.name == path)
+        return replace(self, members=members)
+
+
+def set_of(
+    directory: FilePath,
+    members: Iterable[Member],
+    view: str | None = None,
+    problems: tuple[str, ...] = (),
+    cpu_runs: tuple[Run, ...] = (),
+) -> RecordSet:
+    """A set of runs, shown as ``view`` or, without one, as what they are."""
+    if view is not None and view not in VIEWS:
+        raise BadInputError(f"--view is '{view}': it must be one of {', '.join(VIEWS)}")
+    ordered = tuple(sorted(members, key=lambda member: member.order))
+    shown = view or view_of([member.plan for member in ordered])
+    return RecordSet(directory, ordered, shown, cpu_runs, problems)
+
+
+def load_set(
+    directory: FilePath, view: str | None = None, cpu_directory: FilePath | None = None
+) -> RecordSet:
+    """All records in a directory, checked by their fingerprints.
+
+    Raises BadInputError for a directory without records, for a view that there is not, and
+    for records in which CPU was counted beside others than the study's.
+    """
+    runs, problems = load_runs(directory)
+    members = [Member(load_record(directory / run.record, verify=False).plan, run) for run in runs]
+    cpu_runs, cpu_problems = load_runs(cpu_directory) if cpu_directory else ((), ())
+    loaded = set_of(directory, members, view, (*problems, *cpu_problems), cpu_runs)
+    if cpu_directory and loaded.view != STUDY:
+        raise BadInputError(
+            f"--cpu-records is '{cpu_directory}': it goes with records of the 2005 study, and "
+            f"those in {directory} are not: leave it out"
+        )
+    return loaded

@@ -1,0 +1,144 @@
+"""Runs: records of one's own as a site, a table of the runs first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path as FilePath
+
+from farpath import __version__
+from farpath.campaign import Run
+from farpath.figures.runs import CAPTION, OVERVIEW, write_figures, write_overview
+from farpath.figures.style import NORMAL, Style
+from farpath.page import Link, Links
+from farpath.record_set import RecordSet, is_of_study
+from farpath.render import render
+from farpath.run_settings import further_settings
+from farpath.run_tables import NOTE, run_sheets
+from farpath.sheet import SUFFIXES, Sheet, file_name
+from farpath.site.matrix import makers_of, makes
+from farpath.site.pages import (
+    ASSETS_DIR,
+    FIGURES_DIR,
+    RUNS_DIR,
+    TABLES_DIR,
+    TO_INDEX,
+    file_names,
+)
+from farpath.site.thumbnail import HEIGHT, WIDTH
+
+#: A heading names so many stacks.
+NAMED_STACKS = 4
+
+
+@dataclass(frozen=True)
+class RunsView:
+    """A set of records as the runs that they are."""
+
+    records: RecordSet
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """The file name of each run's page, by record."""
+        return file_names(self.records.runs)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Whether some of the runs are the study's, which could be shown as such."""
+        members = self.records.members
+        of_study = sum(is_of_study(member.plan) for member in members)
+        if not of_study:
+            return ()
+        counted = f"{of_study} of {len(members)} runs are of the 2005 study"
+        if of_study == len(members):
+            return (f"{counted}, some of them twice: with each once it is shown as the study",)
+        return (f"{counted}: --view=study shows it as the study, beside the published numbers",)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Nothing: all that there is, is drawn."""
+        return ()
+
+    def sheets(self, path: str | None = None) -> tuple[Sheet, ...]:
+        """Every run, means over seeds, and where the records are."""
+        return run_sheets(self.records.of_path(path))
+
+    def site_sheets(self) -> tuple[Sheet, ...]:
+        """The same."""
+        return self.sheets()
+
+    def write_figures(self, out: FilePath, styles: Sequence[Style]) -> Iterator[FilePath]:
+        """What each set of settings gave, and every run over time."""
+        stems = {record: name.removesuffix(".html") for record, name in self.names.items()}
+        return write_figures(self.records, stems, out, styles)
+
+    def write_site_figures(self, out: FilePath, styles: Sequence[Style]) -> Iterator[FilePath]:
+        """What each set of settings gave; every run has its page."""
+        return write_overview(self.records, out, styles)
+
+    def links(self, run: Run) -> Links:
+        """Where a run's page leads: to the index, its other seeds, and the runs beside it."""
+        runs = [member.run for member in self.records.members]
+        place = runs.index(run)
+        beside = [
+            Link(text, self.names[runs[other].record])
+            for text, other in (("previous", place - 1), ("next", place + 1))
+            if 0 <= other < len(runs)
+        ]
+        group = next(
+            each for each in self.records.groups if run in [one.run for one in each.members]
+        )
+        seeds = tuple(
+            Link(str(one.plan.seed), self.names[one.run.record], one.run == run)
+            for one in group.members
+        )
+        return Links(TO_INDEX, (("seed", seeds), ("run", tuple(beside))))
+
+    def index(self, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
+        """The index of a site, as HTML; ``thumbnails`` by record."""
+        members = self.records.members
+        listed, *others = self.site_sheets()
+        made, marks = makes([member.run for member in members], makers_of)
+        records = [member.run.record for member in members]
+        further = further_settings(self.records)
+        return render(
+            "runs.html",
+            heading=self._heading(),
+            assets=ASSETS_DIR,
+            version=__version__,
+            seeds=sorted({member.plan.seed for member in members}),
+            listed=listed.grid,
+            note=NOTE,
+            rows=[
+                (
+                    row,
+                    f"{RUNS_DIR}/{self.names[record]}",
+                    thumbnails[record],
+                    marks[record],
+                    record,
+                    further[record],
+                )
+                for row, record in zip(listed.grid.rows, records, strict=True)
+            ],
+            most_flows=min(max(map(len, thumbnails.values())), len(NORMAL.flows)),
+            thumbnail=(WIDTH, HEIGHT),
+            figure=f"{FIGURES_DIR}/{OVERVIEW}" if len(members) > 1 else "",
+            caption=CAPTION,
+            sheets=[sheet.grid for sheet in others[:-1]],
+            files=[
+                (sheet.grid.title, {form: f"{TABLES_DIR}/{file_name(sheet, suffix)}"
+                                    for form, suffix in SUFFIXES.items()})
+                for sheet in (listed, *others)
+            ],
+            makes=made,
+            remarks=self.remarks,
+            problems=self.records.problems,
+        )  # fmt: skip
+
+    def _heading(self) -> str:
+        stacks = list(dict.fromkeys(member.stacks for member in self.records.members))
+        named = ", ".join(stacks[:NAMED_STACKS])
+        more = f" and {len(stacks) - NAMED_STACKS} more" if len(stacks) > NAMED_STACKS else ""
+        count = len(self.records.members)
+        return f"{count} run{'s' if count > 1 else ''}: {named}{more}"

@@ -1,0 +1,56 @@
+"""Progress where no terminal is: few lines, and no speed that the end contradicts."""
+
+from __future__ import annotations
+
+import pytest
+
+from farpath import progress
+from farpath.progress import RunProgress
+
+
+class Clock:
+    """Real time, as a test has it pass."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock that progress reads."""
+    made = Clock()
+    monkeypatch.setattr(progress, "time", made)
+    return made
+
+
+def _lines(
+    clock: Clock, capsys: pytest.CaptureFixture[str], duration_s: int, second_takes_s: float
+) -> list[str]:
+    with RunProgress("a run", duration_s) as shown:
+        for t_s in range(duration_s + 1):
+            shown.watch({"event": "progress", "t_s": t_s})
+            clock.now_s += second_takes_s
+    return capsys.readouterr().err.splitlines()
+
+
+def test_a_short_run_has_no_line_of_its_seconds(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _lines(clock, capsys, 10, 0.1) == []
+
+
+def test_a_long_run_has_a_line_at_most_each_tenth(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = _lines(clock, capsys, 1000, 1.0)
+    assert len(lines) == 10
+    assert lines[0] == "a run: 100 of 1000 virtual s, 900 s left"
+
+
+def test_a_quick_run_has_a_line_at_most_each_ten_seconds(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert len(_lines(clock, capsys, 1000, 0.025)) == 2
