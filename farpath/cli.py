@@ -196,7 +196,7 @@ def _print_tables(record: Record, origins: dict[str, str]) -> None:
     if not console.is_terminal:
         console = Console(width=PAGE_COLUMNS)
     for grid in overview(record):
-        console.print(*fitting(grid, console.width), sep="\n")
+        console.print(*fitting(grid, console.width), "", sep="\n")
     for warning in record.data["warnings"]:
         print(f"warning: {warning}")
     if record.trace is not None:

@@ -30,7 +30,7 @@ _FLOWS_NOTE = (
 _RUN_NOTE = (
     "Throughput is payload, the bottleneck's rate counts whole Ethernet frames. S: standard "
     "deviation over mean of the throughput of all flows, second by second; 0 is constant. F: 1 if "
-    "all flows get the same, 1/n if one of n gets all."
+    "all flows get the same, 1/n if one of n gets all. Drops are those of all traffic."
 )
 
 
@@ -65,11 +65,11 @@ def run_grid(summary: Summary, record: Record) -> Grid:
     """The whole run in a column."""
     note = f"{_RUN_NOTE} {cpu_note(summary)}" if summary.cpu_percent is not None else _RUN_NOTE
     rows = (*_throughput_rows(summary, record.plan), *_rtt_rows(record), *_loss_rows(summary, record))
-    return Grid("Whole run", (summary.stack, "measured"), (*rows, *_cpu_rows(summary)), note)
+    return Grid("Whole run", ("all flows", "measured"), (*rows, *_cpu_rows(summary)), note)
 
 
 def _throughput_rows(summary: Summary, plan: Plan) -> list[tuple[str, str]]:
-    rows = [("throughput of all flows", f"{number(summary.mean_bps / 1e6, 1)} Mbit/s")]
+    rows = [("throughput", f"{number(summary.mean_bps / 1e6, 1)} Mbit/s")]
     if plan.topology == DUMBBELL:
         used = number(100 * summary.mean_bps / summary.rate_bps, 1)
         rows.append(("of the bottleneck's rate", f"{used} %"))

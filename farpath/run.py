@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -206,6 +207,11 @@ def provenance(images: Images, plan: Plan) -> dict[str, Any]:
     }
 
 
+def _now() -> str:
+    """Date and time of the real clock, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def run(
     plan: Plan,
     out: FilePath,
@@ -286,7 +292,7 @@ def _fill(
             partial,
             plan,
             samples,
-            provenance={**provenance(images, plan), "cost": cost},
+            provenance={**provenance(images, plan), "cost": cost, "recorded_at": _now()},
             readback={**raw.readback, **checks.idle_rtts(idle_rtt_ms), **seen, **cpu},
             warnings=[*raw.warnings, *doubts, *idle, *missing],
             raw_dir=raw.raw,

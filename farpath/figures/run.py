@@ -8,6 +8,7 @@ stand below.
 from __future__ import annotations
 
 from pathlib import Path as FilePath
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,7 +41,9 @@ REGION_TICKS = (5, 17)
 #: A region that is a smaller part of the run is called by its number alone.
 LEAST_NAMED_PART = 0.08
 #: So many letters a line of the legend holds, with so many for each entry's colour.
-LEGEND_LETTERS, ENTRY_LETTERS = 100, 8
+LEGEND_LETTERS, ENTRY_LETTERS = 115, 8
+#: And so many a line of what stands above.
+HEADING_LETTERS = 95
 
 
 def title(plan: Plan) -> str:
@@ -186,7 +189,7 @@ def draw(
         number_regions(upper, plan)
         if tick_s := region_tick_s(plan):
             lower.set_xticks(np.arange(0, plan.schedule.duration_s + tick_s / 2, tick_s))
-        figure.suptitle(heading or title(plan), fontsize=10)
+        figure.suptitle(heading or fill(title(plan), HEADING_LETTERS), fontsize=10)
         _add_legend(figure, lower)
     return figure
 
@@ -194,10 +197,11 @@ def draw(
 def _add_legend(figure: Figure, axes: Axes) -> None:
     """The legend of a panel below all of them, in as many columns as have room."""
     handles, labels = axes.get_legend_handles_labels()
-    letters = max(map(len, labels)) + ENTRY_LETTERS
+    widths = [len(label) + ENTRY_LETTERS for label in labels]
+    one_line = sum(widths) <= LEGEND_LETTERS
     figure.legend(
         handles, labels, loc="outside lower center", frameon=False, handlelength=1.6,
-        ncols=max(1, min(len(labels), LEGEND_LETTERS // letters)),
+        ncols=len(labels) if one_line else max(1, LEGEND_LETTERS // max(widths)),
     )  # fmt: skip
 
 
