@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from farpath.asked import ACKS, Asked
 from farpath.background import Background
-from farpath.errors import BadInputError
+from farpath.errors import FarpathError
 from farpath.identity import plan_identity
 from farpath.inputs import CONSTANT, OWN_SETTINGS, named_paths
 from farpath.labels import stacks_label
@@ -40,7 +40,7 @@ def command_of(plan: Plan) -> str | None:
 def _means(asked: Asked, identity: str) -> bool:
     try:
         return plan_identity(asked.plan(build=False)[0]) == identity
-    except BadInputError:
+    except FarpathError:
         return False
 
 
@@ -63,7 +63,7 @@ def _candidates(plan: Plan) -> Iterator[Asked]:
         yield asked
         try:
             settings = asked.plan(build=False)[0].path.sysctl
-        except BadInputError:
+        except FarpathError:
             continue
         given = [
             f"{name}={value}"
@@ -91,7 +91,7 @@ def _asked(plan: Plan) -> Asked:
         reorder=repr(path.reorder),
         duplicate=repr(path.duplicate),
         mtu=str(path.mtu_bytes),
-        window=f"{path.window_bytes}B",
+        window=f"{path.window_bytes / 1e6:.12g}MB",
         acks=next(word for word, delayed in ACKS.items() if delayed == settings.delayed_ack),
         topology=None if plan.topology == DUMBBELL else f"{plan.topology}:{plan.bottlenecks}",
         senders=" ".join(map(str, plan.senders)) or None,

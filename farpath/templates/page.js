@@ -35,8 +35,11 @@
       if (trace.marker) now.marker = { ...trace.marker, color: own };
       return now;
     });
+    // There the legend takes a line for two curves, and the panels are to stay as high.
+    const named = curves.data.filter((trace) => trace.showlegend !== false).length;
     const layout = {
       ...curves.layout,
+      height: curves.layout.height + (narrow ? 12 * named : 0),
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: ink },

@@ -114,7 +114,7 @@ def test_colours_for_the_colour_blind_are_chosen_once_for_all_pages(
         return str(
             tab.page.evaluate(
                 "document.getElementById('curves')._fullData"
-                ".find(trace => trace.name == 'flow1').line.color"
+                ".find(trace => trace.name.startsWith('flow1 ')).line.color"
             )
         )
 
