@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path as FilePath
+from threading import Thread
 from urllib.parse import urlsplit
 
 import pytest
@@ -17,53 +19,67 @@ from farpath.site.build import build_site
 from tests.browser.conftest import Tab
 from tests.unit.campaigns import write_named
 
-AWAY = "https://example.org/"
-#: What tries to reach a network, and says whether it could.
+#: What tries to reach an address, and says whether it could.
 TRIALS = {
-    "fetch": f"() => fetch('{AWAY}').then(() => true, () => false)",
-    "image": f"""() => new Promise(done => {{
+    "fetch": "away => fetch(away).then(() => true, () => false)",
+    "image": """away => new Promise(done => {
         const image = new Image();
         image.onload = () => done(true); image.onerror = () => done(false);
-        image.src = '{AWAY}';
-    }})""",
-    "form": f"""() => {{
+        image.src = away;
+    })""",
+    "form": """away => {
         const form = document.createElement('form');
-        form.action = '{AWAY}'; form.method = 'post';
+        form.action = away; form.method = 'post';
         document.body.append(form); form.submit(); return false;
-    }}""",
+    }""",
 }
 
 
-def run_page(place: FilePath) -> FilePath:
-    record = write_named(place, "cern", "htcp_2004", 1)
-    save_page(record, place / "page.html")
-    return place / "page.html"
+@pytest.fixture
+def away() -> Iterator[tuple[str, list[str]]]:
+    """A server's address, and what it was asked; a browser may connect and ask nothing."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        timeout = 1.0
+
+        def do_GET(self) -> None:
+            asked.append(self.requestline)
+            self.send_error(404)
+
+        do_POST = do_GET
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/", asked
+    server.shutdown()
+    thread.join()
+    server.server_close()
 
 
-def _site(place: FilePath) -> FilePath:
-    write_named(place / "records", "cern", "htcp_2004", 1)
-    build_site(place / "records", place / "out", lambda _what, _done, _of: None)
-    return place / "out"
+PAGES = ["run's page", "site's index", "site's page of a run", "regression report"]
 
 
-def site_index(place: FilePath) -> FilePath:
-    return _site(place) / "index.html"
-
-
-def site_run(place: FilePath) -> FilePath:
-    return _site(place) / "runs" / "cern-htcp_2004-seed1.html"
-
-
-def regress_report(place: FilePath) -> FilePath:
-    before, after = (write_named(place, "cern", "htcp_2004", seed).directory for seed in (1, 2))
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, FilePath]:
+    """One page of each, by what it is."""
+    place = tmp_path_factory.mktemp("pages")
+    first = write_named(place / "records", "cern", "htcp_2004", 1)
+    second = write_named(place, "cern", "htcp_2004", 2)
+    save_page(first, place / "page.html")
+    build_site(place / "records", place / "site", lambda _step, _done, _of: None)
     name = "htcp/one-loss"
     verdict = Verdict(name, State.CHANGED, why="another kernel")
-    compared = Compared("before", "after", (verdict,), {name: (before, after)})
-    (place / "report.html").write_text(render_page(compared, trials(["htcp"], ["one-loss"])))
-    return place / "report.html"
-
-
-PAGES = [run_page, site_index, site_run, regress_report]
+    records = {name: (first.directory, second.directory)}
+    report = render_page(
+        Compared("before", "after", (verdict,), records), trials(["htcp"], ["one-loss"])
+    )
+    (place / "report.html").write_text(report)
+    site = place / "site"
+    files = ("page.html", site / "index.html", site / "runs" / "cern-htcp_2004-seed1.html",
+             "report.html")  # fmt: skip
+    return {name: place / file for name, file in zip(PAGES, files, strict=True)}
 
 
 def _open(tab: Tab, file: FilePath) -> None:
@@ -73,11 +89,9 @@ def _open(tab: Tab, file: FilePath) -> None:
 
 
 @pytest.mark.parametrize("tab", ["light"], indirect=True)
-@pytest.mark.parametrize("make", PAGES)
-def test_no_button_sends_anything(
-    tab: Tab, tmp_path: FilePath, make: Callable[[FilePath], FilePath]
-) -> None:
-    _open(tab, make(tmp_path))
+@pytest.mark.parametrize("name", PAGES)
+def test_no_button_sends_anything(tab: Tab, pages: Mapping[str, FilePath], name: str) -> None:
+    _open(tab, pages[name])
     buttons = tab.page.locator("button:visible, .modebar-btn, summary, .legendtoggle")
     assert buttons.count() >= 1
     for button in buttons.all():
@@ -92,21 +106,24 @@ def test_no_button_sends_anything(
 
 
 @pytest.mark.parametrize("tab", ["light"], indirect=True)
-@pytest.mark.parametrize("make", PAGES)
+@pytest.mark.parametrize("name", PAGES)
 def test_even_a_script_of_a_page_reaches_no_network(
-    tab: Tab, tmp_path: FilePath, make: Callable[[FilePath], FilePath]
+    tab: Tab, pages: Mapping[str, FilePath], name: str, away: tuple[str, list[str]]
 ) -> None:
-    _open(tab, make(tmp_path))
-    for name, script in TRIALS.items():
-        assert tab.page.evaluate(script) is False, name
+    address, asked = away
+    _open(tab, pages[name])
+    tab.page.context.set_offline(False)
+    for means, script in TRIALS.items():
+        assert tab.page.evaluate(script, address) is False, means
     tab.page.wait_for_timeout(200)
-    assert not [url for url in tab.requests if url.startswith(AWAY)]
-    assert len([line for line in tab.console if "Content Security Policy" in line]) >= len(TRIALS)
+    assert asked == []
+    refused = [line for line in tab.console if "Content Security Policy" in line]
+    assert len(refused) >= len(TRIALS)
 
 
 @pytest.mark.parametrize("tab", ["light"], indirect=True)
-def test_curves_are_smoothed_on_demand_only(tab: Tab, tmp_path: FilePath) -> None:
-    _open(tab, run_page(tmp_path))
+def test_curves_are_smoothed_on_demand_only(tab: Tab, pages: Mapping[str, FilePath]) -> None:
+    _open(tab, pages[PAGES[0]])
 
     def shown() -> list[float]:
         found: list[float] = tab.page.evaluate(

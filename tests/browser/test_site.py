@@ -55,7 +55,9 @@ def test_the_index_opens_from_its_file_without_errors(site: FilePath, tab: Tab) 
     assert tab.page.locator("a.cell").count() == 2
     assert tab.page.locator(".missing").count() == 25
     tab.page.evaluate("document.querySelectorAll('img').forEach(i => i.loading = 'eager')")
-    tab.page.wait_for_function("[...document.images].every(i => i.complete && i.naturalWidth > 0)")
+    # A page that may evaluate no text as script refuses wait_for_function
+    tab.page.evaluate("Promise.all([...document.images].map(i => i.decode()))")
+    assert tab.page.evaluate("[...document.images].every(i => i.naturalWidth > 0)")
     assert_clean(tab)
 
 
