@@ -126,9 +126,7 @@ def per_second(samples: Samples, schedule: Schedule) -> pd.DataFrame:
 
     seconds = round(schedule.duration_s)
     flows = {
-        flow.name: flow_per_second(
-            samples.flows[samples.flows["flow"] == flow.name], flow, seconds
-        )
+        flow.name: flow_per_second(samples.flows[samples.flows["flow"] == flow.name], flow, seconds)
         for flow in schedule.flows
     }
     return pd.DataFrame(flows, index=pd.RangeIndex(1, seconds + 1, name="t_s"))

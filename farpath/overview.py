@@ -58,13 +58,18 @@ def metrics_of(record: Record) -> dict[str, Any]:
 def _answered_ms(record: Record) -> Array:
     """RTTs of the pings that were answered."""
     rtt_ms = record.samples.ping["rtt_ms"].to_numpy(dtype=np.float64)
-    return rtt_ms[~np.isnan(rtt_ms)]
+    answered: Array = rtt_ms[~np.isnan(rtt_ms)]
+    return answered
 
 
 def run_grid(summary: Summary, record: Record) -> Grid:
     """The whole run in a column."""
     note = f"{_RUN_NOTE} {cpu_note(summary)}" if summary.cpu_percent is not None else _RUN_NOTE
-    rows = (*_throughput_rows(summary, record.plan), *_rtt_rows(record), *_loss_rows(summary, record))
+    rows = (
+        *_throughput_rows(summary, record.plan),
+        *_rtt_rows(record),
+        *_loss_rows(summary, record),
+    )
     return Grid("Whole run", ("all flows", "measured"), (*rows, *_cpu_rows(summary)), note)
 
 

@@ -109,20 +109,17 @@ def _flow_traces(record: Record) -> list[dict[str, Any]]:
     smooth_bps = smoothed_flows(flows_bps, schedule)
     traces = []
     for number, flow in enumerate(schedule.flows):
-        look = {
-            "line": {"color": NORMAL.colour(number), "width": 1},
-            "mode": "lines",
-            "legendgroup": flow.name,
-            "meta": {"colour": f"flow-{number + 1}"},
-        }
+        line = {"color": NORMAL.colour(number), "width": 1}
+        meta = {"colour": f"flow-{number + 1}"}
+        look = {"line": line, "mode": "lines", "legendgroup": flow.name, "meta": meta}
         silent = _silent(flows_bps, flow)
         raw, smooth = (
             _from_zero(each[flow.name].mask(silent) / 1e6) for each in (flows_bps, smooth_bps)
         )
         area = {
             **look,
-            "line": {**look["line"], "width": 0, "shape": "vh"},
-            "meta": {**look["meta"], "smoothed": _rounded(smooth)},
+            "line": {**line, "width": 0, "shape": "vh"},
+            "meta": {**meta, "smoothed": _rounded(smooth)},
         }
         traces.append(
             _line(_edges_s(flows_bps), raw, flow_label(flow), "%{y:.1f} Mbit/s", yaxis="y2",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import shlex
 from collections.abc import Iterator
+from typing import Any
 
 from farpath.asked import ACKS, Asked
 from farpath.background import Background
@@ -49,7 +50,8 @@ def _shortest(asked: Asked, identity: str) -> Asked:
     for field in dataclasses.fields(Asked):
         if field.name == "path":
             continue
-        without = dataclasses.replace(asked, **{field.name: field.default})
+        changed: dict[str, Any] = {field.name: field.default}
+        without = dataclasses.replace(asked, **changed)
         if without != asked and _means(without, identity):
             asked = without
     return asked

@@ -132,8 +132,9 @@ def rich_table(grid: Grid, widths: Sequence[int] | None = None) -> Table:
     from rich.table import Table
 
     table = Table(
-        title=grid.title or None, caption=grid.note or None, box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1),
-        title_justify="left", caption_justify="left", title_style="bold", caption_style="dim",
+        title=grid.title or None, caption=grid.note or None, box=box.SIMPLE_HEAD,
+        padding=(0, 0, 0, 1), title_justify="left", caption_justify="left",
+        title_style="bold", caption_style="dim",
     )  # fmt: skip
     for place, name in enumerate(grid.header):
         table.add_column(
@@ -161,7 +162,9 @@ def fitting(grid: Grid, width_columns: int) -> tuple[Table, ...]:
             parts.append([0])
         parts[-1].append(place)
     return tuple(
-        rich_table(_part(grid, part, part is parts[0], part is parts[-1]), [widths[p] for p in part])
+        rich_table(
+            _part(grid, part, part is parts[0], part is parts[-1]), [widths[p] for p in part]
+        )
         for part in parts
     )
 
@@ -177,9 +180,7 @@ def _width(columns: Iterable[int]) -> int:
 
 def _part(grid: Grid, places: Sequence[int], first: bool, last: bool) -> Grid:
     """Some columns of a grid; its title is above the first part, its note below the last."""
-    header, *rows = (
-        tuple(row[place] for place in places) for row in (grid.header, *grid.rows)
-    )
+    header, *rows = (tuple(row[place] for place in places) for row in (grid.header, *grid.rows))
     return Grid(grid.title if first else "", header, tuple(rows), grid.note if last else "")
 
 

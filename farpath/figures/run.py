@@ -98,9 +98,7 @@ def _draw_throughput(
         area.set_hatch(style.hatch(number))
         area.set_edgecolor("white")
     total = np.sum(curves, axis=0)
-    axes.step(
-        edges_s, total, color="black", linewidth=0.6, label="aggregate", where="post"
-    )
+    axes.step(edges_s, total, color="black", linewidth=0.6, label="aggregate", where="post")
     rate_mbps = plan.path.rate_bps / 1e6
     axes.axhline(rate_mbps, color="black", linewidth=0.7, linestyle="--", label="bottleneck rate")
     axes.set_ylim(0, 1.12 * max(rate_mbps, float(total.max())))

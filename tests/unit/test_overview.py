@@ -42,9 +42,7 @@ def test_shares_are_of_one_direction_and_add_up() -> None:
         for number, flow in enumerate(plan.schedule.all_flows, 1)
         for second in range(10)
     ]
-    samples = Samples(
-        typed_frame("flows", rows), typed_frame("ping", []), typed_frame("queue", [])
-    )
+    samples = Samples(typed_frame("flows", rows), typed_frame("ping", []), typed_frame("queue", []))
     flows = flow_summaries(samples, plan)
     assert [flow.stack for flow in flows] == ["reno", "bbr", "cubic"]
     assert [flow.share for flow in flows] == [pytest.approx(1 / 3), pytest.approx(2 / 3), None]
