@@ -129,8 +129,9 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Run even if recorded.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Run a test, of seven regions if not said otherwise, and show its row of tables 1 and 2."""
+    """Run a test, of seven regions if not said otherwise, and show what its flows got."""
     from farpath.asked import Asked
+    from farpath.labels import stacks_label
     from farpath.plan_warnings import plan_warnings
     from farpath.progress import RunProgress
     from farpath.run import run as run_plan
@@ -145,7 +146,7 @@ def run(
         print(line, file=sys.stderr)
     for warning in plan_warnings(plan):
         print(f"warning: {warning}", file=sys.stderr)
-    label = f"{plan.path.name} {plan.stacks[0].label}"
+    label = f"{plan.path.name} {stacks_label(plan.schedule)}"
     kind = "s" if plan.settings.clock == "wall" else "virtual s"
     with RunProgress(label, plan.schedule.duration_s, kind) as progress:
         outcome = run_plan(plan, out, force, progress.watch)
@@ -168,7 +169,7 @@ def _report(outcome: Outcome, origins: dict[str, str], as_json: bool) -> None:
 
 
 def _as_json(record: Record, outcome: Outcome) -> dict[str, Any]:
-    from farpath.metrics import summarise
+    from farpath.overview import metrics_of
 
     return {
         "record": str(record.directory),
@@ -176,17 +177,16 @@ def _as_json(record: Record, outcome: Outcome) -> dict[str, Any]:
         "cached": outcome.cached,
         "wall_s": outcome.wall_s,
         "images": {host: image.digest for host, image in record.plan.images.items()},
-        "metrics": summarise(record.samples, record.plan, record.cpu).as_dict(),
+        "metrics": metrics_of(record),
     }
 
 
 def _print_tables(record: Record, origins: dict[str, str]) -> None:
     from rich.console import Console
 
-    from farpath import tables
-    from farpath.metrics import summarise
     from farpath.network import ways
-    from farpath.published import published_beside
+    from farpath.overview import overview
+    from farpath.tables import fitting
 
     plan = record.plan
     print(f"path {plan.path.name}: {plan.path.title}")
@@ -201,13 +201,11 @@ def _print_tables(record: Record, origins: dict[str, str]) -> None:
     if len({flow.sender for flow in plan.schedule.all_flows}) > 1:
         print("\n".join(ways(plan)))
     _print_stacks(plan)
-    summary = summarise(record.samples, plan, record.cpu)
-    printed = published_beside(plan)
     console = Console()
     if not console.is_terminal:
         console = Console(width=PAGE_COLUMNS)
-    console.print(tables.table_1(summary, printed))
-    console.print(tables.table_2(summary, printed))
+    for grid in overview(record):
+        console.print(*fitting(grid, console.width), "", sep="\n")
     for warning in record.data["warnings"]:
         print(f"warning: {_on_one_line(warning)}")
     if record.trace is not None:

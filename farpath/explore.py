@@ -18,15 +18,15 @@ from farpath.figures.run import title
 from farpath.inputs import DEFAULT_PATH, named_paths
 from farpath.lab import preflight
 from farpath.made import records_in
-from farpath.metrics import summarise
+from farpath.overview import overview
 from farpath.page import curves
 from farpath.plan import VIRTUAL, Plan
-from farpath.published import published_beside
 from farpath.record import RECORD_FILE, Record, load_record
+from farpath.render import PLOTLY_CONFIG
 from farpath.run import Outcome
 from farpath.shown import places_to_show, plan_at
 from farpath.stacks import catalogue
-from farpath.tables import render, table_1, table_2
+from farpath.tables import render, rich_table
 
 #: How Jupyter calls a figure of Plotly's.
 PLOTLY = "application/vnd.plotly.v1+json"
@@ -69,15 +69,25 @@ def lab_problem() -> str:
 
 def outputs_of(record: Record) -> tuple[dict[str, Any], ...]:
     """A record's tables and curves as outputs of Jupyter's."""
-    summary = summarise(record.samples, record.plan, record.cpu)
-    beside = published_beside(record.plan)
-    tables = render(table_1(summary, beside), table_2(summary, beside))
+    tables = render(*map(rich_table, overview(record)))
     heading = f"{title(record.plan)}\nfingerprint {record.fingerprint}\n"
-    figure = {**curves(record), "config": {"responsive": True}}
     return (
         _output({"text/plain": f"{heading}\n{tables}"}),
-        _output({PLOTLY: figure, "text/plain": "the curves need JupyterLab"}),
+        _output(plotly_bundle(curves(record))),
     )
+
+
+def plotly_bundle(figure: Mapping[str, Any]) -> dict[str, Any]:
+    """A figure of Plotly's as Jupyter shows it, with no button that sends it anywhere."""
+    drawn = {**figure, "config": PLOTLY_CONFIG}
+    return {PLOTLY: drawn, "text/plain": "the curves need JupyterLab"}
+
+
+def show_figure(figure: Mapping[str, Any]) -> None:
+    """Show a figure of Plotly's, data and layout, in a notebook."""
+    from IPython.display import display
+
+    display(plotly_bundle(figure), raw=True)  # type: ignore[no-untyped-call]
 
 
 def _output(data: dict[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from farpath.labels import stacks_label
 from farpath.plan import Plan
 from farpath.schedule import Flow, Region, Schedule
 
@@ -86,7 +87,23 @@ def smoothed(throughputs_bps: npt.ArrayLike, seconds: int = SMOOTHING_S) -> Arra
     return sums / counts
 
 
-def _flow_per_second(rows: pd.DataFrame, flow: Flow, seconds: int) -> Array:
+def smoothed_flows(
+    flows_bps: pd.DataFrame, schedule: Schedule, seconds: int = SMOOTHING_S
+) -> pd.DataFrame:
+    """Each flow's column of :func:`per_second` smoothed within the flow's own time.
+
+    So no flow sends before it starts, nor after it stops: what arrived in the second after
+    stays as it is.
+    """
+    middles_s = flows_bps.index.to_numpy(dtype=np.float64) - 0.5
+    curves = flows_bps.copy()
+    for flow in schedule.flows:
+        own = (middles_s > flow.start_s) & (middles_s < flow.stop_s)
+        curves.loc[own, flow.name] = smoothed(flows_bps.loc[own, flow.name], seconds)
+    return curves
+
+
+def flow_per_second(rows: pd.DataFrame, flow: Flow, seconds: int) -> Array:
     """Bit/s of one flow in each second; an interval counts where its middle lies."""
     ends_s = rows["t_s"].to_numpy(dtype=np.float64)
     starts_s = np.concatenate(([flow.start_s], ends_s[:-1]))[: ends_s.size]
@@ -109,9 +126,7 @@ def per_second(samples: Samples, schedule: Schedule) -> pd.DataFrame:
 
     seconds = round(schedule.duration_s)
     flows = {
-        flow.name: _flow_per_second(
-            samples.flows[samples.flows["flow"] == flow.name], flow, seconds
-        )
+        flow.name: flow_per_second(samples.flows[samples.flows["flow"] == flow.name], flow, seconds)
         for flow in schedule.flows
     }
     return pd.DataFrame(flows, index=pd.RangeIndex(1, seconds + 1, name="t_s"))
@@ -283,7 +298,7 @@ def summarise(samples: Samples, plan: Plan, cpu: Mapping[str, float] | None = No
     return Summary(
         schedule=plan.schedule.name,
         path_name=plan.path.name,
-        stack=" + ".join(sorted({flow.stack for flow in plan.schedule.flows})),
+        stack=stacks_label(plan.schedule),
         era=plan.era.name,
         clock=plan.settings.clock,
         region_s=plan.schedule.region_s,

@@ -13,15 +13,16 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.eras import title_of
-from farpath.figures.run import boundaries_s, title
+from farpath.figures.run import boundaries_s, region_names, region_tick_s, title
 from farpath.figures.style import NORMAL
 from farpath.figures.thin import extremes
-from farpath.metrics import SMOOTHING_S, per_second, smoothed, summarise
+from farpath.labels import flow_label
+from farpath.metrics import SMOOTHING_S, per_second, smoothed_flows
+from farpath.overview import overview
 from farpath.pairs import DUMBBELL
-from farpath.published import published_beside
-from farpath.render import render
+from farpath.render import PLOTLY_CONFIG, render
+from farpath.repeat import command_of
 from farpath.stacks import catalogue
-from farpath.tables import grid_1, grid_2
 from farpath.trace_table import windows_mb
 
 if TYPE_CHECKING:
@@ -29,12 +30,16 @@ if TYPE_CHECKING:
 
     from farpath.plan import Plan
     from farpath.record import Record, Samples
+    from farpath.schedule import Flow
 
 PANELS = ("ping RTT (ms)", "throughput (Mbit/s)", "congestion window (MB)", "queue (MB)")
 #: Of a trace's curve a page holds so many points: its peaks and troughs.
 MOST_POINTS = 4000
-#: What is no flow has the colour of text: page.js knows it by this name.
-INK = {"colour": "ink"}
+#: What is no flow has the colour of text, the queue its own: page.js knows them by these names.
+INK, QUEUE = {"colour": "ink"}, {"colour": "queue"}
+INK_COLOUR, QUEUE_COLOUR = "#404040", "#5f7f95"
+#: Regions are numbered in this colour where the page has none of its own.
+NUMBER_COLOUR = "#606060"
 
 
 @dataclass(frozen=True)
@@ -62,15 +67,25 @@ class Facts:
     rows: tuple[tuple[str, ...], ...]
 
 
-def _line(x: Iterable[float], y: Iterable[float], name: str, **more: object) -> dict[str, Any]:
-    """One curve as plotly.js takes it; plain lists keep the page readable."""
+def _line(
+    x: Iterable[float], y: Iterable[float], name: str, quantity: str, **more: object
+) -> dict[str, Any]:
+    """One curve as plotly.js takes it; plain lists keep the page readable.
+
+    ``quantity``: what a value is, with its unit, where the mouse is over it.
+    """
     return {
         "type": "scatter",
         "x": [round(float(value), 3) for value in x],
-        "y": [None if value != value else round(float(value), 4) for value in y],
+        "y": _rounded(y),
         "name": name,
+        "hovertemplate": f"%{{fullData.name}}: {quantity} at %{{x:.2~f}} s<extra></extra>",
         **more,
     }
+
+
+def _rounded(values: Iterable[float]) -> list[float | None]:
+    return [None if value != value else round(float(value), 4) for value in values]
 
 
 def _traces(record: Record) -> list[dict[str, Any]]:
@@ -78,51 +93,92 @@ def _traces(record: Record) -> list[dict[str, Any]]:
     ping, queue = samples.ping, samples.queue
     marks = {"symbol": "cross-thin-open", "size": 6, "color": "black"}
     return [
-        _line(
-            ping["t_s"], ping["rtt_ms"], "ping", mode="markers", marker=marks, yaxis="y", meta=INK
-        ),
+        _line(ping["t_s"], ping["rtt_ms"], "ping RTT", "%{y:.1f} ms", mode="markers",
+              marker=marks, yaxis="y", meta=INK),
         *_flow_traces(record),
-        _line(queue["t_s"], queue["backlog_bytes"] / 1e6, "queue", yaxis="y4", mode="lines",
-              line={"color": "#404040", "width": 1}, meta=INK),
+        *_total_traces(record),
+        _line(queue["t_s"], queue["backlog_bytes"] / 1e6, "queue", "%{y:.3f} MB", yaxis="y4",
+              mode="lines", line={"color": QUEUE_COLOUR, "width": 1}, fill="tozeroy", meta=QUEUE),
     ]  # fmt: skip
 
 
 def _flow_traces(record: Record) -> list[dict[str, Any]]:
-    """Each flow's throughput, stacked, and window; and the aggregate."""
-    flows_bps = per_second(record.samples, record.plan.schedule)
-    middles_s = flows_bps.index - 0.5
+    """Each flow's throughput, stacked on the others', and its window."""
+    schedule = record.plan.schedule
+    flows_bps = per_second(record.samples, schedule)
+    smooth_bps = smoothed_flows(flows_bps, schedule)
     traces = []
-    for number, name in enumerate(flows_bps.columns):
-        look = {
-            "line": {"color": NORMAL.colour(number), "width": 1},
-            "mode": "lines",
-            "legendgroup": name,
-            "meta": {"colour": f"flow-{number + 1}"},
+    for number, flow in enumerate(schedule.flows):
+        line = {"color": NORMAL.colour(number), "width": 1}
+        meta = {"colour": f"flow-{number + 1}"}
+        look = {"line": line, "mode": "lines", "legendgroup": flow.name, "meta": meta}
+        silent = _silent(flows_bps, flow)
+        raw, smooth = (
+            _from_zero(each[flow.name].mask(silent) / 1e6) for each in (flows_bps, smooth_bps)
+        )
+        area = {
+            **look,
+            "line": {**line, "width": 0, "shape": "vh"},
+            "meta": {**meta, "smoothed": _rounded(smooth)},
         }
-        curve = smoothed(flows_bps[name].to_numpy()) / 1e6
-        traces.append(_line(middles_s, curve, name, yaxis="y2", stackgroup="flows", **look))
-        traces += _window_traces(record, str(name), look)
-    total = smoothed(flows_bps.sum(axis="columns").to_numpy()) / 1e6
-    traces.append(
-        _line(middles_s, total, "aggregate", yaxis="y2", mode="lines", meta=INK,
-              line={"color": "#404040", "width": 1})
-    )  # fmt: skip
+        traces.append(
+            _line(_edges_s(flows_bps), raw, flow_label(flow), "%{y:.1f} Mbit/s", yaxis="y2",
+                  stackgroup="flows", **area)
+        )  # fmt: skip
+        traces += _window_traces(record, flow, look)
     return traces
 
 
-def _window_traces(record: Record, flow: str, look: dict[str, Any]) -> list[dict[str, Any]]:
+def _silent(flows_bps: pd.DataFrame, flow: Flow) -> pd.Series[bool]:
+    """The seconds in which a flow is not there, and nothing of it arrives."""
+    middles_s = flows_bps.index.to_series() - 0.5
+    return ((middles_s < flow.start_s) | (middles_s > flow.stop_s)) & (flows_bps[flow.name] == 0)
+
+
+def _edges_s(flows_bps: pd.DataFrame) -> list[float]:
+    """The beginning of the first second and the end of each."""
+    return [0.0, *flows_bps.index]
+
+
+def _from_zero(values: pd.Series[float]) -> list[float]:
+    """A value for each of :func:`_edges_s`: of the second that ends there."""
+    return [0.0, *values]
+
+
+def _total_traces(record: Record) -> list[dict[str, Any]]:
+    """The throughput of all flows, and the rate of the bottleneck."""
+    schedule = record.plan.schedule
+    flows_bps = per_second(record.samples, schedule)
+    raw, smooth = (
+        _from_zero(each.sum(axis="columns") / 1e6)
+        for each in (flows_bps, smoothed_flows(flows_bps, schedule))
+    )
+    rate_mbps = record.plan.path.rate_bps / 1e6
+    line = {"color": INK_COLOUR, "width": 1}
+    return [
+        _line(_edges_s(flows_bps), raw, "aggregate", "%{y:.1f} Mbit/s", yaxis="y2",
+              mode="lines", line={**line, "shape": "vh"},
+              meta={**INK, "smoothed": _rounded(smooth)}),
+        _line((0.0, schedule.duration_s), (rate_mbps, rate_mbps), "bottleneck rate", "",
+              yaxis="y2", mode="lines", line={**line, "dash": "dash"}, meta=INK)
+        | {"hoverinfo": "skip", "hovertemplate": None},
+    ]  # fmt: skip
+
+
+def _window_traces(record: Record, flow: Flow, look: dict[str, Any]) -> list[dict[str, Any]]:
     """A flow's congestion window, and from a trace its slow start threshold in dashes."""
     more = {**look, "yaxis": "y3", "showlegend": False}
     traced = record.trace
-    rows = None if traced is None else traced[traced["flow"] == flow]
+    name, size = flow_label(flow), "%{y:.3f} MB"
+    rows = None if traced is None else traced[traced["flow"] == flow.name]
     if rows is None or not len(rows):
-        rows = _windows(record.samples, flow)
-        return [_line(rows["t_s"], rows["cwnd_bytes"] / 1e6, flow, **more)]
+        rows = _windows(record.samples, flow.name)
+        return [_line(rows["t_s"], rows["cwnd_bytes"] / 1e6, f"{name} window", size, **more)]
     cwnd_mb, ssthresh_mb = windows_mb(rows)
     dashed = {**more, "line": {**look["line"], "dash": "dash"}, "opacity": 0.6}
     return [
-        _line(*extremes(rows["t_s"], cwnd_mb, MOST_POINTS), flow, **more),
-        _line(*extremes(rows["t_s"], ssthresh_mb, MOST_POINTS), f"{flow} ssthresh", **dashed),
+        _line(*extremes(rows["t_s"], cwnd_mb, MOST_POINTS), f"{name} window", size, **more),
+        _line(*extremes(rows["t_s"], ssthresh_mb, MOST_POINTS), f"{name} ssthresh", size, **dashed),
     ]
 
 
@@ -135,9 +191,9 @@ def _region_numbers(plan: Plan) -> list[dict[str, Any]]:
     """Each region's number above its stretch of time."""
     return [
         {"xref": "x", "yref": "paper", "x": (region.start_s + region.stop_s) / 2, "y": 1,
-         "yanchor": "bottom", "text": f"region {region.number}", "showarrow": False,
-         "font": {"size": 11, "color": "#606060"}}
-        for region in plan.schedule.regions()
+         "yanchor": "bottom", "text": name, "showarrow": False,
+         "font": {"size": 11, "color": NUMBER_COLOUR}}
+        for region, name in zip(plan.schedule.regions(), region_names(plan), strict=True)
     ]  # fmt: skip
 
 
@@ -152,7 +208,7 @@ def _layout(record: Record) -> dict[str, Any]:
         "legend": {"orientation": "h", "y": 1.03, "yanchor": "bottom"},
         "xaxis": {"title": {"text": "time (s)"}, "range": [0, plan.schedule.duration_s],
                   "anchor": f"y{len(PANELS)}", "showline": True, "linecolor": "#888",
-                  "gridcolor": "#eee", "dtick": plan.schedule.region_s},
+                  "gridcolor": "#eee"},
         "shapes": [
             {"type": "line", "xref": "x", "yref": "paper", "x0": at_s, "x1": at_s,
              "y0": 0, "y1": 1, "layer": "below", "line": {"color": "#bbb", "width": 1}}
@@ -160,6 +216,8 @@ def _layout(record: Record) -> dict[str, Any]:
         ],
         "annotations": _region_numbers(plan),
     }  # fmt: skip
+    if tick_s := region_tick_s(plan):
+        layout["xaxis"]["dtick"] = tick_s
     height = 1 / len(PANELS)
     for place, text in enumerate(PANELS):
         top = 1 - place * height
@@ -171,8 +229,8 @@ def _layout(record: Record) -> dict[str, Any]:
 
 
 def curves(record: Record) -> dict[str, Any]:
-    """The interactive figure as Plotly takes it: data and layout, plain values."""
-    return {"data": _traces(record), "layout": _layout(record)}
+    """The interactive figure as Plotly takes it: data, layout, configuration, plain values."""
+    return {"data": _traces(record), "layout": _layout(record), "config": PLOTLY_CONFIG}
 
 
 def _shown(value: float) -> str:
@@ -216,6 +274,11 @@ def _stack_facts(record: Record) -> Facts:
     return Facts("Stacks and hosts", tuple(rows))
 
 
+def _shown_time(text: str) -> str:
+    """A time as records have it, for people."""
+    return text.replace("T", " ").replace("+00:00", " UTC")
+
+
 def render_page(record: Record, links: Links | None = None, assets: str = "") -> str:
     """The whole page as HTML: curves, tables, path and provenance.
 
@@ -223,8 +286,6 @@ def render_page(record: Record, links: Links | None = None, assets: str = "") ->
     plotly.min.js; without one the page holds them itself.
     """
     plan = record.plan
-    summary = summarise(record.samples, plan, record.cpu)
-    beside = published_beside(plan)
     return render(
         "run.html",
         heading=title(plan),
@@ -233,7 +294,9 @@ def render_page(record: Record, links: Links | None = None, assets: str = "") ->
         warnings=record.data["warnings"],
         smoothing_s=SMOOTHING_S,
         curves=curves(record),
-        grids=(grid_1(summary, beside), grid_2(summary, beside)),
+        grids=overview(record),
+        command=command_of(plan),
+        recorded_at=_shown_time(record.data["provenance"].get("recorded_at", "")),
         facts=(_stack_facts(record), _path_facts(record)),
         fingerprint=record.fingerprint,
         seed=plan.seed,

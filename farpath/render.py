@@ -12,6 +12,16 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 TEMPLATES = "templates"
+#: How plotly.js draws. It offers these buttons and no other: some versions bring one that sends
+#: a chart to a service.
+PLOTLY_CONFIG: dict[str, Any] = {
+    "displaylogo": False,
+    "responsive": True,
+    "plotlyServerURL": "",
+    "modeBarButtons": [
+        ["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"], ["toImage"],
+    ],
+}  # fmt: skip
 
 
 def asset_text(name: str) -> str:
@@ -43,6 +53,7 @@ def _environment() -> Environment:
     # Our own files, written into a page that must need no other
     made.globals["asset"] = lambda name: Markup(asset_text(name))
     made.globals["plotly_js"] = lambda: Markup(plotly_js())
+    made.globals["plotly_config"] = PLOTLY_CONFIG
     made.globals["normal"] = NORMAL
     made.globals["colour_blind"] = COLOUR_BLIND
     return made

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -208,6 +209,11 @@ def provenance(images: Images, plan: Plan) -> dict[str, Any]:
     }
 
 
+def _now() -> str:
+    """Date and time of the real clock, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def run(
     plan: Plan,
     out: FilePath,
@@ -297,7 +303,7 @@ def _fill(
             partial,
             plan,
             samples,
-            provenance={**provenance(images, plan), "cost": cost},
+            provenance={**provenance(images, plan), "cost": cost, "recorded_at": _now()},
             readback={**raw.readback, **checks.idle_rtts(idle_rtt_ms), **seen, **cpu},
             warnings=[*plan_warnings(plan), *raw.warnings, *doubts, *idle, *missing],
             raw_dir=raw.raw,

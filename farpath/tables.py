@@ -1,20 +1,21 @@
-"""Tables: the paper's tables 1 and 2, measured beside published."""
+"""Tables: the paper's tables 1 and 2, measured beside published, and how tables are printed."""
 
 from __future__ import annotations
 
 import io
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from farpath.metrics import Summary
-from farpath.published import PUBLISHED_PATH, Published
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from farpath.published import Published
+
 NOTHING = "-"
-NOT_PUBLISHED = "not published"
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ def number(value: float | None, decimals: int) -> str:
     return NOTHING if value is None or not math.isfinite(value) else f"{value:.{decimals}f}"
 
 
-def _cpu_note(summary: Summary) -> str:
+def cpu_note(summary: Summary) -> str:
     """What the columns on CPU count."""
     if summary.cpu_percent is not None:
         return (
@@ -56,17 +57,7 @@ def difference(measured: float, printed: float, decimals: int = 2) -> str:
     return f"{round(measured - printed, decimals) + 0.0:+.{decimals}f}"
 
 
-def _why_not_published(summary: Summary) -> str:
-    if summary.path_name != PUBLISHED_PATH:
-        return f"The paper prints this table for path {PUBLISHED_PATH} only."
-    return f"The paper prints no row for {summary.stack}."
-
-
-def _absent(columns: int) -> tuple[str, ...]:
-    return (NOT_PUBLISHED, *[NOTHING] * (columns - 1))
-
-
-def grid_1(summary: Summary, published: Published | None) -> Grid:
+def grid_1(summary: Summary, published: Published) -> Grid:
     """Table 1: throughput, stability, fairness, CPU and RTT over the whole run.
 
     Deviations are in per cent of the published value; those of F are differences.
@@ -82,11 +73,8 @@ def grid_1(summary: Summary, published: Published | None) -> Grid:
         number(summary.fairness_max, 2), number(summary.cpu_percent, 1),
         number(summary.mhz_per_mbps, 2), number(summary.rtt_std_ms, 1),
     )  # fmt: skip
-    note = _cpu_note(summary)
+    note = cpu_note(summary)
     title = f"Table 1: whole run, path {summary.path_name}"
-    if published is None:
-        why = f"{_why_not_published(summary)} {note}".strip()
-        return Grid(title, header, (measured, _absent(len(header))), why)
     printed = (
         "published", number(published.mean_mbps, 0), number(published.std_mbps, 0),
         number(published.stability, 2), number(published.fairness_min, 2),
@@ -115,7 +103,7 @@ def _with_difference(summary: Summary, note: str) -> str:
     return " ".join([*differences, note]).strip()
 
 
-def grid_2(summary: Summary, published: Published | None) -> Grid:
+def grid_2(summary: Summary, published: Published) -> Grid:
     """Table 2: stability / fairness of each region. Deviations are differences."""
     header = (summary.stack, *(f"reg. {region.number}" for region in summary.regions))
     measured = tuple(
@@ -124,8 +112,6 @@ def grid_2(summary: Summary, published: Published | None) -> Grid:
     )
     title = f"Table 2: S / F of each region, path {summary.path_name}"
     rows = [("measured", *measured)]
-    if published is None:
-        return Grid(title, header, (*rows, _absent(len(header))), _why_not_published(summary))
     pairs = list(zip(summary.regions, published.regions, strict=True))
     rows.append(("published", *(f"{p.stability:.2f} / {p.fairness:.2f}" for _, p in pairs)))
     rows.append(
@@ -140,33 +126,67 @@ def grid_2(summary: Summary, published: Published | None) -> Grid:
     return Grid(title, header, tuple(rows), _with_difference(summary, ""))
 
 
-def rich_table(grid: Grid) -> Table:
-    """A grid for the terminal; nothing in its texts is taken for rich's markup."""
+def rich_table(grid: Grid, widths: Sequence[int] | None = None) -> Table:
+    """A grid for the terminal; nothing in its texts is taken for rich's markup.
+
+    ``widths``: of its columns, else as their texts need.
+    """
     from rich import box
     from rich.markup import escape
     from rich.table import Table
     from rich.text import Text
 
     table = Table(
-        title=escape(grid.title), caption=escape(grid.note) or None, box=box.SIMPLE_HEAD,
-        padding=(0, 0, 0, 1), title_justify="left", caption_justify="left", title_style="bold",
-        caption_style="dim",
+        title=escape(grid.title) or None, caption=escape(grid.note) or None, box=box.SIMPLE_HEAD,
+        padding=(0, 0, 0, 1), title_justify="left", caption_justify="left",
+        title_style="bold", caption_style="dim",
     )  # fmt: skip
     for place, name in enumerate(grid.header):
-        table.add_column(Text(name), justify="right" if place else "left", no_wrap=place == 0)
+        table.add_column(
+            Text(name), justify="right" if place else "left", no_wrap=place == 0,
+            width=None if widths is None else widths[place],
+        )  # fmt: skip
     for row in grid.rows:
         table.add_row(*map(Text, row))
     return table
 
 
-def table_1(summary: Summary, published: Published | None) -> Table:
-    """Table 1 for the terminal; see :func:`grid_1`."""
-    return rich_table(grid_1(summary, published))
+def fitting(grid: Grid, width_columns: int) -> tuple[Table, ...]:
+    """A grid for a terminal of that width: as one table, or as several below each other.
+
+    Each has the grid's first column and as many of the others as have room, so that no
+    number is cut; a header may break between its words.
+    """
+    texts = list(zip(grid.header, *grid.rows, strict=True))
+    if _width(max(map(len, column)) for column in texts) <= width_columns:
+        return (rich_table(grid),)
+    widths = [max(_longest_word(name), *map(len, cells)) for name, *cells in texts]
+    parts: list[list[int]] = [[0]]
+    for place in range(1, len(widths)):
+        if len(parts[-1]) > 1 and _width(widths[p] for p in [*parts[-1], place]) > width_columns:
+            parts.append([0])
+        parts[-1].append(place)
+    return tuple(
+        rich_table(
+            _part(grid, part, part is parts[0], part is parts[-1]), [widths[p] for p in part]
+        )
+        for part in parts
+    )
 
 
-def table_2(summary: Summary, published: Published | None) -> Table:
-    """Table 2 for the terminal; see :func:`grid_2`."""
-    return rich_table(grid_2(summary, published))
+def _longest_word(text: str) -> int:
+    return max(map(len, text.split()), default=0)
+
+
+def _width(columns: Iterable[int]) -> int:
+    """How wide a table is: each column has two blanks, and one is at the end."""
+    return sum(width + 2 for width in columns) + 1
+
+
+def _part(grid: Grid, places: Sequence[int], first: bool, last: bool) -> Grid:
+    """Some columns of a grid; its title is above the first part, its note below the last."""
+    header, *rows = (tuple(row[place] for place in places) for row in (grid.header, *grid.rows))
+    return Grid(grid.title if first else "", header, tuple(rows), grid.note if last else "")
 
 
 def render(*tables: Table, width_columns: int = 120) -> str:

@@ -15,6 +15,7 @@ from farpath.campaign import Campaign, Run
 from farpath.figures.run import draw, title
 from farpath.figures.save import FORMATS, save
 from farpath.figures.style import COLOUR_BLIND, FULL_IN, QUIET, RULE, Style, print_style
+from farpath.metrics import SMOOTHING_S
 from farpath.paper import runs_of
 from farpath.published import PUBLISHED_PATH
 from farpath.record import load_record
@@ -105,7 +106,7 @@ def draw_run(directory: FilePath, figure: RunFigure, style: Style) -> Figure:
     """One of figures 2 to 5, from a record's directory."""
     record = load_record(directory)
     heading = f"Figure {figure.number}: {figure.stack}\n{title(record.plan)}"
-    return draw(record.samples, record.plan, style, heading)
+    return draw(record.samples, record.plan, style, heading, smoothing_s=SMOOTHING_S)
 
 
 def file_stem(number: int, style: Style) -> str:

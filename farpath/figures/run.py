@@ -7,8 +7,8 @@ stand below.
 
 from __future__ import annotations
 
-import math
 from pathlib import Path as FilePath
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,8 @@ import numpy as np
 from farpath.figures.save import save
 from farpath.figures.style import FULL_IN, NORMAL, QUIET, RULE, TALL_IN, Style, print_style
 from farpath.figures.thin import extremes
-from farpath.metrics import SMOOTHING_S, per_second, smoothed
+from farpath.labels import flow_label, stacks_label
+from farpath.metrics import per_second, smoothed_flows
 from farpath.plan import VIRTUAL_CLOCK, Plan
 from farpath.trace_table import windows_mb
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from farpath.metrics import Array
     from farpath.record import Samples
 
 LOST_COLOUR = "#c00000"
@@ -32,19 +34,35 @@ LOST_COLOUR = "#c00000"
 MOST_POINTS = 4000
 #: With more pings than this their marks are drawn smaller.
 MANY_PINGS = 300
+#: Of throughput there is one value a second: so long is it smoothed where it is not.
+RAW_S = 1
+#: So few and so many ticks a time axis has at least and at most, if they are regions apart.
+REGION_TICKS = (5, 17)
+#: A region that is a smaller part of the run is called by its number alone.
+LEAST_NAMED_PART = 0.08
+#: So many letters a line of the legend holds, with so many for each entry's colour.
+LEGEND_LETTERS, ENTRY_LETTERS = 115, 8
+#: And so many a line of what stands above.
+HEADING_LETTERS = 95
 
 
 def title(plan: Plan) -> str:
     """What a figure is of: path, stack, the hosts' era, region and seed."""
-    stacks = " + ".join(sorted({flow.stack for flow in plan.schedule.flows}))
     path = plan.path.title or plan.path.name
     region = f"regions of {plan.schedule.region_s:g} s"
-    return f"{path}: {stacks}, era {plan.era.name}, {region}, seed {plan.seed}"
+    return f"{path}: {stacks_label(plan.schedule)}, era {plan.era.name}, {region}, seed {plan.seed}"
 
 
 def boundaries_s(plan: Plan) -> list[float]:
     """Where one region ends and the next begins."""
     return [region.start_s for region in plan.schedule.regions()][1:]
+
+
+def region_tick_s(plan: Plan) -> float | None:
+    """A region's length, if that many s make as many ticks as a time axis should have."""
+    fewest, most = REGION_TICKS
+    ticks = plan.schedule.duration_s / plan.schedule.region_s + 1
+    return plan.schedule.region_s if fewest <= ticks <= most else None
 
 
 def _draw_rtt(axes: Axes, samples: Samples, plan: Plan) -> None:
@@ -65,23 +83,32 @@ def _draw_rtt(axes: Axes, samples: Samples, plan: Plan) -> None:
         )  # fmt: skip
 
 
-def _draw_throughput(axes: Axes, samples: Samples, plan: Plan, style: Style) -> None:
-    flows_bps = per_second(samples, plan.schedule)
-    times_s = flows_bps.index.to_numpy() - 0.5
-    curves = [smoothed(flows_bps[name].to_numpy()) / 1e6 for name in flows_bps.columns]
+def _draw_throughput(
+    axes: Axes, samples: Samples, plan: Plan, style: Style, smoothing_s: int
+) -> None:
+    """Every flow's throughput on top of the others', each second's mean as a step."""
+    flows_bps = smoothed_flows(per_second(samples, plan.schedule), plan.schedule, smoothing_s)
+    edges_s = np.arange(len(flows_bps) + 1)
+    curves = [_to_the_end(flows_bps[flow.name] / 1e6) for flow in plan.schedule.flows]
     areas = axes.stackplot(
-        times_s, curves, labels=list(flows_bps.columns), linewidth=0,
-        colors=[style.colour(number) for number in range(len(curves))],
+        edges_s, curves, labels=[flow_label(flow) for flow in plan.schedule.flows], linewidth=0,
+        colors=[style.colour(number) for number in range(len(curves))], step="post",
     )  # fmt: skip
     for number, area in enumerate(areas):
         area.set_hatch(style.hatch(number))
         area.set_edgecolor("white")
     total = np.sum(curves, axis=0)
-    axes.plot(times_s, total, color="black", linewidth=0.6, label="aggregate")
+    axes.step(edges_s, total, color="black", linewidth=0.6, label="aggregate", where="post")
     rate_mbps = plan.path.rate_bps / 1e6
     axes.axhline(rate_mbps, color="black", linewidth=0.7, linestyle="--", label="bottleneck rate")
     axes.set_ylim(0, 1.12 * max(rate_mbps, float(total.max())))
-    axes.set_ylabel(f"throughput (Mbit/s)\nstacked, over {SMOOTHING_S} s")
+    over = f", over {smoothing_s} s" if smoothing_s > RAW_S else ""
+    axes.set_ylabel(f"throughput (Mbit/s)\nstacked{over}")
+
+
+def _to_the_end(values: pd.Series[float]) -> Array:
+    """A value for each edge between seconds: the last one's holds until the end."""
+    return np.append(values, values.iloc[-1])
 
 
 def _draw_windows(axes: Axes, trace: pd.DataFrame, style: Style, plan: Plan) -> None:
@@ -108,12 +135,20 @@ def _mark_regions(axes: Axes, plan: Plan) -> None:
         axes.axvline(at_s, color=RULE, linewidth=0.6, zorder=0.5)
 
 
+def region_names(plan: Plan) -> list[str]:
+    """What each region is called above it: of many regions the numbers alone have room."""
+    regions = plan.schedule.regions()
+    least_s = min(region.stop_s - region.start_s for region in regions)
+    word = "region " if least_s >= LEAST_NAMED_PART * plan.schedule.duration_s else ""
+    return [f"{word}{region.number}" for region in regions]
+
+
 def number_regions(axes: Axes, plan: Plan) -> None:
     """Each region's number above its stretch of time."""
-    for region in plan.schedule.regions():
+    for region, name in zip(plan.schedule.regions(), region_names(plan), strict=True):
         axes.text(
-            (region.start_s + region.stop_s) / 2, 1.02, f"region {region.number}", ha="center",
-            va="bottom", fontsize=7.5, color=QUIET, transform=axes.get_xaxis_transform(),
+            (region.start_s + region.stop_s) / 2, 1.02, name, ha="center", va="bottom",
+            fontsize=7.5, color=QUIET, transform=axes.get_xaxis_transform(),
         )  # fmt: skip
 
 
@@ -123,11 +158,12 @@ def draw(
     style: Style = NORMAL,
     heading: str = "",
     trace: pd.DataFrame | None = None,
+    smoothing_s: int = RAW_S,
 ) -> Figure:
-    """Stacked throughput per flow, smoothed over 5 s, below the ping RTT.
+    """Stacked throughput per flow, one value a second, below the ping RTT.
 
     ``heading``: what stands above, the run's :func:`title` if nothing is given. ``trace``:
-    the run's, if it has one.
+    the run's, if it has one. ``smoothing_s``: over how long throughput is smoothed.
     """
     from matplotlib.figure import Figure
 
@@ -139,7 +175,7 @@ def draw(
         )
         upper, lower = panels[:2]
         _draw_rtt(upper, samples, plan)
-        _draw_throughput(lower, samples, plan, style)
+        _draw_throughput(lower, samples, plan, style, smoothing_s)
         if trace is not None:
             _draw_windows(panels[2], trace, style, plan)
         virtual = plan.settings.clock == VIRTUAL_CLOCK
@@ -149,19 +185,23 @@ def draw(
             axes.spines[["top", "right"]].set_visible(False)
             _mark_regions(axes, plan)
         number_regions(upper, plan)
-        lower.set_xticks(_ticks_s(plan))
-        figure.suptitle(heading or title(plan), fontsize=10, parse_math=False)
-        figure.legend(
-            *lower.get_legend_handles_labels(), loc="outside lower center", frameon=False,
-            ncols=len(plan.schedule.flows) + 2, handlelength=1.6,
-        )  # fmt: skip
+        if tick_s := region_tick_s(plan):
+            lower.set_xticks(np.arange(0, plan.schedule.duration_s + tick_s / 2, tick_s))
+        text = heading or fill(title(plan), HEADING_LETTERS)
+        figure.suptitle(text, fontsize=10, parse_math=False)
+        _add_legend(figure, lower)
     return figure
 
 
-def _ticks_s(plan: Plan) -> list[float]:
-    """One tick per region length, the schedule's end included."""
-    count = math.floor(plan.schedule.duration_s / plan.schedule.region_s)
-    return [place * plan.schedule.region_s for place in range(count + 1)]
+def _add_legend(figure: Figure, axes: Axes) -> None:
+    """The legend of a panel below all of them, in as many columns as have room."""
+    handles, labels = axes.get_legend_handles_labels()
+    widths = [len(label) + ENTRY_LETTERS for label in labels]
+    one_line = sum(widths) <= LEGEND_LETTERS
+    figure.legend(
+        handles, labels, loc="outside lower center", frameon=False, handlelength=1.6,
+        ncols=len(labels) if one_line else max(1, LEGEND_LETTERS // max(widths)),
+    )  # fmt: skip
 
 
 def save_png(

@@ -48,13 +48,28 @@ class Style:
         return self.hatches[number] if number < len(self.hatches) else ""
 
 
-#: Flow 1 red, 2 green, 3 blue, 4 pink, as on the testbed's page.
-NORMAL = Style("normal", ("#d62728", "#2ca02c", "#1f77b4", "#f78fc5"))
-#: The same roles in the colours of Okabe and Ito (Color Universal Design, 2008), and
+#: Flow 1 red, 2 green, 3 blue, 4 pink, as on the testbed's page, and eight others.
+NORMAL = Style(
+    "normal",
+    (
+        "#d62728", "#2ca02c", "#1f77b4", "#f78fc5", "#ffb800", "#6a3fd8", "#7a5524", "#63d2c4",
+        "#e321d3", "#93e000", "#ff7a1a", "#c9b8f0",
+    ),
+)  # fmt: skip
+#: The same roles in the colours of Okabe and Ito (Color Universal Design, 2008), eight
+#: others that stay apart from these and each other without red and without green cones, and
 #: hatches that also part them in grey.
 COLOUR_BLIND = Style(
-    "colour-blind", ("#d55e00", "#009e73", "#0072b2", "#e69fc4"), ("", "////", "....", "\\\\\\\\")
-)
+    "colour-blind",
+    (
+        "#d55e00", "#009e73", "#0072b2", "#e69fc4", "#eecc00", "#7766ff", "#992222", "#33ee88",
+        "#ccaaff", "#3a2bff", "#774466", "#1144aa",
+    ),
+    (
+        "", "////", "....", "\\\\\\\\", "xxxx", "----", "||||", "++++", "oooo", "**", "//..",
+        "\\\\--",
+    ),
+)  # fmt: skip
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.figures.style import NORMAL
 from farpath.figures.thin import extremes
-from farpath.metrics import per_second, smoothed
+from farpath.labels import flow_label
+from farpath.metrics import per_second
 from farpath.record import load_record
 from farpath.regress import report
 from farpath.regress.compare import Compared
@@ -126,29 +127,32 @@ def _curves(compared: Compared, verdict: Verdict) -> dict[str, Any] | None:
 
 
 def _of_record(record: Record, name: str, dash: str) -> list[dict[str, Any]]:
-    each = per_second(record.samples, record.plan.schedule)
+    schedule = record.plan.schedule
+    each = per_second(record.samples, schedule)
     found = []
-    for number, flow in enumerate(each.columns):
+    for number, flow in enumerate(schedule.flows):
         look: dict[str, Any] = {
             "type": "scatter",
             "mode": "lines",
-            "name": f"{name} {flow}" if len(each.columns) > 1 else name,
+            "name": f"{name} {flow_label(flow)}" if len(schedule.flows) > 1 else name,
             "legendgroup": name,
             "line": {"color": NORMAL.colour(number), "dash": dash, "width": 1.3},
             "meta": {"colour": f"flow-{number + 1}" if name == "after" else "ink"},
         }
-        rates = smoothed(each[flow].to_numpy(), 1) / 1e6
-        found.append(_line(each.index - 0.5, rates, yaxis="y", **look))
+        rates = each[flow.name] / 1e6
+        found.append(_line(each.index - 0.5, rates, "%{y:.1f} Mbit/s", yaxis="y", **look))
         if record.trace is not None:
-            mine = record.trace[record.trace["flow"] == flow]
+            mine = record.trace[record.trace["flow"] == flow.name]
             windows = extremes(mine["t_s"], mine["cwnd_packets"], MOST_POINTS)
-            found.append(_line(*windows, yaxis="y2", **{**look, "showlegend": False}))
+            look["showlegend"] = False
+            found.append(_line(*windows, "window %{y:.0f} packets", yaxis="y2", **look))
     return found
 
 
-def _line(x: Iterable[float], y: Iterable[float], **look: Any) -> dict[str, Any]:
+def _line(x: Iterable[float], y: Iterable[float], quantity: str, **look: Any) -> dict[str, Any]:
     rounded = {"x": [round(float(v), 3) for v in x], "y": [round(float(v), 4) for v in y]}
-    return {**look, **rounded}
+    over = f"%{{fullData.name}}: {quantity} at %{{x:.2~f}} s<extra></extra>"
+    return {**look, **rounded, "hovertemplate": over}
 
 
 def _layout() -> dict[str, Any]:

@@ -94,7 +94,7 @@ def _index(view: StudyView, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
         seeds=sorted({run.seed for run in campaign.runs}),
         filled=sum(cell is not None for cell in cells),
         cells=len(cells),
-        flows=len(NORMAL.flows),
+        flows=_most_flows(campaign),
         thumbnail=(WIDTH, HEIGHT),
         figures=captions(campaign),
         figures_dir=FIGURES_DIR,
@@ -107,6 +107,13 @@ def _index(view: StudyView, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
         mixed=mixed(campaign),
         problems=view.records.problems,
     )
+
+
+def _most_flows(campaign: Campaign) -> int:
+    """How many flows the run has that has most, of those that have a colour."""
+    summaries = [run.summary for run in campaign.runs]
+    flows = [{name for region in each.regions for name in region.flows} for each in summaries]
+    return min(max(map(len, flows)), len(NORMAL.flows))
 
 
 def _sheets(

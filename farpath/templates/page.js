@@ -15,8 +15,14 @@
     try { localStorage.setItem(KEY, choice); } catch { /* see above */ }
   }
 
+  // On a narrow page there is no room for the word before a region's number.
+  const NARROW = 700;
+  let smooth = false;
+
   function themed(curves) {
     const ink = colour("--ink"), grid = colour("--grid"), rule = colour("--rule");
+    const quiet = colour("--quiet");
+    const narrow = root.clientWidth < NARROW;
     const traces = curves.data.map((trace) => {
       const part = trace.meta ? trace.meta.colour : "ink";
       const own = colour("--" + part) || trace.line?.color || ink;
@@ -24,17 +30,27 @@
       if (trace.line) now.line = { ...trace.line, color: own };
       // Plotly's own half-transparent areas are pale, and dull on a dark page.
       if (trace.stackgroup) now.fillcolor = own + "cc";
+      if (trace.fill) now.fillcolor = own + "66";
+      if (smooth && trace.meta?.smoothed) now.y = trace.meta.smoothed;
       if (trace.marker) now.marker = { ...trace.marker, color: own };
       return now;
     });
+    // There the legend takes a line for two curves, and the panels are to stay as high.
+    const named = curves.data.filter((trace) => trace.showlegend !== false).length;
     const layout = {
       ...curves.layout,
+      height: curves.layout.height + (narrow ? 12 * named : 0),
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: ink },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: quiet, activecolor: ink },
       hoverlabel: { bgcolor: colour("--sheet"), bordercolor: rule, font: { color: ink } },
       shapes: curves.layout.shapes.map((shape) => ({ ...shape, line: { ...shape.line, color: rule } })),
-      annotations: curves.layout.annotations.map((note) => ({ ...note, font: { ...note.font, color: colour("--quiet") } })),
+      annotations: curves.layout.annotations.map((note) => ({
+        ...note,
+        text: narrow ? note.text.replace("region ", "") : note.text,
+        font: { ...note.font, color: quiet },
+      })),
     };
     for (const name of Object.keys(layout)) {
       if (/^[xy]axis/.test(name)) layout[name] = { ...layout[name], gridcolor: grid, linecolor: rule };
@@ -44,11 +60,12 @@
 
   // Each place of curves names the element that holds them.
   const drawn = [];
+  const config = JSON.parse(document.getElementById("plotly-config").textContent);
   for (const place of document.querySelectorAll("[data-curves]")) {
     if (typeof Plotly === "undefined") break;
     const curves = JSON.parse(document.getElementById(place.dataset.curves).textContent);
     const first = themed(curves);
-    Plotly.newPlot(place, first.data, first.layout, { displaylogo: false, responsive: true });
+    Plotly.newPlot(place, first.data, first.layout, config);
     drawn.push({ place, curves });
   }
   function redraw() {
@@ -79,6 +96,15 @@
       const next = root.dataset.colours === BLIND ? "normal" : BLIND;
       remember(next);
       choose(next);
+    });
+  }
+  const smoother = document.getElementById("smooth");
+  if (smoother) {
+    smoother.hidden = drawn.length === 0;
+    smoother.addEventListener("click", () => {
+      smooth = !smooth;
+      smoother.setAttribute("aria-pressed", String(smooth));
+      redraw();
     });
   }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);

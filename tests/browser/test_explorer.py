@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -112,4 +113,8 @@ def test_runs_are_chosen_refused_stopped_and_shown(page: Page, clone: Clone) -> 
     (record,) = records_in(clone.folder / "results")
     assert record.name.startswith("cern-changed-htcp_2004-5s-")
     assert page.locator(".js-plotly-plot .legendtext:has-text('flow4')").count() == 1
+    buttons = page.locator(".js-plotly-plot .modebar-btn")
+    titles = [str(each.get_attribute("data-title")) for each in buttons.all()]
+    assert titles
+    assert not [title for title in titles if re.search("share|cloud|edit|logo", title, re.I)]
     assert wrong == []

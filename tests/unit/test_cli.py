@@ -315,8 +315,9 @@ def test_a_directory_that_is_no_record_is_refused(farpath: Farpath, tmp_path: Fi
 def test_a_record_is_shown_with_its_tables_and_places(farpath: Farpath, record: Record) -> None:
     ended = farpath("show", str(record.directory))
     assert ended.status == 0
-    assert "Table 1" in ended.out
-    assert "Table 2" in ended.out
+    assert "Each flow" in ended.out
+    assert "Whole run" in ended.out
+    assert "Table 1" not in ended.out  # the paper has no run of two flows
     assert record.fingerprint in ended.out
     assert str(record.directory / "page.html") in ended.out
     assert "warning: take care" in ended.out
@@ -340,7 +341,8 @@ def test_a_record_as_json_is_one_object_on_stdout(farpath: Farpath, record: Reco
     assert (ended.status, ended.err) == (0, "")
     assert shown["record"] == str(record.directory)
     assert shown["fingerprint"] == record.fingerprint
-    assert shown["metrics"]["stack"] == "htcp"
+    assert shown["metrics"]["stack"] == "2xhtcp"
+    assert [flow["flow"] for flow in shown["metrics"]["flows"]] == ["flow1", "flow2"]
 
 
 def test_a_changed_record_is_status_5(farpath: Farpath, record: Record) -> None:

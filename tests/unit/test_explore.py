@@ -13,6 +13,7 @@ from farpath.explore import PLOTLY, Choice, Explorer
 from farpath.inputs import path_by_name
 from farpath.plan import Plan
 from farpath.record import RECORD_FILE
+from farpath.render import PLOTLY_CONFIG
 from farpath.run import Outcome
 from tests.unit.campaigns import write_seven_regions
 
@@ -105,7 +106,9 @@ def test_a_run_is_made_as_chosen_and_its_curves_are_shown(
     assert (plan.path.name, plan.stacks[0].label, plan.seed) == ("ufl", "fast", 2)
     assert explorer.place == tmp_path / "run-1"
     names = {trace["name"] for trace in figure_of(explorer)["data"]}
-    assert names == {"ping", "queue", "aggregate", "flow1", "flow2", "flow3", "flow4"}
+    flows = {f"flow{number} fast" for number in range(1, 5)}
+    assert flows | {"ping RTT", "queue", "aggregate", "bottleneck rate"} <= names
+    assert figure_of(explorer)["config"] == PLOTLY_CONFIG
     assert "fast" in text_of(explorer)
     widgets = explorer._widgets
     assert (widgets.bar.value, widgets.run.disabled, widgets.stop.disabled) == (1.0, False, True)

@@ -64,9 +64,19 @@ def test_figure_1_has_four_flows_and_seven_regions_of_which_the_fourth_is_twice_
 
 
 @pytest.mark.parametrize("style", [NORMAL, COLOUR_BLIND])
-def test_a_style_gives_each_flow_a_colour_of_its_own(style: Style) -> None:
-    assert len({style.colour(number) for number in range(5)}) == 5
-    assert style.colour(4) == style.colour(9)
+def test_a_style_gives_each_of_twelve_flows_a_colour_of_its_own(style: Style) -> None:
+    assert len({style.colour(number) for number in range(13)}) == 13
+    assert style.colour(12) == style.colour(19)
+
+
+def test_colour_blind_figures_part_twelve_flows_by_hatches() -> None:
+    assert len({COLOUR_BLIND.hatch(number) for number in range(12)}) == 12
+
+
+def test_the_papers_figures_are_smoothed_as_the_papers(tmp_path: FilePath) -> None:
+    record = write_named(tmp_path, "cern", "reno_2004", 1)
+    figure = paper.draw_run(record.directory, paper.RUN_FIGURES[0], NORMAL)
+    assert "over 5 s" in figure.axes[1].get_ylabel()
 
 
 def test_colour_blind_figures_part_flows_by_hatches_too(tmp_path: FilePath) -> None:

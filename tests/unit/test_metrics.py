@@ -45,6 +45,17 @@ def test_smoothing_keeps_a_constant_and_the_length() -> None:
     assert metrics.smoothed([1.0, 2.0]).tolist() == [1.5, 1.5]
 
 
+def test_smoothing_reaches_over_no_flows_start_or_end(samples: Samples, plan: Plan) -> None:
+    flows_bps = metrics.per_second(samples, plan.schedule)
+    flows_bps.loc[6, "flow2"] = 0  # slow to start
+    smooth = metrics.smoothed_flows(flows_bps, plan.schedule)["flow2"] / 1e6
+    assert set(smooth[:5]) == {0.0}
+    assert smooth[6] == pytest.approx(400 / 3)  # of three seconds, it has no earlier ones
+    assert smooth[35] == pytest.approx(200)
+    assert smooth[36] == pytest.approx(8)
+    assert set(smooth[37:]) == {0.0}
+
+
 def test_the_aggregate_has_one_value_per_second_of_the_schedule(
     samples: Samples, plan: Plan
 ) -> None:

@@ -92,3 +92,9 @@ def test_its_links_lead_somewhere(file: FilePath) -> None:
     texts = "".join("".join(cell["source"]) for cell in cells(file, "markdown"))
     for target in re.findall(r"\]\(([^)#]+)", texts):
         assert (file.parent / target).is_file(), target
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_its_figures_are_shown_without_a_button_that_sends_them(file: FilePath) -> None:
+    for cell in cells(file, "code"):
+        assert "plotly" not in source(cell)

@@ -359,7 +359,11 @@ def test_a_changed_trace_is_refused(traced: Record) -> None:
 
 def test_page_and_figure_draw_windows_from_the_trace(traced: Record) -> None:
     drawn = [line for line in curves(traced)["data"] if line.get("yaxis") == "y3"]
-    names = ["flow1", "flow1 ssthresh", "flow2", "flow2 ssthresh"]
+    names = [
+        f"{flow.name} {flow.stack} {each}"
+        for flow in traced.plan.schedule.flows
+        for each in ("window", "ssthresh")
+    ]
     assert [line["name"] for line in drawn] == names
     assert drawn[0]["y"][-1] == pytest.approx(1000 * 1448 / 1e6)
     assert set(drawn[1]["y"]) == {None}  # no threshold yet

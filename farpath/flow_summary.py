@@ -1,0 +1,98 @@
+"""Flow summary: what each flow of a run got.
+
+Apart from :class:`farpath.metrics.Summary`, of which files keep a form.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from farpath.metrics import flow_per_second
+from farpath.stack import IMAGE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from farpath.metrics import Array
+    from farpath.plan import Plan
+    from farpath.record import Samples
+    from farpath.schedule import Flow
+
+
+@dataclass(frozen=True)
+class FlowSummary:
+    """What one flow got.
+
+    ``throughput_bps``: its mean from ``start_s`` to ``stop_s``. ``share``: its part of all
+    that the run's flows got; None for a flow in the other direction. ``retransmits``:
+    segments sent again. ``rtt_median_ms``, ``rtt_p99_ms``: median and 99th percentile of the
+    smoothed RTT that its sender had at each interval's end. What a sending program does not
+    tell is None.
+    """
+
+    flow: str
+    stack: str
+    start_s: float
+    stop_s: float
+    throughput_bps: float
+    share: float | None
+    retransmits: int | None
+    rtt_median_ms: float | None
+    rtt_p99_ms: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return dataclasses.asdict(self)
+
+
+def flow_summaries(samples: Samples, plan: Plan) -> tuple[FlowSummary, ...]:
+    """One summary for each flow, those in the other direction last."""
+    schedule = plan.schedule
+    rows = {flow.name: _rows_of(samples, flow) for flow in schedule.all_flows}
+    bits = {
+        flow.name: flow_per_second(rows[flow.name], flow, round(schedule.duration_s))
+        for flow in schedule.all_flows
+    }
+    total_bits = sum(float(bits[flow.name].sum()) for flow in schedule.flows)
+    return tuple(
+        _summary(
+            flow,
+            rows[flow.name],
+            bits[flow.name],
+            total_bits if flow in schedule.flows else math.nan,
+            plan.stack_of(flow).program == IMAGE,
+        )
+        for flow in schedule.all_flows
+    )
+
+
+def _rows_of(samples: Samples, flow: Flow) -> pd.DataFrame:
+    return samples.flows[samples.flows["flow"] == flow.name]
+
+
+def _summary(
+    flow: Flow, rows: pd.DataFrame, bits: Array, total_bits: float, may_be_silent: bool
+) -> FlowSummary:
+    """``may_be_silent``: the program need not tell of retransmits; 0 is then not known."""
+    middles_s = np.arange(bits.size) + 0.5
+    present = bits[(middles_s > flow.start_s) & (middles_s < flow.stop_s)]
+    rtts_ms = rows["rtt_us"].to_numpy(dtype=np.float64) / 1e3
+    rtts_ms = rtts_ms[rtts_ms > 0]
+    retransmits = int(rows["retransmits"].sum())
+    known = bool(retransmits) or not may_be_silent
+    return FlowSummary(
+        flow=flow.name,
+        stack=flow.stack,
+        start_s=flow.start_s,
+        stop_s=flow.stop_s,
+        throughput_bps=float(present.mean()) if present.size else 0.0,
+        share=float(bits.sum()) / total_bits if total_bits > 0 else None,
+        retransmits=retransmits if known else None,
+        rtt_median_ms=float(np.median(rtts_ms)) if rtts_ms.size else None,
+        rtt_p99_ms=float(np.percentile(rtts_ms, 99)) if rtts_ms.size else None,
+    )

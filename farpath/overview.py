@@ -1,0 +1,153 @@
+"""Overview: what any run says by tables of its own: the whole run, each flow, each region.
+
+A run that the paper has beside it also has the paper's tables 1 and 2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from farpath.flow_summary import FlowSummary, flow_summaries
+from farpath.metrics import summarise
+from farpath.pairs import DUMBBELL
+from farpath.published import published_beside
+from farpath.tables import NOTHING, Grid, cpu_note, grid_1, grid_2, number
+
+if TYPE_CHECKING:
+    from farpath.metrics import Array, Summary
+    from farpath.plan import Plan
+    from farpath.record import Record
+
+#: The names of the metrics that the paper calls S and F.
+STABILITY, FAIRNESS = "coefficient of variation (S)", "Jain's fairness index (F)"
+_FLOWS_NOTE = (
+    "Mbit/s: the mean while the flow sends. Share: of all bits that the flows got. RTT: the "
+    "smoothed RTT of the flow's sender, one sample each second. The bottleneck does not count "
+    "drops by flow."
+)
+_RUN_NOTE = (
+    "Throughput is payload, the bottleneck's rate counts whole Ethernet frames. S: standard "
+    "deviation over mean of the throughput of all flows, second by second; 0 is constant. F: 1 if "
+    "all flows get the same, 1/n if one of n gets all. Drops are those of all traffic."
+)
+
+
+def overview(record: Record) -> tuple[Grid, ...]:
+    """All tables of a run: its own, and those of the paper if they have a row for it."""
+    plan = record.plan
+    summary = summarise(record.samples, plan, record.cpu)
+    own = (flows_grid(flow_summaries(record.samples, plan)), run_grid(summary, record))
+    if published := published_beside(plan):
+        return (*own, grid_1(summary, published), grid_2(summary, published))
+    return (*own, regions_grid(summary, plan)) if len(summary.regions) > 1 else own
+
+
+def metrics_of(record: Record) -> dict[str, Any]:
+    """All metrics of a run as plain values: its summary's, and ``flows``, each flow's."""
+    summary = summarise(record.samples, record.plan, record.cpu).as_dict()
+    answered = _answered_ms(record)
+    mean_ms, median_ms = (
+        (float(answered.mean()), float(np.median(answered))) if answered.size else (None, None)
+    )
+    flows = [flow.as_dict() for flow in flow_summaries(record.samples, record.plan)]
+    return {**summary, "rtt_mean_ms": mean_ms, "rtt_median_ms": median_ms, "flows": flows}
+
+
+def _answered_ms(record: Record) -> Array:
+    """RTTs of the pings that were answered."""
+    rtt_ms = record.samples.ping["rtt_ms"].to_numpy(dtype=np.float64)
+    answered: Array = rtt_ms[~np.isnan(rtt_ms)]
+    return answered
+
+
+def run_grid(summary: Summary, record: Record) -> Grid:
+    """The whole run in a column."""
+    note = f"{_RUN_NOTE} {cpu_note(summary)}" if summary.cpu_percent is not None else _RUN_NOTE
+    rows = (
+        *_throughput_rows(summary, record.plan),
+        *_rtt_rows(record),
+        *_loss_rows(summary, record),
+    )
+    return Grid("Whole run", ("all flows", "measured"), (*rows, *_cpu_rows(summary)), note)
+
+
+def _throughput_rows(summary: Summary, plan: Plan) -> list[tuple[str, str]]:
+    rows = [("throughput", f"{number(summary.mean_bps / 1e6, 1)} Mbit/s")]
+    if plan.topology == DUMBBELL:
+        used = number(100 * summary.mean_bps / summary.rate_bps, 1)
+        rows.append(("of the bottleneck's rate", f"{used} %"))
+    rows.append(("standard deviation", f"{number(summary.std_bps / 1e6, 1)} Mbit/s"))
+    rows.append((STABILITY, number(summary.stability, 2)))
+    least, most = number(summary.fairness_min, 2), number(summary.fairness_max, 2)
+    if least != NOTHING:
+        rows.append((FAIRNESS, least if least == most else f"{least} to {most}"))
+    return rows
+
+
+def _rtt_rows(record: Record) -> list[tuple[str, str]]:
+    answered, sent = _answered_ms(record), len(record.samples.ping)
+    rows = []
+    if answered.size:
+        figures = {
+            "mean": answered.mean(),
+            "median": np.median(answered),
+            "99th percentile": np.percentile(answered, 99),
+            "largest": answered.max(),
+        }
+        rows = [(f"ping RTT, {name}", f"{value:.1f} ms") for name, value in figures.items()]
+    if lost := sent - answered.size:
+        rows.append(("pings lost", f"{lost:,} of {sent:,}"))
+    return rows
+
+
+def _loss_rows(summary: Summary, record: Record) -> list[tuple[str, str]]:
+    known = [flow.retransmits for flow in flow_summaries(record.samples, record.plan)]
+    where = "bottleneck" if record.plan.bottlenecks == 1 else "first bottleneck"
+    return [
+        ("retransmits", NOTHING if None in known else f"{summary.retransmits:,} packets"),
+        (f"drops at the {where}", f"{summary.queue_drops:,} packets"),
+        ("longest queue", f"{summary.queue_max_bytes / 1e3:,.0f} kB"),
+    ]
+
+
+def _cpu_rows(summary: Summary) -> list[tuple[str, str]]:
+    if summary.cpu_percent is None:
+        return []
+    return [
+        ("CPU of the sending programs", f"{number(summary.cpu_percent, 1)} %"),
+        ("clock cycles", f"{number(summary.mhz_per_mbps, 2)} MHz / Mbps"),
+    ]
+
+
+def flows_grid(flows: tuple[FlowSummary, ...]) -> Grid:
+    """What each flow got, a row each; when they send only where that differs."""
+    header = ("flow", "stack", "Mbit/s", "share", "retransmits", "RTT median ms", "RTT p99 ms")
+    timed = len({(flow.start_s, flow.stop_s) for flow in flows}) > 1
+    rows = []
+    for flow in flows:
+        share = NOTHING if flow.share is None else f"{100 * flow.share:.1f} %"
+        sent_again = NOTHING if flow.retransmits is None else f"{flow.retransmits:,}"
+        times = (f"{flow.start_s:g} to {flow.stop_s:g}",) if timed else ()
+        rows.append((
+            flow.flow, flow.stack, *times, number(flow.throughput_bps / 1e6, 1), share, sent_again,
+            number(flow.rtt_median_ms, 1), number(flow.rtt_p99_ms, 1),
+        ))  # fmt: skip
+    header = (*header[:2], *(("sends, s",) if timed else ()), *header[2:])
+    return Grid("Each flow", header, tuple(rows), _FLOWS_NOTE)
+
+
+def regions_grid(summary: Summary, plan: Plan) -> Grid:
+    """Each region in a row."""
+    header = ("region", "s", "flows", "Mbit/s", "S", "F", "RTT max ms")
+    rows = tuple(
+        (
+            f"{region.number}", f"{span.start_s:g} to {span.stop_s:g}", f"{len(region.flows)}",
+            number(region.mean_bps / 1e6, 1), number(region.stability, 2),
+            number(region.fairness, 2) if len(region.flows) > 1 else NOTHING,
+            number(region.rtt_max_ms, 1),
+        )
+        for region, span in zip(summary.regions, plan.schedule.regions(), strict=True)
+    )  # fmt: skip
+    return Grid("Each region, in which the same flows send", header, rows)

@@ -1,0 +1,55 @@
+"""The command that repeats a run: it means the same plan, or there is none."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+
+import pytest
+
+from farpath.asked import Asked
+from farpath.identity import plan_identity
+from farpath.image import HostImage
+from farpath.repeat import command_of
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--path=cern",
+        "--rtt=50ms --rate=50Mbit --stack=reno+bbr --schedule=together --region=10s",
+        "--rtt=50ms --stack=fast:alpha=100 --trace=10ms",
+        "--path=ufl --loss=1e-05 --stack=cubic --era=2004 --region=10s",
+        "--rtt=117ms --senders=rtt=172ms,mtu=1500 --stack=2xreno --schedule=together",
+        "--rtt=50ms --topology=parking-lot:3 --stack=4xreno --schedule=together",
+        "--rtt=50ms --drop='every:1000,flow=flow1 at:30s,flow=flow2' --background=0.25 --seed=3",
+        "--path=cern --background=none --acks=each --reverse=2xreno --ip=6",
+        "--rtt=12.345ms --buffer=10.5MB --jitter=0.2ms --reorder=0.001 --duplicate=0.0001",
+        "--rtt=50ms --background=cbr:20000000bit --sysctl=net.ipv4.tcp_sack=0 --clock=cpu",
+        "--rtt=200ms --rate=1000Mbit --window=20MB --stack=bbr+udt",
+        "--rtt=20ms --lab=host",
+    ],
+)
+def test_the_command_is_what_was_asked(options: str) -> None:
+    words = shlex.split(options)
+    plan, _ = Asked.of_options(words).plan(build=False)
+    command = command_of(plan)
+    assert command is not None
+    farpath, run, *repeated = shlex.split(command)
+    assert (farpath, run) == ("farpath", "run")
+    assert sorted(repeated) == sorted(words)
+    again, _ = Asked.of_options(repeated).plan(build=False)
+    assert plan_identity(again) == plan_identity(plan)
+
+
+def test_of_what_only_files_can_say_there_is_no_command() -> None:
+    plan, _ = Asked(rtt="50ms").plan(build=False)
+    image = HostImage("mine", "sha256:12", "0", (), "/")
+    assert command_of(dataclasses.replace(plan, images={"sender": image})) is None
+    (stack,) = plan.stacks
+    own = dataclasses.replace(stack, build="12ab")
+    assert command_of(dataclasses.replace(plan, stacks=(own,))) is None
+    path = dataclasses.replace(plan.path, name="of-a-file")
+    assert command_of(dataclasses.replace(plan, path=path)) is None
+    settings = dataclasses.replace(plan.settings, sample_interval_s=0.5)
+    assert command_of(dataclasses.replace(plan, settings=settings)) is None
