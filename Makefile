@@ -46,7 +46,7 @@ help:
 	make regress      say whether stacks behave as they did: any kernel against any other
 	make reference    put the records that make paper has made into the project
 	make test         all checks and tests
-	make test-host-lab  tests of the host lab, on Debian's kernel in QEMU
+	make test-host-lab  all tests of the host lab, on Debian's kernel in QEMU
 	make check        lint, types and unit tests: no kernel is started
 	make bench        measure the figures of the design
 	make setup        what the targets above need: packages, .venv, kernel, root file systems
@@ -199,7 +199,8 @@ reference: setup
 	@.venv/bin/farpath reference $${OUT:+"--out=$$OUT"}
 
 # Tests of one file share what they have made, and stay on one core; the longest begin first
-ON_EVERY_CORE := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
+ON_EVERY_CORE := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder \
+	--durations=15
 
 check: $(VENV)
 	.venv/bin/ruff check .
@@ -210,8 +211,8 @@ check: $(VENV)
 
 # Where a Docker engine answers, its images too: their tests build them, or say if none does
 test: setup check $(PAPER) $(NOTEBOOK)
-	@images/host-packages browser slurm
-	.venv/bin/pytest $(ON_EVERY_CORE) tests --ignore=tests/unit
+	@images/host-packages browser slurm qemu
+	.venv/bin/pytest $(ON_EVERY_CORE) tests --ignore=tests/unit --ignore=tests/hostlab/long
 
 base-image:
 	@images/container base

@@ -38,10 +38,3 @@ def _turn(item: pytest.Item) -> int:
 
 def _place(item: pytest.Item) -> str:
     return str(item.path.relative_to(Path(__file__).parent).with_suffix(""))
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave the host lab's tests, which need QEMU, to those who name them."""
-    if collection_path.name == "hostlab" and not any("hostlab" in text for text in config.args):
-        return True
-    return None
