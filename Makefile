@@ -209,6 +209,9 @@ check: $(VENV)
 	.venv/bin/shellcheck -x $(SHELL_SCRIPTS)
 	.venv/bin/pytest -q $(ON_EVERY_CORE) tests/unit
 
+# cron looks for programs in two places only
+test test-host-lab: export PATH := $(PATH):/usr/local/bin:/usr/local/sbin:/usr/sbin:/sbin
+
 # Where a Docker engine answers, its images too: their tests build them, or say if none does
 test: setup check $(PAPER) $(NOTEBOOK)
 	@images/host-packages browser slurm qemu
