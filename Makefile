@@ -52,7 +52,7 @@ help:
 	make regress      say whether stacks behave as they did: any kernel against any other
 	make reference    put the records that make paper has made into the project
 	make test         all checks and tests
-	make test-host-lab  tests of the host lab, on Debian's kernel in QEMU
+	make test-host-lab  all tests of the host lab, on Debian's kernel in QEMU
 	make check        lint, types and unit tests: no kernel is started
 	make lock         the newest Python packages that pyproject.toml allows, into images/python
 	make bench        measure the figures of the design
@@ -243,7 +243,8 @@ reference: setup
 	@.venv/bin/farpath reference $${OUT:+"--out=$$OUT"}
 
 # Tests of one file share what they have made, and stay on one core; the longest begin first
-ON_EVERY_CORE := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
+ON_EVERY_CORE := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder \
+	--durations=15
 
 check: $(DEV)
 	.venv/bin/ruff check .
@@ -252,10 +253,13 @@ check: $(DEV)
 	.venv/bin/shellcheck -x $(SHELL_SCRIPTS)
 	.venv/bin/pytest -q $(ON_EVERY_CORE) tests/unit
 
+# cron looks for programs in two places only
+test test-host-lab: export PATH := $(PATH):/usr/local/bin:/usr/local/sbin:/usr/sbin:/sbin
+
 # Where a Docker engine answers, its images too: their tests build them, or say if none does
 test: setup check $(PAPER) $(NOTEBOOK)
-	@images/host-packages browser slurm
-	.venv/bin/pytest $(ON_EVERY_CORE) tests --ignore=tests/unit
+	@images/host-packages browser slurm qemu
+	.venv/bin/pytest $(ON_EVERY_CORE) tests --ignore=tests/unit --ignore=tests/hostlab/long
 
 base-image:
 	@images/container base

@@ -36,11 +36,14 @@ CLOSING_S = 30.0
 
 @dataclass(frozen=True)
 class Parts:
-    """What a machine is made of: root, the end hosts' root, farpath's stacks for its kernel."""
+    """What a machine is made of: root, the end hosts' root, farpath's stacks for its kernel.
+
+    ``stacks`` is None where only the kernel's own are wanted.
+    """
 
     root: FilePath
     sender: FilePath
-    stacks: FilePath
+    stacks: FilePath | None
 
 
 def _output(*command: str | FilePath) -> FilePath:
@@ -52,12 +55,16 @@ def _output(*command: str | FilePath) -> FilePath:
     return FilePath(done.stdout.strip())
 
 
-def parts(root: FilePath | None = None) -> Parts:
-    """The parts, built where they are not there yet; ``root``: another root than farpath's."""
+def parts(root: FilePath | None = None, stacks: bool = True) -> Parts:
+    """The parts, built where they are not there yet.
+
+    ``root``: another root than farpath's. ``stacks``: whether farpath's are compiled for
+    the machine's kernel, for which a compiler is downloaded.
+    """
     return Parts(
         root=root or _output(SCRIPTS / "root"),
         sender=_output(PROJECT / "images" / "rootfs", "sender"),
-        stacks=_output(SCRIPTS / "modules"),
+        stacks=_output(SCRIPTS / "modules") if stacks else None,
     )
 
 
@@ -220,12 +227,15 @@ class Machine:
 
 def _copies(made_of: Parts, more: Mapping[str, FilePath]) -> Sequence[tuple[str, FilePath]]:
     """What of the host is copied into a machine, each with its place there."""
-    release = json.loads((made_of.stacks / "manifest.json").read_text())["release"]
+    stacks = []
+    if made_of.stacks is not None:
+        release = json.loads((made_of.stacks / "manifest.json").read_text())["release"]
+        stacks = [(f"{CODE}/build/{STACKS_DIR}/{release}", made_of.stacks)]
     return [
         (f"{CODE}/farpath", PROJECT / "farpath"),
         (f"{CODE}/topologies", PROJECT / "topologies"),
         (f"{CODE}/images/kernel/stacks", PROJECT / "images" / "kernel" / "stacks"),
         (f"{CODE}/build/sender", made_of.sender),
-        (f"{CODE}/build/{STACKS_DIR}/{release}", made_of.stacks),
+        *stacks,
         *more.items(),
     ]

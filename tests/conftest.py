@@ -18,9 +18,10 @@ MARKS = {
     "paper": ("lab", "paper"),
     "regress": ("lab",),
 }
-#: What takes longest, so that no core waits for one of them at the end: the first builds
-#: containers' images, for which the others of its folder would wait.
-FIRST = ("containers/test_images", "regress", "paper", "companion")
+#: What takes longest, so that no core waits for one of them at the end. The first builds
+#: containers' images, for which the others of its folder would wait; it and the host lab's
+#: QEMU keep one core busy, campaigns any number.
+FIRST = ("containers/test_images", "hostlab", "companion", "paper", "regress")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -38,10 +39,3 @@ def _turn(item: pytest.Item) -> int:
 
 def _place(item: pytest.Item) -> str:
     return str(item.path.relative_to(Path(__file__).parent).with_suffix(""))
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave the host lab's tests, which need QEMU, to those who name them."""
-    if collection_path.name == "hostlab" and not any("hostlab" in text for text in config.args):
-        return True
-    return None

@@ -46,11 +46,18 @@ def single_flow(
 
 
 @pytest.fixture
-def run_plan(tmp_path: FilePath) -> RunPlan:
+def pictures() -> bool:
+    """Whether records get figure and page, a sixth of what a short run costs."""
+    return True
+
+
+@pytest.fixture
+def run_plan(tmp_path: FilePath, pictures: bool) -> RunPlan:
     """Run a plan in a fresh lab and give its record."""
 
     def make(plan: Plan) -> Record:
-        outcome = run(plan, tmp_path / "results", force=True, watch=lambda _event: None)
+        out = tmp_path / "results"
+        outcome = run(plan, out, force=True, watch=lambda _event: None, pictures=pictures)
         return load_record(outcome.directory)
 
     return make

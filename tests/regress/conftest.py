@@ -27,17 +27,29 @@ class Ended(NamedTuple):
 Regress = Callable[..., Ended]
 
 
-@pytest.fixture
-def regress(tmp_path: FilePath) -> Regress:
-    """Call ``farpath regress``; records and reports go to a directory of the test's own."""
+def call_in(place: FilePath) -> Regress:
+    """``farpath regress``, with records and reports in directories of this place."""
+    out = place / "out"
+    report = out / "report" / "report.json"
 
-    def call(*options: str, out: str = "out") -> Ended:
-        command = [sys.executable, "-m", "farpath.cli", "regress", *options]
-        command.append(f"--out={tmp_path / out}")
+    def call(*options: str) -> Ended:
+        report.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "farpath.cli", "regress", *options, f"--out={out}"]
         done = subprocess.run(command, text=True, capture_output=True, timeout=HANG_S)
-        report = tmp_path / out / "report" / "report.json"
         found = json.loads(report.read_text())["runs"] if report.exists() else []
         runs = {run["run"]: run for run in found}
         return Ended(done.returncode, done.stdout, done.stderr, runs)
 
     return call
+
+
+@pytest.fixture
+def regress(tmp_path: FilePath) -> Regress:
+    """Call ``farpath regress``; records and reports go to a directory of the test's own."""
+    return call_in(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Regress:
+    """The same with a directory for all tests of a file: a run that was made is not repeated."""
+    return call_in(tmp_path_factory.mktemp("regress"))

@@ -12,24 +12,24 @@ from tests.regress.conftest import Regress
 RUNS = "--only=reno/initial-window,reno/fast-retransmit"
 
 
-@pytest.fixture
-def baseline(regress: Regress, tmp_path: FilePath) -> FilePath:
+@pytest.fixture(scope="module")
+def baseline(shared: Regress, tmp_path_factory: pytest.TempPathFactory) -> FilePath:
     """A baseline of two runs, by two seeds."""
-    file = tmp_path / "mine.toml"
-    made = regress(RUNS, "--update", "--seeds=2", f"--baseline={file}")
+    file = tmp_path_factory.mktemp("baseline") / "mine.toml"
+    made = shared(RUNS, "--update", "--seeds=2", f"--baseline={file}")
     assert made.status == 0, made.err
     assert "+ reno/fast-retransmit: new" in made.out
     return file
 
 
 def test_a_kernel_is_identical_to_itself(regress: Regress, baseline: FilePath) -> None:
-    again = regress(RUNS, f"--baseline={baseline}", out="fresh")
+    again = regress(RUNS, f"--baseline={baseline}")
     assert again.status == 0, again.out + again.err
     assert {run["state"] for run in again.runs.values()} == {"identical"}
     assert "2 identical" in again.out
 
 
-def test_the_kernels_tcp_is_what_its_rfcs_say(regress: Regress, baseline: FilePath) -> None:
+def test_the_kernels_tcp_is_what_its_rfcs_say(baseline: FilePath) -> None:
     # RFC 6928: ten packets; RFC 5681: twice as many a round trip later, and one packet sent
     # again after one was lost, without a timeout
     bounds = read_baseline(baseline).runs["reno/initial-window"].bounds
@@ -41,12 +41,13 @@ def test_the_kernels_tcp_is_what_its_rfcs_say(regress: Regress, baseline: FilePa
 
 
 def test_another_baseline_is_a_change_and_a_run_it_lacks_is_not_passed_over(
-    regress: Regress, baseline: FilePath
+    shared: Regress, baseline: FilePath, tmp_path: FilePath
 ) -> None:
     text = baseline.read_text().replace("retransmits = [1, 1, 1]", "retransmits = [2, 2, 2]")
     fingerprint = read_baseline(baseline).runs["reno/fast-retransmit"].fingerprint
-    baseline.write_text(text.replace(fingerprint, "0" * 64))
-    ended = regress("--only=reno/fast-retransmit,reno/sack", f"--baseline={baseline}")
+    other = tmp_path / "other.toml"
+    other.write_text(text.replace(fingerprint, "0" * 64))
+    ended = shared("--only=reno/fast-retransmit,reno/sack", f"--baseline={other}")
     assert ended.status == 1
     assert ended.runs["reno/fast-retransmit"]["state"] == "changed"
     (changed,) = ended.runs["reno/fast-retransmit"]["changed"]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path as FilePath
 
 import pytest
 
 from farpath.lab.images import find_images
+from farpath.regress.kernels import images_of
 from tests.regress.conftest import Regress
 
 #: H-TCP's linear growth after the first second, 10 packets per second in the numbers of
@@ -25,20 +29,38 @@ def series() -> str:
 
 
 @pytest.fixture
-def altered(tmp_path: FilePath) -> FilePath:
-    """The lab's source with the constant altered; all other files are the same ones."""
+def altered() -> Iterator[FilePath]:
+    """The lab's source with the constant altered; all other files are the same ones.
+
+    Its files' times are the same each time, by which a tree is known: where the cache
+    has its kernel already, it is not built again.
+    """
     version = str(find_images().manifests["kernel"]["source"]).split()[1]
     source = CACHE / "source" / version
     if not source.is_dir():
         pytest.skip(f"the kernel's unpacked source, {source}, is not on this machine")
-    tree = tmp_path / "linux"
-    subprocess.run(["cp", "-al", str(source), str(tree)], check=True)
-    file = tree / "net" / "ipv4" / "tcp_htcp.c"
-    text = file.read_text()
+    # Links reach no further than a file system
+    with tempfile.TemporaryDirectory(dir=CACHE, prefix="planted.") as place:
+        tree = FilePath(place) / "linux"
+        subprocess.run(["cp", "-al", str(source), str(tree)], check=True)
+        plant(tree / "net" / "ipv4" / "tcp_htcp.c")
+        yield tree
+
+
+def plant(file: FilePath) -> None:
+    """Alter the constant, in a file that is no longer the original's."""
+    text, stat = file.read_text(), file.stat()
     assert CONSTANT in text
     file.unlink()
     file.write_text(text.replace(CONSTANT, PLANTED))
-    return tree
+    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns + 10**9))
+
+
+def test_of_a_tree_that_differs_in_a_file_that_file_alone_is_compiled(altered: FilePath) -> None:
+    kernel = images_of(str(altered), print).kernel
+    log = (kernel / "build.log").read_text()
+    compiled = re.findall(r"^  CC +(\S+)", log, re.MULTILINE)
+    assert compiled == ["net/ipv4/tcp_htcp.o"]
 
 
 def test_a_planted_change_is_found_with_its_stack_run_and_metric(

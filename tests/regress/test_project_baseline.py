@@ -33,9 +33,9 @@ def level() -> int:
 
 @pytest.fixture
 def busy_cores() -> Iterator[None]:
-    """Twice as many programs that only compute as there are cores."""
+    """A program that only computes for each core, beside the suite's run on each."""
     command = [sys.executable, "-c", "while True: pass"]
-    busy = [subprocess.Popen(command) for _ in range(2 * len(os.sched_getaffinity(0)))]
+    busy = [subprocess.Popen(command) for _ in os.sched_getaffinity(0)]
     yield
     for each in busy:
         each.kill()

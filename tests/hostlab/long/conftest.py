@@ -1,0 +1,33 @@
+"""The machine of the host lab's long cases: with farpath's stacks and an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from farpath.conduct import Job
+from farpath.experiment import CPU, load_experiment
+from farpath.host_runs import EXPERIMENTS, copy_experiment
+from farpath.qemu import Machine
+from tests.hostlab.conftest import LIMIT_S, SPEED, made_of
+from tests.hostlab.runs import load_modules
+
+
+@pytest.fixture(scope="session")
+def cpu_job(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """The experiment's runs that count CPU, with a place for records of its own."""
+    out = tmp_path_factory.mktemp("records")
+    return Job(load_experiment("seven-regions"), CPU, out)
+
+
+@pytest.fixture(scope="session")
+def machine(tmp_path_factory: pytest.TempPathFactory, cpu_job: Job) -> Iterator[Machine]:
+    """The machine; what a run loads is loaded before a test looks for traces."""
+    experiments = tmp_path_factory.mktemp("experiment")
+    copy_experiment(cpu_job, experiments)
+    more = {EXPERIMENTS: experiments}
+    jobs = tmp_path_factory.mktemp("jobs")
+    with Machine(made_of(True), jobs, SPEED, LIMIT_S, more) as machine:
+        load_modules(machine)
+        yield machine

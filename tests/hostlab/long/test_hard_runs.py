@@ -1,0 +1,43 @@
+"""Runs of the host lab that ask much of a machine: droppers and traces, rates, company."""
+
+from __future__ import annotations
+
+import json
+
+from farpath.qemu import Done, Machine
+from tests.hostlab.runs import TRAFFIC, fetched, host_run
+
+
+def test_droppers_and_traces_work_on_a_parking_lot(machine: Machine) -> None:
+    words = ("--topology=parking-lot:2", "--rate=4Mbit", "--drop=every:500", "--trace=100ms")
+    done = host_run(machine, "--schedule=together", "--stack=reno", *words, "--json").wait()
+    assert done.status == 0, done.stderr
+    record = fetched(machine, json.loads(done.stdout)["record"])
+    (dropper,) = record.droppers
+    assert dropper["lost"] == dropper["seen"] // 500 > 0
+    assert record.trace is not None
+    assert set(record.trace["flow"]) == {flow.name for flow in record.plan.schedule.flows}
+
+
+def test_a_rate_beyond_the_machine_is_marked_or_refused(machine: Machine) -> None:
+    judged(machine, host_run(machine, "--rate=1Gbit", "--seed=7", "--json").wait())
+
+
+def test_a_machine_that_is_busy_is_marked_or_refused(machine: Machine) -> None:
+    job = host_run(machine, "--seed=8", "--json")
+    job.until_said(TRAFFIC)
+    spin = "for core in 0 1; do timeout 15 chrt -f 50 sh -c 'while :; do :; done' & done; wait"
+    machine.run("sh", "-c", spin)
+    judged(machine, job.wait())
+
+
+def judged(machine: Machine, done: Done) -> None:
+    """A record of a machine that was too slow says so, or there is none and it is said why."""
+    print(done.stderr[-1000:])
+    if done.status == 0:
+        record = fetched(machine, json.loads(done.stdout)["record"])
+        print(record.data["warnings"])
+        assert any("slow machine" in warning for warning in record.data["warnings"])
+    else:
+        assert done.status == 5, done.stderr
+        assert "too slow" in done.stderr
