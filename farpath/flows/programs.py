@@ -71,7 +71,7 @@ def time_s(row: Mapping[str, Any], name: str) -> float:
     """A time that a program reports; KeyError or TypeError for what is none, or no test's."""
     value = _number(row, name)
     if not 0 <= value <= LATEST_S:
-        raise TypeError(f"a time from 0 to {LATEST_S:g} s as '{name}', it is {value}")
+        raise TypeError(f"a number as '{name}' from 0 to {LATEST_S:g} s: it is {value}")
     return value
 
 
@@ -79,5 +79,5 @@ def count(row: Mapping[str, Any], name: str, default: int | None = None) -> int:
     """A count that a program reports; KeyError or TypeError for what is none or too large."""
     value = _number(row, name, default)
     if not 0 <= value <= MOST_COUNTED:
-        raise TypeError(f"a number from 0 to {MOST_COUNTED} as '{name}', it is {value}")
+        raise TypeError(f"a number as '{name}' from 0 to {MOST_COUNTED}: it is {value}")
     return int(value)

@@ -121,7 +121,7 @@ def test_a_broken_line_of_the_queues_samples_is_named(line: str) -> None:
 )
 def test_numbers_that_no_test_can_have_are_no_report(row: dict[str, Any]) -> None:
     text = json.dumps({"intervals": [{"streams": [row]}]})
-    with pytest.raises(LabFailedError, match=r"without a (number|time)"):
+    with pytest.raises(LabFailedError, match="without a number as"):
         iperf3.parse_sender(text, tcp=False)
 
 
