@@ -24,7 +24,8 @@ $(if $(unknown),$(call refuse,$(unknown),$(call nearest,$(unknown))))
 # Values reach the shell through the environment, never as text of a recipe.
 export $(ALLOWED)
 # Errors name the variable then, not the option
-export FARPATH_CALLER := make
+experiment draw paper paper-quick companion companion-quick cpu-figures regress reference bench: \
+	export FARPATH_CALLER := make
 chosen = $(if $(filter-out 0 no false,$($(1))),$(2))
 
 VENV := .venv/farpath-installed

@@ -53,4 +53,4 @@ def test_each_index_is_one_run_and_gives_its_record(story: Story, tmp_path: File
 def test_an_index_beyond_the_runs_is_refused(story: Story) -> None:
     done = run(story.campaign, 2)
     assert done.returncode == 2
-    assert "INDEX is 2: it must be from 0 to 1" in done.stderr
+    assert "--index is 2: it must be from 0 to 1" in done.stderr

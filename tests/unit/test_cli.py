@@ -135,6 +135,25 @@ def test_what_make_was_given_is_named_by_its_variable(
     assert farpath("run", "--rtt=RATE").err.startswith("farpath: RTT is 'RATE': ")
 
 
+@pytest.mark.parametrize(
+    ("variable", "said"),
+    [
+        ("PATH_NAME=mars", "farpath: PATH_NAME is 'mars': it must be one of"),
+        ("RTTT=5ms", "RTTT is not a variable of this Makefile; did you mean RTT? 'make help' has"),
+        ("DELAY=5ms", "DELAY is not a variable of this Makefile; 'make help' has"),
+    ],
+)
+def test_make_names_its_variables_and_where_the_list_of_them_is(variable: str, said: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if "MAKE" not in name}
+    done = subprocess.run(
+        ["make", "-s", "-C", str(PROJECT), "draw", variable], env=environment,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "REORDER" not in done.stderr
+
+
 def test_an_option_is_named_and_nouns_and_what_was_given_stay(farpath: Farpath) -> None:
     assert farpath("run", "--rtt=RATE").err.startswith("farpath: --rtt is 'RATE': ")
     both = farpath("run", "--path=cern", "--rtt=50ms").err
