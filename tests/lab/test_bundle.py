@@ -17,8 +17,8 @@ from farpath.lab.images import PROJECT
 USER = 1000
 #: Five virtual seconds
 SHORT = ("run", "--rtt=164ms", "--region=5s", "--schedule=together", "--json")
-#: Binds this machine's devices and processes into the root $1, $1/home read-only but for
-#: its folder home where $2 says so, and runs the rest there as nobody's user.
+#: Binds this machine's devices and processes into a root, makes the folder of the bundle
+#: read-only if it is named, and runs a command there as an ordinary user.
 IN_ROOT = """
 root=$1 user=$2 bundle=$3
 shift 3
@@ -123,7 +123,7 @@ def test_its_second_run_comes_from_the_record_which_it_shows(
 
 
 def test_it_writes_only_results_and_its_cache(there: Any, machine: FilePath, run: Run) -> None:
-    record = json.loads((machine / there["record"].lstrip("/") / "record.json").read_text())
+    record = json.loads((machine / "home/user" / there["record"] / "record.json").read_text())
     assert record["provenance"]["runtime"] == "bundle"
     done = run("find", ".", "-path", "./farpath-*", "-prune", "-o", "-type", "d", "-print")
     top = {"/".join(place.split("/")[:3]) for place in done.stdout.split()} - {"."}
