@@ -388,10 +388,9 @@ def _stop(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _sweep_temporary_files() -> None:
-    """Remove what killed runs left among temporary files, and say so."""
+    """Remove what killed runs left among temporary files."""
     with suppress(OSError):
-        for share in sweep_shares(FilePath(tempfile.gettempdir())):
-            print(f"farpath: removed {share}, left by a killed run", file=sys.stderr)
+        sweep_shares(FilePath(tempfile.gettempdir()))
 
 
 def _on_one_line(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,15 @@ def stacks_label(schedule: Schedule) -> str:
     'htcp'
     """
     stacks = [flow.stack for flow in schedule.flows]
-    if schedule.name == SEVEN_REGIONS:
-        stacks = _turn(stacks)
+    return counted(_turn(stacks) if schedule.name == SEVEN_REGIONS else stacks)
+
+
+def counted(stacks: Sequence[str]) -> str:
+    """Stacks in their order, each with how many there are in a row.
+
+    >>> counted(["reno", "cubic", "cubic"]), counted([])
+    ('reno + 2xcubic', '')
+    """
     rows = [(stack, len(list(row))) for stack, row in groupby(stacks)]
     return " + ".join(stack if count == 1 else f"{count}x{stack}" for stack, count in rows)
 

@@ -15,7 +15,7 @@ from farpath.background import Background
 from farpath.errors import FarpathError
 from farpath.identity import plan_identity
 from farpath.inputs import CONSTANT, OWN_SETTINGS, named_paths
-from farpath.labels import stacks_label
+from farpath.labels import counted, stacks_label
 from farpath.pairs import DUMBBELL
 from farpath.path import Path
 from farpath.plan import VIRTUAL, Plan
@@ -80,7 +80,6 @@ def _asked(plan: Plan) -> Asked:
     """All that a plan says, in the words of the command line."""
     path, settings, schedule = plan.path, plan.settings, plan.schedule
     name = _base_name(plan)
-    reverse = dataclasses.replace(schedule, name="", flows=schedule.reverse)
     return Asked(
         path=name if name in named_paths() else None,
         rtt=f"{path.rtt_ms:.12g}ms",
@@ -97,7 +96,7 @@ def _asked(plan: Plan) -> Asked:
         acks=next(word for word, delayed in ACKS.items() if delayed == settings.delayed_ack),
         topology=None if plan.topology == DUMBBELL else f"{plan.topology}:{plan.bottlenecks}",
         senders=" ".join(map(str, plan.senders)) or None,
-        reverse=_words(stacks_label(reverse)) or None,
+        reverse=_words(counted([flow.stack for flow in schedule.reverse])) or None,
         ip=str(plan.ip_version),
         stack=_words(stacks_label(schedule)),
         schedule=schedule.name,

@@ -257,7 +257,7 @@ def test_preflight_of_a_stack_that_there_is_not_is_refused(farpath: Farpath, sta
     for lab in ("virtual", "host"):
         ended = farpath("preflight", f"--lab={lab}", f"--stack={stack}")
         assert (ended.status, ended.out) == (2, "")
-        assert ended.err.startswith("farpath: STACK")
+        assert ended.err.startswith("farpath: --stack")
 
 
 def test_clean_says_what_it_removed_and_when_nothing_is_left(
@@ -398,5 +398,5 @@ def test_any_command_removes_what_killed_runs_left_among_temporary_files(
     left = tmp_path / f"{SHARE}left1234"
     (left / CODE_DIR / GUEST).mkdir(parents=True)
     (tmp_path / f"{SHARE}mine").mkdir()
-    assert f"removed {left}, left by a killed run" in farpath("paths").err
+    assert farpath("paths").err == ""
     assert [place.name for place in tmp_path.iterdir()] == [f"{SHARE}mine"]

@@ -177,7 +177,7 @@ def test_a_summary_is_written_with_its_runs_on_the_cpu_clock_and_read_again(
 
 
 BAD = {
-    "form that is not offered": (["tables", "--format=pdf"], ("FORMAT", "'pdf'", "latex")),
+    "form that is not offered": (["tables", "--format=pdf"], ("--format", "'pdf'", "latex")),
     "path that was not run": (["tables", "--path=mars"], ("'mars'", "caltech, cern, ufl")),
     "stack that is not the paper's": (["tables", "--held-out=quic"], ("'quic'", "Reno")),
     "CPU records beside a summary": (["claims", "--cpu-records=cpu"], ("--cpu-records", "cpu")),
