@@ -59,15 +59,15 @@ def flow_summaries(samples: Samples, plan: Plan) -> tuple[FlowSummary, ...]:
         for flow in schedule.all_flows
     }
     total_bits = sum(float(bits[flow.name].sum()) for flow in schedule.flows)
-    # A record of the first format says nothing of stacks
-    images = {stack.label for stack in plan.stacks if stack.program == IMAGE}
+    # Records of the first format hold no stacks: all of theirs are the kernel's
+    silent = {stack.label for stack in plan.stacks if stack.program == IMAGE}
     return tuple(
         _summary(
             flow,
             rows[flow.name],
             bits[flow.name],
             total_bits if flow in schedule.flows else math.nan,
-            flow.stack in images,
+            flow.stack in silent,
         )
         for flow in schedule.all_flows
     )

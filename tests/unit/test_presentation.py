@@ -172,7 +172,7 @@ def test_the_page_says_when_it_was_recorded_and_how_to_repeat_it(tmp_path: FileP
 
 
 def test_the_page_says_so_where_no_options_repeat_the_run(record: Record) -> None:
-    assert "No options alone repeat this run" in page.render_page(record)
+    assert "alone ask for exactly this run" in page.render_page(record)
 
 
 def test_no_page_may_reach_a_network_or_offers_to(record: Record) -> None:

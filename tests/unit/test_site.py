@@ -151,7 +151,7 @@ def test_everything_a_record_says_is_escaped(tmp_path: FilePath) -> None:
     text = render_page(record, assets="../assets")
     assert "alert(" in text
     assert MARKUP not in text
-    assert text.count("<script") == 3
+    assert text.count("<script") == 4
 
 
 def test_what_is_no_site_is_not_replaced(records: FilePath, out: FilePath) -> None:
