@@ -95,10 +95,16 @@ help:
 	  KERNEL_VERSION=7.2    series of Debian's source KERNEL_SRC=<dir>  your own Linux tree
 	END
 
+# When a part of make test has ended, since it began
+BEGAN := $(shell date +%s)
+ended = mkdir -p build; seconds=$$(($$(date +%s) - $(BEGAN))); \
+	printf '%3d min %2d s  %s\n' $$((seconds / 60)) $$((seconds % 60)) $(1) >build/ended-$(1)
+
 # Kernel, root file systems and .venv know nothing of each other: the download
 # of one fills the time in which another computes.
 setup: host-packages
 	@FARPATH_PROGRESS=lines $(MAKE) -j4 venv stacks rootfs-lab rootfs-sender
+	$(call ended,setup)
 
 host-packages:
 	@images/host-packages
@@ -253,6 +259,7 @@ check: $(DEV)
 	.venv/bin/mypy --strict farpath
 	.venv/bin/shellcheck -x $(SHELL_SCRIPTS)
 	.venv/bin/pytest -q $(ON_EVERY_CORE) tests/unit
+	$(call ended,check)
 
 # cron looks for programs in two places only
 test test-host-lab: export PATH := $(PATH):/usr/local/bin:/usr/local/sbin:/usr/sbin:/sbin
@@ -260,7 +267,12 @@ test test-host-lab: export PATH := $(PATH):/usr/local/bin:/usr/local/sbin:/usr/s
 # Where a Docker engine answers, its images too: their tests build them, or say if none does
 test: setup check $(PAPER) $(NOTEBOOK)
 	@images/host-packages browser slurm qemu
-	.venv/bin/pytest $(ON_EVERY_CORE) tests --ignore=tests/unit --ignore=tests/hostlab/long
+	status=0
+	.venv/bin/pytest $(ON_EVERY_CORE) tests --ignore=tests/unit --ignore=tests/hostlab/long || status=$$?
+	$(call ended,test)
+	echo "make test: after how long each part had ended"
+	cat build/ended-{setup,check,test}
+	exit $$status
 
 base-image:
 	@images/container base

@@ -21,7 +21,16 @@ MARKS = {
 #: What takes longest, so that no core waits for one of them at the end. The first builds
 #: containers' images, for which the others of its folder would wait; it and the host lab's
 #: QEMU keep one core busy, campaigns any number.
-FIRST = ("containers/test_images", "hostlab", "companion", "paper", "regress")
+FIRST = (
+    "containers/test_images",
+    "hostlab",
+    "companion",
+    "notebooks",
+    "paper",
+    "regress",
+    "unit/test_udtperf",
+    "unit/test_figures",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -18,10 +18,11 @@ COMMANDS = {
     "queues": "tc qdisc show",
     "bridges": "ovs-vsctl --timeout=2 list-br 2>/dev/null || true",
     "datapaths": "ovs-dpctl dump-dps 2>/dev/null || true",
-    # But the kernel's own, children of kthreadd; those that look; and what the shell that
-    # started all these has not yet waited for
+    # But the kernel's own, children of kthreadd; those that look, which on their way out have
+    # a name in brackets only; and what the shell that started all these has not yet waited for
     "processes": "ps -e -o ppid=,pid=,args= | awk '$1 != 2 && $2 != 2 { $1 = $2 = \"\"; print }' "
-    "| grep -vE ' (ps|awk|grep|sort|sh|cat|env|lsns) ?|\\[(sh|mv)\\] <defunct>' || true",
+    "| grep -vE ' (ps|awk|grep|sort|sh|cat|env|lsns) ?"
+    "|\\[(ps|awk|grep|sort|sh|cat|env|lsns|mv)\\]( <defunct>)?$' || true",
     "mounts": "cut -d ' ' -f 2,3 /proc/mounts",
     "congestion controls": "cat /proc/sys/net/ipv4/tcp_available_congestion_control",
     "allowed controls": "tr ' ' '\\n' </proc/sys/net/ipv4/tcp_allowed_congestion_control",
