@@ -128,7 +128,8 @@ def test_it_writes_only_results_and_its_cache(there: Any, machine: FilePath, run
     done = run("find", ".", "-path", "./farpath-*", "-prune", "-o", "-type", "d", "-print")
     top = {"/".join(place.split("/")[:3]) for place in done.stdout.split()} - {"."}
     assert top <= {"./results", f"./results/{record_name(there)}", "./.cache", "./.cache/farpath"}
-    assert not list((machine / "tmp").iterdir())
+    # User Mode Linux keeps a folder for the names of its guests
+    assert {place.name for place in (machine / "tmp").iterdir()} <= {".uml"}
 
 
 def record_name(there: Any) -> str:
