@@ -173,3 +173,16 @@ def test_a_visitor_with_an_engine_and_an_image_of_debian_needs_nothing_installed
     assert done.returncode == 0, done.stderr[-3000:]
     assert "this machine lacks tools (" in done.stderr
     assert "container: made farpath/kernel" in done.stderr
+
+
+def test_a_base_that_cannot_be_pulled_is_named(machine: str, clone: FilePath) -> None:
+    done = on_bare_machine(
+        *(machine, clone, "images/container", "build", "sender"),
+        options=(
+            *("--user=visitor", "--env=BASE_IMAGE=127.0.0.1:1/nothing:here"),
+            # Of no kernel that there is, so no image either
+            *("--env=KERNEL_VERSION=0.1", *with_engine()),
+        ),
+    )
+    assert done.returncode == 3
+    assert "BASE_IMAGE=127.0.0.1:1/nothing:here is not here and cannot be pulled" in done.stderr
