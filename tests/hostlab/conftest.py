@@ -24,7 +24,7 @@ def made_of(stacks: bool) -> qemu.Parts:
     return qemu.parts(Path(given).resolve() if given else None, stacks)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     """The machine, with the stacks of its own kernel."""
     with Machine(made_of(False), tmp_path_factory.mktemp("jobs"), SPEED, LIMIT_S) as machine:

@@ -14,14 +14,14 @@ from tests.hostlab.conftest import LIMIT_S, SPEED, made_of
 from tests.hostlab.runs import load_modules
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cpu_job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     """The experiment's runs that count CPU, with a place for records of its own."""
     out = tmp_path_factory.mktemp("records")
     return Job(load_experiment("seven-regions"), CPU, out)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def machine(tmp_path_factory: pytest.TempPathFactory, cpu_job: Job) -> Iterator[Machine]:
     """The machine; what a run loads is loaded before a test looks for traces."""
     experiments = tmp_path_factory.mktemp("experiment")
