@@ -150,7 +150,6 @@ def test_a_record_of_a_newer_format_is_not_taken(shipped: Campaign) -> None:
 def test_gathered_records_are_those_that_count(made: Campaign, tmp_path: FilePath) -> None:
     shutil.copytree(made.places[0], made.out / "narrow-htcp_2004-5s-2004-seed1-virtual-other")
     folder = tmp_path / "gathered"
-    (folder / "old").mkdir(parents=True)
     for _ in range(2):
         done = made.run(f"--gather={folder}")
         assert done.returncode == 0, done.stderr

@@ -149,7 +149,8 @@ def test_root_with_an_engine_and_no_registry_gets_the_table_and_the_command(
 def test_a_visitor_without_sudo_is_told_the_one_command_before_anything_is_begun(
     machine: str, clone: FilePath, engine: bool
 ) -> None:
-    options = ("--user=visitor", *(with_engine() if engine else ()))
+    # Under a name of which no image was made
+    options = ("--user=visitor", "--env=FARPATH_IMAGES=nothing", *(with_engine() if engine else ()))
     with only_image(None):
         done = on_bare_machine(machine, clone, *EXPERIMENT, options=options)
     assert done.returncode == 2
