@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from types import TracebackType
@@ -10,7 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-#: Without a terminal, at most one line per so much of the schedule, and in so many s.
+#: Without a terminal, a line when traffic has begun, then at most one per so much of the
+#: schedule, and in so many s.
 PLAIN_STEPS = 10
 PLAIN_EVERY_S = 10.0
 STAGES = {
@@ -42,8 +44,8 @@ class RunProgress:
         self._kind = kind
         self._duration_s = duration_s
         self._started: float | None = None
-        self._next_line_s = duration_s / PLAIN_STEPS
-        self._last_line = time.monotonic()
+        self._next_line_s = 0.0
+        self._last_line = -math.inf
         console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
@@ -79,7 +81,12 @@ class RunProgress:
         t_s = float(event["t_s"])
         note = describe(t_s, self._duration_s, now - self._started, self._kind)
         self._bar.update(self._task, completed=t_s, note=note)
-        if self._plain and t_s >= self._next_line_s and now - self._last_line >= PLAIN_EVERY_S:
+        if (
+            self._plain
+            and t_s > 0
+            and t_s >= self._next_line_s
+            and now - self._last_line >= PLAIN_EVERY_S
+        ):
             self._next_line_s = t_s + self._duration_s / PLAIN_STEPS
             self._last_line = now
             print(f"{self._label}: {note}", file=sys.stderr, flush=True)

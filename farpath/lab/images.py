@@ -43,6 +43,12 @@ class Images:
         return self.kernel / "linux"
 
     @property
+    def linux_elf(self) -> FilePath:
+        """The kernel's program; in a bundle ``linux`` is a script that runs it."""
+        program = self.kernel / "linux.elf"
+        return program if program.is_file() else self.linux
+
+    @property
     def seedrandom(self) -> FilePath:
         """The library that gives the kernel its seeded random numbers."""
         return self.kernel / "seedrandom.so"

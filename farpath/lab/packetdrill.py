@@ -112,7 +112,7 @@ def run_scripts(
     with machine.reserved_core() as core, process.shared_directory(images, None) as share:
         _fill(share / PACKETDRILL_DIR, tool, folder, list(scripts))
         command = virtual.guest_command(images, core, GUEST_BYTES, ipv6=True)
-        clock = VirtualClock(images.linux)
+        clock = VirtualClock(images.linux_elf)
         process.run_guest(command, environment, share, log, take, clock=clock)
     return tuple(found)
 

@@ -128,5 +128,5 @@ def play(
         yield process.run_guest(
             *(command, environment, share, log, watch),
             patience=patience or patience_with(plan),
-            clock=VirtualClock(images.linux) if CLOCKS[plan.settings.clock] else None,
+            clock=VirtualClock(images.linux_elf) if CLOCKS[plan.settings.clock] else None,
         )

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -61,7 +62,7 @@ class Running:
         """Wait until the first virtual second of the schedule is over."""
         assert self.process.stderr is not None
         for line in self.process.stderr:
-            if "real time" in line:
+            if re.search(r": \d+ of \d+ virtual s", line):
                 return
         pytest.fail(f"the run ended early with status {self.process.wait()}")
 
@@ -157,7 +158,7 @@ def test_a_fifo_where_the_console_log_goes_is_refused(start: Callable[..., Runni
     _, said = again.process.communicate()
     assert again.process.returncode == 2
     assert said.splitlines()[-1].endswith(
-        f"{record}.console.log is no regular file: remove it, or give another place with OUT"
+        f"{record}.console.log is no regular file: remove it, or give another place with --out"
     )
 
 

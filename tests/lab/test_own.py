@@ -257,7 +257,7 @@ def test_a_source_whose_compilation_never_ends_is_refused_and_leaves_no_process(
     source.write_text(text)
     with pytest.raises(BadInputError, match="was not compiled within 3 s: mend what has no end"):
         own(str(source))
-    assert not naming(tmp_path)
+    await_true(lambda: not naming(tmp_path))
     assert [file.name for file in (tmp_path / "cache" / "modules").iterdir()] == ["lock"]
 
 

@@ -36,10 +36,10 @@ def _lines(
     return capsys.readouterr().err.splitlines()
 
 
-def test_a_short_run_has_no_line_of_its_seconds(
+def test_a_short_run_has_one_line_when_its_traffic_has_begun(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert _lines(clock, capsys, 10, 0.1) == []
+    assert _lines(clock, capsys, 10, 0.1) == ["a run: 1 of 10 virtual s, 1 s left"]
 
 
 def test_a_long_run_has_a_line_at_most_each_tenth(
@@ -47,10 +47,10 @@ def test_a_long_run_has_a_line_at_most_each_tenth(
 ) -> None:
     lines = _lines(clock, capsys, 1000, 1.0)
     assert len(lines) == 10
-    assert lines[0] == "a run: 100 of 1000 virtual s, 900 s left"
+    assert lines[1] == "a run: 101 of 1000 virtual s, 899 s left"
 
 
 def test_a_quick_run_has_a_line_at_most_each_ten_seconds(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert len(_lines(clock, capsys, 1000, 0.025)) == 2
+    assert len(_lines(clock, capsys, 1000, 0.025)) == 3
