@@ -91,7 +91,7 @@ def _draw_throughput(
     edges_s = np.arange(len(flows_bps) + 1)
     curves = [_to_the_end(flows_bps[flow.name] / 1e6) for flow in plan.schedule.flows]
     areas = axes.stackplot(
-        edges_s, curves, labels=[flow_label(flow) for flow in plan.schedule.flows], linewidth=0,
+        edges_s, curves, labels=_legend_labels(plan, len(style.flows)), linewidth=0,
         colors=[style.colour(number) for number in range(len(curves))], step="post",
     )  # fmt: skip
     for number, area in enumerate(areas):
@@ -104,6 +104,16 @@ def _draw_throughput(
     axes.set_ylim(0, 1.12 * max(rate_mbps, float(total.max())))
     over = f", over {smoothing_s} s" if smoothing_s > RAW_S else ""
     axes.set_ylabel(f"throughput (Mbit/s)\nstacked{over}")
+
+
+def _legend_labels(plan: Plan, most: int) -> list[str]:
+    """Each flow's label for the legend; of those that have no colour of their own one for all."""
+    labels = [flow_label(flow) for flow in plan.schedule.flows]
+    further = len(labels) - most
+    if further <= 0:
+        return labels
+    # A label that begins with an underscore is in no legend
+    return [*labels[:most], f"{further} more", *["_"] * (further - 1)]
 
 
 def _to_the_end(values: pd.Series[float]) -> Array:

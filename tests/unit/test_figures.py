@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
+import pandas as pd
 import pytest
 
+from farpath.asked import Asked
 from farpath.campaign import load_campaign
 from farpath.figures import paper
 from farpath.figures.run import draw
 from farpath.figures.save import save
 from farpath.figures.style import COLOUR_BLIND, NORMAL, Style
+from farpath.record import Samples
 from tests.unit.campaigns import write_named
 
 
@@ -83,3 +86,23 @@ def test_colour_blind_figures_part_flows_by_hatches_too(tmp_path: FilePath) -> N
     record = write_named(tmp_path, "cern", "reno_2004", 1)
     lower = draw(record.samples, record.plan, COLOUR_BLIND).axes[1]
     assert len({area.get_hatch() for area in lower.collections}) == 4
+
+
+def test_of_many_flows_the_legend_names_those_with_a_colour_and_counts_the_others(
+    tmp_path: FilePath,
+) -> None:
+    plan, _ = Asked(rtt="20ms", stack="100xreno", schedule="together", region="10s").plan()
+    seconds = [float(second) for second in range(1, 11)]
+    columns = {"throughput_bps": 1e6, "retransmits": 0, "cwnd_bytes": 1, "rtt_us": 20_000}
+    flows = [
+        pd.DataFrame({"flow": flow.name, "t_s": seconds, **columns}) for flow in plan.schedule.flows
+    ]
+    ping = pd.DataFrame({"t_s": seconds, "rtt_ms": 20.0})
+    queue = pd.DataFrame({"t_s": seconds, "backlog_bytes": 0, "backlog_packets": 0, "drops": 0})
+    figure = draw(Samples(pd.concat(flows), ping, queue), plan)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        *(f"flow{number} reno" for number in range(1, 13)),
+        *("88 more", "aggregate", "bottleneck rate"),
+    ]
+    save(figure, tmp_path / "a.png")
