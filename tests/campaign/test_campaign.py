@@ -153,7 +153,7 @@ def test_gathered_records_are_those_that_count(made: Campaign, tmp_path: FilePat
     for _ in range(2):
         done = made.run(f"--gather={folder}")
         assert done.returncode == 0, done.stderr
-    assert sorted(link.name for link in folder.iterdir()) == sorted(
+    assert sorted(link.name for link in folder.iterdir() if link.is_symlink()) == sorted(
         place.name for place in made.places
     )
     load_record(folder / made.places[0].name)
