@@ -6,8 +6,7 @@ import json
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import Any
@@ -23,21 +22,13 @@ from tests.containers.conftest import (
     inspect,
     result,
 )
-from tests.processes import interruptible
+from tests.processes import await_true, interruptible
 
 #: A run that is under way as long as a test looks at it.
 LONG = ("RTT=164ms", "REGION=120s", "LAB_RUNTIME=docker")
 PATIENCE_S = 120.0
 #: Whose directory root's container may write to as who owns it.
 ORDINARY_USER = 1234
-
-
-def await_true(what: Callable[[], object]) -> None:
-    """Return once ``what`` holds; fail if it does not within the limit."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not what():
-        assert time.monotonic() < deadline, "it did not come true in time"
-        time.sleep(0.2)
 
 
 @contextmanager
@@ -52,7 +43,7 @@ def under_way(out: FilePath) -> Iterator[tuple[subprocess.Popen[str], str]]:
         start_new_session=True,
     )
     try:
-        await_true(lambda: list(out.glob("*.console.log")))
+        await_true(lambda: list(out.glob("*.console.log")), PATIENCE_S)
         (container,) = containers_of(out)
         yield make, container
     finally:
@@ -125,7 +116,7 @@ def test_a_killed_container_leaves_no_half_record_and_its_successor_runs(
         docker("kill", container)
         said = process.communicate(timeout=PATIENCE_S)[1]
         assert process.returncode == 2, said
-    await_true(lambda: not containers_of(out))
+    await_true(lambda: not containers_of(out), PATIENCE_S)
     assert not list(out.glob("*/record.json"))
     assert result(make(*SHORT))["fingerprint"]
     assert not list(out.glob(".partial-*")), "the next run sweeps what the killed one left"
@@ -136,7 +127,7 @@ def test_an_interrupted_container_leaves_nothing(out: FilePath) -> None:
         os.killpg(process.pid, signal.SIGINT)
         process.communicate(timeout=PATIENCE_S)
         assert process.returncode != 0
-    await_true(lambda: not containers_of(out))
+    await_true(lambda: not containers_of(out), PATIENCE_S)
     assert not half_made(out)
 
 
