@@ -38,19 +38,25 @@ def outputs(clone: Clone, name: str) -> list[str]:
     return [json.dumps(cell.get("outputs", [])) for cell in cells]
 
 
-def test_on_a_machine_without_a_lab_all_run_and_say_whose_records_they_show(
-    shipped: Clone,
-) -> None:
-    done = shipped.run(*SHOWING, EXPLORE)
+def test_on_a_machine_without_a_lab_all_show_what_the_project_ships(clone: Clone) -> None:
+    shutil.copytree(shipped_records(PAPER), clone.records)
+    done = clone.run(*SHOWING, EXPLORE)
     assert done.returncode == 0, done.stdout + done.stderr
     for name in SHOWING:
-        assert f"The records that farpath ships, {SHIPPED['quick']}: 9 runs" in shipped.text(name)
+        assert "The records that farpath ships" in clone.text(name)
         for words in PUT_OUT[name]:
-            assert words in "".join(outputs(shipped, name)), name
-    explored = shipped.text(EXPLORE)
+            assert words in "".join(outputs(clone, name)), name
+    explored = clone.text(EXPLORE)
     assert "No runs here: this machine lacks, for the virtual lab: " in explored
     assert "make setup" in explored
-    assert records_in(shipped.folder / "results") == []
+    assert records_in(clone.folder / "results") == []
+
+
+def test_a_quick_set_that_is_shipped_is_called_that(shipped: Clone) -> None:
+    done = shipped.run("04-claims")
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = f"The records that farpath ships, {SHIPPED['quick']}: 9 runs"
+    assert said in shipped.text("04-claims")
 
 
 def test_the_readers_own_records_take_the_place_of_those_shipped(shipped: Clone) -> None:
@@ -62,39 +68,43 @@ def test_the_readers_own_records_take_the_place_of_those_shipped(shipped: Clone)
     assert "Your own records, of 'make paper-quick': 8 runs" in shipped.text("01-seven-regions")
 
 
-@pytest.mark.parametrize("name", SHOWING)
-def test_without_records_it_ends_with_one_line_and_no_traceback(clone: Clone, name: str) -> None:
-    done = clone.run(name)
+def test_without_records_a_notebook_ends_with_one_line_and_no_traceback(clone: Clone) -> None:
+    done = clone.run("04-claims", COMPANION["recovery"])
     assert done.returncode == 1
-    said = [line for line in done.stdout.splitlines() if "there are no records to show" in line]
-    assert said
-    assert all("make paper-quick" in line for line in said)
+    for words, remedy in (
+        ("there are no records to show", "make paper-quick"),
+        ("there are no records to show of recovery", "make companion-quick"),
+    ):
+        assert any(words in line and remedy in line for line in done.stdout.splitlines()), words
     assert "farpath/shown.py" not in done.stdout
+    assert "farpath/companion/shown.py" not in done.stdout
     assert "raise BadInputError" not in done.stdout
 
 
-def test_what_the_project_ships_runs_in_every_notebook_that_shows_it(clone: Clone) -> None:
-    if ships := records_in(shipped_records(PAPER)):
-        shutil.copytree(ships[0].parent, clone.records)
-    done = clone.run(*SHOWING)
-    assert done.returncode == (0 if ships else 1), done.stdout + done.stderr
-
-
-def test_companion_notebooks_run_without_a_lab_and_say_whose_records_they_show(
-    clone: Clone,
-) -> None:
-    clone.ship_companion()
+def test_companion_notebooks_show_what_the_project_ships(clone: Clone) -> None:
+    for experiment in COMPANION:
+        here, there = EXPERIMENTS / experiment, clone.folder / "experiments" / experiment
+        shutil.copytree(shipped_records(experiment), shipped_records(experiment, there.parent))
+        if (measures := here / MEASURES_FILE).is_file():
+            shutil.copy(measures, there)
     done = clone.run(*COMPANION.values())
     assert done.returncode == 0, done.stdout + done.stderr
     for experiment, name in COMPANION.items():
-        loaded = load_experiment(experiment)
-        text = clone.text(name)
-        many = len(loaded.runs(QUICK))
-        said = f"The records that farpath ships, the quick set: {many} of {many} runs of"
-        assert f"{said} {experiment}." in text, name
+        assert "The records that farpath ships" in clone.text(name), name
         put_out = "".join(outputs(clone, name))
-        for words in (f"**{loaded.title}**", '"image/png"', PLOTLY, *claims_of(experiment)):
+        title = load_experiment(experiment).title
+        for words in (f"**{title}**", '"image/png"', PLOTLY, *claims_of(experiment)):
             assert words in put_out, (name, words)
+
+
+def test_a_quick_set_of_the_companion_that_is_shipped_is_called_that(clone: Clone) -> None:
+    clone.ship_companion()
+    name = COMPANION["mtu-bias"]
+    done = clone.run(name)
+    assert done.returncode == 0, done.stdout + done.stderr
+    many = len(load_experiment("mtu-bias").runs(QUICK))
+    said = f"The records that farpath ships, the quick set: {many} of {many} runs of mtu-bias."
+    assert said in clone.text(name)
 
 
 def test_the_readers_own_runs_are_shown_and_those_he_lacks_are_named(clone: Clone) -> None:
@@ -110,35 +120,6 @@ def test_the_readers_own_runs_are_shown_and_those_he_lacks_are_named(clone: Clon
     assert f"Your own records, the quick set: 2 of {len(runs)} runs of recovery." in put_out
     assert f"Missing: {runs[2].label}" in put_out
     assert '"image/png"' in put_out
-
-
-def test_without_records_companion_notebooks_end_with_one_line_and_no_traceback(
-    clone: Clone,
-) -> None:
-    done = clone.run(*COMPANION.values())
-    assert done.returncode == 1
-    for experiment in COMPANION:
-        words = f"there are no records to show of {experiment}"
-        said = [line for line in done.stdout.splitlines() if words in line]
-        assert said, experiment
-        assert all("make companion-quick" in line for line in said)
-    assert "farpath/companion/shown.py" not in done.stdout
-    assert "raise BadInputError" not in done.stdout
-
-
-def test_what_the_project_ships_of_the_companion_runs_in_the_notebooks(clone: Clone) -> None:
-    ship = []
-    for experiment, name in COMPANION.items():
-        here, there = EXPERIMENTS / experiment, clone.folder / "experiments" / experiment
-        records, measures = shipped_records(experiment), here / MEASURES_FILE
-        if records_in(records):
-            shutil.copytree(records, shipped_records(experiment, there.parent))
-        if measures.is_file():
-            shutil.copy(measures, there)
-        if records_in(records) or measures.is_file():
-            ship.append(name)
-    done = clone.run(*(ship or COMPANION.values()))
-    assert done.returncode == (0 if ship else 1), done.stdout + done.stderr
 
 
 @pytest.mark.lab
