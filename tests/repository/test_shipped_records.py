@@ -1,0 +1,31 @@
+"""What a shipped record asks for does not change when farpath's code does.
+
+A record is found again by the identity of its plan. If an identity moves, hours of
+shipped runs have to be made again: so each is pinned in tests/data/plan-identities.json.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path as FilePath
+
+from farpath.identity import plan_identity
+from farpath.plan import Plan
+
+PROJECT = FilePath(__file__).parents[2]
+PINNED = PROJECT / "tests" / "data" / "plan-identities.json"
+
+
+def identities() -> dict[str, str]:
+    """The plan identity of every shipped record, by the record's directory."""
+    found = {}
+    for file in sorted(PROJECT.glob("experiments/*/*records/*/record.json")):
+        plan = Plan.from_dict(json.loads(file.read_text(encoding="utf-8"))["plan"])
+        found[str(file.parent.relative_to(PROJECT))] = plan_identity(plan)
+    return found
+
+
+def test_every_shipped_record_has_the_plan_identity_that_it_was_shipped_with() -> None:
+    pinned = json.loads(PINNED.read_text(encoding="utf-8"))
+    assert len(pinned) > 290
+    assert identities() == pinned
