@@ -10,13 +10,15 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from farpath import eras, inputs, units
-from farpath.dropper import parse_droppers
 from farpath.end_host_sysctls import check_setting
 from farpath.errors import BadInputError
 from farpath.network import resolve_network
 from farpath.path import Path
-from farpath.plan import HOST, VIRTUAL, Plan
+from farpath.plan import Plan
+from farpath.planning import path_files, stack_texts
+from farpath.planning.droppers import parse_droppers
 from farpath.schedule import SCHEDULES, SEVEN_REGIONS
+from farpath.spec.settings import HOST, VIRTUAL
 
 if TYPE_CHECKING:
     from farpath.stack import Stack
@@ -74,7 +76,7 @@ class Asked:
         may be a file of the user's, which is compiled. Raises BadInputError for a word
         that means nothing, or what another contradicts.
         """
-        from farpath.run import make_plan, with_droppers, with_trace
+        from farpath.planning.planner import make_plan, with_droppers, with_trace
 
         clock = _clock(self.lab, self.clock)
         region_s = units.parse_duration_s(self.region)
@@ -88,7 +90,7 @@ class Asked:
         for name in inputs.parse_sysctl(self.sysctl) if self.sysctl is not None else ():
             check_setting(name, network.ip_version)
         make = SCHEDULES[_choice("SCHEDULE", self.schedule, SCHEDULES)]
-        texts = network.stacks(inputs.parse_stacks(self.stack), self.schedule)
+        texts = network.stacks(stack_texts.parse_stacks(self.stack), self.schedule)
         own = own_stacks([*texts, *network.reverse], self.lab) if build else {}
         labels, reverse = (
             [own[text].label if text in own else text for text in some]
@@ -120,7 +122,7 @@ class Asked:
             raise BadInputError(
                 f"path {self.path} is an experiment's own: {given[0]} cannot be changed with it"
             )
-        return inputs.load_path(own), {}
+        return path_files.load_path(own), {}
 
     @classmethod
     def of_options(cls, options: Sequence[str]) -> Asked:

@@ -9,20 +9,16 @@ from statistics import median
 from typing import Any
 
 from farpath.background import sent_bytes, turns
-from farpath.dropper import horizon_packets
 from farpath.errors import CheckFailedError, LabFailedError
 from farpath.flows import iperf3, ping, socat, tc
-from farpath.plan import HOST, PINGER, Plan
+from farpath.plan import Plan
 from farpath.record import Samples
 from farpath.schedule import Flow
-from farpath.selfwatch import (
-    LAG_FILE,
-    MACHINE_FILE,
-    judge,
-    parse_samples,
-    summarise_machine,
-)
-from farpath.sender import RECEIVER
+from farpath.selfwatch import judge, parse_samples, summarise_machine
+from farpath.spec.dropping import horizon_packets
+from farpath.spec.hosts import PINGER, RECEIVER
+from farpath.spec.protocol import LAG_FILE, MACHINE_FILE
+from farpath.spec.settings import HOST
 from farpath.stack import IPERF3
 from farpath.trace import flows as traced_flows
 from farpath.trace import ticks, untraced

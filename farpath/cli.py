@@ -26,8 +26,8 @@ from farpath.commands import campaign, draw, fit, packetdrill, paper, regress, s
 from farpath.errors import BadInputError, FarpathError, shortened
 from farpath.leftovers import sweep_shares
 from farpath.places import explained_use, require_unicode
-from farpath.plan import HOST
 from farpath.schedule import SEVEN_REGIONS
+from farpath.spec.settings import HOST
 
 if TYPE_CHECKING:
     from farpath.image import HostImage
@@ -291,7 +291,7 @@ def eras(
 @app.command()
 def paths() -> None:
     """List the named paths."""
-    from farpath.inputs import named_paths, path_by_name
+    from farpath.planning.path_files import named_paths, path_by_name
 
     known = [path_by_name(name) for name in named_paths()]
     name_letters = max(len(path.name) for path in known)
@@ -320,9 +320,9 @@ def preflight(
 
 
 def _virtual_checks(stack: str) -> list[Check]:
-    from farpath.inputs import parse_stacks
     from farpath.lab import preflight as preflight_of_lab
     from farpath.lab.own import is_own
+    from farpath.planning.stack_texts import parse_stacks
     from farpath.stacks import resolve_stack
 
     for text in parse_stacks(stack):
@@ -334,9 +334,9 @@ def _virtual_checks(stack: str) -> list[Check]:
 
 def _host_checks(stack: str) -> list[Check]:
     from farpath.asked import own_stacks
-    from farpath.inputs import parse_stacks
     from farpath.lab import host
     from farpath.lab import preflight as preflight_of_lab
+    from farpath.planning.stack_texts import parse_stacks
     from farpath.stacks import resolve_stack
 
     texts = parse_stacks(stack)

@@ -18,8 +18,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
+from farpath.base.project import EXPERIMENTS
 from farpath.errors import BadInputError, LabFailedError, MachineLacksError
-from farpath.experiment import EXPERIMENTS, WHOLE, Experiment, WantedRun
+from farpath.experiment import WHOLE, Experiment, WantedRun
 from farpath.leftovers import alone, sweep_locks, sweep_partials
 from farpath.made import State, put_aside, records_in, shipped_records, states
 from farpath.places import explained, write_text

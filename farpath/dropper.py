@@ -20,20 +20,14 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING
 
-from farpath import units
 from farpath.errors import BadInputError
-from farpath.path import ETHERNET_HEADER_BYTES
-from farpath.stack import UDTPERF
 
 if TYPE_CHECKING:
-    from farpath.plan import Plan
-    from farpath.schedule import Flow
+    pass
 
 KINDS = ("every", "packets", "at", "random", "burst")
 #: Towards the receiver and towards the sender.
@@ -49,7 +43,6 @@ LEAST_CHANCE = 5e-8
 LEAST_BURST_CHANCE = 1e-12
 #: How improbable a random count may be, in standard deviations of a binomial one.
 LIKELY_DEVIATIONS = 6.0
-_NUMBER = re.compile(r"[0-9]{1,10}(e[0-9])?")
 
 
 @dataclass(frozen=True)
@@ -127,135 +120,6 @@ def _geometric(chance: random.Random, probability: float) -> int:
     if probability == 1.0:
         return 1
     return 1 + math.floor(math.log(1.0 - chance.random()) / math.log1p(-probability))
-
-
-def horizon_packets(plan: Plan) -> int:
-    """More packets than a plan's path lets through: how far a burst's losses are drawn.
-
-    Twice what its bottlenecks carry in full packets of the smallest size, for those that
-    their buffers drop.
-    """
-    sizes_bytes = [plan.flow_mtu_bytes(flow) for flow in plan.schedule.flows]
-    frame_bytes = min(sizes_bytes) + ETHERNET_HEADER_BYTES
-    carried_bits = plan.bottlenecks * plan.path.rate_bps * plan.schedule.duration_s
-    return min(MOST_PACKETS, math.ceil(2 * carried_bits / 8 / frame_bytes))
-
-
-def counted_above_bytes(mtu_bytes: int) -> int:
-    """The size above which a packet of a flow is data to a dropper.
-
-    >>> counted_above_bytes(1500)
-    750
-    """
-    return mtu_bytes // 2
-
-
-def concerned_flows(dropper: Dropper, plan: Plan) -> list[Flow]:
-    """The flows whose packets a dropper counts."""
-    return [flow for flow in plan.schedule.flows if dropper.flow in ("", flow.name)]
-
-
-def check_dropper(dropper: Dropper, plan: Plan) -> None:
-    """Raise BadInputError for a dropper that can have nothing to drop in a plan."""
-    flows = concerned_flows(dropper, plan)
-    if not flows:
-        names = ", ".join(flow.name for flow in plan.schedule.flows)
-        raise BadInputError(f"DROP is '{dropper}': there is no flow {dropper.flow}, but {names}")
-    if dropper.direction == THERE:
-        for flow in flows:
-            _check_counted(dropper, flow, plan)
-    last = max(flows, key=lambda flow: flow.stop_s)
-    if dropper.kind == "at" and dropper.numbers[-1] >= last.stop_s:
-        raise BadInputError(f"DROP is '{dropper}': {last.name} ends after {last.stop_s:g} s")
-    horizon = horizon_packets(plan)
-    if dropper.kind in ("every", "packets") and dropper.numbers[-1] > horizon:
-        raise BadInputError(
-            f"DROP is '{dropper}': no such packet can come, in {plan.schedule.duration_s:g} s the "
-            f"path carries at most some {horizon / 2:,.0f}; take a smaller number or a longer test"
-        )
-    if dropper.kind == "burst":
-        enter, leave = dropper.numbers[:2]
-        listed = horizon * enter / (enter + leave)
-        if listed > MOST_LISTED:
-            raise BadInputError(
-                f"DROP is '{dropper}': some {listed:,.0f} losses, more than {MOST_LISTED:,}: "
-                "take a shorter test or rarer bursts"
-            )
-
-
-def _check_counted(dropper: Dropper, flow: Flow, plan: Plan) -> None:
-    """Raise BadInputError for a flow whose data packets a dropper takes for others."""
-    stack = next((stack for stack in plan.stacks if stack.label == flow.stack), None)
-    if stack is None or stack.program != UDTPERF:
-        return
-    mtu_bytes, mss_bytes = plan.flow_mtu_bytes(flow), int(stack.parameters.get("mss", 0))
-    if mss_bytes <= counted_above_bytes(mtu_bytes):
-        raise BadInputError(
-            f"DROP is '{dropper}': {flow.name} sends packets of {mss_bytes} bytes, and those above "
-            f"half the MTU of {mtu_bytes} count as data: give {stack.name}:mss={mtu_bytes}, or MTU"
-        )
-
-
-def parse_droppers(text: str) -> tuple[Dropper, ...]:
-    """The droppers of a text: one or more, apart by blanks.
-
-    >>> [str(dropper) for dropper in parse_droppers("every:1000 at:30s,direction=back")]
-    ['every:1000', 'at:30s,direction=back']
-    """
-    found = tuple(_parse_one(word) for word in text.split())
-    if not found:
-        raise BadInputError("DROP is empty: leave it out, or give one, as in every:1000")
-    for one, other in combinations(found, 2):
-        if one.direction == other.direction and (
-            "" in (one.flow, other.flow) or one.flow == other.flow
-        ):
-            raise BadInputError(f"DROP has '{one}' and '{other}', which take the same packets")
-    return found
-
-
-def _parse_one(word: str) -> Dropper:
-    kind, _, rest = word.partition(":")
-    if kind not in KINDS:
-        raise BadInputError(
-            f"DROP is '{word}': it must begin with one of {', '.join(KINDS)}, as in every:1000"
-        )
-    parts = rest.split(",") if rest else []
-    options: dict[str, str] = {}
-    for name, equals, value in (part.partition("=") for part in parts):
-        if equals and name not in ("flow", "direction"):
-            raise BadInputError(f"DROP is '{word}': '{name}' is not flow or direction")
-        if equals and (not value or name in options):
-            raise BadInputError(f"DROP is '{word}': give {name} once, as in flow=flow1")
-        if equals:
-            options[name] = value
-        elif not name:
-            raise BadInputError(f"DROP is '{word}': nothing stands before or after a comma")
-    numbers = tuple(_PARSERS[kind](part) for part in parts if "=" not in part)
-    return Dropper(kind, numbers, **options)
-
-
-def _parse_count(text: str) -> float:
-    number = float(text) if _NUMBER.fullmatch(text) else math.nan
-    if not number.is_integer():
-        raise BadInputError(f"DROP has '{text}', which is no whole number")
-    return number
-
-
-def _parse_moment(text: str) -> float:
-    return units.parse_moment_s(text, "DROP")
-
-
-def _parse_probability(text: str) -> float:
-    return units.parse_fraction(text, "DROP", (0.0, 1.0))
-
-
-_PARSERS = {
-    "every": _parse_count,
-    "packets": _parse_count,
-    "at": _parse_moment,
-    "random": _parse_probability,
-    "burst": _parse_probability,
-}
 
 
 def _listed(numbers: Iterable[float]) -> str:

@@ -17,19 +17,17 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.asked import Asked
+from farpath.base.project import EXPERIMENTS
 from farpath.documents import read_toml
 from farpath.errors import BadInputError
-from farpath.inputs import parse_stacks
-from farpath.lab.images import PROJECT
-from farpath.plan import HOST, VIRTUAL_CLOCK
+from farpath.planning.stack_texts import parse_stacks
+from farpath.spec.settings import HOST, VIRTUAL_CLOCK
 
 if TYPE_CHECKING:
     from farpath.plan import Plan
 
 #: The paper's own.
 PAPER = "seven-regions"
-#: Where experiments are, each a folder with this file.
-EXPERIMENTS = PROJECT / "experiments"
 FILE = "experiment.toml"
 #: Where an experiment's folder has paths of its own, files as in topologies/paths.
 OWN_PATHS = "paths"

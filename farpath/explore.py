@@ -15,16 +15,18 @@ from farpath.asked import SEED_RANGE, Asked
 from farpath.attempt import Attempt, Stage
 from farpath.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.figures.run import title
-from farpath.inputs import DEFAULT_PATH, named_paths
+from farpath.inputs import DEFAULT_PATH
 from farpath.lab import preflight
 from farpath.made import records_in
 from farpath.overview import overview
 from farpath.page import curves
-from farpath.plan import VIRTUAL, Plan
+from farpath.plan import Plan
+from farpath.planning.path_files import named_paths
 from farpath.record import RECORD_FILE, Record, load_record
 from farpath.render import PLOTLY_CONFIG
 from farpath.run import Outcome
 from farpath.shown import places_to_show, plan_at
+from farpath.spec.settings import VIRTUAL
 from farpath.stacks import catalogue
 from farpath.tables import render, rich_table
 

@@ -27,10 +27,12 @@ from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.base.project import BUILD, PROJECT
 from farpath.documents import read_json
 from farpath.errors import BadInputError
-from farpath.lab.images import BUILD, PROJECT, Images, manifest
-from farpath.plan import HOST, Plan
+from farpath.lab.images import Images, manifest
+from farpath.plan import Plan
+from farpath.spec.settings import HOST
 from farpath.stack import Stack
 
 if TYPE_CHECKING:
@@ -50,14 +52,14 @@ DECIDING_CODE = (
     "farpath/lab",
     "farpath/layout.py",
     "farpath/layouts",
-    "farpath/pairs.py",
     "farpath/path.py",
     "farpath/plan.py",
     "farpath/record.py",
     "farpath/schedule.py",
     "farpath/selfwatch.py",
-    "farpath/sender.py",
+    "farpath/spec",
     "farpath/stack.py",
+    "farpath/tools",
     "farpath/trace.py",
     "farpath/trace_table.py",
     "farpath/window.py",

@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
-import json
-import re
 from collections.abc import Callable, Mapping
-from functools import cache, partial
-from importlib import resources
-from pathlib import Path as FilePath
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from farpath import units
 from farpath.background import PART_RANGE, RATE_BPS_RANGE, Background
-from farpath.documents import read_toml
 from farpath.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
-from farpath.end_host_sysctls import check_setting, why_without_effect
+from farpath.end_host_sysctls import check_setting
 from farpath.errors import BadInputError
 from farpath.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
-from farpath.schedule import MOST_FLOWS
+from farpath.planning.path_files import OPTIONAL_FIELDS, SETTING_TEXT, named_paths, path_by_name
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+    pass
 
 DEFAULT_PATH = "cern"
-#: Fields of a path that a file must name a source for.
-NUMERIC_FIELDS = ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
-#: Settings every path must make: the guest is small, and so are its defaults.
-NEEDED_SETTINGS = (
-    "net.core.rmem_max",
-    "net.ipv4.tcp_rmem",
-    "net.ipv4.tcp_wmem",
-    "net.ipv4.tcp_mem",
-)
 #: What a path may be given on the command line beside its RTT and other traffic, by the
 #: option's name: the field, and what reads its text.
 FIELDS: Mapping[str, tuple[str, Callable[[str], float]]] = {
@@ -46,8 +31,6 @@ FIELDS: Mapping[str, tuple[str, Callable[[str], float]]] = {
     "reorder": ("reorder", partial(units.parse_fraction, name="REORDER")),
     "duplicate": ("duplicate", partial(units.parse_fraction, name="DUPLICATE")),
 }
-#: Fields that need no source where they are not there.
-OPTIONAL_FIELDS = ("sysctl", "background", "jitter_ms", "reorder", "duplicate")
 #: What a path gets whose RTT is no named path's.
 DEFAULT_RATE_BPS = 450_000_000
 DEFAULT_MTU_BYTES = 1500
@@ -57,110 +40,11 @@ DEFAULT_SOURCES = 4
 DEFAULT_TURN_S = 20.0
 #: How other traffic of a constant bit rate begins.
 CONSTANT = "cbr:"
-_SETTING = re.compile(r"(net(?:\.[a-z0-9_]+)+)=([0-9a-z_]+(?: [0-9]+){0,2})")
-_TIMES = re.compile(r"([0-9]{1,4})x([^0-9].*)")
 #: A buffer of fewer frames would drop a slow start's ordinary bursts.
 LEAST_BUFFER_FRAMES = 100
 LEAST_WINDOW_BYTES = 16_777_216
 #: The kernel keeps buffer sizes in signed 32-bit integers.
 LARGEST_SOCKET_BUFFER_BYTES = (1 << 31) - 1
-
-
-@cache
-def _adapter() -> TypeAdapter[Path]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Path)
-
-
-def _without_sources(data: dict[str, Any]) -> list[str]:
-    sources = data.get("sources", {})
-    if not isinstance(sources, dict):
-        return []
-    wanted = [*NUMERIC_FIELDS, *(name for name in OPTIONAL_FIELDS if data.get(name))]
-    return [
-        f"sources.{name}: missing; say in a sentence where {name} comes from"
-        for name in wanted
-        if not str(sources.get(name, "")).strip()
-    ]
-
-
-def _odd_settings(settings: Mapping[str, Any]) -> list[str]:
-    """What is wrong with names and values of settings that a path file has."""
-    return [
-        f"sysctl: {name!r} is {value!r}: it must be a setting of the network and its value, both "
-        'text, as in "net.ipv4.tcp_sack" = "0"'
-        for name, value in settings.items()
-        if not isinstance(value, str) or not _SETTING.fullmatch(f"{name}={' '.join(value.split())}")
-    ]
-
-
-def load_path(file: FilePath) -> Path:
-    """The path in a TOML file.
-
-    Raises :class:`BadInputError` that names the file and every field that is
-    missing, unknown, of the wrong type, out of range or without a source.
-    """
-    from pydantic import ValidationError
-
-    data = read_toml(file)
-    known = [field.name for field in dataclasses.fields(Path)]
-    problems = [
-        f"{name}: unknown field; the fields are {', '.join(known)}"
-        for name in sorted(set(data) - set(known))
-    ]
-    problems += _without_sources(data)
-    problems += [
-        f"{word}: must be one line of printable letters"
-        for word in ("name", "title")
-        if not str(data.get(word, "")).isprintable()
-    ]
-    settings = data.get("sysctl")
-    if settings is not None and not isinstance(settings, dict):
-        problems.append("sysctl: is no table; write [sysctl] and a line for each setting")
-    if isinstance(settings, dict):
-        problems += _odd_settings(settings)
-        problems += [
-            f"sysctl: '{name}' is missing; without it the guest's small default limits the flows"
-            for name in NEEDED_SETTINGS
-            if name not in settings
-        ]
-        problems += [
-            f"sysctl: '{name}' would change nothing: {why}"
-            for name in settings
-            if (why := why_without_effect(name))
-        ]
-    try:
-        # As JSON: strict validation of Python objects would demand a Path.
-        text = json.dumps({key: data[key] for key in known if key in data}, default=str)
-        path = _adapter().validate_json(text, strict=True)
-    except ValidationError as error:
-        for fault in error.errors():
-            where = ".".join(str(part) for part in fault["loc"])
-            problems.append(f"{where}: {fault['msg'].lower()}" if where else fault["msg"])
-    except BadInputError as error:
-        problems.append(error.message)
-    if problems:
-        raise BadInputError(f"{file}: {'; '.join(problems)}")
-    if path.name != file.stem:
-        raise BadInputError(f"{file}: name is '{path.name}': it must be the file's, '{file.stem}'")
-    return path
-
-
-def named_paths() -> dict[str, FilePath]:
-    """The files in topologies/paths, by the name of their path."""
-    folder = FilePath(str(resources.files("topologies"))) / "paths"
-    return {file.stem: file for file in sorted(folder.glob("*.toml"))}
-
-
-def path_by_name(name: str) -> Path:
-    """The named path; raises :class:`BadInputError` listing the names there are."""
-    files = named_paths()
-    if name in files:
-        return load_path(files[name])
-    close = difflib.get_close_matches(name.lower(), files, n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    raise BadInputError(f"PATH_NAME is '{name}': it must be one of {', '.join(files)}{hint}")
 
 
 def _base_path(name: str | None, rtt_ms: float | None) -> tuple[Path, str] | None:
@@ -276,24 +160,6 @@ def _given_background(
     return found
 
 
-def parse_stacks(text: str, name: str = "STACK") -> tuple[str, ...]:
-    """The stacks of a text, one for each flow: ``htcp``, ``htcp+reno``, ``udt+4xreno``.
-
-    >>> parse_stacks("udt+2xreno")
-    ('udt', 'reno', 'reno')
-    """
-    found: list[str] = []
-    for part in text.split("+"):
-        times = _TIMES.fullmatch(part.strip())
-        count, stack = (int(times[1]), times[2]) if times else (1, part.strip())
-        if not stack or count < 1:
-            raise BadInputError(f"{name} is '{text}': give stacks, as in htcp+reno or udt+4xreno")
-        found += [stack] * count
-        if len(found) > MOST_FLOWS:
-            raise BadInputError(f"{name} is '{text}': a run has at most {MOST_FLOWS} flows")
-    return tuple(found)
-
-
 def parse_sysctl(text: str) -> dict[str, str]:
     """Settings of network namespaces, by name.
 
@@ -302,7 +168,7 @@ def parse_sysctl(text: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for part in text.split(","):
-        setting = _SETTING.fullmatch(part.strip())
+        setting = SETTING_TEXT.fullmatch(part.strip())
         if not setting:
             raise BadInputError(
                 f"SYSCTL is '{text}': give settings of the network apart by commas, as in "

@@ -19,7 +19,7 @@ from typing import IO
 
 from farpath.errors import BadInputError
 from farpath.places import open_regular
-from farpath.plan import CODE_DIR
+from farpath.spec.protocol import CODE_DIR
 
 PARTIAL = ".partial-"
 #: How the directories that host and guest share are called, in the place for

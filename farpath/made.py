@@ -13,14 +13,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
+from farpath.base.project import EXPERIMENTS
 from farpath.errors import BadInputError, FarpathError
-from farpath.experiment import CPU, EXPERIMENTS, WHOLE, WantedRun
+from farpath.experiment import CPU, WHOLE, WantedRun
 from farpath.identity import is_of_other_code, source_identity, source_of, wanted_on_host
 from farpath.lab.images import Images, find_images
 from farpath.places import explained
-from farpath.plan import HOST
 from farpath.record import RECORD_FILE, load_record
 from farpath.run import place_name
+from farpath.spec.settings import HOST
 
 #: Where damaged records are put, beside the others.
 ASIDE = "damaged"

@@ -10,22 +10,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from farpath.errors import BadInputError
-from farpath.inputs import parse_stacks, sysctl_for
-from farpath.pairs import (
+from farpath.inputs import sysctl_for
+from farpath.path import WINDOW_BYTES_RANGE, Path
+from farpath.plan import Plan
+from farpath.planning.senders import parse_senders
+from farpath.planning.stack_texts import parse_stacks
+from farpath.schedule import SEVEN_REGIONS, Schedule
+from farpath.spec.hosts import (
     BOTTLENECKS_RANGE,
     DEFAULT_BOTTLENECKS,
     DUMBBELL,
     PARKING_LOT,
     TOPOLOGIES,
     Pair,
+    Sender,
     between,
     host_pairs,
     with_reverse,
 )
-from farpath.path import WINDOW_BYTES_RANGE, Path
-from farpath.plan import Plan
-from farpath.schedule import SEVEN_REGIONS, Schedule
-from farpath.sender import Sender, parse_senders
 
 _TOPOLOGY = re.compile(r"([a-z-]+?)(?::([0-9]{1,3}))?")
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from farpath.flow_summary import FlowSummary, flow_summaries
 from farpath.metrics import summarise
-from farpath.pairs import DUMBBELL
 from farpath.published import published_beside
+from farpath.spec.hosts import DUMBBELL
 from farpath.tables import NOTHING, Grid, cpu_note, grid_1, grid_2, number
 
 if TYPE_CHECKING:

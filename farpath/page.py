@@ -19,9 +19,9 @@ from farpath.figures.thin import extremes
 from farpath.labels import flow_label
 from farpath.metrics import SMOOTHING_S, per_second, smoothed_flows
 from farpath.overview import overview
-from farpath.pairs import DUMBBELL
 from farpath.render import PLOTLY_CONFIG, render
 from farpath.repeat import command_of
+from farpath.spec.hosts import DUMBBELL
 from farpath.stacks import catalogue
 from farpath.trace_table import windows_mb
 

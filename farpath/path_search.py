@@ -20,13 +20,13 @@ from farpath.campaign import Run, run_of
 from farpath.documents import read_json, read_toml
 from farpath.eras import era_by_text
 from farpath.errors import BadInputError, MachineLacksError
-from farpath.inputs import path_by_name
 from farpath.metrics import Summary
 from farpath.path_model import PathModel, cost_of_means, cost_of_tables
 from farpath.places import write_text
+from farpath.planning.path_files import path_by_name
+from farpath.planning.planner import make_plan
 from farpath.published import published
 from farpath.record import load_record
-from farpath.run import make_plan
 from farpath.run import run as run_plan
 from farpath.schedule import seven_regions
 from farpath.tables import Grid

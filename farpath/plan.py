@@ -12,85 +12,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from farpath.dropper import Dropper, check_dropper
+from farpath.dropper import Dropper
 from farpath.era import MODERN, Era
 from farpath.errors import BadInputError
 from farpath.image import HostImage
-from farpath.pairs import BOTTLENECKS_RANGE, DUMBBELL, TOPOLOGIES
 from farpath.path import LEAST_IPV6_MTU_BYTES, Path
+from farpath.planning.rules import check_dropper, check_senders, check_trace
 from farpath.schedule import Flow, Schedule
-from farpath.sender import Sender, check_senders
+from farpath.spec.hosts import BOTTLENECKS_RANGE, DUMBBELL, PINGER, TOPOLOGIES, Sender
+from farpath.spec.settings import Settings
 from farpath.stack import UDTPERF, Stack
-from farpath.trace import check_trace
-
-EVENT_MARK = "@farpath "
-
-#: The labs: a User Mode Linux guest, and the machine's own kernel.
-VIRTUAL = "virtual"
-HOST = "host"
-
-#: The clock on which CPU takes no time.
-VIRTUAL_CLOCK = "virtual"
-
-#: The shared directory as hostfs finds it: the one the guest's kernel runs in.
-SHARE = "/proc/self/cwd"
-#: Names inside the directory that host and guest share during a run.
-PLAN_FILE = "plan.json"
-READBACK_FILE = "readback.json"
-RAW_DIR = "raw"
-CODE_DIR = "code"
-MODULES_DIR = "modules"
-IMAGES_DIR = "images"
-PACKETDRILL_DIR = "packetdrill"
-#: The host that every topology has beside those that flows name.
-PINGER = "pinger"
-#: The one that sends a path's background traffic; it runs no container.
-BACKGROUND = "background"
 
 #: How long flows may overrun the schedule's end: iperf3 closes a test and exchanges results in
 #: some round trips, and what it lost at the end takes some more.
 GRACE_S, GRACE_ROUND_TRIPS = 60.0, 4
-#: A lab of one flow starts in this much. In 8 MiB less it runs out of memory, and in half
-#: of it its kernel may look for free pages for ever.
-LEAST_MEMORY_BYTES = 64 << 20
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How the lab treats a run, apart from path and schedule.
-
-    ``lab``: ``virtual`` (a User Mode Linux guest) or ``host`` (the machine's own kernel).
-    ``receiver_discards``: the receiving kernel drops a flow's payload instead of
-    copying it to iperf3, which wakes once per ``wake_bytes`` (virtual clock only:
-    it saves real time and no virtual time). ``delayed_ack``: receivers acknowledge
-    every second packet at once, else each (the route's quickack). ``ping_interval_s``
-    and ``sample_interval_s``: between two pings, two samples of flows and queue.
-    ``memory_bytes``: of the guest. ``trace_interval_s``: between two looks at the senders'
-    TCP connections, 0 for none (:mod:`farpath.trace`).
-
-    Raises :class:`~farpath.errors.BadInputError` for less memory than any lab needs.
-    """
-
-    clock: str = "virtual"
-    receiver_discards: bool = True
-    wake_bytes: int = 131_072
-    delayed_ack: bool = True
-    ping_interval_s: float = 1.0
-    sample_interval_s: float = 1.0
-    memory_bytes: int = 805_306_368
-    lab: str = VIRTUAL
-    trace_interval_s: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.memory_bytes < LEAST_MEMORY_BYTES:
-            raise BadInputError(
-                f"memory_bytes is {self.memory_bytes}: a lab needs at least {LEAST_MEMORY_BYTES}"
-            )
-
-    @property
-    def cpu_is_free(self) -> bool:
-        """Whether computing takes no time: then how much there was of it is not known."""
-        return self.clock == VIRTUAL_CLOCK
 
 
 @dataclass(frozen=True)
@@ -276,23 +211,3 @@ class Plan:
             ip_version=data.get("ip_version", 4),
             bottlenecks=data.get("bottlenecks", 1),
         )
-
-
-def event_line(kind: str, **values: Any) -> str:
-    """One event as the guest prints it."""
-    return EVENT_MARK + json.dumps({"event": kind, **values})
-
-
-def parse_event(line: str) -> dict[str, Any] | None:
-    """The event in a console line, or None if it holds none.
-
-    A line cut short by a dying guest is no event.
-    """
-    _, mark, text = line.partition(EVENT_MARK)
-    if not mark:
-        return None
-    try:
-        event = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return event if isinstance(event, dict) and "event" in event else None

@@ -23,8 +23,9 @@ from farpath.documents import read_json
 from farpath.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.flows import iperf3, ping, tc
 from farpath.flows.programs import SHORTEST_S
-from farpath.plan import RAW_DIR, Plan
+from farpath.plan import Plan
 from farpath.schedule import Flow
+from farpath.spec.protocol import RAW_DIR
 from farpath.stack import IPERF3
 from farpath.trace import SUFFIX
 from farpath.trace_table import Trace

@@ -14,11 +14,13 @@ from farpath.asked import ACKS, Asked
 from farpath.background import Background
 from farpath.errors import FarpathError
 from farpath.identity import plan_identity
-from farpath.inputs import CONSTANT, OWN_SETTINGS, named_paths
+from farpath.inputs import CONSTANT, OWN_SETTINGS
 from farpath.labels import counted, stacks_label
-from farpath.pairs import DUMBBELL
 from farpath.path import Path
-from farpath.plan import VIRTUAL, Plan
+from farpath.plan import Plan
+from farpath.planning.path_files import named_paths
+from farpath.spec.hosts import DUMBBELL
+from farpath.spec.settings import VIRTUAL
 
 COMMAND = ("farpath", "run")
 

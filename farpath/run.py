@@ -7,46 +7,35 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from typing import Any
 
 from farpath import __version__
-from farpath.dropper import Dropper
-from farpath.era import Era
-from farpath.eras import era_by_text
-from farpath.errors import BadInputError, StoppedError
+from farpath.base.project import PROJECT
+from farpath.errors import StoppedError
 from farpath.identity import code_identity, source_identity
 from farpath.lab import host, virtual
-from farpath.lab.images import PROJECT, Images, find_images
+from farpath.lab.images import Images, find_images
 from farpath.lab.machine import cpu_mhz, cpu_model
 from farpath.lab.process import Watch
 from farpath.leftovers import alone, fresh_partial, sweep_partials
-from farpath.memory import memory_bytes
-from farpath.network import Network
-from farpath.path import Path
 from farpath.places import explained, replace_directory, require_unicode
-from farpath.plan import HOST, PINGER, VIRTUAL, Plan, Settings
+from farpath.plan import Plan
 from farpath.plan_warnings import plan_warnings
 from farpath.record import RECORD_FILE
-from farpath.schedule import SEVEN_REGIONS, Schedule
-from farpath.stack import Stack
-from farpath.stacks import check_together, era_of, fitted, resolve_stack
+from farpath.schedule import SEVEN_REGIONS
+from farpath.spec.hosts import PINGER
+from farpath.spec.settings import HOST, VIRTUAL
 
 #: The variable that says of a machine whose clock counts instructions how many ns each
 #: takes, of all cores together (farpath.qemu). There a cycle is an instruction.
 INSTRUCTION_NS = "FARPATH_INSTRUCTION_NS"
 #: A directory's name holds so many stacks' names; of more, their number.
 NAMED_STACKS = 4
-#: A receiver that slept for more of its window would have the kernel enlarge its buffer
-#: (tcp_set_rcvlowat in net/ipv4/tcp.c), and close it meanwhile; a small window's is to
-#: wake more often, since what waits for it is missing in what it offers.
-LEAST_WAKES_PER_WINDOW, WAKES_PER_SMALL_WINDOW = 4, 8
-#: A dumbbell, whose one sender has the path's RTT.
-DEFAULT_NETWORK = Network()
 
 
 @dataclass(frozen=True)
@@ -56,92 +45,6 @@ class Outcome:
     directory: FilePath
     cached: bool
     wall_s: float
-
-
-def make_plan(
-    path: Path,
-    schedule: Schedule,
-    seed: int,
-    clock: str,
-    era: Era | None = None,
-    own: Sequence[Stack] = (),
-    lab: str = VIRTUAL,
-    network: Network = DEFAULT_NETWORK,
-) -> Plan:
-    """The plan of a run; the receiver discards payload on the virtual clock only.
-
-    Flows name their stacks as texts of :mod:`farpath.stacks` or by the label of one
-    of ``own``, the user's. Without an era the hosts are of that which the stacks
-    belong to. The schedule's flows run between hosts that ``network`` has. Raises
-    BadInputError for a text that means no stack, and for what cannot be in one run.
-    """
-    by_text = {stack.label: stack for stack in own}
-    for text in dict.fromkeys(flow.stack for flow in schedule.all_flows):
-        if text not in by_text:
-            by_text[text] = resolve_stack(text, era.name if era else None)
-    used = {by_text[flow.stack].label: by_text[flow.stack] for flow in schedule.all_flows}
-    stacks = tuple(fitted(stack, path) for stack in used.values())
-    check_together(stacks)
-    era = era or era_by_text(era_of(stacks))
-    _check_settings(path, era, stacks)
-    flows, reverse = (
-        tuple(replace(flow, stack=by_text[flow.stack].label) for flow in flows)
-        for flows in (schedule.flows, schedule.reverse)
-    )
-    plan = Plan(
-        path,
-        replace(schedule, flows=flows, reverse=reverse),
-        Settings(
-            clock=clock,
-            receiver_discards=clock == "virtual",
-            lab=lab,
-            wake_bytes=_wake_bytes(path.window_bytes),
-        ),
-        seed,
-        topology=network.topology,
-        stacks=stacks,
-        era=era,
-        senders=network.senders,
-        ip_version=network.ip_version,
-        bottlenecks=network.bottlenecks,
-    )
-    return replace(plan, settings=replace(plan.settings, memory_bytes=memory_bytes(plan)))
-
-
-def _wake_bytes(window_bytes: int) -> int:
-    """What a receiver that discards sleeps for."""
-    if window_bytes >= LEAST_WAKES_PER_WINDOW * Settings.wake_bytes:
-        return Settings.wake_bytes
-    return window_bytes // WAKES_PER_SMALL_WINDOW
-
-
-def _check_settings(path: Path, era: Era, stacks: Sequence[Stack]) -> None:
-    """Raise BadInputError for a path's setting that hosts or stacks need to be another."""
-    needs = {f"era {era.name}": era.sysctl, **{stack.label: stack.sysctl for stack in stacks}}
-    for who, settings in needs.items():
-        for name, value in settings.items():
-            if path.sysctl.get(name, value) != value:
-                raise BadInputError(
-                    f"SYSCTL: {name} is {path.sysctl[name]} on path {path.name}, and {who} needs "
-                    f"{value}: leave one of them out"
-                )
-
-
-def with_droppers(plan: Plan, droppers: tuple[Dropper, ...]) -> Plan:
-    """A plan that loses packets on purpose; its path is called ``<name>-dropping``.
-
-    What is published of a path is not of one with droppers. Raises BadInputError for a
-    dropper that can have nothing to drop.
-    """
-    path = replace(
-        plan.path, name=f"{plan.path.name}-dropping", title=f"{plan.path.title}, with droppers"
-    )
-    return replace(plan, path=path, droppers=droppers)
-
-
-def with_trace(plan: Plan, interval_s: float) -> Plan:
-    """A plan that traces its TCP connections; BadInputError where that is impossible."""
-    return replace(plan, settings=replace(plan.settings, trace_interval_s=interval_s))
 
 
 def place_name(plan: Plan, images: Images) -> str:

@@ -17,16 +17,9 @@ from farpath.errors import LabFailedError
 from farpath.flows.ping import Pings
 from farpath.flows.tc import QueueSample
 from farpath.path import Path
+from farpath.spec.protocol import SIDE_RTT_MS
+from farpath.tools.proc import CPU_COLUMNS
 
-#: Raw files: samples of the machine's counters, and pings of the side path.
-MACHINE_FILE = "machine.txt"
-LAG_FILE = "lag.out"
-#: The side path's RTT, and the time between its pings: ten round trips apart are each
-#: alone on it, and five a second cost nothing.
-SIDE_RTT_MS = 20.0
-SIDE_INTERVAL_S = 0.2
-#: Columns of a line of /proc/stat (show_stat in fs/proc/stat.c), in clock ticks.
-CPU_COLUMNS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 #: A bottleneck with so many frames waiting at both ends of a second was sending
 #: throughout, but for moments.
 BUSY_QUEUE_FRAMES = 20
@@ -59,26 +52,6 @@ EARLY_MS = 0.1
 RATE_POOR, RATE_FAILED = 0.98, 0.90
 #: Fewer such seconds than this say nothing of the rate.
 RATE_LEAST_SECONDS = 5
-
-
-def machine_counters(stat: str, softnet_stat: str) -> dict[str, Any]:
-    """The machine's counters in /proc/stat and /proc/net/softnet_stat.
-
-    ``cpus``: for each core its ticks by :data:`CPU_COLUMNS`. ``dropped``,
-    ``squeezed``: of the whole machine, second and third column of softnet_seq_show in
-    net/core/net-procfs.c.
-    """
-    cpus = {}
-    for line in stat.splitlines():
-        name, *ticks = line.split()
-        if name.startswith("cpu") and name != "cpu":
-            cpus[name] = [int(tick) for tick in ticks[: len(CPU_COLUMNS)]]
-    rows = [line.split() for line in softnet_stat.splitlines()]
-    return {
-        "cpus": cpus,
-        "dropped": sum(int(row[1], 16) for row in rows),
-        "squeezed": sum(int(row[2], 16) for row in rows),
-    }
 
 
 @dataclass(frozen=True)

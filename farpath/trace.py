@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from farpath.errors import BadInputError
-from farpath.schedule import Flow, Schedule
+from farpath.schedule import Flow
 from farpath.stack import IPERF3
 
 if TYPE_CHECKING:
@@ -28,32 +26,6 @@ MOST_SAMPLES = 2_500_000
 #: What tracers leave among a run's raw output ends so. Its samples are all in the table;
 #: compressed beside it they would take twice as much again.
 SUFFIX = ".trace"
-
-
-def check_interval(interval_s: float, schedule: Schedule) -> None:
-    """Raise BadInputError for an interval that no trace can have, or of too many samples.
-
-    Or of too few: a flow must see a tick between its first moment and its last.
-    """
-    low, high = INTERVAL_S_RANGE
-    steps = interval_s / TICK_S
-    if not low <= interval_s <= high or not math.isclose(steps, round(steps), rel_tol=1e-9):
-        raise BadInputError(
-            f"TRACE is {interval_s * 1e3:g} ms: it must be whole milliseconds, from "
-            f"{low * 1e3:g} ms to {high:g} s"
-        )
-    shortest_s = min(flow.stop_s - flow.start_s for flow in schedule.all_flows)
-    if interval_s > shortest_s / 2:
-        raise BadInputError(
-            f"TRACE is {interval_s:g} s, more than half of the {shortest_s:g} s that a flow lasts: "
-            "take a shorter TRACE or a longer REGION"
-        )
-    samples = sum(flow.stop_s - flow.start_s for flow in schedule.all_flows) / interval_s
-    if samples > MOST_SAMPLES:
-        raise BadInputError(
-            f"TRACE is {interval_s * 1e3:g} ms, {samples:,.0f} samples of this schedule's flows: "
-            f"at most {MOST_SAMPLES:,} are possible; take a longer TRACE or a shorter REGION"
-        )
 
 
 def interval_ns(interval_s: float) -> int:
@@ -88,19 +60,6 @@ def flows(plan: Plan) -> list[Flow]:
     if not plan.settings.trace_interval_s:
         return []
     return [flow for flow in plan.schedule.all_flows if plan.stack_of(flow).program == IPERF3]
-
-
-def check_trace(plan: Plan) -> None:
-    """Raise BadInputError for a plan whose trace would be of nothing or too large."""
-    if not plan.settings.trace_interval_s:
-        return
-    check_interval(plan.settings.trace_interval_s, plan.schedule)
-    if not flows(plan):
-        stacks = ", ".join(dict.fromkeys(flow.stack for flow in plan.schedule.all_flows))
-        raise BadInputError(
-            f"TRACE: no flow is of the kernel's TCP ({stacks}), and the kernel knows no other's "
-            "state: leave TRACE out, or add a flow to STACK"
-        )
 
 
 def hosts(plan: Plan) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from farpath.inputs import path_by_name
+from farpath.planning.path_files import path_by_name
 
 SHORT = dataclasses.replace(
     path_by_name("caltech"),

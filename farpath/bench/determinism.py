@@ -14,11 +14,11 @@ from typing import Any
 
 from farpath import record
 from farpath.bench.figure import Figure, Goal
-from farpath.inputs import path_by_name
 from farpath.lab import virtual
 from farpath.lab.images import Images, find_images
 from farpath.plan import Plan
-from farpath.run import make_plan
+from farpath.planning.path_files import path_by_name
+from farpath.planning.planner import make_plan
 from farpath.schedule import seven_regions
 
 REGION_S = 2.0

@@ -35,8 +35,9 @@ def _job(
     experiments: FilePath | None,
     out: FilePath | None,
 ) -> Job:
+    from farpath.base.project import EXPERIMENTS
     from farpath.conduct import Job
-    from farpath.experiment import EXPERIMENTS, load_experiment
+    from farpath.experiment import load_experiment
 
     asked = [name for name, given in (("quick", quick), ("cpu", cpu)) if given]
     if len(asked) + (which is not None) > 1:

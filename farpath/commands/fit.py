@@ -26,7 +26,7 @@ def fit(
     ),
 ) -> None:
     """Search for the path model that agrees best with what was published."""
-    from farpath.lab.images import PROJECT
+    from farpath.base.project import PROJECT
     from farpath.path_search import best_grid, in_the_lab, load_search, search_on, trials_grid
     from farpath.tables import render, rich_table
 

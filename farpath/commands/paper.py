@@ -112,8 +112,8 @@ def _sheets(
 ) -> Sequence[Sheet]:
     """The tables of a directory's records, as what these are, or of the study's figures."""
     from farpath.agreement import all_sheets, known_stacks
+    from farpath.base.project import PROJECT
     from farpath.experiment import load_experiment
-    from farpath.lab.images import PROJECT
     from farpath.record_set import load_set
     from farpath.site.view import shown_as
 
@@ -147,11 +147,12 @@ def say_warnings(sentences: Iterable[str]) -> None:
 
 
 def _companion_sheets(name: str, measures: FilePath | None) -> Sequence[Sheet]:
+    from farpath.base.project import EXPERIMENTS
     from farpath.companion.analyse import shipped_measures
     from farpath.companion.measure import read_measures
     from farpath.companion.report import titles_of
     from farpath.companion.table import sheets
-    from farpath.experiment import EXPERIMENTS, load_experiment
+    from farpath.experiment import load_experiment
 
     parts = load_experiment(name).parts
     known = shipped_measures() if measures is None else read_measures(measures)
@@ -223,9 +224,9 @@ def summary(
 
 def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> Campaign:
     """The campaign that is meant; what cannot be taken and what is mixed goes to stderr."""
+    from farpath.base.project import PROJECT
     from farpath.campaign import load_campaign, mixed, read_figures
     from farpath.companion.analyse import shipped_measures
-    from farpath.lab.images import PROJECT
 
     if records is None or records.is_file():
         if cpu_records is not None:

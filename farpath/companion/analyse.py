@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path as FilePath
 
+from farpath.base.project import EXPERIMENTS
 from farpath.companion import capped, dips, recovery, response, sharing, utilisation
 from farpath.companion.measure import MEASURES_FILE, Done, Measure, read_measures
-from farpath.experiment import EXPERIMENTS
 from farpath.made import State
 from farpath.record import load_record
 

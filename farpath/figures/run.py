@@ -18,7 +18,8 @@ from farpath.figures.style import FULL_IN, NORMAL, QUIET, RULE, TALL_IN, Style, 
 from farpath.figures.thin import extremes
 from farpath.labels import flow_label, stacks_label
 from farpath.metrics import per_second, smoothed_flows
-from farpath.plan import VIRTUAL_CLOCK, Plan
+from farpath.plan import Plan
+from farpath.spec.settings import VIRTUAL_CLOCK
 from farpath.trace_table import windows_mb
 
 if TYPE_CHECKING:

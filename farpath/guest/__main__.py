@@ -17,15 +17,16 @@ from farpath.guest.hosts import EndHosts
 from farpath.guest.network import Network
 from farpath.guest.tracers import TracerError
 from farpath.guest.traffic import Traffic, TrafficError
-from farpath.plan import (
+from farpath.plan import Plan
+from farpath.spec.protocol import (
     MODULES_DIR,
     PACKETDRILL_DIR,
     PLAN_FILE,
     RAW_DIR,
     READBACK_FILE,
-    Plan,
     event_line,
 )
+from farpath.tools import sysctl
 
 #: Pings of the idle path before any traffic.
 IDLE_PINGS = 5
@@ -104,7 +105,7 @@ def main() -> None:
             play(share, ground)
     except congestion.StackError as error:
         say("refused", what=f"STACK: {error}")
-    except system.SettingError as error:
+    except sysctl.SettingError as error:
         say("refused", what=f"SYSCTL: {error}")
     except (TrafficError, TracerError) as error:
         say("traffic-failed", what=str(error))

@@ -11,7 +11,8 @@ from pathlib import Path as FilePath
 from farpath.background import turns
 from farpath.flows import socat
 from farpath.guest.network import Network, network_namespace
-from farpath.plan import BACKGROUND, Plan
+from farpath.plan import Plan
+from farpath.spec.hosts import BACKGROUND
 
 Moments = list[tuple[float, Callable[[], None]]]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path as FilePath
 
 from farpath.guest.commands import CommandError, run
-from farpath.guest.system import read_setting, write_setting
 from farpath.stack import Stack
+from farpath.tools.sysctl import read_setting, write_setting
 
 AVAILABLE = "net.ipv4.tcp_available_congestion_control"
 ALLOWED = "net.ipv4.tcp_allowed_congestion_control"

@@ -16,8 +16,9 @@ from typing import Protocol
 from farpath.guest import congestion, system
 from farpath.guest.commands import run
 from farpath.guest.watch import MachineWatch
-from farpath.plan import IMAGES_DIR, SHARE
+from farpath.spec.protocol import IMAGES_DIR, SHARE
 from farpath.stack import Stack
+from farpath.tools import sysctl
 
 Sample = Callable[[float], None]
 
@@ -148,7 +149,7 @@ class OwnNamespaces:
 
     def kernel_wide(self, settings: Iterable[str]) -> list[str]:
         """Those that a network namespace of one's own lacks or cannot set."""
-        return [name for name in settings if not system.can_write_setting(name)]
+        return [name for name in settings if not sysctl.can_write_setting(name)]
 
     @contextmanager
     def whole_kernel(self) -> Iterator[None]:
@@ -187,8 +188,8 @@ def silence() -> None:
     without IPv6 and needs none of this.
     """
     for name in NO_IPV6:
-        if system.has_setting(name):
-            system.write_setting(name, "1")
+        if sysctl.has_setting(name):
+            sysctl.write_setting(name, "1")
 
 
 def _bind_in_place(link: FilePath) -> None:

@@ -11,8 +11,9 @@ from typing import IO
 
 from farpath.guest.ground import Ground
 from farpath.image import SEARCH_PATH
-from farpath.plan import IMAGES_DIR, Plan
+from farpath.plan import Plan
 from farpath.schedule import Flow
+from farpath.spec.protocol import IMAGES_DIR
 from farpath.stack import IMAGE
 
 #: Root file systems of end hosts in the shared directory: farpath's and a user's.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from farpath.plan import Plan
-from farpath.sender import SENDER
+from farpath.spec.hosts import SENDER
 from farpath.stack import UDTPERF
 
 #: Packets a delay line may hold: more than any set of windows puts on a path (100

@@ -13,14 +13,10 @@ from mininet.node import OVSBridge
 from farpath.guest import addresses
 from farpath.guest.commands import run, run_json
 from farpath.guest.ground import Ground, silence
-from farpath.guest.system import (
-    can_write_setting,
-    has_setting,
-    read_setting,
-    write_setting,
-)
 from farpath.guest.topology import topology_of
-from farpath.plan import BACKGROUND, Plan
+from farpath.plan import Plan
+from farpath.spec.hosts import BACKGROUND
+from farpath.tools.sysctl import can_write_setting, has_setting, read_setting, write_setting
 from farpath.window import buffer_of
 
 #: Work that a network card would do for the kernel: with any of it on, netem and

@@ -11,14 +11,9 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.guest import system
-from farpath.plan import PACKETDRILL_DIR, RAW_DIR, READBACK_FILE
+from farpath.spec.protocol import ORDERS, PACKETDRILL_DIR, RAW_DIR, READBACK_FILE, RUNNER, TIMES
+from farpath.tools import sysctl
 
-#: What is run and how, below PACKETDRILL_DIR.
-ORDERS = "orders.json"
-#: The kernel's way to run a script (tools/testing/selftests/net/packetdrill).
-RUNNER = "ksft_runner.sh"
-#: A library with a times(2) that the virtual clock can do.
-TIMES = "times.so"
 #: The default of kernels that are configured as usual.
 USUAL_CONGESTION_CONTROL = "cubic"
 
@@ -28,7 +23,7 @@ def play(share: FilePath, say: Callable[..., None]) -> None:
     system.mount_all()
     system.prepare_kernel()
     # The scripts ask for it in namespaces of their own, which may have what is the default
-    system.write_setting("net.ipv4.tcp_congestion_control", USUAL_CONGESTION_CONTROL)
+    sysctl.write_setting("net.ipv4.tcp_congestion_control", USUAL_CONGESTION_CONTROL)
     place = share / PACKETDRILL_DIR
     orders = json.loads((place / ORDERS).read_text())
     environment = {

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path as FilePath
 
 from farpath.guest.commands import run
+from farpath.tools.sysctl import write_setting
 
 #: Kernel file systems the tools expect, and memory where they write: the root
 #: itself is read-only and shared by every run.
@@ -28,37 +29,6 @@ TICK_NS = 1_000_000
 AFTER_TICK_NS = 20_000
 OVS_SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 OVS_RUN_DIR = "/run/openvswitch"
-
-
-class SettingError(RuntimeError):
-    """The kernel does not take a setting's value; the text names both."""
-
-
-def _setting(name: str) -> FilePath:
-    return FilePath("/proc/sys", *name.split("."))
-
-
-def has_setting(name: str) -> bool:
-    """Whether this network namespace has a sysctl (``net.ipv4.tcp_sack`` style)."""
-    return _setting(name).is_file()
-
-
-def can_write_setting(name: str) -> bool:
-    """Whether a sysctl can be set here: outside the first namespace some cannot."""
-    return has_setting(name) and os.access(_setting(name), os.W_OK)
-
-
-def write_setting(name: str, value: str) -> None:
-    """Set one sysctl of this network namespace; SettingError for what it cannot be."""
-    try:
-        _setting(name).write_text(value + "\n", encoding="ascii")
-    except OSError as error:
-        raise SettingError(f"the kernel does not take {name}={value} ({error.strerror})") from error
-
-
-def read_setting(name: str) -> str:
-    """The value of one sysctl, its fields separated by single blanks."""
-    return " ".join(_setting(name).read_text(encoding="ascii").split())
 
 
 def mount_all() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 from mininet.topo import Topo
 
 from farpath.layout import Layout, Port
-from farpath.pairs import DUMBBELL, PARKING_LOT
 from farpath.plan import Plan
+from farpath.spec.hosts import DUMBBELL, PARKING_LOT
 
 #: Where each topology's class is, called TOPOLOGY: what a plan names is looked up here,
 #: never imported as it is.

@@ -10,7 +10,8 @@ from pathlib import Path as FilePath
 
 from farpath import trace
 from farpath.guest.network import Network, network_namespace
-from farpath.plan import VIRTUAL_CLOCK, Plan
+from farpath.plan import Plan
+from farpath.spec.settings import VIRTUAL_CLOCK
 
 #: Without site, whose packages it needs none of: less to read the clock for.
 PROGRAM = (sys.executable, "-S", "-m", "farpath.guest.tracer")

@@ -10,13 +10,8 @@ from pathlib import Path as FilePath
 
 from farpath.flows import ping
 from farpath.guest.commands import run
-from farpath.selfwatch import (
-    LAG_FILE,
-    MACHINE_FILE,
-    SIDE_INTERVAL_S,
-    SIDE_RTT_MS,
-    machine_counters,
-)
+from farpath.spec.protocol import LAG_FILE, MACHINE_FILE, SIDE_INTERVAL_S, SIDE_RTT_MS
+from farpath.tools.proc import machine_counters
 
 #: The side path: a cable between two network namespaces of its own, each end a delay
 #: line of netem's, as on the path itself.

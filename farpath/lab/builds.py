@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 
+from farpath.base.project import PROJECT
 from farpath.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.lab import oci
-from farpath.lab.images import PROJECT
 
 #: Docker's usual images of whole distributions with their tools take one to three GB.
 LARGEST_IMAGE_BYTES = 10_000_000_000

@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.base.project import BUILD
 from farpath.errors import MachineLacksError
 from farpath.guest import congestion
 from farpath.lab import host_kernel, preflight, process
-from farpath.lab.images import BUILD, Images, manifest
+from farpath.lab.images import Images, manifest
 from farpath.lab.process import RawRun, Watch
-from farpath.plan import CODE_DIR, MODULES_DIR, Plan
+from farpath.plan import Plan
+from farpath.spec.protocol import CODE_DIR, MODULES_DIR
 from farpath.stack import Stack
 
 #: Real time alone: nothing stops a machine's clock.

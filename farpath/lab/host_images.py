@@ -14,12 +14,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path as FilePath
 from pathlib import PurePosixPath
 
+from farpath.base.project import BUILD
 from farpath.errors import BadInputError
 from farpath.image import SEARCH_PATH, HostImage
 from farpath.lab import elf, oci
 from farpath.lab.builds import linked, said_of, unpacked
-from farpath.lab.images import BUILD
-from farpath.plan import PINGER, Plan
+from farpath.plan import Plan
+from farpath.spec.hosts import PINGER
 from farpath.stack import IMAGE
 
 VARIABLE = "SENDER_IMAGE"

@@ -28,6 +28,7 @@ from farpath.places import write_text
 from farpath.plan import Plan
 from farpath.stack import Stack
 from farpath.stacks import catalogue
+from farpath.tools import sysctl
 
 #: Where the former state stands in the place for records.
 STATE_FILE = ".host-lab.json"
@@ -103,31 +104,31 @@ class KernelState:
         MachineLacksError for one that the kernel has not.
         """
         for name in settings:
-            if name not in CHANGED_SETTINGS and system.has_setting(name):
+            if name not in CHANGED_SETTINGS and sysctl.has_setting(name):
                 raise BadInputError(
                     f"SYSCTL: {name} is of the whole machine, and the host lab changes of these "
                     f"{', '.join(sorted(CHANGED_SETTINGS))} alone: leave it out, or take "
                     "LAB=virtual"
                 )
-            if not system.has_setting(name):
+            if not sysctl.has_setting(name):
                 raise MachineLacksError(
                     f"this kernel has no setting {name}, which the path needs: use a newer one"
                 )
-            self.settings.setdefault(name, system.read_setting(name))
+            self.settings.setdefault(name, sysctl.read_setting(name))
         self.save()
         for name, value in settings.items():
             try:
-                system.write_setting(name, value)
-            except system.SettingError as error:
+                sysctl.write_setting(name, value)
+            except sysctl.SettingError as error:
                 raise BadInputError(f"SYSCTL: {error}") from error
 
     def restore(self) -> list[str]:
         """Give everything back; returns what was done, one sentence each."""
         done = []
         for name, value in self.settings.items():
-            if name == congestion.ALLOWED or not system.has_setting(name):
+            if name == congestion.ALLOWED or not sysctl.has_setting(name):
                 continue
-            if system.read_setting(name) != value:
+            if sysctl.read_setting(name) != value:
                 _give_back(name, value)
                 done.append(f"{name} is {value} again")
         for module in self.modules:
@@ -140,9 +141,9 @@ class KernelState:
     def _restore_allowed(self) -> list[str]:
         """Those congestion controls that were allowed, as far as they are still there."""
         former = self.settings.get(congestion.ALLOWED, "").split()
-        available = system.read_setting(congestion.AVAILABLE).split()
+        available = sysctl.read_setting(congestion.AVAILABLE).split()
         value = " ".join(name for name in former if name in available)
-        if not value or set(system.read_setting(congestion.ALLOWED).split()) == set(value.split()):
+        if not value or set(sysctl.read_setting(congestion.ALLOWED).split()) == set(value.split()):
             return []
         _give_back(congestion.ALLOWED, value)
         return [f"{congestion.ALLOWED} is {value} again"]
@@ -150,8 +151,8 @@ class KernelState:
 
 def _give_back(name: str, value: str) -> None:
     try:
-        system.write_setting(name, value)
-    except system.SettingError as error:
+        sysctl.write_setting(name, value)
+    except sysctl.SettingError as error:
         raise BadInputError(f"{error}: restore it by hand with sysctl") from error
 
 
@@ -280,7 +281,7 @@ def load_modules(plan: Plan, modules: FilePath, state: KernelState) -> None:
             continue
         if (
             not stack.module
-            and stack.congestion in system.read_setting(congestion.AVAILABLE).split()
+            and stack.congestion in sysctl.read_setting(congestion.AVAILABLE).split()
         ):
             continue
         state.modules.append(module)

@@ -10,13 +10,11 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
+from farpath.base.project import BUILD
 from farpath.errors import MachineLacksError
 from farpath.image import HostImage
 from farpath.stack import Stack
 
-#: The project's own folder; its ``build`` holds links to what was built.
-PROJECT = FilePath(__file__).resolve().parents[2]
-BUILD = PROJECT / "build"
 #: Congestion controls whose option is not called as they are.
 OPTIONS = {"highspeed": "HSTCP"}
 REMEDY = "run 'make setup' in the project's folder"

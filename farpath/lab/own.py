@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
 
+from farpath.base.project import BUILD, PROJECT
 from farpath.errors import BadInputError
 from farpath.lab import elf, oci
 from farpath.lab.builds import built, linked, said_of, unpacked
-from farpath.lab.images import BUILD, PROJECT
 from farpath.stack import IMAGE, IPERF3, Stack
 from farpath.stacks import Parameter, catalogue, checked_parameters, label_of, split_text
 

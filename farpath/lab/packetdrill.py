@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.base.project import PROJECT
 from farpath.errors import BadInputError, MachineLacksError
-from farpath.guest.packetdrill import ORDERS, RUNNER, TIMES
 from farpath.lab import elf, machine, process, virtual
-from farpath.lab.images import PROJECT, Images
+from farpath.lab.images import Images
 from farpath.lab.watchdog import VirtualClock
-from farpath.plan import PACKETDRILL_DIR
+from farpath.spec.protocol import ORDERS, PACKETDRILL_DIR, RUNNER, TIMES
 
 TOOL = "packetdrill"
 TIMES_SOURCE = PROJECT / "images" / "packetdrill" / "times.c"

@@ -20,7 +20,7 @@ from farpath.lab.host_kernel import (
     TRACE_MODULES,
 )
 from farpath.lab.images import OPTIONS, find_images
-from farpath.plan import HOST, Settings
+from farpath.spec.settings import HOST, Settings
 from farpath.stack import Stack
 
 OK, POOR, MISSING = "ok", "poor", "missing"

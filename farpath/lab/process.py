@@ -14,24 +14,25 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.base.project import PROJECT
 from farpath.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.lab import machine
 from farpath.lab.console import Console, verdict
-from farpath.lab.images import PROJECT, Images
+from farpath.lab.images import Images
 from farpath.lab.watchdog import LOOK_S, Hang, Patience, VirtualClock, Watchdog
 from farpath.leftovers import held
 from farpath.places import open_regular
-from farpath.plan import (
+from farpath.plan import Plan
+from farpath.spec.protocol import (
     CODE_DIR,
     IMAGES_DIR,
     MODULES_DIR,
     PLAN_FILE,
     RAW_DIR,
     READBACK_FILE,
-    VIRTUAL,
-    Plan,
     parse_event,
 )
+from farpath.spec.settings import VIRTUAL
 from farpath.stack import IMAGE
 
 #: Real seconds between two words to who watches, of a guest that works and says nothing.

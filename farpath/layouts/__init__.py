@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from farpath.layout import Layout
 from farpath.layouts.dumbbell import dumbbell
 from farpath.layouts.parking_lot import parking_lot
-from farpath.pairs import DUMBBELL, PARKING_LOT
 from farpath.plan import Plan
+from farpath.spec.hosts import DUMBBELL, PARKING_LOT
 
 LAYOUTS: Mapping[str, Callable[[Plan], Layout]] = {
     DUMBBELL: dumbbell,

@@ -7,7 +7,7 @@ from farpath.guest.links import Delay, card_of
 from farpath.layout import Layout, Wiring
 from farpath.layouts.parts import bottleneck, delay_back, delay_there, sending_site
 from farpath.plan import Plan
-from farpath.sender import RECEIVER, Sender
+from farpath.spec.hosts import RECEIVER, Sender
 
 #: Where a picture has the first switch of the path; hosts and switches before it lie left.
 _NEAR = 3.0

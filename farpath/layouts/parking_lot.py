@@ -9,7 +9,7 @@ from farpath.guest.links import card_of
 from farpath.layout import Layout, Wiring
 from farpath.layouts.parts import bottleneck, delay_back, delay_there, sending_site
 from farpath.plan import Plan
-from farpath.sender import RECEIVER, SENDER, numbered
+from farpath.spec.hosts import RECEIVER, SENDER, numbered
 
 #: Where a picture has the first switch of the row, and the rows below it.
 _FIRST = 2.0

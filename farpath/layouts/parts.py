@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from farpath.guest.links import Bottleneck, Delay, Sources, card_of, lateness_s
 from farpath.layout import Wiring
-from farpath.plan import BACKGROUND, PINGER, Plan
-from farpath.sender import SENDER
+from farpath.plan import Plan
+from farpath.spec.hosts import BACKGROUND, PINGER, SENDER
 
 
 def delay_there(plan: Plan, seed: int) -> Delay:

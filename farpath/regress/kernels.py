@@ -8,9 +8,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path as FilePath
 
+from farpath.base.project import PROJECT
 from farpath.errors import BadInputError
 from farpath.lab.builds import built
-from farpath.lab.images import PROJECT, Images, find_images, manifest
+from farpath.lab.images import Images, find_images, manifest
 
 BUILD_SCRIPT = PROJECT / "images" / "kernel" / "build"
 MODULES_SCRIPT = PROJECT / "images" / "kernel" / "modules"

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 
 import yaml
 
-from farpath.experiment import EXPERIMENTS
+from farpath.base.project import EXPERIMENTS
 from farpath.record import load_record
 from tests.campaign.conftest import HANG_S, NAME, Campaign, Story
 

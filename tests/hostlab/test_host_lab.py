@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from farpath import selfwatch
-from farpath.lab.images import PROJECT
+from farpath.base.project import PROJECT
 from farpath.metrics import Summary, summarise
 from farpath.qemu import Machine
 from farpath.record import Record, load_record

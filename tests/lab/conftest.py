@@ -10,12 +10,14 @@ import pytest
 
 import farpath.run as running
 from farpath import schedule
+from farpath.base.project import BUILD
 from farpath.eras import era_by_text
-from farpath.lab.images import BUILD, find_images
+from farpath.lab.images import find_images
 from farpath.path import Path
 from farpath.plan import Plan
+from farpath.planning.planner import make_plan
 from farpath.record import Record, load_record
-from farpath.run import make_plan, run
+from farpath.run import run
 from tests.paths import LONG
 
 RunPlan = Callable[[Plan], Record]

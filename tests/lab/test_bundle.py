@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from farpath.lab.images import PROJECT
+from farpath.base.project import PROJECT
 
 USER = 1000
 #: Five virtual seconds

@@ -9,8 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path as FilePath
 
 from farpath.plan import Plan
+from farpath.planning.planner import make_plan
 from farpath.record import load_record
-from farpath.run import make_plan, run
+from farpath.run import run
 from farpath.schedule import seven_regions
 from tests.paths import SHORT
 

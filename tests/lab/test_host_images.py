@@ -15,9 +15,10 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath import run as running
+from farpath.base.project import BUILD
 from farpath.errors import BadInputError, LabFailedError
 from farpath.lab.host_images import host_images
-from farpath.lab.images import BUILD, find_images
+from farpath.lab.images import find_images
 from farpath.lab.own import own_stack
 from farpath.plan import Plan
 from tests.paths import SHORT

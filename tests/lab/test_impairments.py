@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from farpath.dropper import parse_droppers
 from farpath.errors import BadInputError, CheckFailedError
 from farpath.inputs import resolve_path
 from farpath.plan import Plan
+from farpath.planning.droppers import parse_droppers
+from farpath.planning.planner import with_trace
 from farpath.record import Record
-from farpath.run import with_trace
 from tests.lab.conftest import RunPlan, single_flow
 
 #: Its window fits into path and buffer: nothing is lost that no dropper takes.

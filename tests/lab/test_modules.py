@@ -8,8 +8,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.project import PROJECT
 from farpath.lab import process, virtual
-from farpath.lab.images import PROJECT, Images, find_images
+from farpath.lab.images import Images, find_images
 from farpath.plan import Plan
 from farpath.stacks import OURS, catalogue
 

@@ -14,13 +14,14 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.project import PROJECT
 from farpath.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.lab import virtual
-from farpath.lab.images import PROJECT, find_images
+from farpath.lab.images import find_images
 from farpath.lab.own import own_stack
 from farpath.lab.watchdog import Patience
 from farpath.plan import Plan
-from farpath.run import make_plan
+from farpath.planning.planner import make_plan
 from farpath.schedule import Flow, Schedule
 from farpath.stack import Stack
 from tests.paths import SHORT

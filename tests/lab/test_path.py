@@ -10,9 +10,10 @@ import pytest
 
 from farpath.errors import CheckFailedError, LabFailedError
 from farpath.flows import tc
-from farpath.inputs import path_by_name, resolve_path
+from farpath.inputs import resolve_path
+from farpath.planning.path_files import path_by_name
+from farpath.planning.planner import make_plan
 from farpath.record import Record
-from farpath.run import make_plan
 from farpath.schedule import seven_regions
 from tests.paths import SHORT
 

@@ -9,11 +9,12 @@ import pandas as pd
 import pytest
 
 from farpath.asked import Asked
-from farpath.dropper import parse_droppers
-from farpath.inputs import path_by_name, resolve_path
+from farpath.inputs import resolve_path
 from farpath.plan import Plan
+from farpath.planning.droppers import parse_droppers
+from farpath.planning.path_files import path_by_name
+from farpath.planning.planner import make_plan, with_droppers, with_trace
 from farpath.record import Record, fingerprint
-from farpath.run import make_plan, with_droppers, with_trace
 from farpath.schedule import joining, seven_regions
 from tests.lab.conftest import RunPlan, single_flow, together
 from tests.paths import SHORT

@@ -11,11 +11,11 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.project import BUILD
 from farpath.companion.measure import MEASURES_FILE
 from farpath.experiment import PAPER
-from farpath.inputs import path_by_name
-from farpath.lab.images import BUILD
 from farpath.made import records_in, shipped_records
+from farpath.planning.path_files import path_by_name
 from tests.unit.campaigns import LABELS, write_seven_regions
 from tests.unit.companion_runs import ship_runs
 

@@ -8,13 +8,13 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.campaign import Campaign, Run, campaign_of
-from farpath.inputs import path_by_name
 from farpath.metrics import RegionSummary, Summary
 from farpath.paper import paper_names
 from farpath.path import Path
+from farpath.planning.path_files import path_by_name
+from farpath.planning.planner import make_plan
 from farpath.published import all_published
 from farpath.record import Record, Samples, typed_frame, write_record
-from farpath.run import make_plan
 from farpath.schedule import seven_regions
 from farpath.stacks import catalogue
 

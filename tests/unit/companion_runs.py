@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path as FilePath
 
+from farpath.base.project import EXPERIMENTS
 from farpath.companion.analyse import ANALYSES
-from farpath.experiment import EXPERIMENTS, FILE, OWN_PATHS, QUICK, WantedRun, load_experiment
+from farpath.experiment import FILE, OWN_PATHS, QUICK, WantedRun, load_experiment
 from farpath.made import shipped_records
 from farpath.plan import Plan
 from farpath.record import Record, Samples, typed_frame, write_record

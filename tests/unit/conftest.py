@@ -13,8 +13,8 @@ import pytest
 
 from farpath import cli
 from farpath.plan import Plan
+from farpath.planning.planner import make_plan
 from farpath.record import Record, Samples, samples_from_raw, write_record
-from farpath.run import make_plan
 from farpath.schedule import Flow, Schedule
 from tests.paths import LONG
 

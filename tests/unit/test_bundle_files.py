@@ -10,9 +10,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.project import PROJECT
 from farpath.errors import MachineLacksError
 from farpath.lab.builds import built
-from farpath.lab.images import PROJECT
 
 FILES = PROJECT / "images" / "bundle"
 LOADER = FilePath("/lib64/ld-linux-x86-64.so.2")

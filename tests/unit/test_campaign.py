@@ -21,7 +21,7 @@ from farpath.campaign import (
     write_figures,
 )
 from farpath.errors import BadInputError, MachineLacksError
-from farpath.inputs import path_by_name
+from farpath.planning.path_files import path_by_name
 from tests.unit.campaigns import (
     changed,
     published_campaign,

@@ -19,10 +19,10 @@ from farpath.checks import (
     check_windows,
 )
 from farpath.errors import CheckFailedError, LabFailedError
-from farpath.inputs import path_by_name
 from farpath.plan import Plan
+from farpath.planning.path_files import path_by_name
+from farpath.planning.planner import make_plan
 from farpath.record import Samples
-from farpath.run import make_plan
 from farpath.schedule import seven_regions
 
 PATH = path_by_name("cern")

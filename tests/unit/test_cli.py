@@ -16,8 +16,8 @@ from farpath.errors import CheckFailedError, LabFailedError
 from farpath.lab import images, preflight
 from farpath.lab.host_kernel import LAB_MODULES
 from farpath.leftovers import GUEST, SHARE
-from farpath.plan import CODE_DIR
 from farpath.record import Record
+from farpath.spec.protocol import CODE_DIR
 from tests.unit.conftest import Farpath
 
 PROJECT = FilePath(__file__).parents[2]

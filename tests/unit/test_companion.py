@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 
+from farpath.base.project import EXPERIMENTS
 from farpath.campaign import Campaign
 from farpath.claims import FAILS, HOLDS, UNDECIDED, judge_all
 from farpath.companion import capped, dips, flow, recovery, response, sharing, utilisation
@@ -18,7 +19,7 @@ from farpath.companion.measure import Done, Measure, one_of, read_measures, writ
 from farpath.companion.report import report_of, write_report
 from farpath.companion.table import sheets
 from farpath.errors import BadInputError
-from farpath.experiment import EXPERIMENTS, QUICK, WHOLE, load_experiment
+from farpath.experiment import QUICK, WHOLE, load_experiment
 from farpath.figures.companion import figures
 from farpath.made import State
 from farpath.published import published_measures

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from farpath.experiment import EXPERIMENTS
+from farpath.base.project import EXPERIMENTS
 from farpath.record import RECORD_FILE
 
 from .conftest import Farpath

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from farpath.asked import Asked
 from farpath.checks import check_droppers
-from farpath.dropper import Dropper, horizon_packets, parse_droppers
+from farpath.dropper import Dropper
 from farpath.errors import BadInputError, CheckFailedError
 from farpath.flows import nft
 from farpath.plan import Plan
-from farpath.run import with_droppers
+from farpath.planning.droppers import parse_droppers
+from farpath.planning.planner import with_droppers
+from farpath.spec.dropping import horizon_packets
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from farpath.era import MODERN
 from farpath.eras import era_by_text, features
 from farpath.errors import BadInputError
 from farpath.guest.links import Card, card_of
-from farpath.inputs import path_by_name
 from farpath.listing import all_eras, eras_markdown
 from farpath.plan import Plan
-from farpath.run import make_plan
+from farpath.planning.path_files import path_by_name
+from farpath.planning.planner import make_plan
 from farpath.schedule import seven_regions
 
 DOCUMENT = FilePath(__file__).parents[2] / "docs" / "eras.md"

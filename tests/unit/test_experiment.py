@@ -8,7 +8,7 @@ import pytest
 
 from farpath.errors import BadInputError
 from farpath.experiment import FILE, SETS, experiment_names, load_experiment
-from farpath.inputs import load_path, named_paths
+from farpath.planning.path_files import load_path, named_paths
 from farpath.published import PUBLISHED_PATH
 
 GOOD = """\

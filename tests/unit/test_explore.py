@@ -10,8 +10,8 @@ import pytest
 from farpath import attempt, explore
 from farpath.errors import BadInputError, LabFailedError
 from farpath.explore import PLOTLY, Choice, Explorer
-from farpath.inputs import path_by_name
 from farpath.plan import Plan
+from farpath.planning.path_files import path_by_name
 from farpath.record import RECORD_FILE
 from farpath.render import PLOTLY_CONFIG
 from farpath.run import Outcome

@@ -11,12 +11,14 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.errors import BadInputError, MachineLacksError
-from farpath.inputs import path_by_name
 from farpath.lab import host, preflight
 from farpath.lab.own import own_stack
-from farpath.plan import HOST, Plan
-from farpath.run import make_plan, place_name
+from farpath.plan import Plan
+from farpath.planning.path_files import path_by_name
+from farpath.planning.planner import make_plan
+from farpath.run import place_name
 from farpath.schedule import seven_regions
+from farpath.spec.settings import HOST
 
 
 def host_plan(stack: str = "htcp") -> Plan:

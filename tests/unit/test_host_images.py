@@ -12,11 +12,11 @@ import pytest
 
 from farpath.errors import BadInputError
 from farpath.image import HostImage
-from farpath.inputs import path_by_name
 from farpath.lab import builds, elf, host_images, oci
 from farpath.lab.host_images import places_by_host, programs_by_host, resolved
 from farpath.plan import Plan
-from farpath.run import make_plan
+from farpath.planning.path_files import path_by_name
+from farpath.planning.planner import make_plan
 from farpath.schedule import seven_regions
 from farpath.stack import IMAGE, Stack
 

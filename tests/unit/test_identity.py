@@ -12,13 +12,14 @@ import pytest
 from farpath import identity
 from farpath.background import Background
 from farpath.identity import options, source_identity, source_of, wanted_on_host
-from farpath.inputs import path_by_name
 from farpath.lab.host import HostImages
 from farpath.lab.images import Images
-from farpath.plan import HOST, Plan
+from farpath.plan import Plan
+from farpath.planning.path_files import path_by_name
+from farpath.planning.planner import make_plan
 from farpath.record import Record
-from farpath.run import make_plan
 from farpath.schedule import seven_regions
+from farpath.spec.settings import HOST
 
 CONFIG = """\
 #

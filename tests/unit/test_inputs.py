@@ -14,10 +14,11 @@ from farpath import inputs, path
 from farpath.asked import Asked
 from farpath.errors import BadInputError
 from farpath.path import Path
+from farpath.planning import path_files, stack_texts
 
 
 def test_the_three_paths_of_the_study_are_named() -> None:
-    assert set(inputs.named_paths()) >= {"cern", "ufl", "caltech"}
+    assert set(path_files.named_paths()) >= {"cern", "ufl", "caltech"}
 
 
 @pytest.mark.parametrize(
@@ -27,21 +28,21 @@ def test_the_three_paths_of_the_study_are_named() -> None:
 def test_a_studied_path_lies_within_its_published_figures(
     name: str, rtt_ms: float, low_bps: float, high_bps: float
 ) -> None:
-    found = inputs.path_by_name(name)
+    found = path_files.path_by_name(name)
     assert found.rtt_ms == rtt_ms
     assert low_bps <= found.rate_bps <= high_bps
 
 
-@pytest.mark.parametrize("name", inputs.named_paths())
+@pytest.mark.parametrize("name", path_files.named_paths())
 def test_every_named_path_loads_and_says_where_each_value_is_from(name: str) -> None:
-    found = inputs.path_by_name(name)
+    found = path_files.path_by_name(name)
     assert found.name == name
-    assert all(found.sources[field].endswith(".") for field in inputs.NUMERIC_FIELDS)
+    assert all(found.sources[field].endswith(".") for field in path_files.NUMERIC_FIELDS)
 
 
 def test_an_unknown_name_lists_the_names_and_suggests_one() -> None:
     with pytest.raises(BadInputError, match=r"one of caltech, cern, .*ufl.*; did you mean cern"):
-        inputs.path_by_name("cren")
+        path_files.path_by_name("cren")
 
 
 @pytest.mark.parametrize(
@@ -68,19 +69,19 @@ def test_an_unknown_name_lists_the_names_and_suggests_one() -> None:
 def test_a_faulty_path_file_is_refused_by_file_and_field(
     tmp_path: FilePath, old: str, new: str, complaint: str
 ) -> None:
-    text = inputs.named_paths()["cern"].read_text()
+    text = path_files.named_paths()["cern"].read_text()
     assert old in text
     file = tmp_path / "cern.toml"
     file.write_text(text.replace(old, new))
     with pytest.raises(BadInputError, match=complaint) as caught:
-        inputs.load_path(file)
+        path_files.load_path(file)
     assert str(file) in caught.value.message
     assert "\n" not in caught.value.message
 
 
 def test_a_missing_path_file_is_refused(tmp_path: FilePath) -> None:
     with pytest.raises(BadInputError, match="No such file"):
-        inputs.load_path(tmp_path / "none.toml")
+        path_files.load_path(tmp_path / "none.toml")
 
 
 def test_without_anything_given_the_path_is_cern() -> None:
@@ -101,7 +102,9 @@ def test_another_rtt_takes_stated_defaults() -> None:
     assert found.rate_bps == 450_000_000
     assert found.buffer_bytes == 2_812_500  # 450 Mbit/s x 50 ms
     assert (found.loss, found.mtu_bytes, found.window_bytes) == (0.0, 1500, 16_777_216)
-    assert all(origins[field].startswith(("default", "given")) for field in inputs.NUMERIC_FIELDS)
+    assert all(
+        origins[field].startswith(("default", "given")) for field in path_files.NUMERIC_FIELDS
+    )
     assert dict(found.sources) == origins
 
 
@@ -138,7 +141,7 @@ def test_a_value_given_as_it_is_keeps_the_name() -> None:
 
 
 def test_other_traffic_stays_as_large_a_part_of_another_rate() -> None:
-    whole = inputs.path_by_name("cern")
+    whole = path_files.path_by_name("cern")
     found, origins = inputs.resolve_path(name="cern", rate="62.2Mbit")
     assert whole.background is not None
     assert found.background is not None
@@ -178,7 +181,7 @@ def test_every_rtt_rate_and_mtu_allowed_give_a_valid_path(
 
 
 @given(
-    field=st.sampled_from(inputs.NUMERIC_FIELDS),
+    field=st.sampled_from(path_files.NUMERIC_FIELDS),
     value=st.one_of(st.just(float("nan")), st.just(float("inf")), st.floats(max_value=-1e-9)),
 )
 def test_no_path_has_a_negative_infinite_or_undefined_value(field: str, value: float) -> None:
@@ -250,11 +253,11 @@ def test_a_setting_that_the_hosts_era_needs_otherwise_is_refused() -> None:
 
 
 def test_a_path_file_with_jitter_says_where_it_is_from(tmp_path: FilePath) -> None:
-    text = inputs.named_paths()["cern"].read_text()
+    text = path_files.named_paths()["cern"].read_text()
     file = tmp_path / "cern.toml"
     file.write_text(text.replace("rtt_ms = 164\n", "rtt_ms = 164\njitter_ms = 1.0\n"))
     with pytest.raises(BadInputError, match=r"sources\.jitter_ms: missing"):
-        inputs.load_path(file)
+        path_files.load_path(file)
 
 
 @pytest.mark.parametrize(
@@ -268,10 +271,10 @@ def test_a_path_file_with_jitter_says_where_it_is_from(tmp_path: FilePath) -> No
     ],
 )
 def test_stacks_are_named_one_for_each_flow(text: str, stacks: tuple[str, ...]) -> None:
-    assert inputs.parse_stacks(text) == stacks
+    assert stack_texts.parse_stacks(text) == stacks
 
 
 @pytest.mark.parametrize("text", ["", "htcp+", "0xreno", "101xreno", "60xreno+60xhtcp"])
 def test_flows_without_a_stack_or_too_many_are_refused(text: str) -> None:
     with pytest.raises(BadInputError, match="STACK is"):
-        inputs.parse_stacks(text)
+        stack_texts.parse_stacks(text)

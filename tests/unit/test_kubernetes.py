@@ -8,7 +8,8 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from farpath.experiment import EXPERIMENTS, FILE, OWN_PATHS, load_experiment
+from farpath.base.project import EXPERIMENTS
+from farpath.experiment import FILE, OWN_PATHS, load_experiment
 
 MANIFEST = EXPERIMENTS / "kubernetes" / "job.yaml"
 

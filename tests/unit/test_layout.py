@@ -16,8 +16,8 @@ from farpath.figures import topology as pictures
 from farpath.guest.links import Bottleneck, Delay
 from farpath.layout import Layout, Link
 from farpath.layouts import LAYOUTS, lay_out
-from farpath.pairs import TOPOLOGIES
 from farpath.plan import Plan
+from farpath.spec.hosts import TOPOLOGIES
 from tests.unit.conftest import Farpath
 
 

@@ -16,7 +16,7 @@ from farpath import leftovers
 from farpath.errors import BadInputError, MachineLacksError
 from farpath.lab import clean as cleaning
 from farpath.lab import host_kernel
-from farpath.plan import CODE_DIR
+from farpath.spec.protocol import CODE_DIR
 
 #: A maker of a record that is killed while it works.
 MAKER = """

@@ -30,7 +30,7 @@ from farpath.path import (
     RATE_BPS_RANGE,
     RTT_MS_RANGE,
 )
-from farpath.run import make_plan
+from farpath.planning.planner import make_plan
 from farpath.schedule import seven_regions
 from tests.paths import LONG
 

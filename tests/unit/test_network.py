@@ -15,12 +15,15 @@ from farpath import network, pairs, sender, window
 from farpath.asked import Asked
 from farpath.errors import BadInputError
 from farpath.identity import _asked
-from farpath.inputs import path_by_name, resolve_path
+from farpath.inputs import resolve_path
 from farpath.memory import GUEST_BASE_BYTES, GUEST_BYTES_PER_WINDOW_BYTE
 from farpath.network import resolve_network, ways
-from farpath.plan import Plan, Settings
+from farpath.plan import Plan
+from farpath.planning.path_files import path_by_name
+from farpath.planning.senders import parse_senders
 from farpath.published import published_beside
-from farpath.sender import Sender, parse_senders
+from farpath.spec.hosts import Sender
+from farpath.spec.settings import Settings
 from farpath.window import offered_window_bytes, receive_buffer_bytes, window_of
 
 PATH, _ = resolve_path(rtt="117ms", rate="622Mbit", mtu="9000")

@@ -10,12 +10,12 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.project import PROJECT
 from farpath.campaign import campaign_of, read_figures, write_figures
 from farpath.commands.paper import SUMMARY_FILE
 from farpath.companion.measure import Measure, write_measures
 from farpath.companion.sharing import RATIO, RTT_BIAS
 from farpath.lab import images
-from farpath.lab.images import PROJECT
 from tests.unit.campaigns import (
     published_campaign,
     run_of,

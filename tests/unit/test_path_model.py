@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from farpath.base.project import PROJECT
 from farpath.campaign import Run
 from farpath.errors import BadInputError, LabFailedError, MachineLacksError
-from farpath.inputs import path_by_name
-from farpath.lab.images import PROJECT
 from farpath.metrics import Summary
 from farpath.path_model import (
     PathModel,
@@ -32,6 +31,7 @@ from farpath.path_search import (
     search_on,
     trials_grid,
 )
+from farpath.planning.path_files import path_by_name
 from farpath.published import Published, published
 from tests.unit.campaigns import run_of, summary_of
 

@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 from farpath.eras import era_by_text
 from farpath.errors import BadInputError
 from farpath.image import HostImage
-from farpath.inputs import path_by_name, resolve_path
-from farpath.plan import EVENT_MARK, Plan, Settings, event_line, parse_event
-from farpath.run import make_plan
+from farpath.inputs import resolve_path
+from farpath.plan import Plan
+from farpath.planning.path_files import path_by_name
+from farpath.planning.planner import make_plan
 from farpath.schedule import seven_regions
+from farpath.spec.protocol import EVENT_MARK, event_line, parse_event
+from farpath.spec.settings import Settings
 from farpath.stacks import catalogue
 
 IMAGES = {"receiver": HostImage("mine", "sha256:00", "0" * 16, ("A=b=c",), "/srv")}

@@ -7,8 +7,8 @@ import pytest
 from farpath.asked import Asked
 from farpath.end_host_sysctls import check_setting, why_without_effect
 from farpath.errors import BadInputError
-from farpath.inputs import load_path, named_paths
 from farpath.plan_warnings import plan_warnings
+from farpath.planning.path_files import load_path, named_paths
 
 
 def test_a_stack_that_needs_marks_is_warned_that_the_bottleneck_marks_nothing() -> None:

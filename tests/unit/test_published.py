@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.inputs import path_by_name
+from farpath.planning.path_files import path_by_name
 from farpath.published import all_published, claims, published, published_paths
 from farpath.stacks import catalogue
 

@@ -7,8 +7,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.project import PROJECT
 from farpath.identity import DECIDING_CODE, code_identity
-from farpath.lab.images import PROJECT
 
 
 @pytest.fixture

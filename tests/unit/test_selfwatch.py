@@ -15,16 +15,16 @@ from farpath.flows.ping import Pings, Reply
 from farpath.flows.tc import QueueSample
 from farpath.inputs import resolve_path
 from farpath.selfwatch import (
-    SIDE_RTT_MS,
     MachineSample,
     MachineSummary,
     full_rtt_ms,
     judge,
-    machine_counters,
     parse_samples,
     rate_part,
     summarise_machine,
 )
+from farpath.spec.protocol import SIDE_RTT_MS
+from farpath.tools.proc import machine_counters
 
 #: 10 Mbit/s, 40 ms, a buffer of 151400 bytes: a full one adds 121 ms.
 PATH, _ = resolve_path(rtt="40ms", rate="10Mbit")

@@ -11,9 +11,9 @@ import pytest
 
 from farpath import stacks
 from farpath.errors import BadInputError
-from farpath.inputs import path_by_name
+from farpath.planning.path_files import path_by_name
+from farpath.planning.planner import make_plan
 from farpath.published import all_published
-from farpath.run import make_plan
 from farpath.schedule import Flow, Schedule
 from farpath.stack import UDTPERF
 from farpath.stacks import (

@@ -21,10 +21,11 @@ from farpath.flows import sockdiag, tcpinfo
 from farpath.flows.sockdiag import Answer
 from farpath.guest.tracer import CARRIES_DATA_BYTES, Tracer
 from farpath.page import curves
-from farpath.plan import Plan, Settings
+from farpath.plan import Plan
+from farpath.planning.planner import make_plan, with_trace
 from farpath.record import Record, Samples, load_record, write_record
-from farpath.run import make_plan, with_trace
 from farpath.schedule import joining, together
+from farpath.spec.settings import Settings
 from farpath.trace import Orders
 from tests.paths import LONG
 

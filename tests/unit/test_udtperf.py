@@ -10,9 +10,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.project import PROJECT
 from farpath.errors import LabFailedError
 from farpath.flows import iperf3
-from farpath.lab.images import PROJECT
 
 SOURCES = PROJECT / "images" / "udtperf"
 #: What a sender and a receiver printed in the lab: 4 s of UDT version 2 over the path

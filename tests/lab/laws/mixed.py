@@ -9,8 +9,8 @@ import pandas as pd
 from farpath.eras import era_by_text
 from farpath.path import Path
 from farpath.plan import Plan
+from farpath.planning.planner import make_plan
 from farpath.record import Record
-from farpath.run import make_plan
 from farpath.schedule import Flow, Schedule
 
 from .responses import PAYLOAD_BYTES

@@ -1,16 +1,48 @@
-"""Pairs: which hosts of a topology send to which, and the flows between them.
+"""Hosts: the end hosts of a topology, who sends to whom, and the flows between them.
 
-Pure. The first pair's hosts are ``sender`` and ``receiver``.
+Pure, shared by host and guest. The first sender has the path's RTT and MTU; further ones
+share its bottleneck from farther away or with smaller packets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from farpath.errors import BadInputError
 from farpath.schedule import Flow, Schedule
-from farpath.sender import RECEIVER, SENDER, Sender, numbered
+
+#: The host that every topology has beside those that flows name.
+PINGER = "pinger"
+#: The one that sends a path's background traffic; it runs no container.
+BACKGROUND = "background"
+#: The first sender and its receiver; the k-th further one of either has ``k + 1`` behind it.
+SENDER, RECEIVER = "sender", "receiver"
+
+
+@dataclass(frozen=True)
+class Sender:
+    """A host that sends through a path's bottleneck from ``rtt_ms`` away, whole path counted.
+
+    ``mtu_bytes``: the largest IP packet that it sends and takes.
+    """
+
+    name: str
+    rtt_ms: float
+    mtu_bytes: int
+
+    def __str__(self) -> str:
+        return f"rtt={self.rtt_ms:g}ms,mtu={self.mtu_bytes}"
+
+
+def numbered(kind: str, number: int) -> str:
+    """The name of the ``number``-th host of a kind.
+
+    >>> numbered(SENDER, 1), numbered(SENDER, 2)
+    ('sender', 'sender2')
+    """
+    return kind if number == 1 else f"{kind}{number}"
+
 
 DUMBBELL, PARKING_LOT = "dumbbell", "parking-lot"
 TOPOLOGIES = (DUMBBELL, PARKING_LOT)
@@ -19,7 +51,6 @@ BOTTLENECKS_RANGE = (2, 8)
 DEFAULT_BOTTLENECKS = 3
 #: The first flow of the other direction has the next port.
 FIRST_REVERSE_PORT = 5600
-
 Pair = tuple[str, str]
 
 

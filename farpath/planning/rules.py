@@ -1,0 +1,121 @@
+"""Rules: what must hold between the parts of a plan; each raises BadInputError with one line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from farpath.dropper import MOST_LISTED, THERE, Dropper
+from farpath.errors import BadInputError
+from farpath.path import MTU_BYTES_RANGE, RTT_MS_RANGE, Path
+from farpath.schedule import Flow, Schedule
+from farpath.spec.dropping import concerned_flows, counted_above_bytes, horizon_packets
+from farpath.spec.hosts import SENDER, Sender, numbered
+from farpath.stack import UDTPERF
+from farpath.trace import INTERVAL_S_RANGE, MOST_SAMPLES, TICK_S, flows
+
+if TYPE_CHECKING:
+    from farpath.plan import Plan
+if TYPE_CHECKING:
+    from farpath.plan import Plan
+    from farpath.schedule import Flow
+
+
+def check_senders(senders: Iterable[Sender], path: Path) -> None:
+    """Raise BadInputError for senders that cannot share a path's bottleneck."""
+    for number, sender in enumerate(senders, start=2):
+        if sender.name != numbered(SENDER, number):
+            raise BadInputError(
+                f"SENDERS: the {number}. is called '{sender.name}', not {numbered(SENDER, number)}"
+            )
+        if not path.rtt_ms <= sender.rtt_ms <= RTT_MS_RANGE[1]:
+            raise BadInputError(
+                f"SENDERS has an RTT of {sender.rtt_ms:g} ms: it must be at least the path's, "
+                f"{path.rtt_ms:g} ms, and at most {RTT_MS_RANGE[1]:g} ms; give the shortest as RTT"
+            )
+        if not MTU_BYTES_RANGE[0] <= sender.mtu_bytes <= path.mtu_bytes:
+            raise BadInputError(
+                f"SENDERS has an MTU of {sender.mtu_bytes} bytes: it must be at most the path's, "
+                f"{path.mtu_bytes}, and at least {MTU_BYTES_RANGE[0]}; give the largest as MTU"
+            )
+
+
+def check_dropper(dropper: Dropper, plan: Plan) -> None:
+    """Raise BadInputError for a dropper that can have nothing to drop in a plan."""
+    flows = concerned_flows(dropper, plan)
+    if not flows:
+        names = ", ".join(flow.name for flow in plan.schedule.flows)
+        raise BadInputError(f"DROP is '{dropper}': there is no flow {dropper.flow}, but {names}")
+    if dropper.direction == THERE:
+        for flow in flows:
+            _check_counted(dropper, flow, plan)
+    last = max(flows, key=lambda flow: flow.stop_s)
+    if dropper.kind == "at" and dropper.numbers[-1] >= last.stop_s:
+        raise BadInputError(f"DROP is '{dropper}': {last.name} ends after {last.stop_s:g} s")
+    horizon = horizon_packets(plan)
+    if dropper.kind in ("every", "packets") and dropper.numbers[-1] > horizon:
+        raise BadInputError(
+            f"DROP is '{dropper}': no such packet can come, in {plan.schedule.duration_s:g} s the "
+            f"path carries at most some {horizon / 2:,.0f}; take a smaller number or a longer test"
+        )
+    if dropper.kind == "burst":
+        enter, leave = dropper.numbers[:2]
+        listed = horizon * enter / (enter + leave)
+        if listed > MOST_LISTED:
+            raise BadInputError(
+                f"DROP is '{dropper}': some {listed:,.0f} losses, more than {MOST_LISTED:,}: "
+                "take a shorter test or rarer bursts"
+            )
+
+
+def _check_counted(dropper: Dropper, flow: Flow, plan: Plan) -> None:
+    """Raise BadInputError for a flow whose data packets a dropper takes for others."""
+    stack = next((stack for stack in plan.stacks if stack.label == flow.stack), None)
+    if stack is None or stack.program != UDTPERF:
+        return
+    mtu_bytes, mss_bytes = plan.flow_mtu_bytes(flow), int(stack.parameters.get("mss", 0))
+    if mss_bytes <= counted_above_bytes(mtu_bytes):
+        raise BadInputError(
+            f"DROP is '{dropper}': {flow.name} sends packets of {mss_bytes} bytes, and those above "
+            f"half the MTU of {mtu_bytes} count as data: give {stack.name}:mss={mtu_bytes}, or MTU"
+        )
+
+
+def check_interval(interval_s: float, schedule: Schedule) -> None:
+    """Raise BadInputError for an interval that no trace can have, or of too many samples.
+
+    Or of too few: a flow must see a tick between its first moment and its last.
+    """
+    low, high = INTERVAL_S_RANGE
+    steps = interval_s / TICK_S
+    if not low <= interval_s <= high or not math.isclose(steps, round(steps), rel_tol=1e-9):
+        raise BadInputError(
+            f"TRACE is {interval_s * 1e3:g} ms: it must be whole milliseconds, from "
+            f"{low * 1e3:g} ms to {high:g} s"
+        )
+    shortest_s = min(flow.stop_s - flow.start_s for flow in schedule.all_flows)
+    if interval_s > shortest_s / 2:
+        raise BadInputError(
+            f"TRACE is {interval_s:g} s, more than half of the {shortest_s:g} s that a flow lasts: "
+            "take a shorter TRACE or a longer REGION"
+        )
+    samples = sum(flow.stop_s - flow.start_s for flow in schedule.all_flows) / interval_s
+    if samples > MOST_SAMPLES:
+        raise BadInputError(
+            f"TRACE is {interval_s * 1e3:g} ms, {samples:,.0f} samples of this schedule's flows: "
+            f"at most {MOST_SAMPLES:,} are possible; take a longer TRACE or a shorter REGION"
+        )
+
+
+def check_trace(plan: Plan) -> None:
+    """Raise BadInputError for a plan whose trace would be of nothing or too large."""
+    if not plan.settings.trace_interval_s:
+        return
+    check_interval(plan.settings.trace_interval_s, plan.schedule)
+    if not flows(plan):
+        stacks = ", ".join(dict.fromkeys(flow.stack for flow in plan.schedule.all_flows))
+        raise BadInputError(
+            f"TRACE: no flow is of the kernel's TCP ({stacks}), and the kernel knows no other's "
+            "state: leave TRACE out, or add a flow to STACK"
+        )
