@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, partial
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from farpath import eras, inputs, units
 from farpath.end_host_sysctls import check_setting
@@ -17,10 +16,12 @@ from farpath.path import Path
 from farpath.plan import Plan
 from farpath.planning import path_files, stack_texts
 from farpath.planning.droppers import parse_droppers
+from farpath.planning.planner import make_plan
 from farpath.schedule import SCHEDULES, SEVEN_REGIONS
-from farpath.spec.settings import HOST, VIRTUAL
+from farpath.spec.settings import CLOCKS, VIRTUAL
 
 if TYPE_CHECKING:
+    from farpath.image import HostImage
     from farpath.stack import Stack
 
 DEFAULT_STACK = "htcp"
@@ -30,6 +31,16 @@ SEED_RANGE = (1, 2**31 - 1)
 ACKS = {"delayed": True, "each": False}
 #: Words that say of a path, by the names of :func:`farpath.inputs.resolve_path`.
 _OF_PATH = ("rtt", "background", "sysctl", *inputs.FIELDS)
+
+
+class UserParts(Protocol):
+    """Makes what a request names of the user's own: stacks and images of end hosts."""
+
+    def stack(self, text: str) -> Stack | None:
+        """The user's stack that a text means, built; None if it names another."""
+
+    def images(self, text: str, plan: Plan) -> Mapping[str, HostImage]:
+        """The images, built, that a text means for the end hosts of a plan."""
 
 
 @dataclass(frozen=True)
@@ -68,20 +79,20 @@ class Asked:
     trace: str | None = None
 
     def plan(
-        self, own_paths: Mapping[str, FilePath] | None = None, build: bool = True
-    ) -> tuple[Plan, dict[str, str]]:
-        """The plan that the words mean, and where each value of its path comes from.
+        self,
+        own_paths: Mapping[str, FilePath] | None = None,
+        user_parts: UserParts | None = None,
+    ) -> Plan:
+        """The plan that the words mean; its path's ``sources`` say where each value is from.
 
-        ``own_paths``: files that names of paths mean first. ``build``: whether a stack
-        may be a file of the user's, which is compiled. Raises BadInputError for a word
+        ``own_paths``: files that names of paths mean first. ``user_parts``: makes what the
+        words name of the user's own; without it no word may. Raises BadInputError for a word
         that means nothing, or what another contradicts.
         """
-        from farpath.planning.planner import make_plan, with_droppers, with_trace
-
         clock = _clock(self.lab, self.clock)
         region_s = units.parse_duration_s(self.region)
-        path, origins = self._path(own_paths or {})
-        hosts = None if self.era is None else eras.era_by_text(self.era)
+        path = self._path(own_paths or {})
+        era = None if self.era is None else eras.era_by_text(self.era)
         seed = _seed(self.seed)
         path, network = resolve_network(
             *(path, self.topology, self.senders, self.reverse, self.ip),
@@ -91,29 +102,36 @@ class Asked:
             check_setting(name, network.ip_version)
         make = SCHEDULES[_choice("SCHEDULE", self.schedule, SCHEDULES)]
         texts = network.stacks(stack_texts.parse_stacks(self.stack), self.schedule)
-        own = own_stacks([*texts, *network.reverse], self.lab) if build else {}
+        own: dict[str, Stack] = {}
+        if user_parts is not None:
+            named = dict.fromkeys([*texts, *network.reverse])
+            own = {text: stack for text in named if (stack := user_parts.stack(text))}
         labels, reverse = (
             [own[text].label if text in own else text for text in some]
             for some in (texts, network.reverse)
         )
-        schedule = network.schedule(make(labels, region_s), reverse)
-        plan = make_plan(path, schedule, seed, clock, hosts, tuple(own.values()), self.lab, network)
-        if self.acks is not None:
-            delayed = ACKS[_choice("ACKS", self.acks, ACKS)]
-            plan = dataclasses.replace(
-                plan, settings=dataclasses.replace(plan.settings, delayed_ack=delayed)
+        plan = make_plan(
+            path,
+            network.schedule(make(labels, region_s), reverse),
+            seed,
+            clock,
+            era,
+            own=tuple(own.values()),
+            lab=self.lab,
+            network=network,
+            droppers=() if self.drop is None else parse_droppers(self.drop),
+            delayed_ack=self.acks is None or ACKS[_choice("ACKS", self.acks, ACKS)],
+            trace_interval_s=0.0 if self.trace is None else units.parse_trace_s(self.trace),
+        )
+        if self.sender_image is None:
+            return plan
+        if user_parts is None:
+            raise BadInputError(
+                f"SENDER_IMAGE is '{self.sender_image}': an image of yours is for a single run"
             )
-        if self.drop is not None:
-            plan = with_droppers(plan, parse_droppers(self.drop))
-        if self.trace is not None:
-            plan = with_trace(plan, units.parse_trace_s(self.trace))
-        if self.sender_image is not None:
-            from farpath.lab.host_images import host_images
+        return dataclasses.replace(plan, images=user_parts.images(self.sender_image, plan))
 
-            plan = dataclasses.replace(plan, images=host_images(self.sender_image, plan))
-        return plan, {**origins, **{name: path.sources[name] for name in network.raised}}
-
-    def _path(self, own_paths: Mapping[str, FilePath]) -> tuple[Path, dict[str, str]]:
+    def _path(self, own_paths: Mapping[str, FilePath]) -> Path:
         words = {word: getattr(self, word) for word in _OF_PATH}
         own = own_paths.get(self.path or "")
         if own is None:
@@ -122,7 +140,7 @@ class Asked:
             raise BadInputError(
                 f"path {self.path} is an experiment's own: {given[0]} cannot be changed with it"
             )
-        return path_files.load_path(own), {}
+        return path_files.load_path(own)
 
     @classmethod
     def of_options(cls, options: Sequence[str]) -> Asked:
@@ -148,36 +166,19 @@ class Asked:
         )
 
 
-def own_stacks(texts: Iterable[str], lab: str) -> dict[str, Stack]:
-    """The user's own stacks among some texts, built for the kernel of a lab."""
-    from farpath.lab import host
-    from farpath.lab.own import own_stack
-
-    build = partial(own_stack, kernel=host.kernel_to_build_for) if lab == HOST else own_stack
-    return {text: own for text in dict.fromkeys(texts) if (own := build(text))}
-
-
 def _choice(name: str, value: str, allowed: Iterable[str]) -> str:
     if value not in allowed:
         raise BadInputError(f"{name} is '{value}': it must be one of {', '.join(allowed)}")
     return value
 
 
-@cache
-def _clocks() -> dict[str, tuple[str, ...]]:
-    """The clocks of each lab; its first is the one that is meant without another word."""
-    from farpath.lab import host, virtual
-
-    return {VIRTUAL: tuple(virtual.CLOCKS), HOST: host.CLOCKS}
-
-
 def check_lab(lab: str) -> str:
     """A lab's name as it was given; BadInputError if there is none of that name."""
-    return _choice("LAB", lab, _clocks())
+    return _choice("LAB", lab, CLOCKS)
 
 
 def _clock(lab: str, clock: str | None) -> str:
-    allowed = _clocks()[check_lab(lab)]
+    allowed = CLOCKS[check_lab(lab)]
     if clock is None:
         return allowed[0]
     return _choice("CLOCK" if lab == VIRTUAL else f"CLOCK of LAB={lab}", clock, allowed)

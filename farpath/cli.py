@@ -131,16 +131,18 @@ def run(
 ) -> None:
     """Run a test, of seven regions if not said otherwise, and show what its flows got."""
     from farpath.asked import Asked
+    from farpath.lab.user_parts import BuiltParts
     from farpath.labels import stacks_label
     from farpath.plan_warnings import plan_warnings
     from farpath.progress import RunProgress
     from farpath.run import run as run_plan
 
-    plan, origins = Asked(
+    asked = Asked(
         path, rtt, rate, buffer, loss, drop, background, jitter, reorder, duplicate, mtu, window,
         sysctl, acks, topology, senders, reverse, ip, stack, schedule, era, region, seed, lab,
         clock, sender_image, trace,
-    ).plan()  # fmt: skip
+    )  # fmt: skip
+    plan = asked.plan(user_parts=BuiltParts(asked.lab))
     print(f"path {plan.path.name}: {plan.path.title}", file=sys.stderr)
     for line in _image_lines(plan):
         print(line, file=sys.stderr)
@@ -150,17 +152,17 @@ def run(
     kind = "s" if plan.settings.clock == "wall" else "virtual s"
     with RunProgress(label, plan.schedule.duration_s, kind) as progress:
         outcome = run_plan(plan, out, force, progress.watch)
-    _report(outcome, origins, as_json)
+    _report(outcome, as_json)
 
 
-def _report(outcome: Outcome, origins: dict[str, str], as_json: bool) -> None:
+def _report(outcome: Outcome, as_json: bool) -> None:
     from farpath.record import load_record
 
     record = load_record(outcome.directory)
     if as_json:
         print(json.dumps(_as_json(record, outcome)))
         return
-    _print_tables(record, origins)
+    _print_tables(record)
     if outcome.cached:
         print("already recorded: shown from there; FORCE=1 (--force) runs it again")
     else:
@@ -181,7 +183,7 @@ def _as_json(record: Record, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _print_tables(record: Record, origins: dict[str, str]) -> None:
+def _print_tables(record: Record) -> None:
     from rich.console import Console
 
     from farpath.network import ways
@@ -190,12 +192,12 @@ def _print_tables(record: Record, origins: dict[str, str]) -> None:
 
     plan = record.plan
     print(f"path {plan.path.name}: {plan.path.title}")
-    for name, origin in origins.items():
+    for name, source in plan.path.sources.items():
         value = getattr(plan.path, name)
         if isinstance(value, Mapping):
             value = f"{len(value)} settings"
         shown = f"{value:,}" if isinstance(value, int | float) else str(value)
-        print(f"  {name:<12} {shown:>14}  {origin}")
+        print(f"  {name:<12} {shown:>14}  {source}")
     for found in record.droppers:
         print(f"drop {found['dropper']}: {found['lost']:,} of {found['seen']:,} packets")
     if len({flow.sender for flow in plan.schedule.all_flows}) > 1:
@@ -260,7 +262,7 @@ def show(
     if as_json:
         print(json.dumps(_as_json(record, Outcome(directory, cached=True, wall_s=0.0))))
     else:
-        _print_tables(record, dict(record.plan.path.sources))
+        _print_tables(record)
 
 
 @app.command()
@@ -333,15 +335,14 @@ def _virtual_checks(stack: str) -> list[Check]:
 
 
 def _host_checks(stack: str) -> list[Check]:
-    from farpath.asked import own_stacks
     from farpath.lab import host
     from farpath.lab import preflight as preflight_of_lab
+    from farpath.lab.user_parts import BuiltParts
     from farpath.planning.stack_texts import parse_stacks
     from farpath.stacks import resolve_stack
 
-    texts = parse_stacks(stack)
-    own = own_stacks(texts, HOST)
-    stacks = [own.get(text) or resolve_stack(text) for text in texts]
+    parts = BuiltParts(HOST)
+    stacks = [parts.stack(text) or resolve_stack(text) for text in parse_stacks(stack)]
     return [*host.checks_of_stacks(stacks), *preflight_of_lab.further_checks()]
 
 

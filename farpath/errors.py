@@ -18,7 +18,7 @@ def shortened(message: str) -> str:
     """A message with long texts that it repeats cut in their middle.
 
     >>> len(shortened(f"STACK is '{'a' * 5000}': that is no stack"))
-    155
+    149
     """
     cut = _QUOTED.sub(lambda found: f"'{_cut(found[1], QUOTED_LETTERS)}'", message)
     cut = _WORD.sub(lambda found: _cut(found[0], WORD_LETTERS), cut)

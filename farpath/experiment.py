@@ -217,7 +217,7 @@ def _runs_of(
         if which not in table.words:
             continue
         try:
-            whole, _ = next(table.asked(WHOLE)).plan(own, build=False)
+            whole = next(table.asked(WHOLE)).plan(own)
             found += [
                 _wanted(name, which, table, asked, own, whole) for asked in table.asked(which)
             ]
@@ -242,7 +242,7 @@ def _wanted(
     own: Mapping[str, FilePath],
     whole: Plan,
 ) -> WantedRun:
-    plan, _ = asked.plan(own, build=False)
+    plan = asked.plan(own)
     part = plan.schedule.duration_s / whole.schedule.duration_s
     return WantedRun(
         plan=plan,

@@ -57,7 +57,7 @@ class Choice:
             region=self.region,
             seed=str(self.seed),
         )
-        return asked.plan(build=False)[0]
+        return asked.plan()
 
 
 def lab_problem() -> str:

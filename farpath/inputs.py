@@ -79,7 +79,7 @@ def sysctl_for(window_bytes: int, like: Mapping[str, str]) -> dict[str, str]:
     return settings
 
 
-def _own_path(rtt_ms: float, given: dict[str, Any]) -> tuple[Path, dict[str, str]]:
+def _own_path(rtt_ms: float, given: dict[str, Any]) -> Path:
     """A path of the user's RTT, everything not ``given`` by stated defaults."""
     rate_bps = given.get("rate_bps", DEFAULT_RATE_BPS)
     mtu_bytes = given.get("mtu_bytes", DEFAULT_MTU_BYTES)
@@ -101,7 +101,7 @@ def _own_path(rtt_ms: float, given: dict[str, Any]) -> tuple[Path, dict[str, str
         + ("; cut to the lab's 512 MiB, which limits the flow" if ideal > window_bytes else ""),
         "sysctl": "default: those of path cern, maxima raised where the window needs it",
     }
-    path = Path(
+    return Path(
         name="custom",
         title=f"custom path, RTT {rtt_ms:g} ms",
         rtt_ms=rtt_ms,
@@ -111,9 +111,9 @@ def _own_path(rtt_ms: float, given: dict[str, Any]) -> tuple[Path, dict[str, str
         mtu_bytes=mtu_bytes,
         window_bytes=window_bytes,
         sysctl=sysctl_for(window_bytes, path_by_name(DEFAULT_PATH).sysctl),
+        sources={**origins, **dict.fromkeys(given, "given")},
         **{name: given[name] for name in OPTIONAL_FIELDS if name in given},
     )
-    return path, {**origins, **dict.fromkeys(given, "given")}
 
 
 def parse_background(text: str) -> float | Background:
@@ -188,8 +188,8 @@ def resolve_path(
     background: str | None = None,
     sysctl: str | None = None,
     **texts: str | None,
-) -> tuple[Path, dict[str, str]]:
-    """The path that the command line's texts mean, and each field's origin.
+) -> Path:
+    """The path that the command line's texts mean; its ``sources`` say where each value is from.
 
     ``texts``: by the names of :data:`FIELDS`. ``sysctl``: settings of sender and receiver
     beside the path's own, as in ``net.ipv4.tcp_sack=0``, apart by commas.
@@ -198,7 +198,7 @@ def resolve_path(
     neither the default path; the other texts override. Other traffic stays as large
     a part of the rate as it was unless it is given. A named path with any value
     changed is called ``<name>-changed``: published numbers are not its.
-    The origins are also the path's ``sources``. Raises :class:`BadInputError`.
+    Raises :class:`BadInputError`.
     """
     rtt_ms = None if rtt is None else units.parse_rtt_ms(rtt)
     given: dict[str, Any] = {}
@@ -211,22 +211,23 @@ def resolve_path(
     base = _base_path(name, rtt_ms)
     if base is None:
         assert rtt_ms is not None
-        path, origins = _own_path(rtt_ms, given)
-        traffic = _given_background(path, path.rate_bps, part)
-        if part is not None:
-            origins["background"] = "given"
-        both = {**path.sysctl, **settings}
-        return dataclasses.replace(path, background=traffic, sysctl=both, sources=origins), origins
+        path = _own_path(rtt_ms, given)
+        return dataclasses.replace(
+            path,
+            background=_given_background(path, path.rate_bps, part),
+            sysctl={**path.sysctl, **settings},
+            sources=path.sources if part is None else {**path.sources, "background": "given"},
+        )
     path, why = base
-    origins = {
+    sources = {
         field: f"path {path.name} ({why}): {source}" for field, source in path.sources.items()
     }
-    origins |= dict.fromkeys(given, "given")
+    sources |= dict.fromkeys(given, "given")
     given["background"] = _given_background(path, given.get("rate_bps", path.rate_bps), part)
     if part is not None:
-        origins["background"] = "given"
+        sources["background"] = "given"
     elif given["background"] != path.background:
-        origins["background"] += "; in proportion to RATE"
+        sources["background"] += "; in proportion to RATE"
     if settings:
         given["sysctl"] = {**path.sysctl, **settings}
     changed = {key: value for key, value in given.items() if value != getattr(path, key)}
@@ -234,4 +235,4 @@ def resolve_path(
         path = dataclasses.replace(
             path, name=f"{path.name}-changed", title=f"{path.title}, changed", **changed
         )
-    return dataclasses.replace(path, sources=origins), origins
+    return dataclasses.replace(path, sources=sources)

@@ -36,7 +36,7 @@ _TOPOLOGY = re.compile(r"([a-z-]+?)(?::([0-9]{1,3}))?")
 class Network:
     """What a run's hosts are and how they are joined.
 
-    ``reverse``: stacks of that direction. ``raised``: the path's fields that had to grow.
+    ``reverse``: stacks of that direction.
     """
 
     topology: str = DUMBBELL
@@ -44,7 +44,6 @@ class Network:
     senders: tuple[Sender, ...] = ()
     reverse: tuple[str, ...] = ()
     ip_version: int = 4
-    raised: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -91,8 +90,6 @@ def resolve_network(
         ip_version=int(ip or 4),
     )
     wider = path if keep_window else _with_window(path, network.senders)
-    if wider is not path:
-        network = replace(network, raised=("window_bytes", "sysctl"))
     return _renamed(wider, network), network
 
 

@@ -1,8 +1,4 @@
-"""Plan: everything that decides a run, as the host hands it to the guest.
-
-Plain data in JSON. The guest answers with events: lines on its console that
-begin with :data:`EVENT_MARK` and hold one JSON object each.
-"""
+"""Plan: everything that decides a run, as the host hands it to the guest: plain data in JSON."""
 
 from __future__ import annotations
 
@@ -14,14 +10,12 @@ from typing import Any
 
 from farpath.dropper import Dropper
 from farpath.era import MODERN, Era
-from farpath.errors import BadInputError
 from farpath.image import HostImage
-from farpath.path import LEAST_IPV6_MTU_BYTES, Path
-from farpath.planning.rules import check_dropper, check_senders, check_trace
+from farpath.path import Path
 from farpath.schedule import Flow, Schedule
-from farpath.spec.hosts import BOTTLENECKS_RANGE, DUMBBELL, PINGER, TOPOLOGIES, Sender
+from farpath.spec.hosts import DUMBBELL, PINGER, Sender
 from farpath.spec.settings import Settings
-from farpath.stack import UDTPERF, Stack
+from farpath.stack import Stack
 
 #: How long flows may overrun the schedule's end: iperf3 closes a test and exchanges results in
 #: some round trips, and what it lost at the end takes some more.
@@ -36,8 +30,7 @@ class Plan:
     hosts that start from them. ``droppers``: packets lost on purpose. ``senders``: those of
     a dumbbell beside the first. ``ip_version``: 4 or 6. ``bottlenecks``: of a parking lot.
 
-    Raises :class:`~farpath.errors.BadInputError` for a dropper that can have nothing to drop,
-    for a trace of nothing, and for hosts, topology and IP version that do not go together.
+    Data alone: :func:`farpath.planning.rules.check_plan` says whether its parts go together.
     """
 
     path: Path
@@ -52,76 +45,6 @@ class Plan:
     senders: tuple[Sender, ...] = ()
     ip_version: int = 4
     bottlenecks: int = 1
-
-    def __post_init__(self) -> None:
-        self._check_stacks()
-        self._check_topology()
-        self._check_ip()
-        for dropper in self.droppers:
-            check_dropper(dropper, self)
-        check_trace(self)
-
-    def _check_stacks(self) -> None:
-        """Every flow's stack is there; a record of the first format has none at all."""
-        labels = {stack.label for stack in self.stacks}
-        if not labels and not self.settings.trace_interval_s:
-            return
-        for flow in self.schedule.all_flows:
-            if flow.stack not in labels:
-                raise BadInputError(
-                    f"{flow.name} runs '{flow.stack}', which is none of the plan's stacks"
-                )
-
-    def _check_topology(self) -> None:
-        if self.topology not in TOPOLOGIES:
-            raise BadInputError(
-                f"TOPOLOGY is '{self.topology}': it must be one of {', '.join(TOPOLOGIES)}"
-            )
-        low, high = BOTTLENECKS_RANGE
-        if self.topology == DUMBBELL:
-            check_senders(self.senders, self.path)
-            if self.bottlenecks != 1:
-                raise BadInputError(f"a dumbbell has one bottleneck, not {self.bottlenecks}")
-        elif not low <= self.bottlenecks <= high:
-            raise BadInputError(
-                f"TOPOLOGY={self.topology} has {self.bottlenecks} bottlenecks: it must have "
-                f"{low} to {high}, as in {self.topology}:{low}"
-            )
-        elif self.senders or self.schedule.reverse:
-            raise BadInputError(
-                f"TOPOLOGY={self.topology} has senders of its own, one direction, and one RTT: "
-                f"take SENDERS and REVERSE with TOPOLOGY={DUMBBELL}"
-            )
-        for flow in self.schedule.all_flows:
-            mtu_bytes = self.flow_mtu_bytes(flow)
-            stack = next((stack for stack in self.stacks if stack.label == flow.stack), None)
-            if (
-                stack
-                and stack.program == UDTPERF
-                and int(stack.parameters.get("mss", 0)) > mtu_bytes
-            ):
-                raise BadInputError(
-                    f"STACK: {stack.label} sends packets of {stack.parameters['mss']} bytes, "
-                    f"{flow.sender} takes {mtu_bytes}: give {stack.name}:mss={mtu_bytes}"
-                )
-
-    def _check_ip(self) -> None:
-        if self.ip_version not in (4, 6):
-            raise BadInputError(f"IP is {self.ip_version}: it must be 4 or 6")
-        if self.ip_version == 4:
-            return
-        for mtu_bytes in (self.path.mtu_bytes, *(sender.mtu_bytes for sender in self.senders)):
-            if mtu_bytes < LEAST_IPV6_MTU_BYTES:
-                raise BadInputError(
-                    f"MTU is {mtu_bytes} bytes: IP=6 needs at least {LEAST_IPV6_MTU_BYTES} "
-                    "(RFC 8200, section 5)"
-                )
-        for stack in self.stacks:
-            if stack.program == UDTPERF:
-                raise BadInputError(
-                    f"STACK: {stack.name} runs over IPv4 only: leave IP=6 out, or take a stack of "
-                    "TCP's"
-                )
 
     @property
     def hosts(self) -> tuple[str, ...]:

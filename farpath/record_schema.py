@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from farpath.eras import era_names
 from farpath.errors import BadInputError
 from farpath.plan import Plan
-from farpath.schedule import Schedule
+from farpath.planning.rules import check_plan
 
 #: The one format of records that names no stacks.
 FIRST_FORMAT = 1
@@ -82,12 +82,6 @@ class _Trace(_Part):
     fingerprint: _Hash
 
 
-class _Times(_Part):
-    """The schedule alone: what else a plan checks, it computes from these times."""
-
-    schedule: Schedule
-
-
 class _Description(_Part):
     """A whole record.json."""
 
@@ -101,14 +95,13 @@ class _Description(_Part):
 
 def check_description(data: Mapping[str, Any]) -> None:
     """Raise BadInputError naming the first field of a record.json that is not as it must be."""
-    if isinstance(data.get("plan"), dict):
-        _validated(_Times, data["plan"], "plan.")
     plan = _validated(_Description, data, "").plan
     given = data["plan"]
     if unknown := next(_unknown(given, plan.as_dict(), "plan"), ""):
         raise BadInputError(f"{unknown} is no field of a record")
     if data["format_version"] > FIRST_FORMAT and not plan.stacks:
         raise BadInputError("plan.stacks is empty: each flow runs one of them")
+    check_plan(plan)
     if plan.era.name not in era_names():
         raise BadInputError(
             f"plan.era.name is '{plan.era.name}': it must be one of {', '.join(era_names())}"

@@ -42,7 +42,7 @@ def command_of(plan: Plan) -> str | None:
 
 def _means(asked: Asked, identity: str) -> bool:
     try:
-        return plan_identity(asked.plan(build=False)[0]) == identity
+        return plan_identity(asked.plan()) == identity
     except FarpathError:
         return False
 
@@ -66,7 +66,7 @@ def _candidates(plan: Plan) -> Iterator[Asked]:
     for asked in (full, dataclasses.replace(full, window=None)):
         yield asked
         try:
-            settings = asked.plan(build=False)[0].path.sysctl
+            settings = asked.plan().path.sysctl
         except FarpathError:
             continue
         given = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
-
 #: The project's own folder; its ``build`` holds links to what was built.
 PROJECT = FilePath(__file__).resolve().parents[2]
 BUILD = PROJECT / "build"

@@ -106,7 +106,7 @@ def row(asked: str, plan: Plan, run: Measured) -> ScaleRow:
 
 
 def _measured(asked: Asked, folder: FilePath) -> ScaleRow:
-    plan, _ = asked.plan()
+    plan = asked.plan()
     return row(words(asked), plan, recorded(plan, words(asked), folder))
 
 
@@ -119,7 +119,7 @@ def refusal(asked: Asked) -> str | None:
     with tempfile.TemporaryDirectory(prefix="farpath-bench-") as name:
         log = FilePath(name) / "console.log"
         try:
-            plan, _ = asked.plan()
+            plan = asked.plan()
             with virtual.play(plan, find_images(), log, stop):
                 return None
         except _BootedError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Annotated
 
@@ -36,7 +37,7 @@ def draw(
     if record is not None:
         plan = load_record(record, verify=False).plan
     else:
-        plan, _ = Asked.of_options(context.args).plan(build=False)
+        plan = replace(Asked.of_options(context.args), sender_image=None).plan()
     if text:
         print(topology.as_text(plan), end="")
         return

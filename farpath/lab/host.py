@@ -21,8 +21,6 @@ from farpath.plan import Plan
 from farpath.spec.protocol import CODE_DIR, MODULES_DIR
 from farpath.stack import Stack
 
-#: Real time alone: nothing stops a machine's clock.
-CLOCKS = ("wall",)
 #: Modules of farpath's own stacks for other kernels than the lab's, by release.
 STACKS_DIR = "host-stacks"
 ROOT = FilePath("/")

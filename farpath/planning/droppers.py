@@ -10,7 +10,6 @@ from farpath import units
 from farpath.dropper import KINDS, Dropper
 from farpath.errors import BadInputError
 
-
 _NUMBER = re.compile(r"[0-9]{1,10}(e[0-9])?")
 
 

@@ -13,8 +13,9 @@ from farpath.memory import memory_bytes
 from farpath.network import Network
 from farpath.path import Path
 from farpath.plan import Plan
+from farpath.planning.rules import check_plan
 from farpath.schedule import Schedule
-from farpath.spec.settings import VIRTUAL, Settings
+from farpath.spec.settings import VIRTUAL, VIRTUAL_CLOCK, Settings
 from farpath.stack import Stack
 from farpath.stacks import check_together, era_of, fitted, resolve_stack
 
@@ -35,13 +36,18 @@ def make_plan(
     own: Sequence[Stack] = (),
     lab: str = VIRTUAL,
     network: Network = DEFAULT_NETWORK,
+    droppers: Sequence[Dropper] = (),
+    delayed_ack: bool = True,
+    trace_interval_s: float = 0.0,
 ) -> Plan:
-    """The plan of a run; the receiver discards payload on the virtual clock only.
+    """The plan of a run, checked; the receiver discards payload on the virtual clock only.
 
     Flows name their stacks as texts of :mod:`farpath.stacks` or by the label of one
     of ``own``, the user's. Without an era the hosts are of that which the stacks
-    belong to. The schedule's flows run between hosts that ``network`` has. Raises
-    BadInputError for a text that means no stack, and for what cannot be in one run.
+    belong to. The schedule's flows run between hosts that ``network`` has. With droppers the
+    path is called ``<name>-dropping``: what is published of it is not of one that loses packets
+    on purpose. Raises BadInputError for a text that means no stack, and for what cannot be in
+    one run.
     """
     by_text = {stack.label: stack for stack in own}
     for text in dict.fromkeys(flow.stack for flow in schedule.all_flows):
@@ -56,23 +62,29 @@ def make_plan(
         tuple(replace(flow, stack=by_text[flow.stack].label) for flow in flows)
         for flows in (schedule.flows, schedule.reverse)
     )
+    if droppers:
+        path = replace(path, name=f"{path.name}-dropping", title=f"{path.title}, with droppers")
     plan = Plan(
         path,
         replace(schedule, flows=flows, reverse=reverse),
         Settings(
             clock=clock,
-            receiver_discards=clock == "virtual",
+            receiver_discards=clock == VIRTUAL_CLOCK,
             lab=lab,
             wake_bytes=_wake_bytes(path.window_bytes),
+            delayed_ack=delayed_ack,
+            trace_interval_s=trace_interval_s,
         ),
         seed,
         topology=network.topology,
         stacks=stacks,
         era=era,
+        droppers=tuple(droppers),
         senders=network.senders,
         ip_version=network.ip_version,
         bottlenecks=network.bottlenecks,
     )
+    check_plan(plan)
     return replace(plan, settings=replace(plan.settings, memory_bytes=memory_bytes(plan)))
 
 
@@ -93,20 +105,3 @@ def _check_settings(path: Path, era: Era, stacks: Sequence[Stack]) -> None:
                     f"SYSCTL: {name} is {path.sysctl[name]} on path {path.name}, and {who} needs "
                     f"{value}: leave one of them out"
                 )
-
-
-def with_droppers(plan: Plan, droppers: tuple[Dropper, ...]) -> Plan:
-    """A plan that loses packets on purpose; its path is called ``<name>-dropping``.
-
-    What is published of a path is not of one with droppers. Raises BadInputError for a
-    dropper that can have nothing to drop.
-    """
-    path = replace(
-        plan.path, name=f"{plan.path.name}-dropping", title=f"{plan.path.title}, with droppers"
-    )
-    return replace(plan, path=path, droppers=droppers)
-
-
-def with_trace(plan: Plan, interval_s: float) -> Plan:
-    """A plan that traces its TCP connections; BadInputError where that is impossible."""
-    return replace(plan, settings=replace(plan.settings, trace_interval_s=interval_s))

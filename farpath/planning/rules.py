@@ -4,22 +4,91 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from farpath.dropper import MOST_LISTED, THERE, Dropper
 from farpath.errors import BadInputError
-from farpath.path import MTU_BYTES_RANGE, RTT_MS_RANGE, Path
+from farpath.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANGE, Path
+from farpath.plan import Plan
 from farpath.schedule import Flow, Schedule
 from farpath.spec.dropping import concerned_flows, counted_above_bytes, horizon_packets
-from farpath.spec.hosts import SENDER, Sender, numbered
+from farpath.spec.hosts import BOTTLENECKS_RANGE, DUMBBELL, SENDER, TOPOLOGIES, Sender, numbered
 from farpath.stack import UDTPERF
 from farpath.trace import INTERVAL_S_RANGE, MOST_SAMPLES, TICK_S, flows
 
-if TYPE_CHECKING:
-    from farpath.plan import Plan
-if TYPE_CHECKING:
-    from farpath.plan import Plan
-    from farpath.schedule import Flow
+
+def check_plan(plan: Plan) -> None:
+    """Raise BadInputError for a plan whose parts do not go together.
+
+    That is for a flow whose stack is none of the plan's, a topology that has no such hosts,
+    packets that IP or a stack cannot send, a dropper without a packet to drop, and a trace
+    without a connection to follow.
+    """
+    _check_stacks(plan)
+    _check_topology(plan)
+    _check_ip(plan)
+    for dropper in plan.droppers:
+        check_dropper(dropper, plan)
+    check_trace(plan)
+
+
+def _check_stacks(plan: Plan) -> None:
+    """Every flow's stack is there; a record of the first format has none at all."""
+    labels = {stack.label for stack in plan.stacks}
+    if not labels and not plan.settings.trace_interval_s:
+        return
+    for flow in plan.schedule.all_flows:
+        if flow.stack not in labels:
+            raise BadInputError(
+                f"{flow.name} runs '{flow.stack}', which is none of the plan's stacks"
+            )
+
+
+def _check_topology(plan: Plan) -> None:
+    if plan.topology not in TOPOLOGIES:
+        raise BadInputError(
+            f"TOPOLOGY is '{plan.topology}': it must be one of {', '.join(TOPOLOGIES)}"
+        )
+    low, high = BOTTLENECKS_RANGE
+    if plan.topology == DUMBBELL:
+        check_senders(plan.senders, plan.path)
+        if plan.bottlenecks != 1:
+            raise BadInputError(f"a dumbbell has one bottleneck, not {plan.bottlenecks}")
+    elif not low <= plan.bottlenecks <= high:
+        raise BadInputError(
+            f"TOPOLOGY={plan.topology} has {plan.bottlenecks} bottlenecks: it must have "
+            f"{low} to {high}, as in {plan.topology}:{low}"
+        )
+    elif plan.senders or plan.schedule.reverse:
+        raise BadInputError(
+            f"TOPOLOGY={plan.topology} has senders of its own, one direction, and one RTT: "
+            f"take SENDERS and REVERSE with TOPOLOGY={DUMBBELL}"
+        )
+    for flow in plan.schedule.all_flows:
+        mtu_bytes = plan.flow_mtu_bytes(flow)
+        stack = next((stack for stack in plan.stacks if stack.label == flow.stack), None)
+        if stack and stack.program == UDTPERF and int(stack.parameters.get("mss", 0)) > mtu_bytes:
+            raise BadInputError(
+                f"STACK: {stack.label} sends packets of {stack.parameters['mss']} bytes, "
+                f"{flow.sender} takes {mtu_bytes}: give {stack.name}:mss={mtu_bytes}"
+            )
+
+
+def _check_ip(plan: Plan) -> None:
+    if plan.ip_version not in (4, 6):
+        raise BadInputError(f"IP is {plan.ip_version}: it must be 4 or 6")
+    if plan.ip_version == 4:
+        return
+    for mtu_bytes in (plan.path.mtu_bytes, *(sender.mtu_bytes for sender in plan.senders)):
+        if mtu_bytes < LEAST_IPV6_MTU_BYTES:
+            raise BadInputError(
+                f"MTU is {mtu_bytes} bytes: IP=6 needs at least {LEAST_IPV6_MTU_BYTES} "
+                "(RFC 8200, section 5)"
+            )
+    for stack in plan.stacks:
+        if stack.program == UDTPERF:
+            raise BadInputError(
+                f"STACK: {stack.name} runs over IPv4 only: leave IP=6 out, or take a stack of TCP's"
+            )
 
 
 def check_senders(senders: Iterable[Sender], path: Path) -> None:

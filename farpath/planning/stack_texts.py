@@ -8,7 +8,6 @@ from farpath.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
 from farpath.errors import BadInputError
 from farpath.schedule import MOST_FLOWS
 
-
 _TIMES = re.compile(r"([0-9]{1,4})x([^0-9].*)")
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from farpath.asked import Asked
 from farpath.errors import BadInputError
+from farpath.lab.user_parts import BuiltParts
 from farpath.regress.measured import WATCHES
 from farpath.stacks import USER_SPACE, catalogue
 from farpath.units import parse_rtt_ms
@@ -88,7 +89,7 @@ class Trial:
             assert asked.rtt is not None
             off = random.Random(f"{self.name} {seed}").uniform(-RTT_OFF, RTT_OFF)
             asked = dataclasses.replace(asked, rtt=f"{parse_rtt_ms(asked.rtt) * (1 + off):.3f}ms")
-        plan, _ = asked.plan()
+        plan = asked.plan(user_parts=BuiltParts(asked.lab))
         return plan
 
 

@@ -11,6 +11,8 @@ VIRTUAL = "virtual"
 HOST = "host"
 #: The clock on which CPU takes no time.
 VIRTUAL_CLOCK = "virtual"
+#: The clocks of each lab; its first is the one that is meant without another word.
+CLOCKS = {VIRTUAL: (VIRTUAL_CLOCK, "cpu", "wall"), HOST: ("wall",)}
 #: A lab of one flow starts in this much. In 8 MiB less it runs out of memory, and in half
 #: of it its kernel may look for free pages for ever.
 LEAST_MEMORY_BYTES = 64 << 20

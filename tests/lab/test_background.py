@@ -18,7 +18,7 @@ ALWAYS_S = 10_000.0
 
 
 def _path(background: Background) -> Path:
-    path, _ = resolve_path(rtt="20ms", rate="300Mbit", buffer="750kB")
+    path = resolve_path(rtt="20ms", rate="300Mbit", buffer="750kB")
     return dataclasses.replace(path, background=background)
 
 

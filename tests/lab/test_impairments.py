@@ -11,13 +11,13 @@ from farpath.errors import BadInputError, CheckFailedError
 from farpath.inputs import resolve_path
 from farpath.plan import Plan
 from farpath.planning.droppers import parse_droppers
-from farpath.planning.planner import with_trace
 from farpath.record import Record
 from tests.lab.conftest import RunPlan, single_flow
+from tests.support.plans import with_trace
 
 #: Its window fits into path and buffer: nothing is lost that no dropper takes.
 PATH = dataclasses.replace(
-    resolve_path(rtt="20ms", rate="100Mbit", buffer="1MB")[0], window_bytes=400_000
+    resolve_path(rtt="20ms", rate="100Mbit", buffer="1MB"), window_bytes=400_000
 )
 
 
@@ -106,7 +106,7 @@ def test_a_setting_that_the_kernel_does_not_take_or_has_not_is_named(run_plan: R
 def test_the_smallest_window_and_mtu_are_what_was_asked(
     run_plan: RunPlan, window_bytes: int, mtu_bytes: int
 ) -> None:
-    path, _ = resolve_path(rtt="20ms", rate="100Mbit", window=str(window_bytes), mtu=str(mtu_bytes))
+    path = resolve_path(rtt="20ms", rate="100Mbit", window=str(window_bytes), mtu=str(mtu_bytes))
     record = run_plan(with_trace(single_flow("reno", 3.0, path), 0.001))
     assert record.trace is not None
     # A kernel advertises multiples of its window scale, here up to 1024, and no room that a

@@ -81,7 +81,7 @@ def test_a_busy_bottleneck_sends_at_its_rate_to_a_thousandth(filled_record: Reco
 
 @pytest.mark.parametrize("wanted_bps", [10_000_000, 2_000_000_000])
 def test_slow_and_fast_bottlenecks_keep_their_rates_too(run_plan: RunPlan, wanted_bps: int) -> None:
-    path, _ = resolve_path(rtt="10ms", rate=f"{wanted_bps}bit", buffer=f"{wanted_bps // 8}")
+    path = resolve_path(rtt="10ms", rate=f"{wanted_bps}bit", buffer=f"{wanted_bps // 8}")
     record = run_plan(single_flow("reno", 3.0, path, flows=2, sample_interval_s=0.1))
     rate_bps = busy_rate_bps(record)
     print(f"rate {rate_bps:.0f} bit/s, error {rate_bps / wanted_bps - 1:+.4%}")

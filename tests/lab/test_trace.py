@@ -13,15 +13,16 @@ from farpath.inputs import resolve_path
 from farpath.plan import Plan
 from farpath.planning.droppers import parse_droppers
 from farpath.planning.path_files import path_by_name
-from farpath.planning.planner import make_plan, with_droppers, with_trace
+from farpath.planning.planner import make_plan
 from farpath.record import Record, fingerprint
 from farpath.schedule import joining, seven_regions
 from tests.lab.conftest import RunPlan, single_flow, together
 from tests.paths import SHORT
+from tests.support.plans import with_droppers, with_trace
 
 RTT_S = 0.020
 PATH = dataclasses.replace(
-    resolve_path(rtt="20ms", rate="100Mbit", buffer="1MB")[0], window_bytes=2_000_000
+    resolve_path(rtt="20ms", rate="100Mbit", buffer="1MB"), window_bytes=2_000_000
 )
 
 
@@ -34,7 +35,7 @@ SEVEN_REGIONS = make_plan(
     dataclasses.replace(SHORT, loss=1e-4), seven_regions("cubic", 2.0), 1, "virtual"
 )
 AMONG_OTHERS = make_plan(path_by_name("caltech"), joining(["htcp_2004", "udt"], 3.0), 2, "virtual")
-FROM_THREE_HOSTS, _ = Asked(
+FROM_THREE_HOSTS = Asked(
     rtt="20ms", rate="50Mbit", stack="reno+htcp", senders="rtt=40ms", reverse="cubic", ip="6",
     region="5s", schedule="together",
 ).plan()  # fmt: skip

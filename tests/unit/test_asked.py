@@ -9,7 +9,8 @@ from farpath.errors import BadInputError
 
 
 def test_nothing_asked_is_h_tcp_in_seven_regions_to_cern() -> None:
-    plan, origins = Asked().plan()
+    plan = Asked().plan()
+    origins = plan.path.sources
     assert (plan.path.name, plan.stacks[0].label, plan.schedule.name) == (
         *("cern", "htcp"),
         "seven-regions",
@@ -27,7 +28,8 @@ def test_options_say_what_was_asked_and_no_default() -> None:
 
 
 def test_a_window_is_what_receivers_offer_at_most() -> None:
-    plan, origins = Asked(rtt="50ms", window="2MiB").plan()
+    plan = Asked(rtt="50ms", window="2MiB").plan()
+    origins = plan.path.sources
     assert plan.path.window_bytes == 2 << 20
     assert origins["window_bytes"] == "given"
 
@@ -37,10 +39,10 @@ def test_settings_of_hosts_stand_beside_the_paths_own() -> None:
         Asked(sysctl="net.ipv4.tcp_sack=0"),
         Asked(rtt="50ms", sysctl="net.ipv4.tcp_sack=0"),
     ):
-        plan, _ = asked.plan()
+        plan = asked.plan()
         assert plan.path.sysctl["net.ipv4.tcp_sack"] == "0"
         assert "net.ipv4.tcp_rmem" in plan.path.sysctl
-    changed, _ = Asked(sysctl="net.ipv4.tcp_sack=0").plan()
+    changed = Asked(sysctl="net.ipv4.tcp_sack=0").plan()
     assert changed.path.name == "cern-changed"
 
 
@@ -48,7 +50,7 @@ def test_settings_of_hosts_stand_beside_the_paths_own() -> None:
 def test_acks_are_delayed_unless_each_packet_is_to_be_acknowledged(
     acks: str | None, delayed: bool
 ) -> None:
-    plan, _ = Asked(acks=acks).plan()
+    plan = Asked(acks=acks).plan()
     assert plan.settings.delayed_ack is delayed
 
 

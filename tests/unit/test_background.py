@@ -146,7 +146,7 @@ def test_what_sockets_still_send_is_allowed_in_a_short_run_and_no_second_more(
     asked: dict[str, str], sent_bytes_more: int
 ) -> None:
     """What sources of runs of 5 s sent in the lab beyond their turns."""
-    plan, _ = Asked(region="5s", schedule="together", stack="reno", **asked).plan()
+    plan = Asked(region="5s", schedule="together", stack="reno", **asked).plan()
     background = plan.path.background
     assert background
     wanted = sent_bytes(background, plan.seed, 5.0)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import doctest
 import json
-from typing import Any
 
 import pytest
 
 from farpath.asked import Asked
-from farpath.bench import determinism, figure, labruns, proc, render, report, scale
+from farpath.bench import figure, labruns, proc, render, scale
 from farpath.bench.figure import Cost, Figure, Goal
 from farpath.flows.tc import QueueSample
 from farpath.plan import Plan
@@ -31,13 +29,6 @@ def _stat(user: int, idle: int, softirq: int) -> str:
     """/proc/stat of two cores, the first of which did nothing."""
     columns = f"{user} 0 0 {idle} 5 0 {softirq} 7 0 0"
     return f"cpu  {columns}\ncpu0 0 0 0 {idle} 0 0 0 0 0 0\ncpu1 {columns}\nintr 1\n"
-
-
-@pytest.mark.parametrize("module", [figure, report, determinism, scale])
-def test_the_examples_in_the_docstrings_hold(module: Any) -> None:
-    done = doctest.testmod(module)
-    assert done.attempted > 0
-    assert done.failed == 0
 
 
 def test_speed_comes_from_the_difference_and_so_not_from_the_start() -> None:
@@ -177,7 +168,7 @@ def test_udts_speed_counts_the_schedule_without_the_start() -> None:
 def _row() -> scale.ScaleRow:
     """Ten virtual seconds in 20 real ones after a start of 2, at 1 Gbit/s and 1500 bytes."""
     asked = Asked(stack="reno", schedule="together", rate="1Gbit", rtt="20ms", region="10s")
-    plan, _ = asked.plan()
+    plan = asked.plan()
     run = labruns.Measured(Cost(1448e6, 10.0), 22.0, 1.0, 2.0, 200 << 20, [])
     return scale.row(scale.words(asked), plan, run)
 
@@ -191,7 +182,7 @@ def test_a_run_at_scale_counts_packets_time_and_memory() -> None:
 
 def test_requests_at_scale_are_runs_of_ten_to_thirty_seconds() -> None:
     for asked in scale.RUNS:
-        plan, _ = asked.plan()
+        plan = asked.plan()
         assert 10 <= plan.schedule.duration_s <= 30
 
 

@@ -16,8 +16,8 @@ from farpath.errors import BadInputError, CheckFailedError
 from farpath.flows import nft
 from farpath.plan import Plan
 from farpath.planning.droppers import parse_droppers
-from farpath.planning.planner import with_droppers
 from farpath.spec.dropping import horizon_packets
+from tests.support.plans import with_droppers
 
 
 @pytest.mark.parametrize(
@@ -188,11 +188,11 @@ def test_a_dropper_that_took_some_is_not_warned_of(plan: Plan) -> None:
 
 def test_bursts_are_drawn_for_twice_what_the_bottlenecks_carry() -> None:
     words = {"rtt": "20ms", "rate": "100Mbit", "region": "10s", "schedule": "together"}
-    plan, _ = Asked(**words).plan()
+    plan = Asked(**words).plan()
     assert horizon_packets(plan) == pytest.approx(2 * 1e9 / 8 / 1514, abs=1)
-    row, _ = Asked(**words, topology="parking-lot:3").plan()
+    row = Asked(**words, topology="parking-lot:3").plan()
     assert horizon_packets(row) == pytest.approx(3 * horizon_packets(plan), abs=2)
-    small, _ = Asked(**words, senders="mtu=600").plan()
+    small = Asked(**words, senders="mtu=600").plan()
     assert horizon_packets(small) == pytest.approx(2 * 1e9 / 8 / 614, abs=1)
 
 

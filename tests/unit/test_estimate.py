@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import math
 import statistics
 import sys
@@ -11,15 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath import estimate as module
 from farpath.errors import MachineLacksError
 from farpath.estimate import estimate, spearman
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=10)
-
-
-def test_the_examples_in_the_docstrings_hold() -> None:
-    assert doctest.testmod(module).failed == 0
 
 
 #: Two-sided 95 % quantiles of Student's t as textbooks print them, by degrees of freedom.

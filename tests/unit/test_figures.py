@@ -91,7 +91,7 @@ def test_colour_blind_figures_part_flows_by_hatches_too(tmp_path: FilePath) -> N
 def test_of_many_flows_the_legend_names_those_with_a_colour_and_counts_the_others(
     tmp_path: FilePath,
 ) -> None:
-    plan, _ = Asked(rtt="20ms", stack="100xreno", schedule="together", region="10s").plan()
+    plan = Asked(rtt="20ms", stack="100xreno", schedule="together", region="10s").plan()
     seconds = [float(second) for second in range(1, 11)]
     columns = {"throughput_bps": 1e6, "retransmits": 0, "cwnd_bytes": 1, "rtt_us": 20_000}
     flows = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import doctest
 import json
 from itertools import pairwise
 from typing import Any
@@ -238,10 +237,6 @@ def test_a_flow_of_udt_gets_a_port_that_paces_and_a_card_behind_it_in_2004() -> 
 def test_on_other_clocks_udt_paces_itself() -> None:
     plan = make_plan(LONG, seven_regions("udt", 10.0), 1, "wall", era_by_text("2004"))
     assert isinstance(card_of(plan), Card)
-
-
-def test_the_examples_in_the_documentation_are_true() -> None:
-    assert doctest.testmod(links).failed == 0
 
 
 @pytest.mark.parametrize("rate_bps", [1_000_000, 10_000_000, 450_000_000])

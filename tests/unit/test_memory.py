@@ -17,7 +17,7 @@ WINDOW_BYTES = 3 * ON_THE_WAY_BYTES
 
 def _plan(**words: str) -> Plan:
     asked = {"rate": "1Gbit", "rtt": "100ms", "schedule": "together", "region": "10s"} | words
-    plan, _ = Asked(**asked).plan()
+    plan = Asked(**asked).plan()
     return plan
 
 

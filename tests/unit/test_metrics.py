@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 import math
 
@@ -15,10 +14,6 @@ from farpath.plan import Plan
 from farpath.record import Samples
 
 RATES = st.lists(st.floats(1, 1e10), min_size=1, max_size=8)
-
-
-def test_the_examples_in_the_docstrings_hold() -> None:
-    assert doctest.testmod(metrics).failed == 0
 
 
 @given(RATES)

@@ -54,7 +54,7 @@ def test_a_companion_notebook_ends_with_commands_of_its_own_experiment(name: str
     (command,) = re.findall(r"^    make experiment (.+)$", last, re.MULTILINE)
     given = [word.partition("=") for word in shlex.split(command)]
     words = {"path" if key == "PATH_NAME" else key.lower(): value for key, _, value in given}
-    plan, _ = Asked(**words).plan(build=False)
+    plan = Asked(**words).plan()
     # What the experiment runs, but for names, maxima and lengths
     like = [
         run.plan.path

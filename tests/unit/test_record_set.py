@@ -22,7 +22,7 @@ from tests.unit.campaigns import run_of, write_named, write_seven_regions
 
 
 def _plan(**words: str) -> Plan:
-    return Asked(**words).plan()[0]
+    return Asked(**words).plan()
 
 
 def _study(stack: str = "htcp", path: str = "cern", seed: str = "1", **words: str) -> Plan:

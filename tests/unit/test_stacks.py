@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import doctest
 import re
 from pathlib import Path as FilePath
 
 import pytest
 
-from farpath import stacks
 from farpath.errors import BadInputError
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
@@ -179,7 +177,3 @@ def test_udts_buffers_stay_within_the_paths_limits_and_above_them_are_refused() 
     assert stack.label == "udt"
     with pytest.raises(BadInputError, match=r"allows 2000000 \(net.core.rmem_max\)"):
         fitted(resolve_stack("udt:udp_rcvbuf=9000000"), path)
-
-
-def test_the_examples_in_the_documentation_are_true() -> None:
-    assert doctest.testmod(stacks).failed == 0

@@ -22,12 +22,13 @@ from farpath.flows.sockdiag import Answer
 from farpath.guest.tracer import CARRIES_DATA_BYTES, Tracer
 from farpath.page import curves
 from farpath.plan import Plan
-from farpath.planning.planner import make_plan, with_trace
+from farpath.planning.planner import make_plan
 from farpath.record import Record, Samples, load_record, write_record
 from farpath.schedule import joining, together
 from farpath.spec.settings import Settings
 from farpath.trace import Orders
 from tests.paths import LONG
+from tests.support.plans import with_trace
 
 FIRST, SECOND = 5201, 5202
 EXTENSION = b"what a later kernel adds"

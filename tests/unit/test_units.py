@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from collections.abc import Callable
 
 import pytest
@@ -129,7 +128,3 @@ def test_any_text_gives_a_number_or_a_bad_input_error(
     except BadInputError as error:
         outcome = error.message
     assert len(outcome.splitlines()) == 1 if isinstance(outcome, str) else outcome >= 0
-
-
-def test_the_examples_in_the_docstrings_hold() -> None:
-    assert doctest.testmod(units).failed == 0

@@ -1,0 +1,25 @@
+"""Variants of a plan that tests compare with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from farpath.dropper import Dropper
+from farpath.plan import Plan
+from farpath.planning.rules import check_plan
+
+
+def with_droppers(plan: Plan, droppers: Sequence[Dropper]) -> Plan:
+    """The plan with packets lost on purpose, checked."""
+    path = replace(plan.path, name=f"{plan.path.name}-dropping")
+    dropping = replace(plan, path=path, droppers=tuple(droppers))
+    check_plan(dropping)
+    return dropping
+
+
+def with_trace(plan: Plan, interval_s: float) -> Plan:
+    """The plan with a trace of its TCP connections, checked."""
+    tracing = replace(plan, settings=replace(plan.settings, trace_interval_s=interval_s))
+    check_plan(tracing)
+    return tracing
