@@ -12,7 +12,7 @@ from typing import Any
 from farpath.errors import FarpathError, StoppedError
 from farpath.plan import Plan
 from farpath.progress import STAGES, describe
-from farpath.run import Outcome, run
+from farpath.run import Finish, Outcome, run
 
 #: How often who waits looks, so that an interruption gets through.
 LOOK_S = 0.2
@@ -29,8 +29,9 @@ class Stage:
 class Attempt:
     """A run that goes on while its caller does something else.
 
-    ``told`` gets each :class:`Stage`, ``ended`` this attempt once it is over, both in
-    the attempt's thread. Afterwards ``outcome`` or ``error`` is there.
+    ``finish``: as :func:`farpath.run.run` takes it. ``told`` gets each :class:`Stage`,
+    ``ended`` this attempt once it is over, both in the attempt's thread. Afterwards
+    ``outcome`` or ``error`` is there.
     """
 
     def __init__(
@@ -39,10 +40,12 @@ class Attempt:
         out: FilePath,
         told: Callable[[Stage], None],
         ended: Callable[[Attempt], None],
+        finish: Finish | None = None,
     ) -> None:
         self.outcome: Outcome | None = None
         self.error: FarpathError | None = None
         self._plan, self._out, self._told, self._ended = plan, out, told, ended
+        self._finish = finish
         self._began_s: float | None = None
         self._part = 0.0
         self._stopped = threading.Event()
@@ -72,7 +75,7 @@ class Attempt:
 
     def _run(self) -> None:
         try:
-            self.outcome = run(self._plan, self._out, False, self._watch)
+            self.outcome = run(self._plan, self._out, False, self._watch, finish=self._finish)
         except FarpathError as error:
             self.error = error
         except Exception as error:

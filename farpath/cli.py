@@ -133,6 +133,7 @@ def run(
     from farpath.asked import Asked
     from farpath.lab.user_parts import BuiltParts
     from farpath.labels import stacks_label
+    from farpath.page import save_pictures
     from farpath.plan_warnings import plan_warnings
     from farpath.progress import RunProgress
     from farpath.run import run as run_plan
@@ -151,7 +152,7 @@ def run(
     label = f"{plan.path.name} {stacks_label(plan.schedule)}"
     kind = "s" if plan.settings.clock == "wall" else "virtual s"
     with RunProgress(label, plan.schedule.duration_s, kind) as progress:
-        outcome = run_plan(plan, out, force, progress.watch)
+        outcome = run_plan(plan, out, force, progress.watch, finish=save_pictures)
     _report(outcome, as_json)
 
 
@@ -188,6 +189,7 @@ def _print_tables(record: Record) -> None:
 
     from farpath.network import ways
     from farpath.overview import overview
+    from farpath.page import FIGURE_FILE, PAGE_FILE
     from farpath.tables import fitting
 
     plan = record.plan
@@ -214,8 +216,8 @@ def _print_tables(record: Record) -> None:
         every_ms = plan.settings.trace_interval_s * 1e3
         print(f"trace       {len(record.trace):,} samples, one each {every_ms:g} ms")
     print(f"record      {record.directory}")
-    print(f"figure      {record.directory / 'figure.png'}")
-    print(f"page        {record.directory / 'page.html'}")
+    print(f"figure      {record.directory / FIGURE_FILE}")
+    print(f"page        {record.directory / PAGE_FILE}")
     print(f"fingerprint {record.fingerprint}")
 
 

@@ -19,7 +19,7 @@ from farpath.inputs import DEFAULT_PATH
 from farpath.lab import preflight
 from farpath.made import records_in
 from farpath.overview import overview
-from farpath.page import curves
+from farpath.page import curves, save_pictures
 from farpath.plan import Plan
 from farpath.planning.path_files import named_paths
 from farpath.record import RECORD_FILE, Record, load_record
@@ -152,7 +152,7 @@ class Explorer:
         except FarpathError as error:
             self._say(error.message)
             return
-        self._attempt = Attempt(plan, self._out, self._told, self._ended)
+        self._attempt = Attempt(plan, self._out, self._told, self._ended, save_pictures)
         self._widgets.run.disabled, self._widgets.stop.disabled = True, False
         self._told(Stage(0.0, "booting"))
         self._attempt.start()

@@ -11,6 +11,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path as FilePath
 
 from farpath.conduct import LOCK, Job, check_space, hours, say
@@ -21,6 +22,7 @@ from farpath.made import State, put_aside
 from farpath.places import explained
 from farpath.qemu import CODE, OUT, Machine, Speed, parts
 from farpath.record import load_record
+from farpath.run import Finish, run
 
 #: Makes a run's record in a directory of records; its place there.
 Maker = Callable[[State], FilePath]
@@ -35,10 +37,11 @@ EXPERIMENTS = f"{CODE}/experiments"
 TAIL_LINES = 4
 
 
-def conduct_on_host(job: Job, in_qemu: bool) -> tuple[State, ...]:
+def conduct_on_host(job: Job, in_qemu: bool, finish: Finish) -> tuple[State, ...]:
     """Make the runs of a set that have no record in its place for records.
 
-    Records that the project ships are of another machine, and do not count here. Raises
+    ``finish``: as :func:`farpath.run.run` takes it, for runs on this machine. Records that the
+    project ships are of another machine, and do not count here. Raises
     LabFailedError at the end if runs failed, and what the machine lacks before the first.
     """
     with explained(job.out):
@@ -53,7 +56,8 @@ def conduct_on_host(job: Job, in_qemu: bool) -> tuple[State, ...]:
             say(f"{len(found) - len(todo)} of {len(found)} runs made, {len(todo)} left")
             if todo:
                 check_space(job.out, 1)
-                with _qemu_maker(job, len(todo)) if in_qemu else _own_maker(job, todo) as make:
+                runs_here = partial(_own_maker, job, todo, finish)
+                with _qemu_maker(job, len(todo)) if in_qemu else runs_here() as make:
                     _make_all(todo, make)
             return job.states_here()
 
@@ -87,11 +91,10 @@ def _make_all(todo: Sequence[State], make: Maker) -> None:
 
 
 @contextmanager
-def _own_maker(job: Job, todo: Sequence[State]) -> Iterator[Maker]:
+def _own_maker(job: Job, todo: Sequence[State], finish: Finish) -> Iterator[Maker]:
     """Runs on this machine's own kernel, which is looked at first for all of them."""
     from farpath.lab import host, preflight
     from farpath.progress import RunProgress
-    from farpath.run import run
 
     preflight.require(host.checks_of_stacks([state.run.plan.stacks[0] for state in todo]))
 
@@ -99,7 +102,7 @@ def _own_maker(job: Job, todo: Sequence[State]) -> Iterator[Maker]:
         plan = state.run.plan
         with RunProgress(state.run.label, plan.schedule.duration_s, "s") as progress:
             # What is there already was not taken, so that it is replaced
-            return run(plan, job.out, True, progress.watch).directory
+            return run(plan, job.out, True, progress.watch, finish=finish).directory
 
     yield make
 

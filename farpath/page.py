@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.eras import title_of
-from farpath.figures.run import boundaries_s, region_names, region_tick_s, title
+from farpath.figures.run import boundaries_s, region_names, region_tick_s, save_png, title
 from farpath.figures.style import NORMAL
 from farpath.figures.thin import extremes
 from farpath.labels import flow_label
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     from farpath.schedule import Flow
 
 PANELS = ("ping RTT (ms)", "throughput (Mbit/s)", "congestion window (MB)", "queue (MB)")
+#: What a run's pictures are called in its record.
+FIGURE_FILE, PAGE_FILE = "figure.png", "page.html"
 #: Of a trace's curve a page holds so many points: its peaks and troughs.
 MOST_POINTS = 4000
 #: What is no flow has the colour of text, the queue its own: page.js knows them by these names.
@@ -304,6 +305,9 @@ def render_page(record: Record, links: Links | None = None, assets: str = "") ->
     )
 
 
-def save_page(record: Record, file: FilePath) -> None:
-    """Write the page, self-contained."""
-    file.write_text(render_page(record), encoding="utf-8")
+def save_pictures(record: Record) -> None:
+    """Add a run's figure and its page, self-contained, to its record's directory."""
+    trace = record.trace
+    save_png(record.samples, record.plan, record.directory / FIGURE_FILE, trace)
+    page = render_page(record)
+    (record.directory / PAGE_FILE).write_text(page, encoding="utf-8")

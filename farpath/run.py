@@ -26,7 +26,7 @@ from farpath.leftovers import alone, fresh_partial, sweep_partials
 from farpath.places import explained, replace_directory, require_unicode
 from farpath.plan import Plan
 from farpath.plan_warnings import plan_warnings
-from farpath.record import RECORD_FILE
+from farpath.record import RECORD_FILE, Record
 from farpath.schedule import SEVEN_REGIONS
 from farpath.spec.hosts import PINGER
 from farpath.spec.settings import HOST, VIRTUAL
@@ -36,6 +36,10 @@ from farpath.spec.settings import HOST, VIRTUAL
 INSTRUCTION_NS = "FARPATH_INSTRUCTION_NS"
 #: A directory's name holds so many stacks' names; of more, their number.
 NAMED_STACKS = 4
+
+
+#: Adds files to a record that is whole but for its place.
+Finish = Callable[[Record], None]
 
 
 @dataclass(frozen=True)
@@ -123,14 +127,14 @@ def run(
     force: bool,
     watch: Watch,
     images: Images | None = None,
-    pictures: bool = True,
+    finish: Finish | None = None,
 ) -> Outcome:
     """Make a plan's record under ``out``, or find it there.
 
-    ``images``: what the lab boots, if not what was built for the project. ``pictures``:
-    whether figure and page are made too, which take a second and 5 MB. The record is made
-    beside its place and renamed into it. Raises what the lab and the checks raise; then
-    nothing is left but the console's log, and where it was interrupted not even that.
+    ``images``: what the lab boots, if not what was built for the project. ``finish``: adds to
+    the record's directory, pictures for instance, before the record is renamed into its place.
+    Raises what the lab and the checks raise; then nothing is left but the console's log, and
+    where it was interrupted not even that.
     """
     if images is None:
         images = host.find_images(plan) if plan.settings.lab == HOST else find_images()
@@ -147,7 +151,7 @@ def run(
             sweep_partials(out)
             log = out / f"{name}.console.log"
             with fresh_partial(out) as partial, _kept_for_failures(log):
-                wall_s = _fill(partial, plan, images, log, watch, pictures)
+                wall_s = _fill(partial, plan, images, log, watch, finish)
                 partial.chmod(0o755)
                 replace_directory(partial, place)
     return Outcome(place, cached=False, wall_s=wall_s)
@@ -168,10 +172,10 @@ def _fill(
     plan: Plan,
     images: Images,
     log: FilePath,
-    watch: Callable[[dict[str, Any]], None],
-    pictures: bool,
+    watch: Watch,
+    finish: Finish | None,
 ) -> float:
-    """Run the lab, check it and write record, figure and page; returns real seconds."""
+    """Run the lab, check it and write the record; returns real seconds."""
     from farpath import checks, record, trace_table
 
     idle_rtt_ms: dict[str, float] = {}
@@ -212,11 +216,7 @@ def _fill(
             raw_dir=raw.raw,
             trace=trace,
         )
-        if pictures:
-            from farpath import page
-            from farpath.figures.run import save_png
-
-            save_png(samples, plan, partial / "figure.png", trace.frame if trace else None)
-            page.save_page(written, partial / "page.html")
+        if finish:
+            finish(written)
         shutil.move(log, partial / "console.log")
         return raw.wall_s

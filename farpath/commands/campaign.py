@@ -100,6 +100,7 @@ def campaign(
     from farpath.companion.analyse import ANALYSES
     from farpath.conduct import conduct
     from farpath.host_runs import conduct_on_host
+    from farpath.page import save_pictures
 
     job = _job(experiment, which, quick, cpu, experiments, out)
     if context.args and not context.args[0].startswith("-"):
@@ -120,7 +121,7 @@ def campaign(
         if cores is not None and cores < 1:
             raise BadInputError(f"CORES is {cores}: it must be 1 or more")
         if job.on_host:
-            conduct_on_host(job, qemu)
+            conduct_on_host(job, qemu, save_pictures)
             print(f"records     {job.out}")
             return
         if set(job.experiment.parts) <= set(ANALYSES):
@@ -188,6 +189,7 @@ def _list(job: Job) -> None:
 def _make_one(job: Job, index: int) -> None:
     """One run, as a job of Snakemake or of Kubernetes makes it."""
     from farpath.conduct import check_space
+    from farpath.page import save_pictures
     from farpath.places import explained
     from farpath.progress import RunProgress
     from farpath.run import run
@@ -206,7 +208,7 @@ def _make_one(job: Job, index: int) -> None:
         check_space(job.out, 1)
     kind = "s" if state.run.on_host else "virtual s"
     with RunProgress(state.run.label, state.run.plan.schedule.duration_s, kind) as progress:
-        print(run(state.run.plan, job.out, False, progress.watch).directory)
+        print(run(state.run.plan, job.out, False, progress.watch, finish=save_pictures).directory)
 
 
 def reference(

@@ -63,7 +63,7 @@ def make(job: Job, out: FilePath) -> Made:
     begun = time.monotonic()
     try:
         plan = job.trial.plan(job.seed)
-        outcome = run(plan, out, False, lambda _event: None, job.side.images, pictures=False)
+        outcome = run(plan, out, False, lambda _event: None, job.side.images)
         record = load_record(outcome.directory)
         metrics = measured(record, job.trial.case.watch)
     except FarpathError as error:

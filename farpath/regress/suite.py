@@ -89,8 +89,7 @@ class Trial:
             assert asked.rtt is not None
             off = random.Random(f"{self.name} {seed}").uniform(-RTT_OFF, RTT_OFF)
             asked = dataclasses.replace(asked, rtt=f"{parse_rtt_ms(asked.rtt) * (1 + off):.3f}ms")
-        plan = asked.plan(user_parts=BuiltParts(asked.lab))
-        return plan
+        return asked.plan(user_parts=BuiltParts(asked.lab))
 
 
 @cache

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from farpath.page import save_page
+from farpath.page import PAGE_FILE, save_pictures
 from farpath.regress.compare import Compared
 from farpath.regress.page import render_page
 from farpath.regress.suite import trials
@@ -67,7 +67,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, FilePath]:
     place = tmp_path_factory.mktemp("pages")
     first = write_named(place / "records", "cern", "htcp_2004", 1)
     second = write_named(place, "cern", "htcp_2004", 2)
-    save_page(first, place / "page.html")
+    save_pictures(first)
     build_site(place / "records", place / "site", lambda _step, _done, _of: None)
     name = "htcp/one-loss"
     verdict = Verdict(name, State.CHANGED, why="another kernel")
@@ -77,8 +77,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, FilePath]:
     )
     (place / "report.html").write_text(report)
     site = place / "site"
-    files = ("page.html", site / "index.html", site / "runs" / "cern-htcp_2004-seed1.html",
-             "report.html")  # fmt: skip
+    run_page = site / "runs" / "cern-htcp_2004-seed1.html"
+    files = (first.directory / PAGE_FILE, site / "index.html", run_page, "report.html")
     return {name: place / file for name, file in zip(PAGES, files, strict=True)}
 
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from farpath.page import save_page
+from farpath.page import PAGE_FILE, save_pictures
 from farpath.site.build import build_site
 from tests.browser.conftest import Tab
 from tests.unit.campaigns import write_named
@@ -140,8 +140,8 @@ def test_what_a_record_says_is_shown_and_never_run(site: FilePath, tab: Tab) -> 
 
 def test_a_records_own_page_needs_no_other_file(tab: Tab, tmp_path: FilePath) -> None:
     record = write_named(tmp_path, "cern", "fast", 1)
-    save_page(record, tmp_path / "page.html")
-    tab.page.goto((tmp_path / "page.html").as_uri())
+    save_pictures(record)
+    tab.page.goto((record.directory / PAGE_FILE).as_uri())
     assert drawn_panels(tab) == 4
     assert len(tab.requests) == 1
     assert_clean(tab)

@@ -48,18 +48,12 @@ def single_flow(
 
 
 @pytest.fixture
-def pictures() -> bool:
-    """Whether records get figure and page, a sixth of what a short run costs."""
-    return True
-
-
-@pytest.fixture
-def run_plan(tmp_path: FilePath, pictures: bool) -> RunPlan:
-    """Run a plan in a fresh lab and give its record."""
+def run_plan(tmp_path: FilePath) -> RunPlan:
+    """Run a plan in a fresh lab and give its record, without figure and page."""
 
     def make(plan: Plan) -> Record:
         out = tmp_path / "results"
-        outcome = run(plan, out, force=True, watch=lambda _event: None, pictures=pictures)
+        outcome = run(plan, out, force=True, watch=lambda _event: None)
         return load_record(outcome.directory)
 
     return make

@@ -32,7 +32,7 @@ def attempt_of(
 ) -> tuple[Attempt, Heard]:
     """An attempt whose lab does what ``play`` does."""
 
-    def run(_plan: Plan, place: FilePath, _force: bool, watch: Watch) -> Outcome:
+    def run(_plan: Plan, place: FilePath, _force: bool, watch: Watch, finish: None) -> Outcome:
         play(watch)
         return Outcome(place / "record", cached=False, wall_s=1.0)
 

@@ -52,7 +52,7 @@ class Maker:
 
 def use(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
-    def makes(_job: Job, _runs: int) -> Iterator[Maker]:
+    def makes(*_of: object) -> Iterator[Maker]:
         yield maker
 
     monkeypatch.setattr(host_runs, "_qemu_maker", makes)
@@ -64,13 +64,13 @@ def test_what_fails_is_told_at_the_end_and_the_next_call_makes_the_rest_only(
     first = Maker(job.out, record, whole=7)
     use(first, monkeypatch)
     with pytest.raises(LabFailedError, match="2 of 9 runs failed") as caught:
-        host_runs.conduct_on_host(job, in_qemu=True)
+        host_runs.conduct_on_host(job, in_qemu=True, finish=lambda _record: None)
     assert caught.value.detail.count("the lab failed") == 2
     assert "console's end" in caught.value.detail
     assert "0 of 9 runs made, 9 left" in capsys.readouterr().err
     second = Maker(job.out, record, whole=9)
     use(second, monkeypatch)
-    found = host_runs.conduct_on_host(job, in_qemu=True)
+    found = host_runs.conduct_on_host(job, in_qemu=True, finish=lambda _record: None)
     assert second.asked == first.asked[7:]
     assert all(state.record for state in found)
 

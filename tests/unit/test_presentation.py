@@ -141,8 +141,8 @@ def test_a_run_without_any_answered_ping_still_has_a_figure(samples: Samples, pl
 
 
 def test_the_page_is_self_contained(record: Record, tmp_path: FilePath) -> None:
-    page.save_page(record, tmp_path / "page.html")
-    text = (tmp_path / "page.html").read_text()
+    page.save_pictures(record)
+    text = (record.directory / page.PAGE_FILE).read_text()
     assert not re.search(r"<(script|link|img)[^>]*\s(src|href)=", text)
     assert "Plotly.newPlot" in text
     assert record.fingerprint in text
