@@ -24,7 +24,7 @@ import typer
 from farpath.asked import DEFAULT_REGION, DEFAULT_STACK
 from farpath.commands import campaign, draw, fit, packetdrill, paper, regress, site
 from farpath.errors import BadInputError, FarpathError, shortened
-from farpath.leftovers import sweep_shares
+from farpath.lab.clean import sweep_shares
 from farpath.places import explained_use, require_unicode
 from farpath.schedule import SEVEN_REGIONS
 from farpath.spec.settings import HOST

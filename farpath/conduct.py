@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
-from farpath.base.project import EXPERIMENTS
+from farpath.base.project import EXPERIMENTS, REPORT_MARK, SITE_MARK
 from farpath.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.experiment import WHOLE, Experiment, WantedRun
 from farpath.leftovers import alone, sweep_locks, sweep_partials
@@ -37,8 +37,6 @@ LINE_EVERY_S = 300.0
 PARTS = ("tables", "claims", "figures", "page")
 #: Those that hold links to the records that they are made of.
 GATHERED_PARTS = ("records", "cpu-records")
-#: The file in a report by which it is known as one: Snakemake removes a part before it makes it.
-REPORT_MARK = ".farpath-report"
 #: The same of others, of which the study's documents claim nothing.
 OWN_PARTS = ("tables", "figures", "page")
 #: How many lines of a failed run are repeated at the end.
@@ -231,8 +229,6 @@ def conduct(job: Job) -> tuple[State, ...]:
 
 def check_report(report: FilePath) -> None:
     """Raise BadInputError for a place whose parts Snakemake would remove, and are not farpath's."""
-    from farpath.site.build import MARK as SITE_MARK
-
     if (report / REPORT_MARK).is_file() or (report / "page" / SITE_MARK).is_file():
         return
     parts = [name for name in (*GATHERED_PARTS, *PARTS) if os.path.lexists(report / name)]

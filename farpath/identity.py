@@ -51,7 +51,6 @@ DECIDING_CODE = (
     "farpath/image.py",
     "farpath/lab",
     "farpath/layout.py",
-    "farpath/layouts",
     "farpath/path.py",
     "farpath/plan.py",
     "farpath/record.py",

@@ -12,28 +12,21 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path as FilePath
 from typing import IO
 
 from farpath.errors import BadInputError
 from farpath.places import open_regular
-from farpath.spec.protocol import CODE_DIR
 
 PARTIAL = ".partial-"
-#: How the directories that host and guest share are called, in the place for
-#: temporary files.
-SHARE = "farpath-"
-#: The guest's own code in such a directory, of which no other directory has a copy.
-GUEST = FilePath("farpath", "guest")
 #: Real seconds for which whoever sweeps may hold a lock, and between two looks.
 SWEEP_LIMIT_S, LOOK_S = 0.5, 0.02
 #: What tempfile.mkdtemp ends a name with.
-_RANDOM = "[a-z0-9_]{8}"
+RANDOM_NAME = "[a-z0-9_]{8}"
 #: Names that farpath gives. Others that begin or end likewise are somebody's own, and stay.
-_PARTIAL_NAME = re.compile(rf"\.partial-[0-9]+-{_RANDOM}")
-_SHARE_NAME = re.compile(rf"farpath-{_RANDOM}")
+_PARTIAL_NAME = re.compile(rf"\.partial-[0-9]+-{RANDOM_NAME}")
 _LOCK_NAME = re.compile(r"\.(campaign|.+-[0-9a-f]{10})\.lock")
 
 
@@ -107,7 +100,7 @@ def _stands_at(handle: int, place: FilePath) -> bool:
         return False
 
 
-def _removed_if_free(place: FilePath) -> bool:
+def _is_removed(place: FilePath) -> bool:
     """Remove a file or directory that no process holds, held meanwhile; whether it was."""
     try:
         handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
@@ -145,25 +138,26 @@ def fresh_partial(out: FilePath) -> Iterator[FilePath]:
 
 def sweep_partials(out: FilePath) -> list[FilePath]:
     """Remove half-made records whose maker is gone; returns what was removed."""
-    return _removed(_named(out, _PARTIAL_NAME))
-
-
-def sweep_shares(place: FilePath) -> list[FilePath]:
-    """Remove shared directories of dead runs, known by the guest's code in them."""
-    shares = _named(place, _SHARE_NAME)
-    return _removed(share for share in shares if (share / CODE_DIR / GUEST).is_dir())
+    return removed_if_free(out, _PARTIAL_NAME)
 
 
 def sweep_locks(out: FilePath) -> list[FilePath]:
     """Remove lock files of records that nobody makes any more."""
-    return _removed(_named(out, _LOCK_NAME))
+    return removed_if_free(out, _LOCK_NAME)
 
 
-def _named(place: FilePath, pattern: re.Pattern[str]) -> list[FilePath]:
-    """What a directory holds of a pattern's names, links apart."""
-    files = sorted(place.iterdir()) if place.is_dir() else []
-    return [file for file in files if pattern.fullmatch(file.name) and not file.is_symlink()]
+def removed_if_free(
+    directory: FilePath,
+    names: re.Pattern[str],
+    own: Callable[[FilePath], bool] = lambda _file: True,
+) -> list[FilePath]:
+    """Remove what a directory holds of some names and no process holds; returns what it was.
 
-
-def _removed(places: Iterable[FilePath]) -> list[FilePath]:
-    return [place for place in sorted(places) if _removed_if_free(place)]
+    Links stay, and what is not farpath's ``own``.
+    """
+    files = sorted(directory.iterdir()) if directory.is_dir() else []
+    return [
+        file
+        for file in files
+        if names.fullmatch(file.name) and not file.is_symlink() and own(file) and _is_removed(file)
+    ]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from farpath.base.project import EXPERIMENTS
+from farpath.companion.measure import Done
 from farpath.errors import BadInputError, FarpathError
 from farpath.experiment import CPU, WHOLE, WantedRun
 from farpath.identity import is_of_other_code, source_identity, source_of, wanted_on_host
@@ -172,3 +173,12 @@ def _link_all(found: Sequence[State], folder: FilePath) -> int:
         target = os.path.relpath(record.resolve(), folder.resolve())
         (folder / record.name).symlink_to(target, target_is_directory=True)
     return len(taken)
+
+
+def done_of(states: Sequence[State]) -> tuple[Done, ...]:
+    """The runs that have records, and these, whose samples are read once, at first use."""
+    return tuple(
+        Done(state.run, load_record(state.record, verify=False))
+        for state in states
+        if state.record is not None
+    )

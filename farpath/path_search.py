@@ -29,7 +29,6 @@ from farpath.published import published
 from farpath.record import load_record
 from farpath.run import run as run_plan
 from farpath.schedule import seven_regions
-from farpath.tables import Grid
 
 if TYPE_CHECKING:
     import optuna
@@ -126,52 +125,6 @@ def best_trial(search: Search) -> dict[str, Any]:
     if not trials:
         raise BadInputError(f"{search.directory}: nothing was tried yet: run farpath fit")
     return min(trials, key=lambda trial: float(trial["cost"]))
-
-
-def trials_grid(search: Search) -> Grid:
-    """All trials by their cost, the least first, with what was varied."""
-    varied = [name for name, allowed in search.ranges.items() if _varies(allowed)]
-    rows = sorted(enumerate(read_trials(search), start=1), key=lambda row: float(row[1]["cost"]))
-    return Grid(
-        title=f"Models of path {search.path}, by cost",
-        header=("trial", "cost", *varied),
-        rows=tuple(
-            (
-                str(number),
-                f"{trial['cost']:.3f}",
-                *(f"{trial['model'][name]:.4g}" for name in varied),
-            )
-            for number, trial in rows
-        ),
-        note=f"Runs of {search.region_s:g} s regions, seed {search.seed}, stacks "
-        f"{', '.join(search.stacks)}; kept out: {', '.join(search.held_out)}.",
-    )
-
-
-def best_grid(search: Search) -> Grid:
-    """What the stacks of the best trial measured, beside the published where it is printed."""
-    shown = {
-        "mean_mbps": "mean Mbit/s", "std_mbps": "s Mbit/s", "stability": "S",
-        "fairness_min": "F min", "rtt_std_ms": "SD(RTT) ms",
-    }  # fmt: skip
-    best = best_trial(search)
-    rows = []
-    for stack, figures in best["runs"].items():
-        printed = published(stack, search.path)
-        rows.append(
-            (
-                stack,
-                *(
-                    f"{figures[name]:g}" + (f" ({getattr(printed, name):g})" if printed else "")
-                    for name in shown
-                ),
-            )
-        )
-    return Grid(
-        title=f"Best model of path {search.path}: measured (published)",
-        header=("stack", *shown.values()),
-        rows=tuple(rows),
-    )
 
 
 def _distributions(search: Search) -> dict[str, optuna.distributions.BaseDistribution]:

@@ -24,14 +24,57 @@ towards receivers, on the senders' side towards these.
 
 from __future__ import annotations
 
-from farpath.guest.topology import LaidOut
-from farpath.layouts.parking_lot import parking_lot
+from itertools import pairwise
+
+from farpath.dropper import BACK, THERE
+from farpath.guest.links import card_of
+from farpath.layout import Layout, Wiring
+from farpath.plan import Plan
+from farpath.spec.hosts import RECEIVER, SENDER, numbered
+from farpath.spec.segments import bottleneck, delay_back, delay_there, sending_site
+
+#: Where a picture has the first switch of the row, and the rows below it.
+_FIRST = 2.0
+_RECEIVERS, _DELAYS, _SENDERS = -1.0, 1.3, 2.3
 
 
-class ParkingLot(LaidOut):
-    """Switches in a row with a bottleneck between each and the next."""
+def lay_out(plan: Plan) -> Layout:
+    """Bottlenecks in a row: one way through all of them, and one across each.
 
-    lay_out = staticmethod(parking_lot)
+    Each delay line towards a receiver loses packets of its own: its random numbers begin
+    with another number.
+    """
+    wiring = Wiring()
+    mtu_bytes = plan.path.mtu_bytes
+    row = [wiring.switch(_FIRST + place) for place in range(plan.bottlenecks + 1)]
+    bottlenecks = []
+    for one, other in pairwise(row):
+        link = wiring.link(one, other, mtu_bytes, from_one=bottleneck(plan))
+        bottlenecks.append(link.one.name)
+    there, back = [], []
 
+    def access(number: int, column: float, height: float) -> str:
+        """A switch before the row, and the delay lines between."""
+        switch = wiring.switch(column, height)
+        line = wiring.link(
+            *(switch, row[max(0, number - 2)], mtu_bytes),
+            from_one=delay_there(plan, plan.seed + number - 1),
+            from_other=delay_back(plan),
+        )
+        there.append(line.other.name)
+        back.append(line.one.name)
+        return switch
 
-TOPOLOGY = ParkingLot
+    sending_site(wiring, plan, access(1, _FIRST - 1, 0.0), _FIRST - 2)
+    end = _FIRST + plan.bottlenecks + 1
+    wiring.link(wiring.host(RECEIVER, end), row[-1], mtu_bytes)
+    for number in range(2, plan.bottlenecks + 2):
+        column = _FIRST + number - 2
+        switch = access(number, column, _DELAYS)
+        sender = wiring.host(numbered(SENDER, number), column, _SENDERS)
+        wiring.link(sender, switch, mtu_bytes, from_one=card_of(plan, sender))
+        receiver = wiring.host(numbered(RECEIVER, number), column + 1, _RECEIVERS)
+        wiring.link(receiver, row[number - 1], mtu_bytes)
+    return wiring.layout(
+        bottlenecks=tuple(bottlenecks), dropping={THERE: tuple(there), BACK: tuple(back)}
+    )

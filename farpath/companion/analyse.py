@@ -8,8 +8,6 @@ from pathlib import Path as FilePath
 from farpath.base.project import EXPERIMENTS
 from farpath.companion import capped, dips, recovery, response, sharing, utilisation
 from farpath.companion.measure import MEASURES_FILE, Done, Measure, read_measures
-from farpath.made import State
-from farpath.record import load_record
 
 #: By experiment, in the order of the experiment that is made of all of them.
 ANALYSES: Mapping[str, Callable[[Iterable[Done]], list[Measure]]] = {
@@ -22,15 +20,6 @@ ANALYSES: Mapping[str, Callable[[Iterable[Done]], list[Measure]]] = {
     dips.EXPERIMENT: dips.measures,
     sharing.INTER_PROTOCOL: sharing.inter_protocol,
 }
-
-
-def done_of(states: Sequence[State]) -> tuple[Done, ...]:
-    """The runs that have records, and these, whose samples are read once, at first use."""
-    return tuple(
-        Done(state.run, load_record(state.record, verify=False))
-        for state in states
-        if state.record is not None
-    )
 
 
 def measures_of(done: Sequence[Done]) -> tuple[Measure, ...]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from farpath.figures.style import QUIET, RULE, print_style
 from farpath.guest.links import Bottleneck, Card, Delay, PacingCard, Queue, Sources
 from farpath.layout import Layout, Link, Node, Port
-from farpath.layouts import lay_out
 from farpath.network import ways
 from farpath.plan import Plan
+from topologies import lay_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

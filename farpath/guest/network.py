@@ -13,7 +13,7 @@ from mininet.node import OVSBridge
 from farpath.guest import addresses
 from farpath.guest.commands import run, run_json
 from farpath.guest.ground import Ground, silence
-from farpath.guest.topology import topology_of
+from farpath.guest.topology import LaidOut
 from farpath.plan import Plan
 from farpath.spec.hosts import BACKGROUND
 from farpath.tools.sysctl import can_write_setting, has_setting, read_setting, write_setting
@@ -55,7 +55,7 @@ class Network:
     def __init__(self, plan: Plan, ground: Ground) -> None:
         self.plan = plan
         self.ground = ground
-        topology = topology_of(plan)
+        topology = LaidOut(plan)
         self.layout = topology.layout
         # Mininet's own initialisation raises limits: sysctls that the plan sets, and
         # 16,384 open files, all of which mnexec closes one by one for every node.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path as FilePath
 
 from farpath.guest.commands import run
-from farpath.tools.sysctl import write_setting
+from farpath.tools.sysctl import BACKLOG, BACKLOG_PACKETS, write_setting
 
 #: Kernel file systems the tools expect, and memory where they write: the root
 #: itself is read-only and shared by every run.
@@ -19,10 +19,6 @@ MOUNTS = (
     ("tmpfs", "tmpfs", "/var/log", ""),
     ("cgroup2", "cgroup2", "/sys/fs/cgroup", ""),
 )
-#: Packets that may wait between two ends of a virtual cable: a host is infinitely
-#: fast, and the kernel's 1000 would drop part of a window sent at once.
-BACKLOG = "net.core.netdev_max_backlog"
-BACKLOG_PACKETS = 1_000_000
 NS_PER_S = 1_000_000_000
 #: HZ is 1000; a timer of a process may be 50 us late.
 TICK_NS = 1_000_000

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from mininet.topo import Topo
 
-from farpath.layout import Layout, Port
+from farpath.layout import Port
 from farpath.plan import Plan
-from farpath.spec.hosts import DUMBBELL, PARKING_LOT
-
-#: Where each topology's class is, called TOPOLOGY: what a plan names is looked up here,
-#: never imported as it is.
-MODULES = {DUMBBELL: "topologies.dumbbell", PARKING_LOT: "topologies.parking_lot"}
+from topologies import lay_out
 
 
 class LaidOut(Topo):
-    """A Topo whose hosts, switches and links are those of a layout."""
-
-    layout: Layout
-
-    @staticmethod
-    def lay_out(plan: Plan) -> Layout:
-        """What the topology is made of."""
-        raise NotImplementedError
+    """A Topo whose hosts, switches and links are those of a plan's layout."""
 
     def build(self, plan: Plan) -> None:
         """Wire it; queues wait at their ports until the network sets them."""
-        self.layout = self.lay_out(plan)
+        self.layout = lay_out(plan)
         for node in self.layout.nodes:
             add = self.addHost if node.is_host else self.addSwitch
             add(node.name)
@@ -43,9 +31,3 @@ class LaidOut(Topo):
 
 def _parameters(name: str, port: Port) -> dict[str, Any]:
     return {name: {"queue": port.queue}} if port.queue else {}
-
-
-def topology_of(plan: Plan) -> LaidOut:
-    """The topology that a plan names."""
-    topology: LaidOut = importlib.import_module(MODULES[plan.topology]).TOPOLOGY(plan)
-    return topology

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from pathlib import Path as FilePath
 
 from farpath import leftovers
 from farpath.errors import MachineLacksError
 from farpath.lab import host_kernel
+from farpath.leftovers import RANDOM_NAME, removed_if_free
+from farpath.spec.protocol import CODE_DIR
+
+#: How the directories that host and guest share are called, in the place for
+#: temporary files.
+SHARE = "farpath-"
+#: The guest's own code in such a directory, of which no other directory has a copy.
+GUEST = FilePath("farpath", "guest")
+_SHARE_NAME = re.compile(rf"farpath-{RANDOM_NAME}")
 
 
 def clean(out: FilePath) -> list[str]:
@@ -18,7 +28,7 @@ def clean(out: FilePath) -> list[str]:
     had changed. Returns what was done, one sentence each. Raises MachineLacksError if
     that takes root, or while a host lab runs.
     """
-    shares = leftovers.sweep_shares(FilePath(tempfile.gettempdir()))
+    shares = sweep_shares(FilePath(tempfile.gettempdir()))
     done = [f"removed {place}" for place in shares]
     if not out.is_dir():
         return done
@@ -34,3 +44,8 @@ def clean(out: FilePath) -> list[str]:
         )
     with host_kernel.only_host_lab():
         return done + host_kernel.restore_leftover(out)
+
+
+def sweep_shares(place: FilePath) -> list[FilePath]:
+    """Remove shared directories of dead runs, known by the guest's code in them."""
+    return removed_if_free(place, _SHARE_NAME, lambda share: (share / CODE_DIR / GUEST).is_dir())

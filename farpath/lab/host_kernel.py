@@ -22,7 +22,7 @@ from typing import Any
 
 from farpath.documents import read_json
 from farpath.errors import BadInputError, MachineLacksError
-from farpath.guest import congestion, system
+from farpath.guest import congestion
 from farpath.guest.commands import CommandError, run
 from farpath.places import write_text
 from farpath.plan import Plan
@@ -44,7 +44,7 @@ BACKGROUND_MODULES = ("sch_fq",)
 CHANGED_SETTINGS = frozenset(
     {
         congestion.ALLOWED,
-        system.BACKLOG,
+        sysctl.BACKLOG,
         "net.core.default_qdisc",
         "net.core.netdev_budget",
         "net.core.netdev_budget_usecs",
@@ -222,7 +222,7 @@ def wanted_settings(plan: Plan) -> dict[str, str]:
     for stack in plan.stacks:
         asked |= stack.sysctl
     settings = {name: asked[name] for name in kernel_wide(asked)}
-    return settings | {system.BACKLOG: str(system.BACKLOG_PACKETS)}
+    return settings | {sysctl.BACKLOG: str(sysctl.BACKLOG_PACKETS)}
 
 
 def loaded_differently(stacks: Sequence[Stack]) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from farpath import __version__
+from farpath.base.project import SITE_MARK
 from farpath.errors import BadInputError
 from farpath.figures.style import COLOUR_BLIND, NORMAL
 from farpath.leftovers import fresh_partial
@@ -21,8 +22,6 @@ from farpath.site.thumbnail import areas
 from farpath.site.view import View, shown_as
 
 INDEX = "index.html"
-#: Tells a site from a directory of somebody's own, which is not replaced.
-MARK = ".farpath-site"
 #: Told after each step: what is done, and of how much.
 Told = Callable[[str, int, int], None]
 
@@ -72,7 +71,7 @@ def build_site(
 def _check_free(out: FilePath) -> None:
     if not out.exists():
         return
-    if not out.is_dir() or (any(out.iterdir()) and not (out / MARK).is_file()):
+    if not out.is_dir() or (any(out.iterdir()) and not (out / SITE_MARK).is_file()):
         raise BadInputError(
             f"{out}: holds something other than a results site, which would be lost: give "
             "--out a directory that is new, empty or an earlier site"
@@ -89,7 +88,7 @@ def _fill(place: FilePath, records: RecordSet, view: View, told: Told) -> None:
         told("figures", count, 0)
     _write_tables(place / TABLES_DIR, view.site_sheets())
     (place / INDEX).write_text(view.index(thumbnails), encoding="utf-8")
-    (place / MARK).write_text(f"{__version__}\n", encoding="utf-8")
+    (place / SITE_MARK).write_text(f"{__version__}\n", encoding="utf-8")
 
 
 def _write_assets(place: FilePath) -> None:

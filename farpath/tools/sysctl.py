@@ -35,3 +35,9 @@ def write_setting(name: str, value: str) -> None:
 def read_setting(name: str) -> str:
     """The value of one sysctl, its fields separated by single blanks."""
     return " ".join(_setting(name).read_text(encoding="ascii").split())
+
+
+#: Packets that may wait between two ends of a virtual cable: a host is infinitely
+#: fast, and the kernel's 1000 would drop part of a window sent at once.
+BACKLOG = "net.core.netdev_max_backlog"
+BACKLOG_PACKETS = 1_000_000

@@ -11,11 +11,11 @@ import pytest
 from farpath.asked import Asked
 from farpath.errors import CheckFailedError
 from farpath.flows import tc
-from farpath.layouts import lay_out
 from farpath.metrics import per_second
 from farpath.plan import Plan
 from farpath.record import Record
 from tests.lab.conftest import RunPlan
+from topologies import lay_out
 
 #: Headers of a TCP segment with timestamps beside its payload, in a frame of 1514 bytes.
 PAYLOAD_PART = {4: 1448 / 1514, 6: 1428 / 1514}

@@ -113,7 +113,8 @@ def data_dir() -> FilePath:
 @pytest.fixture
 def kernel(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> dict[str, FilePath]:
     """Some of a kernel's settings, as files of their own that stand for /proc/sys."""
-    from farpath.guest import congestion, system
+    from farpath.guest import congestion
+    from farpath.tools import sysctl
 
     folder = tmp_path / "sysctl"
     folder.mkdir()
@@ -126,7 +127,7 @@ def kernel(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> dict[str, Fil
     files = {name: folder / name for name in values}
     for name, value in values.items():
         files[name].write_text(value + "\n")
-    monkeypatch.setattr(system, "_setting", lambda name: folder / name)
+    monkeypatch.setattr(sysctl, "_setting", lambda name: folder / name)
     return files
 
 

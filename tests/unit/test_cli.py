@@ -14,8 +14,8 @@ import pytest
 from farpath import cli, run
 from farpath.errors import CheckFailedError, LabFailedError
 from farpath.lab import images, preflight
+from farpath.lab.clean import GUEST, SHARE
 from farpath.lab.host_kernel import LAB_MODULES
-from farpath.leftovers import GUEST, SHARE
 from farpath.record import Record
 from farpath.spec.protocol import CODE_DIR
 from tests.unit.conftest import Farpath

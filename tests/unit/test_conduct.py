@@ -10,6 +10,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath import conduct
+from farpath.base import project
 from farpath.commands import campaign
 from farpath.errors import BadInputError, MachineLacksError
 from farpath.experiment import load_experiment
@@ -172,7 +173,7 @@ def test_a_report_takes_the_place_of_no_folder_of_somebodys_own(tmp_path: FilePa
     (tmp_path / "figures").mkdir()
     with pytest.raises(BadInputError, match="holds figures, which farpath has not made"):
         conduct.check_report(tmp_path)
-    (tmp_path / conduct.REPORT_MARK).write_text("")
+    (tmp_path / project.REPORT_MARK).write_text("")
     conduct.check_report(tmp_path)
 
 

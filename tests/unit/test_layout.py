@@ -13,10 +13,10 @@ from farpath.asked import Asked
 from farpath.figures import topology as pictures
 from farpath.guest.links import Bottleneck, Delay
 from farpath.layout import Layout, Link
-from farpath.layouts import LAYOUTS, lay_out
 from farpath.plan import Plan
 from farpath.spec.hosts import TOPOLOGIES
 from tests.unit.conftest import Farpath
+from topologies import MODULES, lay_out
 
 
 def plan_of(**words: str) -> Plan:
@@ -159,7 +159,7 @@ def test_with_reverse_flows_each_direction_has_one_bottleneck_of_the_same_kind()
 
 
 def test_every_topology_has_a_layout() -> None:
-    assert set(LAYOUTS) == set(TOPOLOGIES)
+    assert set(MODULES) == set(TOPOLOGIES)
 
 
 @pytest.mark.parametrize("words", NETWORKS, ids=str)

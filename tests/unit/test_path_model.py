@@ -23,16 +23,10 @@ from farpath.path_model import (
     cost_of_tables,
     soft,
 )
-from farpath.path_search import (
-    best_grid,
-    best_trial,
-    load_search,
-    read_trials,
-    search_on,
-    trials_grid,
-)
+from farpath.path_search import best_trial, load_search, read_trials, search_on
 from farpath.planning.path_files import path_by_name
 from farpath.published import Published, published
+from farpath.report.tables.path_search import best_grid, trials_grid
 from tests.unit.campaigns import run_of, summary_of
 
 MODEL = PathModel(600_000_000, 100.0, 1e-6, 0.2, 10.0, 4)
