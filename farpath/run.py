@@ -17,11 +17,12 @@ from typing import Any
 from farpath import __version__
 from farpath.base.project import PROJECT
 from farpath.errors import StoppedError
-from farpath.identity import code_identity, source_identity
+from farpath.identity import code_identity
 from farpath.lab import host, virtual
 from farpath.lab.images import Images, find_images
 from farpath.lab.machine import cpu_mhz, cpu_model
 from farpath.lab.process import Watch
+from farpath.lab.sources import source_identity
 from farpath.leftovers import alone, fresh_partial, sweep_partials
 from farpath.places import explained, replace_directory, require_unicode
 from farpath.plan import Plan

@@ -11,9 +11,10 @@ import pytest
 
 from farpath import identity
 from farpath.background import Background
-from farpath.identity import options, source_identity, source_of, wanted_on_host
+from farpath.identity import source_of
 from farpath.lab.host import HostImages
 from farpath.lab.images import Images
+from farpath.lab.sources import options, source_identity, wanted_on_host
 from farpath.plan import Plan
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
