@@ -9,9 +9,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath import identity
 from farpath.background import Background
 from farpath.identity import source_of
+from farpath.lab import sources
 from farpath.lab.host import HostImages
 from farpath.lab.images import Images
 from farpath.lab.sources import options, source_identity, wanted_on_host
@@ -169,7 +169,7 @@ def on_host(
 ) -> tuple[Plan, Images]:
     """A run of the host lab, and a module for its kernel with the source beside it."""
     (tmp_path / "sender" / "manifest.json").write_text('{"packages_hash": "e"}')
-    monkeypatch.setattr(identity, "STACKS", tmp_path / "stacks")
+    monkeypatch.setattr(sources, "STACKS", tmp_path / "stacks")
     modules = tmp_path / "host-stacks"
     modules.mkdir()
     (modules / "tcp_htcp_2004.ko").write_text("bytes of gcc 14")
