@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath import identity
 from farpath.background import Background
 from farpath.identity import source_of
 from farpath.lab import sources
