@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from farpath.base.errors import BadInputError
 from farpath.campaign import Campaign, mixed
 from farpath.campaign_tables import (
     QUANTITIES,
@@ -16,7 +17,6 @@ from farpath.campaign_tables import (
     table_2,
 )
 from farpath.claims import UNDECIDED, judge_all
-from farpath.errors import BadInputError
 from farpath.estimate import spearman
 from farpath.paper import paper_names, stand_ins
 from farpath.published import PUBLISHED_PATH, all_published, published_paths

@@ -9,8 +9,8 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Protocol
 
 from farpath import eras, inputs, units
+from farpath.base.errors import BadInputError
 from farpath.end_host_sysctls import check_setting
-from farpath.errors import BadInputError
 from farpath.network import resolve_network
 from farpath.path import Path
 from farpath.plan import Plan

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.errors import FarpathError, StoppedError
+from farpath.base.errors import FarpathError, StoppedError
 from farpath.plan import Plan
 from farpath.progress import STAGES, describe
 from farpath.run import Finish, Outcome, run

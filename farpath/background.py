@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 
 SOURCES_RANGE = (1, 64)
 #: The part of a bottleneck's rate that all sources may take on average.
@@ -27,7 +27,7 @@ class Background:
 
     ``rate_bps``: of one source while it is on, counted over Ethernet frames as the
     bottleneck's. ``on_s``, ``off_s``: mean length of its turns; with ``off_s`` 0 it is on all
-    the time, at a constant bit rate. Raises :class:`~farpath.errors.BadInputError` for a value
+    the time, at a constant bit rate. Raises :class:`~farpath.base.errors.BadInputError` for a value
     out of range.
     """
 

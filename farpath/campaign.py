@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.documents import read_json
-from farpath.errors import BadInputError, FarpathError
+from farpath.base.documents import read_json
+from farpath.base.errors import BadInputError, FarpathError
+from farpath.base.files import write_text
 from farpath.metrics import Summary, summarise
-from farpath.places import write_text
 from farpath.plan import Plan
 from farpath.record import RECORD_FILE, Record, load_record
 

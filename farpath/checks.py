@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from farpath.background import sent_bytes, turns
-from farpath.errors import CheckFailedError, LabFailedError
+from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.flows import iperf3, ping, socat, tc
 from farpath.plan import Plan
 from farpath.record import Samples

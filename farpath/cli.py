@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from farpath.asked import DEFAULT_REGION, DEFAULT_STACK
+from farpath.base.errors import BadInputError, FarpathError, shortened
+from farpath.base.files import explained_use, require_unicode
 from farpath.commands import campaign, draw, fit, packetdrill, paper, regress, site
-from farpath.errors import BadInputError, FarpathError, shortened
 from farpath.lab.clean import sweep_shares
-from farpath.places import explained_use, require_unicode
 from farpath.schedule import SEVEN_REGIONS
 from farpath.spec.settings import HOST
 

@@ -18,12 +18,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
+from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
+from farpath.base.files import explained, write_text
+from farpath.base.locks import alone, sweep_locks, sweep_partials
 from farpath.base.project import EXPERIMENTS, REPORT_MARK, SITE_MARK
-from farpath.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.experiment import WHOLE, Experiment, WantedRun
-from farpath.leftovers import alone, sweep_locks, sweep_partials
 from farpath.made import State, put_aside, records_in, shipped_records, states
-from farpath.places import explained, write_text
 from farpath.record import RECORD_FILE
 from farpath.record_set import STUDY, view_of
 

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 
 if TYPE_CHECKING:
     pass

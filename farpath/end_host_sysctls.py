@@ -8,7 +8,7 @@ net/ipv4/sysctl_net_ipv4.c of Linux 7.2.
 
 from __future__ import annotations
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 
 #: Settings that a run makes itself, those of receivers' buffers by WINDOW.
 OWN_SETTINGS = (

@@ -10,8 +10,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from farpath.base.errors import BadInputError
 from farpath.era import Era
-from farpath.errors import BadInputError
 from farpath.stacks import split_text
 
 #: Packets that may wait before a card: Linux takes any number; beyond this the

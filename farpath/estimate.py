@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from farpath.errors import MachineLacksError
+from farpath.base.errors import MachineLacksError
 
 #: The probability with which an interval holds the mean.
 CONFIDENCE = 0.95

@@ -17,9 +17,9 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.asked import Asked
+from farpath.base.documents import read_toml
+from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
-from farpath.documents import read_toml
-from farpath.errors import BadInputError
 from farpath.planning.stack_texts import parse_stacks
 from farpath.spec.settings import HOST, VIRTUAL_CLOCK
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from farpath.asked import SEED_RANGE, Asked
 from farpath.attempt import Attempt, Stage
-from farpath.errors import BadInputError, FarpathError, MachineLacksError
+from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.figures.run import title
 from farpath.inputs import DEFAULT_PATH
 from farpath.lab import preflight

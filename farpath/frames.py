@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Protocol
 
-from farpath.errors import CheckFailedError
+from farpath.base.errors import CheckFailedError
 
 if TYPE_CHECKING:
     import pandas as pd

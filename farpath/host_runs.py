@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path as FilePath
 
+from farpath.base.errors import FarpathError, LabFailedError, MachineLacksError
+from farpath.base.files import explained
+from farpath.base.locks import alone, fresh_partial, sweep_locks, sweep_partials
 from farpath.conduct import LOCK, Job, check_space, hours, say
-from farpath.errors import FarpathError, LabFailedError, MachineLacksError
 from farpath.experiment import FILE, OWN_PATHS
-from farpath.leftovers import alone, fresh_partial, sweep_locks, sweep_partials
 from farpath.made import State, put_aside
-from farpath.places import explained
 from farpath.qemu import CODE, OUT, Machine, Speed, parts
 from farpath.record import load_record
 from farpath.run import Finish, run

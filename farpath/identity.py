@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.base.documents import read_json
+from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
-from farpath.documents import read_json
-from farpath.errors import BadInputError
 from farpath.plan import Plan
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.stack import IPERF3
 from farpath.window import window_of
 

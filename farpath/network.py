@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.inputs import sysctl_for
 from farpath.path import WINDOW_BYTES_RANGE, Path
 from farpath.plan import Plan

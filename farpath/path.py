@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from farpath.background import Background
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 
 #: What a path may ask of the lab. RTT: TCP's retransmission timer and the
 #: 16-minute schedule stay meaningful up to ten seconds. Rate: netem and tbf keep
@@ -87,7 +87,7 @@ class Path:
     ``duplicate``: probability that a packet arrives there twice.
     ``sources``: for each of these, where its value comes from.
 
-    Raises :class:`~farpath.errors.BadInputError` for a value out of range or
+    Raises :class:`~farpath.base.errors.BadInputError` for a value out of range or
     fields that contradict each other.
     """
 

@@ -16,8 +16,8 @@ from pathlib import Path as FilePath
 from types import TracebackType
 from typing import IO
 
+from farpath.base.errors import LabFailedError, MachineLacksError
 from farpath.base.project import PROJECT
-from farpath.errors import LabFailedError, MachineLacksError
 from farpath.lab.host import STACKS_DIR
 from farpath.run import INSTRUCTION_NS, git_commit
 

@@ -19,8 +19,8 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from farpath import frames, trace_table
-from farpath.documents import read_json
-from farpath.errors import BadInputError, CheckFailedError, LabFailedError
+from farpath.base.documents import read_json
+from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.flows import iperf3, ping, tc
 from farpath.flows.programs import SHORTEST_S
 from farpath.plan import Plan

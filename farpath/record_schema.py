@@ -12,8 +12,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from farpath.base.errors import BadInputError
 from farpath.eras import era_names
-from farpath.errors import BadInputError
 from farpath.plan import Plan
 from farpath.planning.rules import check_plan
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
+from farpath.base.errors import BadInputError
 from farpath.campaign import Campaign, Run, campaign_of, load_runs
-from farpath.errors import BadInputError
 from farpath.estimate import Estimate, estimate
 from farpath.identity import plan_identity
 from farpath.labels import stacks_label

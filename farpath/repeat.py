@@ -12,7 +12,7 @@ from typing import Any
 
 from farpath.asked import ACKS, Asked
 from farpath.background import Background
-from farpath.errors import FarpathError
+from farpath.base.errors import FarpathError
 from farpath.identity import plan_identity
 from farpath.inputs import CONSTANT, OWN_SETTINGS
 from farpath.labels import counted, stacks_label

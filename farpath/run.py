@@ -15,16 +15,16 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath import __version__
+from farpath.base.errors import StoppedError
+from farpath.base.files import explained, replace_directory, require_unicode
+from farpath.base.locks import alone, fresh_partial, sweep_partials
 from farpath.base.project import PROJECT
-from farpath.errors import StoppedError
 from farpath.identity import code_identity
 from farpath.lab import host, virtual
 from farpath.lab.images import Images, find_images
 from farpath.lab.machine import cpu_mhz, cpu_model
 from farpath.lab.process import Watch
 from farpath.lab.sources import source_identity
-from farpath.leftovers import alone, fresh_partial, sweep_partials
-from farpath.places import explained, replace_directory, require_unicode
 from farpath.plan import Plan
 from farpath.plan_warnings import plan_warnings
 from farpath.record import RECORD_FILE, Record

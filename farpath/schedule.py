@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 
 #: The 2005 test: flows join one region apart and leave last in, first out, so with
 #: all of them present the region is twice as long (paper, section III.A, figure 1).
@@ -60,7 +60,7 @@ class Schedule:
     """All flows of a run and how long it lasts.
 
     ``flows``: those that a run is about. ``reverse``: others, in the other direction, which
-    no metric counts. Raises :class:`~farpath.errors.BadInputError` for times that contradict
+    no metric counts. Raises :class:`~farpath.base.errors.BadInputError` for times that contradict
     each other, and for too many flows or two of one name.
     """
 

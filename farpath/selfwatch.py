@@ -13,7 +13,7 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
 
-from farpath.errors import LabFailedError
+from farpath.base.errors import LabFailedError
 from farpath.flows.ping import Pings
 from farpath.flows.tc import QueueSample
 from farpath.path import Path

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from farpath.places import safe_name
+from farpath.base.files import safe_name
 from farpath.tables import Grid, render, rich_table
 
 #: The widest that text is; tables of nine stacks with intervals need it.

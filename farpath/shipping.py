@@ -14,13 +14,13 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath import trace_table
+from farpath.base.errors import BadInputError
+from farpath.base.files import explained, remove_directory, replace_directory
+from farpath.base.locks import fresh_partial, sweep_partials
 from farpath.companion.analyse import ANALYSES, measures_of
 from farpath.companion.measure import MEASURES_FILE, write_measures
-from farpath.errors import BadInputError
 from farpath.experiment import CPU, WHOLE, load_experiment
-from farpath.leftovers import fresh_partial, sweep_partials
 from farpath.made import done_of, gather, images_for, records_in, shipped_records, wanted_identity
-from farpath.places import explained, remove_directory, replace_directory
 from farpath.record import COLUMNS, RECORD_FILE, Record, load_record
 
 if TYPE_CHECKING:

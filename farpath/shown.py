@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
 from farpath.campaign import Campaign, Run, campaign_of, mixed, runs_at
 from farpath.companion.analyse import shipped_measures
-from farpath.errors import BadInputError, FarpathError
 from farpath.experiment import CPU, PAPER, WHOLE, load_experiment
 from farpath.made import records_in, shipped_records
 from farpath.paper import differences, stand_ins

@@ -16,8 +16,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from farpath.base.errors import BadInputError
 from farpath.era import MODERN
-from farpath.errors import BadInputError
 from farpath.path import Path
 from farpath.stack import IPERF3, UDTPERF, Stack
 

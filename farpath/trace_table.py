@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath import trace
-from farpath.errors import LabFailedError
+from farpath.base.errors import LabFailedError
 from farpath.flows import tcpinfo
 from farpath.frames import add_to_hash, typed_frame
 

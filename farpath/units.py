@@ -2,7 +2,7 @@
 
 The only module that reads unit suffixes. Decimal prefixes are powers of 1000
 (``10.5MB``), binary ones powers of 1024 (``16MiB``). Every function raises
-:class:`~farpath.errors.BadInputError` with one line that says what was wrong,
+:class:`~farpath.base.errors.BadInputError` with one line that says what was wrong,
 what was got, what is allowed and an example.
 """
 
@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from farpath.background import PART_RANGE
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.path import (
     BUFFER_BYTES_RANGE,
     JITTER_MS_RANGE,

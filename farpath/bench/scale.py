@@ -9,9 +9,9 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.asked import Asked
+from farpath.base.errors import FarpathError
 from farpath.bench.figure import ratio
 from farpath.bench.labruns import Measured, recorded
-from farpath.errors import FarpathError
 from farpath.lab import virtual
 from farpath.lab.images import find_images
 from farpath.plan import Plan

@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from farpath.base.errors import FarpathError
 from farpath.campaign import Campaign, Run
-from farpath.errors import FarpathError
 from farpath.metrics import RegionSummary, Summary
 from farpath.paper import cpu_runs_of, paper_names, runs_of
 

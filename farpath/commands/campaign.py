@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.experiment import PAPER, WHOLE
 
 if TYPE_CHECKING:
@@ -188,9 +188,9 @@ def _list(job: Job) -> None:
 
 def _make_one(job: Job, index: int) -> None:
     """One run, as a job of Snakemake or of Kubernetes makes it."""
+    from farpath.base.files import explained
     from farpath.conduct import check_space
     from farpath.page import save_pictures
-    from farpath.places import explained
     from farpath.progress import RunProgress
     from farpath.run import run
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 
 
 def add_to(app: typer.Typer) -> None:

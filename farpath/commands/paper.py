@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.experiment import PAPER
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def tables(
     Without records those of the study that the project ships, measured beside published. Of
     an experiment around the 2005 test: what it measured beside theory and published.
     """
-    from farpath.places import write_text
+    from farpath.base.files import write_text
     from farpath.sheet import FORMS, SUFFIXES, file_name
 
     if form not in FORMS:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -182,7 +182,7 @@ def _update(
 def _write(
     compared: Compared, wanted: Sequence[Trial], place: FilePath, options: Sequence[str]
 ) -> list[FilePath]:
-    from farpath.places import write_text
+    from farpath.base.files import write_text
     from farpath.regress import page, report
 
     texts = {

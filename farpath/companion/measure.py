@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.documents import read_json
-from farpath.errors import BadInputError
+from farpath.base.documents import read_json
+from farpath.base.errors import BadInputError
+from farpath.base.files import write_text
 from farpath.experiment import WantedRun
-from farpath.places import write_text
 from farpath.published import PublishedMeasure, published_measures
 from farpath.record import Record
 

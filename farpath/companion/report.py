@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
+from farpath.base.files import write_text
 from farpath.campaign import Campaign
 from farpath.claims import Verdict, as_text, judge_all
 from farpath.claims.companion_rules import COMPANION_RULES
@@ -17,7 +18,6 @@ from farpath.experiment import load_experiment
 from farpath.figures.companion import figures
 from farpath.figures.save import FORMATS, save
 from farpath.made import State, done_of
-from farpath.places import write_text
 from farpath.sheet import FORMS, SUFFIXES, Sheet, file_name
 from farpath.sheet import as_text as sheet_as_text
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
 from farpath.claims import Verdict
 from farpath.claims.companion_rules import claims_of
@@ -18,7 +19,6 @@ from farpath.companion.analyse import measures_of
 from farpath.companion.measure import MEASURES_FILE, Done, Measure, read_measures
 from farpath.companion.report import verdicts_of
 from farpath.companion.table import sheets
-from farpath.errors import BadInputError, FarpathError
 from farpath.experiment import QUICK, WHOLE, Experiment, WantedRun, load_experiment
 from farpath.identity import plan_identity
 from farpath.made import records_in, shipped_records

@@ -6,8 +6,8 @@ import io
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.base.files import write_bytes
 from farpath.figures.style import print_style
-from farpath.places import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from farpath.errors import LabFailedError
+from farpath.base.errors import LabFailedError
 from farpath.flows import programs
 from farpath.flows.programs import count, time_s
 from farpath.schedule import Flow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from farpath.errors import LabFailedError
+from farpath.base.errors import LabFailedError
 
 _REPLY = re.compile(r"\[(\d+\.\d+)\] \d+ bytes from .*icmp_seq=(\d+) .*time=([\d.]+) ms")
 _SENT = re.compile(r"^(\d+) packets transmitted", re.MULTILINE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from farpath.errors import LabFailedError
+from farpath.base.errors import LabFailedError
 
 
 @dataclass(frozen=True)

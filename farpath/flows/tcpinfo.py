@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from farpath.errors import LabFailedError
+from farpath.base.errors import LabFailedError
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 
+from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.base.project import PROJECT
-from farpath.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.lab import oci
 
 #: Docker's usual images of whole distributions with their tools take one to three GB.

@@ -7,10 +7,10 @@ import re
 import tempfile
 from pathlib import Path as FilePath
 
-from farpath import leftovers
-from farpath.errors import MachineLacksError
+from farpath.base import locks
+from farpath.base.errors import MachineLacksError
+from farpath.base.locks import RANDOM_NAME, removed_if_free
 from farpath.lab import host_kernel
-from farpath.leftovers import RANDOM_NAME, removed_if_free
 from farpath.spec.protocol import CODE_DIR
 
 #: How the directories that host and guest share are called, in the place for
@@ -32,7 +32,7 @@ def clean(out: FilePath) -> list[str]:
     done = [f"removed {place}" for place in shares]
     if not out.is_dir():
         return done
-    removed = leftovers.sweep_partials(out) + leftovers.sweep_locks(out)
+    removed = locks.sweep_partials(out) + locks.sweep_locks(out)
     done += [f"removed {place}" for place in removed]
     state = out / host_kernel.STATE_FILE
     if not os.path.lexists(state):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO
 
-from farpath.errors import FarpathError, LabFailedError, MachineLacksError
+from farpath.base.errors import FarpathError, LabFailedError, MachineLacksError
 
 TAIL_LINES = 25
 

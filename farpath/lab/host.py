@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.base.errors import MachineLacksError
 from farpath.base.project import BUILD
-from farpath.errors import MachineLacksError
 from farpath.guest import congestion
 from farpath.lab import host_kernel, preflight, process
 from farpath.lab.images import Images, manifest

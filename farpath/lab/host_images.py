@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path as FilePath
 from pathlib import PurePosixPath
 
+from farpath.base.errors import BadInputError
 from farpath.base.project import BUILD
-from farpath.errors import BadInputError
 from farpath.image import SEARCH_PATH, HostImage
 from farpath.lab import elf, oci
 from farpath.lab.builds import linked, said_of, unpacked

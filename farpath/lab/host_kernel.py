@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.documents import read_json
-from farpath.errors import BadInputError, MachineLacksError
+from farpath.base.documents import read_json
+from farpath.base.errors import BadInputError, MachineLacksError
+from farpath.base.files import write_text
 from farpath.guest import congestion
 from farpath.guest.commands import CommandError, run
-from farpath.places import write_text
 from farpath.plan import Plan
 from farpath.stack import Stack
 from farpath.stacks import catalogue

@@ -10,8 +10,8 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
+from farpath.base.errors import MachineLacksError
 from farpath.base.project import BUILD
-from farpath.errors import MachineLacksError
 from farpath.image import HostImage
 from farpath.stack import Stack
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 
-from farpath.errors import MachineLacksError
+from farpath.base.errors import MachineLacksError
 
 #: Tools of the host, each with the Debian package that brings it.
 TOOLS = {"taskset": "util-linux", "setpriv": "util-linux"}

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
-from farpath.documents import parse_json
-from farpath.errors import BadInputError
+from farpath.base.documents import parse_json
+from farpath.base.errors import BadInputError
 from farpath.lab import oci_schema
 from farpath.lab.oci_schema import Config, Descriptor, Index, Manifest, Platform, Run, Saved
 

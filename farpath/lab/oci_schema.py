@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 
 T = TypeVar("T")
 

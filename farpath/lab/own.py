@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
 
+from farpath.base.errors import BadInputError
 from farpath.base.project import BUILD, PROJECT
-from farpath.errors import BadInputError
 from farpath.lab import elf, oci
 from farpath.lab.builds import built, linked, said_of, unpacked
 from farpath.stack import IMAGE, IPERF3, Stack

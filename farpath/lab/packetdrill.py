@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.project import PROJECT
-from farpath.errors import BadInputError, MachineLacksError
 from farpath.lab import elf, machine, process, virtual
 from farpath.lab.images import Images
 from farpath.lab.watchdog import VirtualClock

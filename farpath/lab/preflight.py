@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 
-from farpath.errors import MachineLacksError
+from farpath.base.errors import MachineLacksError
 from farpath.lab import machine
 from farpath.lab.host_kernel import (
     BACKGROUND_MODULES,

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
+from farpath.base.files import open_regular
+from farpath.base.locks import held
 from farpath.base.project import PROJECT
-from farpath.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.lab import machine
 from farpath.lab.console import Console, verdict
 from farpath.lab.images import Images
 from farpath.lab.watchdog import LOOK_S, Hang, Patience, VirtualClock, Watchdog
-from farpath.leftovers import held
-from farpath.places import open_regular
 from farpath.plan import Plan
 from farpath.spec.protocol import (
     CODE_DIR,
@@ -91,7 +91,7 @@ def shared_directory(images: Images, plan: Plan | None) -> Iterator[FilePath]:
     """A guest's shared directory, removed even if this process is killed.
 
     With the plan of the run, if it is for one. A janitor waits on a pipe that closes when
-    this process ends, however it ends. A lock tells :mod:`farpath.leftovers` that the
+    this process ends, however it ends. A lock tells :mod:`farpath.base.locks` that the
     directory is in use.
     """
     share = machine.share_directory()

@@ -7,8 +7,8 @@ import re
 from itertools import combinations
 
 from farpath import units
+from farpath.base.errors import BadInputError
 from farpath.dropper import KINDS, Dropper
-from farpath.errors import BadInputError
 
 _NUMBER = re.compile(r"[0-9]{1,10}(e[0-9])?")
 

@@ -12,10 +12,10 @@ from importlib import resources
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.documents import read_toml
+from farpath.base.documents import read_toml
+from farpath.base.errors import BadInputError
 from farpath.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
 from farpath.end_host_sysctls import why_without_effect
-from farpath.errors import BadInputError
 from farpath.path import Path
 
 if TYPE_CHECKING:

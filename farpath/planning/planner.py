@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from farpath.base.errors import BadInputError
 from farpath.dropper import Dropper
 from farpath.era import Era
 from farpath.eras import era_by_text
-from farpath.errors import BadInputError
 from farpath.memory import memory_bytes
 from farpath.network import Network
 from farpath.path import Path

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from farpath.base.errors import BadInputError
 from farpath.dropper import MOST_LISTED, THERE, Dropper
-from farpath.errors import BadInputError
 from farpath.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANGE, Path
 from farpath.plan import Plan
 from farpath.schedule import Flow, Schedule

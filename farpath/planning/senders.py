@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from farpath import units
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.path import Path
 from farpath.planning.rules import check_senders
 from farpath.spec.hosts import SENDER, Sender, numbered

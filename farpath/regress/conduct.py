@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
-from farpath.errors import FarpathError, LabFailedError
+from farpath.base.errors import FarpathError, LabFailedError
 from farpath.lab.images import Images
 from farpath.regress.measured import measured
 from farpath.regress.suite import Trial

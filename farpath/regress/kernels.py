@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path as FilePath
 
+from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
-from farpath.errors import BadInputError
 from farpath.lab.builds import built
 from farpath.lab.images import Images, find_images, manifest
 

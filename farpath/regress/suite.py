@@ -14,7 +14,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from farpath.asked import Asked
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.lab.user_parts import BuiltParts
 from farpath.regress.measured import WATCHES
 from farpath.stacks import USER_SPACE, catalogue

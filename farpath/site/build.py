@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from farpath import __version__
+from farpath.base.errors import BadInputError
+from farpath.base.files import explained, replace_directory
+from farpath.base.locks import fresh_partial
 from farpath.base.project import SITE_MARK
-from farpath.errors import BadInputError
 from farpath.figures.style import COLOUR_BLIND, NORMAL
-from farpath.leftovers import fresh_partial
 from farpath.page import render_page
-from farpath.places import explained, replace_directory
 from farpath.record import load_record
 from farpath.record_set import RecordSet, load_set
 from farpath.render import asset_text, plotly_js

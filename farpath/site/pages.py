@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from farpath.base.files import safe_name
 from farpath.campaign import Campaign, Run
 from farpath.page import Link, Links
 from farpath.paper import paper_names, stand_ins
-from farpath.places import safe_name
 
 #: From a run's page to the index.
 TO_INDEX = "../index.html"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Protocol
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.record_set import STUDY, RecordSet
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.schedule import Flow, Schedule
 
 #: The host that every topology has beside those that flows name.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 
 #: The labs: a User Mode Linux guest, and the machine's own kernel.
 VIRTUAL = "virtual"
@@ -31,7 +31,7 @@ class Settings:
     ``memory_bytes``: of the guest. ``trace_interval_s``: between two looks at the senders'
     TCP connections, 0 for none (:mod:`farpath.trace`).
 
-    Raises :class:`~farpath.errors.BadInputError` for less memory than any lab needs.
+    Raises :class:`~farpath.base.errors.BadInputError` for less memory than any lab needs.
     """
 
     clock: str = "virtual"

@@ -292,7 +292,7 @@ def test_a_second_run_is_shown_from_its_record_and_force_runs_it_again(
 
 
 def test_an_image_that_is_not_built_is_named_with_the_remedy(tmp_path: FilePath) -> None:
-    from farpath.errors import MachineLacksError
+    from farpath.base.errors import MachineLacksError
     from farpath.lab.images import find_images
 
     with pytest.raises(MachineLacksError, match="make setup"):

@@ -15,8 +15,8 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath import run as running
+from farpath.base.errors import BadInputError, LabFailedError
 from farpath.base.project import BUILD
-from farpath.errors import BadInputError, LabFailedError
 from farpath.lab.host_images import host_images
 from farpath.lab.images import find_images
 from farpath.lab.own import own_stack

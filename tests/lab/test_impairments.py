@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from farpath.errors import BadInputError, CheckFailedError
+from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.inputs import resolve_path
 from farpath.plan import Plan
 from farpath.planning.droppers import parse_droppers

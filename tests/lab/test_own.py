@@ -14,8 +14,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.base.project import PROJECT
-from farpath.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.lab import virtual
 from farpath.lab.images import find_images
 from farpath.lab.own import own_stack

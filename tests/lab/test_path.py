@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from farpath.errors import CheckFailedError, LabFailedError
+from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.flows import tc
 from farpath.inputs import resolve_path
 from farpath.planning.path_files import path_by_name

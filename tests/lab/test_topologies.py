@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from farpath.asked import Asked
-from farpath.errors import CheckFailedError
+from farpath.base.errors import CheckFailedError
 from farpath.flows import tc
 from farpath.metrics import per_second
 from farpath.plan import Plan

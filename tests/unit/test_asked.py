@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from farpath.asked import Asked
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 
 
 def test_nothing_asked_is_h_tcp_in_seven_regions_to_cern() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from farpath import attempt
 from farpath.attempt import Attempt, Stage, StoppedError
-from farpath.errors import LabFailedError
+from farpath.base.errors import LabFailedError
 from farpath.lab.process import Watch
 from farpath.plan import Plan
 from farpath.run import Outcome

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from farpath.asked import Asked
 from farpath.background import Background, Turn, sent_bytes, turns
+from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.checks import check_background
-from farpath.errors import BadInputError, CheckFailedError
 from farpath.flows import socat
 from farpath.guest.links import Sources
 from farpath.path import Path

@@ -10,8 +10,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.errors import MachineLacksError
 from farpath.base.project import PROJECT
-from farpath.errors import MachineLacksError
 from farpath.lab.builds import built
 
 FILES = PROJECT / "images" / "bundle"

@@ -12,6 +12,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath import campaign as module
+from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.campaign import (
     Campaign,
     campaign_of,
@@ -20,7 +21,6 @@ from farpath.campaign import (
     read_figures,
     write_figures,
 )
-from farpath.errors import BadInputError, MachineLacksError
 from farpath.planning.path_files import path_by_name
 from tests.unit.campaigns import (
     changed,

@@ -10,6 +10,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.asked import Asked
+from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.checks import (
     RTT_TOLERANCE_MS,
     blamed_on_machine,
@@ -18,7 +19,6 @@ from farpath.checks import (
     check_segments,
     check_windows,
 )
-from farpath.errors import CheckFailedError, LabFailedError
 from farpath.plan import Plan
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan

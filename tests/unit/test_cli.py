@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath import cli, run
-from farpath.errors import CheckFailedError, LabFailedError
+from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.lab import images, preflight
 from farpath.lab.clean import GUEST, SHARE
 from farpath.lab.host_kernel import LAB_MODULES

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 
+from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
 from farpath.campaign import Campaign
 from farpath.claims import FAILS, HOLDS, UNDECIDED, judge_all
@@ -18,7 +19,6 @@ from farpath.companion.analyse import ANALYSES, measures_of
 from farpath.companion.measure import Done, Measure, one_of, read_measures, write_measures
 from farpath.companion.report import report_of, write_report
 from farpath.companion.table import sheets
-from farpath.errors import BadInputError
 from farpath.experiment import QUICK, WHOLE, load_experiment
 from farpath.figures.companion import figures
 from farpath.made import State

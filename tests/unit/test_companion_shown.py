@@ -9,12 +9,12 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.errors import BadInputError
 from farpath.claims.companion_rules import COMPANION_RULES, claims_of
 from farpath.companion import dips, recovery, sharing
 from farpath.companion.analyse import ANALYSES
 from farpath.companion.measure import MEASURES_FILE, one_of, write_measures
 from farpath.companion.shown import experiment_to_show
-from farpath.errors import BadInputError
 from farpath.experiment import QUICK, WHOLE, load_experiment
 from farpath.figures.companion import figures
 from farpath.made import shipped_records

@@ -11,8 +11,8 @@ import pytest
 
 from farpath import conduct
 from farpath.base import project
+from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.commands import campaign
-from farpath.errors import BadInputError, MachineLacksError
 from farpath.experiment import load_experiment
 from farpath.made import ASIDE, GATHERED, State, gather, put_aside, records_in
 from farpath.record import RECORD_FILE

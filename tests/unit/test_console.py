@@ -9,7 +9,7 @@ from typing import IO
 
 import pytest
 
-from farpath.errors import MachineLacksError
+from farpath.base.errors import MachineLacksError
 from farpath.lab.console import TAIL_LINES, Console, Verdict, verdict
 
 #: How a guest that was asked to power off ends.

@@ -6,8 +6,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath import documents
-from farpath.errors import BadInputError, shortened
+from farpath.base import documents
+from farpath.base.errors import BadInputError, shortened
 
 DEEP = 100_000
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath.asked import Asked
+from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.checks import check_droppers
 from farpath.dropper import Dropper
-from farpath.errors import BadInputError, CheckFailedError
 from farpath.flows import nft
 from farpath.plan import Plan
 from farpath.planning.droppers import parse_droppers

@@ -6,9 +6,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.errors import BadInputError
 from farpath.era import MODERN
 from farpath.eras import era_by_text, features
-from farpath.errors import BadInputError
 from farpath.guest.links import Card, card_of
 from farpath.listing import all_eras, eras_markdown
 from farpath.plan import Plan

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.errors import MachineLacksError
+from farpath.base.errors import MachineLacksError
 from farpath.estimate import estimate, spearman
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=10)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from farpath import attempt, explore
-from farpath.errors import BadInputError, LabFailedError
+from farpath.base.errors import BadInputError, LabFailedError
 from farpath.explore import PLOTLY, Choice, Explorer
 from farpath.plan import Plan
 from farpath.planning.path_files import path_by_name

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from farpath.errors import LabFailedError
+from farpath.base.errors import LabFailedError
 from farpath.flows import iperf3, ping, tc
 
 

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.errors import BadInputError, MachineLacksError
+from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.lab import host, preflight
 from farpath.lab.own import own_stack
 from farpath.plan import Plan

@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.image import HostImage
 from farpath.lab import builds, elf, host_images, oci
 from farpath.lab.host_images import places_by_host, programs_by_host, resolved

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.errors import BadInputError, MachineLacksError
+from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.guest import congestion
 from farpath.lab import host_kernel
 from farpath.lab.host_kernel import STATE_FILE, KernelState, restore_leftover

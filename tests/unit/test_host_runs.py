@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from farpath import host_runs, identity, made, run
+from farpath.base.errors import BadInputError, LabFailedError
 from farpath.conduct import Job
-from farpath.errors import BadInputError, LabFailedError
 from farpath.experiment import CPU, load_experiment
 from farpath.made import State
 from farpath.qemu import Done

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.errors import MachineLacksError
+from farpath.base.errors import MachineLacksError
 from farpath.image import HostImage
 from farpath.lab.images import Images, find_images
 from farpath.stacks import resolve_stack

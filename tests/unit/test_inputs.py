@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from farpath import inputs, path
 from farpath.asked import Asked
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.path import Path
 from farpath.planning import path_files, stack_texts
 

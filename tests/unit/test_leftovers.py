@@ -12,8 +12,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath import leftovers
-from farpath.errors import BadInputError, MachineLacksError
+from farpath.base import locks
+from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.lab import clean, host_kernel
 from farpath.lab import clean as cleaning
 from farpath.spec.protocol import CODE_DIR
@@ -57,19 +57,19 @@ def killed_maker(out: FilePath) -> None:
 def test_a_killed_makers_record_is_removed_and_a_living_ones_is_not(out: FilePath) -> None:
     killed_maker(out)
     (left,) = out.iterdir()
-    with leftovers.fresh_partial(out) as alive:
-        assert leftovers.sweep_partials(out) == [left]
+    with locks.fresh_partial(out) as alive:
+        assert locks.sweep_partials(out) == [left]
         assert list(out.iterdir()) == [alive]
 
 
 def test_a_record_in_the_making_is_gone_after_it(out: FilePath) -> None:
-    with leftovers.fresh_partial(out) as partial:
+    with locks.fresh_partial(out) as partial:
         (partial / "file").write_text("x")
     assert list(out.iterdir()) == []
 
 
 def test_a_partial_that_became_the_record_stays(out: FilePath) -> None:
-    with leftovers.fresh_partial(out) as partial:
+    with locks.fresh_partial(out) as partial:
         partial.rename(out / "record")
     assert (out / "record").is_dir()
 
@@ -79,7 +79,7 @@ def test_shared_directories_are_known_by_the_guests_code(out: FilePath) -> None:
     for place in (dead, alive):
         (place / CODE_DIR / clean.GUEST).mkdir(parents=True)
     (other / "farpath" / "guest").mkdir(parents=True)
-    with leftovers.held(alive):
+    with locks.held(alive):
         assert clean.sweep_shares(out) == [dead]
     assert sorted(out.iterdir()) == [alive, other]
 
@@ -89,7 +89,7 @@ def test_a_lock_opened_before_its_holder_removes_it_is_held_by_one(
 ) -> None:
     lock, flock = out / ".record-0123456789.lock", fcntl.flock
     with ExitStack() as first:
-        first.enter_context(leftovers.alone(lock, "works"))
+        first.enter_context(locks.alone(lock, "works"))
 
         def released_before(handle: int, operation: int) -> None:
             """The second has opened the file; now the first removes it and lets go."""
@@ -97,8 +97,8 @@ def test_a_lock_opened_before_its_holder_removes_it_is_held_by_one(
             flock(handle, operation)
 
         monkeypatch.setattr(fcntl, "flock", released_before)
-        with leftovers.alone(lock, "works"), pytest.raises(BadInputError, match="works already"):  # noqa: SIM117
-            with leftovers.alone(lock, "works"):
+        with locks.alone(lock, "works"), pytest.raises(BadInputError, match="works already"):  # noqa: SIM117
+            with locks.alone(lock, "works"):
                 pass
     assert not lock.exists()
 
@@ -114,22 +114,22 @@ def test_a_lock_taken_while_it_is_swept_is_held_by_one(
             """Whoever sweeps has seen that nobody holds it; now somebody tries to."""
             monkeypatch.setattr(FilePath, "unlink", unlink)
             with suppress(BadInputError):
-                holders.enter_context(leftovers.alone(lock, "works"))
+                holders.enter_context(locks.alone(lock, "works"))
                 count.append("during")
             place.unlink(missing_ok)
 
         count: list[str] = []
         monkeypatch.setattr(FilePath, "unlink", taken_before)
-        leftovers.sweep_locks(out)
+        locks.sweep_locks(out)
         with suppress(BadInputError):
-            holders.enter_context(leftovers.alone(lock, "works"))
+            holders.enter_context(locks.alone(lock, "works"))
             count.append("after")
         assert len(count) == 1
 
 
 def test_a_lock_that_somebody_else_put_in_the_place_of_ones_own_stays(out: FilePath) -> None:
     lock = out / ".record-0123456789.lock"
-    with leftovers.alone(lock, "works"):
+    with locks.alone(lock, "works"):
         lock.unlink()
         lock.write_text("another's")
     assert lock.read_text() == "another's"
@@ -140,8 +140,8 @@ def test_a_half_made_record_is_held_while_it_is_removed(
 ) -> None:
     killed_maker(out)
     free: list[bool] = []
-    monkeypatch.setattr(leftovers.shutil, "rmtree", lambda place, **_: free.append(is_free(place)))
-    leftovers.sweep_partials(out)
+    monkeypatch.setattr(locks.shutil, "rmtree", lambda place, **_: free.append(is_free(place)))
+    locks.sweep_partials(out)
     assert free == [False]
 
 
@@ -159,9 +159,9 @@ def is_free(place: FilePath) -> bool:
 def test_a_fifo_in_the_place_of_a_lock_is_refused_and_nobody_waits_for_it(out: FilePath) -> None:
     lock = out / ".record-0123456789.lock"
     os.mkfifo(lock)
-    assert leftovers.sweep_locks(out) == [lock]
+    assert locks.sweep_locks(out) == [lock]
     os.mkfifo(lock)
-    with pytest.raises(BadInputError, match="no regular file"), leftovers.alone(lock, "works"):
+    with pytest.raises(BadInputError, match="no regular file"), locks.alone(lock, "works"):
         pass
 
 
@@ -175,8 +175,8 @@ def test_what_is_merely_called_like_a_leftover_stays(out: FilePath) -> None:
     links = [out / ".partial-123-abcd1234", out / "farpath-abcd1234"]
     for link in links:
         link.symlink_to(outside)
-    assert leftovers.sweep_locks(out) == []
-    assert leftovers.sweep_partials(out) == []
+    assert locks.sweep_locks(out) == []
+    assert locks.sweep_partials(out) == []
     assert clean.sweep_shares(out) == []
     assert sorted(out.iterdir()) == sorted([*mine, *links])
     assert (outside / CODE_DIR).exists()

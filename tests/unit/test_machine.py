@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from farpath.errors import MachineLacksError
+from farpath.base.errors import MachineLacksError
 from farpath.lab import machine
 
 MIB = 1 << 20

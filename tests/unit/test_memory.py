@@ -6,7 +6,7 @@ import pytest
 
 from farpath import memory
 from farpath.asked import Asked
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.memory import FLOW_BYTES, GUEST_BASE_BYTES, GUEST_OWN_BYTES, SAMPLE_BYTES
 from farpath.plan import Plan
 

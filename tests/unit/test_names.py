@@ -9,8 +9,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.errors import BadInputError, MachineLacksError
-from farpath.places import explained_use, replace_directory
+from farpath.base.errors import BadInputError, MachineLacksError
+from farpath.base.files import explained_use, replace_directory
 
 from .conftest import Farpath
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath.asked import Asked
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.identity import _asked
 from farpath.inputs import resolve_path
 from farpath.memory import GUEST_BASE_BYTES, GUEST_BYTES_PER_WINDOW_BYTE

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.lab import oci
 
 from .layouts import AMD64, ARM64, RUN, UNKNOWN, Layout

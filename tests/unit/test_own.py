@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.errors import BadInputError, LabFailedError, MachineLacksError
+from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.flows import iperf3
 from farpath.lab import builds, own
 from farpath.stack import IMAGE, IPERF3, Stack

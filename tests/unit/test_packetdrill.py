@@ -6,7 +6,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.errors import BadInputError, MachineLacksError
+from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.lab.packetdrill import find_scripts, find_tool
 from tests.unit.conftest import Farpath
 

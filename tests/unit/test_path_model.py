@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.base.project import PROJECT
 from farpath.campaign import Run
-from farpath.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.metrics import Summary
 from farpath.path_model import (
     PathModel,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from farpath.base.errors import BadInputError
 from farpath.eras import era_by_text
-from farpath.errors import BadInputError
 from farpath.image import HostImage
 from farpath.inputs import resolve_path
 from farpath.plan import Plan

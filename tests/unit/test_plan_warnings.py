@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from farpath.asked import Asked
+from farpath.base.errors import BadInputError
 from farpath.end_host_sysctls import check_setting, why_without_effect
-from farpath.errors import BadInputError
 from farpath.plan_warnings import plan_warnings
 from farpath.planning.path_files import load_path, named_paths
 

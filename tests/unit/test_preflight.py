@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.asked import Asked
-from farpath.errors import MachineLacksError
+from farpath.base.errors import MachineLacksError
 from farpath.lab import host, preflight
 from farpath.lab.host_kernel import (
     BACKGROUND_MODULES,

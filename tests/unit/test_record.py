@@ -11,8 +11,8 @@ from pathlib import Path as FilePath
 import pandas as pd
 import pytest
 
+from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.era import MODERN
-from farpath.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.page import render_page
 from farpath.plan import Plan
 from farpath.record import (

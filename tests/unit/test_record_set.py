@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.asked import Asked
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.figures.runs import flow_means_mbps, labels
 from farpath.plan import Plan
 from farpath.record_set import RUNS, STUDY, Member, RecordSet, load_set, set_of, view_of

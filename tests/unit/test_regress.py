@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import pandas
 import pytest
 
+from farpath.base.errors import BadInputError
 from farpath.companion import flow
-from farpath.errors import BadInputError
 from farpath.regress import measured, report
 from farpath.regress.baseline import (
     Baseline,

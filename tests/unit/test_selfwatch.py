@@ -9,7 +9,7 @@ import math
 import pytest
 
 from farpath import selfwatch
-from farpath.errors import LabFailedError
+from farpath.base.errors import LabFailedError
 from farpath.flows.ping import Pings, Reply
 from farpath.flows.tc import QueueSample
 from farpath.inputs import resolve_path

@@ -8,8 +8,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
-from farpath.errors import BadInputError
 from farpath.experiment import FILE, OWN_PATHS, PAPER
 from farpath.record import RECORD_FILE
 from farpath.shown import Shown, records_of, records_to_show

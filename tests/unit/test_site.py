@@ -11,8 +11,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.campaign import campaign_of
-from farpath.errors import BadInputError, MachineLacksError
 from farpath.page import render_page
 from farpath.record import RECORD_FILE
 from farpath.site import build, pages, runs, study

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.published import all_published

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from farpath import trace, trace_table
+from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.checks import check_trace
-from farpath.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.figures.run import draw
 from farpath.figures.thin import extremes
 from farpath.flows import sockdiag, tcpinfo

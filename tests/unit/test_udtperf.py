@@ -10,8 +10,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.errors import LabFailedError
 from farpath.base.project import PROJECT
-from farpath.errors import LabFailedError
 from farpath.flows import iperf3
 
 SOURCES = PROJECT / "images" / "udtperf"

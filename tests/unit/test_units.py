@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath import units
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 from farpath.path import RATE_BPS_RANGE, RTT_MS_RANGE
 
 PARSERS = [

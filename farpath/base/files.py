@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 
-from farpath.errors import BadInputError, MachineLacksError
+from farpath.base.errors import BadInputError, MachineLacksError
 
 NOT_WRITABLE = (
     errno.EACCES,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.errors import BadInputError
+from farpath.base.errors import BadInputError
 
 #: The largest document of farpath's own, the figures of a campaign, is below 1 MB.
 LARGEST_BYTES = 64 << 20

@@ -17,8 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path as FilePath
 from typing import IO
 
-from farpath.errors import BadInputError
-from farpath.places import open_regular
+from farpath.base.errors import BadInputError
+from farpath.base.files import open_regular
 
 PARTIAL = ".partial-"
 #: Real seconds for which whoever sweeps may hold a lock, and between two looks.
