@@ -12,17 +12,17 @@ from farpath import eras, inputs, units
 from farpath.base.errors import BadInputError
 from farpath.end_host_sysctls import check_setting
 from farpath.network import resolve_network
-from farpath.path import Path
-from farpath.plan import Plan
 from farpath.planning import path_files, stack_texts
 from farpath.planning.droppers import parse_droppers
 from farpath.planning.planner import make_plan
-from farpath.schedule import SCHEDULES, SEVEN_REGIONS
+from farpath.spec.path import Path
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import SCHEDULES, SEVEN_REGIONS
 from farpath.spec.settings import CLOCKS, VIRTUAL
 
 if TYPE_CHECKING:
-    from farpath.image import HostImage
-    from farpath.stack import Stack
+    from farpath.spec.host_image import HostImage
+    from farpath.spec.stack import Stack
 
 DEFAULT_STACK = "htcp"
 DEFAULT_REGION = "120s"

@@ -10,9 +10,9 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import FarpathError, StoppedError
-from farpath.plan import Plan
 from farpath.progress import STAGES, describe
 from farpath.run import Finish, Outcome, run
+from farpath.spec.plan import Plan
 
 #: How often who waits looks, so that an interruption gets through.
 LOOK_S = 0.2

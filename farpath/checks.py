@@ -8,22 +8,22 @@ from pathlib import Path as FilePath
 from statistics import median
 from typing import Any
 
-from farpath.background import sent_bytes, turns
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.flows import iperf3, ping, socat, tc
-from farpath.plan import Plan
 from farpath.record import Samples
-from farpath.schedule import Flow
 from farpath.selfwatch import judge, parse_samples, summarise_machine
+from farpath.spec.background import sent_bytes, turns
 from farpath.spec.dropping import horizon_packets
 from farpath.spec.hosts import PINGER, RECEIVER
+from farpath.spec.plan import Plan
 from farpath.spec.protocol import LAG_FILE, MACHINE_FILE
+from farpath.spec.schedule import Flow
 from farpath.spec.settings import HOST
-from farpath.stack import IPERF3
-from farpath.trace import flows as traced_flows
-from farpath.trace import ticks, untraced
+from farpath.spec.stack import IPERF3
+from farpath.spec.trace import flows as traced_flows
+from farpath.spec.trace import ticks, untraced
+from farpath.spec.window import segment_bytes, window_of
 from farpath.trace_table import Trace
-from farpath.window import segment_bytes, window_of
 
 #: How far the idle path's median RTT may lie from the path's, by clock, in ms.
 #: Virtual: guest timers count 256 ns, one each way and one to read the clock, and

@@ -26,15 +26,15 @@ from farpath.base.errors import BadInputError, FarpathError, shortened
 from farpath.base.files import explained_use, require_unicode
 from farpath.commands import campaign, draw, fit, packetdrill, paper, regress, site
 from farpath.lab.clean import sweep_shares
-from farpath.schedule import SEVEN_REGIONS
+from farpath.spec.schedule import SEVEN_REGIONS
 from farpath.spec.settings import HOST
 
 if TYPE_CHECKING:
-    from farpath.image import HostImage
     from farpath.lab.preflight import Check
-    from farpath.plan import Plan
     from farpath.record import Record
     from farpath.run import Outcome
+    from farpath.spec.host_image import HostImage
+    from farpath.spec.plan import Plan
 
 INTERRUPTED = 130
 #: EX_SOFTWARE of sysexits.h
@@ -132,11 +132,11 @@ def run(
     """Run a test, of seven regions if not said otherwise, and show what its flows got."""
     from farpath.asked import Asked
     from farpath.lab.user_parts import BuiltParts
-    from farpath.labels import stacks_label
     from farpath.page import save_pictures
     from farpath.plan_warnings import plan_warnings
     from farpath.progress import RunProgress
     from farpath.run import run as run_plan
+    from farpath.spec.labels import stacks_label
 
     asked = Asked(
         path, rtt, rate, buffer, loss, drop, background, jitter, reorder, duplicate, mtu, window,

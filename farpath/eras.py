@@ -11,7 +11,7 @@ from importlib import resources
 from typing import Any
 
 from farpath.base.errors import BadInputError
-from farpath.era import Era
+from farpath.spec.era import Era
 from farpath.stacks import split_text
 
 #: Packets that may wait before a card: Linux takes any number; beyond this the

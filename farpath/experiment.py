@@ -24,7 +24,7 @@ from farpath.planning.stack_texts import parse_stacks
 from farpath.spec.settings import HOST, VIRTUAL_CLOCK
 
 if TYPE_CHECKING:
-    from farpath.plan import Plan
+    from farpath.spec.plan import Plan
 
 #: The paper's own.
 PAPER = "seven-regions"

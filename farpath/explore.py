@@ -20,12 +20,12 @@ from farpath.lab import preflight
 from farpath.made import records_in
 from farpath.overview import overview
 from farpath.page import curves, save_pictures
-from farpath.plan import Plan
 from farpath.planning.path_files import named_paths
 from farpath.record import RECORD_FILE, Record, load_record
 from farpath.render import PLOTLY_CONFIG
 from farpath.run import Outcome
 from farpath.shown import places_to_show, plan_at
+from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL
 from farpath.stacks import catalogue
 from farpath.tables import render, rich_table

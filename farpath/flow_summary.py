@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farpath.metrics import flow_per_second
-from farpath.stack import IMAGE
+from farpath.spec.stack import IMAGE
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from farpath.metrics import Array
-    from farpath.plan import Plan
     from farpath.record import Samples
-    from farpath.schedule import Flow
+    from farpath.spec.plan import Plan
+    from farpath.spec.schedule import Flow
 
 
 @dataclass(frozen=True)

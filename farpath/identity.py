@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
-from farpath.plan import Plan
+from farpath.spec.plan import Plan
 
 if TYPE_CHECKING:
     from farpath.record import Record
@@ -30,26 +30,26 @@ if TYPE_CHECKING:
 WORDS = frozenset({"title", "sources"})
 #: The code that decides what a run measures; an edit elsewhere leaves records valid.
 DECIDING_CODE = (
-    "farpath/background.py",
-    "farpath/dropper.py",
-    "farpath/era.py",
+    "farpath/spec/background.py",
+    "farpath/spec/dropper.py",
+    "farpath/spec/era.py",
     "farpath/frames.py",
     "farpath/guest",
     "farpath/flows",
-    "farpath/image.py",
+    "farpath/spec/host_image.py",
     "farpath/lab",
-    "farpath/layout.py",
-    "farpath/path.py",
-    "farpath/plan.py",
+    "farpath/spec/layout.py",
+    "farpath/spec/path.py",
+    "farpath/spec/plan.py",
     "farpath/record.py",
-    "farpath/schedule.py",
+    "farpath/spec/schedule.py",
     "farpath/selfwatch.py",
     "farpath/spec",
-    "farpath/stack.py",
+    "farpath/spec/stack.py",
     "farpath/tools",
-    "farpath/trace.py",
+    "farpath/spec/trace.py",
     "farpath/trace_table.py",
-    "farpath/window.py",
+    "farpath/spec/window.py",
     "topologies",
 )
 

@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from farpath import units
-from farpath.background import PART_RANGE, RATE_BPS_RANGE, Background
 from farpath.base.errors import BadInputError
 from farpath.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
 from farpath.end_host_sysctls import check_setting
-from farpath.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 from farpath.planning.path_files import OPTIONAL_FIELDS, SETTING_TEXT, named_paths, path_by_name
+from farpath.spec.background import PART_RANGE, RATE_BPS_RANGE, Background
+from farpath.spec.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 
 if TYPE_CHECKING:
     pass

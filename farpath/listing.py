@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
-from farpath.era import MODERN
 from farpath.eras import era_names, features, title_of
+from farpath.spec.era import MODERN
 from farpath.stacks import MAINLINE, OURS, USER_SPACE, Entry, Parameter, catalogue, entry_by_name
 
 KINDS = {

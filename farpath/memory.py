@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError
-from farpath.stack import IPERF3
-from farpath.window import window_of
+from farpath.spec.stack import IPERF3
+from farpath.spec.window import window_of
 
 if TYPE_CHECKING:
-    from farpath.plan import Plan
+    from farpath.spec.plan import Plan
 
 #: What a guest has beside the flows' packets, however few its flows are.
 GUEST_BASE_BYTES = 512 << 20

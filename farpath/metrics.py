@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from farpath.labels import stacks_label
-from farpath.plan import Plan
-from farpath.schedule import Flow, Region, Schedule
+from farpath.spec.labels import stacks_label
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import Flow, Region, Schedule
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,11 +11,8 @@ from dataclasses import dataclass, replace
 
 from farpath.base.errors import BadInputError
 from farpath.inputs import sysctl_for
-from farpath.path import WINDOW_BYTES_RANGE, Path
-from farpath.plan import Plan
 from farpath.planning.senders import parse_senders
 from farpath.planning.stack_texts import parse_stacks
-from farpath.schedule import SEVEN_REGIONS, Schedule
 from farpath.spec.hosts import (
     BOTTLENECKS_RANGE,
     DEFAULT_BOTTLENECKS,
@@ -28,6 +25,9 @@ from farpath.spec.hosts import (
     host_pairs,
     with_reverse,
 )
+from farpath.spec.path import WINDOW_BYTES_RANGE, Path
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import SEVEN_REGIONS, Schedule
 
 _TOPOLOGY = re.compile(r"([a-z-]+?)(?::([0-9]{1,3}))?")
 

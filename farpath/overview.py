@@ -17,8 +17,8 @@ from farpath.tables import NOTHING, Grid, cpu_note, grid_1, grid_2, number
 
 if TYPE_CHECKING:
     from farpath.metrics import Array, Summary
-    from farpath.plan import Plan
     from farpath.record import Record
+    from farpath.spec.plan import Plan
 
 #: The names of the metrics that the paper calls S and F.
 STABILITY, FAIRNESS = "coefficient of variation (S)", "Jain's fairness index (F)"

@@ -15,21 +15,21 @@ from farpath.eras import title_of
 from farpath.figures.run import boundaries_s, region_names, region_tick_s, save_png, title
 from farpath.figures.style import NORMAL
 from farpath.figures.thin import extremes
-from farpath.labels import flow_label
 from farpath.metrics import SMOOTHING_S, per_second, smoothed_flows
 from farpath.overview import overview
 from farpath.render import PLOTLY_CONFIG, render
 from farpath.repeat import command_of
 from farpath.spec.hosts import DUMBBELL
+from farpath.spec.labels import flow_label
 from farpath.stacks import catalogue
 from farpath.trace_table import windows_mb
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from farpath.plan import Plan
     from farpath.record import Record, Samples
-    from farpath.schedule import Flow
+    from farpath.spec.plan import Plan
+    from farpath.spec.schedule import Flow
 
 PANELS = ("ping RTT (ms)", "throughput (Mbit/s)", "congestion window (MB)", "queue (MB)")
 #: What a run's pictures are called in its record.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from farpath.campaign import Campaign, Run
 from farpath.published import all_published
-from farpath.schedule import REGIONS, SEVEN_REGIONS
+from farpath.spec.schedule import REGIONS, SEVEN_REGIONS
 from farpath.stacks import catalogue
 
 #: The hosts whose stacks stand for the paper's where a campaign has those of several eras.

@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from farpath.background import Background
 from farpath.metrics import Summary
-from farpath.path import Path
 from farpath.published import Published
+from farpath.spec.background import Background
+from farpath.spec.path import Path
 
 #: What a deviation may be before it counts in full: what the study holds for agreement.
 MEAN_PART = 0.10

@@ -28,7 +28,7 @@ from farpath.planning.planner import make_plan
 from farpath.published import published
 from farpath.record import load_record
 from farpath.run import run as run_plan
-from farpath.schedule import seven_regions
+from farpath.spec.schedule import seven_regions
 
 if TYPE_CHECKING:
     import optuna

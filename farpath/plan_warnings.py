@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from farpath.plan import Plan
+from farpath.spec.plan import Plan
 
 ECN = "net.ipv4.tcp_ecn"
 #: Values of tcp_ecn with which a host asks for ECN when it connects: 1, and from Linux 7.0 on

@@ -23,11 +23,11 @@ from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.flows import iperf3, ping, tc
 from farpath.flows.programs import SHORTEST_S
-from farpath.plan import Plan
-from farpath.schedule import Flow
+from farpath.spec.plan import Plan
 from farpath.spec.protocol import RAW_DIR
-from farpath.stack import IPERF3
-from farpath.trace import SUFFIX
+from farpath.spec.schedule import Flow
+from farpath.spec.stack import IPERF3
+from farpath.spec.trace import SUFFIX
 from farpath.trace_table import Trace
 
 if TYPE_CHECKING:

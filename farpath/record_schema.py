@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from farpath.base.errors import BadInputError
 from farpath.eras import era_names
-from farpath.plan import Plan
 from farpath.planning.rules import check_plan
+from farpath.spec.plan import Plan
 
 #: The one format of records that names no stacks.
 FIRST_FORMAT = 1

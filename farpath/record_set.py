@@ -17,16 +17,16 @@ from farpath.base.errors import BadInputError
 from farpath.campaign import Campaign, Run, campaign_of, load_runs
 from farpath.estimate import Estimate, estimate
 from farpath.identity import plan_identity
-from farpath.labels import stacks_label
 from farpath.paper import PAPER_ERA
 from farpath.published import published_paths
 from farpath.record import load_record
-from farpath.schedule import SEVEN_REGIONS
+from farpath.spec.labels import stacks_label
+from farpath.spec.schedule import SEVEN_REGIONS
 from farpath.stacks import catalogue
 
 if TYPE_CHECKING:
     from farpath.metrics import Summary
-    from farpath.plan import Plan
+    from farpath.spec.plan import Plan
 
 #: The 2005 study's matrix, tables and claims; or a table of the runs that there are.
 STUDY, RUNS = "study", "runs"

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from farpath.asked import ACKS, Asked
-from farpath.background import Background
 from farpath.base.errors import FarpathError
 from farpath.identity import plan_identity
 from farpath.inputs import CONSTANT, OWN_SETTINGS
-from farpath.labels import counted, stacks_label
-from farpath.path import Path
-from farpath.plan import Plan
 from farpath.planning.path_files import named_paths
+from farpath.spec.background import Background
 from farpath.spec.hosts import DUMBBELL
+from farpath.spec.labels import counted, stacks_label
+from farpath.spec.path import Path
+from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL
 
 COMMAND = ("farpath", "run")

@@ -25,11 +25,11 @@ from farpath.lab.images import Images, find_images
 from farpath.lab.machine import cpu_mhz, cpu_model
 from farpath.lab.process import Watch
 from farpath.lab.sources import source_identity
-from farpath.plan import Plan
 from farpath.plan_warnings import plan_warnings
 from farpath.record import RECORD_FILE, Record
-from farpath.schedule import SEVEN_REGIONS
 from farpath.spec.hosts import PINGER
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import SEVEN_REGIONS
 from farpath.spec.settings import HOST, VIRTUAL
 
 #: The variable that says of a machine whose clock counts instructions how many ns each

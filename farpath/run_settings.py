@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from farpath.campaign import Run
 from farpath.end_host_sysctls import OWN_SETTINGS
-from farpath.path import Path
-from farpath.plan import Plan
 from farpath.record_set import Member, RecordSet
-from farpath.schedule import SEVEN_REGIONS, TOGETHER
+from farpath.spec.path import Path
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import SEVEN_REGIONS, TOGETHER
 from farpath.spec.settings import HOST, VIRTUAL_CLOCK
 
 #: The MTU, era and IP version of which a table says nothing.

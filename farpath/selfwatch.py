@@ -16,7 +16,7 @@ from typing import Any
 from farpath.base.errors import LabFailedError
 from farpath.flows.ping import Pings
 from farpath.flows.tc import QueueSample
-from farpath.path import Path
+from farpath.spec.path import Path
 from farpath.spec.protocol import SIDE_RTT_MS
 from farpath.tools.proc import CPU_COLUMNS
 
@@ -48,7 +48,7 @@ LATE_PINGS_PART = 0.1
 #: and takes its times in user space and in the kernel, some of them apart.
 EARLY_MS = 0.1
 #: How far the bottleneck may stay below its rate while packets wait. tbf forgets what a
-#: timer later than LATENESS_S (farpath.guest.links) lets overflow its bucket.
+#: timer later than LATENESS_S (farpath.spec.qdiscs) lets overflow its bucket.
 RATE_POOR, RATE_FAILED = 0.98, 0.90
 #: Fewer such seconds than this say nothing of the rate.
 RATE_LEAST_SECONDS = 5

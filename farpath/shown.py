@@ -22,7 +22,7 @@ from farpath.published import PUBLISHED_PATH
 from farpath.record import Record, load_record
 
 if TYPE_CHECKING:
-    from farpath.plan import Plan
+    from farpath.spec.plan import Plan
 
 #: Where `make paper` and `make paper-quick` link the records that count, below results.
 OWN = {"make paper": "paper/records", "make paper-quick": "paper-quick/records"}

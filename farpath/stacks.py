@@ -17,9 +17,9 @@ from importlib import resources
 from typing import Any
 
 from farpath.base.errors import BadInputError
-from farpath.era import MODERN
-from farpath.path import Path
-from farpath.stack import IPERF3, UDTPERF, Stack
+from farpath.spec.era import MODERN
+from farpath.spec.path import Path
+from farpath.spec.stack import IPERF3, UDTPERF, Stack
 
 MAINLINE = "mainline"
 OURS = "ours"

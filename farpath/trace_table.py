@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath import trace
 from farpath.base.errors import LabFailedError
 from farpath.flows import tcpinfo
 from farpath.frames import add_to_hash, typed_frame
+from farpath.spec import trace
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pandas as pd
 
-    from farpath.plan import Plan
-    from farpath.schedule import Flow
+    from farpath.spec.plan import Plan
+    from farpath.spec.schedule import Flow
 
 NAME = "trace"
 #: What stands where the kernel has no number yet: no threshold, no RTT, no pacing.

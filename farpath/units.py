@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from farpath.background import PART_RANGE
 from farpath.base.errors import BadInputError
-from farpath.path import (
+from farpath.spec.background import PART_RANGE
+from farpath.spec.path import (
     BUFFER_BYTES_RANGE,
     JITTER_MS_RANGE,
     LOSS_RANGE,
@@ -25,7 +25,7 @@ from farpath.path import (
     RTT_MS_RANGE,
     WINDOW_BYTES_RANGE,
 )
-from farpath.trace import INTERVAL_S_RANGE, TICK_S
+from farpath.spec.trace import INTERVAL_S_RANGE, TICK_S
 
 if TYPE_CHECKING:
     from pint import UnitRegistry

@@ -1,7 +1,7 @@
 """Topologies: a file here for each, which wires it for a plan; ``paths`` holds named paths.
 
 A file is called like its topology (``parking_lot.py`` for parking-lot) and has a function
-``lay_out(plan)`` that returns a :class:`~farpath.layout.Layout`.
+``lay_out(plan)`` that returns a :class:`~farpath.spec.layout.Layout`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from farpath.layout import Layout
-from farpath.plan import Plan
+from farpath.spec.layout import Layout
+from farpath.spec.plan import Plan
 
 #: The module of each topology; what a plan names is looked up here, never imported as it is.
 MODULES = {

@@ -42,11 +42,11 @@ which lets go of it::
 
 from __future__ import annotations
 
-from farpath.dropper import BACK, THERE
-from farpath.guest.links import Delay, card_of
-from farpath.layout import Layout, Wiring
-from farpath.plan import Plan
+from farpath.spec.dropper import BACK, THERE
 from farpath.spec.hosts import RECEIVER, Sender
+from farpath.spec.layout import Layout, Wiring
+from farpath.spec.plan import Plan
+from farpath.spec.qdiscs import Delay, card_of
 from farpath.spec.segments import bottleneck, delay_back, delay_there, sending_site
 
 #: Where a picture has the first switch of the path; hosts and switches before it lie left.

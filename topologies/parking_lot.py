@@ -26,11 +26,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from farpath.dropper import BACK, THERE
-from farpath.guest.links import card_of
-from farpath.layout import Layout, Wiring
-from farpath.plan import Plan
+from farpath.spec.dropper import BACK, THERE
 from farpath.spec.hosts import RECEIVER, SENDER, numbered
+from farpath.spec.layout import Layout, Wiring
+from farpath.spec.plan import Plan
+from farpath.spec.qdiscs import card_of
 from farpath.spec.segments import bottleneck, delay_back, delay_there, sending_site
 
 #: Where a picture has the first switch of the row, and the rows below it.

@@ -16,10 +16,10 @@ from farpath import record
 from farpath.bench.figure import Figure, Goal
 from farpath.lab import virtual
 from farpath.lab.images import Images, find_images
-from farpath.plan import Plan
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.schedule import seven_regions
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import seven_regions
 
 REGION_S = 2.0
 QUICK_RUNS = 3

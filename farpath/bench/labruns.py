@@ -22,14 +22,14 @@ from farpath.bench.figure import (
 from farpath.flows import tc
 from farpath.lab import virtual
 from farpath.lab.images import find_images
-from farpath.path import Path
-from farpath.plan import Plan
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.progress import RunProgress
 from farpath.run import run as run_plan
-from farpath.schedule import Flow, Schedule, seven_regions
+from farpath.spec.path import Path
+from farpath.spec.plan import Plan
 from farpath.spec.protocol import RAW_DIR
+from farpath.spec.schedule import Flow, Schedule, seven_regions
 
 if TYPE_CHECKING:
     import pandas as pd

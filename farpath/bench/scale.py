@@ -14,8 +14,8 @@ from farpath.bench.figure import ratio
 from farpath.bench.labruns import Measured, recorded
 from farpath.lab import virtual
 from farpath.lab.images import find_images
-from farpath.plan import Plan
-from farpath.window import segment_bytes
+from farpath.spec.plan import Plan
+from farpath.spec.window import segment_bytes
 
 #: All flows from the beginning, Reno: the stack whose window says nothing of a path's size.
 _FLOW = Asked(stack="reno", schedule="together")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from farpath.metrics import per_second
-from farpath.path import Path
 from farpath.record import Record
-from farpath.window import segment_bytes
+from farpath.spec.path import Path
+from farpath.spec.window import segment_bytes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from farpath.companion import flow
 from farpath.companion.measure import Done, Measure
-from farpath.path import Path
 from farpath.record import Record
+from farpath.spec.path import Path
 from farpath.theory import recovery
 
 if TYPE_CHECKING:

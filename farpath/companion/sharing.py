@@ -10,7 +10,7 @@ from farpath.companion import flow
 from farpath.companion.measure import Done, Measure
 from farpath.metrics import per_second, smoothed, summarise
 from farpath.record import Record
-from farpath.schedule import Schedule
+from farpath.spec.schedule import Schedule
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,7 +19,7 @@ from farpath.metrics import SMOOTHING_S
 from farpath.paper import runs_of
 from farpath.published import PUBLISHED_PATH
 from farpath.record import load_record
-from farpath.schedule import seven_regions
+from farpath.spec.schedule import seven_regions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,9 +16,9 @@ import numpy as np
 from farpath.figures.save import save
 from farpath.figures.style import FULL_IN, NORMAL, QUIET, RULE, TALL_IN, Style, print_style
 from farpath.figures.thin import extremes
-from farpath.labels import flow_label, stacks_label
 from farpath.metrics import per_second, smoothed_flows
-from farpath.plan import Plan
+from farpath.spec.labels import flow_label, stacks_label
+from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL_CLOCK
 from farpath.trace_table import windows_mb
 

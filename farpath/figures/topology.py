@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from farpath.figures.style import QUIET, RULE, print_style
-from farpath.guest.links import Bottleneck, Card, Delay, PacingCard, Queue, Sources
-from farpath.layout import Layout, Link, Node, Port
 from farpath.network import ways
-from farpath.plan import Plan
+from farpath.spec.layout import Layout, Link, Node, Port
+from farpath.spec.plan import Plan
+from farpath.spec.qdiscs import Bottleneck, Card, Delay, PacingCard, Queue, Sources
 from topologies import lay_out
 
 if TYPE_CHECKING:

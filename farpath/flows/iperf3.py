@@ -13,7 +13,7 @@ from typing import Any
 from farpath.base.errors import LabFailedError
 from farpath.flows import programs
 from farpath.flows.programs import count, time_s
-from farpath.schedule import Flow
+from farpath.spec.schedule import Flow
 
 PROGRAM = "iperf3"
 BLOCK_BYTES = 131_072

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from farpath.dropper import BACK, MOST_PACKETS, THERE, Dropper
-from farpath.plan import Plan
-from farpath.schedule import Flow
+from farpath.spec.dropper import BACK, MOST_PACKETS, THERE, Dropper
 from farpath.spec.dropping import concerned_flows, counted_above_bytes, horizon_packets
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import Flow
 
 TABLE = "netdev farpath"
 #: numgen begins with 0, and after so many packets begins anew.

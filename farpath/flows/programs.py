@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from farpath.schedule import Flow
+from farpath.spec.schedule import Flow
 
 #: What a program may report of an interval: times within twice the longest test there is, and
 #: counts that a double holds exactly. What is computed of these stays finite, if no interval

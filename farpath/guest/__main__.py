@@ -17,7 +17,7 @@ from farpath.guest.hosts import EndHosts
 from farpath.guest.network import Network
 from farpath.guest.tracers import TracerError
 from farpath.guest.traffic import Traffic, TrafficError
-from farpath.plan import Plan
+from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
     MODULES_DIR,
     PACKETDRILL_DIR,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path as FilePath
 
 from farpath.guest.commands import CommandError, run
-from farpath.stack import Stack
+from farpath.spec.stack import Stack
 from farpath.tools.sysctl import read_setting, write_setting
 
 AVAILABLE = "net.ipv4.tcp_available_congestion_control"

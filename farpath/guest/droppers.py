@@ -8,7 +8,7 @@ from functools import partial
 from farpath.flows import nft
 from farpath.guest.commands import run, run_json
 from farpath.guest.network import Network, network_namespace
-from farpath.plan import Plan
+from farpath.spec.plan import Plan
 
 Moments = list[tuple[float, Callable[[], None]]]
 

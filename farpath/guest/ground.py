@@ -17,7 +17,7 @@ from farpath.guest import congestion, system
 from farpath.guest.commands import run
 from farpath.guest.watch import MachineWatch
 from farpath.spec.protocol import IMAGES_DIR, SHARE
-from farpath.stack import Stack
+from farpath.spec.stack import Stack
 from farpath.tools import sysctl
 
 Sample = Callable[[float], None]

@@ -10,11 +10,11 @@ from pathlib import Path as FilePath
 from typing import IO
 
 from farpath.guest.ground import Ground
-from farpath.image import SEARCH_PATH
-from farpath.plan import Plan
-from farpath.schedule import Flow
+from farpath.spec.host_image import SEARCH_PATH
+from farpath.spec.plan import Plan
 from farpath.spec.protocol import IMAGES_DIR
-from farpath.stack import IMAGE
+from farpath.spec.schedule import Flow
+from farpath.spec.stack import IMAGE
 
 #: Root file systems of end hosts in the shared directory: farpath's and a user's.
 SENDER_IMAGE = "sender"

@@ -14,10 +14,10 @@ from farpath.guest import addresses
 from farpath.guest.commands import run, run_json
 from farpath.guest.ground import Ground, silence
 from farpath.guest.topology import LaidOut
-from farpath.plan import Plan
 from farpath.spec.hosts import BACKGROUND
+from farpath.spec.plan import Plan
+from farpath.spec.window import buffer_of
 from farpath.tools.sysctl import can_write_setting, has_setting, read_setting, write_setting
-from farpath.window import buffer_of
 
 #: Work that a network card would do for the kernel: with any of it on, netem and
 #: tbf see packets of up to 64 KB instead of the path's. Short name for setting,

@@ -6,8 +6,8 @@ from typing import Any
 
 from mininet.topo import Topo
 
-from farpath.layout import Port
-from farpath.plan import Plan
+from farpath.spec.layout import Port
+from farpath.spec.plan import Plan
 from topologies import lay_out
 
 

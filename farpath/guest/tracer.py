@@ -1,7 +1,7 @@
 """Tracer: a program that asks a network namespace's kernel for its TCP connections' state.
 
 Run as ``python3 -m farpath.guest.tracer``. Told on stdin, as one line of JSON, what to do
-(farpath.trace.Orders), it says "ready"; told on a second line when the schedule begins, in ns
+(farpath.spec.trace.Orders), it says "ready"; told on a second line when the schedule begins, in ns
 of the monotonic clock, it asks at each tick from then on. SIGTERM has it write its rows at the
 next tick, and end.
 
@@ -25,7 +25,7 @@ from typing import Protocol
 
 from farpath.flows import sockdiag, tcpinfo
 from farpath.flows.sockdiag import Answer
-from farpath.trace import Orders
+from farpath.spec.trace import Orders
 
 #: As long as one of the kernel's dumps may be (netlink_dump in net/netlink/af_netlink.c).
 RECEIVE_BYTES = 32_768

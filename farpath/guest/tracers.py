@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path as FilePath
 
-from farpath import trace
 from farpath.guest.network import Network, network_namespace
-from farpath.plan import Plan
+from farpath.spec import trace
+from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL_CLOCK
 
 #: Without site, whose packages it needs none of: less to read the clock for.

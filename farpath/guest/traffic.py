@@ -16,10 +16,10 @@ from farpath.guest.hosts import PRELOAD, SINK_LIBRARY, EndHost, EndHosts
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.system import after_tick, whole_second
 from farpath.guest.tracers import Tracers
-from farpath.plan import Plan
-from farpath.schedule import Flow
 from farpath.spec.hosts import PINGER
-from farpath.stack import IMAGE, IPERF3
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import Flow
+from farpath.spec.stack import IMAGE, IPERF3
 
 #: How long a flow's receiver may take to wait on its port, in virtual seconds, in
 #: which computing costs nothing.

@@ -17,9 +17,9 @@ from farpath.guest import congestion
 from farpath.lab import host_kernel, preflight, process
 from farpath.lab.images import Images, manifest
 from farpath.lab.process import RawRun, Watch
-from farpath.plan import Plan
+from farpath.spec.plan import Plan
 from farpath.spec.protocol import CODE_DIR, MODULES_DIR
-from farpath.stack import Stack
+from farpath.spec.stack import Stack
 
 #: Modules of farpath's own stacks for other kernels than the lab's, by release.
 STACKS_DIR = "host-stacks"

@@ -16,12 +16,12 @@ from pathlib import PurePosixPath
 
 from farpath.base.errors import BadInputError
 from farpath.base.project import BUILD
-from farpath.image import SEARCH_PATH, HostImage
 from farpath.lab import elf, oci
 from farpath.lab.builds import linked, said_of, unpacked
-from farpath.plan import Plan
+from farpath.spec.host_image import SEARCH_PATH, HostImage
 from farpath.spec.hosts import PINGER
-from farpath.stack import IMAGE
+from farpath.spec.plan import Plan
+from farpath.spec.stack import IMAGE
 
 VARIABLE = "SENDER_IMAGE"
 TAR = ".tar"

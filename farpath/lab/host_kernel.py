@@ -25,8 +25,8 @@ from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.files import write_text
 from farpath.guest import congestion
 from farpath.guest.commands import CommandError, run
-from farpath.plan import Plan
-from farpath.stack import Stack
+from farpath.spec.plan import Plan
+from farpath.spec.stack import Stack
 from farpath.stacks import catalogue
 from farpath.tools import sysctl
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from farpath.base.errors import MachineLacksError
 from farpath.base.project import BUILD
-from farpath.image import HostImage
-from farpath.stack import Stack
+from farpath.spec.host_image import HostImage
+from farpath.spec.stack import Stack
 
 #: Congestion controls whose option is not called as they are.
 OPTIONS = {"highspeed": "HSTCP"}

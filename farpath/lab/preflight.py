@@ -21,7 +21,7 @@ from farpath.lab.host_kernel import (
 )
 from farpath.lab.images import OPTIONS, find_images
 from farpath.spec.settings import HOST, Settings
-from farpath.stack import Stack
+from farpath.spec.stack import Stack
 
 OK, POOR, MISSING = "ok", "poor", "missing"
 CONTAINER = "run 'make experiment LAB=host', which starts the lab in its container"

@@ -22,7 +22,7 @@ from farpath.lab import machine
 from farpath.lab.console import Console, verdict
 from farpath.lab.images import Images
 from farpath.lab.watchdog import LOOK_S, Hang, Patience, VirtualClock, Watchdog
-from farpath.plan import Plan
+from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
     CODE_DIR,
     IMAGES_DIR,
@@ -33,7 +33,7 @@ from farpath.spec.protocol import (
     parse_event,
 )
 from farpath.spec.settings import VIRTUAL
-from farpath.stack import IMAGE
+from farpath.spec.stack import IMAGE
 
 #: Real seconds between two words to who watches, of a guest that works and says nothing.
 WAITING_S = 30.0

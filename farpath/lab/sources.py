@@ -22,9 +22,9 @@ from typing import Any
 from farpath.base.project import BUILD, PROJECT
 from farpath.identity import build_identity, hash_of
 from farpath.lab.images import Images, manifest
-from farpath.plan import Plan
+from farpath.spec.plan import Plan
 from farpath.spec.settings import HOST
-from farpath.stack import Stack
+from farpath.spec.stack import Stack
 
 STACKS = PROJECT / "images" / "kernel" / "stacks"
 SEEDRANDOM = PROJECT / "images" / "kernel" / "seedrandom.c"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from farpath.image import HostImage
 from farpath.lab import host
 from farpath.lab.host_images import host_images
 from farpath.lab.own import own_stack
-from farpath.plan import Plan
+from farpath.spec.host_image import HostImage
+from farpath.spec.plan import Plan
 from farpath.spec.settings import HOST
-from farpath.stack import Stack
+from farpath.spec.stack import Stack
 
 
 class BuiltParts:

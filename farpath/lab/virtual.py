@@ -10,7 +10,7 @@ from farpath.lab import machine, process
 from farpath.lab.images import Images
 from farpath.lab.process import RawRun, Watch
 from farpath.lab.watchdog import Patience, VirtualClock
-from farpath.plan import Plan
+from farpath.spec.plan import Plan
 from farpath.spec.protocol import SHARE
 
 #: The guest's clock for each of the lab's (VIRTUAL, CPU, WALL): User Mode Linux's

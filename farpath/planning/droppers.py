@@ -1,4 +1,4 @@
-"""Droppers of DROP's text (:mod:`farpath.dropper` says what each kind means)."""
+"""Droppers of DROP's text (:mod:`farpath.spec.dropper` says what each kind means)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import combinations
 
 from farpath import units
 from farpath.base.errors import BadInputError
-from farpath.dropper import KINDS, Dropper
+from farpath.spec.dropper import KINDS, Dropper
 
 _NUMBER = re.compile(r"[0-9]{1,10}(e[0-9])?")
 

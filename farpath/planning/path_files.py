@@ -16,7 +16,7 @@ from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
 from farpath.end_host_sysctls import why_without_effect
-from farpath.path import Path
+from farpath.spec.path import Path
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from farpath.base.errors import BadInputError
-from farpath.dropper import Dropper
-from farpath.era import Era
 from farpath.eras import era_by_text
 from farpath.memory import memory_bytes
 from farpath.network import Network
-from farpath.path import Path
-from farpath.plan import Plan
 from farpath.planning.rules import check_plan
-from farpath.schedule import Schedule
+from farpath.spec.dropper import Dropper
+from farpath.spec.era import Era
+from farpath.spec.path import Path
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import Schedule
 from farpath.spec.settings import VIRTUAL, VIRTUAL_CLOCK, Settings
-from farpath.stack import Stack
+from farpath.spec.stack import Stack
 from farpath.stacks import check_together, era_of, fitted, resolve_stack
 
 #: A receiver that slept for more of its window would have the kernel enlarge its buffer

@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable
 
 from farpath.base.errors import BadInputError
-from farpath.dropper import MOST_LISTED, THERE, Dropper
-from farpath.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANGE, Path
-from farpath.plan import Plan
-from farpath.schedule import Flow, Schedule
+from farpath.spec.dropper import MOST_LISTED, THERE, Dropper
 from farpath.spec.dropping import concerned_flows, counted_above_bytes, horizon_packets
 from farpath.spec.hosts import BOTTLENECKS_RANGE, DUMBBELL, SENDER, TOPOLOGIES, Sender, numbered
-from farpath.stack import UDTPERF
-from farpath.trace import INTERVAL_S_RANGE, MOST_SAMPLES, TICK_S, flows
+from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANGE, Path
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import Flow, Schedule
+from farpath.spec.stack import UDTPERF
+from farpath.spec.trace import INTERVAL_S_RANGE, MOST_SAMPLES, TICK_S, flows
 
 
 def check_plan(plan: Plan) -> None:

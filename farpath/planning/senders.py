@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from farpath import units
 from farpath.base.errors import BadInputError
-from farpath.path import Path
 from farpath.planning.rules import check_senders
 from farpath.spec.hosts import SENDER, Sender, numbered
+from farpath.spec.path import Path
 
 #: Each is a host more, and perhaps a switch.
 MOST_SENDERS = 16

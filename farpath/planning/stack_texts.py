@@ -6,7 +6,7 @@ import re
 
 from farpath.base.errors import BadInputError
 from farpath.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
-from farpath.schedule import MOST_FLOWS
+from farpath.spec.schedule import MOST_FLOWS
 
 _TIMES = re.compile(r"([0-9]{1,4})x([^0-9].*)")
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from farpath.plan import Plan
-from farpath.schedule import SEVEN_REGIONS
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import SEVEN_REGIONS
 from farpath.stacks import catalogue
 
 #: The only path whose tables are printed.

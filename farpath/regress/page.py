@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.figures.style import NORMAL
 from farpath.figures.thin import extremes
-from farpath.labels import flow_label
 from farpath.metrics import per_second
 from farpath.record import load_record
 from farpath.regress import report
@@ -17,6 +16,7 @@ from farpath.regress.compare import Compared
 from farpath.regress.suite import Trial
 from farpath.regress.verdict import State, Verdict
 from farpath.render import render
+from farpath.spec.labels import flow_label
 from farpath.tables import Grid
 
 if TYPE_CHECKING:

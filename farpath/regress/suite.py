@@ -21,7 +21,7 @@ from farpath.stacks import USER_SPACE, catalogue
 from farpath.units import parse_rtt_ms
 
 if TYPE_CHECKING:
-    from farpath.plan import Plan
+    from farpath.spec.plan import Plan
 
 #: Groups of cases by what a stack is that the suite does not name itself.
 TCP, UDT = "tcp", "udt"

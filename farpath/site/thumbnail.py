@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from farpath.metrics import Array, per_second
-from farpath.plan import Plan
 from farpath.record import Samples
+from farpath.spec.plan import Plan
 
 WIDTH, HEIGHT = 160, 46
 #: Of the bottleneck's rate, what the height stands for.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from farpath.dropper import MOST_PACKETS, Dropper
-from farpath.path import ETHERNET_HEADER_BYTES
+from farpath.spec.dropper import MOST_PACKETS, Dropper
+from farpath.spec.path import ETHERNET_HEADER_BYTES
 
 if TYPE_CHECKING:
-    from farpath.plan import Plan
-    from farpath.schedule import Flow
+    from farpath.spec.plan import Plan
+    from farpath.spec.schedule import Flow
 
 
 def horizon_packets(plan: Plan) -> int:

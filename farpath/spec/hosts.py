@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from farpath.base.errors import BadInputError
-from farpath.schedule import Flow, Schedule
+from farpath.spec.schedule import Flow, Schedule
 
 #: The host that every topology has beside those that flows name.
 PINGER = "pinger"

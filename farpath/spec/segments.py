@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from farpath.guest.links import Bottleneck, Delay, Sources, card_of, lateness_s
-from farpath.layout import Wiring
-from farpath.plan import Plan
 from farpath.spec.hosts import BACKGROUND, PINGER, SENDER
+from farpath.spec.layout import Wiring
+from farpath.spec.plan import Plan
+from farpath.spec.qdiscs import Bottleneck, Delay, Sources, card_of, lateness_s
 
 
 def delay_there(plan: Plan, seed: int) -> Delay:

@@ -29,7 +29,7 @@ class Settings:
     every second packet at once, else each (the route's quickack). ``ping_interval_s``
     and ``sample_interval_s``: between two pings, two samples of flows and queue.
     ``memory_bytes``: of the guest. ``trace_interval_s``: between two looks at the senders'
-    TCP connections, 0 for none (:mod:`farpath.trace`).
+    TCP connections, 0 for none (:mod:`farpath.spec.trace`).
 
     Raises :class:`~farpath.base.errors.BadInputError` for less memory than any lab needs.
     """

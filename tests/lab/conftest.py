@@ -9,15 +9,15 @@ from pathlib import Path as FilePath
 import pytest
 
 import farpath.run as running
-from farpath import schedule
 from farpath.base.project import BUILD
 from farpath.eras import era_by_text
 from farpath.lab.images import find_images
-from farpath.path import Path
-from farpath.plan import Plan
 from farpath.planning.planner import make_plan
 from farpath.record import Record, load_record
 from farpath.run import run
+from farpath.spec import schedule
+from farpath.spec.path import Path
+from farpath.spec.plan import Plan
 from tests.paths import LONG
 
 RunPlan = Callable[[Plan], Record]

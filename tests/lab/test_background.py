@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from farpath.background import Background, sent_bytes
 from farpath.inputs import resolve_path
 from farpath.metrics import per_second
-from farpath.path import Path
+from farpath.spec.background import Background, sent_bytes
+from farpath.spec.path import Path
 from tests.lab.conftest import RunPlan, single_flow
 
 #: Headers of a TCP segment with timestamps beside its payload, in a frame of 1514 bytes.

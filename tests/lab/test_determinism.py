@@ -8,11 +8,11 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path as FilePath
 
-from farpath.plan import Plan
 from farpath.planning.planner import make_plan
 from farpath.record import load_record
 from farpath.run import run
-from farpath.schedule import seven_regions
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import seven_regions
 from tests.paths import SHORT
 
 

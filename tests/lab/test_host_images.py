@@ -20,7 +20,7 @@ from farpath.base.project import BUILD
 from farpath.lab.host_images import host_images
 from farpath.lab.images import find_images
 from farpath.lab.own import own_stack
-from farpath.plan import Plan
+from farpath.spec.plan import Plan
 from tests.paths import SHORT
 
 from .conftest import RunPlan, single_flow

@@ -9,9 +9,9 @@ import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.inputs import resolve_path
-from farpath.plan import Plan
 from farpath.planning.droppers import parse_droppers
 from farpath.record import Record
+from farpath.spec.plan import Plan
 from tests.lab.conftest import RunPlan, single_flow
 from tests.support.plans import with_trace
 

@@ -11,7 +11,7 @@ import pytest
 from farpath.base.project import PROJECT
 from farpath.lab import process, virtual
 from farpath.lab.images import Images, find_images
-from farpath.plan import Plan
+from farpath.spec.plan import Plan
 from farpath.stacks import OURS, catalogue
 
 from .conftest import together
@@ -24,7 +24,7 @@ import json, sys
 from pathlib import Path
 from farpath.guest import congestion, system
 from farpath.guest.commands import run
-from farpath.plan import Plan, event_line
+from farpath.spec.plan import Plan, event_line
 
 share = Path(sys.argv[1])
 try:

@@ -20,10 +20,10 @@ from farpath.lab import virtual
 from farpath.lab.images import find_images
 from farpath.lab.own import own_stack
 from farpath.lab.watchdog import Patience
-from farpath.plan import Plan
 from farpath.planning.planner import make_plan
-from farpath.schedule import Flow, Schedule
-from farpath.stack import Stack
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import Flow, Schedule
+from farpath.spec.stack import Stack
 from tests.paths import SHORT
 from tests.processes import await_true, interruptible
 

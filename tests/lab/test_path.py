@@ -14,7 +14,7 @@ from farpath.inputs import resolve_path
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.record import Record
-from farpath.schedule import seven_regions
+from farpath.spec.schedule import seven_regions
 from tests.paths import SHORT
 
 from .conftest import RunPlan, single_flow

@@ -10,12 +10,12 @@ import pytest
 
 from farpath.asked import Asked
 from farpath.inputs import resolve_path
-from farpath.plan import Plan
 from farpath.planning.droppers import parse_droppers
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.record import Record, fingerprint
-from farpath.schedule import joining, seven_regions
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import joining, seven_regions
 from tests.lab.conftest import RunPlan, single_flow, together
 from tests.paths import SHORT
 from tests.support.plans import with_droppers, with_trace

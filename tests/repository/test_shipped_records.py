@@ -10,7 +10,7 @@ import json
 from pathlib import Path as FilePath
 
 from farpath.identity import plan_identity
-from farpath.plan import Plan
+from farpath.spec.plan import Plan
 
 PROJECT = FilePath(__file__).parents[2]
 PINNED = PROJECT / "tests" / "data" / "plan-identities.json"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from farpath.dropper import Dropper
-from farpath.plan import Plan
 from farpath.planning.rules import check_plan
+from farpath.spec.dropper import Dropper
+from farpath.spec.plan import Plan
 
 
 def with_droppers(plan: Plan, droppers: Sequence[Dropper]) -> Plan:

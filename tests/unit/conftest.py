@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from farpath import cli
-from farpath.plan import Plan
 from farpath.planning.planner import make_plan
 from farpath.record import Record, Samples, samples_from_raw, write_record
-from farpath.schedule import Flow, Schedule
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import Flow, Schedule
 from tests.paths import LONG
 
 DATA = FilePath(__file__).parent.parent / "data"

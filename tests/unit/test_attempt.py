@@ -13,8 +13,8 @@ from farpath import attempt
 from farpath.attempt import Attempt, Stage, StoppedError
 from farpath.base.errors import LabFailedError
 from farpath.lab.process import Watch
-from farpath.plan import Plan
 from farpath.run import Outcome
+from farpath.spec.plan import Plan
 
 HANG_S = 30.0
 

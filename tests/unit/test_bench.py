@@ -10,8 +10,8 @@ from farpath.asked import Asked
 from farpath.bench import figure, labruns, proc, render, scale
 from farpath.bench.figure import Cost, Figure, Goal
 from farpath.flows.tc import QueueSample
-from farpath.plan import Plan
 from farpath.record import Samples
+from farpath.spec.plan import Plan
 
 RATE_BPS = 8_000
 

@@ -19,11 +19,11 @@ from farpath.checks import (
     check_segments,
     check_windows,
 )
-from farpath.plan import Plan
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.record import Samples
-from farpath.schedule import seven_regions
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import seven_regions
 
 PATH = path_by_name("cern")
 

@@ -24,7 +24,7 @@ from farpath.figures.companion import figures
 from farpath.made import State
 from farpath.published import published_measures
 from farpath.record import Record
-from farpath.schedule import Schedule, joining
+from farpath.spec.schedule import Schedule, joining
 from tests.paths import MEDIUM
 from tests.unit.companion_runs import LOST_S, write_run
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from farpath.asked import Asked
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.checks import check_droppers
-from farpath.dropper import Dropper
 from farpath.flows import nft
-from farpath.plan import Plan
 from farpath.planning.droppers import parse_droppers
+from farpath.spec.dropper import Dropper
 from farpath.spec.dropping import horizon_packets
+from farpath.spec.plan import Plan
 from tests.support.plans import with_droppers
 
 

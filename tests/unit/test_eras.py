@@ -7,14 +7,14 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.era import MODERN
 from farpath.eras import era_by_text, features
-from farpath.guest.links import Card, card_of
 from farpath.listing import all_eras, eras_markdown
-from farpath.plan import Plan
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.schedule import seven_regions
+from farpath.spec.era import MODERN
+from farpath.spec.plan import Plan
+from farpath.spec.qdiscs import Card, card_of
+from farpath.spec.schedule import seven_regions
 
 DOCUMENT = FilePath(__file__).parents[2] / "docs" / "eras.md"
 

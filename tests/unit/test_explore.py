@@ -10,11 +10,11 @@ import pytest
 from farpath import attempt, explore
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.explore import PLOTLY, Choice, Explorer
-from farpath.plan import Plan
 from farpath.planning.path_files import path_by_name
 from farpath.record import RECORD_FILE
 from farpath.render import PLOTLY_CONFIG
 from farpath.run import Outcome
+from farpath.spec.plan import Plan
 from tests.unit.campaigns import write_seven_regions
 
 ABSENT = "there are no records to show: make some"

@@ -12,11 +12,11 @@ import pytest
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.lab import host, preflight
 from farpath.lab.own import own_stack
-from farpath.plan import Plan
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.run import place_name
-from farpath.schedule import seven_regions
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import seven_regions
 from farpath.spec.settings import HOST
 
 

@@ -11,14 +11,14 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.image import HostImage
 from farpath.lab import builds, elf, host_images, oci
 from farpath.lab.host_images import places_by_host, programs_by_host, resolved
-from farpath.plan import Plan
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.schedule import seven_regions
-from farpath.stack import IMAGE, Stack
+from farpath.spec.host_image import HostImage
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import seven_regions
+from farpath.spec.stack import IMAGE, Stack
 
 from .layouts import AMD64
 from .test_oci import docker_tar

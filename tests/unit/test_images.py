@@ -9,8 +9,8 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import MachineLacksError
-from farpath.image import HostImage
 from farpath.lab.images import Images, find_images
+from farpath.spec.host_image import HostImage
 from farpath.stacks import resolve_stack
 
 KERNEL = {"linux_hash": "aa", "seedrandom_hash": "bb", "release": "7.2.0-mine"}

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath import inputs, path
+from farpath import inputs
 from farpath.asked import Asked
 from farpath.base.errors import BadInputError
-from farpath.path import Path
 from farpath.planning import path_files, stack_texts
+from farpath.spec import path
+from farpath.spec.path import Path
 
 
 def test_the_three_paths_of_the_study_are_named() -> None:

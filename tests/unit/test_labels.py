@@ -6,7 +6,7 @@ import pytest
 
 from farpath.asked import Asked
 from farpath.figures.run import title
-from farpath.labels import flow_label, stacks_label
+from farpath.spec.labels import flow_label, stacks_label
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from farpath.asked import Asked
 from farpath.figures import topology as pictures
-from farpath.guest.links import Bottleneck, Delay
-from farpath.layout import Layout, Link
-from farpath.plan import Plan
 from farpath.spec.hosts import TOPOLOGIES
+from farpath.spec.layout import Layout, Link
+from farpath.spec.plan import Plan
+from farpath.spec.qdiscs import Bottleneck, Delay
 from tests.unit.conftest import Farpath
 from topologies import MODULES, lay_out
 

@@ -12,16 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath.eras import era_by_text
-from farpath.guest import links
-from farpath.guest.links import (
-    DELAY_LIMIT_PACKETS,
-    Bottleneck,
-    Card,
-    Delay,
-    PacingCard,
-    card_of,
-)
-from farpath.path import (
+from farpath.planning.planner import make_plan
+from farpath.spec import qdiscs
+from farpath.spec.path import (
     BUFFER_BYTES_RANGE,
     ETHERNET_HEADER_BYTES,
     LOSS_RANGE,
@@ -29,8 +22,15 @@ from farpath.path import (
     RATE_BPS_RANGE,
     RTT_MS_RANGE,
 )
-from farpath.planning.planner import make_plan
-from farpath.schedule import seven_regions
+from farpath.spec.qdiscs import (
+    DELAY_LIMIT_PACKETS,
+    Bottleneck,
+    Card,
+    Delay,
+    PacingCard,
+    card_of,
+)
+from farpath.spec.schedule import seven_regions
 from tests.paths import LONG
 
 THERE = Delay(LONG.one_way_delay_s, LONG.loss, seed=1)
@@ -241,9 +241,9 @@ def test_on_other_clocks_udt_paces_itself() -> None:
 
 @pytest.mark.parametrize("rate_bps", [1_000_000, 10_000_000, 450_000_000])
 def test_in_real_time_a_bucket_has_room_for_a_second_frame(rate_bps: int) -> None:
-    late_s = links.lateness_s("wall", rate_bps, 1514)
-    assert links.bucket_bytes(rate_bps, 1514, late_s) >= 2 * 1514
-    assert links.lateness_s("virtual", rate_bps, 1514) == links.LATENESS_S["virtual"]
+    late_s = qdiscs.lateness_s("wall", rate_bps, 1514)
+    assert qdiscs.bucket_bytes(rate_bps, 1514, late_s) >= 2 * 1514
+    assert qdiscs.lateness_s("virtual", rate_bps, 1514) == qdiscs.LATENESS_S["virtual"]
 
 
 def test_jitter_duplicates_and_reordering_are_asked_of_netem_and_read_back() -> None:

@@ -8,7 +8,7 @@ from farpath import memory
 from farpath.asked import Asked
 from farpath.base.errors import BadInputError
 from farpath.memory import FLOW_BYTES, GUEST_BASE_BYTES, GUEST_OWN_BYTES, SAMPLE_BYTES
-from farpath.plan import Plan
+from farpath.spec.plan import Plan
 
 #: 1 Gbit/s for 100 ms: 12.5 MB on the way, as much in the buffer, windows of three times that.
 ON_THE_WAY_BYTES = 12_500_000

@@ -15,14 +15,14 @@ from farpath.identity import _asked
 from farpath.inputs import resolve_path
 from farpath.memory import GUEST_BASE_BYTES, GUEST_BYTES_PER_WINDOW_BYTE
 from farpath.network import resolve_network, ways
-from farpath.plan import Plan
 from farpath.planning.path_files import path_by_name
 from farpath.planning.rules import check_plan
 from farpath.planning.senders import parse_senders
 from farpath.published import published_beside
 from farpath.spec.hosts import Sender
+from farpath.spec.plan import Plan
 from farpath.spec.settings import Settings
-from farpath.window import offered_window_bytes, receive_buffer_bytes, window_of
+from farpath.spec.window import offered_window_bytes, receive_buffer_bytes, window_of
 
 PATH = resolve_path(rtt="117ms", rate="622Mbit", mtu="9000")
 

@@ -11,8 +11,8 @@ import pytest
 from farpath.asked import Asked
 from farpath.flow_summary import flow_summaries
 from farpath.overview import metrics_of, overview
-from farpath.plan import Plan
 from farpath.record import Record, Samples, typed_frame
+from farpath.spec.plan import Plan
 from farpath.tables import Grid
 from tests.unit.campaigns import write_seven_regions
 

@@ -13,7 +13,7 @@ import pytest
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.flows import iperf3
 from farpath.lab import builds, own
-from farpath.stack import IMAGE, IPERF3, Stack
+from farpath.spec.stack import IMAGE, IPERF3, Stack
 
 from .layouts import RUN, Layout
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from farpath.base.errors import BadInputError
 from farpath.eras import era_by_text
-from farpath.image import HostImage
 from farpath.inputs import resolve_path
-from farpath.plan import Plan
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.schedule import seven_regions
+from farpath.spec.host_image import HostImage
+from farpath.spec.plan import Plan
 from farpath.spec.protocol import EVENT_MARK, event_line, parse_event
+from farpath.spec.schedule import seven_regions
 from farpath.spec.settings import Settings
 from farpath.stacks import catalogue
 

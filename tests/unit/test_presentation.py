@@ -12,13 +12,13 @@ import pytest
 
 from farpath import page, tables
 from farpath.asked import Asked
-from farpath.background import Background
 from farpath.figures import run as figures
 from farpath.metrics import Summary, summarise
-from farpath.plan import Plan
 from farpath.published import Published, published
 from farpath.record import Record, Samples, typed_frame
 from farpath.render import PLOTLY_CONFIG
+from farpath.spec.background import Background
+from farpath.spec.plan import Plan
 from tests.unit.campaigns import write_seven_regions
 
 

@@ -12,9 +12,7 @@ import pandas as pd
 import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
-from farpath.era import MODERN
 from farpath.page import render_page
-from farpath.plan import Plan
 from farpath.record import (
     COLUMNS,
     FORMAT_VERSION,
@@ -25,6 +23,8 @@ from farpath.record import (
     samples_from_raw,
     write_record,
 )
+from farpath.spec.era import MODERN
+from farpath.spec.plan import Plan
 
 #: What plans of the first format lack.
 NEW_IN_2 = ("stacks", "era")

@@ -13,11 +13,11 @@ import pytest
 from farpath.asked import Asked
 from farpath.base.errors import BadInputError
 from farpath.figures.runs import flow_means_mbps, labels
-from farpath.plan import Plan
 from farpath.record_set import RUNS, STUDY, Member, RecordSet, load_set, set_of, view_of
 from farpath.run_settings import further_settings
 from farpath.run_tables import run_sheets
 from farpath.sheet import as_csv
+from farpath.spec.plan import Plan
 from tests.unit.campaigns import run_of, write_named, write_seven_regions
 
 

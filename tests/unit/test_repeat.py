@@ -9,8 +9,8 @@ import pytest
 
 from farpath.asked import Asked
 from farpath.identity import plan_identity
-from farpath.image import HostImage
 from farpath.repeat import command_of
+from farpath.spec.host_image import HostImage
 
 
 @pytest.mark.parametrize(

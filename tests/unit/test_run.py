@@ -28,7 +28,7 @@ def test_equal_code_in_another_folder_has_the_same_identity(copy: FilePath) -> N
     assert code_identity(copy) == code_identity()
 
 
-@pytest.mark.parametrize("name", ["farpath/guest/links.py", "farpath/plan.py"])
+@pytest.mark.parametrize("name", ["farpath/spec/qdiscs.py", "farpath/spec/plan.py"])
 def test_an_edit_of_deciding_code_gives_records_another_place(copy: FilePath, name: str) -> None:
     with (copy / name).open("a") as file:
         file.write("# edited\n")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.schedule import SCHEDULES, joining, seven_regions, together
+from farpath.spec.schedule import SCHEDULES, joining, seven_regions, together
 
 
 def test_flows_join_one_by_one_and_the_last_to_join_is_the_first_to_leave() -> None:

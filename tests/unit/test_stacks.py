@@ -12,8 +12,8 @@ from farpath.base.errors import BadInputError
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.published import all_published
-from farpath.schedule import Flow, Schedule
-from farpath.stack import UDTPERF
+from farpath.spec.schedule import Flow, Schedule
+from farpath.spec.stack import UDTPERF
 from farpath.stacks import (
     MAINLINE,
     OURS,

@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 import numpy as np
 import pytest
 
-from farpath import trace, trace_table
+from farpath import trace_table
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.checks import check_trace
 from farpath.figures.run import draw
@@ -21,12 +21,13 @@ from farpath.flows import sockdiag, tcpinfo
 from farpath.flows.sockdiag import Answer
 from farpath.guest.tracer import CARRIES_DATA_BYTES, Tracer
 from farpath.page import curves
-from farpath.plan import Plan
 from farpath.planning.planner import make_plan
 from farpath.record import Record, Samples, load_record, write_record
-from farpath.schedule import joining, together
+from farpath.spec import trace
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import joining, together
 from farpath.spec.settings import Settings
-from farpath.trace import Orders
+from farpath.spec.trace import Orders
 from tests.paths import LONG
 from tests.support.plans import with_trace
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from farpath import units
 from farpath.base.errors import BadInputError
-from farpath.path import RATE_BPS_RANGE, RTT_MS_RANGE
+from farpath.spec.path import RATE_BPS_RANGE, RTT_MS_RANGE
 
 PARSERS = [
     units.parse_rtt_ms,

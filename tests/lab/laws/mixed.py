@@ -7,11 +7,11 @@ import dataclasses
 import pandas as pd
 
 from farpath.eras import era_by_text
-from farpath.path import Path
-from farpath.plan import Plan
 from farpath.planning.planner import make_plan
 from farpath.record import Record
-from farpath.schedule import Flow, Schedule
+from farpath.spec.path import Path
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import Flow, Schedule
 
 from .responses import PAYLOAD_BYTES
 

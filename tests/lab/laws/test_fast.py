@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from farpath.path import Path
-from farpath.plan import Plan
+from farpath.spec.path import Path
+from farpath.spec.plan import Plan
 from tests.paths import SHORT
 
 from ..conftest import RunPlan, single_flow

@@ -7,7 +7,7 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from farpath.path import Path
+from farpath.spec.path import Path
 from farpath.theory.rules import appendix_b, hstcp, hstcp_row
 
 from ..conftest import RunPlan, single_flow

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from farpath.path import Path
+from farpath.spec.path import Path
 from farpath.theory.rules import hstcp_row
 from tests.paths import MEDIUM, SHORT
 

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from farpath.lab.images import find_images
-from farpath.path import Path
-from farpath.plan import Plan
 from farpath.record import Record
+from farpath.spec.path import Path
+from farpath.spec.plan import Plan
 from tests.paths import LONG
 from tests.processes import interruptible
 

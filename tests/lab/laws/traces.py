@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from statistics import mean
 
-from farpath.path import Path
+from farpath.spec.path import Path
 from tests.paths import SHORT
 
 from ..conftest import RunPlan, single_flow

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from farpath.schedule import SEVEN_REGIONS
+from farpath.spec.schedule import SEVEN_REGIONS
 
 if TYPE_CHECKING:
-    from farpath.schedule import Flow, Schedule
+    from farpath.spec.schedule import Flow, Schedule
 
 
 def stacks_label(schedule: Schedule) -> str:
@@ -17,7 +17,7 @@ def stacks_label(schedule: Schedule) -> str:
 
     The flows of the seven regions take the stacks in turn: then one turn is the label.
 
-    >>> from farpath.schedule import seven_regions, together
+    >>> from farpath.spec.schedule import seven_regions, together
     >>> stacks_label(together(["reno", "bbr", "cubic", "cubic"], 10.0))
     'reno + bbr + 2xcubic'
     >>> stacks_label(seven_regions("htcp", 10.0))

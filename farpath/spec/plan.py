@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from farpath.dropper import Dropper
-from farpath.era import MODERN, Era
-from farpath.image import HostImage
-from farpath.path import Path
-from farpath.schedule import Flow, Schedule
+from farpath.spec.dropper import Dropper
+from farpath.spec.era import MODERN, Era
+from farpath.spec.host_image import HostImage
 from farpath.spec.hosts import DUMBBELL, PINGER, Sender
+from farpath.spec.path import Path
+from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.settings import Settings
-from farpath.stack import Stack
+from farpath.spec.stack import Stack
 
 #: How long flows may overrun the schedule's end: iperf3 closes a test and exchanges results in
 #: some round trips, and what it lost at the end takes some more.

@@ -9,8 +9,8 @@ every flow's samples, and the host checks it.
 
 from __future__ import annotations
 
-from farpath.plan import Plan
-from farpath.schedule import Flow
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import Flow
 
 #: Headers of a segment with timestamps, by the version of IP (RFC 791, 8200, 9293, 7323).
 SEGMENT_HEADERS_BYTES = {4: 52, 6: 72}

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from farpath.background import Background
 from farpath.base.errors import BadInputError
+from farpath.spec.background import Background
 
 #: What a path may ask of the lab. RTT: TCP's retransmission timer and the
 #: 16-minute schedule stay meaningful up to ten seconds. Rate: netem and tbf keep

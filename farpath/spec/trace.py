@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from farpath.schedule import Flow
-from farpath.stack import IPERF3
+from farpath.spec.schedule import Flow
+from farpath.spec.stack import IPERF3
 
 if TYPE_CHECKING:
-    from farpath.plan import Plan
+    from farpath.spec.plan import Plan
 
 #: Ticks lie on whole milliseconds, at which the guest's kernel has a tick of its own (HZ is
 #: 1000), so that a timer more is no further moment at which anything can happen.

@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from farpath.plan import Plan
 from farpath.spec.hosts import SENDER
-from farpath.stack import UDTPERF
+from farpath.spec.plan import Plan
+from farpath.spec.stack import UDTPERF
 
 #: Packets a delay line may hold: more than any set of windows puts on a path (100
 #: flows of 16 MiB are 1.2 million), and far above netem's default of 1000, which

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from farpath.guest.links import Queue
+from farpath.spec.qdiscs import Queue
 
 
 @dataclass(frozen=True)
