@@ -9,7 +9,6 @@ from statistics import median
 from typing import Any
 
 from farpath.base.errors import CheckFailedError, LabFailedError
-from farpath.flows import iperf3, ping, socat, tc
 from farpath.record import Samples
 from farpath.selfwatch import judge, parse_samples, summarise_machine
 from farpath.spec.background import sent_bytes, turns
@@ -23,6 +22,7 @@ from farpath.spec.stack import IPERF3
 from farpath.spec.trace import flows as traced_flows
 from farpath.spec.trace import ticks, untraced
 from farpath.spec.window import segment_bytes, window_of
+from farpath.tools import iperf3, ping, socat, tc
 from farpath.trace_table import Trace
 
 #: How far the idle path's median RTT may lie from the path's, by clock, in ms.
@@ -160,7 +160,7 @@ def check_background(readback: Mapping[str, Any], plan: Plan) -> None:
     """Raise CheckFailedError if other traffic was sent than the path has.
 
     A source sends more than its turns by what its socket holds when it is stopped, which it
-    still sends (farpath.flows.socat): at the end of each turn, and once before the first, since
+    still sends (farpath.tools.socat): at the end of each turn, and once before the first, since
     it fills its socket as it starts. And by what fq lets through at once. It sends less by a
     datagram for each turn at most. Of a run's few turns, or none, that is more than a hundredth.
     """

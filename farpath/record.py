@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from farpath import frames, trace_table
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
-from farpath.flows import iperf3, ping, tc
-from farpath.flows.programs import SHORTEST_S
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import RAW_DIR
 from farpath.spec.schedule import Flow
 from farpath.spec.stack import IPERF3
 from farpath.spec.trace import SUFFIX
+from farpath.tools import iperf3, ping, tc
+from farpath.tools.iperf3_like import SHORTEST_S
 from farpath.trace_table import Trace
 
 if TYPE_CHECKING:

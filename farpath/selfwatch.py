@@ -14,11 +14,11 @@ from statistics import fmean, median
 from typing import Any
 
 from farpath.base.errors import LabFailedError
-from farpath.flows.ping import Pings
-from farpath.flows.tc import QueueSample
 from farpath.spec.path import Path
 from farpath.spec.protocol import SIDE_RTT_MS
+from farpath.tools.ping import Pings
 from farpath.tools.proc import CPU_COLUMNS
+from farpath.tools.tc import QueueSample
 
 #: A bottleneck with so many frames waiting at both ends of a second was sending
 #: throughout, but for moments.

@@ -9,9 +9,9 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.base.errors import LabFailedError
-from farpath.flows import tcpinfo
 from farpath.frames import add_to_hash, typed_frame
 from farpath.spec import trace
+from farpath.tools import tcp_info
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,9 +61,9 @@ NUMBERS: Mapping[str, str | None] = {
 COLUMNS = {"flow": "str", "t_s": "float", "ca_state": "str", **dict.fromkeys(NUMBERS, "int")}
 #: For each column whose field can say that there is no number, what it says then.
 _NONE = {
-    "ssthresh_packets": tcpinfo.INFINITE_SSTHRESH,
-    "min_rtt_us": tcpinfo.NO_RTT,
-    "pacing_rate_bps": tcpinfo.NO_RATE,
+    "ssthresh_packets": tcp_info.INFINITE_SSTHRESH,
+    "min_rtt_us": tcp_info.NO_RTT,
+    "pacing_rate_bps": tcp_info.NO_RATE,
 }
 
 #: How Parquet files hold it: most numbers differ little from the ones before.
@@ -118,7 +118,7 @@ def from_raw(raw_dir: FilePath, plan: Plan) -> Trace | None:
     for host in trace.hosts(plan):
         file = raw_dir / f"{host}{trace.SUFFIX}"
         try:
-            about, blocks = tcpinfo.parse(file.read_bytes())
+            about, blocks = tcp_info.parse(file.read_bytes())
             ticks[host], asked[host] = int(about["ticks"]), int(about["asked"])
         except (OSError, KeyError) as error:
             raise LabFailedError(f"the lab left no trace in {file}") from error

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from farpath.flows.tc import QueueSample
+from farpath.tools.tc import QueueSample
 
 #: What a full segment of a 1500-byte packet carries: without IP's 20 bytes, TCP's 20
 #: and the 12 of its timestamp option.

@@ -19,7 +19,6 @@ from farpath.bench.figure import (
     packets_per_cpu_s,
     rate_error_percent,
 )
-from farpath.flows import tc
 from farpath.lab import virtual
 from farpath.lab.images import find_images
 from farpath.planning.path_files import path_by_name
@@ -30,6 +29,7 @@ from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import RAW_DIR
 from farpath.spec.schedule import Flow, Schedule, seven_regions
+from farpath.tools import tc
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ import traceback
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.guest import congestion, packetdrill, system
+from farpath.guest import packetdrill, system
 from farpath.guest.droppers import Droppers
 from farpath.guest.ground import Ground, ground_here
 from farpath.guest.hosts import EndHosts
@@ -26,7 +26,7 @@ from farpath.spec.protocol import (
     READBACK_FILE,
     event_line,
 )
-from farpath.tools import sysctl
+from farpath.tools import congestion_control, sysctl
 
 #: Pings of the idle path before any traffic.
 IDLE_PINGS = 5
@@ -39,13 +39,13 @@ def say(kind: str, **values: Any) -> None:
 
 def read_back(plan: Plan, network: Network) -> dict[str, Any]:
     """What the lab really is."""
-    return {**network.read_back(), "parameters": congestion.parameters(plan.stacks)}
+    return {**network.read_back(), "parameters": congestion_control.parameters(plan.stacks)}
 
 
 def verified(plan: Plan, network: Network, found: dict[str, Any]) -> bool:
     """Whether the lab is what was asked; else the host is told how it differs."""
     differences = network.differences(found)
-    differences += congestion.differences(plan.stacks, found["parameters"])
+    differences += congestion_control.differences(plan.stacks, found["parameters"])
     if differences:
         say("mismatch", differences=differences)
     return not differences
@@ -103,7 +103,7 @@ def main() -> None:
             packetdrill.play(share, say)
         else:
             play(share, ground)
-    except congestion.StackError as error:
+    except congestion_control.StackError as error:
         say("refused", what=f"STACK: {error}")
     except sysctl.SettingError as error:
         say("refused", what=f"SYSCTL: {error}")

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path as FilePath
 
-from farpath.flows import socat
 from farpath.guest.network import Network, network_namespace
 from farpath.spec.background import turns
 from farpath.spec.hosts import BACKGROUND
 from farpath.spec.plan import Plan
+from farpath.tools import socat
 
 Moments = list[tuple[float, Callable[[], None]]]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from farpath.flows import nft
-from farpath.guest.commands import run, run_json
 from farpath.guest.network import Network, network_namespace
 from farpath.spec.plan import Plan
+from farpath.tools import nftables
+from farpath.tools.commands import run, run_json
 
 Moments = list[tuple[float, Callable[[], None]]]
 
@@ -20,7 +20,7 @@ class Droppers:
         self.plan = plan
         self.pid = network.mininet.switches[0].pid
         if plan.droppers:
-            self._tell(nft.script(plan, network.layout.dropping))
+            self._tell(nftables.script(plan, network.layout.dropping))
 
     def _tell(self, text: str) -> None:
         with network_namespace(self.pid):
@@ -29,7 +29,7 @@ class Droppers:
     def moments(self) -> Moments:
         """When the next packet is to be lost, in s from the schedule's start."""
         return [
-            (at_s, partial(self._tell, nft.drop_next(number)))
+            (at_s, partial(self._tell, nftables.drop_next(number)))
             for number, dropper in enumerate(self.plan.droppers)
             if dropper.kind == "at"
             for at_s in dropper.numbers
@@ -40,5 +40,5 @@ class Droppers:
         if not self.plan.droppers:
             return []
         with network_namespace(self.pid):
-            said = run_json("nft", "-j", "list", "counters", "table", *nft.TABLE.split())
-        return nft.counted(said, self.plan.droppers)
+            said = run_json("nft", "-j", "list", "counters", "table", *nftables.TABLE.split())
+        return nftables.counted(said, self.plan.droppers)

@@ -13,12 +13,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path as FilePath
 from typing import Protocol
 
-from farpath.guest import congestion, system
-from farpath.guest.commands import run
+from farpath.guest import system
 from farpath.guest.watch import MachineWatch
 from farpath.spec.protocol import IMAGES_DIR, SHARE
 from farpath.spec.stack import Stack
-from farpath.tools import sysctl
+from farpath.tools import congestion_control, sysctl
+from farpath.tools.commands import run
 
 Sample = Callable[[float], None]
 
@@ -71,7 +71,7 @@ class OwnKernel:
 
     def take_stacks(self, stacks: Sequence[Stack], directory: FilePath) -> None:
         """Load the modules that the stacks bring."""
-        congestion.load(stacks, directory)
+        congestion_control.load(stacks, directory)
 
     def mount_shared(self, directory: str, place: FilePath) -> None:
         """Mount a directory outside the guest, past the guest's own root."""
@@ -140,7 +140,7 @@ class OwnNamespaces:
 
     def take_stacks(self, stacks: Sequence[Stack], directory: FilePath) -> None:
         """They were loaded and allowed before; see that they are there."""
-        congestion.check_available(stacks)
+        congestion_control.check_available(stacks)
 
     def mount_shared(self, directory: str, place: FilePath) -> None:
         """Mount a directory of the machine."""

@@ -11,12 +11,12 @@ from mininet.net import Mininet
 from mininet.node import OVSBridge
 
 from farpath.guest import addresses
-from farpath.guest.commands import run, run_json
 from farpath.guest.ground import Ground, silence
 from farpath.guest.topology import LaidOut
 from farpath.spec.hosts import BACKGROUND
 from farpath.spec.plan import Plan
 from farpath.spec.window import buffer_of
+from farpath.tools.commands import run, run_json
 from farpath.tools.sysctl import can_write_setting, has_setting, read_setting, write_setting
 
 #: Work that a network card would do for the kernel: with any of it on, netem and

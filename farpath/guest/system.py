@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path as FilePath
 
-from farpath.guest.commands import run
+from farpath.tools.commands import run
 from farpath.tools.sysctl import BACKLOG, BACKLOG_PACKETS, write_setting
 
 #: Kernel file systems the tools expect, and memory where they write: the root

@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Protocol
 
-from farpath.flows import sockdiag, tcpinfo
-from farpath.flows.sockdiag import Answer
 from farpath.spec.trace import Orders
+from farpath.tools import inet_diag, tcp_info
+from farpath.tools.inet_diag import Answer
 
 #: As long as one of the kernel's dumps may be (netlink_dump in net/netlink/af_netlink.c).
 RECEIVE_BYTES = 32_768
@@ -53,24 +53,24 @@ class Diagnosis:
     def __init__(self, family: int) -> None:
         self.family = family
         kind = socket.SOCK_RAW | socket.SOCK_CLOEXEC
-        self.socket = socket.socket(socket.AF_NETLINK, kind, sockdiag.NETLINK_SOCK_DIAG)
+        self.socket = socket.socket(socket.AF_NETLINK, kind, inet_diag.NETLINK_SOCK_DIAG)
 
     def established(self) -> Iterator[Answer]:
         """All of them; it looks through the whole table of connections, which takes long."""
-        self.socket.send(sockdiag.request(self.family))
+        self.socket.send(inet_diag.request(self.family))
         while True:
-            for answer in sockdiag.answers(self.socket.recv(RECEIVE_BYTES)):
+            for answer in inet_diag.answers(self.socket.recv(RECEIVE_BYTES)):
                 if answer.error:
-                    raise OSError(answer.error, sockdiag.explained(answer.error))
-                if answer.kind == sockdiag.NLMSG_DONE:
+                    raise OSError(answer.error, inet_diag.explained(answer.error))
+                if answer.kind == inet_diag.NLMSG_DONE:
                     return
                 yield answer
 
     def ask(self, identities: list[bytes]) -> Iterator[Answer]:
         """Some of them, looked up; one that is gone is answered with ENOENT."""
-        self.socket.send(b"".join(sockdiag.request(self.family, one) for one in identities))
+        self.socket.send(b"".join(inet_diag.request(self.family, one) for one in identities))
         for _ in identities:
-            yield from sockdiag.answers(self.socket.recv(RECEIVE_BYTES))
+            yield from inet_diag.answers(self.socket.recv(RECEIVE_BYTES))
 
 
 class Timer:
@@ -99,7 +99,7 @@ class Tracer:
 
     def __init__(self, orders: Orders, kernel: Kernel) -> None:
         self.kernel = kernel
-        self.rows = tcpinfo.Rows()
+        self.rows = tcp_info.Rows()
         #: Ports of which no connection has carried data yet, with their first and last tick.
         self.awaited = {port: (first, last) for port, first, last in orders.flows}
         #: The connection that carries the data to a port.
@@ -121,7 +121,7 @@ class Tracer:
         for port, answer in zip(ports, answers, strict=True):
             info = b"" if answer.error else answer.tcp_info
             if answer.error not in (0, errno.ENOENT):
-                raise OSError(answer.error, sockdiag.explained(answer.error))
+                raise OSError(answer.error, inet_diag.explained(answer.error))
             if info:
                 self.rows.add(tick, port, answer.state, answer.cookie, info)
             else:
@@ -135,7 +135,7 @@ class Tracer:
                 continue
             info = answer.tcp_info
             self.rows.add(tick, port, answer.state, answer.cookie, info)
-            if tcpinfo.bytes_acked(info) > CARRIES_DATA_BYTES:
+            if tcp_info.bytes_acked(info) > CARRIES_DATA_BYTES:
                 self.followed[port] = answer.identity
                 self.awaited.pop(port, None)
 

@@ -9,9 +9,7 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import IO
 
-from farpath.flows import iperf3, ping, programs
 from farpath.guest.background import BackgroundTraffic, Moments
-from farpath.guest.commands import run
 from farpath.guest.hosts import PRELOAD, SINK_LIBRARY, EndHost, EndHosts
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.system import after_tick, whole_second
@@ -20,6 +18,8 @@ from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow
 from farpath.spec.stack import IMAGE, IPERF3
+from farpath.tools import iperf3, iperf3_like, ping
+from farpath.tools.commands import run
 
 #: How long a flow's receiver may take to wait on its port, in virtual seconds, in
 #: which computing costs nothing.
@@ -151,8 +151,8 @@ class Traffic:
             )
         program = list(stack.command) if stack.program == IMAGE else [stack.program]
         return (
-            programs.server_arguments(program, flow, interval_s, stack.parameters),
-            programs.client_arguments(program, flow, address, interval_s, stack.parameters),
+            iperf3_like.server_arguments(program, flow, interval_s, stack.parameters),
+            iperf3_like.client_arguments(program, flow, address, interval_s, stack.parameters),
         )
 
     def _start_flow(self, flow: Flow) -> None:

@@ -8,9 +8,9 @@ import subprocess
 import time
 from pathlib import Path as FilePath
 
-from farpath.flows import ping
-from farpath.guest.commands import run
 from farpath.spec.protocol import LAG_FILE, MACHINE_FILE, SIDE_INTERVAL_S, SIDE_RTT_MS
+from farpath.tools import ping
+from farpath.tools.commands import run
 from farpath.tools.proc import machine_counters
 
 #: The side path: a cable between two network namespaces of its own, each end a delay

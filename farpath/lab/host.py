@@ -13,13 +13,13 @@ from typing import Any
 
 from farpath.base.errors import MachineLacksError
 from farpath.base.project import BUILD
-from farpath.guest import congestion
 from farpath.lab import host_kernel, preflight, process
 from farpath.lab.images import Images, manifest
 from farpath.lab.process import RawRun, Watch
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import CODE_DIR, MODULES_DIR
 from farpath.spec.stack import Stack
+from farpath.tools import congestion_control
 
 #: Modules of farpath's own stacks for other kernels than the lab's, by release.
 STACKS_DIR = "host-stacks"
@@ -202,8 +202,8 @@ def play(plan: Plan, images: Images, log: FilePath, watch: Watch) -> Iterator[Ra
             try:
                 host_kernel.load_modules(plan, share / MODULES_DIR, state)
                 state.set(host_kernel.wanted_settings(plan))
-                controls = " ".join(congestion.check_available(plan.stacks))
-                state.set({congestion.ALLOWED: controls})
+                controls = " ".join(congestion_control.check_available(plan.stacks))
+                state.set({congestion_control.ALLOWED: controls})
                 warnings += host_kernel.not_as_usual(plan.stacks)
                 environment = {**ENVIRONMENT, "PYTHONPATH": str(share / CODE_DIR)}
                 run = process.run_guest(guest_command(share), environment, share, log, watch)

@@ -23,12 +23,11 @@ from typing import Any
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.files import write_text
-from farpath.guest import congestion
-from farpath.guest.commands import CommandError, run
 from farpath.spec.plan import Plan
 from farpath.spec.stack import Stack
 from farpath.stacks import catalogue
-from farpath.tools import sysctl
+from farpath.tools import congestion_control, sysctl
+from farpath.tools.commands import CommandError, run
 
 #: Where the former state stands in the place for records.
 STATE_FILE = ".host-lab.json"
@@ -43,7 +42,7 @@ BACKGROUND_MODULES = ("sch_fq",)
 #: namespace has not of its own say who may do what, and are left alone.
 CHANGED_SETTINGS = frozenset(
     {
-        congestion.ALLOWED,
+        congestion_control.ALLOWED,
         sysctl.BACKLOG,
         "net.core.default_qdisc",
         "net.core.netdev_budget",
@@ -126,7 +125,7 @@ class KernelState:
         """Give everything back; returns what was done, one sentence each."""
         done = []
         for name, value in self.settings.items():
-            if name == congestion.ALLOWED or not sysctl.has_setting(name):
+            if name == congestion_control.ALLOWED or not sysctl.has_setting(name):
                 continue
             if sysctl.read_setting(name) != value:
                 _give_back(name, value)
@@ -140,13 +139,15 @@ class KernelState:
 
     def _restore_allowed(self) -> list[str]:
         """Those congestion controls that were allowed, as far as they are still there."""
-        former = self.settings.get(congestion.ALLOWED, "").split()
-        available = sysctl.read_setting(congestion.AVAILABLE).split()
+        former = self.settings.get(congestion_control.ALLOWED, "").split()
+        available = sysctl.read_setting(congestion_control.AVAILABLE).split()
         value = " ".join(name for name in former if name in available)
-        if not value or set(sysctl.read_setting(congestion.ALLOWED).split()) == set(value.split()):
+        if not value or set(sysctl.read_setting(congestion_control.ALLOWED).split()) == set(
+            value.split()
+        ):
             return []
-        _give_back(congestion.ALLOWED, value)
-        return [f"{congestion.ALLOWED} is {value} again"]
+        _give_back(congestion_control.ALLOWED, value)
+        return [f"{congestion_control.ALLOWED} is {value} again"]
 
 
 def _give_back(name: str, value: str) -> None:
@@ -198,7 +199,7 @@ def _problem_of_state(data: Any) -> str:
 def _unload(module: str) -> bool:
     """Unload a module once nothing uses it; False if it is gone or stays in use."""
     limit_s = time.monotonic() + UNLOAD_LIMIT_S
-    while (congestion.MODULES / module).is_dir():
+    while (congestion_control.MODULES / module).is_dir():
         with suppress(CommandError):
             run("rmmod", module)
             return True
@@ -227,25 +228,25 @@ def wanted_settings(plan: Plan) -> dict[str, str]:
 
 def loaded_differently(stacks: Sequence[Stack]) -> list[str]:
     """How modules that are there already differ from what stacks need, one sentence each."""
-    found = congestion.parameters(stacks)
+    found = congestion_control.parameters(stacks)
     sentences = [
         f"{stack.module} is loaded already, and whose it is cannot be told: unload it "
         f"(rmmod {stack.module})"
         for stack in stacks
-        if stack.module and (congestion.MODULES / stack.module).is_dir()
+        if stack.module and (congestion_control.MODULES / stack.module).is_dir()
     ]
     mainline = [stack for stack in stacks if not stack.module and stack.label in found]
     return sentences + [
         f"{sentence}: it is loaded already; unload tcp_{stack.congestion} (rmmod) or give its "
         "parameters"
         for stack in mainline
-        for sentence in congestion.differences([stack], found)
+        for sentence in congestion_control.differences([stack], found)
     ]
 
 
 def not_as_usual(stacks: Sequence[Stack]) -> list[str]:
     """Parameters of mainline's controls that were not given and are not the defaults."""
-    found = congestion.parameters(stacks)
+    found = congestion_control.parameters(stacks)
     return [
         f"{name} of {stack.label} is {value} on this machine, its default is {known.default}"
         for stack in stacks
@@ -277,11 +278,11 @@ def load_modules(plan: Plan, modules: FilePath, state: KernelState) -> None:
         _modprobe(name, [])
     for stack in plan.stacks:
         module = stack.kernel_parameters
-        if module is None or (congestion.MODULES / module).is_dir():
+        if module is None or (congestion_control.MODULES / module).is_dir():
             continue
         if (
             not stack.module
-            and stack.congestion in sysctl.read_setting(congestion.AVAILABLE).split()
+            and stack.congestion in sysctl.read_setting(congestion_control.AVAILABLE).split()
         ):
             continue
         state.modules.append(module)
@@ -295,13 +296,13 @@ def load_modules(plan: Plan, modules: FilePath, state: KernelState) -> None:
 
 def _insert(stack: Stack, modules: FilePath) -> None:
     try:
-        congestion.insert(stack, modules)
-    except congestion.StackError as error:
+        congestion_control.insert(stack, modules)
+    except congestion_control.StackError as error:
         raise BadInputError(f"STACK: {error}") from error
 
 
 def _modprobe(module: str, values: Sequence[str]) -> None:
-    if (congestion.MODULES / module).is_dir():
+    if (congestion_control.MODULES / module).is_dir():
         return
     try:
         run("modprobe", module, *values)

@@ -40,7 +40,7 @@ TYPES = {
     "ulong": (0, (1 << 64) - 1),
     "ullong": (0, (1 << 64) - 1),
 }
-#: Options that a program gets from farpath (farpath.flows.programs).
+#: Options that a program gets from farpath (farpath.tools.iperf3_like).
 TAKEN = ("server", "one_off", "client", "port", "time", "interval", "json")
 _PARAMETER = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _VALUE = re.compile(r"[A-Za-z0-9_.+:/@%-]{1,64}")

@@ -23,7 +23,7 @@ RELOADING = """
 import json, sys
 from pathlib import Path
 from farpath.guest import congestion, system
-from farpath.guest.commands import run
+from farpath.tools.commands import run
 from farpath.spec.plan import Plan, event_line
 
 share = Path(sys.argv[1])

@@ -9,12 +9,12 @@ import json
 import pytest
 
 from farpath.base.errors import CheckFailedError, LabFailedError
-from farpath.flows import tc
 from farpath.inputs import resolve_path
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.record import Record
 from farpath.spec.schedule import seven_regions
+from farpath.tools import tc
 from tests.paths import SHORT
 
 from .conftest import RunPlan, single_flow

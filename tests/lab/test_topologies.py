@@ -10,10 +10,10 @@ import pytest
 
 from farpath.asked import Asked
 from farpath.base.errors import CheckFailedError
-from farpath.flows import tc
 from farpath.metrics import per_second
 from farpath.record import Record
 from farpath.spec.plan import Plan
+from farpath.tools import tc
 from tests.lab.conftest import RunPlan
 from topologies import lay_out
 

@@ -113,16 +113,15 @@ def data_dir() -> FilePath:
 @pytest.fixture
 def kernel(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> dict[str, FilePath]:
     """Some of a kernel's settings, as files of their own that stand for /proc/sys."""
-    from farpath.guest import congestion
-    from farpath.tools import sysctl
+    from farpath.tools import congestion_control, sysctl
 
     folder = tmp_path / "sysctl"
     folder.mkdir()
     values = {
         "net.ipv4.tcp_mem": "1 2 3",
         "net.core.netdev_max_backlog": "1000",
-        congestion.AVAILABLE: "reno cubic htcp",
-        congestion.ALLOWED: "reno cubic",
+        congestion_control.AVAILABLE: "reno cubic htcp",
+        congestion_control.ALLOWED: "reno cubic",
     }
     files = {name: folder / name for name in values}
     for name, value in values.items():

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from farpath.asked import Asked
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.checks import check_background
-from farpath.flows import socat
 from farpath.spec.background import Background, Turn, sent_bytes, turns
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import Sources
+from farpath.tools import socat
 
 BUSY = Background(sources=4, rate_bps=50_000_000, on_s=5.0, off_s=15.0)
 

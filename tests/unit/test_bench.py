@@ -9,9 +9,9 @@ import pytest
 from farpath.asked import Asked
 from farpath.bench import figure, labruns, proc, render, scale
 from farpath.bench.figure import Cost, Figure, Goal
-from farpath.flows.tc import QueueSample
 from farpath.record import Samples
 from farpath.spec.plan import Plan
+from farpath.tools.tc import QueueSample
 
 RATE_BPS = 8_000
 

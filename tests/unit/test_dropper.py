@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from farpath.asked import Asked
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.checks import check_droppers
-from farpath.flows import nft
 from farpath.planning.droppers import parse_droppers
 from farpath.spec.dropper import Dropper
 from farpath.spec.dropping import horizon_packets
 from farpath.spec.plan import Plan
+from farpath.tools import nftables
 from tests.support.plans import with_droppers
 
 
@@ -130,7 +130,7 @@ def test_a_plan_comes_back_with_its_droppers_and_another_path_name(plan: Plan) -
 
 def test_rules_count_data_towards_the_receiver_and_all_packets_back(plan: Plan) -> None:
     text = "packets:3,5,flow=flow1 every:7,flow=flow2 at:3s,direction=back"
-    script = nft.script(
+    script = nftables.script(
         with_droppers(plan, parse_droppers(text)), {"there": ["s2-eth1"], "back": ["s1-eth1"]}
     ).splitlines()
     data = "meta l4proto { tcp, udp } th dport"
@@ -213,7 +213,7 @@ def test_a_flow_whose_packets_are_too_small_to_count_is_refused() -> None:
 
 
 def test_a_chance_of_one_takes_every_packet(plan: Plan) -> None:
-    script = nft.script(
+    script = nftables.script(
         with_droppers(plan, parse_droppers("random:1")), {"there": ["s2-eth1"], "back": []}
     )
     assert "counter name lost_0 drop" in script

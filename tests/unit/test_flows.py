@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import LabFailedError
-from farpath.flows import iperf3, ping, tc
+from farpath.tools import iperf3, ping, tc
 
 
 def test_a_senders_intervals_hold_the_state_of_its_tcp(data_dir: FilePath) -> None:

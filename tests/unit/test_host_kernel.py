@@ -10,10 +10,10 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError, MachineLacksError
-from farpath.guest import congestion
 from farpath.lab import host_kernel
 from farpath.lab.host_kernel import STATE_FILE, KernelState, restore_leftover
 from farpath.stacks import resolve_stack
+from farpath.tools import congestion_control
 
 MEM, BACKLOG = "net.ipv4.tcp_mem", "net.core.netdev_max_backlog"
 
@@ -49,9 +49,9 @@ def test_setting_twice_keeps_the_first_former_value(
 def test_allowed_controls_come_back_as_far_as_they_are_still_there(
     tmp_path: FilePath, kernel: dict[str, FilePath]
 ) -> None:
-    state = KernelState(tmp_path / STATE_FILE, {congestion.ALLOWED: "reno cubic gone"})
-    kernel[congestion.ALLOWED].write_text("reno cubic htcp\n")
-    assert state.restore() == [f"{congestion.ALLOWED} is reno cubic again"]
+    state = KernelState(tmp_path / STATE_FILE, {congestion_control.ALLOWED: "reno cubic gone"})
+    kernel[congestion_control.ALLOWED].write_text("reno cubic htcp\n")
+    assert state.restore() == [f"{congestion_control.ALLOWED} is reno cubic again"]
 
 
 def test_a_setting_that_this_kernel_lacks_is_named_before_any_is_changed(
@@ -155,7 +155,7 @@ def modules(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> FilePath:
     parameters.mkdir(parents=True)
     (parameters / "beta").write_text("900\n")
     (parameters / "max_increment").write_text("16\n")
-    monkeypatch.setattr(congestion, "MODULES", tmp_path / "module")
+    monkeypatch.setattr(congestion_control, "MODULES", tmp_path / "module")
     return tmp_path / "module"
 
 

@@ -11,9 +11,9 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
-from farpath.flows import iperf3
 from farpath.lab import builds, own
 from farpath.spec.stack import IMAGE, IPERF3, Stack
+from farpath.tools import iperf3
 
 from .layouts import RUN, Layout
 

@@ -10,8 +10,6 @@ import pytest
 
 from farpath import selfwatch
 from farpath.base.errors import LabFailedError
-from farpath.flows.ping import Pings, Reply
-from farpath.flows.tc import QueueSample
 from farpath.inputs import resolve_path
 from farpath.selfwatch import (
     MachineSample,
@@ -23,7 +21,9 @@ from farpath.selfwatch import (
     summarise_machine,
 )
 from farpath.spec.protocol import SIDE_RTT_MS
+from farpath.tools.ping import Pings, Reply
 from farpath.tools.proc import machine_counters
+from farpath.tools.tc import QueueSample
 
 #: 10 Mbit/s, 40 ms, a buffer of 151400 bytes: a full one adds 121 ms.
 PATH = resolve_path(rtt="40ms", rate="10Mbit")

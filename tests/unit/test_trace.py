@@ -17,8 +17,6 @@ from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.checks import check_trace
 from farpath.figures.run import draw
 from farpath.figures.thin import extremes
-from farpath.flows import sockdiag, tcpinfo
-from farpath.flows.sockdiag import Answer
 from farpath.guest.tracer import CARRIES_DATA_BYTES, Tracer
 from farpath.page import curves
 from farpath.planning.planner import make_plan
@@ -28,6 +26,9 @@ from farpath.spec.plan import Plan
 from farpath.spec.schedule import joining, together
 from farpath.spec.settings import Settings
 from farpath.spec.trace import Orders
+from farpath.tools import inet_diag
+from farpath.tools import tcp_info as tcpinfo
+from farpath.tools.inet_diag import Answer
 from tests.paths import LONG
 from tests.support.plans import with_trace
 
@@ -57,7 +58,7 @@ def message(
 
 def error(number: int) -> bytes:
     body = struct.pack("=i", -number) + bytes(16)
-    return struct.pack("=IHHII", 16 + len(body), sockdiag.NLMSG_ERROR, 0, 0, 7) + body
+    return struct.pack("=IHHII", 16 + len(body), inet_diag.NLMSG_ERROR, 0, 0, 7) + body
 
 
 class Connections:
@@ -69,12 +70,12 @@ class Connections:
 
     def established(self) -> Iterator[Answer]:
         self.dumps += 1
-        return sockdiag.answers(b"".join(self.messages))
+        return inet_diag.answers(b"".join(self.messages))
 
     def ask(self, identities: list[bytes]) -> Iterator[Answer]:
         there = {answer.identity: answer for answer in self.established()}
         self.dumps -= 1
-        (gone,) = sockdiag.answers(error(errno.ENOENT))
+        (gone,) = inet_diag.answers(error(errno.ENOENT))
         return iter([there.get(identity, gone) for identity in identities])
 
 
@@ -130,13 +131,13 @@ def samples_like(samples: Samples, plan: Plan, bytes_per_s: float = 1e6) -> Samp
 
 
 def test_a_request_is_the_kernels_structure() -> None:
-    asked = sockdiag.request(socket.AF_INET)
+    asked = inet_diag.request(socket.AF_INET)
     assert len(asked) == 16 + 56
     assert struct.unpack_from("=IHH", asked) == (72, 20, 0x301)
     # family, TCP, struct tcp_info, established connections
     assert struct.unpack_from("=BBBxI", asked, 16) == (2, 6, 0b10, 0b10)
-    (answer,) = sockdiag.answers(message(FIRST, 5, tcp_info()))
-    one = sockdiag.request(socket.AF_INET, answer.identity)
+    (answer,) = inet_diag.answers(message(FIRST, 5, tcp_info()))
+    one = inet_diag.request(socket.AF_INET, answer.identity)
     assert struct.unpack_from("=IHH", one) == (72, 20, 0x1)
     assert one[24:] == answer.identity
 
@@ -145,7 +146,7 @@ def test_a_request_is_the_kernels_structure() -> None:
 def test_answers_are_taken_apart(family: int) -> None:
     info = tcp_info(snd_cwnd=10, bytes_acked=1 << 40)
     datagram = message(FIRST, 1, info + EXTENSION, 4, family) + message(SECOND, 2, b"")
-    first, second = sockdiag.answers(datagram + error(errno.ENOENT)[:0])
+    first, second = inet_diag.answers(datagram + error(errno.ENOENT)[:0])
     assert (first.far_port, first.state, first.cookie) == (FIRST, 4, 1)
     assert first.tcp_info == info + EXTENSION
     assert tcpinfo.bytes_acked(first.tcp_info) == 1 << 40
@@ -153,10 +154,10 @@ def test_answers_are_taken_apart(family: int) -> None:
 
 
 def test_a_refusal_has_its_number_and_a_cut_message_is_an_error() -> None:
-    (refused,) = sockdiag.answers(error(errno.ENOENT))
-    assert (refused.kind, refused.error) == (sockdiag.NLMSG_ERROR, errno.ENOENT)
+    (refused,) = inet_diag.answers(error(errno.ENOENT))
+    assert (refused.kind, refused.error) == (inet_diag.NLMSG_ERROR, errno.ENOENT)
     with pytest.raises(ValueError, match="netlink message"):
-        list(sockdiag.answers(message(FIRST, 1, tcp_info())[:-4]))
+        list(inet_diag.answers(message(FIRST, 1, tcp_info())[:-4]))
 
 
 def test_the_connection_that_carries_data_is_followed_to_its_end_without_another_dump() -> None:

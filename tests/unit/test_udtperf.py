@@ -12,7 +12,7 @@ import pytest
 
 from farpath.base.errors import LabFailedError
 from farpath.base.project import PROJECT
-from farpath.flows import iperf3
+from farpath.tools import iperf3
 
 SOURCES = PROJECT / "images" / "udtperf"
 #: What a sender and a receiver printed in the lab: 4 s of UDT version 2 over the path

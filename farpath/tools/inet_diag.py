@@ -1,7 +1,7 @@
 """sock_diag: asking Linux for the state of TCP connections, and what it answers.
 
 Messages are of include/uapi/linux/netlink.h, sock_diag.h and inet_diag.h, with numbers in
-the machine's order but for ports; the state itself is struct tcp_info (farpath.flows.tcpinfo).
+the machine's order but for ports; the state itself is struct tcp_info (farpath.tools.tcp_info).
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path as FilePath
 
-from farpath.guest.commands import CommandError, run
 from farpath.spec.stack import Stack
+from farpath.tools.commands import CommandError, run
 from farpath.tools.sysctl import read_setting, write_setting
 
 AVAILABLE = "net.ipv4.tcp_available_congestion_control"

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from farpath.base.errors import LabFailedError
-from farpath.flows import programs
-from farpath.flows.programs import count, time_s
 from farpath.spec.schedule import Flow
+from farpath.tools import iperf3_like
+from farpath.tools.iperf3_like import count, time_s
 
 PROGRAM = "iperf3"
 BLOCK_BYTES = 131_072
@@ -23,7 +23,7 @@ MOST_CPU_PERCENT = 100_000
 
 def server_arguments(flow: Flow, interval_s: float) -> list[str]:
     """The receiving side of one flow: one test, then exit."""
-    return programs.server_arguments([PROGRAM], flow, interval_s, {})
+    return iperf3_like.server_arguments([PROGRAM], flow, interval_s, {})
 
 
 def client_arguments(
@@ -35,7 +35,7 @@ def client_arguments(
     used: for where CPU is not counted.
     """
     options = {"congestion": congestion, "length": str(BLOCK_BYTES)}
-    command = programs.client_arguments([PROGRAM], flow, address, interval_s, options)
+    command = iperf3_like.client_arguments([PROGRAM], flow, address, interval_s, options)
     return [*command, "--zerocopy"] if zerocopy else command
 
 
