@@ -11,10 +11,10 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.guest import packetdrill, system
+from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
-from farpath.guest.ground import Ground, ground_here
-from farpath.guest.hosts import EndHosts
 from farpath.guest.network import Network
+from farpath.guest.platforms import Ground, ground_here
 from farpath.guest.tracers import TracerError
 from farpath.guest.traffic import Traffic, TrafficError
 from farpath.spec.plan import Plan

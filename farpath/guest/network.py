@@ -11,8 +11,8 @@ from mininet.net import Mininet
 from mininet.node import OVSBridge
 
 from farpath.guest import addresses
-from farpath.guest.ground import Ground, silence
-from farpath.guest.topology import LaidOut
+from farpath.guest.mininet_topo import LaidOut
+from farpath.guest.platforms import Ground, silence
 from farpath.spec.hosts import BACKGROUND
 from farpath.spec.plan import Plan
 from farpath.spec.window import buffer_of

@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from typing import IO
 
 from farpath.guest.background import BackgroundTraffic, Moments
-from farpath.guest.hosts import PRELOAD, SINK_LIBRARY, EndHost, EndHosts
+from farpath.guest.containers import PRELOAD, SINK_LIBRARY, EndHost, EndHosts
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.system import after_tick, whole_second
 from farpath.guest.tracers import Tracers

@@ -14,7 +14,7 @@ from pathlib import Path as FilePath
 from typing import Protocol
 
 from farpath.guest import system
-from farpath.guest.watch import MachineWatch
+from farpath.guest.machine_sampler import MachineWatch
 from farpath.spec.protocol import IMAGES_DIR, SHARE
 from farpath.spec.stack import Stack
 from farpath.tools import congestion_control, sysctl

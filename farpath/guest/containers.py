@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import IO
 
-from farpath.guest.ground import Ground
+from farpath.guest.platforms import Ground
 from farpath.spec.host_image import SEARCH_PATH
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import IMAGES_DIR
