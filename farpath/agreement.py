@@ -69,7 +69,7 @@ def known_stacks(texts: Collection[str]) -> tuple[str, ...]:
 
     Raises BadInputError for one that is none of the paper's.
     """
-    from farpath.stacks import catalogue
+    from farpath.planning.stack_catalog import catalogue
 
     names = {name.lower(): name for name in paper_names()}
     names |= {label: entry.published for label, entry in catalogue().items() if entry.published}

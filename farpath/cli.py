@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from farpath.asked import DEFAULT_REGION, DEFAULT_STACK
 from farpath.base.errors import BadInputError, FarpathError, shortened
 from farpath.base.files import explained_use, require_unicode
 from farpath.commands import campaign, draw, fit, packetdrill, paper, regress, site
 from farpath.lab.clean import sweep_shares
+from farpath.planning.request import DEFAULT_REGION, DEFAULT_STACK
 from farpath.spec.schedule import SEVEN_REGIONS
 from farpath.spec.settings import HOST
 
@@ -130,10 +130,10 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Run a test, of seven regions if not said otherwise, and show what its flows got."""
-    from farpath.asked import Asked
     from farpath.lab.user_parts import BuiltParts
     from farpath.page import save_pictures
-    from farpath.plan_warnings import plan_warnings
+    from farpath.planning.plan_warnings import plan_warnings
+    from farpath.planning.request import Asked
     from farpath.progress import RunProgress
     from farpath.run import run as run_plan
     from farpath.spec.labels import stacks_label
@@ -187,9 +187,9 @@ def _as_json(record: Record, outcome: Outcome) -> dict[str, Any]:
 def _print_tables(record: Record) -> None:
     from rich.console import Console
 
-    from farpath.network import ways
     from farpath.overview import overview
     from farpath.page import FIGURE_FILE, PAGE_FILE
+    from farpath.planning.network import ways
     from farpath.tables import fitting
 
     plan = record.plan
@@ -223,8 +223,8 @@ def _print_tables(record: Record) -> None:
 
 def _print_stacks(plan: Plan) -> None:
     """What was run and on which hosts, and the other form that there is of it."""
-    from farpath.eras import title_of
-    from farpath.stacks import catalogue
+    from farpath.planning.era_catalog import title_of
+    from farpath.planning.stack_catalog import catalogue
 
     for stack in plan.stacks:
         entry = catalogue().get(stack.name)
@@ -274,7 +274,7 @@ def stacks(
 ) -> None:
     """List the stacks a flow can run, with their parameters and defaults."""
     from farpath import listing
-    from farpath.stacks import catalogue
+    from farpath.planning.stack_catalog import catalogue
 
     if as_json:
         print(json.dumps({name: dataclasses.asdict(entry) for name, entry in catalogue().items()}))
@@ -314,8 +314,8 @@ def preflight(
     stack: Annotated[str, typer.Option(help="What the flows would run.")] = DEFAULT_STACK,
 ) -> None:
     """Check what a lab needs of this machine: one line for each thing, and its remedy."""
-    from farpath.asked import check_lab
     from farpath.lab import preflight as checks
+    from farpath.planning.request import check_lab
 
     check_lab(lab)
     found = _host_checks(stack) if lab == HOST else _virtual_checks(stack)
@@ -326,8 +326,8 @@ def preflight(
 def _virtual_checks(stack: str) -> list[Check]:
     from farpath.lab import preflight as preflight_of_lab
     from farpath.lab.own import is_own
+    from farpath.planning.stack_catalog import resolve_stack
     from farpath.planning.stack_texts import parse_stacks
-    from farpath.stacks import resolve_stack
 
     for text in parse_stacks(stack):
         # A stack of the user's is compiled for the lab's kernel, which may be what is missing.
@@ -340,8 +340,8 @@ def _host_checks(stack: str) -> list[Check]:
     from farpath.lab import host
     from farpath.lab import preflight as preflight_of_lab
     from farpath.lab.user_parts import BuiltParts
+    from farpath.planning.stack_catalog import resolve_stack
     from farpath.planning.stack_texts import parse_stacks
-    from farpath.stacks import resolve_stack
 
     parts = BuiltParts(HOST)
     stacks = [parts.stack(text) or resolve_stack(text) for text in parse_stacks(stack)]
@@ -428,7 +428,7 @@ def main() -> None:
             raise KeyboardInterrupt
         sys.exit(status)
     except FarpathError as error:
-        from farpath.option_names import named_as_typed
+        from farpath.planning.options import named_as_typed
 
         print(f"farpath: {_on_one_line(named_as_typed(error.message))}", file=sys.stderr)
         if error.detail:

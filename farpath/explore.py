@@ -11,23 +11,23 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.asked import SEED_RANGE, Asked
 from farpath.attempt import Attempt, Stage
 from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.figures.run import title
-from farpath.inputs import DEFAULT_PATH
 from farpath.lab import preflight
 from farpath.made import records_in
 from farpath.overview import overview
 from farpath.page import curves, save_pictures
 from farpath.planning.path_files import named_paths
+from farpath.planning.path_options import DEFAULT_PATH
+from farpath.planning.request import SEED_RANGE, Asked
+from farpath.planning.stack_catalog import catalogue
 from farpath.record import RECORD_FILE, Record, load_record
 from farpath.render import PLOTLY_CONFIG
 from farpath.run import Outcome
 from farpath.shown import places_to_show, plan_at
 from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL
-from farpath.stacks import catalogue
 from farpath.tables import render, rich_table
 
 #: How Jupyter calls a figure of Plotly's.

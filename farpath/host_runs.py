@@ -18,8 +18,8 @@ from farpath.base.errors import FarpathError, LabFailedError, MachineLacksError
 from farpath.base.files import explained
 from farpath.base.locks import alone, fresh_partial, sweep_locks, sweep_partials
 from farpath.conduct import LOCK, Job, check_space, hours, say
-from farpath.experiment import FILE, OWN_PATHS
 from farpath.made import State, put_aside
+from farpath.planning.experiment import FILE, OWN_PATHS
 from farpath.qemu import CODE, OUT, Machine, Speed, parts
 from farpath.record import load_record
 from farpath.run import Finish, run

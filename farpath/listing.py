@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import textwrap
 
-from farpath.eras import era_names, features, title_of
+from farpath.planning.era_catalog import era_names, features, title_of
+from farpath.planning.stack_catalog import (
+    MAINLINE,
+    OURS,
+    USER_SPACE,
+    Entry,
+    Parameter,
+    catalogue,
+    entry_by_name,
+)
 from farpath.spec.era import MODERN
-from farpath.stacks import MAINLINE, OURS, USER_SPACE, Entry, Parameter, catalogue, entry_by_name
 
 KINDS = {
     MAINLINE: "mainline: congestion controls of the lab's kernel",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from farpath.campaign import Campaign, Run
+from farpath.planning.stack_catalog import catalogue
 from farpath.published import all_published
 from farpath.spec.schedule import REGIONS, SEVEN_REGIONS
-from farpath.stacks import catalogue
 
 #: The hosts whose stacks stand for the paper's where a campaign has those of several eras.
 PAPER_ERA = "2004"

@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from farpath.base.errors import BadInputError
-from farpath.eras import era_names
+from farpath.planning.era_catalog import era_names
 from farpath.planning.rules import check_plan
 from farpath.spec.plan import Plan
 

@@ -25,7 +25,7 @@ from farpath.lab.images import Images, find_images
 from farpath.lab.machine import cpu_mhz, cpu_model
 from farpath.lab.process import Watch
 from farpath.lab.sources import source_identity
-from farpath.plan_warnings import plan_warnings
+from farpath.planning.plan_warnings import plan_warnings
 from farpath.record import RECORD_FILE, Record
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan

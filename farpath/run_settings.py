@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from farpath.campaign import Run
-from farpath.end_host_sysctls import OWN_SETTINGS
+from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.record_set import Member, RecordSet
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan

@@ -19,8 +19,8 @@ from farpath.base.files import explained, remove_directory, replace_directory
 from farpath.base.locks import fresh_partial, sweep_partials
 from farpath.companion.analyse import ANALYSES, measures_of
 from farpath.companion.measure import MEASURES_FILE, write_measures
-from farpath.experiment import CPU, WHOLE, load_experiment
 from farpath.made import done_of, gather, images_for, records_in, shipped_records, wanted_identity
+from farpath.planning.experiment import CPU, WHOLE, load_experiment
 from farpath.record import COLUMNS, RECORD_FILE, Record, load_record
 
 if TYPE_CHECKING:

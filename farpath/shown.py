@@ -15,9 +15,9 @@ from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
 from farpath.campaign import Campaign, Run, campaign_of, mixed, runs_at
 from farpath.companion.analyse import shipped_measures
-from farpath.experiment import CPU, PAPER, WHOLE, load_experiment
 from farpath.made import records_in, shipped_records
 from farpath.paper import differences, stand_ins
+from farpath.planning.experiment import CPU, PAPER, WHOLE, load_experiment
 from farpath.published import PUBLISHED_PATH
 from farpath.record import Record, load_record
 

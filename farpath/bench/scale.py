@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.asked import Asked
 from farpath.base.errors import FarpathError
 from farpath.bench.figure import ratio
 from farpath.bench.labruns import Measured, recorded
 from farpath.lab import virtual
 from farpath.lab.images import find_images
+from farpath.planning.request import Asked
 from farpath.spec.plan import Plan
 from farpath.spec.window import segment_bytes
 
@@ -60,7 +60,7 @@ class ScaleRow:
 
     ``speed``: virtual seconds in a real one, the start left out. ``packets_per_cpu_s``: full
     segments delivered over all its CPU time. ``estimate_bytes``: what the guest may need at
-    most (:mod:`farpath.memory`), beside the largest resident set that it had.
+    most (:mod:`farpath.planning.memory`), beside the largest resident set that it had.
     """
 
     asked: str

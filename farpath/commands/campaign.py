@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from farpath.base.errors import BadInputError
-from farpath.experiment import PAPER, WHOLE
+from farpath.planning.experiment import PAPER, WHOLE
 
 if TYPE_CHECKING:
     from farpath.conduct import Job
@@ -37,7 +37,7 @@ def _job(
 ) -> Job:
     from farpath.base.project import EXPERIMENTS
     from farpath.conduct import Job
-    from farpath.experiment import load_experiment
+    from farpath.planning.experiment import load_experiment
 
     asked = [name for name, given in (("quick", quick), ("cpu", cpu)) if given]
     if len(asked) + (which is not None) > 1:

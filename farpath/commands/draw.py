@@ -13,7 +13,7 @@ from farpath.base.errors import BadInputError
 
 def add_to(app: typer.Typer) -> None:
     """Add the command to the command line."""
-    # Options of a run are read by farpath.asked, so that there is one list of them.
+    # Options of a run are read by farpath.planning.request, so that there is one list of them.
     any_option = {"allow_extra_args": True, "ignore_unknown_options": True}
     app.command(context_settings=any_option)(draw)
 
@@ -27,9 +27,9 @@ def draw(
     text: Annotated[bool, typer.Option("--text", help="Print it as text instead.")] = False,
 ) -> None:
     """Draw a run's hosts, switches and links; takes the options of 'farpath run': --rtt=50ms."""
-    from farpath.asked import Asked
     from farpath.figures import topology
     from farpath.figures.save import FORMATS, save
+    from farpath.planning.request import Asked
     from farpath.record import load_record
 
     if record is not None and context.args:

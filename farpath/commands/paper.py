@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from farpath.base.errors import BadInputError
-from farpath.experiment import PAPER
+from farpath.planning.experiment import PAPER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -113,7 +113,7 @@ def _sheets(
     """The tables of a directory's records, as what these are, or of the study's figures."""
     from farpath.agreement import all_sheets, known_stacks
     from farpath.base.project import PROJECT
-    from farpath.experiment import load_experiment
+    from farpath.planning.experiment import load_experiment
     from farpath.record_set import load_set
     from farpath.site.view import shown_as
 
@@ -152,7 +152,7 @@ def _companion_sheets(name: str, measures: FilePath | None) -> Sequence[Sheet]:
     from farpath.companion.measure import read_measures
     from farpath.companion.report import titles_of
     from farpath.companion.table import sheets
-    from farpath.experiment import load_experiment
+    from farpath.planning.experiment import load_experiment
 
     parts = load_experiment(name).parts
     known = shipped_measures() if measures is None else read_measures(measures)

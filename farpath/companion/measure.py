@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
-from farpath.experiment import WantedRun
+from farpath.planning.experiment import WantedRun
 from farpath.published import PublishedMeasure, published_measures
 from farpath.record import Record
 

@@ -14,10 +14,10 @@ from farpath.claims.companion_rules import COMPANION_RULES
 from farpath.companion.analyse import measures_of
 from farpath.companion.measure import MEASURES_FILE, Done, Measure, write_measures
 from farpath.companion.table import sheets
-from farpath.experiment import load_experiment
 from farpath.figures.companion import figures
 from farpath.figures.save import FORMATS, save
 from farpath.made import State, done_of
+from farpath.planning.experiment import load_experiment
 from farpath.sheet import FORMS, SUFFIXES, Sheet, file_name
 from farpath.sheet import as_text as sheet_as_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from farpath.figures.style import QUIET, RULE, print_style
-from farpath.network import ways
+from farpath.planning.network import ways
 from farpath.spec.layout import Layout, Link, Node, Port
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import Bottleneck, Card, Delay, PacingCard, Queue, Sources

@@ -23,9 +23,9 @@ from typing import Any
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.files import write_text
+from farpath.planning.stack_catalog import catalogue
 from farpath.spec.plan import Plan
 from farpath.spec.stack import Stack
-from farpath.stacks import catalogue
 from farpath.tools import congestion_control, sysctl
 from farpath.tools.commands import CommandError, run
 

@@ -16,8 +16,14 @@ from farpath.base.errors import BadInputError
 from farpath.base.project import BUILD, PROJECT
 from farpath.lab import elf, oci
 from farpath.lab.builds import built, linked, said_of, unpacked
+from farpath.planning.stack_catalog import (
+    Parameter,
+    catalogue,
+    checked_parameters,
+    label_of,
+    split_text,
+)
 from farpath.spec.stack import IMAGE, IPERF3, Stack
-from farpath.stacks import Parameter, catalogue, checked_parameters, label_of, split_text
 
 VARIABLE = "STACK"
 IMAGE_MARK = "oci:"

@@ -6,8 +6,8 @@ import math
 import re
 from itertools import combinations
 
-from farpath import units
 from farpath.base.errors import BadInputError
+from farpath.planning import quantities
 from farpath.spec.dropper import KINDS, Dropper
 
 _NUMBER = re.compile(r"[0-9]{1,10}(e[0-9])?")
@@ -59,11 +59,11 @@ def _parse_count(text: str) -> float:
 
 
 def _parse_moment(text: str) -> float:
-    return units.parse_moment_s(text, "DROP")
+    return quantities.parse_moment_s(text, "DROP")
 
 
 def _parse_probability(text: str) -> float:
-    return units.parse_fraction(text, "DROP", (0.0, 1.0))
+    return quantities.parse_fraction(text, "DROP", (0.0, 1.0))
 
 
 _PARSERS = {

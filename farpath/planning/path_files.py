@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
-from farpath.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
-from farpath.end_host_sysctls import why_without_effect
+from farpath.planning.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
+from farpath.planning.end_host_sysctls import why_without_effect
 from farpath.spec.path import Path
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from farpath.base.errors import BadInputError
-from farpath.eras import era_by_text
-from farpath.memory import memory_bytes
-from farpath.network import Network
+from farpath.planning.era_catalog import era_by_text
+from farpath.planning.memory import memory_bytes
+from farpath.planning.network import Network
 from farpath.planning.rules import check_plan
+from farpath.planning.stack_catalog import check_together, era_of, fitted, resolve_stack
 from farpath.spec.dropper import Dropper
 from farpath.spec.era import Era
 from farpath.spec.path import Path
@@ -17,7 +18,6 @@ from farpath.spec.plan import Plan
 from farpath.spec.schedule import Schedule
 from farpath.spec.settings import VIRTUAL, VIRTUAL_CLOCK, Settings
 from farpath.spec.stack import Stack
-from farpath.stacks import check_together, era_of, fitted, resolve_stack
 
 #: A receiver that slept for more of its window would have the kernel enlarge its buffer
 #: (tcp_set_rcvlowat in net/ipv4/tcp.c), and close it meanwhile; a small window's is to
@@ -42,7 +42,7 @@ def make_plan(
 ) -> Plan:
     """The plan of a run, checked; the receiver discards payload on the virtual clock only.
 
-    Flows name their stacks as texts of :mod:`farpath.stacks` or by the label of one
+    Flows name their stacks as texts of :mod:`farpath.planning.stack_catalog` or by the label of one
     of ``own``, the user's. Without an era the hosts are of that which the stacks
     belong to. The schedule's flows run between hosts that ``network`` has. With droppers the
     path is called ``<name>-dropping``: what is published of it is not of one that loses packets

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from farpath import units
 from farpath.base.errors import BadInputError
+from farpath.planning import quantities
 from farpath.planning.rules import check_senders
 from farpath.spec.hosts import SENDER, Sender, numbered
 from farpath.spec.path import Path
@@ -42,6 +42,10 @@ def _parse_one(word: str, name: str, path: Path) -> Sender:
                 "senders are apart by blanks"
             )
         given[key] = value
-    rtt_ms = units.parse_rtt_ms(given["rtt"], "SENDERS: rtt") if "rtt" in given else path.rtt_ms
-    mtu_bytes = units.parse_mtu(given["mtu"], "SENDERS: mtu") if "mtu" in given else path.mtu_bytes
+    rtt_ms = (
+        quantities.parse_rtt_ms(given["rtt"], "SENDERS: rtt") if "rtt" in given else path.rtt_ms
+    )
+    mtu_bytes = (
+        quantities.parse_mtu(given["mtu"], "SENDERS: mtu") if "mtu" in given else path.mtu_bytes
+    )
     return Sender(name, rtt_ms, mtu_bytes)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from farpath.planning.stack_catalog import catalogue
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS
-from farpath.stacks import catalogue
 
 #: The only path whose tables are printed.
 PUBLISHED_PATH = "cern"

@@ -13,12 +13,12 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from farpath.asked import Asked
 from farpath.base.errors import BadInputError
 from farpath.lab.user_parts import BuiltParts
+from farpath.planning.quantities import parse_rtt_ms
+from farpath.planning.request import Asked
+from farpath.planning.stack_catalog import USER_SPACE, catalogue
 from farpath.regress.measured import WATCHES
-from farpath.stacks import USER_SPACE, catalogue
-from farpath.units import parse_rtt_ms
 
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan

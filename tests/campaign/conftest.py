@@ -15,8 +15,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.experiment import load_experiment
 from farpath.lab.images import find_images
+from farpath.planning.experiment import load_experiment
 from farpath.record import RECORD_FILE
 from farpath.run import place_name
 from tests.processes import interruptible

@@ -9,7 +9,7 @@ from farpath.companion.analyse import ANALYSES
 from farpath.companion.measure import one_of
 from farpath.companion.utilisation import UTILISATION
 from farpath.conduct import Job
-from farpath.experiment import QUICK, load_experiment
+from farpath.planning.experiment import QUICK, load_experiment
 from farpath.record import RECORD_FILE
 from tests.companion.conftest import QuickCompanion
 

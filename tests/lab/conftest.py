@@ -10,8 +10,8 @@ import pytest
 
 import farpath.run as running
 from farpath.base.project import BUILD
-from farpath.eras import era_by_text
 from farpath.lab.images import find_images
+from farpath.planning.era_catalog import era_by_text
 from farpath.planning.planner import make_plan
 from farpath.record import Record, load_record
 from farpath.run import run

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from farpath.inputs import resolve_path
 from farpath.metrics import per_second
+from farpath.planning.path_options import resolve_path
 from farpath.spec.background import Background, sent_bytes
 from farpath.spec.path import Path
 from tests.lab.conftest import RunPlan, single_flow

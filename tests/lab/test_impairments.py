@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError
-from farpath.inputs import resolve_path
 from farpath.planning.droppers import parse_droppers
+from farpath.planning.path_options import resolve_path
 from farpath.record import Record
 from farpath.spec.plan import Plan
 from tests.lab.conftest import RunPlan, single_flow

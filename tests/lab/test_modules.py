@@ -11,8 +11,8 @@ import pytest
 from farpath.base.project import PROJECT
 from farpath.lab import process, virtual
 from farpath.lab.images import Images, find_images
+from farpath.planning.stack_catalog import OURS, catalogue
 from farpath.spec.plan import Plan
-from farpath.stacks import OURS, catalogue
 
 from .conftest import together
 

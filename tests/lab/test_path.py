@@ -9,8 +9,8 @@ import json
 import pytest
 
 from farpath.base.errors import CheckFailedError, LabFailedError
-from farpath.inputs import resolve_path
 from farpath.planning.path_files import path_by_name
+from farpath.planning.path_options import resolve_path
 from farpath.planning.planner import make_plan
 from farpath.record import Record
 from farpath.spec.schedule import seven_regions

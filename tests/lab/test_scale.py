@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from farpath.asked import Asked
-from farpath.inputs import MOST_FLOWS
+from farpath.planning.path_options import MOST_FLOWS
+from farpath.planning.request import Asked
 from tests.lab.conftest import RunPlan
 
 

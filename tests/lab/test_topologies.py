@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from farpath.asked import Asked
 from farpath.base.errors import CheckFailedError
 from farpath.metrics import per_second
+from farpath.planning.request import Asked
 from farpath.record import Record
 from farpath.spec.plan import Plan
 from farpath.tools import tc

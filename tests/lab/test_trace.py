@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farpath.asked import Asked
-from farpath.inputs import resolve_path
 from farpath.planning.droppers import parse_droppers
 from farpath.planning.path_files import path_by_name
+from farpath.planning.path_options import resolve_path
 from farpath.planning.planner import make_plan
+from farpath.planning.request import Asked
 from farpath.record import Record, fingerprint
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import joining, seven_regions

@@ -13,8 +13,8 @@ import pytest
 
 from farpath.base.project import BUILD
 from farpath.companion.measure import MEASURES_FILE
-from farpath.experiment import PAPER
 from farpath.made import records_in, shipped_records
+from farpath.planning.experiment import PAPER
 from farpath.planning.path_files import path_by_name
 from tests.unit.campaigns import LABELS, write_seven_regions
 from tests.unit.companion_runs import ship_runs

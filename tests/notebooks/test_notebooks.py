@@ -11,8 +11,8 @@ from farpath.base.project import EXPERIMENTS
 from farpath.claims.companion_rules import claims_of
 from farpath.companion.analyse import ANALYSES
 from farpath.companion.measure import MEASURES_FILE
-from farpath.experiment import PAPER, QUICK, load_experiment
 from farpath.made import records_in, shipped_records
+from farpath.planning.experiment import PAPER, QUICK, load_experiment
 from farpath.shown import SHIPPED
 from tests.notebooks.conftest import Clone
 from tests.unit.companion_runs import write_run

@@ -10,9 +10,9 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.conduct import Job
-from farpath.experiment import FILE, PAPER, QUICK, load_experiment
 from farpath.host_runs import copy_experiment
 from farpath.metrics import Summary, summarise
+from farpath.planning.experiment import FILE, PAPER, QUICK, load_experiment
 from farpath.record import Record, load_record
 
 #: How long the runs may take, as a limit for hangs.

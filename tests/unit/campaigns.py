@@ -12,11 +12,11 @@ from farpath.metrics import RegionSummary, Summary
 from farpath.paper import paper_names
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
+from farpath.planning.stack_catalog import catalogue
 from farpath.published import all_published
 from farpath.record import Record, Samples, typed_frame, write_record
 from farpath.spec.path import Path
 from farpath.spec.schedule import seven_regions
-from farpath.stacks import catalogue
 
 #: Labels of the forms of 2004, by the paper's names.
 LABELS = {

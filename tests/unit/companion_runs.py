@@ -7,8 +7,8 @@ from pathlib import Path as FilePath
 
 from farpath.base.project import EXPERIMENTS
 from farpath.companion.analyse import ANALYSES
-from farpath.experiment import FILE, OWN_PATHS, QUICK, WantedRun, load_experiment
 from farpath.made import shipped_records
+from farpath.planning.experiment import FILE, OWN_PATHS, QUICK, WantedRun, load_experiment
 from farpath.record import Record, Samples, typed_frame, write_record
 from farpath.spec.plan import Plan
 from farpath.trace_table import COLUMNS, Trace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.asked import Asked
 from farpath.base.errors import BadInputError
+from farpath.planning.request import Asked
 
 
 def test_nothing_asked_is_h_tcp_in_seven_regions_to_cern() -> None:

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from farpath.asked import Asked
 from farpath.bench import figure, labruns, proc, render, scale
 from farpath.bench.figure import Cost, Figure, Goal
+from farpath.planning.request import Asked
 from farpath.record import Samples
 from farpath.spec.plan import Plan
 from farpath.tools.tc import QueueSample

@@ -9,7 +9,6 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.asked import Asked
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.checks import (
     RTT_TOLERANCE_MS,
@@ -21,6 +20,7 @@ from farpath.checks import (
 )
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
+from farpath.planning.request import Asked
 from farpath.record import Samples
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 import pytest
 import yaml
 
-from farpath.stacks import catalogue
+from farpath.planning.stack_catalog import catalogue
 
 PLACE = FilePath(__file__).parents[2] / "examples" / "ci"
 FILES = {

@@ -19,9 +19,9 @@ from farpath.companion.analyse import ANALYSES, measures_of
 from farpath.companion.measure import Done, Measure, one_of, read_measures, write_measures
 from farpath.companion.report import report_of, write_report
 from farpath.companion.table import sheets
-from farpath.experiment import QUICK, WHOLE, load_experiment
 from farpath.figures.companion import figures
 from farpath.made import State
+from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.published import published_measures
 from farpath.record import Record
 from farpath.spec.schedule import Schedule, joining

@@ -15,9 +15,9 @@ from farpath.companion import dips, recovery, sharing
 from farpath.companion.analyse import ANALYSES
 from farpath.companion.measure import MEASURES_FILE, one_of, write_measures
 from farpath.companion.shown import experiment_to_show
-from farpath.experiment import QUICK, WHOLE, load_experiment
 from farpath.figures.companion import figures
 from farpath.made import shipped_records
+from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from tests.unit.companion_runs import copy_experiments, write_run, write_runs
 
 NAME = dips.EXPERIMENT

@@ -13,8 +13,8 @@ from farpath import conduct
 from farpath.base import project
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.commands import campaign
-from farpath.experiment import load_experiment
 from farpath.made import ASIDE, GATHERED, State, gather, put_aside, records_in
+from farpath.planning.experiment import load_experiment
 from farpath.record import RECORD_FILE
 
 

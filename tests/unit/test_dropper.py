@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.asked import Asked
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.checks import check_droppers
 from farpath.planning.droppers import parse_droppers
+from farpath.planning.request import Asked
 from farpath.spec.dropper import Dropper
 from farpath.spec.dropping import horizon_packets
 from farpath.spec.plan import Plan

@@ -7,12 +7,12 @@ from pathlib import Path as FilePath
 import pandas as pd
 import pytest
 
-from farpath.asked import Asked
 from farpath.campaign import load_campaign
 from farpath.figures import paper
 from farpath.figures.run import draw
 from farpath.figures.save import save
 from farpath.figures.style import COLOUR_BLIND, NORMAL, Style
+from farpath.planning.request import Asked
 from farpath.record import Samples
 from tests.unit.campaigns import write_named
 

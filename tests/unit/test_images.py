@@ -10,8 +10,8 @@ import pytest
 
 from farpath.base.errors import MachineLacksError
 from farpath.lab.images import Images, find_images
+from farpath.planning.stack_catalog import resolve_stack
 from farpath.spec.host_image import HostImage
-from farpath.stacks import resolve_stack
 
 KERNEL = {"linux_hash": "aa", "seedrandom_hash": "bb", "release": "7.2.0-mine"}
 CONFIG = "CONFIG_TCP_CONG_HTCP=y\nCONFIG_TCP_CONG_HSTCP=y\n# CONFIG_TCP_CONG_BIC is not set\n"

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath import inputs
-from farpath.asked import Asked
 from farpath.base.errors import BadInputError
-from farpath.planning import path_files, stack_texts
+from farpath.planning import path_files, path_options, stack_texts
+from farpath.planning.request import Asked
 from farpath.spec import path
 from farpath.spec.path import Path
 
@@ -86,21 +85,21 @@ def test_a_missing_path_file_is_refused(tmp_path: FilePath) -> None:
 
 
 def test_without_anything_given_the_path_is_cern() -> None:
-    found = inputs.resolve_path()
+    found = path_options.resolve_path()
     origins = found.sources
     assert found.name == "cern"
     assert "the default" in origins["rtt_ms"]
 
 
 def test_an_rtt_of_a_named_path_takes_that_path() -> None:
-    found = inputs.resolve_path(rtt="0.164s")
+    found = path_options.resolve_path(rtt="0.164s")
     origins = found.sources
     assert (found.name, found.buffer_bytes) == ("cern", 14_461_500)
     assert origins["rate_bps"].startswith("path cern (its RTT is 164 ms): Path model")
 
 
 def test_another_rtt_takes_stated_defaults() -> None:
-    found = inputs.resolve_path(rtt="50ms")
+    found = path_options.resolve_path(rtt="50ms")
     origins = found.sources
     assert found.name == "custom"
     assert found.rate_bps == 450_000_000
@@ -112,22 +111,24 @@ def test_another_rtt_takes_stated_defaults() -> None:
 
 
 def test_a_short_path_gets_a_buffer_of_a_hundred_frames() -> None:
-    found = inputs.resolve_path(rtt="1ms")
+    found = path_options.resolve_path(rtt="1ms")
     assert found.buffer_bytes == 151_400
 
 
 def test_a_long_fat_path_gets_the_window_and_the_maxima_it_needs() -> None:
-    found = inputs.resolve_path(rtt="300ms", rate="1Gbit")
+    found = path_options.resolve_path(rtt="300ms", rate="1Gbit")
     # 2 x 37.5 MB and a buffer of 37.5 MB
     assert found.window_bytes == 112_500_000
     assert found.sysctl["net.core.rmem_max"] == "112500000"
     assert found.sysctl["net.ipv4.tcp_rmem"] == "4096 87380 225000000"
-    origins = inputs.resolve_path(rtt="10s", rate="10Gbit").sources
+    origins = path_options.resolve_path(rtt="10s", rate="10Gbit").sources
     assert "limits the flow" in origins["window_bytes"]
 
 
 def test_a_value_given_overrides_and_the_path_loses_its_name() -> None:
-    found = inputs.resolve_path(name="ufl", rate="450Mbit/s", loss="0", buffer="4MB", mtu="1400")
+    found = path_options.resolve_path(
+        name="ufl", rate="450Mbit/s", loss="0", buffer="4MB", mtu="1400"
+    )
     origins = found.sources
     assert found.name == "ufl-changed"
     assert (found.rate_bps, found.loss, found.buffer_bytes, found.mtu_bytes) == (
@@ -138,13 +139,13 @@ def test_a_value_given_overrides_and_the_path_loses_its_name() -> None:
 
 
 def test_a_value_given_as_it_is_keeps_the_name() -> None:
-    found = inputs.resolve_path(rtt="164ms", loss="1e-6", background="25%")
+    found = path_options.resolve_path(rtt="164ms", loss="1e-6", background="25%")
     assert found.name == "cern"
 
 
 def test_other_traffic_stays_as_large_a_part_of_another_rate() -> None:
     whole = path_files.path_by_name("cern")
-    found = inputs.resolve_path(name="cern", rate="62.2Mbit")
+    found = path_options.resolve_path(name="cern", rate="62.2Mbit")
     origins = found.sources
     assert whole.background is not None
     assert found.background is not None
@@ -153,24 +154,24 @@ def test_other_traffic_stays_as_large_a_part_of_another_rate() -> None:
 
 
 def test_other_traffic_can_be_given_or_left_out() -> None:
-    without = inputs.resolve_path(name="cern", background="none")
+    without = path_options.resolve_path(name="cern", background="none")
     origins = without.sources
     assert (without.name, without.background) == ("cern-changed", None)
     assert origins["background"] == "given"
-    own = inputs.resolve_path(rtt="50ms", rate="100Mbit", background="0.3")
+    own = path_options.resolve_path(rtt="50ms", rate="100Mbit", background="0.3")
     origins = own.sources
     assert own.background is not None
     assert own.background.mean_rate_bps == 30e6
     assert origins["background"] == "given"
-    assert inputs.resolve_path(rtt="50ms").background is None
+    assert path_options.resolve_path(rtt="50ms").background is None
     with pytest.raises(BadInputError, match="BACKGROUND is '95%'"):
-        inputs.resolve_path(background="95%")
+        path_options.resolve_path(background="95%")
 
 
 def test_a_name_and_another_rtt_contradict() -> None:
     with pytest.raises(BadInputError, match=r"RTT is 164 ms but path ufl has 78\.9 ms"):
-        inputs.resolve_path(name="ufl", rtt="164ms")
-    assert inputs.resolve_path(name="ufl", rtt="78.9ms").name == "ufl"
+        path_options.resolve_path(name="ufl", rtt="164ms")
+    assert path_options.resolve_path(name="ufl", rtt="78.9ms").name == "ufl"
 
 
 @given(
@@ -181,7 +182,7 @@ def test_a_name_and_another_rtt_contradict() -> None:
 def test_every_rtt_rate_and_mtu_allowed_give_a_valid_path(
     rtt_ms: float, rate_bps: int, mtu_bytes: int
 ) -> None:
-    found = inputs.resolve_path(rtt=f"{rtt_ms!r}ms", rate=str(rate_bps), mtu=str(mtu_bytes))
+    found = path_options.resolve_path(rtt=f"{rtt_ms!r}ms", rate=str(rate_bps), mtu=str(mtu_bytes))
     assert found.rate_bps == rate_bps
 
 
@@ -199,13 +200,13 @@ def test_no_path_has_a_negative_infinite_or_undefined_value(field: str, value: f
 def test_jitter_reordering_and_duplicates_can_be_given() -> None:
     given = {"jitter": "1ms", "reorder": "0.1%", "duplicate": "1e-4"}
     for rtt in ("50ms", "164ms"):
-        found = inputs.resolve_path(rtt=rtt, **given)
+        found = path_options.resolve_path(rtt=rtt, **given)
         origins = found.sources
         assert (found.jitter_ms, found.reorder, found.duplicate) == (1.0, 1e-3, 1e-4)
         assert origins["jitter_ms"] == origins["reorder"] == origins["duplicate"] == "given"
     assert found.name == "cern-changed"
     with pytest.raises(BadInputError, match="jitter_ms is 30 ms: it must be at most half the RTT"):
-        inputs.resolve_path(rtt="50ms", jitter="30ms")
+        path_options.resolve_path(rtt="50ms", jitter="30ms")
 
 
 @pytest.mark.parametrize(
@@ -223,7 +224,7 @@ def test_what_the_lab_would_make_nothing_of_is_refused(
 ) -> None:
     for base in ({"rtt": "50ms"}, {"name": "cern"}):
         with pytest.raises(BadInputError, match=complaint):
-            inputs.resolve_path(**base, **{word: text})
+            path_options.resolve_path(**base, **{word: text})
 
 
 @pytest.mark.parametrize(
@@ -247,7 +248,7 @@ def test_settings_that_cannot_be_or_contradict_the_lab_are_refused(
     text: str, complaint: str
 ) -> None:
     with pytest.raises(BadInputError, match=complaint):
-        inputs.resolve_path(rtt="50ms", sysctl=text)
+        path_options.resolve_path(rtt="50ms", sysctl=text)
 
 
 def test_a_setting_that_the_hosts_era_needs_otherwise_is_refused() -> None:

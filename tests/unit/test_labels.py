@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.asked import Asked
 from farpath.figures.run import title
+from farpath.planning.request import Asked
 from farpath.spec.labels import flow_label, stacks_label
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from farpath import memory
-from farpath.asked import Asked
 from farpath.base.errors import BadInputError
-from farpath.memory import FLOW_BYTES, GUEST_BASE_BYTES, GUEST_OWN_BYTES, SAMPLE_BYTES
+from farpath.planning import memory
+from farpath.planning.memory import FLOW_BYTES, GUEST_BASE_BYTES, GUEST_OWN_BYTES, SAMPLE_BYTES
+from farpath.planning.request import Asked
 from farpath.spec.plan import Plan
 
 #: 1 Gbit/s for 100 ms: 12.5 MB on the way, as much in the buffer, windows of three times that.

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.asked import Asked
 from farpath.base.errors import BadInputError
 from farpath.identity import _asked
-from farpath.inputs import resolve_path
-from farpath.memory import GUEST_BASE_BYTES, GUEST_BYTES_PER_WINDOW_BYTE
-from farpath.network import resolve_network, ways
+from farpath.planning.memory import GUEST_BASE_BYTES, GUEST_BYTES_PER_WINDOW_BYTE
+from farpath.planning.network import resolve_network, ways
 from farpath.planning.path_files import path_by_name
+from farpath.planning.path_options import resolve_path
+from farpath.planning.request import Asked
 from farpath.planning.rules import check_plan
 from farpath.planning.senders import parse_senders
 from farpath.published import published_beside

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from farpath.asked import Asked
-from farpath.experiment import load_experiment
+from farpath.planning.experiment import load_experiment
+from farpath.planning.request import Asked
 
 COMPANION = load_experiment("companion").parts
 NOTEBOOKS = sorted((FilePath(__file__).parents[2] / "notebooks").glob("*.ipynb"))

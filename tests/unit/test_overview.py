@@ -8,9 +8,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.asked import Asked
 from farpath.flow_summary import flow_summaries
 from farpath.overview import metrics_of, overview
+from farpath.planning.request import Asked
 from farpath.record import Record, Samples, typed_frame
 from farpath.spec.plan import Plan
 from farpath.tables import Grid

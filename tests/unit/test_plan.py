@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from farpath.base.errors import BadInputError
-from farpath.eras import era_by_text
-from farpath.inputs import resolve_path
+from farpath.planning.era_catalog import era_by_text
 from farpath.planning.path_files import path_by_name
+from farpath.planning.path_options import resolve_path
 from farpath.planning.planner import make_plan
+from farpath.planning.stack_catalog import catalogue
 from farpath.spec.host_image import HostImage
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import EVENT_MARK, event_line, parse_event
 from farpath.spec.schedule import seven_regions
 from farpath.spec.settings import Settings
-from farpath.stacks import catalogue
 
 IMAGES = {"receiver": HostImage("mine", "sha256:00", "0" * 16, ("A=b=c",), "/srv")}
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.asked import Asked
 from farpath.base.errors import BadInputError
-from farpath.end_host_sysctls import check_setting, why_without_effect
-from farpath.plan_warnings import plan_warnings
+from farpath.planning.end_host_sysctls import check_setting, why_without_effect
 from farpath.planning.path_files import load_path, named_paths
+from farpath.planning.plan_warnings import plan_warnings
+from farpath.planning.request import Asked
 
 
 def test_a_stack_that_needs_marks_is_warned_that_the_bottleneck_marks_nothing() -> None:

@@ -8,7 +8,6 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.asked import Asked
 from farpath.base.errors import MachineLacksError
 from farpath.lab import host, preflight
 from farpath.lab.host_kernel import (
@@ -29,7 +28,8 @@ from farpath.lab.preflight import (
     module_checks,
     word_checks,
 )
-from farpath.stacks import resolve_stack
+from farpath.planning.request import Asked
+from farpath.planning.stack_catalog import resolve_stack
 
 RELEASE = "6.12.1-test"
 

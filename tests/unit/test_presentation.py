@@ -11,9 +11,9 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath import page, tables
-from farpath.asked import Asked
 from farpath.figures import run as figures
 from farpath.metrics import Summary, summarise
+from farpath.planning.request import Asked
 from farpath.published import Published, published
 from farpath.record import Record, Samples, typed_frame
 from farpath.render import PLOTLY_CONFIG

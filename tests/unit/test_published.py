@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from farpath.planning.path_files import path_by_name
+from farpath.planning.stack_catalog import catalogue
 from farpath.published import all_published, claims, published, published_paths
-from farpath.stacks import catalogue
 
 PRINTED = {name: entry.published for name, entry in catalogue().items() if entry.published}
 

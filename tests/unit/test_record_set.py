@@ -10,9 +10,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.asked import Asked
 from farpath.base.errors import BadInputError
 from farpath.figures.runs import flow_means_mbps, labels
+from farpath.planning.request import Asked
 from farpath.record_set import RUNS, STUDY, Member, RecordSet, load_set, set_of, view_of
 from farpath.run_settings import further_settings
 from farpath.run_tables import run_sheets

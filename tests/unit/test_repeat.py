@@ -7,8 +7,8 @@ import shlex
 
 import pytest
 
-from farpath.asked import Asked
 from farpath.identity import plan_identity
+from farpath.planning.request import Asked
 from farpath.repeat import command_of
 from farpath.spec.host_image import HostImage
 

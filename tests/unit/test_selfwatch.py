@@ -10,7 +10,7 @@ import pytest
 
 from farpath import selfwatch
 from farpath.base.errors import LabFailedError
-from farpath.inputs import resolve_path
+from farpath.planning.path_options import resolve_path
 from farpath.selfwatch import (
     MachineSample,
     MachineSummary,

@@ -11,10 +11,7 @@ import pytest
 from farpath.base.errors import BadInputError
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.published import all_published
-from farpath.spec.schedule import Flow, Schedule
-from farpath.spec.stack import UDTPERF
-from farpath.stacks import (
+from farpath.planning.stack_catalog import (
     MAINLINE,
     OURS,
     USER_SPACE,
@@ -25,6 +22,9 @@ from farpath.stacks import (
     resolve_stack,
     split_text,
 )
+from farpath.published import all_published
+from farpath.spec.schedule import Flow, Schedule
+from farpath.spec.stack import UDTPERF
 
 PROJECT = FilePath(__file__).parents[2]
 LAB_CONFIG = PROJECT / "images" / "kernel" / "lab.config"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from farpath.conduct import Job
-from farpath.experiment import CPU, load_experiment
 from farpath.host_runs import EXPERIMENTS, copy_experiment
+from farpath.planning.experiment import CPU, load_experiment
 from farpath.qemu import Machine
 from tests.hostlab.conftest import LIMIT_S, SPEED, made_of
 from tests.hostlab.runs import load_modules

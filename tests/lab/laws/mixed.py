@@ -6,7 +6,7 @@ import dataclasses
 
 import pandas as pd
 
-from farpath.eras import era_by_text
+from farpath.planning.era_catalog import era_by_text
 from farpath.planning.planner import make_plan
 from farpath.record import Record
 from farpath.spec.path import Path

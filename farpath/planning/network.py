@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from farpath.base.errors import BadInputError
-from farpath.inputs import sysctl_for
+from farpath.planning.path_options import sysctl_for
 from farpath.planning.senders import parse_senders
 from farpath.planning.stack_texts import parse_stacks
 from farpath.spec.hosts import (

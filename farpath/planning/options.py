@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import fields
 
-from farpath.asked import Asked
+from farpath.planning.request import Asked
 
 #: Set by the Makefile, whose user typed variables.
 CALLER, MAKE = "FARPATH_CALLER", "make"

@@ -1,7 +1,7 @@
 """Experiment: a folder's experiment.toml, and the runs that it asks for.
 
 The file has a ``title`` and one or more tables ``[[runs]]``, each in the words of the
-command line (:mod:`farpath.asked`): of every word that has a list each value is taken with
+command line (:mod:`farpath.planning.request`): of every word that has a list each value is taken with
 each of the others. ``[runs.quick]`` and ``[runs.cpu]`` say what those sets of runs have
 otherwise; a table without one is not in that set. ``minutes``, a number or one for each
 stack, are what a run takes one core. An experiment may instead be made ``of`` others.
@@ -16,10 +16,10 @@ from itertools import product
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.asked import Asked
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
+from farpath.planning.request import Asked
 from farpath.planning.stack_texts import parse_stacks
 from farpath.spec.settings import HOST, VIRTUAL_CLOCK
 

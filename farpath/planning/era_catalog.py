@@ -11,8 +11,8 @@ from importlib import resources
 from typing import Any
 
 from farpath.base.errors import BadInputError
+from farpath.planning.stack_catalog import split_text
 from farpath.spec.era import Era
-from farpath.stacks import split_text
 
 #: Packets that may wait before a card: Linux takes any number; beyond this the
 #: queue would hold seconds at a gigabit.
@@ -32,7 +32,7 @@ class Feature:
 
 @cache
 def _data() -> Mapping[str, Any]:
-    text = resources.files("farpath").joinpath("eras.toml").read_text(encoding="utf-8")
+    text = resources.files(__package__).joinpath("eras.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from farpath import units
 from farpath.base.errors import BadInputError
-from farpath.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
-from farpath.end_host_sysctls import check_setting
+from farpath.planning import quantities
+from farpath.planning.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
+from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.path_files import OPTIONAL_FIELDS, SETTING_TEXT, named_paths, path_by_name
 from farpath.spec.background import PART_RANGE, RATE_BPS_RANGE, Background
 from farpath.spec.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
@@ -22,14 +22,14 @@ DEFAULT_PATH = "cern"
 #: What a path may be given on the command line beside its RTT and other traffic, by the
 #: option's name: the field, and what reads its text.
 FIELDS: Mapping[str, tuple[str, Callable[[str], float]]] = {
-    "rate": ("rate_bps", units.parse_rate_bps),
-    "buffer": ("buffer_bytes", units.parse_bytes),
-    "loss": ("loss", units.parse_fraction),
-    "mtu": ("mtu_bytes", units.parse_mtu),
-    "window": ("window_bytes", units.parse_window),
-    "jitter": ("jitter_ms", units.parse_jitter_ms),
-    "reorder": ("reorder", partial(units.parse_fraction, name="REORDER")),
-    "duplicate": ("duplicate", partial(units.parse_fraction, name="DUPLICATE")),
+    "rate": ("rate_bps", quantities.parse_rate_bps),
+    "buffer": ("buffer_bytes", quantities.parse_bytes),
+    "loss": ("loss", quantities.parse_fraction),
+    "mtu": ("mtu_bytes", quantities.parse_mtu),
+    "window": ("window_bytes", quantities.parse_window),
+    "jitter": ("jitter_ms", quantities.parse_jitter_ms),
+    "reorder": ("reorder", partial(quantities.parse_fraction, name="REORDER")),
+    "duplicate": ("duplicate", partial(quantities.parse_fraction, name="DUPLICATE")),
 }
 #: What a path gets whose RTT is no named path's.
 DEFAULT_RATE_BPS = 450_000_000
@@ -123,9 +123,9 @@ def parse_background(text: str) -> float | Background:
     0.25
     """
     if text.startswith(CONSTANT):
-        rate_bps = units.parse_rate_bps(text.removeprefix(CONSTANT), "BACKGROUND: cbr")
+        rate_bps = quantities.parse_rate_bps(text.removeprefix(CONSTANT), "BACKGROUND: cbr")
         return Background.constant(rate_bps)
-    return units.parse_background(text)
+    return quantities.parse_background(text)
 
 
 def _background(path: Path, rate_bps: int, part: float | Background | None) -> Background | None:
@@ -200,7 +200,7 @@ def resolve_path(
     changed is called ``<name>-changed``: published numbers are not its.
     Raises :class:`BadInputError`.
     """
-    rtt_ms = None if rtt is None else units.parse_rtt_ms(rtt)
+    rtt_ms = None if rtt is None else quantities.parse_rtt_ms(rtt)
     given: dict[str, Any] = {}
     for word, text in texts.items():
         field, parse = FIELDS[word]

@@ -8,12 +8,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Protocol
 
-from farpath import eras, inputs, units
 from farpath.base.errors import BadInputError
-from farpath.end_host_sysctls import check_setting
-from farpath.network import resolve_network
-from farpath.planning import path_files, stack_texts
+from farpath.planning import era_catalog, path_files, path_options, quantities, stack_texts
 from farpath.planning.droppers import parse_droppers
+from farpath.planning.end_host_sysctls import check_setting
+from farpath.planning.network import resolve_network
 from farpath.planning.planner import make_plan
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
@@ -29,8 +28,8 @@ DEFAULT_REGION = "120s"
 SEED_RANGE = (1, 2**31 - 1)
 #: What a receiver acknowledges: every second packet at once, or each.
 ACKS = {"delayed": True, "each": False}
-#: Words that say of a path, by the names of :func:`farpath.inputs.resolve_path`.
-_OF_PATH = ("rtt", "background", "sysctl", *inputs.FIELDS)
+#: Words that say of a path, by the names of :func:`farpath.planning.path_options.resolve_path`.
+_OF_PATH = ("rtt", "background", "sysctl", *path_options.FIELDS)
 
 
 class UserParts(Protocol):
@@ -90,15 +89,15 @@ class Asked:
         that means nothing, or what another contradicts.
         """
         clock = _clock(self.lab, self.clock)
-        region_s = units.parse_duration_s(self.region)
+        region_s = quantities.parse_duration_s(self.region)
         path = self._path(own_paths or {})
-        era = None if self.era is None else eras.era_by_text(self.era)
+        era = None if self.era is None else era_catalog.era_by_text(self.era)
         seed = _seed(self.seed)
         path, network = resolve_network(
             *(path, self.topology, self.senders, self.reverse, self.ip),
             keep_window=self.window is not None,
         )
-        for name in inputs.parse_sysctl(self.sysctl) if self.sysctl is not None else ():
+        for name in path_options.parse_sysctl(self.sysctl) if self.sysctl is not None else ():
             check_setting(name, network.ip_version)
         make = SCHEDULES[_choice("SCHEDULE", self.schedule, SCHEDULES)]
         texts = network.stacks(stack_texts.parse_stacks(self.stack), self.schedule)
@@ -121,7 +120,7 @@ class Asked:
             network=network,
             droppers=() if self.drop is None else parse_droppers(self.drop),
             delayed_ack=self.acks is None or ACKS[_choice("ACKS", self.acks, ACKS)],
-            trace_interval_s=0.0 if self.trace is None else units.parse_trace_s(self.trace),
+            trace_interval_s=0.0 if self.trace is None else quantities.parse_trace_s(self.trace),
         )
         if self.sender_image is None:
             return plan
@@ -135,7 +134,7 @@ class Asked:
         words = {word: getattr(self, word) for word in _OF_PATH}
         own = own_paths.get(self.path or "")
         if own is None:
-            return inputs.resolve_path(self.path, **words)
+            return path_options.resolve_path(self.path, **words)
         if given := [word for word, text in words.items() if text is not None]:
             raise BadInputError(
                 f"path {self.path} is an experiment's own: {given[0]} cannot be changed with it"

@@ -109,7 +109,7 @@ def _parameter(name: str, data: Mapping[str, Any]) -> Parameter:
 @cache
 def catalogue() -> Mapping[str, Entry]:
     """Every stack by its name, in the catalogue's order."""
-    text = resources.files("farpath").joinpath("stacks.toml").read_text(encoding="utf-8")
+    text = resources.files(__package__).joinpath("stacks.toml").read_text(encoding="utf-8")
     return {
         name: Entry(
             name=name,
