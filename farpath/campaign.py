@@ -18,7 +18,7 @@ from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import write_text
 from farpath.metrics import Summary, summarise
-from farpath.record import RECORD_FILE, Record, load_record
+from farpath.record.record import RECORD_FILE, Record, load_record
 from farpath.spec.plan import Plan
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from farpath.spec.settings import HOST
 
 if TYPE_CHECKING:
     from farpath.lab.preflight import Check
-    from farpath.record import Record
+    from farpath.record.record import Record
     from farpath.run import Outcome
     from farpath.spec.host_image import HostImage
     from farpath.spec.plan import Plan
@@ -157,7 +157,7 @@ def run(
 
 
 def _report(outcome: Outcome, as_json: bool) -> None:
-    from farpath.record import load_record
+    from farpath.record.record import load_record
 
     record = load_record(outcome.directory)
     if as_json:
@@ -257,7 +257,7 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show a record again, without a lab."""
-    from farpath.record import load_record
+    from farpath.record.record import load_record
     from farpath.run import Outcome
 
     record = load_record(directory)

@@ -24,7 +24,7 @@ from farpath.base.locks import alone, sweep_locks, sweep_partials
 from farpath.base.project import EXPERIMENTS, REPORT_MARK, SITE_MARK
 from farpath.made import State, put_aside, records_in, shipped_records, states
 from farpath.planning.experiment import WHOLE, Experiment, WantedRun
-from farpath.record import RECORD_FILE
+from farpath.record.record import RECORD_FILE
 from farpath.record_set import STUDY, view_of
 
 SNAKEFILE = EXPERIMENTS / "Snakefile"

@@ -22,7 +22,7 @@ from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import DEFAULT_PATH
 from farpath.planning.request import SEED_RANGE, Asked
 from farpath.planning.stack_catalog import catalogue
-from farpath.record import RECORD_FILE, Record, load_record
+from farpath.record.record import RECORD_FILE, Record, load_record
 from farpath.render import PLOTLY_CONFIG
 from farpath.run import Outcome
 from farpath.shown import places_to_show, plan_at

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from farpath.metrics import Array
-    from farpath.record import Samples
+    from farpath.record.record import Samples
     from farpath.spec.plan import Plan
     from farpath.spec.schedule import Flow
 

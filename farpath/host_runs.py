@@ -21,7 +21,7 @@ from farpath.conduct import LOCK, Job, check_space, hours, say
 from farpath.made import State, put_aside
 from farpath.planning.experiment import FILE, OWN_PATHS
 from farpath.qemu import CODE, OUT, Machine, Speed, parts
-from farpath.record import load_record
+from farpath.record.record import load_record
 from farpath.run import Finish, run
 
 #: Makes a run's record in a directory of records; its place there.

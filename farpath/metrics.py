@@ -25,7 +25,7 @@ from farpath.spec.schedule import Flow, Region, Schedule
 if TYPE_CHECKING:
     import pandas as pd
 
-    from farpath.record import Samples
+    from farpath.record.record import Samples
 
 Array = npt.NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from farpath.tables import NOTHING, Grid, cpu_note, grid_1, grid_2, number
 
 if TYPE_CHECKING:
     from farpath.metrics import Array, Summary
-    from farpath.record import Record
+    from farpath.record.record import Record
     from farpath.spec.plan import Plan
 
 #: The names of the metrics that the paper calls S and F.

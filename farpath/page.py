@@ -18,16 +18,16 @@ from farpath.metrics import SMOOTHING_S, per_second, smoothed_flows
 from farpath.overview import overview
 from farpath.planning.era_catalog import title_of
 from farpath.planning.stack_catalog import catalogue
+from farpath.record.trace_table import windows_mb
 from farpath.render import PLOTLY_CONFIG, render
 from farpath.repeat import command_of
 from farpath.spec.hosts import DUMBBELL
 from farpath.spec.labels import flow_label
-from farpath.trace_table import windows_mb
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from farpath.record import Record, Samples
+    from farpath.record.record import Record, Samples
     from farpath.spec.plan import Plan
     from farpath.spec.schedule import Flow
 

@@ -26,7 +26,7 @@ from farpath.planning.era_catalog import era_by_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.published import published
-from farpath.record import load_record
+from farpath.record.record import load_record
 from farpath.run import run as run_plan
 from farpath.spec.schedule import seven_regions
 

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from farpath.base.errors import BadInputError
 from farpath.campaign import Campaign, Run, campaign_of, load_runs
 from farpath.estimate import Estimate, estimate
-from farpath.identity import plan_identity
 from farpath.paper import PAPER_ERA
 from farpath.planning.stack_catalog import catalogue
 from farpath.published import published_paths
-from farpath.record import load_record
+from farpath.record.identity import plan_identity
+from farpath.record.record import load_record
 from farpath.spec.labels import stacks_label
 from farpath.spec.schedule import SEVEN_REGIONS
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from farpath.base.errors import FarpathError
-from farpath.identity import plan_identity
 from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import CONSTANT, OWN_SETTINGS
 from farpath.planning.request import ACKS, Asked
+from farpath.record.identity import plan_identity
 from farpath.spec.background import Background
 from farpath.spec.hosts import DUMBBELL
 from farpath.spec.labels import counted, stacks_label

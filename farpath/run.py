@@ -19,14 +19,14 @@ from farpath.base.errors import StoppedError
 from farpath.base.files import explained, replace_directory, require_unicode
 from farpath.base.locks import alone, fresh_partial, sweep_partials
 from farpath.base.project import PROJECT
-from farpath.identity import code_identity
 from farpath.lab import host, virtual
 from farpath.lab.images import Images, find_images
 from farpath.lab.machine import cpu_mhz, cpu_model
 from farpath.lab.process import Watch
 from farpath.lab.sources import source_identity
 from farpath.planning.plan_warnings import plan_warnings
-from farpath.record import RECORD_FILE, Record
+from farpath.record.identity import code_identity
+from farpath.record.record import RECORD_FILE, Record
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS
@@ -177,7 +177,7 @@ def _fill(
     finish: Finish | None,
 ) -> float:
     """Run the lab, check it and write the record; returns real seconds."""
-    from farpath import checks, record, trace_table
+    from farpath.record.record import checks, record, trace_table
 
     idle_rtt_ms: dict[str, float] = {}
 

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath import trace_table
 from farpath.base.errors import BadInputError
 from farpath.base.files import explained, remove_directory, replace_directory
 from farpath.base.locks import fresh_partial, sweep_partials
@@ -21,7 +20,7 @@ from farpath.companion.analyse import ANALYSES, measures_of
 from farpath.companion.measure import MEASURES_FILE, write_measures
 from farpath.made import done_of, gather, images_for, records_in, shipped_records, wanted_identity
 from farpath.planning.experiment import CPU, WHOLE, load_experiment
-from farpath.record import COLUMNS, RECORD_FILE, Record, load_record
+from farpath.record.record import COLUMNS, RECORD_FILE, Record, load_record, trace_table
 
 if TYPE_CHECKING:
     from farpath.conduct import Job

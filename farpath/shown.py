@@ -19,7 +19,7 @@ from farpath.made import records_in, shipped_records
 from farpath.paper import differences, stand_ins
 from farpath.planning.experiment import CPU, PAPER, WHOLE, load_experiment
 from farpath.published import PUBLISHED_PATH
-from farpath.record import Record, load_record
+from farpath.record.record import Record, load_record
 
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan
@@ -156,7 +156,7 @@ def _shown(
 def plan_at(place: FilePath) -> Plan:
     """What was run in a record, whose samples are not read.
 
-    Raises what :func:`farpath.record.load_record` does.
+    Raises what :func:`farpath.record.record.load_record` does.
     """
     return load_record(place, verify=False).plan
 

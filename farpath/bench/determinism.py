@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath import record
 from farpath.bench.figure import Figure, Goal
 from farpath.lab import virtual
 from farpath.lab.images import Images, find_images
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
+from farpath.record.record import record
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 

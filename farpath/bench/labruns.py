@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath import record
 from farpath.bench.figure import (
     Cost,
     Figure,
@@ -24,6 +23,7 @@ from farpath.lab.images import find_images
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.progress import RunProgress
+from farpath.record.record import record
 from farpath.run import run as run_plan
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan

@@ -30,7 +30,7 @@ def draw(
     from farpath.figures import topology
     from farpath.figures.save import FORMATS, save
     from farpath.planning.request import Asked
-    from farpath.record import load_record
+    from farpath.record.record import load_record
 
     if record is not None and context.args:
         raise BadInputError(f"--record is {record}: leave out {context.args[0]}, or the record")

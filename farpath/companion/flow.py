@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from farpath.metrics import per_second
-from farpath.record import Record
+from farpath.record.record import Record
 from farpath.spec.path import Path
 from farpath.spec.window import segment_bytes
 

@@ -16,7 +16,7 @@ from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
 from farpath.planning.experiment import WantedRun
 from farpath.published import PublishedMeasure, published_measures
-from farpath.record import Record
+from farpath.record.record import Record
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

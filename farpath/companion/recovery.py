@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from farpath.companion import flow
 from farpath.companion.measure import Done, Measure
-from farpath.record import Record
+from farpath.record.record import Record
 from farpath.spec.path import Path
 from farpath.theory import recovery
 

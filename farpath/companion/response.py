@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from farpath.companion import flow
 from farpath.companion.measure import Done, Measure
-from farpath.record import Record
+from farpath.record.record import Record
 from farpath.spec.path import Path
 from farpath.theory import rules
 from farpath.theory.response import Rule, mean_window

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from farpath.companion import flow
 from farpath.companion.measure import Done, Measure
 from farpath.metrics import per_second, smoothed, summarise
-from farpath.record import Record
+from farpath.record.record import Record
 from farpath.spec.schedule import Schedule
 
 if TYPE_CHECKING:

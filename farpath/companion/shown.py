@@ -19,10 +19,10 @@ from farpath.companion.analyse import measures_of
 from farpath.companion.measure import MEASURES_FILE, Done, Measure, read_measures
 from farpath.companion.report import verdicts_of
 from farpath.companion.table import sheets
-from farpath.identity import plan_identity
 from farpath.made import records_in, shipped_records
 from farpath.planning.experiment import QUICK, WHOLE, Experiment, WantedRun, load_experiment
-from farpath.record import RECORD_FILE, load_record
+from farpath.record.identity import plan_identity
+from farpath.record.record import RECORD_FILE, load_record
 from farpath.sheet import Sheet
 from farpath.shown import SHIPPED, plan_at
 

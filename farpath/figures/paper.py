@@ -18,7 +18,7 @@ from farpath.figures.style import COLOUR_BLIND, FULL_IN, QUIET, RULE, Style, pri
 from farpath.metrics import SMOOTHING_S
 from farpath.paper import runs_of
 from farpath.published import PUBLISHED_PATH
-from farpath.record import load_record
+from farpath.record.record import load_record
 from farpath.spec.schedule import seven_regions
 
 if TYPE_CHECKING:

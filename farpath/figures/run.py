@@ -17,10 +17,10 @@ from farpath.figures.save import save
 from farpath.figures.style import FULL_IN, NORMAL, QUIET, RULE, TALL_IN, Style, print_style
 from farpath.figures.thin import extremes
 from farpath.metrics import per_second, smoothed_flows
+from farpath.record.trace_table import windows_mb
 from farpath.spec.labels import flow_label, stacks_label
 from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL_CLOCK
-from farpath.trace_table import windows_mb
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from farpath.metrics import Array
-    from farpath.record import Samples
+    from farpath.record.record import Samples
 
 LOST_COLOUR = "#c00000"
 #: More points a curve's width on paper cannot show.

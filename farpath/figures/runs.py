@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from farpath.figures.run import draw
 from farpath.figures.save import FORMATS, save
 from farpath.figures.style import COLOUR_BLIND, FULL_IN, RULE, Style, print_style
-from farpath.record import load_record
+from farpath.record.record import load_record
 from farpath.record_set import Group, RecordSet
 from farpath.run_settings import group_settings
 

@@ -57,7 +57,7 @@ class Made:
 
 def make(job: Job, out: FilePath) -> Made:
     """Run one job, or find its record in ``out``."""
-    from farpath.record import load_record
+    from farpath.record.record import load_record
     from farpath.run import run
 
     begun = time.monotonic()

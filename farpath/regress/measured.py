@@ -14,7 +14,7 @@ from farpath.companion import flow
 from farpath.companion.recovery import recovered, windows_of
 from farpath.companion.sharing import halving_time_s, share_time_s
 from farpath.metrics import per_second, summarise
-from farpath.record import Record
+from farpath.record.record import Record
 
 if TYPE_CHECKING:
     import pandas as pd

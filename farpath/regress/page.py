@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from farpath.figures.style import NORMAL
 from farpath.figures.thin import extremes
 from farpath.metrics import per_second
-from farpath.record import load_record
+from farpath.record.record import load_record
 from farpath.regress import report
 from farpath.regress.compare import Compared
 from farpath.regress.suite import Trial
@@ -20,7 +20,7 @@ from farpath.spec.labels import flow_label
 from farpath.tables import Grid
 
 if TYPE_CHECKING:
-    from farpath.record import Record
+    from farpath.record.record import Record
 
 #: Of a curve a page holds so many points: its peaks and troughs.
 MOST_POINTS = 1500

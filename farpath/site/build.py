@@ -13,7 +13,7 @@ from farpath.base.locks import fresh_partial
 from farpath.base.project import SITE_MARK
 from farpath.figures.style import COLOUR_BLIND, NORMAL
 from farpath.page import render_page
-from farpath.record import load_record
+from farpath.record.record import load_record
 from farpath.record_set import RecordSet, load_set
 from farpath.render import asset_text, plotly_js
 from farpath.sheet import FORMS, SUFFIXES, Sheet, file_name

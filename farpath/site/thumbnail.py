@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from farpath.metrics import Array, per_second
-from farpath.record import Samples
+from farpath.record.record import Samples
 from farpath.spec.plan import Plan
 
 WIDTH, HEIGHT = 160, 46

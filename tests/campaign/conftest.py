@@ -17,7 +17,7 @@ import pytest
 
 from farpath.lab.images import find_images
 from farpath.planning.experiment import load_experiment
-from farpath.record import RECORD_FILE
+from farpath.record.record import RECORD_FILE
 from farpath.run import place_name
 from tests.processes import interruptible
 

@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 import yaml
 
 from farpath.base.project import EXPERIMENTS
-from farpath.record import load_record
+from farpath.record.record import load_record
 from tests.campaign.conftest import HANG_S, NAME, Campaign, Story
 
 

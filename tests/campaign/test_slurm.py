@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.record import load_record
+from farpath.record.record import load_record
 from tests.campaign import slurm as slurms
 from tests.campaign.conftest import HANG_S, Campaign, Story
 

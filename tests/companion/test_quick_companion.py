@@ -10,7 +10,7 @@ from farpath.companion.measure import one_of
 from farpath.companion.utilisation import UTILISATION
 from farpath.conduct import Job
 from farpath.planning.experiment import QUICK, load_experiment
-from farpath.record import RECORD_FILE
+from farpath.record.record import RECORD_FILE
 from tests.companion.conftest import QuickCompanion
 
 #: What theory asks of any length of run.

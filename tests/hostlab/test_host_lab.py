@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from farpath import selfwatch
 from farpath.base.project import PROJECT
 from farpath.metrics import Summary, summarise
 from farpath.qemu import Machine
-from farpath.record import Record, load_record
+from farpath.record.record import Record, load_record, machine_health
 from tests.hostlab.runs import PATH, REGION_S, fetched, host_run, load_modules
 from tests.hostlab.traces import left_since, traces
 
@@ -103,7 +102,7 @@ def test_base_rtt_is_that_of_the_virtual_lab(both: Both) -> None:
 def full_buffer_rtt_ms(record: Record) -> float:
     """The longest ping that a full buffer explains; few are longer, and the record says so."""
     rtts_ms = record.samples.ping["rtt_ms"].dropna()
-    explained_ms = selfwatch.full_rtt_ms(record.plan.path) + selfwatch.LAG_MS
+    explained_ms = machine_health.full_rtt_ms(record.plan.path) + machine_health.LAG_MS
     late = rtts_ms[rtts_ms > explained_ms]
     assert len(late) <= LATE_PINGS * len(rtts_ms), list(late)
     assert len(late) == 0 or any("a ping took" in said for said in record.data["warnings"])
@@ -114,7 +113,7 @@ def test_full_buffer_rtt_is_that_of_the_virtual_lab_and_of_the_path(both: Both) 
     host, virtual = full_buffer_rtt_ms(both.host), full_buffer_rtt_ms(both.virtual)
     line = said("full buffer RTT, ms", host, virtual, FULL_RTT_MS)
     assert abs(host - virtual) <= FULL_RTT_MS, line
-    assert host >= selfwatch.full_rtt_ms(both.host.plan.path) - FULL_RTT_MS, line
+    assert host >= machine_health.full_rtt_ms(both.host.plan.path) - FULL_RTT_MS, line
 
 
 def test_fairness_of_each_region_is_that_of_the_virtual_lab(both: Both) -> None:

@@ -13,7 +13,7 @@ from farpath.base.project import BUILD
 from farpath.lab.images import find_images
 from farpath.planning.era_catalog import era_by_text
 from farpath.planning.planner import make_plan
-from farpath.record import Record, load_record
+from farpath.record.record import Record, load_record
 from farpath.run import run
 from farpath.spec import schedule
 from farpath.spec.path import Path

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path as FilePath
 
 from farpath.planning.planner import make_plan
-from farpath.record import load_record
+from farpath.record.record import load_record
 from farpath.run import run
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions

@@ -10,7 +10,7 @@ import pytest
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.planning.droppers import parse_droppers
 from farpath.planning.path_options import resolve_path
-from farpath.record import Record
+from farpath.record.record import Record
 from farpath.spec.plan import Plan
 from tests.lab.conftest import RunPlan, single_flow
 from tests.support.plans import with_trace

@@ -12,7 +12,7 @@ from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.planning.path_files import path_by_name
 from farpath.planning.path_options import resolve_path
 from farpath.planning.planner import make_plan
-from farpath.record import Record
+from farpath.record.record import Record
 from farpath.spec.schedule import seven_regions
 from farpath.tools import tc
 from tests.paths import SHORT
@@ -38,7 +38,7 @@ def filled(run_plan: RunPlan, duration_s: float = 12.0) -> Record:
 @pytest.fixture(scope="module")
 def filled_record(tmp_path_factory: pytest.TempPathFactory) -> Record:
     """One such run for all tests of this module."""
-    from farpath.record import load_record
+    from farpath.record.record import load_record
     from farpath.run import run
 
     def make(plan):  # type: ignore[no-untyped-def]

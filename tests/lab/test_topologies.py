@@ -11,7 +11,7 @@ import pytest
 from farpath.base.errors import CheckFailedError
 from farpath.metrics import per_second
 from farpath.planning.request import Asked
-from farpath.record import Record
+from farpath.record.record import Record
 from farpath.spec.plan import Plan
 from farpath.tools import tc
 from tests.lab.conftest import RunPlan
@@ -222,7 +222,7 @@ def test_a_sender_at_another_rtt_than_asked_fails_the_run(
 @pytest.fixture(scope="module")
 def both_versions(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Record]:
     """The same run over IPv4 and IPv6."""
-    from farpath.record import load_record
+    from farpath.record.record import load_record
     from farpath.run import run
 
     return {

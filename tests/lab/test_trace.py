@@ -13,7 +13,7 @@ from farpath.planning.path_files import path_by_name
 from farpath.planning.path_options import resolve_path
 from farpath.planning.planner import make_plan
 from farpath.planning.request import Asked
-from farpath.record import Record, fingerprint
+from farpath.record.record import Record, fingerprint
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import joining, seven_regions
 from tests.lab.conftest import RunPlan, single_flow, together

@@ -13,7 +13,7 @@ from farpath.conduct import Job
 from farpath.host_runs import copy_experiment
 from farpath.metrics import Summary, summarise
 from farpath.planning.experiment import FILE, PAPER, QUICK, load_experiment
-from farpath.record import Record, load_record
+from farpath.record.record import Record, load_record
 
 #: How long the runs may take, as a limit for hangs.
 HANG_S = 3600

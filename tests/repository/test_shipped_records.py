@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path as FilePath
 
-from farpath.identity import plan_identity
+from farpath.record.identity import plan_identity
 from farpath.spec.plan import Plan
 
 PROJECT = FilePath(__file__).parents[2]

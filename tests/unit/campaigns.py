@@ -14,7 +14,7 @@ from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.planning.stack_catalog import catalogue
 from farpath.published import all_published
-from farpath.record import Record, Samples, typed_frame, write_record
+from farpath.record.record import Record, Samples, typed_frame, write_record
 from farpath.spec.path import Path
 from farpath.spec.schedule import seven_regions
 

@@ -9,9 +9,9 @@ from farpath.base.project import EXPERIMENTS
 from farpath.companion.analyse import ANALYSES
 from farpath.made import shipped_records
 from farpath.planning.experiment import FILE, OWN_PATHS, QUICK, WantedRun, load_experiment
-from farpath.record import Record, Samples, typed_frame, write_record
+from farpath.record.record import Record, Samples, typed_frame, write_record
+from farpath.record.trace_table import COLUMNS, Trace
 from farpath.spec.plan import Plan
-from farpath.trace_table import COLUMNS, Trace
 
 #: What the dropper of a run with chance losses saw and took.
 SEEN, LOST = 1_000_000, 1_000

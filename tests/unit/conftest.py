@@ -13,7 +13,7 @@ import pytest
 
 from farpath import cli
 from farpath.planning.planner import make_plan
-from farpath.record import Record, Samples, samples_from_raw, write_record
+from farpath.record.record import Record, Samples, samples_from_raw, write_record
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow, Schedule
 from tests.paths import LONG

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath.base.errors import BadInputError, CheckFailedError
-from farpath.checks import check_background
 from farpath.planning.request import Asked
+from farpath.record.checks import check_background
 from farpath.spec.background import Background, Turn, sent_bytes, turns
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan

@@ -9,7 +9,7 @@ import pytest
 from farpath.bench import figure, labruns, proc, render, scale
 from farpath.bench.figure import Cost, Figure, Goal
 from farpath.planning.request import Asked
-from farpath.record import Samples
+from farpath.record.record import Samples
 from farpath.spec.plan import Plan
 from farpath.tools.tc import QueueSample
 

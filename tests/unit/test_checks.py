@@ -10,7 +10,10 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import CheckFailedError, LabFailedError
-from farpath.checks import (
+from farpath.planning.path_files import path_by_name
+from farpath.planning.planner import make_plan
+from farpath.planning.request import Asked
+from farpath.record.checks import (
     RTT_TOLERANCE_MS,
     blamed_on_machine,
     check_base_rtt,
@@ -18,10 +21,7 @@ from farpath.checks import (
     check_segments,
     check_windows,
 )
-from farpath.planning.path_files import path_by_name
-from farpath.planning.planner import make_plan
-from farpath.planning.request import Asked
-from farpath.record import Samples
+from farpath.record.record import Samples
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 

@@ -16,7 +16,7 @@ from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.lab import images, preflight
 from farpath.lab.clean import GUEST, SHARE
 from farpath.lab.host_kernel import LAB_MODULES
-from farpath.record import Record
+from farpath.record.record import Record
 from farpath.spec.protocol import CODE_DIR
 from tests.unit.conftest import Farpath
 

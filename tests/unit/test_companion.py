@@ -23,7 +23,7 @@ from farpath.figures.companion import figures
 from farpath.made import State
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.published import published_measures
-from farpath.record import Record
+from farpath.record.record import Record
 from farpath.spec.schedule import Schedule, joining
 from tests.paths import MEDIUM
 from tests.unit.companion_runs import LOST_S, write_run

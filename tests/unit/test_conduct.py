@@ -15,7 +15,7 @@ from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.commands import campaign
 from farpath.made import ASIDE, GATHERED, State, gather, put_aside, records_in
 from farpath.planning.experiment import load_experiment
-from farpath.record import RECORD_FILE
+from farpath.record.record import RECORD_FILE
 
 
 @pytest.fixture

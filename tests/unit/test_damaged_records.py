@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from farpath.base.project import EXPERIMENTS
-from farpath.record import RECORD_FILE
+from farpath.record.record import RECORD_FILE
 
 from .conftest import Farpath
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath.base.errors import BadInputError, CheckFailedError
-from farpath.checks import check_droppers
 from farpath.planning.droppers import parse_droppers
 from farpath.planning.request import Asked
+from farpath.record.checks import check_droppers
 from farpath.spec.dropper import Dropper
 from farpath.spec.dropping import horizon_packets
 from farpath.spec.plan import Plan

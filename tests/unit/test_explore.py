@@ -11,7 +11,7 @@ from farpath import attempt, explore
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.explore import PLOTLY, Choice, Explorer
 from farpath.planning.path_files import path_by_name
-from farpath.record import RECORD_FILE
+from farpath.record.record import RECORD_FILE
 from farpath.render import PLOTLY_CONFIG
 from farpath.run import Outcome
 from farpath.spec.plan import Plan

@@ -13,7 +13,7 @@ from farpath.figures.run import draw
 from farpath.figures.save import save
 from farpath.figures.style import COLOUR_BLIND, NORMAL, Style
 from farpath.planning.request import Asked
-from farpath.record import Samples
+from farpath.record.record import Samples
 from tests.unit.campaigns import write_named
 
 

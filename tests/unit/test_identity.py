@@ -9,15 +9,14 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath import identity
-from farpath.identity import source_of
 from farpath.lab import sources
 from farpath.lab.host import HostImages
 from farpath.lab.images import Images
 from farpath.lab.sources import options, source_identity, wanted_on_host
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.record import Record
+from farpath.record.identity import source_of
+from farpath.record.record import Record, identity
 from farpath.spec.background import Background
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions

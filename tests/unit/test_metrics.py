@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath import metrics
-from farpath.record import Samples
+from farpath.record.record import Samples
 from farpath.spec.plan import Plan
 
 RATES = st.lists(st.floats(1, 1e10), min_size=1, max_size=8)

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath.base.errors import BadInputError
-from farpath.identity import _asked
 from farpath.planning.memory import GUEST_BASE_BYTES, GUEST_BYTES_PER_WINDOW_BYTE
 from farpath.planning.network import resolve_network, ways
 from farpath.planning.path_files import path_by_name
@@ -19,6 +18,7 @@ from farpath.planning.request import Asked
 from farpath.planning.rules import check_plan
 from farpath.planning.senders import parse_senders
 from farpath.published import published_beside
+from farpath.record.identity import _asked
 from farpath.spec.hosts import Sender
 from farpath.spec.plan import Plan
 from farpath.spec.settings import Settings

@@ -11,7 +11,7 @@ import pytest
 from farpath.flow_summary import flow_summaries
 from farpath.overview import metrics_of, overview
 from farpath.planning.request import Asked
-from farpath.record import Record, Samples, typed_frame
+from farpath.record.record import Record, Samples, typed_frame
 from farpath.spec.plan import Plan
 from farpath.tables import Grid
 from tests.unit.campaigns import write_seven_regions

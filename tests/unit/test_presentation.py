@@ -15,7 +15,7 @@ from farpath.figures import run as figures
 from farpath.metrics import Summary, summarise
 from farpath.planning.request import Asked
 from farpath.published import Published, published
-from farpath.record import Record, Samples, typed_frame
+from farpath.record.record import Record, Samples, typed_frame
 from farpath.render import PLOTLY_CONFIG
 from farpath.spec.background import Background
 from farpath.spec.plan import Plan

@@ -13,7 +13,7 @@ import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.page import render_page
-from farpath.record import (
+from farpath.record.record import (
     COLUMNS,
     FORMAT_VERSION,
     Record,

@@ -7,8 +7,8 @@ import shlex
 
 import pytest
 
-from farpath.identity import plan_identity
 from farpath.planning.request import Asked
+from farpath.record.identity import plan_identity
 from farpath.repeat import command_of
 from farpath.spec.host_image import HostImage
 

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.project import PROJECT
-from farpath.identity import DECIDING_CODE, code_identity
+from farpath.record.identity import DECIDING_CODE, code_identity
 
 
 @pytest.fixture

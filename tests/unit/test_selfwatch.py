@@ -8,10 +8,9 @@ import math
 
 import pytest
 
-from farpath import selfwatch
 from farpath.base.errors import LabFailedError
 from farpath.planning.path_options import resolve_path
-from farpath.selfwatch import (
+from farpath.record.machine_health import (
     MachineSample,
     MachineSummary,
     full_rtt_ms,
@@ -20,6 +19,7 @@ from farpath.selfwatch import (
     rate_part,
     summarise_machine,
 )
+from farpath.record.record import machine_health
 from farpath.spec.protocol import SIDE_RTT_MS
 from farpath.tools.ping import Pings, Reply
 from farpath.tools.proc import machine_counters
@@ -84,7 +84,7 @@ def test_a_ping_through_two_full_buffers_is_late_for_neither_of_two_bottlenecks(
         idle_after=pings(40.1),
         buffers=2,
     )
-    assert judge(found, PATH, 2) == selfwatch.Judgement()
+    assert judge(found, PATH, 2) == machine_health.Judgement()
     assert judge(dataclasses.replace(found, late_pings_part=1.0), PATH, 2).failed
 
 
@@ -157,7 +157,7 @@ def test_a_full_buffer_delays_a_ping_by_what_it_holds_at_the_rate() -> None:
 
 
 def test_a_calm_machine_leaves_no_doubt() -> None:
-    assert judge(summary(), PATH) == selfwatch.Judgement()
+    assert judge(summary(), PATH) == machine_health.Judgement()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
-from farpath.record import Record, load_record
+from farpath.record.record import Record, load_record
 from farpath.shipping import slim_copy
 
 

@@ -11,7 +11,7 @@ import pytest
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
 from farpath.planning.experiment import FILE, OWN_PATHS, PAPER
-from farpath.record import RECORD_FILE
+from farpath.record.record import RECORD_FILE
 from farpath.shown import Shown, records_of, records_to_show
 from tests.unit.campaigns import write_seven_regions
 

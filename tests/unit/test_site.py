@@ -14,7 +14,7 @@ import pytest
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.campaign import campaign_of
 from farpath.page import render_page
-from farpath.record import RECORD_FILE
+from farpath.record.record import RECORD_FILE
 from farpath.site import build, pages, runs, study
 from farpath.site.build import build_site
 from farpath.site.matrix import makes, matrix

@@ -12,15 +12,14 @@ from pathlib import Path as FilePath
 import numpy as np
 import pytest
 
-from farpath import trace_table
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
-from farpath.checks import check_trace
 from farpath.figures.run import draw
 from farpath.figures.thin import extremes
 from farpath.guest.tracer import CARRIES_DATA_BYTES, Tracer
 from farpath.page import curves
 from farpath.planning.planner import make_plan
-from farpath.record import Record, Samples, load_record, write_record
+from farpath.record.checks import check_trace
+from farpath.record.record import Record, Samples, load_record, trace_table, write_record
 from farpath.spec import trace
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import joining, together

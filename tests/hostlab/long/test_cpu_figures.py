@@ -8,7 +8,7 @@ from farpath import host_runs
 from farpath.conduct import Job
 from farpath.metrics import Summary, summarise
 from farpath.qemu import Machine
-from farpath.record import Record, load_record
+from farpath.record.record import Record, load_record
 
 STACK = "htcp_2004"
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from farpath.planning.era_catalog import era_by_text
 from farpath.planning.planner import make_plan
-from farpath.record import Record
+from farpath.record.record import Record
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow, Schedule

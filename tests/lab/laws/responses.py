@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from farpath.record import Record
+from farpath.record.record import Record
 from farpath.spec.path import Path
 from farpath.theory.response import WARM_UP_LOSSES, Rule, mean_window, standard_error
 from tests.paths import SHORT

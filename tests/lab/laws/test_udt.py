@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from farpath.lab.images import find_images
-from farpath.record import Record
+from farpath.record.record import Record
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from tests.paths import LONG

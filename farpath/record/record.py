@@ -18,9 +18,10 @@ from itertools import zip_longest
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from farpath import frames, trace_table
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
+from farpath.record.record import frames, trace_table
+from farpath.record.trace_table import Trace
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import RAW_DIR
 from farpath.spec.schedule import Flow
@@ -28,7 +29,6 @@ from farpath.spec.stack import IPERF3
 from farpath.spec.trace import SUFFIX
 from farpath.tools import iperf3, ping, tc
 from farpath.tools.iperf3_like import SHORTEST_S
-from farpath.trace_table import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -239,7 +239,7 @@ class Record:
     def trace(self) -> pd.DataFrame | None:
         """The trace, if the run has one; read from disk at first use and checked.
 
-        Columns are :data:`farpath.trace_table.COLUMNS`. Raises :class:`CheckFailedError` if
+        Columns are :data:`farpath.record.trace_table.COLUMNS`. Raises :class:`CheckFailedError` if
         it is not what was stored.
         """
         stored = self.data.get("trace")
@@ -309,8 +309,8 @@ def write_record(
 
 
 def _read_data(directory: FilePath) -> dict[str, Any]:
-    """``record.json`` of a record, judged as :mod:`farpath.record_schema` says."""
-    from farpath.record_schema import check_description
+    """``record.json`` of a record, judged as :mod:`farpath.record.schema` says."""
+    from farpath.record.schema import check_description
 
     file = directory / RECORD_FILE
     remedy = "the record was changed; repeat the run"

@@ -24,7 +24,7 @@ from farpath.base.project import PROJECT
 from farpath.spec.plan import Plan
 
 if TYPE_CHECKING:
-    from farpath.record import Record
+    from farpath.record.record import Record
 
 #: Fields of a plan that say something to people and nothing to the lab.
 WORDS = frozenset({"title", "sources"})
@@ -33,7 +33,7 @@ DECIDING_CODE = (
     "farpath/spec/background.py",
     "farpath/spec/dropper.py",
     "farpath/spec/era.py",
-    "farpath/frames.py",
+    "farpath/record/frames.py",
     "farpath/guest",
     "farpath/flows",
     "farpath/spec/host_image.py",
@@ -41,14 +41,14 @@ DECIDING_CODE = (
     "farpath/spec/layout.py",
     "farpath/spec/path.py",
     "farpath/spec/plan.py",
-    "farpath/record.py",
+    "farpath/record/record.py",
     "farpath/spec/schedule.py",
-    "farpath/selfwatch.py",
+    "farpath/record/machine_health.py",
     "farpath/spec",
     "farpath/spec/stack.py",
     "farpath/tools",
     "farpath/spec/trace.py",
-    "farpath/trace_table.py",
+    "farpath/record/trace_table.py",
     "farpath/spec/window.py",
     "topologies",
 )

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.base.errors import LabFailedError
-from farpath.frames import add_to_hash, typed_frame
+from farpath.record.frames import add_to_hash, typed_frame
 from farpath.spec import trace
 from farpath.tools import tcp_info
 
@@ -99,7 +99,7 @@ class Trace:
 
 
 def fingerprint(frame: pd.DataFrame) -> str:
-    """SHA-256 over a trace, as :func:`farpath.record.fingerprint` has it over other tables."""
+    """SHA-256 over a trace, as :func:`farpath.record.record.fingerprint` has it over other tables."""
     digest = hashlib.sha256()
     add_to_hash(digest, NAME, COLUMNS, frame)
     return digest.hexdigest()

@@ -36,7 +36,7 @@ def typed_frame(
 
 
 def add_to_hash(digest: Digest, name: str, columns: Mapping[str, str], frame: pd.DataFrame) -> None:
-    """Hash a table, as :func:`farpath.record.fingerprint` says."""
+    """Hash a table, as :func:`farpath.record.record.fingerprint` says."""
     import numpy as np
 
     digest.update(f"{name} {len(frame)}\n".encode())

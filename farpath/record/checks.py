@@ -9,8 +9,9 @@ from statistics import median
 from typing import Any
 
 from farpath.base.errors import CheckFailedError, LabFailedError
-from farpath.record import Samples
-from farpath.selfwatch import judge, parse_samples, summarise_machine
+from farpath.record.machine_health import judge, parse_samples, summarise_machine
+from farpath.record.record import Samples
+from farpath.record.trace_table import Trace
 from farpath.spec.background import sent_bytes, turns
 from farpath.spec.dropping import horizon_packets
 from farpath.spec.hosts import PINGER, RECEIVER
@@ -23,7 +24,6 @@ from farpath.spec.trace import flows as traced_flows
 from farpath.spec.trace import ticks, untraced
 from farpath.spec.window import segment_bytes, window_of
 from farpath.tools import iperf3, ping, socat, tc
-from farpath.trace_table import Trace
 
 #: How far the idle path's median RTT may lie from the path's, by clock, in ms.
 #: Virtual: guest timers count 256 ns, one each way and one to read the clock, and
@@ -271,7 +271,7 @@ def check_machine(raw_dir: FilePath, plan: Plan) -> tuple[dict[str, Any], list[s
 
     Nothing on the virtual lab, which a slow machine does not change. Raises
     CheckFailedError if the machine was too slow for the path, with what showed it; the
-    thresholds are those of :mod:`farpath.selfwatch`.
+    thresholds are those of :mod:`farpath.record.machine_health`.
     """
     if plan.settings.lab != HOST:
         return {}, []

@@ -1,0 +1,1 @@
+"""What a run left: samples, checks of them, and their form on disk."""
