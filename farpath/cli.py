@@ -24,15 +24,15 @@ import typer
 from farpath.base.errors import BadInputError, FarpathError, shortened
 from farpath.base.files import explained_use, require_unicode
 from farpath.commands import campaign, draw, fit, packetdrill, paper, regress, site
-from farpath.lab.clean import sweep_shares
+from farpath.lab.cleanup import sweep_shares
 from farpath.planning.request import DEFAULT_REGION, DEFAULT_STACK
 from farpath.spec.schedule import SEVEN_REGIONS
 from farpath.spec.settings import HOST
 
 if TYPE_CHECKING:
     from farpath.lab.preflight import Check
+    from farpath.lab.run import Outcome
     from farpath.record.record import Record
-    from farpath.run import Outcome
     from farpath.spec.host_image import HostImage
     from farpath.spec.plan import Plan
 
@@ -130,12 +130,12 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Run a test, of seven regions if not said otherwise, and show what its flows got."""
-    from farpath.lab.user_parts import BuiltParts
+    from farpath.lab.artifacts.user_parts import BuiltParts
+    from farpath.lab.progress import RunProgress
+    from farpath.lab.run import run as run_plan
     from farpath.page import save_pictures
     from farpath.planning.plan_warnings import plan_warnings
     from farpath.planning.request import Asked
-    from farpath.progress import RunProgress
-    from farpath.run import run as run_plan
     from farpath.spec.labels import stacks_label
 
     asked = Asked(
@@ -257,8 +257,8 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show a record again, without a lab."""
+    from farpath.lab.run import Outcome
     from farpath.record.record import load_record
-    from farpath.run import Outcome
 
     record = load_record(directory)
     if as_json:
@@ -325,7 +325,7 @@ def preflight(
 
 def _virtual_checks(stack: str) -> list[Check]:
     from farpath.lab import preflight as preflight_of_lab
-    from farpath.lab.own import is_own
+    from farpath.lab.artifacts.user_stacks import is_own
     from farpath.planning.stack_catalog import resolve_stack
     from farpath.planning.stack_texts import parse_stacks
 
@@ -339,7 +339,7 @@ def _virtual_checks(stack: str) -> list[Check]:
 def _host_checks(stack: str) -> list[Check]:
     from farpath.lab import host
     from farpath.lab import preflight as preflight_of_lab
-    from farpath.lab.user_parts import BuiltParts
+    from farpath.lab.artifacts.user_parts import BuiltParts
     from farpath.planning.stack_catalog import resolve_stack
     from farpath.planning.stack_texts import parse_stacks
 
@@ -353,7 +353,7 @@ def clean(
     out: Annotated[FilePath, typer.Option(help="Where records go.")] = FilePath(DEFAULT_OUT),
 ) -> None:
     """Remove what killed runs left, and give back the kernel's settings they changed."""
-    from farpath.lab.clean import clean as clean_all
+    from farpath.lab.cleanup import clean as clean_all
 
     done = clean_all(out)
     for sentence in done:

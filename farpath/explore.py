@@ -11,10 +11,11 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.attempt import Attempt, Stage
 from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.figures.run import title
 from farpath.lab import preflight
+from farpath.lab.background_run import Attempt, Stage
+from farpath.lab.run import Outcome
 from farpath.made import records_in
 from farpath.overview import overview
 from farpath.page import curves, save_pictures
@@ -24,7 +25,6 @@ from farpath.planning.request import SEED_RANGE, Asked
 from farpath.planning.stack_catalog import catalogue
 from farpath.record.record import RECORD_FILE, Record, load_record
 from farpath.render import PLOTLY_CONFIG
-from farpath.run import Outcome
 from farpath.shown import places_to_show, plan_at
 from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL

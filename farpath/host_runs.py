@@ -18,11 +18,11 @@ from farpath.base.errors import FarpathError, LabFailedError, MachineLacksError
 from farpath.base.files import explained
 from farpath.base.locks import alone, fresh_partial, sweep_locks, sweep_partials
 from farpath.conduct import LOCK, Job, check_space, hours, say
+from farpath.lab.qemu import CODE, OUT, Machine, Speed, parts
+from farpath.lab.run import Finish, run
 from farpath.made import State, put_aside
 from farpath.planning.experiment import FILE, OWN_PATHS
-from farpath.qemu import CODE, OUT, Machine, Speed, parts
 from farpath.record.record import load_record
-from farpath.run import Finish, run
 
 #: Makes a run's record in a directory of records; its place there.
 Maker = Callable[[State], FilePath]
@@ -40,7 +40,7 @@ TAIL_LINES = 4
 def conduct_on_host(job: Job, in_qemu: bool, finish: Finish) -> tuple[State, ...]:
     """Make the runs of a set that have no record in its place for records.
 
-    ``finish``: as :func:`farpath.run.run` takes it, for runs on this machine. Records that the
+    ``finish``: as :func:`farpath.lab.run.run` takes it, for runs on this machine. Records that the
     project ships are of another machine, and do not count here. Raises
     LabFailedError at the end if runs failed, and what the machine lacks before the first.
     """
@@ -94,7 +94,7 @@ def _make_all(todo: Sequence[State], make: Maker) -> None:
 def _own_maker(job: Job, todo: Sequence[State], finish: Finish) -> Iterator[Maker]:
     """Runs on this machine's own kernel, which is looked at first for all of them."""
     from farpath.lab import host, preflight
-    from farpath.progress import RunProgress
+    from farpath.lab.progress import RunProgress
 
     preflight.require(host.checks_of_stacks([state.run.plan.stacks[0] for state in todo]))
 

@@ -17,12 +17,12 @@ from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import explained
 from farpath.base.project import EXPERIMENTS
 from farpath.companion.measure import Done
-from farpath.lab.images import Images, find_images
-from farpath.lab.sources import source_identity, wanted_on_host
+from farpath.lab.artifacts.images import Images, find_images
+from farpath.lab.artifacts.sources import source_identity, wanted_on_host
+from farpath.lab.run import place_name
 from farpath.planning.experiment import CPU, WHOLE, WantedRun
 from farpath.record.identity import is_of_other_code, source_of
 from farpath.record.record import RECORD_FILE, load_record
-from farpath.run import place_name
 from farpath.spec.settings import HOST
 
 #: Where damaged records are put, beside the others.

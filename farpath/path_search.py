@@ -20,6 +20,7 @@ from farpath.base.documents import read_json, read_toml
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.files import write_text
 from farpath.campaign import Run, run_of
+from farpath.lab.run import run as run_plan
 from farpath.metrics import Summary
 from farpath.path_model import PathModel, cost_of_means, cost_of_tables
 from farpath.planning.era_catalog import era_by_text
@@ -27,7 +28,6 @@ from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.published import published
 from farpath.record.record import load_record
-from farpath.run import run as run_plan
 from farpath.spec.schedule import seven_regions
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.bench.figure import Figure, Goal
-from farpath.lab import virtual
-from farpath.lab.images import Images, find_images
+from farpath.lab import uml
+from farpath.lab.artifacts.images import Images, find_images
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.record.record import record
@@ -53,7 +53,7 @@ def _one(plan: Plan, images: Images, log: FilePath, cancelled: threading.Event) 
         if cancelled.is_set():
             raise _CancelledError
 
-    with virtual.play(plan, images, log, watch) as raw:
+    with uml.play(plan, images, log, watch) as raw:
         return record.fingerprint(record.samples_from_raw(raw.raw, plan))
 
 

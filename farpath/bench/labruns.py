@@ -18,13 +18,13 @@ from farpath.bench.figure import (
     packets_per_cpu_s,
     rate_error_percent,
 )
-from farpath.lab import virtual
-from farpath.lab.images import find_images
+from farpath.lab import uml
+from farpath.lab.artifacts.images import find_images
+from farpath.lab.progress import RunProgress
+from farpath.lab.run import run as run_plan
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.progress import RunProgress
 from farpath.record.record import record
-from farpath.run import run as run_plan
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import RAW_DIR
@@ -108,7 +108,7 @@ def one_flow(duration_s: float, folder: FilePath) -> Measured:
     images, log = find_images(), folder / "console.log"
     with RunProgress(f"one flow, {duration_s:g} s", duration_s) as progress:
         moments = Moments(progress)
-        with virtual.play(plan, images, log, moments.watch) as raw:
+        with uml.play(plan, images, log, moments.watch) as raw:
             samples = record.samples_from_raw(raw.raw, plan)
             return Measured(
                 cost=Cost(delivered_bytes(samples.flows, plan), raw.cpu_s),

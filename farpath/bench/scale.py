@@ -11,8 +11,8 @@ from typing import Any
 from farpath.base.errors import FarpathError
 from farpath.bench.figure import ratio
 from farpath.bench.labruns import Measured, recorded
-from farpath.lab import virtual
-from farpath.lab.images import find_images
+from farpath.lab import uml
+from farpath.lab.artifacts.images import find_images
 from farpath.planning.request import Asked
 from farpath.spec.plan import Plan
 from farpath.spec.window import segment_bytes
@@ -120,7 +120,7 @@ def refusal(asked: Asked) -> str | None:
         log = FilePath(name) / "console.log"
         try:
             plan = asked.plan()
-            with virtual.play(plan, find_images(), log, stop):
+            with uml.play(plan, find_images(), log, stop):
                 return None
         except _BootedError:
             return None

@@ -190,9 +190,9 @@ def _make_one(job: Job, index: int) -> None:
     """One run, as a job of Snakemake or of Kubernetes makes it."""
     from farpath.base.files import explained
     from farpath.conduct import check_space
+    from farpath.lab.progress import RunProgress
+    from farpath.lab.run import run
     from farpath.page import save_pictures
-    from farpath.progress import RunProgress
-    from farpath.run import run
 
     runs = job.runs
     if not 0 <= index < len(runs):

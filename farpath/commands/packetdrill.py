@@ -43,9 +43,9 @@ def packetdrill(
     The tool is yours to build (Debian has no package of it). Exit status 1 if one fails.
     """
     from farpath.base.files import explained
-    from farpath.lab.images import find_images
+    from farpath.lab.artifacts.images import find_images
+    from farpath.lab.artifacts.kernels import images_of, release_of
     from farpath.lab.packetdrill import find_scripts, find_tool, run_scripts
-    from farpath.regress.kernels import images_of, release_of
 
     scripts = find_scripts(folder, tuple(one for one in (only or "").split(",") if one))
     program = find_tool(tool)

@@ -100,9 +100,9 @@ def regress(
 
 
 def _side(kernel: str | None) -> Side:
-    from farpath.lab.images import find_images
+    from farpath.lab.artifacts.images import find_images
+    from farpath.lab.artifacts.kernels import images_of, release_of
     from farpath.regress.conduct import Side
-    from farpath.regress.kernels import images_of, release_of
 
     images = find_images() if kernel is None else images_of(kernel, _tell)
     name = f"Linux {release_of(images).removesuffix('-farpath')}"
@@ -114,7 +114,7 @@ def _tell(line: str) -> None:
 
 
 def _level() -> int:
-    from farpath.regress.kernels import processor_level
+    from farpath.lab.artifacts.kernels import processor_level
 
     return processor_level(FilePath("/proc/cpuinfo").read_text(encoding="utf-8"))
 
@@ -146,8 +146,8 @@ def _held(
 
 
 def _nearest(side: Side) -> Baseline:
+    from farpath.lab.artifacts.kernels import release_of
     from farpath.regress.baseline import nearest, read_baseline
-    from farpath.regress.kernels import release_of
 
     release = release_of(side.images)
     found = nearest(release, _level())
@@ -163,9 +163,9 @@ def _update(
     wanted: Sequence[Trial], side: Side, file: FilePath | None, out: FilePath, at_once: int,
     seeds: int,
 ) -> None:  # fmt: skip
+    from farpath.lab.artifacts.kernels import made_of, release_of
     from farpath.regress.baseline import changes, file_for, merged, read_baseline, write_baseline
     from farpath.regress.compare import baseline_of
-    from farpath.regress.kernels import made_of, release_of
 
     if seeds < 2:
         raise BadInputError(f"SEEDS is {seeds}: bounds need 2 or more")

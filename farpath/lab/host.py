@@ -14,7 +14,7 @@ from typing import Any
 from farpath.base.errors import MachineLacksError
 from farpath.base.project import BUILD
 from farpath.lab import host_kernel, preflight, process
-from farpath.lab.images import Images, manifest
+from farpath.lab.artifacts.images import Images, manifest
 from farpath.lab.process import RawRun, Watch
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import CODE_DIR, MODULES_DIR
@@ -187,7 +187,7 @@ def play(plan: Plan, images: Images, log: FilePath, watch: Watch) -> Iterator[Ra
     """Run a plan on this machine's kernel; what it brings back lives as long as the context.
 
     What is changed of the kernel as a whole is kept beside ``log`` and given back.
-    Raises what :func:`farpath.lab.virtual.play` raises; MachineLacksError names
+    Raises what :func:`farpath.lab.uml.play` raises; MachineLacksError names
     everything that the machine lacks at once.
     """
     with host_kernel.only_host_lab():

@@ -18,8 +18,9 @@ from typing import Any
 
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.project import PROJECT
-from farpath.lab import elf, machine, process, virtual
-from farpath.lab.images import Images
+from farpath.lab import machine, process, uml
+from farpath.lab.artifacts import elf
+from farpath.lab.artifacts.images import Images
 from farpath.lab.watchdog import VirtualClock
 from farpath.spec.protocol import ORDERS, PACKETDRILL_DIR, RUNNER, TIMES
 
@@ -108,10 +109,10 @@ def run_scripts(
             watch(found[-1])
 
     machine.check_machine()
-    environment = virtual.guest_environment(images, 1, GUEST_BYTES)
+    environment = uml.guest_environment(images, 1, GUEST_BYTES)
     with machine.reserved_core() as core, process.shared_directory(images, None) as share:
         _fill(share / PACKETDRILL_DIR, tool, folder, list(scripts))
-        command = virtual.guest_command(images, core, GUEST_BYTES, ipv6=True)
+        command = uml.guest_command(images, core, GUEST_BYTES, ipv6=True)
         clock = VirtualClock(images.linux_elf)
         process.run_guest(command, environment, share, log, take, clock=clock)
     return tuple(found)

@@ -13,13 +13,13 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import MachineLacksError
 from farpath.lab import machine
+from farpath.lab.artifacts.images import OPTIONS, find_images
 from farpath.lab.host_kernel import (
     BACKGROUND_MODULES,
     DROPPER_MODULES,
     LAB_MODULES,
     TRACE_MODULES,
 )
-from farpath.lab.images import OPTIONS, find_images
 from farpath.spec.settings import HOST, Settings
 from farpath.spec.stack import Stack
 

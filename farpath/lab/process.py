@@ -19,8 +19,8 @@ from farpath.base.files import open_regular
 from farpath.base.locks import held
 from farpath.base.project import PROJECT
 from farpath.lab import machine
+from farpath.lab.artifacts.images import Images
 from farpath.lab.console import Console, verdict
-from farpath.lab.images import Images
 from farpath.lab.watchdog import LOOK_S, Hang, Patience, VirtualClock, Watchdog
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import (

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from farpath.lab import elf
+from farpath.lab.artifacts import elf
 
 #: User Mode Linux's virtual clock, in ns (arch/um/kernel/time.c).
 CLOCK_SYMBOL = b"time_travel_time"

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
 from farpath.base.errors import FarpathError, LabFailedError
-from farpath.lab.images import Images
+from farpath.lab.artifacts.images import Images
 from farpath.regress.measured import measured
 from farpath.regress.suite import Trial
 
@@ -57,8 +57,8 @@ class Made:
 
 def make(job: Job, out: FilePath) -> Made:
     """Run one job, or find its record in ``out``."""
+    from farpath.lab.run import run
     from farpath.record.record import load_record
-    from farpath.run import run
 
     begun = time.monotonic()
     try:

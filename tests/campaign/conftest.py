@@ -15,10 +15,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.lab.images import find_images
+from farpath.lab.artifacts.images import find_images
+from farpath.lab.run import place_name
 from farpath.planning.experiment import load_experiment
 from farpath.record.record import RECORD_FILE
-from farpath.run import place_name
 from tests.processes import interruptible
 
 NAME = "small"

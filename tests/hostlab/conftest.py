@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from farpath import qemu
-from farpath.qemu import Machine, Speed
+from farpath.lab import qemu
+from farpath.lab.qemu import Machine, Speed
 
 #: 500 million instructions a second. The lab's traffic at 10 Mbit/s keeps the machine busy
 #: for a thirtieth of the time.

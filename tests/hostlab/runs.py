@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from farpath.qemu import OUT, Job, Machine
+from farpath.lab.qemu import OUT, Job, Machine
 from farpath.record.record import Record, load_record
 
 #: 10 Mbit/s, 40 ms.

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from farpath.base.project import PROJECT
+from farpath.lab.qemu import Machine
 from farpath.metrics import Summary, summarise
-from farpath.qemu import Machine
 from farpath.record.record import Record, load_record, machine_health
 from tests.hostlab.runs import PATH, REGION_S, fetched, host_run, load_modules
 from tests.hostlab.traces import left_since, traces

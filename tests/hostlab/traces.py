@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 
-from farpath.qemu import OUT, Machine
+from farpath.lab.qemu import OUT, Machine
 
 #: The kernel takes a dead namespace apart in the background.
 SETTLE_S = 60.0

@@ -8,13 +8,13 @@ from pathlib import Path as FilePath
 
 import pytest
 
-import farpath.run as running
+import farpath.lab.run as running
 from farpath.base.project import BUILD
-from farpath.lab.images import find_images
+from farpath.lab.artifacts.images import find_images
+from farpath.lab.run import run
 from farpath.planning.era_catalog import era_by_text
 from farpath.planning.planner import make_plan
 from farpath.record.record import Record, load_record
-from farpath.run import run
 from farpath.spec import schedule
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan

@@ -8,9 +8,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path as FilePath
 
+from farpath.lab.run import run
 from farpath.planning.planner import make_plan
 from farpath.record.record import load_record
-from farpath.run import run
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 from tests.paths import SHORT

@@ -18,8 +18,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.lab import virtual
-from farpath.lab.images import find_images
+from farpath.lab import uml
+from farpath.lab.artifacts.images import find_images
 from farpath.lab.watchdog import Patience
 from tests.paths import SHORT as SHORT_PATH
 from tests.processes import await_true, interruptible
@@ -138,7 +138,7 @@ def test_a_flow_that_ends_slowly_is_not_taken_for_hanging(tmp_path: FilePath) ->
     path = dataclasses.replace(SHORT_PATH, rate_bps=2_000_000, buffer_bytes=62_500)
     plan = single_flow("reno", 2.0, path)
     events: list[str] = []
-    with virtual.play(
+    with uml.play(
         plan,
         find_images(),
         tmp_path / "console.log",
@@ -293,7 +293,7 @@ def test_a_second_run_is_shown_from_its_record_and_force_runs_it_again(
 
 def test_an_image_that_is_not_built_is_named_with_the_remedy(tmp_path: FilePath) -> None:
     from farpath.base.errors import MachineLacksError
-    from farpath.lab.images import find_images
+    from farpath.lab.artifacts.images import find_images
 
     with pytest.raises(MachineLacksError, match="make setup"):
         find_images(tmp_path)

@@ -14,12 +14,12 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath import run as running
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.base.project import BUILD
-from farpath.lab.host_images import host_images
-from farpath.lab.images import find_images
-from farpath.lab.own import own_stack
+from farpath.lab import run as running
+from farpath.lab.artifacts.host_images import host_images
+from farpath.lab.artifacts.images import find_images
+from farpath.lab.artifacts.user_stacks import own_stack
 from farpath.spec.plan import Plan
 from tests.paths import SHORT
 

@@ -9,8 +9,8 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.project import PROJECT
-from farpath.lab import process, virtual
-from farpath.lab.images import Images, find_images
+from farpath.lab import process, uml
+from farpath.lab.artifacts.images import Images, find_images
 from farpath.planning.stack_catalog import OURS, catalogue
 from farpath.spec.plan import Plan
 
@@ -61,7 +61,7 @@ def test_every_module_unloads_and_loads_again_without_a_word_of_the_kernel(
         (share / "code" / "farpath" / "guest" / "__main__.py").write_text(RELOADING)
 
     monkeypatch.setattr(process, "_fill", fill_and_replace)
-    with virtual.play(together(NAMES, 2.0), images, tmp_path / "log", lambda _event: None) as raw:
+    with uml.play(together(NAMES, 2.0), images, tmp_path / "log", lambda _event: None) as raw:
         complaints = [
             line
             for line in raw.readback["messages"].splitlines()

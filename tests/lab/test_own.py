@@ -16,9 +16,9 @@ import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.base.project import PROJECT
-from farpath.lab import virtual
-from farpath.lab.images import find_images
-from farpath.lab.own import own_stack
+from farpath.lab import uml
+from farpath.lab.artifacts.images import find_images
+from farpath.lab.artifacts.user_stacks import own_stack
 from farpath.lab.watchdog import Patience
 from farpath.planning.planner import make_plan
 from farpath.spec.plan import Plan
@@ -237,7 +237,7 @@ def test_a_module_that_stops_the_kernel_ends_the_run_soon(
     log, patience = tmp_path / "console.log", Patience(cpu_s=2.0, busy_virtual_s=0.05)
     with (
         pytest.raises(LabFailedError, match=r"the lab hangs: .* without progress"),
-        virtual.play(plan, find_images(build), log, lambda _event: None, patience),
+        uml.play(plan, find_images(build), log, lambda _event: None, patience),
     ):
         pytest.fail("it came to its end")
 

@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.lab.images import find_images
+from farpath.lab.artifacts.images import find_images
 from farpath.lab.packetdrill import TOOL, Script, find_tool, run_scripts
 
 STAND_IN = r"""

@@ -38,8 +38,8 @@ def filled(run_plan: RunPlan, duration_s: float = 12.0) -> Record:
 @pytest.fixture(scope="module")
 def filled_record(tmp_path_factory: pytest.TempPathFactory) -> Record:
     """One such run for all tests of this module."""
+    from farpath.lab.run import run
     from farpath.record.record import load_record
-    from farpath.run import run
 
     def make(plan):  # type: ignore[no-untyped-def]
         out = tmp_path_factory.mktemp("filled")

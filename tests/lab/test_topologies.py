@@ -222,8 +222,8 @@ def test_a_sender_at_another_rtt_than_asked_fails_the_run(
 @pytest.fixture(scope="module")
 def both_versions(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Record]:
     """The same run over IPv4 and IPv6."""
+    from farpath.lab.run import run
     from farpath.record.record import load_record
-    from farpath.run import run
 
     return {
         version: load_record(

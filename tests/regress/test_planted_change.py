@@ -11,8 +11,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.lab.images import find_images
-from farpath.regress.kernels import images_of
+from farpath.lab.artifacts.images import find_images
+from farpath.lab.artifacts.kernels import images_of
 from tests.regress.conftest import Regress
 
 #: H-TCP's linear growth after the first second, 10 packets per second in the numbers of

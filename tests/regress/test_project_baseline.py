@@ -10,9 +10,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.lab.images import find_images
+from farpath.lab.artifacts.images import find_images
+from farpath.lab.artifacts.kernels import processor_level, release_of
 from farpath.regress.baseline import file_for, nearest, read_baseline
-from farpath.regress.kernels import processor_level, release_of
 from farpath.regress.suite import trials
 from tests.regress.conftest import Regress
 

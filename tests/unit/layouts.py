@@ -7,7 +7,7 @@ import json
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.lab import oci
+from farpath.lab.artifacts import oci
 
 AMD64 = {"os": "linux", "architecture": "amd64"}
 ARM64 = {"os": "linux", "architecture": "arm64"}

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from farpath import attempt
-from farpath.attempt import Attempt, Stage, StoppedError
 from farpath.base.errors import LabFailedError
+from farpath.lab import background_run
+from farpath.lab.background_run import Attempt, Stage, StoppedError
 from farpath.lab.process import Watch
-from farpath.run import Outcome
+from farpath.lab.run import Outcome
 from farpath.spec.plan import Plan
 
 HANG_S = 30.0
@@ -36,7 +36,7 @@ def attempt_of(
         play(watch)
         return Outcome(place / "record", cached=False, wall_s=1.0)
 
-    monkeypatch.setattr(attempt, "run", run)
+    monkeypatch.setattr(background_run, "run", run)
     heard = Heard()
     return Attempt(plan, out, heard.stages.append, heard.ended.append), heard
 

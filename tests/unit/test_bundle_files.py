@@ -12,7 +12,7 @@ import pytest
 
 from farpath.base.errors import MachineLacksError
 from farpath.base.project import PROJECT
-from farpath.lab.builds import built
+from farpath.lab.artifacts.scripts import built
 
 FILES = PROJECT / "images" / "bundle"
 LOADER = FilePath("/lib64/ld-linux-x86-64.so.2")

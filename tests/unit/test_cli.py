@@ -11,10 +11,11 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath import cli, run
+from farpath import cli
 from farpath.base.errors import CheckFailedError, LabFailedError
-from farpath.lab import images, preflight
-from farpath.lab.clean import GUEST, SHARE
+from farpath.lab import preflight, run
+from farpath.lab.artifacts import images
+from farpath.lab.cleanup import GUEST, SHARE
 from farpath.lab.host_kernel import LAB_MODULES
 from farpath.record.record import Record
 from farpath.spec.protocol import CODE_DIR

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from farpath import attempt, explore
+from farpath import explore
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.explore import PLOTLY, Choice, Explorer
+from farpath.lab import background_run
+from farpath.lab.run import Outcome
 from farpath.planning.path_files import path_by_name
 from farpath.record.record import RECORD_FILE
 from farpath.render import PLOTLY_CONFIG
-from farpath.run import Outcome
 from farpath.spec.plan import Plan
 from tests.unit.campaigns import write_seven_regions
 
@@ -48,7 +49,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
         write_seven_regions(place, label, plan.seed, plan.schedule.region_s, path=plan.path)
         return Outcome(place, cached=False, wall_s=2.0)
 
-    monkeypatch.setattr(attempt, "run", run)
+    monkeypatch.setattr(background_run, "run", run)
     return plans
 
 
@@ -146,7 +147,7 @@ def test_a_lab_that_fails_is_one_line_and_another_run_can_be_made(
     def fail(*_arguments: object) -> Outcome:
         raise LabFailedError("the lab hangs", "its console\nand more")
 
-    monkeypatch.setattr(attempt, "run", fail)
+    monkeypatch.setattr(background_run, "run", fail)
     explorer = Explorer(tmp_path)
     assert explorer.run() == "the lab hangs"
     assert explorer.place is None
@@ -161,7 +162,7 @@ def test_while_a_run_is_under_way_no_other_begins(
         while True:
             watch({"event": "network-ready"})
 
-    monkeypatch.setattr(attempt, "run", forever)
+    monkeypatch.setattr(background_run, "run", forever)
     explorer = Explorer(tmp_path)
     explorer.begin(Choice())
     first = explorer._attempt
@@ -202,7 +203,8 @@ def test_without_a_lab_and_without_records_both_are_said(
 def test_a_machine_without_images_has_a_problem_that_names_the_remedy(
     monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath
 ) -> None:
-    from farpath.lab import images, preflight
+    from farpath.lab import preflight
+    from farpath.lab.artifacts import images
 
     monkeypatch.setattr(preflight, "find_images", lambda: images.find_images(tmp_path))
     assert "make setup" in explore.lab_problem()

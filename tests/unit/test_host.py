@@ -11,10 +11,10 @@ import pytest
 
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.lab import host, preflight
-from farpath.lab.own import own_stack
+from farpath.lab.artifacts.user_stacks import own_stack
+from farpath.lab.run import place_name
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.run import place_name
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 from farpath.spec.settings import HOST

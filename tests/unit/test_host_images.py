@@ -11,8 +11,8 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.lab import builds, elf, host_images, oci
-from farpath.lab.host_images import places_by_host, programs_by_host, resolved
+from farpath.lab.artifacts import elf, host_images, oci, scripts
+from farpath.lab.artifacts.host_images import places_by_host, programs_by_host, resolved
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.spec.host_image import HostImage
@@ -286,10 +286,10 @@ def test_an_image_with_a_hole_of_many_gigabytes_is_refused_with_its_size(
 def test_reading_an_image_of_a_gigabyte_is_said(
     tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(builds, "LARGE_IMAGE_BYTES", 100)
-    monkeypatch.setattr(builds, "built", lambda *_arguments: FilePath("/made"))
+    monkeypatch.setattr(scripts, "LARGE_IMAGE_BYTES", 100)
+    monkeypatch.setattr(scripts, "built", lambda *_arguments: FilePath("/made"))
     file = docker_tar(tmp_path / "mine.tar", AMD64)
     lines: list[str] = []
-    builds.unpacked(file, oci.Image(oci.DIRECTORY, {}), lines.append)
+    scripts.unpacked(file, oci.Image(oci.DIRECTORY, {}), lines.append)
     assert len(lines) == 1
     assert f"GB of {file}" in lines[0]

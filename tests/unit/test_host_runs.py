@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from farpath import host_runs, made, run
+from farpath import host_runs, made
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.conduct import Job
+from farpath.lab import run
+from farpath.lab.qemu import Done
 from farpath.made import State
 from farpath.planning.experiment import CPU, load_experiment
-from farpath.qemu import Done
 from farpath.record.record import RECORD_FILE, Record, identity, load_record, write_record
 from tests.unit.conftest import Farpath
 

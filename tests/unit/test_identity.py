@@ -9,10 +9,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.lab import sources
+from farpath.lab.artifacts import sources
+from farpath.lab.artifacts.images import Images
+from farpath.lab.artifacts.sources import options, source_identity, wanted_on_host
 from farpath.lab.host import HostImages
-from farpath.lab.images import Images
-from farpath.lab.sources import options, source_identity, wanted_on_host
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.record.identity import source_of

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import MachineLacksError
-from farpath.lab.images import Images, find_images
+from farpath.lab.artifacts.images import Images, find_images
 from farpath.planning.stack_catalog import resolve_stack
 from farpath.spec.host_image import HostImage
 

@@ -14,8 +14,8 @@ import pytest
 
 from farpath.base import locks
 from farpath.base.errors import BadInputError, MachineLacksError
-from farpath.lab import clean, host_kernel
-from farpath.lab import clean as cleaning
+from farpath.lab import cleanup, host_kernel
+from farpath.lab import cleanup as cleaning
 from farpath.spec.protocol import CODE_DIR
 
 #: A maker of a record that is killed while it works.
@@ -77,10 +77,10 @@ def test_a_partial_that_became_the_record_stays(out: FilePath) -> None:
 def test_shared_directories_are_known_by_the_guests_code(out: FilePath) -> None:
     dead, alive, other = (out / f"farpath-{name}" for name in ("dead1234", "alive123", "other_12"))
     for place in (dead, alive):
-        (place / CODE_DIR / clean.GUEST).mkdir(parents=True)
+        (place / CODE_DIR / cleanup.GUEST).mkdir(parents=True)
     (other / "farpath" / "guest").mkdir(parents=True)
     with locks.held(alive):
-        assert clean.sweep_shares(out) == [dead]
+        assert cleanup.sweep_shares(out) == [dead]
     assert sorted(out.iterdir()) == [alive, other]
 
 
@@ -169,15 +169,15 @@ def test_what_is_merely_called_like_a_leftover_stays(out: FilePath) -> None:
     mine = [out / ".rustup.lock", out / ".partial-thoughts", out / "farpath-my-study"]
     mine[0].write_text("")
     for place in mine[1:]:
-        (place / CODE_DIR / clean.GUEST).mkdir(parents=True)
+        (place / CODE_DIR / cleanup.GUEST).mkdir(parents=True)
     outside = out.parent / "outside"
-    (outside / CODE_DIR / clean.GUEST).mkdir(parents=True)
+    (outside / CODE_DIR / cleanup.GUEST).mkdir(parents=True)
     links = [out / ".partial-123-abcd1234", out / "farpath-abcd1234"]
     for link in links:
         link.symlink_to(outside)
     assert locks.sweep_locks(out) == []
     assert locks.sweep_partials(out) == []
-    assert clean.sweep_shares(out) == []
+    assert cleanup.sweep_shares(out) == []
     assert sorted(out.iterdir()) == sorted([*mine, *links])
     assert (outside / CODE_DIR).exists()
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.lab import oci
+from farpath.lab.artifacts import oci
 
 from .layouts import AMD64, ARM64, RUN, UNKNOWN, Layout
 

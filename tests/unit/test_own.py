@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
-from farpath.lab import builds, own
+from farpath.lab.artifacts import scripts, user_stacks
 from farpath.spec.stack import IMAGE, IPERF3, Stack
 from farpath.tools import iperf3
 
@@ -43,8 +43,8 @@ def script(monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath) -> Callable[[str
         file = tmp_path / "build-it"
         file.write_text(f"#!/bin/sh\n{text}\n")
         file.chmod(0o755)
-        monkeypatch.setattr(own, "MODULES_SCRIPT", file)
-        monkeypatch.setattr(builds, "IMAGE_SCRIPT", file)
+        monkeypatch.setattr(user_stacks, "MODULES_SCRIPT", file)
+        monkeypatch.setattr(scripts, "IMAGE_SCRIPT", file)
 
     return put
 
@@ -66,7 +66,7 @@ def module(tmp_path: FilePath, script: Callable[[str], None]) -> FilePath:
     "text", ["htcp", "fast:alpha=200", "fast:alpha=1/2", "nothing", "", "oci", "tcp_mine"]
 )
 def test_a_text_without_a_path_an_ending_or_oci_is_left_to_the_catalogue(text: str) -> None:
-    assert own.own_stack(text) is None
+    assert user_stacks.own_stack(text) is None
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_text_without_a_path_an_ending_or_oci_is_left_to_the_catalogue(text: s
 )
 def test_what_is_not_there_or_malformed_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(BadInputError, match=complaint):
-        own.own_stack(text)
+        user_stacks.own_stack(text)
 
 
 @pytest.mark.parametrize(
@@ -102,20 +102,20 @@ def test_a_modules_file_has_a_name_that_the_kernel_takes_and_the_catalogue_lacks
 ) -> None:
     (tmp_path / name).write_text("")
     with pytest.raises(BadInputError, match=complaint):
-        own.own_stack(str(tmp_path / name))
+        user_stacks.own_stack(str(tmp_path / name))
 
 
 def test_a_modules_parameters_are_read_from_what_was_built(
     module: FilePath, tmp_path: FilePath
 ) -> None:
     built = tmp_path / "cache" / "0123456789abcdef" / "tcp_mine.ko"
-    assert own.module_parameters(built) == {"gain": "int", "fast": "bool", "word": "charp"}
+    assert user_stacks.module_parameters(built) == {"gain": "int", "fast": "bool", "word": "charp"}
 
 
 def test_a_module_is_a_stack_of_the_name_and_the_parameters_given(
     module: FilePath, tmp_path: FilePath
 ) -> None:
-    stack = own.own_stack(f"{module}:gain=-007,fast=1", tmp_path / "build")
+    stack = user_stacks.own_stack(f"{module}:gain=-007,fast=1", tmp_path / "build")
     assert stack == Stack(
         "mine:fast=1,gain=-7",
         "mine",
@@ -143,7 +143,7 @@ def test_a_parameter_that_the_module_lacks_or_cannot_hold_is_refused(
     module: FilePath, tmp_path: FilePath, given: str, complaint: str
 ) -> None:
     with pytest.raises(BadInputError, match=complaint):
-        own.own_stack(f"{module}:{given}", tmp_path / "build")
+        user_stacks.own_stack(f"{module}:{given}", tmp_path / "build")
 
 
 @pytest.mark.parametrize(("status", "error"), [(2, BadInputError), (3, MachineLacksError)])
@@ -157,7 +157,7 @@ def test_a_build_that_fails_is_its_last_line_with_the_rest_below(
     source.write_text("")
     script(f"echo 'tcp_mine.c:1: error' >&2; echo 'build-it: it fails' >&2; exit {status}")
     with pytest.raises(error) as caught:
-        own.own_stack(str(source), tmp_path / "build")
+        user_stacks.own_stack(str(source), tmp_path / "build")
     assert (caught.value.message, caught.value.detail) == (
         "STACK: it fails",
         "tcp_mine.c:1: error",
@@ -173,7 +173,7 @@ def test_an_image_is_a_stack_that_starts_as_its_configuration_says(
     image = layout.image(
         {"Entrypoint": ["/run"], "Cmd": ["-v"], "Env": ["A=b=c"], "WorkingDir": "/srv"}
     )
-    stack = own.own_stack(f"oci:{layout.index(image)}:rate=1e6,b=x", tmp_path / "build")
+    stack = user_stacks.own_stack(f"oci:{layout.index(image)}:rate=1e6,b=x", tmp_path / "build")
     assert stack == Stack(
         "mine:b=x,rate=1e6",
         "mine",
@@ -206,7 +206,7 @@ def test_a_parameter_that_can_be_no_option_of_a_program_is_refused(
 ) -> None:
     place = layout.index(layout.image(RUN))
     with pytest.raises(BadInputError, match=complaint):
-        own.own_stack(f"oci:{place}:{given}")
+        user_stacks.own_stack(f"oci:{place}:{given}")
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_an_images_directory_has_a_name_that_can_be_a_stacks(
 ) -> None:
     (tmp_path / name).mkdir()
     with pytest.raises(BadInputError, match=complaint):
-        own.own_stack(f"oci:{tmp_path / name}")
+        user_stacks.own_stack(f"oci:{tmp_path / name}")
 
 
 def test_a_machine_without_umoci_is_told_so(
@@ -239,13 +239,13 @@ def test_a_machine_without_umoci_is_told_so(
     monkeypatch.setenv("FARPATH_CACHE", str(tmp_path / "cache"))
     place = layout.index(layout.image(RUN))
     with pytest.raises(MachineLacksError, match=r"lacks umoci.*host-packages"):
-        own.own_stack(f"oci:{place}", tmp_path / "build")
+        user_stacks.own_stack(f"oci:{place}", tmp_path / "build")
 
 
 def test_a_project_that_cannot_be_written_is_named(module: FilePath, tmp_path: FilePath) -> None:
     (tmp_path / "build").write_text("a file")
     with pytest.raises(MachineLacksError, match="cannot be written"):
-        own.own_stack(str(module), tmp_path / "build")
+        user_stacks.own_stack(str(module), tmp_path / "build")
 
 
 def report(**values: object) -> str:
@@ -271,4 +271,4 @@ def test_a_value_that_is_no_number_is_named(value: object) -> None:
 
 def test_what_is_wrong_with_an_image_is_said_of_the_stack(layout: Layout) -> None:
     with pytest.raises(BadInputError, match=f"^STACK: {layout.place} is no whole image"):
-        own.own_stack(f"oci:{layout.place}")
+        user_stacks.own_stack(f"oci:{layout.place}")

@@ -15,7 +15,7 @@ from farpath.campaign import campaign_of, read_figures, write_figures
 from farpath.commands.paper import SUMMARY_FILE
 from farpath.companion.measure import Measure, write_measures
 from farpath.companion.sharing import RATIO, RTT_BIAS
-from farpath.lab import images
+from farpath.lab.artifacts import images
 from tests.unit.campaigns import (
     published_campaign,
     run_of,

@@ -10,13 +10,13 @@ import pytest
 
 from farpath.base.errors import MachineLacksError
 from farpath.lab import host, preflight
+from farpath.lab.artifacts.images import Images
 from farpath.lab.host_kernel import (
     BACKGROUND_MODULES,
     DROPPER_MODULES,
     TRACE_MODULES,
     lab_modules,
 )
-from farpath.lab.images import Images
 from farpath.lab.preflight import (
     FURTHER_WORDS,
     MISSING,
@@ -187,7 +187,7 @@ def test_this_machines_ticks_are_those_of_its_configuration() -> None:
 def test_the_virtual_labs_checks_name_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath
 ) -> None:
-    from farpath.lab import images
+    from farpath.lab.artifacts import images
 
     monkeypatch.setattr(preflight, "find_images", lambda: images.find_images(tmp_path))
     found = {check.name: check for check in preflight.virtual_checks()}

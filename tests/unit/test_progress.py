@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from farpath import progress
-from farpath.progress import RunProgress
+from farpath.lab import progress
+from farpath.lab.progress import RunProgress
 
 
 class Clock:

@@ -14,6 +14,7 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.companion import flow
+from farpath.lab.artifacts.kernels import kernel_environment, processor_level
 from farpath.regress import measured, report
 from farpath.regress.baseline import (
     Baseline,
@@ -30,7 +31,6 @@ from farpath.regress.baseline import (
     write_baseline,
 )
 from farpath.regress.compare import Compared
-from farpath.regress.kernels import kernel_environment, processor_level
 from farpath.regress.page import render_page
 from farpath.regress.suite import suite, trials
 from farpath.regress.verdict import State, Verdict, judge, worst

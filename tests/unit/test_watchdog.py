@@ -13,7 +13,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.lab import elf, watchdog
+from farpath.lab import watchdog
+from farpath.lab.artifacts import elf
 from farpath.lab.watchdog import Hang, Patience, VirtualClock, Watchdog, activity_of
 
 #: Each is a guest's kernel; the first line says that it has begun, with its clock's address.

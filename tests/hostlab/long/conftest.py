@@ -8,8 +8,8 @@ import pytest
 
 from farpath.conduct import Job
 from farpath.host_runs import EXPERIMENTS, copy_experiment
+from farpath.lab.qemu import Machine
 from farpath.planning.experiment import CPU, load_experiment
-from farpath.qemu import Machine
 from tests.hostlab.conftest import LIMIT_S, SPEED, made_of
 from tests.hostlab.runs import load_modules
 

@@ -6,8 +6,8 @@ import pytest
 
 from farpath import host_runs
 from farpath.conduct import Job
+from farpath.lab.qemu import Machine
 from farpath.metrics import Summary, summarise
-from farpath.qemu import Machine
 from farpath.record.record import Record, load_record
 
 STACK = "htcp_2004"

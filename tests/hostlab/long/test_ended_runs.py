@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from farpath.qemu import CODE, OUT, Machine
+from farpath.lab.qemu import CODE, OUT, Machine
 from tests.hostlab.runs import TRAFFIC, host_run
 from tests.hostlab.traces import left_since, traces
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from farpath.qemu import Done, Machine
+from farpath.lab.qemu import Done, Machine
 from tests.hostlab.runs import TRAFFIC, fetched, host_run
 
 

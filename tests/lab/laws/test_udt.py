@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from farpath.lab.images import find_images
+from farpath.lab.artifacts.images import find_images
 from farpath.record.record import Record
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan

@@ -10,8 +10,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import FarpathError, StoppedError
-from farpath.progress import STAGES, describe
-from farpath.run import Finish, Outcome, run
+from farpath.lab.progress import STAGES, describe
+from farpath.lab.run import Finish, Outcome, run
 from farpath.spec.plan import Plan
 
 #: How often who waits looks, so that an interruption gets through.
@@ -29,7 +29,7 @@ class Stage:
 class Attempt:
     """A run that goes on while its caller does something else.
 
-    ``finish``: as :func:`farpath.run.run` takes it. ``told`` gets each :class:`Stage`,
+    ``finish``: as :func:`farpath.lab.run.run` takes it. ``told`` gets each :class:`Stage`,
     ``ended`` this attempt once it is over, both in the attempt's thread. Afterwards
     ``outcome`` or ``error`` is there.
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from farpath.lab import host
-from farpath.lab.host_images import host_images
-from farpath.lab.own import own_stack
+from farpath.lab.artifacts.host_images import host_images
+from farpath.lab.artifacts.user_stacks import own_stack
 from farpath.spec.host_image import HostImage
 from farpath.spec.plan import Plan
 from farpath.spec.settings import HOST

@@ -20,8 +20,16 @@ from typing import Any, TypeVar
 
 from farpath.base.documents import parse_json
 from farpath.base.errors import BadInputError
-from farpath.lab import oci_schema
-from farpath.lab.oci_schema import Config, Descriptor, Index, Manifest, Platform, Run, Saved
+from farpath.lab.artifacts import oci_schema
+from farpath.lab.artifacts.oci_schema import (
+    Config,
+    Descriptor,
+    Index,
+    Manifest,
+    Platform,
+    Run,
+    Saved,
+)
 
 T = TypeVar("T")
 

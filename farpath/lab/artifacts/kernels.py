@@ -10,8 +10,8 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
-from farpath.lab.builds import built
-from farpath.lab.images import Images, find_images, manifest
+from farpath.lab.artifacts.images import Images, find_images, manifest
+from farpath.lab.artifacts.scripts import built
 
 BUILD_SCRIPT = PROJECT / "images" / "kernel" / "build"
 MODULES_SCRIPT = PROJECT / "images" / "kernel" / "modules"

@@ -19,7 +19,7 @@ from typing import IO
 from farpath.base.errors import LabFailedError, MachineLacksError
 from farpath.base.project import PROJECT
 from farpath.lab.host import STACKS_DIR
-from farpath.run import INSTRUCTION_NS, git_commit
+from farpath.lab.run import INSTRUCTION_NS, git_commit
 
 SCRIPTS = PROJECT / "images" / "qemu"
 PYTHON = "/opt/farpath/venv/bin/python"

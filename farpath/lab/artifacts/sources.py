@@ -20,7 +20,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.project import BUILD, PROJECT
-from farpath.lab.images import Images, manifest
+from farpath.lab.artifacts.images import Images, manifest
 from farpath.record.identity import build_identity, hash_of
 from farpath.spec.plan import Plan
 from farpath.spec.settings import HOST

@@ -19,11 +19,11 @@ from farpath.base.errors import StoppedError
 from farpath.base.files import explained, replace_directory, require_unicode
 from farpath.base.locks import alone, fresh_partial, sweep_partials
 from farpath.base.project import PROJECT
-from farpath.lab import host, virtual
-from farpath.lab.images import Images, find_images
+from farpath.lab import host, uml
+from farpath.lab.artifacts.images import Images, find_images
+from farpath.lab.artifacts.sources import source_identity
 from farpath.lab.machine import cpu_mhz, cpu_model
 from farpath.lab.process import Watch
-from farpath.lab.sources import source_identity
 from farpath.planning.plan_warnings import plan_warnings
 from farpath.record.identity import code_identity
 from farpath.record.record import RECORD_FILE, Record
@@ -33,7 +33,7 @@ from farpath.spec.schedule import SEVEN_REGIONS
 from farpath.spec.settings import HOST, VIRTUAL
 
 #: The variable that says of a machine whose clock counts instructions how many ns each
-#: takes, of all cores together (farpath.qemu). There a cycle is an instruction.
+#: takes, of all cores together (farpath.lab.qemu). There a cycle is an instruction.
 INSTRUCTION_NS = "FARPATH_INSTRUCTION_NS"
 #: A directory's name holds so many stacks' names; of more, their number.
 NAMED_STACKS = 4
@@ -187,7 +187,7 @@ def _fill(
             idle_rtt_ms[host] = checks.check_base_rtt(event["output"], plan, host)
         watch(event)
 
-    play = host.play if plan.settings.lab == HOST else virtual.play
+    play = host.play if plan.settings.lab == HOST else uml.play
     with play(plan, images, log, check_and_watch) as raw:
         # What a slow machine did to the flows is told as the machine's fault.
         seen, doubts = checks.check_machine(raw.raw, plan)

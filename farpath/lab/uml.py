@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path as FilePath
 
 from farpath.lab import machine, process
-from farpath.lab.images import Images
+from farpath.lab.artifacts.images import Images
 from farpath.lab.process import RawRun, Watch
 from farpath.lab.watchdog import Patience, VirtualClock
 from farpath.spec.plan import Plan

@@ -14,8 +14,8 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError
 from farpath.base.project import BUILD, PROJECT
-from farpath.lab import elf, oci
-from farpath.lab.builds import built, linked, said_of, unpacked
+from farpath.lab.artifacts import elf, oci
+from farpath.lab.artifacts.scripts import built, linked, said_of, unpacked
 from farpath.planning.stack_catalog import (
     Parameter,
     catalogue,

@@ -16,8 +16,8 @@ from pathlib import PurePosixPath
 
 from farpath.base.errors import BadInputError
 from farpath.base.project import BUILD
-from farpath.lab import elf, oci
-from farpath.lab.builds import linked, said_of, unpacked
+from farpath.lab.artifacts import elf, oci
+from farpath.lab.artifacts.scripts import linked, said_of, unpacked
 from farpath.spec.host_image import SEARCH_PATH, HostImage
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan

@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.base.project import PROJECT
-from farpath.lab import oci
+from farpath.lab.artifacts import oci
 
 #: Docker's usual images of whole distributions with their tools take one to three GB.
 LARGEST_IMAGE_BYTES = 10_000_000_000
