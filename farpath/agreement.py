@@ -6,8 +6,12 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from farpath.analysis.claims import UNDECIDED, judge_all
+from farpath.analysis.paper_stacks import paper_names, stand_ins
+from farpath.analysis.published import PUBLISHED_PATH, all_published, published_paths
+from farpath.analysis.results import Campaign, mixed
+from farpath.analysis.statistics import spearman
 from farpath.base.errors import BadInputError
-from farpath.campaign import Campaign, mixed
 from farpath.campaign_tables import (
     QUANTITIES,
     mean_over_stacks,
@@ -16,10 +20,6 @@ from farpath.campaign_tables import (
     table_1,
     table_2,
 )
-from farpath.claims import UNDECIDED, judge_all
-from farpath.estimate import spearman
-from farpath.paper import paper_names, stand_ins
-from farpath.published import PUBLISHED_PATH, all_published, published_paths
 from farpath.sheet import Datum, Sheet
 from farpath.tables import NOTHING, Grid, number
 

@@ -11,16 +11,22 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from farpath.campaign import Campaign, Run, mixed
-from farpath.estimate import Estimate, estimate
-from farpath.metrics import Summary
-from farpath.paper import cpu_runs_of, differences, how_counted, paper_names, runs_of
-from farpath.published import (
+from farpath.analysis.metrics import Summary
+from farpath.analysis.paper_stacks import (
+    cpu_runs_of,
+    differences,
+    how_counted,
+    paper_names,
+    runs_of,
+)
+from farpath.analysis.published import (
     PUBLISHED_PATH,
     Published,
     all_published,
     published_paths,
 )
+from farpath.analysis.results import Campaign, Run, mixed
+from farpath.analysis.statistics import Estimate, estimate
 from farpath.sheet import Datum, Sheet
 from farpath.tables import NOTHING, Grid, difference, number, ratio
 

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
+from farpath.analysis.record_set import STUDY, view_of
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.base.files import explained, write_text
 from farpath.base.locks import alone, sweep_locks, sweep_partials
@@ -25,7 +26,6 @@ from farpath.base.project import EXPERIMENTS, REPORT_MARK, SITE_MARK
 from farpath.made import State, put_aside, records_in, shipped_records, states
 from farpath.planning.experiment import WHOLE, Experiment, WantedRun
 from farpath.record.record import RECORD_FILE
-from farpath.record_set import STUDY, view_of
 
 SNAKEFILE = EXPERIMENTS / "Snakefile"
 #: What a run of 960 s takes on disk, page included, and as much again while it is made.

@@ -1,6 +1,6 @@
 """Flow summary: what each flow of a run got.
 
-Apart from :class:`farpath.metrics.Summary`, of which files keep a form.
+Apart from :class:`farpath.analysis.metrics.Summary`, of which files keep a form.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from farpath.metrics import flow_per_second
+from farpath.analysis.metrics import flow_per_second
 from farpath.spec.stack import IMAGE
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from farpath.metrics import Array
+    from farpath.analysis.metrics import Array
     from farpath.record.record import Samples
     from farpath.spec.plan import Plan
     from farpath.spec.schedule import Flow

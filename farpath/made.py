@@ -13,10 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
+from farpath.analysis.studies.measure import Done
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import explained
 from farpath.base.project import EXPERIMENTS
-from farpath.companion.measure import Done
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.artifacts.sources import source_identity, wanted_on_host
 from farpath.lab.run import place_name

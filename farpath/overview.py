@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from farpath.analysis.metrics import summarise
+from farpath.analysis.published import published_beside
 from farpath.flow_summary import FlowSummary, flow_summaries
-from farpath.metrics import summarise
-from farpath.published import published_beside
 from farpath.spec.hosts import DUMBBELL
 from farpath.tables import NOTHING, Grid, cpu_note, grid_1, grid_2, number
 
 if TYPE_CHECKING:
-    from farpath.metrics import Array, Summary
+    from farpath.analysis.metrics import Array, Summary
     from farpath.record.record import Record
     from farpath.spec.plan import Plan
 

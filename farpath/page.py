@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from farpath.analysis.metrics import SMOOTHING_S, per_second, smoothed_flows
 from farpath.figures.run import boundaries_s, region_names, region_tick_s, save_png, title
 from farpath.figures.style import NORMAL
 from farpath.figures.thin import extremes
-from farpath.metrics import SMOOTHING_S, per_second, smoothed_flows
 from farpath.overview import overview
 from farpath.planning.era_catalog import title_of
 from farpath.planning.stack_catalog import catalogue

@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.analysis.metrics import Summary
+from farpath.analysis.path_model import PathModel, cost_of_means, cost_of_tables
+from farpath.analysis.published import published
+from farpath.analysis.results import Run, run_of
 from farpath.base.documents import read_json, read_toml
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.files import write_text
-from farpath.campaign import Run, run_of
 from farpath.lab.run import run as run_plan
-from farpath.metrics import Summary
-from farpath.path_model import PathModel, cost_of_means, cost_of_tables
 from farpath.planning.era_catalog import era_by_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.published import published
 from farpath.record.record import load_record
 from farpath.spec.schedule import seven_regions
 
@@ -70,7 +70,7 @@ class Search:
         return PathModel(**{**values, "rate_bps": round(values["rate_bps"])})
 
     def cost(self, measured: Mapping[str, Summary]) -> float:
-        """The objective; see farpath.path_model."""
+        """The objective; see farpath.analysis.path_model."""
         if self.mean_stability is not None and self.mean_fairness is not None:
             return cost_of_means(measured, self.mean_stability, self.mean_fairness)
         printed = {stack: published(stack, self.path) for stack in measured}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from farpath.analysis.metrics import Summary
+from farpath.analysis.record_set import Group, Member, RecordSet
+from farpath.analysis.run_settings import SETTINGS, further_settings, group_settings
 from farpath.campaign_tables import with_interval
-from farpath.metrics import Summary
-from farpath.record_set import Group, Member, RecordSet
-from farpath.run_settings import SETTINGS, further_settings, group_settings
 from farpath.sheet import Datum, Sheet
 from farpath.tables import NOTHING, Grid, number
 

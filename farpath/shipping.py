@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.analysis.studies.measure import MEASURES_FILE, write_measures
+from farpath.analysis.studies.registry import ANALYSES, measures_of
 from farpath.base.errors import BadInputError
 from farpath.base.files import explained, remove_directory, replace_directory
 from farpath.base.locks import fresh_partial, sweep_partials
-from farpath.companion.analyse import ANALYSES, measures_of
-from farpath.companion.measure import MEASURES_FILE, write_measures
 from farpath.made import done_of, gather, images_for, records_in, shipped_records, wanted_identity
 from farpath.planning.experiment import CPU, WHOLE, load_experiment
 from farpath.record.record import COLUMNS, RECORD_FILE, Record, load_record, trace_table
@@ -105,7 +105,7 @@ def _ship_own(job: Job, found: Sequence[State]) -> list[str]:
 
 def _write_summary(job: Job, found: Sequence[State]) -> None:
     """The figures of the whole campaign in one file, which tables and claims read."""
-    from farpath.campaign import load_campaign, write_figures
+    from farpath.analysis.results import load_campaign, write_figures
 
     folder = job.experiments / job.experiment.name
     with fresh_partial(folder) as partial:
@@ -118,7 +118,7 @@ def _write_summary(job: Job, found: Sequence[State]) -> None:
 
 def _renew_summary(job: Job) -> None:
     """Put the figures of the shipped runs in which CPU was counted into the summary there is."""
-    from farpath.campaign import campaign_of, load_runs, read_figures, write_figures
+    from farpath.analysis.results import campaign_of, load_runs, read_figures, write_figures
 
     file = job.experiments / job.experiment.name / SUMMARY_FILE
     if file.is_file():

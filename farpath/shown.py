@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.analysis.paper_stacks import differences, stand_ins
+from farpath.analysis.published import PUBLISHED_PATH
+from farpath.analysis.results import Campaign, Run, campaign_of, mixed, runs_at
+from farpath.analysis.studies.registry import shipped_measures
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
-from farpath.campaign import Campaign, Run, campaign_of, mixed, runs_at
-from farpath.companion.analyse import shipped_measures
 from farpath.made import records_in, shipped_records
-from farpath.paper import differences, stand_ins
 from farpath.planning.experiment import CPU, PAPER, WHOLE, load_experiment
-from farpath.published import PUBLISHED_PATH
 from farpath.record.record import Record, load_record
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from farpath.metrics import Summary
+from farpath.analysis.metrics import Summary
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from farpath.published import Published
+    from farpath.analysis.published import Published
 
 NOTHING = "-"
 

@@ -97,7 +97,7 @@ def campaign(
     """
     import dataclasses
 
-    from farpath.companion.analyse import ANALYSES
+    from farpath.analysis.studies.registry import ANALYSES
     from farpath.conduct import conduct
     from farpath.host_runs import conduct_on_host
     from farpath.page import save_pictures

@@ -19,8 +19,8 @@ from farpath.planning.experiment import PAPER
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from farpath.campaign import Campaign
-    from farpath.claims import Verdict
+    from farpath.analysis.claims import Verdict
+    from farpath.analysis.results import Campaign
     from farpath.sheet import Sheet
 
 #: The figures of the project's own campaign, below the project's folder.
@@ -112,9 +112,9 @@ def _sheets(
 ) -> Sequence[Sheet]:
     """The tables of a directory's records, as what these are, or of the study's figures."""
     from farpath.agreement import all_sheets, known_stacks
+    from farpath.analysis.record_set import load_set
     from farpath.base.project import PROJECT
     from farpath.planning.experiment import load_experiment
-    from farpath.record_set import load_set
     from farpath.site.view import shown_as
 
     stacks = tuple(text for text in (held_out or "").split(",") if text)
@@ -147,9 +147,9 @@ def say_warnings(sentences: Iterable[str]) -> None:
 
 
 def _companion_sheets(name: str, measures: FilePath | None) -> Sequence[Sheet]:
+    from farpath.analysis.studies.measure import read_measures
+    from farpath.analysis.studies.registry import shipped_measures
     from farpath.base.project import EXPERIMENTS
-    from farpath.companion.analyse import shipped_measures
-    from farpath.companion.measure import read_measures
     from farpath.companion.report import titles_of
     from farpath.companion.table import sheets
     from farpath.planning.experiment import load_experiment
@@ -173,9 +173,9 @@ def claims(
     as_json: AsJson = False,
 ) -> None:
     """What the study's documents claim, and whether it holds: every claim, its numbers."""
-    from farpath.claims import as_text, judge_all
-    from farpath.companion.measure import read_measures
-    from farpath.paper import differences, how_counted, stand_ins
+    from farpath.analysis.claims import as_text, judge_all
+    from farpath.analysis.paper_stacks import differences, how_counted, stand_ins
+    from farpath.analysis.studies.measure import read_measures
 
     campaign = _campaign(records, cpu_records)
     if measures is None and not stand_ins(campaign):
@@ -196,9 +196,9 @@ def claims(
 
 
 def _claims_json(campaign: Campaign, verdicts: tuple[Verdict, ...]) -> dict[str, object]:
-    from farpath.campaign import mixed
-    from farpath.claims import count_states
-    from farpath.paper import differences, how_counted
+    from farpath.analysis.claims import count_states
+    from farpath.analysis.paper_stacks import differences, how_counted
+    from farpath.analysis.results import mixed
 
     return {
         "counts": count_states(verdicts),
@@ -215,7 +215,7 @@ def summary(
     cpu_records: CpuRecords = None,
 ) -> None:
     """Write the figures of all records as one file, which tables and claims read."""
-    from farpath.campaign import write_figures
+    from farpath.analysis.results import write_figures
 
     campaign = _campaign(records, cpu_records)
     write_figures(campaign, out)
@@ -224,9 +224,9 @@ def summary(
 
 def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> Campaign:
     """The campaign that is meant; what cannot be taken and what is mixed goes to stderr."""
+    from farpath.analysis.results import load_campaign, mixed, read_figures
+    from farpath.analysis.studies.registry import shipped_measures
     from farpath.base.project import PROJECT
-    from farpath.campaign import load_campaign, mixed, read_figures
-    from farpath.companion.analyse import shipped_measures
 
     if records is None or records.is_file():
         if cpu_records is not None:

@@ -31,8 +31,8 @@ def figures(
 
     Each as PNG and SVG.
     """
+    from farpath.analysis.record_set import load_set
     from farpath.figures.style import COLOUR_BLIND, NORMAL
-    from farpath.record_set import load_set
     from farpath.site.view import shown_as
 
     loaded = load_set(records, view)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
+from farpath.analysis.claims import Verdict, as_text, judge_all
+from farpath.analysis.claims.study_rules import COMPANION_RULES
+from farpath.analysis.results import Campaign
+from farpath.analysis.studies.measure import MEASURES_FILE, Done, Measure, write_measures
+from farpath.analysis.studies.registry import measures_of
 from farpath.base.files import write_text
-from farpath.campaign import Campaign
-from farpath.claims import Verdict, as_text, judge_all
-from farpath.claims.companion_rules import COMPANION_RULES
-from farpath.companion.analyse import measures_of
-from farpath.companion.measure import MEASURES_FILE, Done, Measure, write_measures
 from farpath.companion.table import sheets
 from farpath.figures.companion import figures
 from farpath.figures.save import FORMATS, save

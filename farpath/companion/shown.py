@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.analysis.claims import Verdict
+from farpath.analysis.claims.study_rules import claims_of
+from farpath.analysis.studies.measure import MEASURES_FILE, Done, Measure, read_measures
+from farpath.analysis.studies.registry import measures_of
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
-from farpath.claims import Verdict
-from farpath.claims.companion_rules import claims_of
-from farpath.companion.analyse import measures_of
-from farpath.companion.measure import MEASURES_FILE, Done, Measure, read_measures
 from farpath.companion.report import verdicts_of
 from farpath.companion.table import sheets
 from farpath.made import records_in, shipped_records

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
-from farpath.companion import response
-from farpath.companion.measure import Measure, one_of
+from farpath.analysis.studies import response
+from farpath.analysis.studies.measure import Measure, one_of
 from farpath.sheet import Datum, Sheet
 from farpath.tables import NOTHING, Grid, ratio
 

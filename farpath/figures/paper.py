@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
-from farpath.campaign import Campaign, Run
+from farpath.analysis.metrics import SMOOTHING_S
+from farpath.analysis.paper_stacks import runs_of
+from farpath.analysis.published import PUBLISHED_PATH
+from farpath.analysis.results import Campaign, Run
 from farpath.figures.run import draw, title
 from farpath.figures.save import FORMATS, save
 from farpath.figures.style import COLOUR_BLIND, FULL_IN, QUIET, RULE, Style, print_style
-from farpath.metrics import SMOOTHING_S
-from farpath.paper import runs_of
-from farpath.published import PUBLISHED_PATH
 from farpath.record.record import load_record
 from farpath.spec.schedule import seven_regions
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from farpath.analysis.metrics import per_second, smoothed_flows
 from farpath.figures.save import save
 from farpath.figures.style import FULL_IN, NORMAL, QUIET, RULE, TALL_IN, Style, print_style
 from farpath.figures.thin import extremes
-from farpath.metrics import per_second, smoothed_flows
 from farpath.record.trace_table import windows_mb
 from farpath.spec.labels import flow_label, stacks_label
 from farpath.spec.plan import Plan
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from farpath.metrics import Array
+    from farpath.analysis.metrics import Array
     from farpath.record.record import Samples
 
 LOST_COLOUR = "#c00000"

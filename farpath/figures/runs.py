@@ -8,18 +8,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
+from farpath.analysis.record_set import Group, RecordSet
+from farpath.analysis.run_settings import group_settings
 from farpath.figures.run import draw
 from farpath.figures.save import FORMATS, save
 from farpath.figures.style import COLOUR_BLIND, FULL_IN, RULE, Style, print_style
 from farpath.record.record import load_record
-from farpath.record_set import Group, RecordSet
-from farpath.run_settings import group_settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from farpath.metrics import Summary
+    from farpath.analysis.metrics import Summary
 
 #: The figure of all runs together.
 OVERVIEW = "overview"

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.analysis.statistics import student_t
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
-from farpath.estimate import student_t
 from farpath.regress.measured import DIGITS
 
 FORMAT_VERSION = 1

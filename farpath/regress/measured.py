@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from farpath.companion import flow
-from farpath.companion.recovery import recovered, windows_of
-from farpath.companion.sharing import halving_time_s, share_time_s
-from farpath.metrics import per_second, summarise
+from farpath.analysis import flow_metrics
+from farpath.analysis.metrics import per_second, summarise
+from farpath.analysis.studies.recovery import recovered, windows_of
+from farpath.analysis.studies.sharing import halving_time_s, share_time_s
 from farpath.record.record import Record
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def overshoot(record: Record) -> dict[str, float]:
     trace, path = _first(record), record.plan.path
     if trace is None or not len(trace):
         return {}
-    room = flow.bdp_packets(path) + path.buffer_bytes / path.frame_bytes
+    room = flow_metrics.bdp_packets(path) + path.buffer_bytes / path.frame_bytes
     later = trace[trace["ca_state"] != "open"]
     until_s = float(later["t_s"].iloc[0]) if len(later) else float(trace["t_s"].iloc[-1])
     begun = trace[trace["t_s"] <= until_s]

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from farpath.analysis.metrics import per_second
 from farpath.figures.style import NORMAL
 from farpath.figures.thin import extremes
-from farpath.metrics import per_second
 from farpath.record.record import load_record
 from farpath.regress import report
 from farpath.regress.compare import Compared

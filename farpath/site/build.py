@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from farpath import __version__
+from farpath.analysis.record_set import RecordSet, load_set
 from farpath.base.errors import BadInputError
 from farpath.base.files import explained, replace_directory
 from farpath.base.locks import fresh_partial
@@ -14,7 +15,6 @@ from farpath.base.project import SITE_MARK
 from farpath.figures.style import COLOUR_BLIND, NORMAL
 from farpath.page import render_page
 from farpath.record.record import load_record
-from farpath.record_set import RecordSet, load_set
 from farpath.render import asset_text, plotly_js
 from farpath.sheet import FORMS, SUFFIXES, Sheet, file_name
 from farpath.site.pages import ASSETS_DIR, FIGURES_DIR, RUNS_DIR, TABLES_DIR

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from farpath.campaign import Campaign, Run
-from farpath.estimate import estimate
+from farpath.analysis.published import published
+from farpath.analysis.results import Campaign, Run
+from farpath.analysis.statistics import estimate
 from farpath.page import Link
-from farpath.published import published
 from farpath.site.pages import RUNS_DIR, columns, path_label, rows
 from farpath.tables import NOTHING
 

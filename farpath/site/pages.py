@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from farpath.analysis.paper_stacks import paper_names, stand_ins
+from farpath.analysis.results import Campaign, Run
 from farpath.base.files import safe_name
-from farpath.campaign import Campaign, Run
 from farpath.page import Link, Links
-from farpath.paper import paper_names, stand_ins
 
 #: From a run's page to the index.
 TO_INDEX = "../index.html"

@@ -8,13 +8,13 @@ from functools import cached_property
 from pathlib import Path as FilePath
 
 from farpath import __version__
-from farpath.campaign import Run
+from farpath.analysis.record_set import RecordSet, is_of_study
+from farpath.analysis.results import Run
+from farpath.analysis.run_settings import further_settings
 from farpath.figures.runs import CAPTION, OVERVIEW, write_figures, write_overview
 from farpath.figures.style import NORMAL, Style
 from farpath.page import Link, Links
-from farpath.record_set import RecordSet, is_of_study
 from farpath.render import render
-from farpath.run_settings import further_settings
 from farpath.run_tables import NOTE, run_sheets
 from farpath.sheet import SUFFIXES, Sheet, file_name
 from farpath.site.matrix import makers_of, makes

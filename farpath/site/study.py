@@ -9,14 +9,14 @@ from pathlib import Path as FilePath
 
 from farpath import __version__
 from farpath.agreement import all_sheets
-from farpath.campaign import Campaign, Run, mixed
-from farpath.claims import count_states, judge_all
+from farpath.analysis.claims import count_states, judge_all
+from farpath.analysis.paper_stacks import stand_ins
+from farpath.analysis.published import PUBLISHED_PATH
+from farpath.analysis.record_set import RecordSet
+from farpath.analysis.results import Campaign, Run, mixed
 from farpath.figures.paper import captions, missing_figures, write_figures
 from farpath.figures.style import NORMAL, Style
 from farpath.page import Links
-from farpath.paper import stand_ins
-from farpath.published import PUBLISHED_PATH
-from farpath.record_set import RecordSet
 from farpath.render import render
 from farpath.sheet import SUFFIXES, Sheet, file_name
 from farpath.site.matrix import heads, makes, matrix

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from farpath.metrics import Array, per_second
+from farpath.analysis.metrics import Array, per_second
 from farpath.record.record import Samples
 from farpath.spec.plan import Plan
 

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Protocol
 
+from farpath.analysis.record_set import STUDY, RecordSet
 from farpath.base.errors import BadInputError
-from farpath.record_set import STUDY, RecordSet
 
 if TYPE_CHECKING:
-    from farpath.campaign import Run
+    from farpath.analysis.results import Run
     from farpath.figures.style import Style
     from farpath.page import Links
     from farpath.sheet import Sheet

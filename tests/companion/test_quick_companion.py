@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.claims import FAILS, HOLDS
-from farpath.companion.analyse import ANALYSES
-from farpath.companion.measure import one_of
-from farpath.companion.utilisation import UTILISATION
+from farpath.analysis.claims import FAILS, HOLDS
+from farpath.analysis.studies.loss_utilisation import UTILISATION
+from farpath.analysis.studies.measure import one_of
+from farpath.analysis.studies.registry import ANALYSES
 from farpath.conduct import Job
 from farpath.planning.experiment import QUICK, load_experiment
 from farpath.record.record import RECORD_FILE

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from farpath.analysis.metrics import per_second
 from farpath.base.errors import CheckFailedError
-from farpath.metrics import per_second
 from farpath.planning.request import Asked
 from farpath.record.record import Record
 from farpath.spec.plan import Plan

@@ -11,8 +11,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.analysis.studies.measure import MEASURES_FILE
 from farpath.base.project import BUILD
-from farpath.companion.measure import MEASURES_FILE
 from farpath.made import records_in, shipped_records
 from farpath.planning.experiment import PAPER
 from farpath.planning.path_files import path_by_name

@@ -7,10 +7,10 @@ import shutil
 
 import pytest
 
+from farpath.analysis.claims.study_rules import claims_of
+from farpath.analysis.studies.measure import MEASURES_FILE
+from farpath.analysis.studies.registry import ANALYSES
 from farpath.base.project import EXPERIMENTS
-from farpath.claims.companion_rules import claims_of
-from farpath.companion.analyse import ANALYSES
-from farpath.companion.measure import MEASURES_FILE
 from farpath.made import records_in, shipped_records
 from farpath.planning.experiment import PAPER, QUICK, load_experiment
 from farpath.shown import SHIPPED

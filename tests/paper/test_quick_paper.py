@@ -10,8 +10,8 @@ import json
 
 import pytest
 
+from farpath.analysis.published import all_published, claims
 from farpath.planning.stack_catalog import catalogue
-from farpath.published import all_published, claims
 from tests.paper.conftest import QuickPaper
 
 STACKS = [name for name, entry in catalogue().items() if entry.era == "2004" and entry.published]

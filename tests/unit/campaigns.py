@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.campaign import Campaign, Run, campaign_of
-from farpath.metrics import RegionSummary, Summary
-from farpath.paper import paper_names
+from farpath.analysis.metrics import RegionSummary, Summary
+from farpath.analysis.paper_stacks import paper_names
+from farpath.analysis.published import all_published
+from farpath.analysis.results import Campaign, Run, campaign_of
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.planning.stack_catalog import catalogue
-from farpath.published import all_published
 from farpath.record.record import Record, Samples, typed_frame, write_record
 from farpath.spec.path import Path
 from farpath.spec.schedule import seven_regions

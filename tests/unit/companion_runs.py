@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path as FilePath
 
+from farpath.analysis.studies.registry import ANALYSES
 from farpath.base.project import EXPERIMENTS
-from farpath.companion.analyse import ANALYSES
 from farpath.made import shipped_records
 from farpath.planning.experiment import FILE, OWN_PATHS, QUICK, WantedRun, load_experiment
 from farpath.record.record import Record, Samples, typed_frame, write_record

@@ -11,9 +11,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath import campaign as module
-from farpath.base.errors import BadInputError, MachineLacksError
-from farpath.campaign import (
+from farpath.analysis import results as module
+from farpath.analysis.results import (
     Campaign,
     campaign_of,
     load_campaign,
@@ -21,6 +20,7 @@ from farpath.campaign import (
     read_figures,
     write_figures,
 )
+from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.planning.path_files import path_by_name
 from tests.unit.campaigns import (
     changed,

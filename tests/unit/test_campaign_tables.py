@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath import agreement, campaign_tables, sheet
+from farpath.analysis.paper_stacks import paper_names, stand_ins
+from farpath.analysis.results import Campaign, campaign_of
 from farpath.base.errors import BadInputError
-from farpath.campaign import Campaign, campaign_of
-from farpath.paper import paper_names, stand_ins
 from farpath.sheet import Sheet
 from tests.unit.campaigns import changed, published_campaign, run_of, set_figures
 

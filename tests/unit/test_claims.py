@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.campaign import Campaign, campaign_of
-from farpath.claims import (
+from farpath.analysis.claims import (
     FAILS,
     HOLDS,
     UNDECIDED,
@@ -22,8 +21,9 @@ from farpath.claims import (
     judge,
     judge_all,
 )
-from farpath.claims.rules import EXPERIMENTS, RULES
-from farpath.published import claims
+from farpath.analysis.claims.paper_rules import EXPERIMENTS, RULES
+from farpath.analysis.published import claims
+from farpath.analysis.results import Campaign, campaign_of
 from tests.unit.campaigns import (
     Change,
     changed,

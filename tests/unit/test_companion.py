@@ -10,19 +10,27 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 
+from farpath.analysis import flow_metrics
+from farpath.analysis.claims import FAILS, HOLDS, UNDECIDED, judge_all
+from farpath.analysis.published import published_measures
+from farpath.analysis.results import Campaign
+from farpath.analysis.studies import (
+    cbr_background,
+    loss_utilisation,
+    recovery,
+    response,
+    sharing,
+    window_cap,
+)
+from farpath.analysis.studies.measure import Done, Measure, one_of, read_measures, write_measures
+from farpath.analysis.studies.registry import ANALYSES, measures_of
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
-from farpath.campaign import Campaign
-from farpath.claims import FAILS, HOLDS, UNDECIDED, judge_all
-from farpath.companion import capped, dips, flow, recovery, response, sharing, utilisation
-from farpath.companion.analyse import ANALYSES, measures_of
-from farpath.companion.measure import Done, Measure, one_of, read_measures, write_measures
 from farpath.companion.report import report_of, write_report
 from farpath.companion.table import sheets
 from farpath.figures.companion import figures
 from farpath.made import State
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
-from farpath.published import published_measures
 from farpath.record.record import Record
 from farpath.spec.schedule import Schedule, joining
 from tests.paths import MEDIUM
@@ -200,7 +208,7 @@ def test_a_table_of_response_functions_has_a_deviation_where_losses_hold_the_win
 def test_every_published_number_belongs_to_an_experiment_and_is_one() -> None:
     assert all(each.value > 0 for each in published_measures().values())
     used = [*recovery.PUBLISHED.values(), *recovery.MEASURED.values()]
-    used += utilisation.PUBLISHED.values()
+    used += loss_utilisation.PUBLISHED.values()
     assert set(used) <= set(published_measures())
 
 
@@ -241,7 +249,9 @@ def test_jumbo_frames_are_held_against_the_same_path_without() -> None:
 def test_a_lan_and_a_wan_are_held_against_what_a_loss_of_1e_4_leaves_of_them() -> None:
     def one(path: str, value: float) -> Measure:
         about = {"path": path, "drop": "random:1e-4"}
-        return measure(utilisation.EXPERIMENT, utilisation.UTILISATION, value, about=about)
+        return measure(
+            loss_utilisation.EXPERIMENT, loss_utilisation.UTILISATION, value, about=about
+        )
 
     assert state_of("C24", [one("lan", 0.99), one("wan", 0.012)]) == HOLDS
     assert state_of("C24", [one("lan", 0.99), one("wan", 0.12)]) == FAILS
@@ -252,8 +262,8 @@ def test_one_packet_sent_again_is_too_many_for_a_capped_window() -> None:
     def both(again: float) -> list[Measure]:
         about = {"ip": "4", "seconds": "30"}
         return [
-            measure(capped.EXPERIMENT, capped.RETRANSMITTED, again, about=about),
-            measure(capped.EXPERIMENT, capped.UTILISATION, 0.99, about=about),
+            measure(window_cap.EXPERIMENT, window_cap.RETRANSMITTED, again, about=about),
+            measure(window_cap.EXPERIMENT, window_cap.UTILISATION, 0.99, about=about),
         ]
 
     assert state_of("C27", both(0)) == HOLDS
@@ -261,7 +271,7 @@ def test_one_packet_sent_again_is_too_many_for_a_capped_window() -> None:
 
 
 def test_what_a_path_carries_of_payload_is_less_over_ipv6() -> None:
-    over = {version: flow.goodput_bps(PATH, version) / PATH.rate_bps for version in (4, 6)}
+    over = {version: flow_metrics.goodput_bps(PATH, version) / PATH.rate_bps for version in (4, 6)}
     # Beside Ethernet's 14 bytes TCP's 32 with timestamps, and IP's 20 or 40
     assert over[4] == pytest.approx((1514 - 14 - 32 - 20) / 1514)
     assert over[6] == pytest.approx((1514 - 14 - 32 - 40) / 1514)
@@ -285,8 +295,10 @@ def test_figures_are_of_the_measures_of_their_own_experiment() -> None:
     about = {"stack": "reno_2004", "path": "mb-ng", "drop": "random:1e-3", "loss": "0.001"}
     known = [
         measure(response.EXPERIMENT, response.WINDOW, 41.0, theory=40.0, about=about),
-        measure(dips.EXPERIMENT, dips.WINDOW, 1300.0, about={"path": "mb-ng-cbr"}),
-        measure(utilisation.EXPERIMENT, utilisation.UTILISATION, 0.01, about=about),
+        measure(
+            cbr_background.EXPERIMENT, cbr_background.WINDOW, 1300.0, about={"path": "mb-ng-cbr"}
+        ),
+        measure(loss_utilisation.EXPERIMENT, loss_utilisation.UTILISATION, 0.01, about=about),
     ]
     drawn = dict(figures(known, []))
     assert list(drawn) == ["response-function", "loss-utilisation"]
@@ -322,7 +334,7 @@ def test_flows_that_differ_are_drawn_with_means_a_frame_for_each_run(
 
 
 def test_a_held_window_is_drawn_for_each_ip_version(tmp_path: FilePath) -> None:
-    frames = drawn(done_of(tmp_path, capped.EXPERIMENT, QUICK), capped.EXPERIMENT)
+    frames = drawn(done_of(tmp_path, window_cap.EXPERIMENT, QUICK), window_cap.EXPERIMENT)
     assert [axes.get_title() for axes in frames[:2]] == ["IPv4", "IPv6"]
     windows_mb = frames[2].lines[0].get_ydata()
     assert (max(windows_mb), min(windows_mb)) == pytest.approx((223.8, 111.9), rel=0.2)
@@ -331,7 +343,7 @@ def test_a_held_window_is_drawn_for_each_ip_version(tmp_path: FilePath) -> None:
 def test_dips_are_drawn_with_what_befell_the_window_with_sack_and_without(
     tmp_path: FilePath,
 ) -> None:
-    frames = drawn(done_of(tmp_path, dips.EXPERIMENT, WHOLE), dips.EXPERIMENT)
+    frames = drawn(done_of(tmp_path, cbr_background.EXPERIMENT, WHOLE), cbr_background.EXPERIMENT)
     assert len(frames) == 2
     assert ["without SACK" in axes.get_title(loc="left") for axes in frames] == [False, True]
     for axes in frames:
@@ -406,5 +418,5 @@ def test_what_a_flow_carries_is_counted_by_whole_seconds(record: Record) -> None
     samples = dataclasses.replace(record.samples, flows=pd.concat([rows, last]))
     longer = Record(record.directory, record.data)
     vars(longer)["samples"] = samples
-    plain, with_last = flow.mean_bps(record, flow1), flow.mean_bps(longer, flow1)
+    plain, with_last = flow_metrics.mean_bps(record, flow1), flow_metrics.mean_bps(longer, flow1)
     assert abs(with_last - plain) <= 1e9 / (0.75 * whole_s) * 1.01

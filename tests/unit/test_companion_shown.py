@@ -9,18 +9,18 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.analysis.claims.study_rules import COMPANION_RULES, claims_of
+from farpath.analysis.studies import cbr_background, recovery, sharing
+from farpath.analysis.studies.measure import MEASURES_FILE, one_of, write_measures
+from farpath.analysis.studies.registry import ANALYSES
 from farpath.base.errors import BadInputError
-from farpath.claims.companion_rules import COMPANION_RULES, claims_of
-from farpath.companion import dips, recovery, sharing
-from farpath.companion.analyse import ANALYSES
-from farpath.companion.measure import MEASURES_FILE, one_of, write_measures
 from farpath.companion.shown import experiment_to_show
 from farpath.figures.companion import figures
 from farpath.made import shipped_records
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from tests.unit.companion_runs import copy_experiments, write_run, write_runs
 
-NAME = dips.EXPERIMENT
+NAME = cbr_background.EXPERIMENT
 
 
 @pytest.fixture

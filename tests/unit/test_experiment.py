@@ -6,10 +6,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.analysis.published import PUBLISHED_PATH
 from farpath.base.errors import BadInputError
 from farpath.planning.experiment import FILE, SETS, experiment_names, load_experiment
 from farpath.planning.path_files import load_path, named_paths
-from farpath.published import PUBLISHED_PATH
 
 GOOD = """\
 title = "A test"

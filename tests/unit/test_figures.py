@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 import pandas as pd
 import pytest
 
-from farpath.campaign import load_campaign
+from farpath.analysis.results import load_campaign
 from farpath.figures import paper
 from farpath.figures.run import draw
 from farpath.figures.save import save

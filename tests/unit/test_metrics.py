@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath import metrics
+from farpath.analysis import metrics
 from farpath.record.record import Samples
 from farpath.spec.plan import Plan
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from farpath.analysis.published import published_beside
 from farpath.base.errors import BadInputError
 from farpath.planning.memory import GUEST_BASE_BYTES, GUEST_BYTES_PER_WINDOW_BYTE
 from farpath.planning.network import resolve_network, ways
@@ -17,7 +18,6 @@ from farpath.planning.path_options import resolve_path
 from farpath.planning.request import Asked
 from farpath.planning.rules import check_plan
 from farpath.planning.senders import parse_senders
-from farpath.published import published_beside
 from farpath.record.identity import _asked
 from farpath.spec.hosts import Sender
 from farpath.spec.plan import Plan

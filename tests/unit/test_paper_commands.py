@@ -10,11 +10,11 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.analysis.results import campaign_of, read_figures, write_figures
+from farpath.analysis.studies.measure import Measure, write_measures
+from farpath.analysis.studies.sharing import RATIO, RTT_BIAS
 from farpath.base.project import PROJECT
-from farpath.campaign import campaign_of, read_figures, write_figures
 from farpath.commands.paper import SUMMARY_FILE
-from farpath.companion.measure import Measure, write_measures
-from farpath.companion.sharing import RATIO, RTT_BIAS
 from farpath.lab.artifacts import images
 from tests.unit.campaigns import (
     published_campaign,

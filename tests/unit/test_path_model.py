@@ -12,20 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
-from farpath.base.project import PROJECT
-from farpath.campaign import Run
-from farpath.metrics import Summary
-from farpath.path_model import (
+from farpath.analysis.metrics import Summary
+from farpath.analysis.path_model import (
     PathModel,
     cost_of_means,
     cost_of_stack,
     cost_of_tables,
     soft,
 )
+from farpath.analysis.published import Published, published
+from farpath.analysis.results import Run
+from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
+from farpath.base.project import PROJECT
 from farpath.path_search import best_trial, load_search, read_trials, search_on
 from farpath.planning.path_files import path_by_name
-from farpath.published import Published, published
 from farpath.report.tables.path_search import best_grid, trials_grid
 from tests.unit.campaigns import run_of, summary_of
 

@@ -11,10 +11,10 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath import page, tables
+from farpath.analysis.metrics import Summary, summarise
+from farpath.analysis.published import Published, published
 from farpath.figures import run as figures
-from farpath.metrics import Summary, summarise
 from farpath.planning.request import Asked
-from farpath.published import Published, published
 from farpath.record.record import Record, Samples, typed_frame
 from farpath.render import PLOTLY_CONFIG
 from farpath.spec.background import Background

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from farpath.analysis.published import all_published, claims, published, published_paths
 from farpath.planning.path_files import path_by_name
 from farpath.planning.stack_catalog import catalogue
-from farpath.published import all_published, claims, published, published_paths
 
 PRINTED = {name: entry.published for name, entry in catalogue().items() if entry.published}
 

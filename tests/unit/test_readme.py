@@ -6,7 +6,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.companion.analyse import ANALYSES, shipped_measures
+from farpath.analysis.studies.registry import ANALYSES, shipped_measures
 
 from .conftest import Farpath
 

@@ -10,11 +10,11 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.analysis.record_set import RUNS, STUDY, Member, RecordSet, load_set, set_of, view_of
+from farpath.analysis.run_settings import further_settings
 from farpath.base.errors import BadInputError
 from farpath.figures.runs import flow_means_mbps, labels
 from farpath.planning.request import Asked
-from farpath.record_set import RUNS, STUDY, Member, RecordSet, load_set, set_of, view_of
-from farpath.run_settings import further_settings
 from farpath.run_tables import run_sheets
 from farpath.sheet import as_csv
 from farpath.spec.plan import Plan

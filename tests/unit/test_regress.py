@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import pandas
 import pytest
 
+from farpath.analysis import flow_metrics
 from farpath.base.errors import BadInputError
-from farpath.companion import flow
 from farpath.lab.artifacts.kernels import kernel_environment, processor_level
 from farpath.regress import measured, report
 from farpath.regress.baseline import (
@@ -353,6 +353,6 @@ def test_a_recovery_over_ipv6_is_to_the_window_that_ipv6s_packets_fill(
         )["kept_part"]
         for version in (4, 6)
     }
-    payload = {version: flow.payload_bytes(plan.path, version) for version in (4, 6)}
+    payload = {version: flow_metrics.payload_bytes(plan.path, version) for version in (4, 6)}
     assert payload[4] != payload[6]
     assert kept[6] / kept[4] == pytest.approx(payload[6] / payload[4])

@@ -11,8 +11,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.analysis.results import campaign_of
 from farpath.base.errors import BadInputError, MachineLacksError
-from farpath.campaign import campaign_of
 from farpath.page import render_page
 from farpath.record.record import RECORD_FILE
 from farpath.site import build, pages, runs, study

@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.analysis.published import all_published
 from farpath.base.errors import BadInputError
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
@@ -22,7 +23,6 @@ from farpath.planning.stack_catalog import (
     resolve_stack,
     split_text,
 )
-from farpath.published import all_published
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.stack import UDTPERF
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from farpath.theory import recovery, rules
-from farpath.theory.response import Rule, mean_window, standard_error
+from farpath.analysis.theory import recovery, window_rules
+from farpath.analysis.theory.response import Rule, mean_window, standard_error
 
 #: Random losses leave more than those at equal distances, for which formulas are: of Reno
 #: 1.31 against 1.22 of 1 / sqrt(p) (Ott, Kemperman, Mathis, 1996).
@@ -18,7 +18,7 @@ RANDOM_OVER_EQUAL = 1.31 / math.sqrt(1.5)
 
 @pytest.mark.parametrize("loss", [1e-5, 1e-4, 1e-3])
 def test_reno_under_random_losses_has_the_window_of_ott_kemperman_and_mathis(loss: float) -> None:
-    ratio = mean_window(rules.todays_reno(), loss) / rules.reno_window(loss)
+    ratio = mean_window(window_rules.todays_reno(), loss) / window_rules.reno_window(loss)
     print(f"random over equal distances {ratio:.3f} / {RANDOM_OVER_EQUAL:.3f}")
     assert ratio == pytest.approx(RANDOM_OVER_EQUAL, rel=0.05)
 
@@ -26,9 +26,9 @@ def test_reno_under_random_losses_has_the_window_of_ott_kemperman_and_mathis(los
 @pytest.mark.parametrize(
     ("rule", "published"),
     [
-        (rules.hstcp(), rules.hstcp_window),
-        (rules.scalable(), rules.scalable_window),
-        (rules.ltcp(), rules.ltcp_window),
+        (window_rules.hstcp(), window_rules.hstcp_window),
+        (window_rules.scalable(), window_rules.scalable_window),
+        (window_rules.ltcp(), window_rules.ltcp_window),
     ],
 )
 def test_high_speed_rules_have_about_the_published_window(
@@ -42,20 +42,20 @@ def test_high_speed_rules_have_about_the_published_window(
 
 
 def test_rows_of_hstcp_are_those_of_rfc_3649() -> None:
-    windows, decreases = rules.appendix_b()
+    windows, decreases = window_rules.appendix_b()
     for window, increase, decrease in [(118, 2, 0.44), (1058, 8, 0.33), (14424, 35, 0.19)]:
         assert windows[increase - 1] == window
         assert decreases[increase - 1] == pytest.approx(decrease)
 
 
 def test_delayed_acks_take_the_root_of_two_from_renos_window() -> None:
-    each = mean_window(rules.reno(), 1e-4)
-    second = mean_window(rules.Delayed(rules.reno()), 1e-4)
+    each = mean_window(window_rules.reno(), 1e-4)
+    second = mean_window(window_rules.Delayed(window_rules.reno()), 1e-4)
     assert second == pytest.approx(each / math.sqrt(2), rel=0.02)
 
 
 def test_a_steady_htcp_keeps_four_fifths_and_one_that_changed_a_half() -> None:
-    rule = rules.Htcp(rtt_s=0.1)
+    rule = window_rules.Htcp(rtt_s=0.1)
     # A packet more than that stays: the first ACK after recovery adds one
     assert rule.decrease(1000) == pytest.approx(0.5 - 1 / 1000)
     assert rule.decrease(1100) == pytest.approx(0.2 - 1 / 1100)
@@ -63,14 +63,14 @@ def test_a_steady_htcp_keeps_four_fifths_and_one_that_changed_a_half() -> None:
 
 
 def test_htcp_grows_as_reno_for_a_second_and_then_ever_faster() -> None:
-    rule = rules.Htcp(rtt_s=0.1)
+    rule = window_rules.Htcp(rtt_s=0.1)
     gained = [rule.increase(10_000, rtts) for rtts in range(60)]
     assert gained[:9] == [1.0] * 9
     assert all(later > before for before, later in pairwise(gained[9:]))
 
 
 def test_bic_searches_the_last_maximum_and_then_probes() -> None:
-    rule = rules.Bic()
+    rule = window_rules.Bic()
     window = 2000.0 * (1 - rule.decrease(2000))
     assert window == pytest.approx(1751)
     steps = []
@@ -84,19 +84,19 @@ def test_bic_searches_the_last_maximum_and_then_probes() -> None:
 
 
 def test_bic_aims_lower_after_a_loss_below_the_maximum() -> None:
-    rule = rules.Bic(maximum=2000)
+    rule = window_rules.Bic(maximum=2000)
     rule.decrease(1800)
     assert rule.maximum == 1800 - 225 / 2
 
 
 def test_playing_a_rule_that_remembers_leaves_it_as_it_was() -> None:
-    rule = rules.Bic()
+    rule = window_rules.Bic()
     assert mean_window(rule, 1e-3) == mean_window(rule, 1e-3)
-    assert rule == rules.Bic()
+    assert rule == window_rules.Bic()
 
 
 def test_the_error_of_a_mean_falls_with_the_number_of_losses() -> None:
-    few, many = (standard_error(rules.reno(), 1e-3, losses) for losses in (50, 800))
+    few, many = (standard_error(window_rules.reno(), 1e-3, losses) for losses in (50, 800))
     assert few / many == pytest.approx(4, rel=0.5)
 
 

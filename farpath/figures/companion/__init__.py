@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from farpath.companion import capped, dips, recovery, response, sharing, utilisation
-from farpath.companion.measure import Done, Measure, one_of
+from farpath.analysis.studies import (
+    cbr_background,
+    loss_utilisation,
+    recovery,
+    response,
+    sharing,
+    window_cap,
+)
+from farpath.analysis.studies.measure import Done, Measure, one_of
 from farpath.figures.companion.losses import draw_response, draw_utilisation
 from farpath.figures.companion.stacks import draw_stacks
 from farpath.figures.companion.throughputs import draw_biases, draw_capped
@@ -32,14 +39,14 @@ def figures(measures: Sequence[Measure], done: Sequence[Done]) -> Iterator[tuple
         by_path.setdefault(each.run.asked.path or "", []).append(each)
     for path, found in by_path.items():
         yield f"{recovery.EXPERIMENT}-{path}", draw_recoveries(found)
-    if used := measured(utilisation.EXPERIMENT):
-        yield utilisation.EXPERIMENT, draw_utilisation(used)
+    if used := measured(loss_utilisation.EXPERIMENT):
+        yield loss_utilisation.EXPERIMENT, draw_utilisation(used)
     for experiment in (sharing.MTU_BIAS, sharing.RTT_BIAS):
         if pairs := made(experiment):
             yield experiment, draw_biases(measured(experiment), pairs)
-    if streams := made(capped.EXPERIMENT):
-        yield capped.EXPERIMENT, draw_capped(streams)
-    if beside := made(dips.EXPERIMENT):
-        yield dips.EXPERIMENT, draw_dips(beside)
+    if streams := made(window_cap.EXPERIMENT):
+        yield window_cap.EXPERIMENT, draw_capped(streams)
+    if beside := made(cbr_background.EXPERIMENT):
+        yield cbr_background.EXPERIMENT, draw_dips(beside)
     if shared := measured(sharing.INTER_PROTOCOL):
         yield sharing.INTER_PROTOCOL, draw_stacks(shared)

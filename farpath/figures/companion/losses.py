@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from farpath.companion.measure import Measure
+from farpath.analysis.studies.measure import Measure
 from farpath.figures.companion.marks import style_of
 from farpath.figures.style import FULL_IN, RULE, print_style
 

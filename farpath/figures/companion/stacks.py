@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from farpath.companion import sharing
-from farpath.companion.measure import Measure, one_of
+from farpath.analysis.studies import sharing
+from farpath.analysis.studies.measure import Measure, one_of
 from farpath.figures.companion.marks import style_of
 from farpath.figures.style import FULL_IN, QUIET, RULE, print_style
 

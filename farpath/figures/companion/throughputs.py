@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from farpath.companion import capped, flow, sharing
-from farpath.companion.measure import Done, Measure, one_of
+from farpath.analysis import flow_metrics
+from farpath.analysis.metrics import per_second, smoothed
+from farpath.analysis.published import published_measures
+from farpath.analysis.studies import sharing, window_cap
+from farpath.analysis.studies.measure import Done, Measure, one_of
 from farpath.figures.companion.marks import COLOURS
 from farpath.figures.style import FULL_IN, QUIET, RULE, TALL_IN, print_style
-from farpath.metrics import per_second, smoothed
-from farpath.published import published_measures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +57,7 @@ def _draw_pair(axes: Axes, each: Done, means: Sequence[Sequence[Measure]]) -> No
         for measure in measured:
             printed = "" if measure.printed is None else f", published {measure.printed.value:g}"
             axes.hlines(
-                measure.value, flow.warm_s(record), plan.schedule.duration_s, color=colour,
+                measure.value, flow_metrics.warm_s(record), plan.schedule.duration_s, color=colour,
                 linewidth=1.6, label=f"{what}: mean {measure.value:.0f}{printed} Mbit/s",
             )  # fmt: skip
             if measure.printed is not None:
@@ -72,15 +73,15 @@ def draw_capped(done: Sequence[Done]) -> Figure:
     """Throughput and window over time, a column for each run."""
     from matplotlib.figure import Figure
 
-    printed = published_measures()[capped.PUBLISHED].value
+    printed = published_measures()[window_cap.PUBLISHED].value
     with print_style():
         figure = Figure(figsize=FULL_IN, layout="constrained")
         frames = figure.subplots(2, len(done), sharex="col", sharey="row", squeeze=False)
         for (upper, lower), each in zip(frames.T, done, strict=True):
-            plan, rows = each.run.plan, flow.rows_of(each.record)
+            plan, rows = each.run.plan, flow_metrics.rows_of(each.record)
             each_s = per_second(each.record.samples, plan.schedule)["flow1"]
             upper.plot(each_s.index, each_s / 1e6, color=COLOURS[0], linewidth=0.9)
-            full_mbps = flow.goodput_bps(plan.path, plan.ip_version) / 1e6
+            full_mbps = flow_metrics.goodput_bps(plan.path, plan.ip_version) / 1e6
             upper.axhline(
                 full_mbps, color=COLOURS[2], linewidth=0.9, linestyle="--",
                 label="what the path carries of payload",
@@ -95,7 +96,10 @@ def draw_capped(done: Sequence[Done]) -> Figure:
                 label="the receiver's window",
             )  # fmt: skip
             upper.axvline(
-                capped.STARTED_S, color=QUIET, linewidth=0.6, label="the mean is of what follows"
+                window_cap.STARTED_S,
+                color=QUIET,
+                linewidth=0.6,
+                label="the mean is of what follows",
             )
             upper.set_title(f"IPv{each.run.asked.ip or 4}")
             lower.set_xlabel("time (s)")

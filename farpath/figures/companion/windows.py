@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from farpath.companion import dips, flow, recovery
-from farpath.companion.measure import Done
+from farpath.analysis import flow_metrics
+from farpath.analysis.studies import cbr_background, recovery
+from farpath.analysis.studies.measure import Done
 from farpath.figures.companion.marks import COLOURS
 from farpath.figures.style import FULL_IN, RULE, TALL_IN, print_style
 from farpath.figures.thin import extremes
@@ -79,17 +80,17 @@ def draw_dips(done: Sequence[Done]) -> Figure:
 
 
 def _draw_dips(axes: Axes, each: Done) -> None:
-    mine = flow.trace_of(each.record)
+    mine = flow_metrics.trace_of(each.record)
     assert mine is not None
     axes.plot(
         *extremes(mine["t_s"], mine["cwnd_packets"], MOST_POINTS), color=COLOURS[0], linewidth=0.8
     )
     marks = (
-        (dips.RECOVERY, dips.RECOVERIES, RECOVERIES_AT, "|", COLOURS[3]),
-        (dips.LOSS, dips.TIMEOUTS, TIMEOUTS_AT, "x", COLOURS[1]),
+        (cbr_background.RECOVERY, cbr_background.RECOVERIES, RECOVERIES_AT, "|", COLOURS[3]),
+        (cbr_background.LOSS, cbr_background.TIMEOUTS, TIMEOUTS_AT, "x", COLOURS[1]),
     )
     for state, label, height, mark, colour in marks:
-        times_s = dips.entered(mine, state)
+        times_s = cbr_background.entered(mine, state)
         axes.plot(
             times_s, [height] * len(times_s), mark, color=colour, label=label, markersize=5,
             transform=axes.get_xaxis_transform(),

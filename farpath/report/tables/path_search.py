@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from farpath.analysis.published import published
 from farpath.path_search import Search, _varies, best_trial, read_trials
-from farpath.published import published
 from farpath.tables import Grid
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from farpath import host_runs
+from farpath.analysis.metrics import Summary, summarise
 from farpath.conduct import Job
 from farpath.lab.qemu import Machine
-from farpath.metrics import Summary, summarise
 from farpath.record.record import Record, load_record
 
 STACK = "htcp_2004"

@@ -1,6 +1,6 @@
 """Response functions: a real stack's mean window on a path that loses packets at random.
 
-:mod:`farpath.theory.response` predicts it.
+:mod:`farpath.analysis.theory.response` predicts it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from farpath.analysis.theory.response import WARM_UP_LOSSES, Rule, mean_window, standard_error
 from farpath.record.record import Record
 from farpath.spec.path import Path
-from farpath.theory.response import WARM_UP_LOSSES, Rule, mean_window, standard_error
 from tests.paths import SHORT
 
 from ..conftest import RunPlan, single_flow

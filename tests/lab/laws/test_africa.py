@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from farpath.theory.rules import appendix_b, hstcp_row
+from farpath.analysis.theory.window_rules import appendix_b, hstcp_row
 from tests.paths import SHORT
 
 from ..conftest import RunPlan, single_flow

@@ -7,8 +7,8 @@ import dataclasses
 import pandas as pd
 import pytest
 
+from farpath.analysis.theory.window_rules import appendix_b, hstcp, hstcp_row
 from farpath.spec.path import Path
-from farpath.theory.rules import appendix_b, hstcp, hstcp_row
 
 from ..conftest import RunPlan, single_flow
 from . import responses

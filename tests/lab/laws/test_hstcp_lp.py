@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
+from farpath.analysis.theory.window_rules import hstcp_row
 from farpath.spec.path import Path
-from farpath.theory.rules import hstcp_row
 from tests.paths import MEDIUM, SHORT
 
 from ..conftest import RunPlan, single_flow

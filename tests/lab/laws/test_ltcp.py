@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from farpath.theory import rules
-from farpath.theory.response import mean_window
+from farpath.analysis.theory import window_rules
+from farpath.analysis.theory.response import mean_window
 
 from ..conftest import RunPlan
 from . import responses, traces
@@ -22,7 +22,7 @@ KEPT = {0: 0.8, 1: 0.85}
     ("variant", "loss"), [(1, 1e-2), (1, 1e-3), (1, 1e-4), (1, 1e-5), (0, 1e-3), (0, 1e-4)]
 )
 def test_ltcp_has_the_published_window(run_plan: RunPlan, variant: int, loss: float) -> None:
-    rule = rules.ltcp(variant)
+    rule = window_rules.ltcp(variant)
     measured = responses.measure(
         run_plan,
         f"ltcp:variant={variant}",
@@ -31,7 +31,7 @@ def test_ltcp_has_the_published_window(run_plan: RunPlan, variant: int, loss: fl
         LOSSES[loss],
         delayed_ack=False,
     )
-    responses.assert_follows(measured, rule, rules.ltcp_window(loss, variant))
+    responses.assert_follows(measured, rule, window_rules.ltcp_window(loss, variant))
 
 
 @pytest.mark.parametrize("variant", KEPT)
@@ -42,7 +42,7 @@ def test_ltcp_gains_a_packet_per_layer_in_an_rtt(run_plan: RunPlan, variant: int
     path = traces.narrow_path(0.1, 2500, 100)
     found = traces.epochs(run_plan, f"ltcp:variant={variant}", 75.0, path, delayed_ack=False)
     slopes = {}
-    thresholds = rules.ltcp_thresholds(variant)
+    thresholds = window_rules.ltcp_thresholds(variant)
     for layers, (low, high) in enumerate(pairwise(thresholds[:8]), start=1):
         slope = found[0].slope(low, high)
         if slope is not None:
@@ -61,7 +61,7 @@ def test_ltcp_goes_one_layer_down_at_most(run_plan: RunPlan) -> None:
     # W_T = 5 and beta = 49 %, far above the 3 / (K + 1) for which one layer down is
     # what the window has anyway: a loss between W_10 = 825 and W_11 = 1100 leaves
     # about 530 packets, which alone would have 8 layers (W_8 = 420, W_9 = 600).
-    thresholds = rules.ltcp_thresholds(1, threshold=5)
+    thresholds = window_rules.ltcp_thresholds(1, threshold=5)
     path = traces.narrow_path(0.1, 990, 40)
     stack = "ltcp:variant=1,window_threshold=5,beta_percent=49"
     found = traces.epochs(run_plan, stack, 45.0, path, delayed_ack=False)

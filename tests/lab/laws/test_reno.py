@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.theory import rules
-from farpath.theory.rules import Delayed
+from farpath.analysis.theory import window_rules
+from farpath.analysis.theory.window_rules import Delayed
 
 from ..conftest import RunPlan
 from . import responses, traces
@@ -22,28 +22,28 @@ SMALL_WINDOW_ERROR = 0.06
 def test_reno_2004_has_the_published_window_when_each_packet_is_acknowledged(
     run_plan: RunPlan, loss: float
 ) -> None:
-    published = rules.reno_window(loss)
+    published = window_rules.reno_window(loss)
     measured = responses.measure(
         run_plan, "reno_2004", loss, published, LOSSES[loss], delayed_ack=False
     )
-    responses.assert_follows(measured, rules.reno(), published)
+    responses.assert_follows(measured, window_rules.reno(), published)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_reno_2004_grows_half_as_fast_with_delayed_acks(run_plan: RunPlan, loss: float) -> None:
-    published = rules.reno_window(loss, packets_per_ack=2)
+    published = window_rules.reno_window(loss, packets_per_ack=2)
     measured = responses.measure(run_plan, "reno_2004", loss, published, LOSSES[loss])
-    responses.assert_follows(measured, Delayed(rules.reno()), published)
+    responses.assert_follows(measured, Delayed(window_rules.reno()), published)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_todays_reno_has_the_published_window_with_delayed_acks_too(
     run_plan: RunPlan, loss: float
 ) -> None:
-    published = rules.reno_window(loss)
+    published = window_rules.reno_window(loss)
     measured = responses.measure(run_plan, "reno", loss, published, LOSSES[loss])
     error = SMALL_WINDOW_ERROR if loss == 1e-2 else responses.MODEL_ERROR
-    responses.assert_follows(measured, rules.todays_reno(), published, error)
+    responses.assert_follows(measured, window_rules.todays_reno(), published, error)
 
 
 @pytest.mark.parametrize("packets_per_ack", [1, 2])

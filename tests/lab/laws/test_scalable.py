@@ -8,8 +8,8 @@ from statistics import mean
 
 import pytest
 
-from farpath.theory import rules
-from farpath.theory.response import mean_window
+from farpath.analysis.theory import window_rules
+from farpath.analysis.theory.response import mean_window
 
 from ..conftest import RunPlan
 from . import responses, traces
@@ -24,7 +24,7 @@ MODEL_ERROR = {1e-2: 0.12}
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_scalable_2004_has_the_published_window(run_plan: RunPlan, loss: float) -> None:
-    rule = rules.scalable()
+    rule = window_rules.scalable()
     measured = responses.measure(
         run_plan,
         "scalable_2004",
@@ -33,7 +33,7 @@ def test_scalable_2004_has_the_published_window(run_plan: RunPlan, loss: float) 
         LOSSES[loss],
         delayed_ack=False,
     )
-    published = rules.scalable_window(loss)
+    published = window_rules.scalable_window(loss)
     error = MODEL_ERROR.get(loss, responses.MODEL_ERROR)
     responses.assert_follows(measured, rule, published, error)
 

@@ -6,10 +6,10 @@ import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from farpath.analysis.metrics import RegionSummary, Summary
+from farpath.analysis.paper_stacks import cpu_runs_of, paper_names, runs_of
+from farpath.analysis.results import Campaign, Run
 from farpath.base.errors import FarpathError
-from farpath.campaign import Campaign, Run
-from farpath.metrics import RegionSummary, Summary
-from farpath.paper import cpu_runs_of, paper_names, runs_of
 
 #: What is asked of a run.
 Figure = Callable[[Summary], float]

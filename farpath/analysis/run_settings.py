@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from farpath.campaign import Run
+from farpath.analysis.record_set import Member, RecordSet
+from farpath.analysis.results import Run
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
-from farpath.record_set import Member, RecordSet
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS, TOGETHER

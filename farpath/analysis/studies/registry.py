@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path as FilePath
 
+from farpath.analysis.studies import (
+    cbr_background,
+    loss_utilisation,
+    recovery,
+    response,
+    sharing,
+    window_cap,
+)
+from farpath.analysis.studies.measure import MEASURES_FILE, Done, Measure, read_measures
 from farpath.base.project import EXPERIMENTS
-from farpath.companion import capped, dips, recovery, response, sharing, utilisation
-from farpath.companion.measure import MEASURES_FILE, Done, Measure, read_measures
 
 #: By experiment, in the order of the experiment that is made of all of them.
 ANALYSES: Mapping[str, Callable[[Iterable[Done]], list[Measure]]] = {
     response.EXPERIMENT: response.measures,
     recovery.EXPERIMENT: recovery.measures,
-    utilisation.EXPERIMENT: utilisation.measures,
+    loss_utilisation.EXPERIMENT: loss_utilisation.measures,
     sharing.MTU_BIAS: sharing.mtu_bias,
     sharing.RTT_BIAS: sharing.rtt_bias,
-    capped.EXPERIMENT: capped.measures,
-    dips.EXPERIMENT: dips.measures,
+    window_cap.EXPERIMENT: window_cap.measures,
+    cbr_background.EXPERIMENT: cbr_background.measures,
     sharing.INTER_PROTOCOL: sharing.inter_protocol,
 }
 

@@ -13,19 +13,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
+from farpath.analysis.paper_stacks import PAPER_ERA
+from farpath.analysis.published import published_paths
+from farpath.analysis.results import Campaign, Run, campaign_of, load_runs
+from farpath.analysis.statistics import Estimate, estimate
 from farpath.base.errors import BadInputError
-from farpath.campaign import Campaign, Run, campaign_of, load_runs
-from farpath.estimate import Estimate, estimate
-from farpath.paper import PAPER_ERA
 from farpath.planning.stack_catalog import catalogue
-from farpath.published import published_paths
 from farpath.record.identity import plan_identity
 from farpath.record.record import load_record
 from farpath.spec.labels import stacks_label
 from farpath.spec.schedule import SEVEN_REGIONS
 
 if TYPE_CHECKING:
-    from farpath.metrics import Summary
+    from farpath.analysis.metrics import Summary
     from farpath.spec.plan import Plan
 
 #: The 2005 study's matrix, tables and claims; or a table of the runs that there are.

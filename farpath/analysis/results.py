@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.analysis.metrics import Summary, summarise
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import write_text
-from farpath.metrics import Summary, summarise
 from farpath.record.record import RECORD_FILE, Record, load_record
 from farpath.spec.plan import Plan
 
 if TYPE_CHECKING:
-    from farpath.companion.measure import Measure
+    from farpath.analysis.studies.measure import Measure
 
 #: Of the file of figures.
 FIGURES_VERSION = 1

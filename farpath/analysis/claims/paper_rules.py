@@ -11,11 +11,11 @@ import statistics
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from farpath.claims.look import Look, mean_mbps_of_regions, region
-from farpath.claims.registry import Registry
-from farpath.claims.verdict import Condition, within
-from farpath.metrics import Summary
-from farpath.paper import UDT, paper_names
+from farpath.analysis.claims.registry import Registry
+from farpath.analysis.claims.verdict import Condition, within
+from farpath.analysis.claims.view import Look, mean_mbps_of_regions, region
+from farpath.analysis.metrics import Summary
+from farpath.analysis.paper_stacks import UDT, paper_names
 
 CALTECH, UFL, CERN = "caltech", "ufl", "cern"
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from farpath.estimate import Estimate
-from farpath.published import Claim
+from farpath.analysis.published import Claim
+from farpath.analysis.statistics import Estimate
 
 HOLDS = "holds"
 FAILS = "fails"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from farpath.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict
+from farpath.analysis.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict
 
 COLUMNS = 100
 INDENT = " " * 16

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from farpath.companion import flow
-from farpath.companion.measure import Done, Measure
+from farpath.analysis import flow_metrics
+from farpath.analysis.studies.measure import Done, Measure
+from farpath.analysis.theory import window_rules
+from farpath.analysis.theory.response import Rule, mean_window
 from farpath.record.record import Record
 from farpath.spec.path import Path
-from farpath.theory import rules
-from farpath.theory.response import Rule, mean_window
 
 EXPERIMENT = "response-function"
 WINDOW = "mean window"
@@ -17,13 +17,13 @@ THROUGHPUT = "throughput"
 #: Stacks whose published rule predicts a window, each for a path's RTT. FAST and HSTCP-LP
 #: follow delays, UDT a rate.
 RULES: Mapping[str, Callable[[Path], Rule]] = {
-    "reno_2004": lambda path: rules.reno(),
-    "reno": lambda path: rules.todays_reno(),
-    "hstcp_2004": lambda path: rules.hstcp(),
-    "scalable_2004": lambda path: rules.scalable(),
-    "ltcp": lambda path: rules.ltcp(),
-    "htcp_2004": lambda path: rules.Htcp(path.rtt_ms / 1e3),
-    "bic_2004": lambda path: rules.Bic(),
+    "reno_2004": lambda path: window_rules.reno(),
+    "reno": lambda path: window_rules.todays_reno(),
+    "hstcp_2004": lambda path: window_rules.hstcp(),
+    "scalable_2004": lambda path: window_rules.scalable(),
+    "ltcp": lambda path: window_rules.ltcp(),
+    "htcp_2004": lambda path: window_rules.Htcp(path.rtt_ms / 1e3),
+    "bic_2004": lambda path: window_rules.Bic(),
 }
 #: What ``limit`` says where losses hold the window.
 BY_LOSS = "loss"
@@ -35,7 +35,10 @@ LEAST_LOSSES = 20
 
 def room_packets(path: Path, ip_version: int) -> float:
     """The largest window that neither fills the path nor meets the receiver's."""
-    return min(flow.bdp_packets(path), path.window_bytes / flow.payload_bytes(path, ip_version))
+    return min(
+        flow_metrics.bdp_packets(path),
+        path.window_bytes / flow_metrics.payload_bytes(path, ip_version),
+    )
 
 
 def mean_window_of(record: Record) -> float:
@@ -43,10 +46,12 @@ def mean_window_of(record: Record) -> float:
 
     Those of the throughput and those sent again, which take as much of a window.
     """
-    rows = flow.rows_of(record)
+    rows = flow_metrics.rows_of(record)
     plan = record.plan
-    warm = rows[rows["t_s"] > flow.warm_s(record)]
-    packets_per_s = flow.mean_bps(record) / 8 / flow.payload_bytes(plan.path, plan.ip_version)
+    warm = rows[rows["t_s"] > flow_metrics.warm_s(record)]
+    packets_per_s = (
+        flow_metrics.mean_bps(record) / 8 / flow_metrics.payload_bytes(plan.path, plan.ip_version)
+    )
     packets_per_s += warm["retransmits"].mean() / plan.settings.sample_interval_s
     return float(packets_per_s * warm["rtt_us"].mean() / 1e6)
 
@@ -57,7 +62,7 @@ def predicted(stack: str, path: Path, loss: float, delayed: bool) -> float | Non
     if rule is None or not 0 < loss < 1:
         return None
     made = rule(path)
-    return mean_window(rules.Delayed(made) if delayed else made, loss)
+    return mean_window(window_rules.Delayed(made) if delayed else made, loss)
 
 
 def measures(done: Iterable[Done]) -> list[Measure]:
@@ -98,7 +103,7 @@ def measures(done: Iterable[Done]) -> list[Measure]:
             )  # fmt: skip
         found.append(
             Measure(
-                EXPERIMENT, words, THROUGHPUT, "Mbit/s", flow.mean_bps(record) / 1e6, plan.seed,
+                EXPERIMENT, words, THROUGHPUT, "Mbit/s", flow_metrics.mean_bps(record) / 1e6, plan.seed,
                 note=note, about=about,
             )
         )  # fmt: skip

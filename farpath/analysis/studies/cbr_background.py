@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from farpath.companion import flow
-from farpath.companion.measure import Done, Measure
+from farpath.analysis import flow_metrics
+from farpath.analysis.studies.measure import Done, Measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,11 +34,11 @@ def measures(done: Iterable[Done]) -> list[Measure]:
     """
     found = []
     for each in done:
-        plan, mine = each.run.plan, flow.trace_of(each.record)
+        plan, mine = each.run.plan, flow_metrics.trace_of(each.record)
         assert mine is not None
         path = each.run.asked.path or ""
         values = (
-            (THROUGHPUT, "Mbit/s", flow.mean_bps(each.record) / 1e6),
+            (THROUGHPUT, "Mbit/s", flow_metrics.mean_bps(each.record) / 1e6),
             (WINDOW, "packets", float(mine["cwnd_packets"].mean())),
             (RECOVERIES, "", float(len(entered(mine, RECOVERY)))),
             (TIMEOUTS, "", float(len(entered(mine, LOSS)))),

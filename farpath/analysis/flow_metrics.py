@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from farpath.metrics import per_second
+from farpath.analysis.metrics import per_second
 from farpath.record.record import Record
 from farpath.spec.path import Path
 from farpath.spec.window import segment_bytes

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from farpath.companion import flow
-from farpath.companion.measure import Done, Measure
+from farpath.analysis import flow_metrics
+from farpath.analysis.studies.measure import Done, Measure
+from farpath.analysis.theory import recovery
 from farpath.record.record import Record
 from farpath.spec.path import Path
-from farpath.theory import recovery
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,15 +58,15 @@ def windows_of(record: Record) -> pd.DataFrame:
     import pandas as pd
 
     plan = record.plan
-    mine = flow.trace_of(record)
+    mine = flow_metrics.trace_of(record)
     if mine is not None:
         return pd.DataFrame({"t_s": mine["t_s"], "window": mine["cwnd_packets"].astype(float)})
-    rows = flow.rows_of(record)
+    rows = flow_metrics.rows_of(record)
     return pd.DataFrame(
         {
             "t_s": rows["t_s"].to_numpy(),
             "window": rows["cwnd_bytes"].to_numpy()
-            / flow.payload_bytes(plan.path, plan.ip_version),
+            / flow_metrics.payload_bytes(plan.path, plan.ip_version),
         }
     )
 
@@ -85,7 +85,7 @@ def recovered(
     later = windows[windows["t_s"] > lost_s + 2 * rtt_s]
     if earlier.empty or later.empty:
         return None
-    offered = path.window_bytes / flow.payload_bytes(path, ip_version)
+    offered = path.window_bytes / flow_metrics.payload_bytes(path, ip_version)
     before = min(float(earlier["window"].iloc[-1]), offered)
     after = float(later["window"].iloc[0])
     if after >= BACK_PART * before:
@@ -141,7 +141,7 @@ def _words(about: dict[str, str], path: Path) -> str:
 def _in_a_row(each: Done) -> Measure:
     about, plan = _about(each), each.run.plan
     words = f"{_words(about, plan.path)}, {about['drop']}"
-    mbps = flow.mean_bps(each.record) / 1e6
+    mbps = flow_metrics.mean_bps(each.record) / 1e6
     return Measure(EXPERIMENT, words, THROUGHPUT, "Mbit/s", mbps, plan.seed, about=about)
 
 

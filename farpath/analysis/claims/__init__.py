@@ -1,8 +1,8 @@
 """Claims: what the study's documents say, each judged by a campaign's figures."""
 
-from farpath.claims.judge import judge, judge_all
-from farpath.claims.text import as_text, count_states
-from farpath.claims.verdict import (
+from farpath.analysis.claims.judge import judge, judge_all
+from farpath.analysis.claims.text import as_text, count_states
+from farpath.analysis.claims.verdict import (
     FAILS,
     HOLDS,
     UNDECIDED,

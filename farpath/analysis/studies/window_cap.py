@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from farpath.companion import flow
-from farpath.companion.measure import Done, Measure
+from farpath.analysis import flow_metrics
+from farpath.analysis.studies.measure import Done, Measure
 
 EXPERIMENT = "window-cap"
 THROUGHPUT = "throughput"
@@ -25,14 +25,14 @@ def measures(done: Iterable[Done]) -> list[Measure]:
     found = []
     for each in done:
         plan = each.run.plan
-        rows = flow.rows_of(each.record)
-        mean_bps = flow.mean_bps(each.record, from_s=STARTED_S)
+        rows = flow_metrics.rows_of(each.record)
+        mean_bps = flow_metrics.mean_bps(each.record, from_s=STARTED_S)
         version = each.run.asked.ip or "4"
         about = {"ip": version, "seconds": f"{plan.schedule.duration_s:g}"}
         words = f"{plan.path.rate_bps / 1e9:g} Gbit/s, {plan.path.rtt_ms:g} ms, IPv{version}"
         values = (
             (THROUGHPUT, "Mbit/s", mean_bps / 1e6, PUBLISHED),
-            (UTILISATION, "", mean_bps / flow.goodput_bps(plan.path, plan.ip_version), ""),
+            (UTILISATION, "", mean_bps / flow_metrics.goodput_bps(plan.path, plan.ip_version), ""),
             (RETRANSMITTED, "", float(rows["retransmits"].sum()), ""),
         )
         found += [

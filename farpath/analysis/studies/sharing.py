@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from farpath.companion import flow
-from farpath.companion.measure import Done, Measure
-from farpath.metrics import per_second, smoothed, summarise
+from farpath.analysis import flow_metrics
+from farpath.analysis.metrics import per_second, smoothed, summarise
+from farpath.analysis.studies.measure import Done, Measure
 from farpath.record.record import Record
 from farpath.spec.schedule import Schedule
 
@@ -45,7 +45,9 @@ def bias(experiment: str, done: Iterable[Done]) -> list[Measure]:
     found = []
     for each in done:
         plan, other = each.run.plan, each.run.asked.senders or ""
-        first, second = (flow.mean_bps(each.record, one.name) for one in plan.schedule.flows)
+        first, second = (
+            flow_metrics.mean_bps(each.record, one.name) for one in plan.schedule.flows
+        )
         ids = PUBLISHED.get((experiment, other), ("", "", ""))
         words = f"{plan.path.rtt_ms:g} ms, MTU {plan.path.mtu_bytes}, beside {other}"
         about = {"senders": other}
@@ -77,7 +79,7 @@ def share_time_s(each: pd.DataFrame, schedule: Schedule) -> float | None:
 
     RFC 5166, 2.3, delta-fair convergence time: each flow's throughput, smoothed over 5 s,
     is within (1 - delta) / 2 and (1 + delta) / 2 of both's together. ``each``: both's
-    throughput second by second, as :func:`farpath.metrics.per_second` gives it.
+    throughput second by second, as :func:`farpath.analysis.metrics.per_second` gives it.
     """
     one, other = schedule.flows[:2]
     first, second = (smoothed(each[name]) for name in (one.name, other.name))
@@ -104,7 +106,7 @@ def halving_time_s(each: pd.DataFrame, schedule: Schedule) -> float | None:
 def friendliness(record: Record) -> float:
     """What Reno's flows get beside another, over what each would have if all shared alike."""
     flows = record.plan.schedule.flows
-    means = {one.name: flow.mean_bps(record, one.name) for one in flows}
+    means = {one.name: flow_metrics.mean_bps(record, one.name) for one in flows}
     renos = [means[one.name] for one in flows if one.stack == RENO]
     if flows[0].stack == RENO:
         renos = renos[1:]
@@ -133,8 +135,8 @@ def inter_protocol(done: Iterable[Done]) -> list[Measure]:
 def _values(schedule: str, record: Record) -> Sequence[tuple[str, str, float]]:
     plan = record.plan
     flows = plan.schedule.flows
-    total = sum(flow.mean_bps(record, one.name) for one in flows)
-    used = (UTILISATION, "", total / flow.goodput_bps(plan.path, plan.ip_version))
+    total = sum(flow_metrics.mean_bps(record, one.name) for one in flows)
+    used = (UTILISATION, "", total / flow_metrics.goodput_bps(plan.path, plan.ip_version))
     if len(flows) == 1:
         return (used,)
     if schedule == "joining":

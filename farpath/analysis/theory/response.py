@@ -3,7 +3,7 @@
 Windows are in packets, ``loss`` is the probability that a packet is lost. Published
 formulas take losses at equal distances; a path's are random, and a loss is known one
 round trip later. :func:`mean_window` predicts that from a stack's own rule
-(:mod:`farpath.theory.rules`).
+(:mod:`farpath.analysis.theory.window_rules`).
 """
 
 from __future__ import annotations

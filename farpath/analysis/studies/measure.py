@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.analysis.published import PublishedMeasure, published_measures
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
 from farpath.planning.experiment import WantedRun
-from farpath.published import PublishedMeasure, published_measures
 from farpath.record.record import Record
 
 if TYPE_CHECKING:

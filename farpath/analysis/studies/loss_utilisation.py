@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from farpath.companion import flow
-from farpath.companion.measure import Done, Measure
-from farpath.companion.response import predicted
+from farpath.analysis import flow_metrics
+from farpath.analysis.studies.measure import Done, Measure
+from farpath.analysis.studies.response import predicted
 
 EXPERIMENT = "loss-utilisation"
 UTILISATION = "utilisation"
@@ -24,8 +24,8 @@ def measures(done: Iterable[Done]) -> list[Measure]:
         path, drop = plan.path, each.run.asked.drop or ""
         where = each.run.asked.path or ""
         asked = plan.droppers[0].numbers[0]
-        full_bps = flow.goodput_bps(path, plan.ip_version)
-        payload_bytes = flow.payload_bytes(path, plan.ip_version)
+        full_bps = flow_metrics.goodput_bps(path, plan.ip_version)
+        payload_bytes = flow_metrics.payload_bytes(path, plan.ip_version)
         window = predicted(plan.stacks[0].label, path, asked, plan.settings.delayed_ack)
         theory = None
         if window is not None:
@@ -36,7 +36,7 @@ def measures(done: Iterable[Done]) -> list[Measure]:
                 f"{plan.stacks[0].label}, {path.rtt_ms:g} ms, {drop}",
                 UTILISATION,
                 "",
-                flow.mean_bps(each.record) / full_bps,
+                flow_metrics.mean_bps(each.record) / full_bps,
                 plan.seed,
                 theory,
                 PUBLISHED.get((where, drop), ""),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from farpath.campaign import Campaign, Run
+from farpath.analysis.published import all_published
+from farpath.analysis.results import Campaign, Run
 from farpath.planning.stack_catalog import catalogue
-from farpath.published import all_published
 from farpath.spec.schedule import REGIONS, SEVEN_REGIONS
 
 #: The hosts whose stacks stand for the paper's where a campaign has those of several eras.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from farpath.campaign import Campaign
-from farpath.claims.companion_rules import COMPANION_RULES, CompanionRule
-from farpath.claims.look import Look, MissingRunsError
-from farpath.claims.rules import EXPERIMENTS, RULES, Rule, Ruling
-from farpath.claims.verdict import FAILS, HOLDS, UNDECIDED, Checked, Verdict, state_of
-from farpath.companion.measure import Measure
-from farpath.estimate import estimate
-from farpath.published import Claim, claims
+from farpath.analysis.claims.paper_rules import EXPERIMENTS, RULES, Rule, Ruling
+from farpath.analysis.claims.study_rules import COMPANION_RULES, CompanionRule
+from farpath.analysis.claims.verdict import FAILS, HOLDS, UNDECIDED, Checked, Verdict, state_of
+from farpath.analysis.claims.view import Look, MissingRunsError
+from farpath.analysis.published import Claim, claims
+from farpath.analysis.results import Campaign
+from farpath.analysis.statistics import estimate
+from farpath.analysis.studies.measure import Measure
 
 
 def judge_all(campaign: Campaign) -> tuple[Verdict, ...]:

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from farpath.metrics import Summary
-from farpath.published import Published
+from farpath.analysis.metrics import Summary
+from farpath.analysis.published import Published
 from farpath.spec.background import Background
 from farpath.spec.path import Path
 

@@ -1,6 +1,6 @@
 """Companion rules: the conditions of claims that the experiments around the 2005 test decide.
 
-As :mod:`farpath.claims.rules`, from measures instead of a campaign's figures.
+As :mod:`farpath.analysis.claims.paper_rules`, from measures instead of a campaign's figures.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 
-from farpath.claims.look import MissingRunsError
-from farpath.claims.registry import Registry
-from farpath.claims.rules import Ruling
-from farpath.claims.verdict import Condition, within
-from farpath.companion import capped, recovery, response, sharing, utilisation
-from farpath.companion.measure import Measure, one_of
+from farpath.analysis.claims.paper_rules import Ruling
+from farpath.analysis.claims.registry import Registry
+from farpath.analysis.claims.verdict import Condition, within
+from farpath.analysis.claims.view import MissingRunsError
+from farpath.analysis.studies import loss_utilisation, recovery, response, sharing, window_cap
+from farpath.analysis.studies.measure import Measure, one_of
 
 CompanionRule = Callable[[Sequence[Measure]], Ruling]
 #: Every claim's rule that companion experiments can decide.
@@ -107,13 +107,13 @@ def recovery_follows_the_formula_for_both_ack_policies(measures: Sequence[Measur
     return Ruling(tuple(conditions))
 
 
-@COMPANION_RULES.decides("C24", utilisation.EXPERIMENT)
+@COMPANION_RULES.decides("C24", loss_utilisation.EXPERIMENT)
 def a_loss_of_1e_4_leaves_a_lan_full_and_a_wan_empty(measures: Sequence[Measure]) -> Ruling:
     """1 Gbit/s, Reno, each packet acknowledged."""
 
     def used(path: str) -> float:
         found = _of(
-            measures, utilisation.EXPERIMENT, utilisation.UTILISATION, path=path,
+            measures, loss_utilisation.EXPERIMENT, loss_utilisation.UTILISATION, path=path,
             drop="random:1e-4",
         )  # fmt: skip
         return found[0].value
@@ -140,12 +140,12 @@ def the_shorter_round_trip_gets_more(measures: Sequence[Measure]) -> Ruling:
     return Ruling(within("throughput at 117 ms over that at 172 ms", _mean(found), 1.8, 4))
 
 
-@COMPANION_RULES.decides("C27", capped.EXPERIMENT)
+@COMPANION_RULES.decides("C27", window_cap.EXPERIMENT)
 def a_capped_window_loses_nothing_and_holds_the_rate(measures: Sequence[Measure]) -> Ruling:
     """10 Gbit/s, 180 ms, MTU 9000; after slow start, over what the path carries of payload."""
     conditions = []
-    again = _of(measures, capped.EXPERIMENT, capped.RETRANSMITTED)
-    used = _of(measures, capped.EXPERIMENT, capped.UTILISATION)
+    again = _of(measures, window_cap.EXPERIMENT, window_cap.RETRANSMITTED)
+    used = _of(measures, window_cap.EXPERIMENT, window_cap.UTILISATION)
     for sent, part in zip(again, used, strict=True):
         version = f"IPv{sent.about['ip']}"
         conditions += [

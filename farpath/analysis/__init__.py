@@ -1,0 +1,1 @@
+"""From records to numbers: metrics, theory, published values, studies, claims. Nothing boots."""

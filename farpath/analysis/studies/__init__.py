@@ -1,0 +1,1 @@
+"""The studies around the paper: what each experiment's runs measure."""

@@ -1,0 +1,1 @@
+"""What theory says of a stack: response functions and recovery times."""

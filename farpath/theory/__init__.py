@@ -1,1 +1,0 @@
-"""Theory: what published rules predict of a flow, without a lab. Pure."""
