@@ -12,11 +12,11 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
+from farpath.campaign.status import records_in
 from farpath.figures.run import title
 from farpath.lab import preflight
 from farpath.lab.background_run import Attempt, Stage
 from farpath.lab.run import Outcome
-from farpath.made import records_in
 from farpath.overview import overview
 from farpath.page import curves, save_pictures
 from farpath.planning.path_files import named_paths

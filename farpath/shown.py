@@ -17,7 +17,7 @@ from farpath.analysis.results import Campaign, Run, campaign_of, mixed, runs_at
 from farpath.analysis.studies.registry import shipped_measures
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
-from farpath.made import records_in, shipped_records
+from farpath.campaign.status import records_in, shipped_records
 from farpath.planning.experiment import CPU, PAPER, WHOLE, load_experiment
 from farpath.record.record import Record, load_record
 

@@ -1,7 +1,7 @@
 """Path model: the few numbers by which a path of 2004 is described, and how well it fits.
 
 Pure. The documents tell a path's RTT and the range of its bottleneck's rate; buffer,
-random loss and other traffic are unknown and searched for (:mod:`farpath.path_search`).
+random loss and other traffic are unknown and searched for (:mod:`farpath.campaign.path_search`).
 """
 
 from __future__ import annotations

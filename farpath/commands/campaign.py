@@ -11,7 +11,7 @@ from farpath.base.errors import BadInputError
 from farpath.planning.experiment import PAPER, WHOLE
 
 if TYPE_CHECKING:
-    from farpath.conduct import Job
+    from farpath.campaign.snakemake import Job
 
 RESULTS = FilePath("results")
 
@@ -36,7 +36,7 @@ def _job(
     out: FilePath | None,
 ) -> Job:
     from farpath.base.project import EXPERIMENTS
-    from farpath.conduct import Job
+    from farpath.campaign.snakemake import Job
     from farpath.planning.experiment import load_experiment
 
     asked = [name for name, given in (("quick", quick), ("cpu", cpu)) if given]
@@ -98,8 +98,8 @@ def campaign(
     import dataclasses
 
     from farpath.analysis.studies.registry import ANALYSES
-    from farpath.conduct import conduct
-    from farpath.host_runs import conduct_on_host
+    from farpath.campaign.host_lab import conduct_on_host
+    from farpath.campaign.snakemake import conduct
     from farpath.page import save_pictures
 
     job = _job(experiment, which, quick, cpu, experiments, out)
@@ -114,7 +114,7 @@ def campaign(
     elif index is not None:
         _make_one(job, index)
     elif gather is not None:
-        from farpath.made import gather as link
+        from farpath.campaign.status import gather as link
 
         print(f"{link(job.states(), gather)} records of {len(job.runs)} in {gather}")
     else:
@@ -155,8 +155,8 @@ def _conduct_companion(
     """Make runs around the 2005 test; tables, figures and claims of those that succeed."""
     import dataclasses
 
+    from farpath.campaign.snakemake import conduct, say
     from farpath.companion.report import as_said, report_of, write_report
-    from farpath.conduct import conduct, say
 
     place = report or _report_place(job)
     job = dataclasses.replace(job, options=options, cores=cores or job.cores)
@@ -175,7 +175,7 @@ def _conduct_companion(
 
 
 def _list(job: Job) -> None:
-    from farpath.conduct import left_out
+    from farpath.campaign.snakemake import left_out
 
     found = job.states_here()
     for number, state in enumerate(found):
@@ -189,7 +189,7 @@ def _list(job: Job) -> None:
 def _make_one(job: Job, index: int) -> None:
     """One run, as a job of Snakemake or of Kubernetes makes it."""
     from farpath.base.files import explained
-    from farpath.conduct import check_space
+    from farpath.campaign.snakemake import check_space
     from farpath.lab.progress import RunProgress
     from farpath.lab.run import run
     from farpath.page import save_pictures
@@ -220,7 +220,7 @@ def reference(
     experiments: Place = None,
 ) -> None:
     """Copy an experiment's records, without raw output and pages, into its folder."""
-    from farpath.shipping import ship
+    from farpath.campaign.reference import ship
 
     job = _job(experiment, which, quick, cpu, experiments, out)
     for line in ship(job):

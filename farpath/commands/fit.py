@@ -27,7 +27,7 @@ def fit(
 ) -> None:
     """Search for the path model that agrees best with what was published."""
     from farpath.base.project import PROJECT
-    from farpath.path_search import in_the_lab, load_search, search_on
+    from farpath.campaign.path_search import in_the_lab, load_search, search_on
     from farpath.report.tables.path_search import best_grid, trials_grid
     from farpath.tables import render, rich_table
 

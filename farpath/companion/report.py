@@ -13,10 +13,10 @@ from farpath.analysis.results import Campaign
 from farpath.analysis.studies.measure import MEASURES_FILE, Done, Measure, write_measures
 from farpath.analysis.studies.registry import measures_of
 from farpath.base.files import write_text
+from farpath.campaign.status import State, done_of
 from farpath.companion.table import sheets
 from farpath.figures.companion import figures
 from farpath.figures.save import FORMATS, save
-from farpath.made import State, done_of
 from farpath.planning.experiment import load_experiment
 from farpath.sheet import FORMS, SUFFIXES, Sheet, file_name
 from farpath.sheet import as_text as sheet_as_text

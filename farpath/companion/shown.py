@@ -17,9 +17,9 @@ from farpath.analysis.studies.measure import MEASURES_FILE, Done, Measure, read_
 from farpath.analysis.studies.registry import measures_of
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
+from farpath.campaign.status import records_in, shipped_records
 from farpath.companion.report import verdicts_of
 from farpath.companion.table import sheets
-from farpath.made import records_in, shipped_records
 from farpath.planning.experiment import QUICK, WHOLE, Experiment, WantedRun, load_experiment
 from farpath.record.identity import plan_identity
 from farpath.record.record import RECORD_FILE, load_record

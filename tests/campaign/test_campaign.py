@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.made import ASIDE
+from farpath.campaign.status import ASIDE
 from farpath.record.record import RECORD_FILE, load_record
 from tests.campaign.conftest import HANG_S, NAME, Campaign, Story, wait_for, wait_for_lock
 

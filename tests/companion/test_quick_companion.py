@@ -8,7 +8,7 @@ from farpath.analysis.claims import FAILS, HOLDS
 from farpath.analysis.studies.loss_utilisation import UTILISATION
 from farpath.analysis.studies.measure import one_of
 from farpath.analysis.studies.registry import ANALYSES
-from farpath.conduct import Job
+from farpath.campaign.snakemake import Job
 from farpath.planning.experiment import QUICK, load_experiment
 from farpath.record.record import RECORD_FILE
 from tests.companion.conftest import QuickCompanion

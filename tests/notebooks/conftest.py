@@ -13,7 +13,7 @@ import pytest
 
 from farpath.analysis.studies.measure import MEASURES_FILE
 from farpath.base.project import BUILD
-from farpath.made import records_in, shipped_records
+from farpath.campaign.status import records_in, shipped_records
 from farpath.planning.experiment import PAPER
 from farpath.planning.path_files import path_by_name
 from tests.unit.campaigns import LABELS, write_seven_regions

@@ -11,7 +11,7 @@ from farpath.analysis.claims.study_rules import claims_of
 from farpath.analysis.studies.measure import MEASURES_FILE
 from farpath.analysis.studies.registry import ANALYSES
 from farpath.base.project import EXPERIMENTS
-from farpath.made import records_in, shipped_records
+from farpath.campaign.status import records_in, shipped_records
 from farpath.planning.experiment import PAPER, QUICK, load_experiment
 from farpath.shown import SHIPPED
 from tests.notebooks.conftest import Clone

@@ -10,8 +10,8 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.analysis.metrics import Summary, summarise
-from farpath.conduct import Job
-from farpath.host_runs import copy_experiment
+from farpath.campaign.host_lab import copy_experiment
+from farpath.campaign.snakemake import Job
 from farpath.planning.experiment import FILE, PAPER, QUICK, load_experiment
 from farpath.record.record import Record, load_record
 

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 
 from farpath.analysis.studies.registry import ANALYSES
 from farpath.base.project import EXPERIMENTS
-from farpath.made import shipped_records
+from farpath.campaign.status import shipped_records
 from farpath.planning.experiment import FILE, OWN_PATHS, QUICK, WantedRun, load_experiment
 from farpath.record.record import Record, Samples, typed_frame, write_record
 from farpath.record.trace_table import COLUMNS, Trace

@@ -26,10 +26,10 @@ from farpath.analysis.studies.measure import Done, Measure, one_of, read_measure
 from farpath.analysis.studies.registry import ANALYSES, measures_of
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
+from farpath.campaign.status import State
 from farpath.companion.report import report_of, write_report
 from farpath.companion.table import sheets
 from farpath.figures.companion import figures
-from farpath.made import State
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.record.record import Record
 from farpath.spec.schedule import Schedule, joining

@@ -14,9 +14,9 @@ from farpath.analysis.studies import cbr_background, recovery, sharing
 from farpath.analysis.studies.measure import MEASURES_FILE, one_of, write_measures
 from farpath.analysis.studies.registry import ANALYSES
 from farpath.base.errors import BadInputError
+from farpath.campaign.status import shipped_records
 from farpath.companion.shown import experiment_to_show
 from farpath.figures.companion import figures
-from farpath.made import shipped_records
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from tests.unit.companion_runs import copy_experiments, write_run, write_runs
 

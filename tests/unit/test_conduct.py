@@ -9,11 +9,11 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath import conduct
 from farpath.base import project
 from farpath.base.errors import BadInputError, MachineLacksError
+from farpath.campaign import snakemake
+from farpath.campaign.status import ASIDE, GATHERED, State, gather, put_aside, records_in
 from farpath.commands import campaign
-from farpath.made import ASIDE, GATHERED, State, gather, put_aside, records_in
 from farpath.planning.experiment import load_experiment
 from farpath.record.record import RECORD_FILE
 
@@ -30,9 +30,9 @@ def todo() -> list[State]:
 
 
 @pytest.fixture
-def progress(todo: list[State], tmp_path: FilePath) -> conduct.Progress:
+def progress(todo: list[State], tmp_path: FilePath) -> snakemake.Progress:
     (tmp_path / "logs").mkdir()
-    return conduct.Progress(todo, tmp_path, cores=2, made_before=6)
+    return snakemake.Progress(todo, tmp_path, cores=2, made_before=6)
 
 
 def made(out: FilePath, name: str) -> None:
@@ -42,13 +42,13 @@ def made(out: FilePath, name: str) -> None:
 
 
 def test_before_anything_ran_the_time_left_is_the_expected_one(
-    progress: conduct.Progress,
+    progress: snakemake.Progress,
 ) -> None:
     assert progress.line(0.0) == "6 of 9 runs made, 0 running, 3 left; about 10 min to go"
 
 
 def test_the_time_left_follows_how_long_runs_really_took(
-    progress: conduct.Progress, tmp_path: FilePath
+    progress: snakemake.Progress, tmp_path: FilePath
 ) -> None:
     for name in ("a", "b"):
         (tmp_path / f".{name}.lock").touch()
@@ -60,7 +60,7 @@ def test_the_time_left_follows_how_long_runs_really_took(
 
 
 def test_one_long_run_is_not_shared_between_cores(
-    progress: conduct.Progress, tmp_path: FilePath
+    progress: snakemake.Progress, tmp_path: FilePath
 ) -> None:
     for name in ("b", "c"):
         made(tmp_path, name)
@@ -69,7 +69,7 @@ def test_one_long_run_is_not_shared_between_cores(
 
 
 def test_failed_runs_are_counted_apart_and_not_waited_for(
-    progress: conduct.Progress, tmp_path: FilePath
+    progress: snakemake.Progress, tmp_path: FilePath
 ) -> None:
     made(tmp_path, "b")
     made(tmp_path, "c")
@@ -80,14 +80,14 @@ def test_failed_runs_are_counted_apart_and_not_waited_for(
 def test_a_disk_without_room_is_named_before_a_run_is_begun(
     tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conduct, "RUN_BYTES", 1 << 60)
+    monkeypatch.setattr(snakemake, "RUN_BYTES", 1 << 60)
     with pytest.raises(MachineLacksError, match=r"no space left under .* 2 runs take .* OUT"):
-        conduct.check_space(tmp_path, 2)
+        snakemake.check_space(tmp_path, 2)
 
 
 def test_snakemake_is_told_to_keep_going_and_to_trust_records(tmp_path: FilePath) -> None:
-    job = conduct.Job(load_experiment("seven-regions"), "quick", tmp_path, cores=3)
-    command = conduct._command(job, ["runs"], [], partial=False)
+    job = snakemake.Job(load_experiment("seven-regions"), "quick", tmp_path, cores=3)
+    command = snakemake._command(job, ["runs"], [], partial=False)
     assert {"--keep-going", "--ignore-incomplete", "--nolock"} <= set(command)
     assert command[command.index("--cores") + 1] == "3"
     assert command[command.index("--config") + 1 :][:2] == ["experiment=seven-regions", "set=quick"]
@@ -169,12 +169,12 @@ def test_links_go_into_an_empty_directory_and_into_no_file(
 
 
 def test_a_report_takes_the_place_of_no_folder_of_somebodys_own(tmp_path: FilePath) -> None:
-    conduct.check_report(tmp_path / "new")
+    snakemake.check_report(tmp_path / "new")
     (tmp_path / "figures").mkdir()
     with pytest.raises(BadInputError, match="holds figures, which farpath has not made"):
-        conduct.check_report(tmp_path)
+        snakemake.check_report(tmp_path)
     (tmp_path / project.REPORT_MARK).write_text("")
-    conduct.check_report(tmp_path)
+    snakemake.check_report(tmp_path)
 
 
 def test_the_report_of_ones_own_experiment_is_below_its_records_and_has_no_claims(
@@ -183,10 +183,10 @@ def test_the_report_of_ones_own_experiment_is_below_its_records_and_has_no_claim
     (tmp_path / "mine").mkdir()
     text = 'title = "Mine"\n[[runs]]\nrtt = "20ms"\nstack = ["cubic", "bbr"]\nregion = "5s"\n'
     (tmp_path / "mine" / "experiment.toml").write_text(text)
-    own = conduct.Job(load_experiment("mine", tmp_path), out=tmp_path / "results" / "mine")
+    own = snakemake.Job(load_experiment("mine", tmp_path), out=tmp_path / "results" / "mine")
     assert own.parts == ("tables", "figures", "page")
     assert campaign._report_place(own) == tmp_path / "results" / "mine" / "report"
-    quick = conduct.Job(load_experiment("seven-regions"), "quick", tmp_path)
+    quick = snakemake.Job(load_experiment("seven-regions"), "quick", tmp_path)
     assert quick.parts == ("tables", "claims", "figures", "page")
     assert campaign._report_place(quick) == FilePath("results/paper-quick")
 
@@ -196,5 +196,5 @@ def test_without_snakemake_nothing_is_advised_that_is_not_farpaths(
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(MachineLacksError, match="'make venv-paper'") as refused:
-        conduct.conduct(conduct.Job(load_experiment("seven-regions"), "quick", tmp_path))
+        snakemake.conduct(snakemake.Job(load_experiment("seven-regions"), "quick", tmp_path))
     assert "pip install" not in refused.value.message

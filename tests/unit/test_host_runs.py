@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from farpath import host_runs, made
 from farpath.base.errors import BadInputError, LabFailedError
-from farpath.conduct import Job
+from farpath.campaign import host_lab, status
+from farpath.campaign.snakemake import Job
+from farpath.campaign.status import State
 from farpath.lab import run
 from farpath.lab.qemu import Done
-from farpath.made import State
 from farpath.planning.experiment import CPU, load_experiment
 from farpath.record.record import RECORD_FILE, Record, identity, load_record, write_record
 from tests.unit.conftest import Farpath
@@ -32,7 +32,10 @@ def written(place: FilePath, state: State, sample: Record) -> FilePath:
     """A record at a place that is one of a run, with another's samples."""
     raw = place.parent / ".raw"
     raw.mkdir(parents=True, exist_ok=True)
-    made_by = {**sample.data["provenance"], "source_sha256": made.wanted_identity(state.run, None)}
+    made_by = {
+        **sample.data["provenance"],
+        "source_sha256": status.wanted_identity(state.run, None),
+    }
     write_record(place, state.run.plan, sample.samples, made_by, {"before": {}}, [], raw)
     return place
 
@@ -56,7 +59,7 @@ def use(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     def makes(*_of: object) -> Iterator[Maker]:
         yield maker
 
-    monkeypatch.setattr(host_runs, "_qemu_maker", makes)
+    monkeypatch.setattr(host_lab, "_qemu_maker", makes)
 
 
 def test_what_fails_is_told_at_the_end_and_the_next_call_makes_the_rest_only(
@@ -65,13 +68,13 @@ def test_what_fails_is_told_at_the_end_and_the_next_call_makes_the_rest_only(
     first = Maker(job.out, record, whole=7)
     use(first, monkeypatch)
     with pytest.raises(LabFailedError, match="2 of 9 runs failed") as caught:
-        host_runs.conduct_on_host(job, in_qemu=True, finish=lambda _record: None)
+        host_lab.conduct_on_host(job, in_qemu=True, finish=lambda _record: None)
     assert caught.value.detail.count("the lab failed") == 2
     assert "console's end" in caught.value.detail
     assert "0 of 9 runs made, 9 left" in capsys.readouterr().err
     second = Maker(job.out, record, whole=9)
     use(second, monkeypatch)
-    found = host_runs.conduct_on_host(job, in_qemu=True, finish=lambda _record: None)
+    found = host_lab.conduct_on_host(job, in_qemu=True, finish=lambda _record: None)
     assert second.asked == first.asked[7:]
     assert all(state.record for state in found)
 
@@ -80,7 +83,7 @@ def test_a_shipped_record_is_another_machines_and_does_not_count_as_made(
     job: Job, record: Record, tmp_path: FilePath
 ) -> None:
     folder = tmp_path / "experiments" / "seven-regions"
-    host_runs.copy_experiment(job, folder.parent)
+    host_lab.copy_experiment(job, folder.parent)
     there = Job(load_experiment("seven-regions", folder.parent), CPU, job.out, None, folder.parent)
     state = there.states()[0]
     written(there.shipped[0] / "its", state, record)
@@ -118,7 +121,7 @@ def test_a_record_leaves_the_machine_whole_and_what_is_in_its_way_is_put_aside(
     (job.out / inside.name / RECORD_FILE).write_text("damaged")
     (tmp_path / "jobs").mkdir()
     machine: Any = FakeMachine(tmp_path / "jobs", Done(0, f"{inside}\n", ""))
-    assert host_runs.make_in(machine, job, state) == job.out / inside.name
+    assert host_lab.make_in(machine, job, state) == job.out / inside.name
     assert load_record(job.out / inside.name).plan == state.run.plan
     assert {"--set=cpu", "--index=1"} <= set(machine.asked)
     assert [place.name for place in (job.out / "damaged").iterdir()] == [f"{inside.name}-1"]
@@ -130,7 +133,7 @@ def test_a_run_that_fails_in_the_machine_fails_with_its_last_line(
     state = job.states_here()[0]
     machine: Any = FakeMachine(tmp_path, Done(5, "", "network built\nfarpath: too slow\n"))
     with pytest.raises(LabFailedError, match=r"^too slow$"):
-        host_runs.make_in(machine, job, state)
+        host_lab.make_in(machine, job, state)
 
 
 def test_where_the_clock_counts_instructions_a_cycle_is_one(

@@ -24,7 +24,7 @@ from farpath.analysis.published import Published, published
 from farpath.analysis.results import Run
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.base.project import PROJECT
-from farpath.path_search import best_trial, load_search, read_trials, search_on
+from farpath.campaign.path_search import best_trial, load_search, read_trials, search_on
 from farpath.planning.path_files import path_by_name
 from farpath.report.tables.path_search import best_grid, trials_grid
 from tests.unit.campaigns import run_of, summary_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
+from farpath.campaign.reference import slim_copy
 from farpath.record.record import Record, load_record
-from farpath.shipping import slim_copy
 
 
 def test_a_shipped_record_has_the_same_samples_in_less_space(

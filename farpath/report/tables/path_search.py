@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from farpath.analysis.published import published
-from farpath.path_search import Search, _varies, best_trial, read_trials
+from farpath.campaign.path_search import Search, _varies, best_trial, read_trials
 from farpath.tables import Grid
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from farpath.conduct import Job
-from farpath.host_runs import EXPERIMENTS, copy_experiment
+from farpath.campaign.host_lab import EXPERIMENTS, copy_experiment
+from farpath.campaign.snakemake import Job
 from farpath.lab.qemu import Machine
 from farpath.planning.experiment import CPU, load_experiment
 from tests.hostlab.conftest import LIMIT_S, SPEED, made_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from farpath import host_runs
 from farpath.analysis.metrics import Summary, summarise
-from farpath.conduct import Job
+from farpath.campaign import host_lab
+from farpath.campaign.snakemake import Job
 from farpath.lab.qemu import Machine
 from farpath.record.record import Record, load_record
 
@@ -17,7 +17,7 @@ STACK = "htcp_2004"
 def record(machine: Machine, cpu_job: Job) -> Record:
     (state,) = (s for s in cpu_job.states_here() if s.run.plan.stacks[0].label == STACK)
     cpu_job.out.mkdir(exist_ok=True)
-    return load_record(host_runs.make_in(machine, cpu_job, state))
+    return load_record(host_lab.make_in(machine, cpu_job, state))
 
 
 @pytest.fixture(scope="module")

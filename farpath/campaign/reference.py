@@ -18,13 +18,20 @@ from farpath.analysis.studies.registry import ANALYSES, measures_of
 from farpath.base.errors import BadInputError
 from farpath.base.files import explained, remove_directory, replace_directory
 from farpath.base.locks import fresh_partial, sweep_partials
-from farpath.made import done_of, gather, images_for, records_in, shipped_records, wanted_identity
+from farpath.campaign.status import (
+    done_of,
+    gather,
+    images_for,
+    records_in,
+    shipped_records,
+    wanted_identity,
+)
 from farpath.planning.experiment import CPU, WHOLE, load_experiment
 from farpath.record.record import COLUMNS, RECORD_FILE, Record, load_record, trace_table
 
 if TYPE_CHECKING:
-    from farpath.conduct import Job
-    from farpath.made import State
+    from farpath.campaign.snakemake import Job
+    from farpath.campaign.status import State
 
 SUMMARY_FILE = "summary.json"
 TRACE_FILE = f"{trace_table.NAME}.parquet"

@@ -23,7 +23,7 @@ from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.base.files import explained, write_text
 from farpath.base.locks import alone, sweep_locks, sweep_partials
 from farpath.base.project import EXPERIMENTS, REPORT_MARK, SITE_MARK
-from farpath.made import State, put_aside, records_in, shipped_records, states
+from farpath.campaign.status import State, put_aside, records_in, shipped_records, states
 from farpath.planning.experiment import WHOLE, Experiment, WantedRun
 from farpath.record.record import RECORD_FILE
 

@@ -17,10 +17,10 @@ from pathlib import Path as FilePath
 from farpath.base.errors import FarpathError, LabFailedError, MachineLacksError
 from farpath.base.files import explained
 from farpath.base.locks import alone, fresh_partial, sweep_locks, sweep_partials
-from farpath.conduct import LOCK, Job, check_space, hours, say
+from farpath.campaign.snakemake import LOCK, Job, check_space, hours, say
+from farpath.campaign.status import State, put_aside
 from farpath.lab.qemu import CODE, OUT, Machine, Speed, parts
 from farpath.lab.run import Finish, run
-from farpath.made import State, put_aside
 from farpath.planning.experiment import FILE, OWN_PATHS
 from farpath.record.record import load_record
 

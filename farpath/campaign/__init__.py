@@ -1,0 +1,1 @@
+"""From experiments to many records: what is made, what is missing, and what makes it."""
