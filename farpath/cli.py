@@ -133,9 +133,9 @@ def run(
     from farpath.lab.artifacts.user_parts import BuiltParts
     from farpath.lab.progress import RunProgress
     from farpath.lab.run import run as run_plan
-    from farpath.page import save_pictures
     from farpath.planning.plan_warnings import plan_warnings
     from farpath.planning.request import Asked
+    from farpath.report.html.run_page import save_pictures
     from farpath.spec.labels import stacks_label
 
     asked = Asked(
@@ -172,7 +172,7 @@ def _report(outcome: Outcome, as_json: bool) -> None:
 
 
 def _as_json(record: Record, outcome: Outcome) -> dict[str, Any]:
-    from farpath.overview import metrics_of
+    from farpath.report.overview import metrics_of
 
     return {
         "record": str(record.directory),
@@ -187,10 +187,10 @@ def _as_json(record: Record, outcome: Outcome) -> dict[str, Any]:
 def _print_tables(record: Record) -> None:
     from rich.console import Console
 
-    from farpath.overview import overview
-    from farpath.page import FIGURE_FILE, PAGE_FILE
     from farpath.planning.network import ways
-    from farpath.tables import fitting
+    from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
+    from farpath.report.overview import overview
+    from farpath.report.tables.regions import fitting
 
     plan = record.plan
     print(f"path {plan.path.name}: {plan.path.title}")

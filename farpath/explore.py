@@ -13,22 +13,22 @@ from typing import Any
 
 from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.campaign.status import records_in
-from farpath.figures.run import title
 from farpath.lab import preflight
 from farpath.lab.background_run import Attempt, Stage
 from farpath.lab.run import Outcome
-from farpath.overview import overview
-from farpath.page import curves, save_pictures
 from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import DEFAULT_PATH
 from farpath.planning.request import SEED_RANGE, Asked
 from farpath.planning.stack_catalog import catalogue
 from farpath.record.record import RECORD_FILE, Record, load_record
-from farpath.render import PLOTLY_CONFIG
+from farpath.report.figures.run import title
+from farpath.report.html.render import PLOTLY_CONFIG
+from farpath.report.html.run_page import curves, save_pictures
+from farpath.report.overview import overview
+from farpath.report.tables.regions import render, rich_table
 from farpath.shown import places_to_show, plan_at
 from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL
-from farpath.tables import render, rich_table
 
 #: How Jupyter calls a figure of Plotly's.
 PLOTLY = "application/vnd.plotly.v1+json"

@@ -100,7 +100,7 @@ def campaign(
     from farpath.analysis.studies.registry import ANALYSES
     from farpath.campaign.host_lab import conduct_on_host
     from farpath.campaign.snakemake import conduct
-    from farpath.page import save_pictures
+    from farpath.report.html.run_page import save_pictures
 
     job = _job(experiment, which, quick, cpu, experiments, out)
     if context.args and not context.args[0].startswith("-"):
@@ -156,7 +156,7 @@ def _conduct_companion(
     import dataclasses
 
     from farpath.campaign.snakemake import conduct, say
-    from farpath.companion.report import as_said, report_of, write_report
+    from farpath.report.study import as_said, report_of, write_report
 
     place = report or _report_place(job)
     job = dataclasses.replace(job, options=options, cores=cores or job.cores)
@@ -192,7 +192,7 @@ def _make_one(job: Job, index: int) -> None:
     from farpath.campaign.snakemake import check_space
     from farpath.lab.progress import RunProgress
     from farpath.lab.run import run
-    from farpath.page import save_pictures
+    from farpath.report.html.run_page import save_pictures
 
     runs = job.runs
     if not 0 <= index < len(runs):

@@ -27,10 +27,10 @@ def draw(
     text: Annotated[bool, typer.Option("--text", help="Print it as text instead.")] = False,
 ) -> None:
     """Draw a run's hosts, switches and links; takes the options of 'farpath run': --rtt=50ms."""
-    from farpath.figures import topology
-    from farpath.figures.save import FORMATS, save
     from farpath.planning.request import Asked
     from farpath.record.record import load_record
+    from farpath.report.figures import topology
+    from farpath.report.figures.save import FORMATS, save
 
     if record is not None and context.args:
         raise BadInputError(f"--record is {record}: leave out {context.args[0]}, or the record")

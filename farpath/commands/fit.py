@@ -29,7 +29,7 @@ def fit(
     from farpath.base.project import PROJECT
     from farpath.campaign.path_search import in_the_lab, load_search, search_on
     from farpath.report.tables.path_search import best_grid, trials_grid
-    from farpath.tables import render, rich_table
+    from farpath.report.tables.regions import render, rich_table
 
     searches = {
         file.parent.name: file.parent

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from farpath.analysis.claims import Verdict
     from farpath.analysis.results import Campaign
-    from farpath.sheet import Sheet
+    from farpath.report.tables.formats import Sheet
 
 #: The figures of the project's own campaign, below the project's folder.
 SUMMARY_FILE = FilePath("experiments") / PAPER / "summary.json"
@@ -80,7 +80,7 @@ def tables(
     an experiment around the 2005 test: what it measured beside theory and published.
     """
     from farpath.base.files import write_text
-    from farpath.sheet import FORMS, SUFFIXES, file_name
+    from farpath.report.tables.formats import FORMS, SUFFIXES, file_name
 
     if form not in FORMS:
         raise BadInputError(f"FORMAT is '{form}': it must be one of {', '.join(FORMS)}")
@@ -111,11 +111,11 @@ def _sheets(
     view: str | None,
 ) -> Sequence[Sheet]:
     """The tables of a directory's records, as what these are, or of the study's figures."""
-    from farpath.agreement import all_sheets, known_stacks
     from farpath.analysis.record_set import load_set
     from farpath.base.project import PROJECT
     from farpath.planning.experiment import load_experiment
-    from farpath.site.view import shown_as
+    from farpath.report.site.view import shown_as
+    from farpath.report.tables.agreement import all_sheets, known_stacks
 
     stacks = tuple(text for text in (held_out or "").split(",") if text)
     if records is not None and not records.is_file():
@@ -150,9 +150,9 @@ def _companion_sheets(name: str, measures: FilePath | None) -> Sequence[Sheet]:
     from farpath.analysis.studies.measure import read_measures
     from farpath.analysis.studies.registry import shipped_measures
     from farpath.base.project import EXPERIMENTS
-    from farpath.companion.report import titles_of
-    from farpath.companion.table import sheets
     from farpath.planning.experiment import load_experiment
+    from farpath.report.study import titles_of
+    from farpath.report.tables.studies import sheets
 
     parts = load_experiment(name).parts
     known = shipped_measures() if measures is None else read_measures(measures)

@@ -32,8 +32,8 @@ def figures(
     Each as PNG and SVG.
     """
     from farpath.analysis.record_set import load_set
-    from farpath.figures.style import COLOUR_BLIND, NORMAL
-    from farpath.site.view import shown_as
+    from farpath.report.figures.style import COLOUR_BLIND, NORMAL
+    from farpath.report.site.view import shown_as
 
     loaded = load_set(records, view)
     shown = shown_as(loaded)
@@ -63,8 +63,8 @@ def site(
 
     Its index is a table of the runs; of the 2005 study its stacks against its paths.
     """
-    from farpath.agreement import known_stacks
-    from farpath.site.build import build_site
+    from farpath.report.site.build import build_site
+    from farpath.report.tables.agreement import known_stacks
 
     held = known_stacks([text for text in held_out.split(",") if text])
     built = build_site(records, out, _told, cpu_records, held, view)

@@ -18,12 +18,12 @@ from farpath.analysis.studies.registry import measures_of
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
 from farpath.campaign.status import records_in, shipped_records
-from farpath.companion.report import verdicts_of
-from farpath.companion.table import sheets
 from farpath.planning.experiment import QUICK, WHOLE, Experiment, WantedRun, load_experiment
 from farpath.record.identity import plan_identity
 from farpath.record.record import RECORD_FILE, load_record
-from farpath.sheet import Sheet
+from farpath.report.study import verdicts_of
+from farpath.report.tables.formats import Sheet
+from farpath.report.tables.studies import sheets
 from farpath.shown import SHIPPED, plan_at
 
 #: Where `make companion` and `make companion-quick` put records, below results; runs of one

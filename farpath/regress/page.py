@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.metrics import per_second
-from farpath.figures.style import NORMAL
-from farpath.figures.thin import extremes
 from farpath.record.record import load_record
 from farpath.regress import report
 from farpath.regress.compare import Compared
 from farpath.regress.suite import Trial
 from farpath.regress.verdict import State, Verdict
-from farpath.render import render
+from farpath.report.figures.decimate import extremes
+from farpath.report.figures.style import NORMAL
+from farpath.report.html.render import render
+from farpath.report.tables.regions import Grid
 from farpath.spec.labels import flow_label
-from farpath.tables import Grid
 
 if TYPE_CHECKING:
     from farpath.record.record import Record

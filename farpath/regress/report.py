@@ -11,8 +11,8 @@ from farpath import __version__
 from farpath.regress.baseline import number
 from farpath.regress.compare import Compared
 from farpath.regress.verdict import State, Verdict, counts
-from farpath.sheet import Sheet, as_markdown, as_text
-from farpath.tables import Grid
+from farpath.report.tables.formats import Sheet, as_markdown, as_text
+from farpath.report.tables.regions import Grid
 
 #: What stands in a cell for each state.
 MARKS: Mapping[State, str] = {

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from farpath.page import PAGE_FILE, save_pictures
 from farpath.regress.compare import Compared
 from farpath.regress.page import render_page
 from farpath.regress.suite import trials
 from farpath.regress.verdict import State, Verdict
-from farpath.site.build import build_site
+from farpath.report.html.run_page import PAGE_FILE, save_pictures
+from farpath.report.site.build import build_site
 from tests.browser.conftest import Tab
 from tests.unit.campaigns import write_named
 

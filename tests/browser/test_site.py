@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from farpath.page import PAGE_FILE, save_pictures
-from farpath.site.build import build_site
+from farpath.report.html.run_page import PAGE_FILE, save_pictures
+from farpath.report.site.build import build_site
 from tests.browser.conftest import Tab
 from tests.unit.campaigns import write_named
 

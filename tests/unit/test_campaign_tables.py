@@ -12,18 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath import agreement, campaign_tables, sheet
 from farpath.analysis.paper_stacks import paper_names, stand_ins
 from farpath.analysis.results import Campaign, campaign_of
 from farpath.base.errors import BadInputError
-from farpath.sheet import Sheet
+from farpath.report.tables import agreement, formats
+from farpath.report.tables import campaign as campaign_tables
+from farpath.report.tables.formats import Sheet
 from tests.unit.campaigns import changed, published_campaign, run_of, set_figures
 
 STACKS = st.sampled_from(paper_names())
 
 
 def _numbers(of: Sheet) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(sheet.as_csv(of))))
+    return list(csv.DictReader(io.StringIO(formats.as_csv(of))))
 
 
 def _rows(of: Sheet, kind: str) -> list[tuple[str, ...]]:

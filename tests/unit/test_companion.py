@@ -27,11 +27,11 @@ from farpath.analysis.studies.registry import ANALYSES, measures_of
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
 from farpath.campaign.status import State
-from farpath.companion.report import report_of, write_report
-from farpath.companion.table import sheets
-from farpath.figures.companion import figures
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.record.record import Record
+from farpath.report.figures.studies import figures
+from farpath.report.study import report_of, write_report
+from farpath.report.tables.studies import sheets
 from farpath.spec.schedule import Schedule, joining
 from tests.paths import MEDIUM
 from tests.unit.companion_runs import LOST_S, write_run

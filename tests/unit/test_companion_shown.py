@@ -16,8 +16,8 @@ from farpath.analysis.studies.registry import ANALYSES
 from farpath.base.errors import BadInputError
 from farpath.campaign.status import shipped_records
 from farpath.companion.shown import experiment_to_show
-from farpath.figures.companion import figures
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
+from farpath.report.figures.studies import figures
 from tests.unit.companion_runs import copy_experiments, write_run, write_runs
 
 NAME = cbr_background.EXPERIMENT

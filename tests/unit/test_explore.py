@@ -14,7 +14,7 @@ from farpath.lab import background_run
 from farpath.lab.run import Outcome
 from farpath.planning.path_files import path_by_name
 from farpath.record.record import RECORD_FILE
-from farpath.render import PLOTLY_CONFIG
+from farpath.report.html.render import PLOTLY_CONFIG
 from farpath.spec.plan import Plan
 from tests.unit.campaigns import write_seven_regions
 

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from farpath.analysis.results import load_campaign
-from farpath.figures import paper
-from farpath.figures.run import draw
-from farpath.figures.save import save
-from farpath.figures.style import COLOUR_BLIND, NORMAL, Style
 from farpath.planning.request import Asked
 from farpath.record.record import Samples
+from farpath.report.figures import paper
+from farpath.report.figures.run import draw
+from farpath.report.figures.save import save
+from farpath.report.figures.style import COLOUR_BLIND, NORMAL, Style
 from tests.unit.campaigns import write_named
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.figures.run import title
 from farpath.planning.request import Asked
+from farpath.report.figures.run import title
 from farpath.spec.labels import flow_label, stacks_label
 
 

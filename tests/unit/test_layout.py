@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.figures import topology as pictures
 from farpath.planning.request import Asked
+from farpath.report.figures import topology as pictures
 from farpath.spec.hosts import TOPOLOGIES
 from farpath.spec.layout import Layout, Link
 from farpath.spec.plan import Plan

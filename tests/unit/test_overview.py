@@ -8,12 +8,12 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.flow_summary import flow_summaries
-from farpath.overview import metrics_of, overview
 from farpath.planning.request import Asked
 from farpath.record.record import Record, Samples, typed_frame
+from farpath.report.flow_summary import flow_summaries
+from farpath.report.overview import metrics_of, overview
+from farpath.report.tables.regions import Grid
 from farpath.spec.plan import Plan
-from farpath.tables import Grid
 from tests.unit.campaigns import write_seven_regions
 
 

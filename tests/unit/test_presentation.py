@@ -10,13 +10,14 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath import page, tables
 from farpath.analysis.metrics import Summary, summarise
 from farpath.analysis.published import Published, published
-from farpath.figures import run as figures
 from farpath.planning.request import Asked
 from farpath.record.record import Record, Samples, typed_frame
-from farpath.render import PLOTLY_CONFIG
+from farpath.report.figures import run as figures
+from farpath.report.html import run_page
+from farpath.report.html.render import PLOTLY_CONFIG
+from farpath.report.tables import regions
 from farpath.spec.background import Background
 from farpath.spec.plan import Plan
 from tests.unit.campaigns import write_seven_regions
@@ -40,7 +41,7 @@ def _printed() -> Published:
 def test_table_1_puts_measured_published_and_deviation_below_each_other(
     summary: Summary,
 ) -> None:
-    grid = tables.grid_1(summary, _printed())
+    grid = regions.grid_1(summary, _printed())
     assert [row[0] for row in grid.rows] == ["measured", "published", "deviation"]
     assert [row[1] for row in grid.rows] == ["400.2", "402", "+0 %"]
     assert grid.rows[0][6:8] == ("-", "-")
@@ -50,13 +51,13 @@ def test_table_1_puts_measured_published_and_deviation_below_each_other(
 
 def test_cpu_figures_stand_in_table_1_with_what_they_count(summary: Summary) -> None:
     counted = dataclasses.replace(summary, clock="wall", cpu_percent=12.34, mhz_per_mbps=0.5)
-    grid = tables.grid_1(counted, _printed())
+    grid = regions.grid_1(counted, _printed())
     assert grid.rows[0][6:8] == ("12.3", "0.50")
     assert "all sending programs together" in grid.note
 
 
 def test_table_2_has_a_cell_for_each_region(summary: Summary) -> None:
-    grid = tables.grid_2(summary, _printed())
+    grid = regions.grid_2(summary, _printed())
     assert all(len(row) == 8 for row in (grid.header, *grid.rows))
     assert grid.rows[0][2] == "0.00 / 1.00"
     assert grid.rows[1][2] == "0.26 / 1.00"
@@ -65,7 +66,7 @@ def test_table_2_has_a_cell_for_each_region(summary: Summary) -> None:
 
 def test_an_undefined_metric_is_a_dash(summary: Summary) -> None:
     silent = dataclasses.replace(summary, stability=float("nan"))
-    grid = tables.grid_1(silent, _printed())
+    grid = regions.grid_1(silent, _printed())
     assert (grid.rows[0][3], grid.rows[2][3]) == ("-", "-")
 
 
@@ -73,8 +74,8 @@ def test_an_undefined_metric_is_a_dash(summary: Summary) -> None:
 def test_tables_of_a_run_fit_a_terminal_and_no_number_is_cut(
     summary: Summary, width_columns: int
 ) -> None:
-    for grid in (tables.grid_1(summary, _printed()), tables.grid_2(summary, _printed())):
-        text = tables.render(*tables.fitting(grid, width_columns), width_columns=width_columns)
+    for grid in (regions.grid_1(summary, _printed()), regions.grid_2(summary, _printed())):
+        text = regions.render(*regions.fitting(grid, width_columns), width_columns=width_columns)
         assert max(map(len, text.splitlines())) <= width_columns
         assert "…" not in text
         assert "\x1b" not in text
@@ -84,9 +85,9 @@ def test_tables_of_a_run_fit_a_terminal_and_no_number_is_cut(
 
 
 def test_a_table_that_has_room_is_in_one_piece(summary: Summary) -> None:
-    grid = tables.grid_1(summary, _printed())
-    assert len(tables.fitting(grid, 120)) == 1
-    assert len(tables.fitting(grid, 50)) > 1
+    grid = regions.grid_1(summary, _printed())
+    assert len(regions.fitting(grid, 120)) == 1
+    assert len(regions.fitting(grid, 50)) > 1
 
 
 def test_equal_samples_give_an_equal_png(samples: Samples, plan: Plan, tmp_path: FilePath) -> None:
@@ -141,8 +142,8 @@ def test_a_run_without_any_answered_ping_still_has_a_figure(samples: Samples, pl
 
 
 def test_the_page_is_self_contained(record: Record, tmp_path: FilePath) -> None:
-    page.save_pictures(record)
-    text = (record.directory / page.PAGE_FILE).read_text()
+    run_page.save_pictures(record)
+    text = (record.directory / run_page.PAGE_FILE).read_text()
     assert not re.search(r"<(script|link|img)[^>]*\s(src|href)=", text)
     assert "Plotly.newPlot" in text
     assert record.fingerprint in text
@@ -151,7 +152,7 @@ def test_the_page_is_self_contained(record: Record, tmp_path: FilePath) -> None:
 
 
 def test_the_page_has_what_each_flow_got_and_what_the_whole_run_did(record: Record) -> None:
-    text = page.render_page(record)
+    text = run_page.render_page(record)
     for title in ("Each flow", "Whole run", "Each region, in which the same flows send"):
         assert f"<h2>{title}</h2>" in text
     for word in ("RTT p99 ms", "drops at the bottleneck", "Jain&#39;s fairness index (F)"):
@@ -161,9 +162,9 @@ def test_the_page_has_what_each_flow_got_and_what_the_whole_run_did(record: Reco
 
 def test_the_page_says_when_it_was_recorded_and_how_to_repeat_it(tmp_path: FilePath) -> None:
     record = write_seven_regions(tmp_path / "a", "htcp_2004", 3)
-    assert "Recorded" not in page.render_page(record)
+    assert "Recorded" not in run_page.render_page(record)
     record.data["provenance"]["recorded_at"] = "2026-11-22T10:11:12+00:00"
-    text = page.render_page(record)
+    text = run_page.render_page(record)
     assert "Recorded 2026-11-22 10:11:12 UTC." in text
     words = re.findall(r'<span class="word">([^<]+)</span>', text)
     plan = Asked.of_options(words[2:]).plan()
@@ -172,12 +173,12 @@ def test_the_page_says_when_it_was_recorded_and_how_to_repeat_it(tmp_path: FileP
 
 
 def test_the_page_says_so_where_no_options_repeat_the_run(record: Record) -> None:
-    assert "alone ask for exactly this run" in page.render_page(record)
+    assert "alone ask for exactly this run" in run_page.render_page(record)
 
 
 def test_no_page_may_reach_a_network_or_offers_to(record: Record) -> None:
     for assets in ("", "../assets"):
-        text = page.render_page(record, assets=assets)
+        text = run_page.render_page(record, assets=assets)
         (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', text)
         rules = dict(rule.split(" ", 1) for rule in html.unescape(policy).split("; "))
         for closed in ("default-src", "connect-src", "form-action", "base-uri"):
@@ -189,15 +190,15 @@ def test_no_page_may_reach_a_network_or_offers_to(record: Record) -> None:
 
 
 def test_the_page_says_what_other_traffic_the_path_has(record: Record) -> None:
-    assert "<td>none</td>" in page.render_page(record)
+    assert "<td>none</td>" in run_page.render_page(record)
     traffic = Background(4, 20_000_000, 2.0, 6.0)
     record.data["plan"]["path"]["background"] = dataclasses.asdict(traffic)
-    assert str(traffic) in page.render_page(Record(record.directory, record.data))
+    assert str(traffic) in run_page.render_page(Record(record.directory, record.data))
 
 
 def test_the_pages_curves_are_valid_and_cover_all_panels(record: Record) -> None:
     graph_objects = pytest.importorskip("plotly.graph_objects")
-    traces, layout = page._traces(record), page._layout(record)
+    traces, layout = run_page._traces(record), run_page._layout(record)
     graph_objects.Figure(data=traces, layout=layout)  # checks every property
     assert {trace["yaxis"] for trace in traces} == {"y", "y2", "y3", "y4"}
     json.dumps([traces, layout], allow_nan=False)
@@ -209,7 +210,7 @@ def test_the_pages_curves_are_valid_and_cover_all_panels(record: Record) -> None
 def test_the_pages_throughput_is_as_measured_and_nobody_sends_before_the_start(
     record: Record,
 ) -> None:
-    by_name = {trace["name"]: trace for trace in page._traces(record)}
+    by_name = {trace["name"]: trace for trace in run_page._traces(record)}
     flow2 = by_name["flow2 htcp"]
     assert flow2["x"] == [float(second) for second in range(41)]
     for curve in (flow2["y"], flow2["meta"]["smoothed"]):
@@ -222,7 +223,7 @@ def test_the_pages_throughput_is_as_measured_and_nobody_sends_before_the_start(
 
 
 def test_every_curve_says_its_quantity_and_unit_under_the_mouse(record: Record) -> None:
-    for trace in page._traces(record):
+    for trace in run_page._traces(record):
         if trace["name"] == "bottleneck rate":
             continue
         unit = {"y": "ms", "y2": "Mbit/s", "y3": "MB", "y4": "MB"}[trace["yaxis"]]
@@ -232,7 +233,7 @@ def test_every_curve_says_its_quantity_and_unit_under_the_mouse(record: Record) 
 def test_what_is_no_flow_looks_like_no_other_curve(record: Record) -> None:
     looks = [
         json.dumps([trace.get("fill"), trace.get("line"), trace.get("marker"), trace["meta"]])
-        for trace in page._traces(record)
+        for trace in run_page._traces(record)
         if trace["meta"]["colour"] in ("ink", "queue")
     ]
     assert len(set(looks)) == len(looks) == 4

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
-from farpath.page import render_page
 from farpath.record.record import (
     COLUMNS,
     FORMAT_VERSION,
@@ -23,6 +22,7 @@ from farpath.record.record import (
     samples_from_raw,
     write_record,
 )
+from farpath.report.html.run_page import render_page
 from farpath.spec.era import MODERN
 from farpath.spec.plan import Plan
 

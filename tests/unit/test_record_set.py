@@ -13,10 +13,10 @@ import pytest
 from farpath.analysis.record_set import RUNS, STUDY, Member, RecordSet, load_set, set_of, view_of
 from farpath.analysis.run_settings import further_settings
 from farpath.base.errors import BadInputError
-from farpath.figures.runs import flow_means_mbps, labels
 from farpath.planning.request import Asked
-from farpath.run_tables import run_sheets
-from farpath.sheet import as_csv
+from farpath.report.figures.runs import flow_means_mbps, labels
+from farpath.report.tables.formats import as_csv
+from farpath.report.tables.runs import run_sheets
 from farpath.spec.plan import Plan
 from tests.unit.campaigns import run_of, write_named, write_seven_regions
 

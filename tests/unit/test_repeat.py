@@ -9,7 +9,7 @@ import pytest
 
 from farpath.planning.request import Asked
 from farpath.record.identity import plan_identity
-from farpath.repeat import command_of
+from farpath.report.repeat import command_of
 from farpath.spec.host_image import HostImage
 
 

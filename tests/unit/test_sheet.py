@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath import sheet
-from farpath.agreement import all_sheets
-from farpath.sheet import Sheet
-from farpath.tables import Grid
+from farpath.report.tables import formats
+from farpath.report.tables.agreement import all_sheets
+from farpath.report.tables.formats import Sheet
+from farpath.report.tables.regions import Grid
 from tests.unit.campaigns import published_campaign
 
 PRINTABLE = st.text(string.printable.replace("\r", "").replace("\n", ""), max_size=12)
@@ -27,7 +27,7 @@ def _sheet(*rows: tuple[str, ...], note: str = "") -> Sheet:
 
 
 def test_csv_has_full_precision_and_nothing_where_nothing_is_known() -> None:
-    rows = list(csv.reader(io.StringIO(sheet.as_csv(_sheet(("1",))))))
+    rows = list(csv.reader(io.StringIO(formats.as_csv(_sheet(("1",))))))
     assert rows == [["a", "b_mbps"], ["x", "0.3333333333333333"], ["y", ""], ["z", ""]]
     assert float(rows[1][1]) == 1 / 3
 
@@ -36,7 +36,7 @@ def test_csv_has_full_precision_and_nothing_where_nothing_is_known() -> None:
 def test_every_markdown_row_has_the_same_columns_whatever_its_cells_hold(
     rows: list[tuple[str, ...]],
 ) -> None:
-    lines = sheet.as_markdown(_sheet(*rows)).splitlines()[2:]
+    lines = formats.as_markdown(_sheet(*rows)).splitlines()[2:]
     bars = [len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines if line]
     assert len(bars) == len(rows) + 2
     assert set(bars) == {3}
@@ -44,7 +44,7 @@ def test_every_markdown_row_has_the_same_columns_whatever_its_cells_hold(
 
 @given(PRINTABLE)
 def test_latex_leaves_no_character_that_it_takes_as_its_own(text: str) -> None:
-    written = sheet.latex_text(text)
+    written = formats.latex_text(text)
     for command in (r"\\textbackslash{}", r"\\textascii(?:tilde|circum){}", r"\\[&%$#_{}]",
                     r"\$(?:[<>|]|\\pm)\$"):  # fmt: skip
         written = re.sub(command, "", written)
@@ -53,7 +53,7 @@ def test_latex_leaves_no_character_that_it_takes_as_its_own(text: str) -> None:
 
 def test_a_latex_table_is_one_balanced_environment_with_all_its_columns() -> None:
     for made in all_sheets(published_campaign(), held_out=("HSTCP",)):
-        text = sheet.as_latex(made)
+        text = formats.as_latex(made)
         assert text.count(r"\begin{") == text.count(r"\end{") == 2
         plain = text.replace(r"\{", "").replace(r"\}", "")
         assert plain.count("{") == plain.count("}")
@@ -63,15 +63,15 @@ def test_a_latex_table_is_one_balanced_environment_with_all_its_columns() -> Non
 
 
 def test_rows_of_one_stack_stay_together_in_latex() -> None:
-    text = sheet.as_latex(_sheet(("A", "1"), ("", "2"), ("B", "3")))
+    text = formats.as_latex(_sheet(("A", "1"), ("", "2"), ("B", "3")))
     assert text.count(r"\addlinespace") == 1
     assert text.index(" & 2") < text.index(r"\addlinespace") < text.index("B & 3")
 
 
-@pytest.mark.parametrize("form", sheet.FORMS)
+@pytest.mark.parametrize("form", formats.FORMS)
 def test_every_form_of_every_table_has_all_its_stacks(form: str) -> None:
     for made in all_sheets(published_campaign()):
-        text = sheet.FORMS[form](made)
+        text = formats.FORMS[form](made)
         assert text.endswith("\n")
         if "table" in made.name:
             assert text.count("UDTv2") == (7 if form == "csv" and "table2" in made.name else 1)
@@ -79,7 +79,7 @@ def test_every_form_of_every_table_has_all_its_stacks(form: str) -> None:
 
 def test_text_fits_its_width_and_breaks_no_cell() -> None:
     for made in all_sheets(published_campaign(), held_out=("HSTCP",)):
-        lines = sheet.as_text(made).splitlines()
-        assert max(map(len, lines)) <= sheet.TEXT_COLUMNS
+        lines = formats.as_text(made).splitlines()
+        assert max(map(len, lines)) <= formats.TEXT_COLUMNS
         body = [line for line in lines[3:] if line.startswith("  ")]
         assert len(body) == len(made.grid.rows)

@@ -13,12 +13,12 @@ import pytest
 
 from farpath.analysis.results import campaign_of
 from farpath.base.errors import BadInputError, MachineLacksError
-from farpath.page import render_page
 from farpath.record.record import RECORD_FILE
-from farpath.site import build, pages, runs, study
-from farpath.site.build import build_site
-from farpath.site.matrix import makes, matrix
-from farpath.site.thumbnail import HEIGHT, WIDTH, areas
+from farpath.report.html.run_page import render_page
+from farpath.report.site import build, pages, runs, study
+from farpath.report.site.build import build_site
+from farpath.report.site.matrix import makes, matrix
+from farpath.report.site.thumbnail import HEIGHT, WIDTH, areas
 from tests.unit import campaigns
 from tests.unit.campaigns import write_named, write_seven_regions
 

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
-from farpath.figures.run import draw
-from farpath.figures.thin import extremes
 from farpath.guest.tracer import CARRIES_DATA_BYTES, Tracer
-from farpath.page import curves
 from farpath.planning.planner import make_plan
 from farpath.record.checks import check_trace
 from farpath.record.record import Record, Samples, load_record, trace_table, write_record
+from farpath.report.figures.decimate import extremes
+from farpath.report.figures.run import draw
+from farpath.report.html.run_page import curves
 from farpath.spec import trace
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import joining, together

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from farpath.analysis.published import published
 from farpath.campaign.path_search import Search, _varies, best_trial, read_trials
-from farpath.tables import Grid
+from farpath.report.tables.regions import Grid
 
 
 def trials_grid(search: Search) -> Grid:

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.base.files import write_bytes
-from farpath.figures.style import print_style
+from farpath.report.figures.style import print_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from farpath.analysis.metrics import Summary
 from farpath.analysis.record_set import Group, Member, RecordSet
 from farpath.analysis.run_settings import SETTINGS, further_settings, group_settings
-from farpath.campaign_tables import with_interval
-from farpath.sheet import Datum, Sheet
-from farpath.tables import NOTHING, Grid, number
+from farpath.report.tables.campaign import with_interval
+from farpath.report.tables.formats import Datum, Sheet
+from farpath.report.tables.regions import NOTHING, Grid, number
 
 NOTE = (
     "S: standard deviation over mean of each second's throughput, all flows together. F: Jain's "

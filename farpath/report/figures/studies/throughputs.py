@@ -10,8 +10,8 @@ from farpath.analysis.metrics import per_second, smoothed
 from farpath.analysis.published import published_measures
 from farpath.analysis.studies import sharing, window_cap
 from farpath.analysis.studies.measure import Done, Measure, one_of
-from farpath.figures.companion.marks import COLOURS
-from farpath.figures.style import FULL_IN, QUIET, RULE, TALL_IN, print_style
+from farpath.report.figures.studies.marks import COLOURS
+from farpath.report.figures.style import FULL_IN, QUIET, RULE, TALL_IN, print_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

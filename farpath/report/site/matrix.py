@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from farpath.analysis.published import published
 from farpath.analysis.results import Campaign, Run
 from farpath.analysis.statistics import estimate
-from farpath.page import Link
-from farpath.site.pages import RUNS_DIR, columns, path_label, rows
-from farpath.tables import NOTHING
+from farpath.report.html.run_page import Link
+from farpath.report.site.pages import RUNS_DIR, columns, path_label, rows
+from farpath.report.tables.regions import NOTHING
 
 #: What most runs of a campaign were made of has no mark, the others these.
 MARKS = "abcdefghijklmnopqrstuvwxyz"

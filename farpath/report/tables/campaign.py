@@ -27,8 +27,8 @@ from farpath.analysis.published import (
 )
 from farpath.analysis.results import Campaign, Run, mixed
 from farpath.analysis.statistics import Estimate, estimate
-from farpath.sheet import Datum, Sheet
-from farpath.tables import NOTHING, Grid, difference, number, ratio
+from farpath.report.tables.formats import Datum, Sheet
+from farpath.report.tables.regions import NOTHING, Grid, difference, number, ratio
 
 #: The paper's regions.
 REGION_NUMBERS = range(1, 8)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from farpath.base.files import safe_name
-from farpath.tables import Grid, render, rich_table
+from farpath.report.tables.regions import Grid, render, rich_table
 
 #: The widest that text is; tables of nine stacks with intervals need it.
 TEXT_COLUMNS = 120

@@ -7,8 +7,8 @@ from statistics import fmean
 
 from farpath.analysis.studies import response
 from farpath.analysis.studies.measure import Measure, one_of
-from farpath.sheet import Datum, Sheet
-from farpath.tables import NOTHING, Grid, ratio
+from farpath.report.tables.formats import Datum, Sheet
+from farpath.report.tables.regions import NOTHING, Grid, ratio
 
 HEADER = ("run", "", "measured", "theory", "deviation", "published", "deviation", "")
 COLUMNS = (

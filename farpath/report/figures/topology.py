@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from farpath.figures.style import QUIET, RULE, print_style
 from farpath.planning.network import ways
+from farpath.report.figures.style import QUIET, RULE, print_style
 from farpath.spec.layout import Layout, Link, Node, Port
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import Bottleneck, Card, Delay, PacingCard, Queue, Sources

@@ -8,21 +8,21 @@ from functools import cached_property
 from pathlib import Path as FilePath
 
 from farpath import __version__
-from farpath.agreement import all_sheets
 from farpath.analysis.claims import count_states, judge_all
 from farpath.analysis.paper_stacks import stand_ins
 from farpath.analysis.published import PUBLISHED_PATH
 from farpath.analysis.record_set import RecordSet
 from farpath.analysis.results import Campaign, Run, mixed
-from farpath.figures.paper import captions, missing_figures, write_figures
-from farpath.figures.style import NORMAL, Style
-from farpath.page import Links
-from farpath.render import render
-from farpath.sheet import SUFFIXES, Sheet, file_name
-from farpath.site.matrix import heads, makes, matrix
-from farpath.site.pages import ASSETS_DIR, FIGURES_DIR, TABLES_DIR, file_names, links_of
-from farpath.site.thumbnail import HEIGHT, WIDTH
-from farpath.tables import Grid
+from farpath.report.figures.paper import captions, missing_figures, write_figures
+from farpath.report.figures.style import NORMAL, Style
+from farpath.report.html.render import render
+from farpath.report.html.run_page import Links
+from farpath.report.site.matrix import heads, makes, matrix
+from farpath.report.site.pages import ASSETS_DIR, FIGURES_DIR, TABLES_DIR, file_names, links_of
+from farpath.report.site.thumbnail import HEIGHT, WIDTH
+from farpath.report.tables.agreement import all_sheets
+from farpath.report.tables.formats import SUFFIXES, Sheet, file_name
+from farpath.report.tables.regions import Grid
 
 
 @dataclass(frozen=True)

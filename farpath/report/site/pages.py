@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from farpath.analysis.paper_stacks import paper_names, stand_ins
 from farpath.analysis.results import Campaign, Run
 from farpath.base.files import safe_name
-from farpath.page import Link, Links
+from farpath.report.html.run_page import Link, Links
 
 #: From a run's page to the index.
 TO_INDEX = "../index.html"

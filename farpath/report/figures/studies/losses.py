@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from farpath.analysis.studies.measure import Measure
-from farpath.figures.companion.marks import style_of
-from farpath.figures.style import FULL_IN, RULE, print_style
+from farpath.report.figures.studies.marks import style_of
+from farpath.report.figures.style import FULL_IN, RULE, print_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

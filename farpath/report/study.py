@@ -14,12 +14,12 @@ from farpath.analysis.studies.measure import MEASURES_FILE, Done, Measure, write
 from farpath.analysis.studies.registry import measures_of
 from farpath.base.files import write_text
 from farpath.campaign.status import State, done_of
-from farpath.companion.table import sheets
-from farpath.figures.companion import figures
-from farpath.figures.save import FORMATS, save
 from farpath.planning.experiment import load_experiment
-from farpath.sheet import FORMS, SUFFIXES, Sheet, file_name
-from farpath.sheet import as_text as sheet_as_text
+from farpath.report.figures.save import FORMATS, save
+from farpath.report.figures.studies import figures
+from farpath.report.tables.formats import FORMS, SUFFIXES, Sheet, file_name
+from farpath.report.tables.formats import as_text as sheet_as_text
+from farpath.report.tables.studies import sheets
 
 
 @dataclass(frozen=True, eq=False)

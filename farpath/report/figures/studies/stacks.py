@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import sharing
 from farpath.analysis.studies.measure import Measure, one_of
-from farpath.figures.companion.marks import style_of
-from farpath.figures.style import FULL_IN, QUIET, RULE, print_style
+from farpath.report.figures.studies.marks import style_of
+from farpath.report.figures.style import FULL_IN, QUIET, RULE, print_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,14 +11,12 @@ from farpath import __version__
 from farpath.analysis.record_set import RecordSet, is_of_study
 from farpath.analysis.results import Run
 from farpath.analysis.run_settings import further_settings
-from farpath.figures.runs import CAPTION, OVERVIEW, write_figures, write_overview
-from farpath.figures.style import NORMAL, Style
-from farpath.page import Link, Links
-from farpath.render import render
-from farpath.run_tables import NOTE, run_sheets
-from farpath.sheet import SUFFIXES, Sheet, file_name
-from farpath.site.matrix import makers_of, makes
-from farpath.site.pages import (
+from farpath.report.figures.runs import CAPTION, OVERVIEW, write_figures, write_overview
+from farpath.report.figures.style import NORMAL, Style
+from farpath.report.html.render import render
+from farpath.report.html.run_page import Link, Links
+from farpath.report.site.matrix import makers_of, makes
+from farpath.report.site.pages import (
     ASSETS_DIR,
     FIGURES_DIR,
     RUNS_DIR,
@@ -26,7 +24,9 @@ from farpath.site.pages import (
     TO_INDEX,
     file_names,
 )
-from farpath.site.thumbnail import HEIGHT, WIDTH
+from farpath.report.site.thumbnail import HEIGHT, WIDTH
+from farpath.report.tables.formats import SUFFIXES, Sheet, file_name
+from farpath.report.tables.runs import NOTE, run_sheets
 
 #: A heading names so many stacks.
 NAMED_STACKS = 4

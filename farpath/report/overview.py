@@ -11,9 +11,9 @@ import numpy as np
 
 from farpath.analysis.metrics import summarise
 from farpath.analysis.published import published_beside
-from farpath.flow_summary import FlowSummary, flow_summaries
+from farpath.report.flow_summary import FlowSummary, flow_summaries
+from farpath.report.tables.regions import NOTHING, Grid, cpu_note, grid_1, grid_2, number
 from farpath.spec.hosts import DUMBBELL
-from farpath.tables import NOTHING, Grid, cpu_note, grid_1, grid_2, number
 
 if TYPE_CHECKING:
     from farpath.analysis.metrics import Array, Summary

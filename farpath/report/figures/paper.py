@@ -15,10 +15,10 @@ from farpath.analysis.metrics import SMOOTHING_S
 from farpath.analysis.paper_stacks import runs_of
 from farpath.analysis.published import PUBLISHED_PATH
 from farpath.analysis.results import Campaign, Run
-from farpath.figures.run import draw, title
-from farpath.figures.save import FORMATS, save
-from farpath.figures.style import COLOUR_BLIND, FULL_IN, QUIET, RULE, Style, print_style
 from farpath.record.record import load_record
+from farpath.report.figures.run import draw, title
+from farpath.report.figures.save import FORMATS, save
+from farpath.report.figures.style import COLOUR_BLIND, FULL_IN, QUIET, RULE, Style, print_style
 from farpath.spec.schedule import seven_regions
 
 if TYPE_CHECKING:

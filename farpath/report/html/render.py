@@ -1,4 +1,4 @@
-"""Render: pages from the templates of ``farpath/templates``; all that is shown is escaped."""
+"""Render: pages from the templates of ``farpath/report/html/templates``; all that is shown is escaped."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from farpath.figures.style import COLOUR_BLIND, NORMAL
+from farpath.report.figures.style import COLOUR_BLIND, NORMAL
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -25,8 +25,8 @@ PLOTLY_CONFIG: dict[str, Any] = {
 
 
 def asset_text(name: str) -> str:
-    """A file of ``farpath/templates`` as it is."""
-    return resources.files("farpath").joinpath(TEMPLATES, name).read_text(encoding="utf-8")
+    """A file of ``farpath/report/html/templates`` as it is."""
+    return resources.files(__package__).joinpath(TEMPLATES, name).read_text(encoding="utf-8")
 
 
 def plotly_js() -> str:
@@ -43,7 +43,7 @@ def _environment() -> Environment:
     from markupsafe import Markup
 
     made = jinja2.Environment(
-        loader=jinja2.PackageLoader("farpath", TEMPLATES),
+        loader=jinja2.PackageLoader(__package__, TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from farpath.analysis.metrics import per_second, smoothed_flows
-from farpath.figures.save import save
-from farpath.figures.style import FULL_IN, NORMAL, QUIET, RULE, TALL_IN, Style, print_style
-from farpath.figures.thin import extremes
 from farpath.record.trace_table import windows_mb
+from farpath.report.figures.decimate import extremes
+from farpath.report.figures.save import save
+from farpath.report.figures.style import FULL_IN, NORMAL, QUIET, RULE, TALL_IN, Style, print_style
 from farpath.spec.labels import flow_label, stacks_label
 from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL_CLOCK

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.record_set import Group, RecordSet
 from farpath.analysis.run_settings import group_settings
-from farpath.figures.run import draw
-from farpath.figures.save import FORMATS, save
-from farpath.figures.style import COLOUR_BLIND, FULL_IN, RULE, Style, print_style
 from farpath.record.record import load_record
+from farpath.report.figures.run import draw
+from farpath.report.figures.save import FORMATS, save
+from farpath.report.figures.style import COLOUR_BLIND, FULL_IN, RULE, Style, print_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

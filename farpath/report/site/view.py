@@ -11,9 +11,9 @@ from farpath.base.errors import BadInputError
 
 if TYPE_CHECKING:
     from farpath.analysis.results import Run
-    from farpath.figures.style import Style
-    from farpath.page import Links
-    from farpath.sheet import Sheet
+    from farpath.report.figures.style import Style
+    from farpath.report.html.run_page import Links
+    from farpath.report.tables.formats import Sheet
 
 
 class View(Protocol):
@@ -52,8 +52,8 @@ class View(Protocol):
 
 def shown_as(records: RecordSet, held_out: Collection[str] = ()) -> View:
     """A set's view: the study's, whose tables mark stacks held out, or that of plain runs."""
-    from farpath.site.runs import RunsView
-    from farpath.site.study import StudyView
+    from farpath.report.site.runs import RunsView
+    from farpath.report.site.study import StudyView
 
     if records.view == STUDY:
         return StudyView(records, held_out)

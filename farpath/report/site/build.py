@@ -12,14 +12,14 @@ from farpath.base.errors import BadInputError
 from farpath.base.files import explained, replace_directory
 from farpath.base.locks import fresh_partial
 from farpath.base.project import SITE_MARK
-from farpath.figures.style import COLOUR_BLIND, NORMAL
-from farpath.page import render_page
 from farpath.record.record import load_record
-from farpath.render import asset_text, plotly_js
-from farpath.sheet import FORMS, SUFFIXES, Sheet, file_name
-from farpath.site.pages import ASSETS_DIR, FIGURES_DIR, RUNS_DIR, TABLES_DIR
-from farpath.site.thumbnail import areas
-from farpath.site.view import View, shown_as
+from farpath.report.figures.style import COLOUR_BLIND, NORMAL
+from farpath.report.html.render import asset_text, plotly_js
+from farpath.report.html.run_page import render_page
+from farpath.report.site.pages import ASSETS_DIR, FIGURES_DIR, RUNS_DIR, TABLES_DIR
+from farpath.report.site.thumbnail import areas
+from farpath.report.site.view import View, shown_as
+from farpath.report.tables.formats import FORMS, SUFFIXES, Sheet, file_name
 
 INDEX = "index.html"
 #: Told after each step: what is done, and of how much.

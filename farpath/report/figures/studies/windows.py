@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from farpath.analysis import flow_metrics
 from farpath.analysis.studies import cbr_background, recovery
 from farpath.analysis.studies.measure import Done
-from farpath.figures.companion.marks import COLOURS
-from farpath.figures.style import FULL_IN, RULE, TALL_IN, print_style
-from farpath.figures.thin import extremes
+from farpath.report.figures.decimate import extremes
+from farpath.report.figures.studies.marks import COLOURS
+from farpath.report.figures.style import FULL_IN, RULE, TALL_IN, print_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,10 +14,10 @@ from farpath.analysis.studies import (
     window_cap,
 )
 from farpath.analysis.studies.measure import Done, Measure, one_of
-from farpath.figures.companion.losses import draw_response, draw_utilisation
-from farpath.figures.companion.stacks import draw_stacks
-from farpath.figures.companion.throughputs import draw_biases, draw_capped
-from farpath.figures.companion.windows import draw_dips, draw_recoveries
+from farpath.report.figures.studies.losses import draw_response, draw_utilisation
+from farpath.report.figures.studies.stacks import draw_stacks
+from farpath.report.figures.studies.throughputs import draw_biases, draw_capped
+from farpath.report.figures.studies.windows import draw_dips, draw_recoveries
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

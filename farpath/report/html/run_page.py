@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.metrics import SMOOTHING_S, per_second, smoothed_flows
-from farpath.figures.run import boundaries_s, region_names, region_tick_s, save_png, title
-from farpath.figures.style import NORMAL
-from farpath.figures.thin import extremes
-from farpath.overview import overview
 from farpath.planning.era_catalog import title_of
 from farpath.planning.stack_catalog import catalogue
 from farpath.record.trace_table import windows_mb
-from farpath.render import PLOTLY_CONFIG, render
-from farpath.repeat import command_of
+from farpath.report.figures.decimate import extremes
+from farpath.report.figures.run import boundaries_s, region_names, region_tick_s, save_png, title
+from farpath.report.figures.style import NORMAL
+from farpath.report.html.render import PLOTLY_CONFIG, render
+from farpath.report.overview import overview
+from farpath.report.repeat import command_of
 from farpath.spec.hosts import DUMBBELL
 from farpath.spec.labels import flow_label
 

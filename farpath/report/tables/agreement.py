@@ -12,7 +12,7 @@ from farpath.analysis.published import PUBLISHED_PATH, all_published, published_
 from farpath.analysis.results import Campaign, mixed
 from farpath.analysis.statistics import spearman
 from farpath.base.errors import BadInputError
-from farpath.campaign_tables import (
+from farpath.report.tables.campaign import (
     QUANTITIES,
     mean_over_stacks,
     path_means,
@@ -20,8 +20,8 @@ from farpath.campaign_tables import (
     table_1,
     table_2,
 )
-from farpath.sheet import Datum, Sheet
-from farpath.tables import NOTHING, Grid, number
+from farpath.report.tables.formats import Datum, Sheet
+from farpath.report.tables.regions import NOTHING, Grid, number
 
 #: Spearman's rank correlation of the nine means, and how many claims are to be decided.
 SPEARMAN_GOAL = 0.9

@@ -1,1 +1,0 @@
-"""Figures: one run over time, and the paper's figures 1 to 5."""

@@ -1,0 +1,1 @@
+"""Figures: of runs, of the paper, of studies, of topologies."""

@@ -1,0 +1,1 @@
+"""HTML: pages by Jinja, everything escaped."""

@@ -1,0 +1,1 @@
+"""A set of records as static pages."""
