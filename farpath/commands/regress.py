@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from farpath.regress.baseline import Baseline
     from farpath.regress.compare import Compared
-    from farpath.regress.conduct import Side
+    from farpath.regress.runner import Side
     from farpath.regress.suite import Trial
 
 RESULTS = FilePath("results") / "regress"
@@ -67,7 +67,7 @@ def regress(
     """
     from farpath.regress import report
     from farpath.regress.baseline import read_baseline
-    from farpath.regress.conduct import cores
+    from farpath.regress.runner import cores
     from farpath.regress.suite import trials
 
     wanted = trials(_listed(stacks), _listed(only))
@@ -102,7 +102,7 @@ def regress(
 def _side(kernel: str | None) -> Side:
     from farpath.lab.artifacts.images import find_images
     from farpath.lab.artifacts.kernels import images_of, release_of
-    from farpath.regress.conduct import Side
+    from farpath.regress.runner import Side
 
     images = find_images() if kernel is None else images_of(kernel, _tell)
     name = f"Linux {release_of(images).removesuffix('-farpath')}"
@@ -183,13 +183,13 @@ def _write(
     compared: Compared, wanted: Sequence[Trial], place: FilePath, options: Sequence[str]
 ) -> list[FilePath]:
     from farpath.base.files import write_text
-    from farpath.regress import page, report
+    from farpath.regress import html, report
 
     texts = {
         "report.md": report.markdown(compared),
         "report.json": report.as_json(compared),
         "junit.xml": report.junit(compared),
-        "report.html": page.render_page(compared, wanted, options),
+        "report.html": html.render_page(compared, wanted, options),
     }
     for name, text in texts.items():
         write_text(place / name, text)

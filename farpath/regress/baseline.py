@@ -20,7 +20,7 @@ from farpath.analysis.statistics import student_t
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
-from farpath.regress.measured import DIGITS
+from farpath.regress.metrics import DIGITS
 
 FORMAT_VERSION = 1
 #: Where the project's own are, a file for each kernel release and processor level.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 
 from farpath.regress.baseline import Baseline, Known, known
-from farpath.regress.conduct import Job, Made, Side, make_all
+from farpath.regress.runner import Job, Made, Side, make_all
 from farpath.regress.suite import Trial
 from farpath.regress.verdict import State, Verdict, judge
 

@@ -18,7 +18,7 @@ from farpath.lab.artifacts.user_parts import BuiltParts
 from farpath.planning.quantities import parse_rtt_ms
 from farpath.planning.request import Asked
 from farpath.planning.stack_catalog import USER_SPACE, catalogue
-from farpath.regress.measured import WATCHES
+from farpath.regress.metrics import WATCHES
 
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan

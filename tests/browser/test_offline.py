@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from farpath.regress.compare import Compared
-from farpath.regress.page import render_page
+from farpath.regress.html import render_page
 from farpath.regress.suite import trials
 from farpath.regress.verdict import State, Verdict
 from farpath.report.html.run_page import PAGE_FILE, save_pictures

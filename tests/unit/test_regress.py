@@ -15,7 +15,7 @@ import pytest
 from farpath.analysis import flow_metrics
 from farpath.base.errors import BadInputError
 from farpath.lab.artifacts.kernels import kernel_environment, processor_level
-from farpath.regress import measured, report
+from farpath.regress import metrics, report
 from farpath.regress.baseline import (
     Baseline,
     Bound,
@@ -31,7 +31,7 @@ from farpath.regress.baseline import (
     write_baseline,
 )
 from farpath.regress.compare import Compared
-from farpath.regress.page import render_page
+from farpath.regress.html import render_page
 from farpath.regress.suite import suite, trials
 from farpath.regress.verdict import State, Verdict, judge, worst
 from tests.unit.campaigns import write_named
@@ -346,9 +346,9 @@ def test_a_recovery_over_ipv6_is_to_the_window_that_ipv6s_packets_fill(
     # More than the receiver offers, but for the time after the loss
     windows = [1e7 if t_s <= lost_s else 10 * (t_s - lost_s) for t_s in times_s]
     frame = pandas.DataFrame({"t_s": times_s, "window": windows})
-    monkeypatch.setattr(measured, "windows_of", lambda _record: frame)
+    monkeypatch.setattr(metrics, "windows_of", lambda _record: frame)
     kept = {
-        version: measured.recovery(
+        version: metrics.recovery(
             SimpleNamespace(plan=dataclasses.replace(plan, ip_version=version))
         )["kept_part"]
         for version in (4, 6)

@@ -17,7 +17,7 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import FarpathError, LabFailedError
 from farpath.lab.artifacts.images import Images
-from farpath.regress.measured import measured
+from farpath.regress.metrics import measured
 from farpath.regress.suite import Trial
 
 #: Real seconds between two lines of progress where there is no terminal.
