@@ -4,7 +4,7 @@ Nothing here decides whether a test passes: a machine may be slow or busy. A fig
 that cannot be had on this machine is None and says what is missing.
 """
 
-from farpath.bench.measuring import measure
+from farpath.bench.measure import measure
 from farpath.bench.report import render
 
 __all__ = ["measure", "render"]

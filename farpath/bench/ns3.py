@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path as FilePath
 
 from farpath.bench.figure import Figure, Goal, UnavailableError, ratio, segments
-from farpath.bench.labruns import lossless_path
+from farpath.bench.lab_runs import lossless_path
 
 SOURCE = FilePath(__file__).with_name("ns3_path.cc")
 MODULES = ("core", "network", "internet", "point-to-point", "traffic-control", "applications")

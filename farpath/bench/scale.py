@@ -10,7 +10,7 @@ from typing import Any
 
 from farpath.base.errors import FarpathError
 from farpath.bench.figure import ratio
-from farpath.bench.labruns import Measured, recorded
+from farpath.bench.lab_runs import Measured, recorded
 from farpath.lab import uml
 from farpath.lab.artifacts.images import find_images
 from farpath.planning.request import Asked

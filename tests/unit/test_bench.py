@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from farpath.bench import figure, labruns, proc, render, scale
+from farpath.bench import figure, lab_runs, proc, render, scale
 from farpath.bench.figure import Cost, Figure, Goal
 from farpath.planning.request import Asked
 from farpath.record.record import Samples
@@ -95,18 +95,18 @@ def test_a_goal_is_reached_on_its_side_and_at_its_number() -> None:
 def test_delivered_bytes_hold_the_short_last_interval(samples: Samples, plan: Plan) -> None:
     first = 10 * 50_000_000 + 30 * 25_000_000 + 7_000_000
     second = 30 * 25_000_000 + 1_000_000
-    assert labruns.delivered_bytes(samples.flows, plan) == pytest.approx(first + second)
+    assert lab_runs.delivered_bytes(samples.flows, plan) == pytest.approx(first + second)
 
 
-def _measured(wall_s: float, cpu_s: float) -> labruns.Measured:
+def _measured(wall_s: float, cpu_s: float) -> lab_runs.Measured:
     """A quick run that started for 2 s and sent a tenth of what a full one would."""
-    sent = labruns.lossless_path().rate_bps // 8 * 96
+    sent = lab_runs.lossless_path().rate_bps // 8 * 96
     queue = _queue((0, 0, 0), (40, 0, sent))
-    return labruns.Measured(Cost(1.0, cpu_s), wall_s, 1.0, 2.0, 100 << 20, queue, 164.0005)
+    return lab_runs.Measured(Cost(1.0, cpu_s), wall_s, 1.0, 2.0, 100 << 20, queue, 164.0005)
 
 
 def test_a_quick_run_is_extrapolated_and_says_so() -> None:
-    found = labruns.full_run_figures(_measured(wall_s=10.0, cpu_s=5.0), region_s=5.0)
+    found = lab_runs.full_run_figures(_measured(wall_s=10.0, cpu_s=5.0), region_s=5.0)
     wall, cpu = found["full_run_wall"], found["full_run_cpu"]
     assert wall.value == pytest.approx(2 + 80)
     assert cpu.value == pytest.approx(41)
@@ -115,14 +115,14 @@ def test_a_quick_run_is_extrapolated_and_says_so() -> None:
 
 
 def test_a_full_run_is_taken_as_it_is() -> None:
-    found = labruns.full_run_figures(_measured(wall_s=130.0, cpu_s=85.0), region_s=120.0)
+    found = lab_runs.full_run_figures(_measured(wall_s=130.0, cpu_s=85.0), region_s=120.0)
     assert (found["full_run_wall"].value, found["full_run_wall"].reached) == (130.0, False)
     assert (found["full_run_cpu"].value, found["full_run_cpu"].reached) == (85.0, True)
     assert not found["full_run_wall"].estimated
 
 
 def test_base_rtt_error_is_in_microseconds() -> None:
-    error = labruns.run_figures(_measured(1.0, 1.0))["base_rtt_error"]
+    error = lab_runs.run_figures(_measured(1.0, 1.0))["base_rtt_error"]
     assert error.value == pytest.approx(0.5)
     assert error.reached
 
@@ -160,7 +160,7 @@ def test_the_report_fits_a_hundred_columns() -> None:
 
 def test_udts_speed_counts_the_schedule_without_the_start() -> None:
     run = _measured(wall_s=42.0, cpu_s=1.0)  # 2 s of start, then 80 virtual seconds
-    speed = labruns.udt_figures(run, region_s=10.0)["udt_speed"]
+    speed = lab_runs.udt_figures(run, region_s=10.0)["udt_speed"]
     assert speed.value == pytest.approx(2.0)
     assert speed.reached
 
@@ -169,7 +169,7 @@ def _row() -> scale.ScaleRow:
     """Ten virtual seconds in 20 real ones after a start of 2, at 1 Gbit/s and 1500 bytes."""
     asked = Asked(stack="reno", schedule="together", rate="1Gbit", rtt="20ms", region="10s")
     plan = asked.plan()
-    run = labruns.Measured(Cost(1448e6, 10.0), 22.0, 1.0, 2.0, 200 << 20, [])
+    run = lab_runs.Measured(Cost(1448e6, 10.0), 22.0, 1.0, 2.0, 200 << 20, [])
     return scale.row(scale.words(asked), plan, run)
 
 

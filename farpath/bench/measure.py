@@ -10,7 +10,7 @@ from typing import Any
 from farpath import __version__
 from farpath.bench.determinism import determinism_figures
 from farpath.bench.figure import Figure
-from farpath.bench.labruns import lab_figures
+from farpath.bench.lab_runs import lab_figures
 from farpath.bench.ns3 import ns3_figures
 from farpath.bench.scale import measure_scale
 from farpath.bench.veth import veth_figures
