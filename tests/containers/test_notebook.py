@@ -15,7 +15,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.shown import OWN as OWN_PLACES
+from farpath.notebook.paper_records import OWN as OWN_PLACES
 from tests.containers.conftest import PROJECT, container, docker, inspect
 from tests.unit.campaigns import LABELS, write_seven_regions
 

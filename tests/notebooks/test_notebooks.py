@@ -12,8 +12,8 @@ from farpath.analysis.studies.measure import MEASURES_FILE
 from farpath.analysis.studies.registry import ANALYSES
 from farpath.base.project import EXPERIMENTS
 from farpath.campaign.status import records_in, shipped_records
+from farpath.notebook.paper_records import SHIPPED
 from farpath.planning.experiment import PAPER, QUICK, load_experiment
-from farpath.shown import SHIPPED
 from tests.notebooks.conftest import Clone
 from tests.unit.companion_runs import write_run
 
@@ -77,8 +77,8 @@ def test_without_records_a_notebook_ends_with_one_line_and_no_traceback(clone: C
         ("there are no records to show of recovery", "make companion-quick"),
     ):
         assert any(words in line and remedy in line for line in done.stdout.splitlines()), words
-    assert "farpath/shown.py" not in done.stdout
-    assert "farpath/companion/shown.py" not in done.stdout
+    assert "farpath/notebook/paper_records.py" not in done.stdout
+    assert "farpath/notebook/study_records.py" not in done.stdout
     assert "raise BadInputError" not in done.stdout
 
 

@@ -15,7 +15,7 @@ from farpath.analysis.studies.measure import MEASURES_FILE, one_of, write_measur
 from farpath.analysis.studies.registry import ANALYSES
 from farpath.base.errors import BadInputError
 from farpath.campaign.status import shipped_records
-from farpath.companion.shown import experiment_to_show
+from farpath.notebook.study_records import experiment_to_show
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.report.figures.studies import figures
 from tests.unit.companion_runs import copy_experiments, write_run, write_runs

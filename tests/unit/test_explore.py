@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from farpath import explore
 from farpath.base.errors import BadInputError, LabFailedError
-from farpath.explore import PLOTLY, Choice, Explorer
 from farpath.lab import background_run
 from farpath.lab.run import Outcome
+from farpath.notebook import explorer as explore
+from farpath.notebook.explorer import PLOTLY, Choice, Explorer
 from farpath.planning.path_files import path_by_name
 from farpath.record.record import RECORD_FILE
 from farpath.report.html.render import PLOTLY_CONFIG

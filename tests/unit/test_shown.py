@@ -10,9 +10,9 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
+from farpath.notebook.paper_records import Shown, records_of, records_to_show
 from farpath.planning.experiment import FILE, OWN_PATHS, PAPER
 from farpath.record.record import RECORD_FILE
-from farpath.shown import Shown, records_of, records_to_show
 from tests.unit.campaigns import write_seven_regions
 
 QUICK_S, WHOLE_S = 30.0, 120.0

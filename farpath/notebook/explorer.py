@@ -16,6 +16,7 @@ from farpath.campaign.status import records_in
 from farpath.lab import preflight
 from farpath.lab.background_run import Attempt, Stage
 from farpath.lab.run import Outcome
+from farpath.notebook.paper_records import places_to_show, plan_at
 from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import DEFAULT_PATH
 from farpath.planning.request import SEED_RANGE, Asked
@@ -26,7 +27,6 @@ from farpath.report.html.render import PLOTLY_CONFIG
 from farpath.report.html.run_page import curves, save_pictures
 from farpath.report.overview import overview
 from farpath.report.tables.regions import render, rich_table
-from farpath.shown import places_to_show, plan_at
 from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL
 

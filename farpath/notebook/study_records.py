@@ -1,7 +1,7 @@
 """Shown: what notebooks show of a companion experiment: the reader's own records, else shipped.
 
 Nothing here needs a lab: a record is of a run of which the same was asked. As
-:mod:`farpath.shown` is for the seven regions.
+:mod:`farpath.notebook.paper_records` is for the seven regions.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from farpath.analysis.studies.registry import measures_of
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
 from farpath.campaign.status import records_in, shipped_records
+from farpath.notebook.paper_records import SHIPPED, plan_at
 from farpath.planning.experiment import QUICK, WHOLE, Experiment, WantedRun, load_experiment
 from farpath.record.identity import plan_identity
 from farpath.record.record import RECORD_FILE, load_record
 from farpath.report.study import verdicts_of
 from farpath.report.tables.formats import Sheet
 from farpath.report.tables.studies import sheets
-from farpath.shown import SHIPPED, plan_at
 
 #: Where `make companion` and `make companion-quick` put records, below results; runs of one
 #: experiment alone have a folder of its name.

@@ -1,0 +1,1 @@
+"""What notebooks call: the explorer, and the choice of records to show."""
