@@ -61,7 +61,7 @@ def both(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Both:
     out = tmp_path_factory.mktemp("virtual")
     virtual = subprocess.run(
         [
-            *(sys.executable, "-m", "farpath.cli", "run", *PATH),
+            *(sys.executable, "-m", "farpath.cli.app", "run", *PATH),
             *(f"--region={REGION_S}s", f"--out={out}", "--json"),
         ],
         env={**os.environ, "PYTHONPATH": str(PROJECT)},

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from farpath import cli
+from farpath.cli.app import app
 from farpath.planning.planner import make_plan
 from farpath.record.record import Record, Samples, samples_from_raw, write_record
 from farpath.spec.plan import Plan
@@ -152,7 +152,7 @@ def farpath(
     def call(*arguments: object) -> Ended:
         monkeypatch.setattr(sys, "argv", ["farpath", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            app.main()
         return Ended(ended.value.code, *capsys.readouterr())
 
     yield call

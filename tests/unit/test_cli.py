@@ -11,8 +11,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath import cli
 from farpath.base.errors import CheckFailedError, LabFailedError
+from farpath.cli.app import app
 from farpath.lab import preflight, run
 from farpath.lab.artifacts import images
 from farpath.lab.cleanup import GUEST, SHARE
@@ -184,7 +184,7 @@ def test_a_process_with_bad_input_ends_with_status_2_without_a_traceback(
     arguments: list[str],
 ) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", "from farpath.cli import main; main()", "run", *arguments],
+        [sys.executable, "-c", "from farpath.cli.app import main; main()", "run", *arguments],
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
         capture_output=True,
         text=True,
@@ -386,7 +386,7 @@ def test_a_fault_of_farpaths_own_is_no_verdict(
     def fail(**_how: object) -> None:
         raise RuntimeError("BUG")
 
-    monkeypatch.setattr(cli, "app", fail)
+    monkeypatch.setattr(app, "app", fail)
     ended = farpath("regress")
     assert ended.status == 70
     assert "RuntimeError: BUG" in ended.err

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.listing import all_eras, eras_markdown
+from farpath.cli.listing import all_eras, eras_markdown
 from farpath.planning.era_catalog import era_by_text, features
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan

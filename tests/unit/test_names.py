@@ -54,7 +54,7 @@ def test_a_place_for_records_that_is_not_utf_8_is_refused_before_anything_runs(
     tmp_path: FilePath,
 ) -> None:
     out = os.fsencode(tmp_path) + b"/caf\xe9"
-    code = "from farpath.cli import main; main()"
+    code = "from farpath.cli.app import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", code, "run", b"--out=" + out], capture_output=True, check=False
     )

@@ -14,7 +14,7 @@ from farpath.analysis.results import campaign_of, read_figures, write_figures
 from farpath.analysis.studies.measure import Measure, write_measures
 from farpath.analysis.studies.sharing import RATIO, RTT_BIAS
 from farpath.base.project import PROJECT
-from farpath.commands.paper import SUMMARY_FILE
+from farpath.cli.paper import SUMMARY_FILE
 from farpath.lab.artifacts import images
 from tests.unit.campaigns import (
     published_campaign,

@@ -1,6 +1,6 @@
 """Paper commands: tables, claims and the summary of a campaign's records.
 
-Registered by :mod:`farpath.cli`. Heavy libraries are imported where they are used.
+Registered by :mod:`farpath.cli.app`. Heavy libraries are imported where they are used.
 """
 
 from __future__ import annotations

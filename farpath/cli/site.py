@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from farpath.commands.paper import CpuRecords, ViewOf, say_left_out, say_warnings
+from farpath.cli.paper import CpuRecords, ViewOf, say_left_out, say_warnings
 
 Records = Annotated[FilePath, typer.Option(help="The directory that holds the records.")]
 

@@ -1,1 +1,0 @@
-"""Commands of the command line beside the run itself, one module each."""
