@@ -1,1 +1,1 @@
-"""What every room stands on: errors, files, locks, documents, and where the project lies.."""
+"""What every room stands on: errors, files, locks, documents, and where the project lies."""

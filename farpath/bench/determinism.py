@@ -17,7 +17,7 @@ from farpath.lab import uml
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.record.record import record
+from farpath.record import record
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 

@@ -24,7 +24,7 @@ from farpath.lab.progress import RunProgress
 from farpath.lab.run import run as run_plan
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.record.record import record
+from farpath.record import record
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import RAW_DIR

@@ -27,7 +27,8 @@ from farpath.campaign.status import (
     wanted_identity,
 )
 from farpath.planning.experiment import CPU, WHOLE, load_experiment
-from farpath.record.record import COLUMNS, RECORD_FILE, Record, load_record, trace_table
+from farpath.record import trace_table
+from farpath.record.record import COLUMNS, RECORD_FILE, Record, load_record
 
 if TYPE_CHECKING:
     from farpath.campaign.snakemake import Job

@@ -23,7 +23,7 @@ import typer
 
 from farpath.base.errors import BadInputError, FarpathError, shortened
 from farpath.base.files import explained_use, require_unicode
-from farpath.cli.app import campaign, draw, fit, packetdrill, paper, regress, site
+from farpath.cli import campaign, draw, fit, packetdrill, paper, regress, site
 from farpath.lab.cleanup import sweep_shares
 from farpath.planning.request import DEFAULT_REGION, DEFAULT_STACK
 from farpath.spec.schedule import SEVEN_REGIONS
@@ -273,7 +273,7 @@ def stacks(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """List the stacks a flow can run, with their parameters and defaults."""
-    from farpath.cli.app import listing
+    from farpath.cli import listing
     from farpath.planning.stack_catalog import catalogue
 
     if as_json:
@@ -287,7 +287,7 @@ def eras(
     markdown: Annotated[bool, typer.Option("--markdown", help="As docs/eras.md has it.")] = False,
 ) -> None:
     """List what the hosts of 2004 were, what is set back, and what cannot be."""
-    from farpath.cli.app import listing
+    from farpath.cli import listing
 
     print(listing.eras_markdown() if markdown else listing.all_eras())
 
@@ -449,7 +449,3 @@ def main() -> None:
         if message := shortened(_on_one_line(said())):
             print(f"farpath: {message} (see 'farpath --help')", file=sys.stderr)
         sys.exit(BadInputError.exit_status)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,5 +1,4 @@
 """What runs inside the lab: as first process of its kernel, as root, no one else.
 
-Guest code uses Python's standard library and Mininet alone and shares plain
-data types with the host (path, schedule, plan).
+Guest code uses Python's standard library, Mininet, and farpath's rooms ``spec`` and ``tools``.
 """

@@ -1,1 +1,1 @@
-"""Labs: machines a topology runs on. ``virtual``: a User Mode Linux guest."""
+"""The labs: what runs a plan and brings a record back, ``uml`` in virtual time."""

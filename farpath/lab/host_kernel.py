@@ -57,7 +57,8 @@ CHANGED_SETTINGS = frozenset(
     }
 )
 _SETTINGS_VALUE = re.compile(r"[0-9A-Za-z_ -]{0,4096}")
-#: A congestion control's module is called so, farpath's own and users' (farpath.lab.artifacts.user_stacks.NAME).
+#: A congestion control's module is called so, farpath's own and users'
+#: (farpath.lab.artifacts.user_stacks.NAME).
 _CONTROL_MODULE = re.compile(r"tcp_(?!diag)[a-z0-9_]{1,15}")
 #: A module stays in use until the kernel has let go of the last connection of a
 #: network namespace that is gone, which it does in the background.

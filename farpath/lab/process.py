@@ -35,6 +35,9 @@ from farpath.spec.protocol import (
 from farpath.spec.settings import VIRTUAL
 from farpath.spec.stack import IMAGE
 
+#: What the guest runs of farpath: its own room, those that it stands on, and errors.
+GUEST_PACKAGES = ("farpath/guest", "farpath/spec", "farpath/tools", "topologies")
+GUEST_FILES = ("farpath/__init__.py", "farpath/base/__init__.py", "farpath/base/errors.py")
 #: Real seconds between two words to who watches, of a guest that works and says nothing.
 WAITING_S = 30.0
 PATIENCE = Patience()
@@ -58,12 +61,13 @@ class RawRun:
 
 def _fill(share: FilePath, images: Images, plan: Plan | None) -> None:
     """Give the guest its code, links to root file systems, and a plan with its modules."""
-    for package in ("farpath", "topologies"):
-        shutil.copytree(
-            PROJECT / package,
-            share / CODE_DIR / package,
-            ignore=shutil.ignore_patterns("__pycache__", "lab", "*.csv", "*.toml"),
-        )
+    code = share / CODE_DIR
+    for package in GUEST_PACKAGES:
+        unread = shutil.ignore_patterns("__pycache__", "paths")
+        shutil.copytree(PROJECT / package, code / package, ignore=unread)
+    for file in GUEST_FILES:
+        (code / file).parent.mkdir(exist_ok=True)
+        shutil.copy(PROJECT / file, code / file)
     if plan is None or plan.settings.lab == VIRTUAL:
         (share / "root").symlink_to((images.lab / "rootfs").resolve())
     if plan is not None:

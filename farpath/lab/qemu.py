@@ -208,7 +208,7 @@ class Machine:
             f"{INSTRUCTION_NS}={self.speed.instruction_ns}",
             f"FARPATH_GIT_COMMIT={git_commit() or ''}",
         ]
-        return self.start("env", *environment, PYTHON, "-m", "farpath.cli.app", *arguments)
+        return self.start("env", *environment, PYTHON, "-m", "farpath", *arguments)
 
     def farpath(self, *arguments: str) -> Done:
         """A command of farpath, to its end."""

@@ -177,7 +177,7 @@ def _fill(
     finish: Finish | None,
 ) -> float:
     """Run the lab, check it and write the record; returns real seconds."""
-    from farpath.record.record import checks, record, trace_table
+    from farpath.record import checks, record, trace_table
 
     idle_rtt_ms: dict[str, float] = {}
 

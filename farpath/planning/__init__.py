@@ -1,1 +1,1 @@
-"""From options and TOML files to a plan: pure, no lab is touched.."""
+"""From options and TOML files to a plan: pure, no lab is touched."""

@@ -1,8 +1,8 @@
 """Experiment: a folder's experiment.toml, and the runs that it asks for.
 
 The file has a ``title`` and one or more tables ``[[runs]]``, each in the words of the
-command line (:mod:`farpath.planning.request`): of every word that has a list each value is taken with
-each of the others. ``[runs.quick]`` and ``[runs.cpu]`` say what those sets of runs have
+command line (:mod:`farpath.planning.request`): of every word that has a list each value is
+taken with each of the others. ``[runs.quick]`` and ``[runs.cpu]`` say what those sets of runs have
 otherwise; a table without one is not in that set. ``minutes``, a number or one for each
 stack, are what a run takes one core. An experiment may instead be made ``of`` others.
 """

@@ -30,26 +30,11 @@ if TYPE_CHECKING:
 WORDS = frozenset({"title", "sources"})
 #: The code that decides what a run measures; an edit elsewhere leaves records valid.
 DECIDING_CODE = (
-    "farpath/spec/background.py",
-    "farpath/spec/dropper.py",
-    "farpath/spec/era.py",
-    "farpath/record/frames.py",
-    "farpath/guest",
-    "farpath/flows",
-    "farpath/spec/host_image.py",
-    "farpath/lab",
-    "farpath/spec/layout.py",
-    "farpath/spec/path.py",
-    "farpath/spec/plan.py",
-    "farpath/record/record.py",
-    "farpath/spec/schedule.py",
-    "farpath/record/machine_health.py",
     "farpath/spec",
-    "farpath/spec/stack.py",
     "farpath/tools",
-    "farpath/spec/trace.py",
-    "farpath/record/trace_table.py",
-    "farpath/spec/window.py",
+    "farpath/guest",
+    "farpath/record",
+    "farpath/lab",
     "topologies",
 )
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
-from farpath.record.record import frames, trace_table
+from farpath.record import frames, trace_table
 from farpath.record.trace_table import Trace
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import RAW_DIR

@@ -99,7 +99,7 @@ class Trace:
 
 
 def fingerprint(frame: pd.DataFrame) -> str:
-    """SHA-256 over a trace, as :func:`farpath.record.record.fingerprint` has it over other tables."""
+    """SHA-256 over a trace, as :func:`farpath.record.record.fingerprint` over other tables."""
     digest = hashlib.sha256()
     add_to_hash(digest, NAME, COLUMNS, frame)
     return digest.hexdigest()

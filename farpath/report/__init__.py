@@ -1,0 +1,1 @@
+"""From numbers to tables, figures, pages and sites."""

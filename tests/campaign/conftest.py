@@ -72,7 +72,7 @@ class Campaign:
     def command(self, *more: str, report: bool = False) -> list[str]:
         """The command that conducts it, without a report unless told."""
         return [
-            *(sys.executable, "-m", "farpath.cli.app", "campaign", f"--experiment={NAME}"),
+            *(sys.executable, "-m", "farpath", "campaign", f"--experiment={NAME}"),
             *(f"--experiments={self.experiments}", f"--out={self.out}"),
             *([] if report else ["--no-report"]),
             *more,

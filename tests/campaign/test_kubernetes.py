@@ -29,7 +29,7 @@ def command(campaign: Campaign, index: int) -> list[str]:
     for told, meant in here.items():
         assert any(told in text for text in arguments), f"the manifest no longer says {told}"
         arguments = [text.replace(told, meant) for text in arguments]
-    return [sys.executable, "-m", "farpath.cli.app", *arguments]
+    return [sys.executable, "-m", "farpath", *arguments]
 
 
 def run(campaign: Campaign, index: int) -> subprocess.CompletedProcess[str]:

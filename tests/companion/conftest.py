@@ -15,7 +15,7 @@ from farpath.analysis.studies.measure import MEASURES_FILE, Measure, read_measur
 
 #: How long the runs may take, as a limit for hangs.
 HANG_S = 3600
-COMMAND = (sys.executable, "-m", "farpath.cli.app", "campaign", "--experiment=companion", "--quick")
+COMMAND = (sys.executable, "-m", "farpath", "campaign", "--experiment=companion", "--quick")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ import pytest
 from farpath.analysis.metrics import Summary, summarise
 from farpath.base.project import PROJECT
 from farpath.lab.qemu import Machine
-from farpath.record.record import Record, load_record, machine_health
+from farpath.record import machine_health
+from farpath.record.record import Record, load_record
 from tests.hostlab.runs import PATH, REGION_S, fetched, host_run, load_modules
 from tests.hostlab.traces import left_since, traces
 
@@ -61,7 +62,7 @@ def both(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Both:
     out = tmp_path_factory.mktemp("virtual")
     virtual = subprocess.run(
         [
-            *(sys.executable, "-m", "farpath.cli.app", "run", *PATH),
+            *(sys.executable, "-m", "farpath", "run", *PATH),
             *(f"--region={REGION_S}s", f"--out={out}", "--json"),
         ],
         env={**os.environ, "PYTHONPATH": str(PROJECT)},

@@ -26,7 +26,7 @@ from tests.processes import await_true, interruptible
 
 from .conftest import single_flow
 
-FARPATH = [sys.executable, "-m", "farpath.cli.app"]
+FARPATH = [sys.executable, "-m", "farpath"]
 LONG = ["run", "--path", "caltech", "--region", "60s", "--rate", "50Mbit/s"]
 SHORT = ["run", "--path", "caltech", "--region", "5s", "--rate", "50Mbit/s"]
 BRIEF = [*SHORT, "--schedule", "together", "--stack", "reno"]

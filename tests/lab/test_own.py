@@ -265,7 +265,7 @@ def test_a_source_whose_compilation_never_ends_is_refused_and_leaves_no_process(
 def test_an_interrupted_compilation_leaves_no_process(tmp_path: FilePath) -> None:
     source = tmp_path / "tcp_mine.c"
     source.write_text('#include "tcp_mine.c"\n#include "tcp_mine.c"\n')
-    command = [sys.executable, "-m", "farpath.cli.app", "run", f"--stack={source}"]
+    command = [sys.executable, "-m", "farpath", "run", f"--stack={source}"]
     process = subprocess.Popen(
         interruptible([*command, f"--out={tmp_path / 'results'}"]),
         env={**os.environ, "FARPATH_CACHE": str(tmp_path / "cache")},

@@ -45,7 +45,7 @@ def quick_paper(tmp_path_factory: pytest.TempPathFactory) -> QuickPaper:
     """The quick campaign with short regions, conducted once."""
     place = tmp_path_factory.mktemp("paper-quick")
     out, report = place / "records", place / "report"
-    command = [sys.executable, "-m", "farpath.cli.app", "campaign", "--quick"]
+    command = [sys.executable, "-m", "farpath", "campaign", "--quick"]
     command += [f"--experiments={shortened(place / 'experiments')}"]
     command += [f"--out={out}", f"--report={report}"]
     done = subprocess.run(command, text=True, capture_output=True, timeout=HANG_S)

@@ -40,7 +40,7 @@ def test_ended_on_its_way_it_leaves_whole_records_and_no_process(
 ) -> None:
     records = tmp_path / "records"
     command = [
-        sys.executable, "-m", "farpath.cli.app", "regress", "--update", "--stacks=reno", "--seeds=2",
+        sys.executable, "-m", "farpath", "regress", "--update", "--stacks=reno", "--seeds=2",
         f"--out={tmp_path}", f"--baseline={tmp_path / 'new.toml'}",
     ]  # fmt: skip
     suite = subprocess.Popen(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from farpath.cli.app import app
+from farpath.cli import app
 from farpath.planning.planner import make_plan
 from farpath.record.record import Record, Samples, samples_from_raw, write_record
 from farpath.spec.plan import Plan

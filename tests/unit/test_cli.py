@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import CheckFailedError, LabFailedError
-from farpath.cli.app import app
+from farpath.cli import app
 from farpath.lab import preflight, run
 from farpath.lab.artifacts import images
 from farpath.lab.cleanup import GUEST, SHARE

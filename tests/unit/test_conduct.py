@@ -13,7 +13,7 @@ from farpath.base import project
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.campaign import snakemake
 from farpath.campaign.status import ASIDE, GATHERED, State, gather, put_aside, records_in
-from farpath.cli.app import campaign
+from farpath.cli import campaign
 from farpath.planning.experiment import load_experiment
 from farpath.record.record import RECORD_FILE
 

@@ -17,7 +17,8 @@ from farpath.campaign.status import State
 from farpath.lab import run
 from farpath.lab.qemu import Done
 from farpath.planning.experiment import CPU, load_experiment
-from farpath.record.record import RECORD_FILE, Record, identity, load_record, write_record
+from farpath.record import identity
+from farpath.record.record import RECORD_FILE, Record, load_record, write_record
 from tests.unit.conftest import Farpath
 
 

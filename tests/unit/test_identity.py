@@ -15,8 +15,9 @@ from farpath.lab.artifacts.sources import options, source_identity, wanted_on_ho
 from farpath.lab.host import HostImages
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
+from farpath.record import identity
 from farpath.record.identity import source_of
-from farpath.record.record import Record, identity
+from farpath.record.record import Record
 from farpath.spec.background import Background
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions

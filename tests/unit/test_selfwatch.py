@@ -10,6 +10,7 @@ import pytest
 
 from farpath.base.errors import LabFailedError
 from farpath.planning.path_options import resolve_path
+from farpath.record import machine_health
 from farpath.record.machine_health import (
     MachineSample,
     MachineSummary,
@@ -19,7 +20,6 @@ from farpath.record.machine_health import (
     rate_part,
     summarise_machine,
 )
-from farpath.record.record import machine_health
 from farpath.spec.protocol import SIDE_RTT_MS
 from farpath.tools.ping import Pings, Reply
 from farpath.tools.proc import machine_counters

@@ -15,8 +15,9 @@ import pytest
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.guest.tracer import CARRIES_DATA_BYTES, Tracer
 from farpath.planning.planner import make_plan
+from farpath.record import trace_table
 from farpath.record.checks import check_trace
-from farpath.record.record import Record, Samples, load_record, trace_table, write_record
+from farpath.record.record import Record, Samples, load_record, write_record
 from farpath.report.figures.decimate import extremes
 from farpath.report.figures.run import draw
 from farpath.report.html.run_page import curves

@@ -103,8 +103,8 @@ def measures(done: Iterable[Done]) -> list[Measure]:
             )  # fmt: skip
         found.append(
             Measure(
-                EXPERIMENT, words, THROUGHPUT, "Mbit/s", flow_metrics.mean_bps(record) / 1e6, plan.seed,
-                note=note, about=about,
+                EXPERIMENT, words, THROUGHPUT, "Mbit/s", flow_metrics.mean_bps(record) / 1e6,
+                plan.seed, note=note, about=about,
             )
         )  # fmt: skip
     return found

@@ -1,4 +1,4 @@
-"""Render: pages from the templates of ``farpath/report/html/templates``; all that is shown is escaped."""
+"""Render: pages from the templates beside this file; all that is shown is escaped."""
 
 from __future__ import annotations
 

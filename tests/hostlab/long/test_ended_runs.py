@@ -85,7 +85,7 @@ def test_a_stack_that_the_kernel_has_no_module_for_is_refused_by_name(machine: M
 
 def test_all_missing_modules_are_named_at_once(machine: Machine) -> None:
     command = "mount -t tmpfs tmpfs /usr/lib/modules && exec env PYTHONPATH=/code "
-    run = f"/opt/farpath/venv/bin/python -m farpath.cli.app run --lab=host --stack=bic --out={OUT}"
+    run = f"/opt/farpath/venv/bin/python -m farpath run --lab=host --stack=bic --out={OUT}"
     unloaded = "for m in openvswitch sch_netem sch_tbf; do rmmod $m || true; done 2>/dev/null; "
     done = machine.run("unshare", "--mount", "sh", "-c", unloaded + command + run)
     assert done.status == 3, done.stderr
