@@ -75,7 +75,7 @@ def _edit(record: FilePath, **values: object) -> None:
     [
         ({"format_version": 99}, "format version 99"),
         ({"provenance": {"kernel": "text"}}, "provenance.kernel: "),
-        ({"plan": {}}, "plan.schedule: field required"),
+        ({"plan": {}}, "plan.path: field required"),
         ({"fingerprint": "0" * 64}, "fingerprint"),
     ],
 )

@@ -41,7 +41,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
     """A lab that records at once; the plans it was given."""
     plans: list[Plan] = []
 
-    def run(plan: Plan, out: FilePath, _force: bool, watch: Any) -> Outcome:
+    def run(plan: Plan, out: FilePath, _force: bool, watch: Any, finish: Any) -> Outcome:
         plans.append(plan)
         watch({"event": "progress", "t_s": 1.0})
         place = out / f"run-{len(plans)}"
@@ -144,7 +144,7 @@ def test_a_text_that_means_nothing_is_one_escaped_line_and_runs_nothing(
 def test_a_lab_that_fails_is_one_line_and_another_run_can_be_made(
     monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath
 ) -> None:
-    def fail(*_arguments: object) -> Outcome:
+    def fail(*_arguments: object, **_named: object) -> Outcome:
         raise LabFailedError("the lab hangs", "its console\nand more")
 
     monkeypatch.setattr(background_run, "run", fail)
@@ -158,7 +158,7 @@ def test_a_lab_that_fails_is_one_line_and_another_run_can_be_made(
 def test_while_a_run_is_under_way_no_other_begins(
     monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath
 ) -> None:
-    def forever(_plan: Plan, _out: FilePath, _force: bool, watch: Any) -> Outcome:
+    def forever(_plan: Plan, _out: FilePath, _force: bool, watch: Any, finish: Any) -> Outcome:
         while True:
             watch({"event": "network-ready"})
 

@@ -15,9 +15,9 @@ from farpath.campaign import host_lab, status
 from farpath.campaign.snakemake import Job
 from farpath.campaign.status import State
 from farpath.lab import run
+from farpath.lab.artifacts import sources
 from farpath.lab.qemu import Done
 from farpath.planning.experiment import CPU, load_experiment
-from farpath.record import identity
 from farpath.record.record import RECORD_FILE, Record, load_record, write_record
 from tests.unit.conftest import Farpath
 
@@ -25,7 +25,7 @@ from tests.unit.conftest import Farpath
 @pytest.fixture
 def job(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> Job:
     """The set that counts CPU, and an end hosts' root that says what it is."""
-    monkeypatch.setattr(identity, "manifest", lambda place, what: {"packages_hash": "e"})
+    monkeypatch.setattr(sources, "manifest", lambda place, what: {"packages_hash": "e"})
     return Job(load_experiment("seven-regions"), CPU, tmp_path / "out")
 
 

@@ -22,8 +22,8 @@ from farpath.spec.protocol import CODE_DIR
 MAKER = """
 import os, signal, sys
 from pathlib import Path
-from farpath import leftovers
-with leftovers.fresh_partial(Path(sys.argv[1])) as partial:
+from farpath.base import locks
+with locks.fresh_partial(Path(sys.argv[1])) as partial:
     (partial / "flows.parquet").write_text("half")
     os.kill(os.getpid(), signal.SIGKILL)
 """

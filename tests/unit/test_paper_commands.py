@@ -13,9 +13,9 @@ import pytest
 from farpath.analysis.results import campaign_of, read_figures, write_figures
 from farpath.analysis.studies.measure import Measure, write_measures
 from farpath.analysis.studies.sharing import RATIO, RTT_BIAS
+from farpath.base import project
 from farpath.base.project import PROJECT
 from farpath.cli.paper import SUMMARY_FILE
-from farpath.lab.artifacts import images
 from tests.unit.campaigns import (
     published_campaign,
     run_of,
@@ -42,7 +42,7 @@ def records(tmp_path: FilePath) -> FilePath:
 def test_the_projects_own_summary_is_what_is_judged_where_nothing_is_given(
     farpath: Farpath, summary: FilePath, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(images, "PROJECT", tmp_path)
+    monkeypatch.setattr(project, "PROJECT", tmp_path)
     place = tmp_path / SUMMARY_FILE
     for command in ("claims", "tables"):
         ended = farpath(command)
