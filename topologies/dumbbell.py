@@ -46,7 +46,7 @@ from farpath.spec.dropper import BACK, THERE
 from farpath.spec.hosts import RECEIVER, Sender
 from farpath.spec.layout import Layout, Wiring
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import Delay, card_of
+from farpath.spec.qdiscs import NetemDelay, nic_qdisc
 from farpath.spec.segments import bottleneck, delay_back, delay_there, sending_site
 
 #: Where a picture has the first switch of the path; hosts and switches before it lie left.
@@ -63,7 +63,7 @@ def lay_out(plan: Plan) -> Layout:
     near, far = wiring.switch(_NEAR), wiring.switch(_NEAR + 1)
     there = delay_there(plan, plan.seed)
     trunk = wiring.link(near, far, mtu_bytes, from_one=there, from_other=delay_back(plan))
-    answering = card_of(plan, RECEIVER) if plan.schedule.reverse else None
+    answering = nic_qdisc(plan, RECEIVER) if plan.schedule.reverse else None
     receiver = wiring.host(RECEIVER, _NEAR + 2)
     end = wiring.link(receiver, far, mtu_bytes, from_one=answering, from_other=bottleneck(plan))
     bottlenecks = [end.other.name]
@@ -88,9 +88,9 @@ def _add_sender(wiring: Wiring, plan: Plan, sender: Sender, home: str, row: floa
     extra_s = (sender.rtt_ms - plan.path.rtt_ms) / 2e3
     switch = home
     if extra_s:
-        extra = Delay(extra_s, 0.0, plan.seed)
+        extra = NetemDelay(extra_s, 0.0, plan.seed)
         switch = wiring.switch(column, row)
         column -= 1
         wiring.link(switch, home, plan.path.mtu_bytes, from_one=extra, from_other=extra)
     host = wiring.host(sender.name, column, row)
-    wiring.link(host, switch, sender.mtu_bytes, from_one=card_of(plan, sender.name))
+    wiring.link(host, switch, sender.mtu_bytes, from_one=nic_qdisc(plan, sender.name))

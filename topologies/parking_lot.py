@@ -30,7 +30,7 @@ from farpath.spec.dropper import BACK, THERE
 from farpath.spec.hosts import RECEIVER, SENDER, numbered
 from farpath.spec.layout import Layout, Wiring
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import card_of
+from farpath.spec.qdiscs import nic_qdisc
 from farpath.spec.segments import bottleneck, delay_back, delay_there, sending_site
 
 #: Where a picture has the first switch of the row, and the rows below it.
@@ -72,7 +72,7 @@ def lay_out(plan: Plan) -> Layout:
         column = _FIRST + number - 2
         switch = access(number, column, _DELAYS)
         sender = wiring.host(numbered(SENDER, number), column, _SENDERS)
-        wiring.link(sender, switch, mtu_bytes, from_one=card_of(plan, sender))
+        wiring.link(sender, switch, mtu_bytes, from_one=nic_qdisc(plan, sender))
         receiver = wiring.host(numbered(RECEIVER, number), column + 1, _RECEIVERS)
         wiring.link(receiver, row[number - 1], mtu_bytes)
     return wiring.layout(

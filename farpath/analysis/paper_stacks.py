@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from farpath.analysis.published import all_published
-from farpath.analysis.results import Campaign, Run
+from farpath.analysis.results import ResultSet, RunSummary
 from farpath.planning.stack_catalog import catalogue
 from farpath.spec.schedule import REGIONS, SEVEN_REGIONS
 
@@ -22,7 +22,7 @@ def paper_names() -> tuple[str, ...]:
     return tuple(all_published())
 
 
-def stand_ins(campaign: Campaign) -> Mapping[str, str]:
+def stand_ins(campaign: ResultSet) -> Mapping[str, str]:
     """For each of the paper's stacks that was run, the label of its runs, in its order.
 
     Of a stack that was run in several forms the one of 2004; one whose parameters were
@@ -39,26 +39,26 @@ def stand_ins(campaign: Campaign) -> Mapping[str, str]:
     return {name: found[name] for name in paper_names() if name in found}
 
 
-def runs_of(campaign: Campaign, path: str, name: str) -> tuple[Run, ...]:
+def runs_of(campaign: ResultSet, path: str, name: str) -> tuple[RunSummary, ...]:
     """The runs that stand for one of the paper's stacks on a path, one for each seed."""
     return _seven_regions(campaign.of(path, stand_ins(campaign).get(name, "")))
 
 
-def cpu_runs_of(campaign: Campaign, path: str, name: str) -> tuple[Run, ...]:
+def cpu_runs_of(campaign: ResultSet, path: str, name: str) -> tuple[RunSummary, ...]:
     """The same, of runs in which CPU was counted."""
     return _seven_regions(campaign.cpu_of(path, stand_ins(campaign).get(name, "")))
 
 
-def _seven_regions(runs: tuple[Run, ...]) -> tuple[Run, ...]:
+def _seven_regions(runs: tuple[RunSummary, ...]) -> tuple[RunSummary, ...]:
     return tuple(run for run in runs if _is_of_the_test(run))
 
 
-def _is_of_the_test(run: Run) -> bool:
+def _is_of_the_test(run: RunSummary) -> bool:
     """Whether a run took the paper's test: seven regions, of which one lasts two lengths."""
     return run.summary.schedule == SEVEN_REGIONS and len(run.summary.regions) == REGIONS - 1
 
 
-def differences(runs: Iterable[Run]) -> tuple[str, ...]:
+def differences(runs: Iterable[RunSummary]) -> tuple[str, ...]:
     """What of runs differs by intent from what the paper ran, a sentence for each thing."""
     known = tuple(runs)
     said = []
@@ -71,7 +71,7 @@ def differences(runs: Iterable[Run]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def how_counted(runs: Sequence[Run]) -> str:
+def how_counted(runs: Sequence[RunSummary]) -> str:
     """Where runs counted CPU and over which path, in two sentences; nothing of none."""
     if not runs:
         return ""

@@ -62,7 +62,7 @@ class PathModel:
         return asdict(self)
 
 
-def soft(deviations: Iterable[float]) -> float:
+def pseudo_huber(deviations: Iterable[float]) -> float:
     """Mean cost of deviations in units of what is allowed: their squares while small.
 
     Pseudo-Huber, 2 (sqrt(1 + d^2) - 1): one quantity that no path can give does not
@@ -83,12 +83,14 @@ def cost_of_stack(measured: Summary, printed: Published) -> dict[str, float]:
     """
     regions = list(zip(measured.regions, printed.regions, strict=True))
     return {
-        "mean": soft([(measured.mean_bps / 1e6 / printed.mean_mbps - 1) / MEAN_PART]),
-        "stability": soft([(measured.stability - printed.stability) / STABILITY]),
-        "fairness": soft([(measured.fairness_min - printed.fairness_min) / FAIRNESS]),
-        "rtt_std": soft([(measured.rtt_std_ms - printed.rtt_std_ms) / RTT_STD_MS]),
-        "region_stability": soft((m.stability - p.stability) / STABILITY for m, p in regions),
-        "region_fairness": soft(
+        "mean": pseudo_huber([(measured.mean_bps / 1e6 / printed.mean_mbps - 1) / MEAN_PART]),
+        "stability": pseudo_huber([(measured.stability - printed.stability) / STABILITY]),
+        "fairness": pseudo_huber([(measured.fairness_min - printed.fairness_min) / FAIRNESS]),
+        "rtt_std": pseudo_huber([(measured.rtt_std_ms - printed.rtt_std_ms) / RTT_STD_MS]),
+        "region_stability": pseudo_huber(
+            (m.stability - p.stability) / STABILITY for m, p in regions
+        ),
+        "region_fairness": pseudo_huber(
             (m.fairness - p.fairness) / FAIRNESS for m, p in regions if len(m.flows) > 1
         ),
     }
@@ -107,4 +109,4 @@ def cost_of_means(measured: Mapping[str, Summary], stability: float, fairness: f
     """The objective where only means over stacks of S and of the least F are printed."""
     found_s = fmean(summary.stability for summary in measured.values())
     found_f = fmean(summary.fairness_min for summary in measured.values())
-    return soft([(found_s - stability) / FAIRNESS, (found_f - fairness) / FAIRNESS])
+    return pseudo_huber([(found_s - stability) / FAIRNESS, (found_f - fairness) / FAIRNESS])

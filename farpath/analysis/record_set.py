@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.paper_stacks import PAPER_ERA
 from farpath.analysis.published import published_paths
-from farpath.analysis.results import Campaign, Run, campaign_of, load_runs
+from farpath.analysis.results import ResultSet, RunSummary, load_runs, result_set_of
 from farpath.analysis.statistics import Estimate, estimate
 from farpath.base.errors import BadInputError
 from farpath.planning.stack_catalog import catalogue
@@ -57,7 +57,7 @@ class Member:
     """One run of a set: what was run, and its figures."""
 
     plan: Plan
-    run: Run
+    run: RunSummary
 
     @property
     def stacks(self) -> str:
@@ -103,18 +103,18 @@ class RecordSet:
     directory: FilePath
     members: tuple[Member, ...]
     view: str
-    cpu_runs: tuple[Run, ...] = ()
+    cpu_runs: tuple[RunSummary, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
-    def study(self) -> Campaign:
+    def study(self) -> ResultSet:
         """The runs as the study's; BadInputError if two are of one path, stack and seed."""
-        return campaign_of([member.run for member in self.members], self.cpu_runs)
+        return result_set_of([member.run for member in self.members], self.cpu_runs)
 
     @property
-    def runs(self) -> Campaign:
+    def runs(self) -> ResultSet:
         """The runs as they are, of which some may have path, stack and seed in common."""
-        return Campaign(tuple(member.run for member in self.members))
+        return ResultSet(tuple(member.run for member in self.members))
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -144,7 +144,7 @@ def set_of(
     members: Iterable[Member],
     view: str | None = None,
     problems: tuple[str, ...] = (),
-    cpu_runs: tuple[Run, ...] = (),
+    cpu_runs: tuple[RunSummary, ...] = (),
 ) -> RecordSet:
     """A set of runs, shown as ``view`` or, without one, as what they are."""
     if view is not None and view not in VIEWS:

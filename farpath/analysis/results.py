@@ -1,6 +1,6 @@
 """Campaign: the figures of many runs, by path, stack and seed.
 
-Pure once read: tables, claims and pages take a :class:`Campaign`. One is read from a
+Pure once read: tables, claims and pages take a :class:`ResultSet`. One is read from a
 directory of records, or from the file of figures that was written of such a directory.
 """
 
@@ -32,7 +32,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True)
-class Run:
+class RunSummary:
     """One run's figures and what made them.
 
     ``record``: the name of its directory. ``kernel``: its release. ``images``, ``code``:
@@ -79,7 +79,7 @@ class Run:
         return {**mine, "summary": self.summary.as_dict()}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Run:
+    def from_dict(cls, data: dict[str, Any]) -> RunSummary:
         """The inverse of :meth:`as_dict`; ValueError, KeyError or TypeError if it is not one."""
         texts = {name: value for name, value in data.items() if name != "summary"}
         for name, value in texts.items():
@@ -89,7 +89,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Campaign:
+class ResultSet:
     """Runs, sorted by path, stack and seed, no two of them with the same three.
 
     ``cpu_runs``: others of the same, in which CPU was charged and counted; only the
@@ -97,15 +97,15 @@ class Campaign:
     measured, for the claims that these decide.
     """
 
-    runs: tuple[Run, ...]
-    cpu_runs: tuple[Run, ...] = ()
+    runs: tuple[RunSummary, ...]
+    cpu_runs: tuple[RunSummary, ...] = ()
     measures: tuple[Measure, ...] = ()
 
-    def of(self, path: str, stack: str) -> tuple[Run, ...]:
+    def of(self, path: str, stack: str) -> tuple[RunSummary, ...]:
         """The runs of a stack on a path, one for each seed; none if there are none."""
         return tuple(run for run in self.runs if (run.path, run.stack) == (path, stack))
 
-    def cpu_of(self, path: str, stack: str) -> tuple[Run, ...]:
+    def cpu_of(self, path: str, stack: str) -> tuple[RunSummary, ...]:
         """The runs of a stack in which CPU was counted, on a path or for it.
 
         A machine that counts CPU need not carry the path's rate: where there are none on
@@ -132,9 +132,9 @@ class Campaign:
         return tuple(dict.fromkeys(run.stack for run in self.runs))
 
 
-def _sorted(runs: Iterable[Run]) -> tuple[Run, ...]:
+def _sorted(runs: Iterable[RunSummary]) -> tuple[RunSummary, ...]:
     """Runs in order; BadInputError naming two of the same path, stack and seed."""
-    known: dict[tuple[str, str, int], Run] = {}
+    known: dict[tuple[str, str, int], RunSummary] = {}
     for run in runs:
         key = (run.path, run.stack, run.seed)
         if key in known:
@@ -147,7 +147,7 @@ def _sorted(runs: Iterable[Run]) -> tuple[Run, ...]:
     return tuple(known[key] for key in sorted(known))
 
 
-def _difference(one: Run, other: Run) -> str:
+def _difference(one: RunSummary, other: RunSummary) -> str:
     """In what two runs of the same path, stack and seed differ, for people."""
     found = [
         f"{name} {values[0]} and {values[1]}"
@@ -158,17 +158,17 @@ def _difference(one: Run, other: Run) -> str:
     return f" ({'; '.join(found)})" if found else ""
 
 
-def campaign_of(runs: Iterable[Run], cpu_runs: Iterable[Run] = ()) -> Campaign:
+def result_set_of(runs: Iterable[RunSummary], cpu_runs: Iterable[RunSummary] = ()) -> ResultSet:
     """A campaign of runs in any order.
 
     Raises BadInputError naming both if two have the same path, stack and seed, be they
     of two kernels, eras or lengths: such are not one quantity and must not be averaged.
     """
-    return Campaign(_sorted(runs), _sorted(cpu_runs))
+    return ResultSet(_sorted(runs), _sorted(cpu_runs))
 
 
 #: What all runs of a campaign have in common; those of a compiler, a stack, a path.
-_SAME_IN_ALL: dict[str, Callable[[Run], str]] = {
+_SAME_IN_ALL: dict[str, Callable[[RunSummary], str]] = {
     "kernel": lambda run: run.kernel,
     "kernel source or packages": lambda run: run.lab[:12],
     "code": lambda run: run.code[:12],
@@ -178,21 +178,23 @@ _SAME_IN_ALL: dict[str, Callable[[Run], str]] = {
     "clock": lambda run: run.summary.clock,
 }
 #: What those have in common in which CPU was counted.
-_SAME_IN_CPU: dict[str, Callable[[Run], str]] = {
+_SAME_IN_CPU: dict[str, Callable[[RunSummary], str]] = {
     "path": lambda run: run.path,
     "processor": lambda run: run.processor,
 }
-_SAME_IN_COMPILER: dict[str, Callable[[Run], str]] = {
+_SAME_IN_COMPILER: dict[str, Callable[[RunSummary], str]] = {
     "kernel configuration": lambda run: run.config[:12]
 }
-_SAME_IN_STACK: dict[str, Callable[[Run], str]] = {"modules or images": lambda run: run.parts[:12]}
-_SAME_IN_PATH: dict[str, Callable[[Run], str]] = {
+_SAME_IN_STACK: dict[str, Callable[[RunSummary], str]] = {
+    "modules or images": lambda run: run.parts[:12]
+}
+_SAME_IN_PATH: dict[str, Callable[[RunSummary], str]] = {
     "path and settings": lambda run: run.settings[:12]
 }
 
 
 _SAME = {**_SAME_IN_ALL, **_SAME_IN_COMPILER, **_SAME_IN_STACK, **_SAME_IN_PATH}
-_Group = tuple[str, Callable[[Run], str], dict[str, Callable[[Run], str]]]
+_Group = tuple[str, Callable[[RunSummary], str], dict[str, Callable[[RunSummary], str]]]
 _GROUPS: tuple[_Group, ...] = (
     ("", lambda run: "", _SAME_IN_ALL),
     ("", lambda run: run.compiler, _SAME_IN_COMPILER),
@@ -201,7 +203,7 @@ _GROUPS: tuple[_Group, ...] = (
 )
 
 
-def mixed(campaign: Campaign) -> tuple[str, ...]:
+def mixed(campaign: ResultSet) -> tuple[str, ...]:
     """One sentence for each thing in which runs differ that should have it in common.
 
     Kernel, packages, code, length, era and clock of all; the modules and images of one
@@ -221,7 +223,9 @@ def mixed(campaign: Campaign) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _mixed(what: str, runs: Iterable[Run], same: dict[str, Callable[[Run], str]]) -> list[str]:
+def _mixed(
+    what: str, runs: Iterable[RunSummary], same: dict[str, Callable[[RunSummary], str]]
+) -> list[str]:
     sentences = []
     for name, look in same.items():
         by_value: dict[str, list[str]] = {}
@@ -283,11 +287,11 @@ def _network(plan: Plan) -> list[Any]:
     return [{name: value for name, value in found.items() if value}] if any(found.values()) else []
 
 
-def run_of(record: Record) -> Run:
+def run_summary(record: Record) -> RunSummary:
     """A record's figures; reads its samples."""
     made, plan = record.data["provenance"], record.plan
     kernel = made.get("kernel", {})
-    return Run(
+    return RunSummary(
         record=record.directory.name,
         fingerprint=record.fingerprint,
         kernel=kernel.get("release", ""),
@@ -304,7 +308,7 @@ def run_of(record: Record) -> Run:
     )
 
 
-def runs_at(places: Iterable[FilePath]) -> tuple[tuple[Run, ...], tuple[str, ...]]:
+def runs_at(places: Iterable[FilePath]) -> tuple[tuple[RunSummary, ...], tuple[str, ...]]:
     """The figures of the records at these places, and a sentence for each that has none.
 
     A record that is damaged, half made or of another format version does not keep
@@ -313,7 +317,7 @@ def runs_at(places: Iterable[FilePath]) -> tuple[tuple[Run, ...], tuple[str, ...
     runs, problems = [], []
     for place in places:
         try:
-            runs.append(run_of(load_record(place)))
+            runs.append(run_summary(load_record(place)))
         except FarpathError as error:
             problems.append(error.message)
         except OSError as error:
@@ -321,7 +325,7 @@ def runs_at(places: Iterable[FilePath]) -> tuple[tuple[Run, ...], tuple[str, ...
     return tuple(runs), tuple(problems)
 
 
-def load_runs(directory: FilePath) -> tuple[tuple[Run, ...], tuple[str, ...]]:
+def load_runs(directory: FilePath) -> tuple[tuple[RunSummary, ...], tuple[str, ...]]:
     """The figures of all records in a directory, as :func:`runs_at`.
 
     Raises BadInputError for a directory without any.
@@ -337,26 +341,26 @@ def load_runs(directory: FilePath) -> tuple[tuple[Run, ...], tuple[str, ...]]:
     return runs, problems
 
 
-def load_campaign(
+def load_results(
     directory: FilePath, cpu_directory: FilePath | None = None
-) -> tuple[Campaign, tuple[str, ...]]:
+) -> tuple[ResultSet, tuple[str, ...]]:
     """All records in a directory, and one sentence for each that cannot be taken.
 
     ``cpu_directory`` holds the runs in which CPU was counted. Raises as
-    :func:`load_runs` and :func:`campaign_of`; whether records of different makes are
+    :func:`load_runs` and :func:`result_set_of`; whether records of different makes are
     mixed, :func:`mixed` tells.
     """
     runs, problems = load_runs(directory)
     if cpu_directory is None:
-        return campaign_of(runs), problems
+        return result_set_of(runs), problems
     cpu_runs, cpu_problems = load_runs(cpu_directory)
-    return campaign_of(runs, cpu_runs), (*problems, *cpu_problems)
+    return result_set_of(runs, cpu_runs), (*problems, *cpu_problems)
 
 
-def write_figures(campaign: Campaign, file: FilePath) -> None:
+def write_figures(campaign: ResultSet, file: FilePath) -> None:
     """A campaign's figures as JSON, one line a run; equal campaigns give equal bytes."""
 
-    def lines(runs: tuple[Run, ...]) -> str:
+    def lines(runs: tuple[RunSummary, ...]) -> str:
         texts = (
             json.dumps(run.as_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
             for run in runs
@@ -370,7 +374,7 @@ def write_figures(campaign: Campaign, file: FilePath) -> None:
     )
 
 
-def read_figures(file: FilePath) -> Campaign:
+def read_figures(file: FilePath) -> ResultSet:
     """The campaign that :func:`write_figures` wrote.
 
     Raises BadInputError for a file that is not there, damaged or of another version.
@@ -385,8 +389,8 @@ def read_figures(file: FilePath) -> Campaign:
     if version is None or isinstance(version, bool):
         raise BadInputError(f"{file}: is damaged (no format version): {_FIGURES_REMEDY}")
     try:
-        both = [[Run.from_dict(run) for run in data[name]] for name in ("runs", "cpu_runs")]
+        both = [[RunSummary.from_dict(run) for run in data[name]] for name in ("runs", "cpu_runs")]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadInputError(f"{file}: is damaged ({reason}): {_FIGURES_REMEDY}") from error
-    return campaign_of(*both)
+    return result_set_of(*both)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from farpath.analysis.record_set import Member, RecordSet
-from farpath.analysis.results import Run
+from farpath.analysis.results import RunSummary
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
@@ -159,7 +159,7 @@ def _values(member: Member, sysctls: tuple[str, ...]) -> Iterator[str]:
 
 #: What made a run beside its plan, and among which runs it tells some from others: modules
 #: are those of a run's stacks.
-_MAKERS: tuple[tuple[Callable[[Run], str], Callable[[Member], str]], ...] = (
+_MAKERS: tuple[tuple[Callable[[RunSummary], str], Callable[[Member], str]], ...] = (
     (lambda run: f"kernel {run.kernel or 'unknown'}", lambda _member: ""),
     (lambda run: f"lab {run.lab[:SHORT_HASH]}", lambda _member: ""),
     (lambda run: f"code {run.code[:SHORT_HASH]}", lambda _member: ""),
@@ -167,7 +167,7 @@ _MAKERS: tuple[tuple[Callable[[Run], str], Callable[[Member], str]], ...] = (
 )
 
 
-def _differing_makers(records: RecordSet) -> tuple[Callable[[Run], str], ...]:
+def _differing_makers(records: RecordSet) -> tuple[Callable[[RunSummary], str], ...]:
     """What of these a set's runs differ in."""
     differing = []
     for look, among in _MAKERS:

@@ -41,7 +41,7 @@ NAME_LETTERS = 60
 
 
 @contextmanager
-def explained(place: FilePath) -> Iterator[None]:
+def user_errors(place: FilePath) -> Iterator[None]:
     """Turn the file system's refusals into one clear line.
 
     MachineLacksError for a full disk, BadInputError for a place that cannot be written.
@@ -73,7 +73,7 @@ def open_regular(file: FilePath, flags: int = 0) -> int:
 
 
 @contextmanager
-def explained_use() -> Iterator[None]:
+def resource_errors() -> Iterator[None]:
     """Turn what the file system refuses of a file that a user named into one clear line.
 
     For a whole command, around what says more. Raises MachineLacksError for a full disk and
@@ -106,8 +106,8 @@ def require_unicode(text: str) -> None:
 
 
 def write_bytes(file: FilePath, data: bytes) -> None:
-    """A file with its folders, whole or not at all; raises as :func:`explained`."""
-    with explained(file):
+    """A file with its folders, whole or not at all; raises as :func:`user_errors`."""
+    with user_errors(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:NAME_LETTERS]}-")
         try:

@@ -31,7 +31,7 @@ _LOCK_NAME = re.compile(r"\.(campaign|.+-[0-9a-f]{10})\.lock")
 
 
 @contextmanager
-def held(directory: FilePath) -> Iterator[None]:
+def hold_directory(directory: FilePath) -> Iterator[None]:
     """Hold a directory for as long as the context lasts.
 
     On a file system that locks no directory (NFS) nothing is held, and nothing swept.
@@ -46,7 +46,7 @@ def held(directory: FilePath) -> Iterator[None]:
 
 
 @contextmanager
-def alone(lock: FilePath, doing: str) -> Iterator[None]:
+def exclusive_lock(lock: FilePath, doing: str) -> Iterator[None]:
     """Hold a file that says who does something here, and remove it at the end.
 
     Raises BadInputError that names the process which is ``doing`` it already.
@@ -125,7 +125,7 @@ def fresh_partial(out: FilePath) -> Iterator[FilePath]:
     """A held directory for a record in the making; what is left of it is removed."""
     while True:
         partial = FilePath(tempfile.mkdtemp(prefix=f"{PARTIAL}{os.getpid()}-", dir=out))
-        with held(partial):
+        with hold_directory(partial):
             # Between the two calls it was nobody's, and may have been swept.
             if not partial.exists():
                 continue
@@ -136,17 +136,17 @@ def fresh_partial(out: FilePath) -> Iterator[FilePath]:
             return
 
 
-def sweep_partials(out: FilePath) -> list[FilePath]:
+def remove_stale_partials(out: FilePath) -> list[FilePath]:
     """Remove half-made records whose maker is gone; returns what was removed."""
-    return removed_if_free(out, _PARTIAL_NAME)
+    return remove_unheld(out, _PARTIAL_NAME)
 
 
-def sweep_locks(out: FilePath) -> list[FilePath]:
+def remove_stale_locks(out: FilePath) -> list[FilePath]:
     """Remove lock files of records that nobody makes any more."""
-    return removed_if_free(out, _LOCK_NAME)
+    return remove_unheld(out, _LOCK_NAME)
 
 
-def removed_if_free(
+def remove_unheld(
     directory: FilePath,
     names: re.Pattern[str],
     own: Callable[[FilePath], bool] = lambda _file: True,

@@ -13,12 +13,12 @@ from farpath.bench.figure import ratio
 from farpath.bench.lab_runs import Measured, recorded
 from farpath.lab import uml
 from farpath.lab.artifacts.images import find_images
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.spec.plan import Plan
 from farpath.spec.window import segment_bytes
 
 #: All flows from the beginning, Reno: the stack whose window says nothing of a path's size.
-_FLOW = Asked(stack="reno", schedule="together")
+_FLOW = RunRequest(stack="reno", schedule="together")
 _FLOWS = dataclasses.replace(_FLOW, stack="100xreno")
 #: Requests that a run is made of, each of 10 to 30 virtual seconds. The first is the land
 #: speed record's: a window of the bandwidth-delay product (experiments/window-cap).
@@ -81,7 +81,7 @@ class ScaleRow:
         return {**dataclasses.asdict(self), "estimate_over_measured": self.estimate_over_measured}
 
 
-def words(asked: Asked) -> str:
+def words(asked: RunRequest) -> str:
     """A request as ``make experiment`` takes it.
 
     >>> words(Asked(stack="reno", rtt="1s"))
@@ -105,12 +105,12 @@ def row(asked: str, plan: Plan, run: Measured) -> ScaleRow:
     )
 
 
-def _measured(asked: Asked, folder: FilePath) -> ScaleRow:
+def _measured(asked: RunRequest, folder: FilePath) -> ScaleRow:
     plan = asked.plan()
     return row(words(asked), plan, recorded(plan, words(asked), folder))
 
 
-def refusal(asked: Asked) -> str | None:
+def refusal(asked: RunRequest) -> str | None:
     """Why a request is refused before anything boots; None if its guest starts, which ends it."""
 
     def stop(_event: dict[str, Any]) -> None:

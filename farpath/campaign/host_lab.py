@@ -15,17 +15,22 @@ from functools import partial
 from pathlib import Path as FilePath
 
 from farpath.base.errors import FarpathError, LabFailedError, MachineLacksError
-from farpath.base.files import explained
-from farpath.base.locks import alone, fresh_partial, sweep_locks, sweep_partials
-from farpath.campaign.snakemake import LOCK, Job, check_space, hours, say
-from farpath.campaign.status import State, put_aside
+from farpath.base.files import user_errors
+from farpath.base.locks import (
+    exclusive_lock,
+    fresh_partial,
+    remove_stale_locks,
+    remove_stale_partials,
+)
+from farpath.campaign.snakemake import LOCK, CampaignJob, check_space, hours, say
+from farpath.campaign.status import RunStatus, put_aside
 from farpath.lab.qemu import CODE, OUT, Machine, Speed, parts
 from farpath.lab.run import Finish, run
 from farpath.planning.experiment import FILE, OWN_PATHS
 from farpath.record.record import load_record
 
 #: Makes a run's record in a directory of records; its place there.
-Maker = Callable[[State], FilePath]
+Maker = Callable[[RunStatus], FilePath]
 #: One core, so that no instruction of another core counts as a program's time, and as many
 #: a microsecond as its cycles: /proc/cpuinfo says 1000 MHz of a time stamp counter in ns.
 SPEED = Speed(cores=1, instruction_ns=1)
@@ -37,18 +42,18 @@ EXPERIMENTS = f"{CODE}/experiments"
 TAIL_LINES = 4
 
 
-def conduct_on_host(job: Job, in_qemu: bool, finish: Finish) -> tuple[State, ...]:
+def run_on_host(job: CampaignJob, in_qemu: bool, finish: Finish) -> tuple[RunStatus, ...]:
     """Make the runs of a set that have no record in its place for records.
 
     ``finish``: as :func:`farpath.lab.run.run` takes it, for runs on this machine. Records that the
     project ships are of another machine, and do not count here. Raises
     LabFailedError at the end if runs failed, and what the machine lacks before the first.
     """
-    with explained(job.out):
+    with user_errors(job.out):
         job.out.mkdir(parents=True, exist_ok=True)
-        with alone(job.out / LOCK, f"conducts a campaign in {job.out}"):
-            sweep_partials(job.out)
-            sweep_locks(job.out)
+        with exclusive_lock(job.out / LOCK, f"conducts a campaign in {job.out}"):
+            remove_stale_partials(job.out)
+            remove_stale_locks(job.out)
             found = job.states_here()
             if older := sum(state.other_code for state in found):
                 say(f"made by another version of farpath's code, and counted: {older} records")
@@ -62,7 +67,7 @@ def conduct_on_host(job: Job, in_qemu: bool, finish: Finish) -> tuple[State, ...
             return job.states_here()
 
 
-def _make_all(todo: Sequence[State], make: Maker) -> None:
+def _make_all(todo: Sequence[RunStatus], make: Maker) -> None:
     failed: list[str] = []
     began_s = time.monotonic()
     for number, state in enumerate(todo, 1):
@@ -91,14 +96,14 @@ def _make_all(todo: Sequence[State], make: Maker) -> None:
 
 
 @contextmanager
-def _own_maker(job: Job, todo: Sequence[State], finish: Finish) -> Iterator[Maker]:
+def _own_maker(job: CampaignJob, todo: Sequence[RunStatus], finish: Finish) -> Iterator[Maker]:
     """Runs on this machine's own kernel, which is looked at first for all of them."""
     from farpath.lab import host, preflight
     from farpath.lab.progress import RunProgress
 
     preflight.require(host.checks_of_stacks([state.run.plan.stacks[0] for state in todo]))
 
-    def make(state: State) -> FilePath:
+    def make(state: RunStatus) -> FilePath:
         plan = state.run.plan
         with RunProgress(state.run.label, plan.schedule.duration_s, "s") as progress:
             # What is there already was not taken, so that it is replaced
@@ -108,7 +113,7 @@ def _own_maker(job: Job, todo: Sequence[State], finish: Finish) -> Iterator[Make
 
 
 @contextmanager
-def _qemu_maker(job: Job, runs: int) -> Iterator[Maker]:
+def _qemu_maker(job: CampaignJob, runs: int) -> Iterator[Maker]:
     """Runs in a QEMU machine, which is there as long as the context."""
     made_of = parts()
     say("starting a QEMU machine with Debian's kernel, a minute or two")
@@ -121,7 +126,7 @@ def _qemu_maker(job: Job, runs: int) -> Iterator[Maker]:
             yield lambda state: make_in(machine, job, state)
 
 
-def copy_experiment(job: Job, folder: FilePath) -> None:
+def copy_experiment(job: CampaignJob, folder: FilePath) -> None:
     """Copy an experiment without its records into a folder of experiments."""
     name = job.experiment.name
     source, target = job.experiments / name, folder / name
@@ -131,7 +136,7 @@ def copy_experiment(job: Job, folder: FilePath) -> None:
         shutil.copytree(source / OWN_PATHS, target / OWN_PATHS)
 
 
-def make_in(machine: Machine, job: Job, state: State) -> FilePath:
+def make_in(machine: Machine, job: CampaignJob, state: RunStatus) -> FilePath:
     """Make a run in a machine that has its experiment, and take its record out of it."""
     index = [run.plan for run in job.runs].index(state.run.plan)
     done = machine.farpath(

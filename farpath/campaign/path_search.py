@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from farpath.analysis.metrics import Summary
 from farpath.analysis.path_model import PathModel, cost_of_means, cost_of_tables
 from farpath.analysis.published import published
-from farpath.analysis.results import Run, run_of
+from farpath.analysis.results import RunSummary, run_summary
 from farpath.base.documents import read_json, read_toml
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.files import write_text
@@ -38,7 +38,7 @@ TRIALS_FILE = "trials.json"
 FORMAT_VERSION = 1
 Tell = Callable[[str], None]
 #: One whole run of a stack over a model of the path.
-Measure = Callable[[PathModel, str], Run]
+Measure = Callable[[PathModel, str], RunSummary]
 
 
 @dataclass(frozen=True)
@@ -139,16 +139,16 @@ def _distributions(search: Search) -> dict[str, optuna.distributions.BaseDistrib
     return found
 
 
-def in_the_lab(search: Search, results: FilePath, model: PathModel, stack: str) -> Run:
+def in_the_lab(search: Search, results: FilePath, model: PathModel, stack: str) -> RunSummary:
     """One whole run in the virtual lab; its record goes below ``results``."""
     path = model.on(path_by_name(search.path))
     schedule = seven_regions(stack, search.region_s)
     plan = make_plan(path, schedule, search.seed, "virtual", era_by_text(search.era))
     outcome = run_plan(plan, results, force=False, watch=lambda _event: None)
-    return run_of(load_record(outcome.directory))
+    return run_summary(load_record(outcome.directory))
 
 
-def _trial(chosen: Mapping[str, Any], model: PathModel, cost: float, runs: list[Run]) -> Any:
+def _trial(chosen: Mapping[str, Any], model: PathModel, cost: float, runs: list[RunSummary]) -> Any:
     return {
         "chosen": dict(chosen),
         "model": model.as_dict(),

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from farpath.analysis.studies.measure import MEASURES_FILE, write_measures
 from farpath.analysis.studies.registry import ANALYSES, measures_of
 from farpath.base.errors import BadInputError
-from farpath.base.files import explained, remove_directory, replace_directory
-from farpath.base.locks import fresh_partial, sweep_partials
+from farpath.base.files import remove_directory, replace_directory, user_errors
+from farpath.base.locks import fresh_partial, remove_stale_partials
 from farpath.campaign.status import (
-    done_of,
     gather,
     images_for,
+    recorded_runs,
     records_in,
     shipped_records,
     wanted_identity,
@@ -31,8 +31,8 @@ from farpath.record import trace_table
 from farpath.record.record import COLUMNS, RECORD_FILE, Record, load_record
 
 if TYPE_CHECKING:
-    from farpath.campaign.snakemake import Job
-    from farpath.campaign.status import State
+    from farpath.campaign.snakemake import CampaignJob
+    from farpath.campaign.status import RunStatus
 
 SUMMARY_FILE = "summary.json"
 TRACE_FILE = f"{trace_table.NAME}.parquet"
@@ -62,7 +62,7 @@ def slim_copy(record: Record, target: FilePath, more: dict[str, Any]) -> None:
     (target / RECORD_FILE).write_text(text, encoding="utf-8")
 
 
-def ship(job: Job) -> list[str]:
+def publish(job: CampaignJob) -> list[str]:
     """Copy the records of a set of runs into the folders of their experiments; says what was done.
 
     A record there that the new one takes the place of is removed. A campaign may be
@@ -84,19 +84,19 @@ def ship(job: Job) -> list[str]:
     return said
 
 
-def _ship_own(job: Job, found: Sequence[State]) -> list[str]:
+def _ship_own(job: CampaignJob, found: Sequence[RunStatus]) -> list[str]:
     made = tuple(state for state in found if state.record is not None)
     if not made:
         return [f"none of {len(found)} runs has a record yet"]
     (folder,) = job.shipped
-    with explained(folder):
+    with user_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        sweep_partials(folder)
+        remove_stale_partials(folder)
         copied = [_ship_one(state, folder) for state in made]
         removed = _remove_replaced(made, folder)
         if job.which == WHOLE and job.experiment.name in ANALYSES:
             file = job.experiments / job.experiment.name / MEASURES_FILE
-            write_measures(measures_of(done_of(made)), file)
+            write_measures(measures_of(recorded_runs(made)), file)
         elif job.which == WHOLE:
             _write_summary(job, made)
         elif job.which == CPU:
@@ -111,30 +111,30 @@ def _ship_own(job: Job, found: Sequence[State]) -> list[str]:
     return said
 
 
-def _write_summary(job: Job, found: Sequence[State]) -> None:
+def _write_summary(job: CampaignJob, found: Sequence[RunStatus]) -> None:
     """The figures of the whole campaign in one file, which tables and claims read."""
-    from farpath.analysis.results import load_campaign, write_figures
+    from farpath.analysis.results import load_results, write_figures
 
     folder = job.experiments / job.experiment.name
     with fresh_partial(folder) as partial:
         gather(found, partial / "records")
         cpu = shipped_records(job.experiment.name, job.experiments, CPU)
-        campaign, problems = load_campaign(partial / "records", cpu if records_in(cpu) else None)
+        campaign, problems = load_results(partial / "records", cpu if records_in(cpu) else None)
         assert not problems, problems
         write_figures(campaign, folder / SUMMARY_FILE)
 
 
-def _renew_summary(job: Job) -> None:
+def _renew_summary(job: CampaignJob) -> None:
     """Put the figures of the shipped runs in which CPU was counted into the summary there is."""
-    from farpath.analysis.results import campaign_of, load_runs, read_figures, write_figures
+    from farpath.analysis.results import load_runs, read_figures, result_set_of, write_figures
 
     file = job.experiments / job.experiment.name / SUMMARY_FILE
     if file.is_file():
         counted, _ = load_runs(job.shipped[0])
-        write_figures(campaign_of(read_figures(file).runs, counted), file)
+        write_figures(result_set_of(read_figures(file).runs, counted), file)
 
 
-def _ship_one(state: State, folder: FilePath) -> bool:
+def _ship_one(state: RunStatus, folder: FilePath) -> bool:
     """Whether a run's record was copied; else it was there."""
     assert state.record is not None
     if state.record.parent.resolve() == folder.resolve():
@@ -155,7 +155,7 @@ def _settings_in(name: str) -> str:
     return name.rpartition("-")[0]
 
 
-def _remove_replaced(found: tuple[State, ...], folder: FilePath) -> list[FilePath]:
+def _remove_replaced(found: tuple[RunStatus, ...], folder: FilePath) -> list[FilePath]:
     kept = {state.record.name for state in found if state.record is not None}
     settings = {_settings_in(state.name) for state in found}
     replaced = [

@@ -20,10 +20,10 @@ from pathlib import Path as FilePath
 
 from farpath.analysis.record_set import STUDY, view_of
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
-from farpath.base.files import explained, write_text
-from farpath.base.locks import alone, sweep_locks, sweep_partials
+from farpath.base.files import user_errors, write_text
+from farpath.base.locks import exclusive_lock, remove_stale_locks, remove_stale_partials
 from farpath.base.project import EXPERIMENTS, REPORT_MARK, SITE_MARK
-from farpath.campaign.status import State, put_aside, records_in, shipped_records, states
+from farpath.campaign.status import RunStatus, put_aside, records_in, run_statuses, shipped_records
 from farpath.planning.experiment import WHOLE, Experiment, WantedRun
 from farpath.record.record import RECORD_FILE
 
@@ -50,7 +50,7 @@ CLEANING_S = 30.0
 
 
 @dataclass(frozen=True)
-class Job:
+class CampaignJob:
     """What is to be made: a set of runs, where records go and where what is made of them.
 
     ``cores``: how many runs at once. ``options``: more of Snakemake's own.
@@ -69,21 +69,21 @@ class Job:
         """The runs, the longest first."""
         return self.experiment.runs(self.which)
 
-    def states(self, runs: Sequence[WantedRun] | None = None) -> tuple[State, ...]:
+    def states(self, runs: Sequence[WantedRun] | None = None) -> tuple[RunStatus, ...]:
         """What is made and what is not, of all runs or of some, shipped records included.
 
         Those of the host lab are shown only where there are none of one's own machine.
         """
         asked = self.runs if runs is None else runs
         if not self.on_host:
-            return states(asked, [self.out, *self.shipped])
+            return run_statuses(asked, [self.out, *self.shipped])
         own = self.states_here(asked)
-        return own if any(state.record for state in own) else states(asked, self.shipped)
+        return own if any(state.record for state in own) else run_statuses(asked, self.shipped)
 
-    def states_here(self, runs: Sequence[WantedRun] | None = None) -> tuple[State, ...]:
+    def states_here(self, runs: Sequence[WantedRun] | None = None) -> tuple[RunStatus, ...]:
         """The same for who makes runs: a shipped one of the host lab is another machine's."""
         asked = self.runs if runs is None else runs
-        return states(asked, [self.out]) if self.on_host else self.states(asked)
+        return run_statuses(asked, [self.out]) if self.on_host else self.states(asked)
 
     @property
     def shipped(self) -> tuple[FilePath, ...]:
@@ -143,14 +143,14 @@ class Progress:
     long those took that have ended.
     """
 
-    todo: Sequence[State]
+    todo: Sequence[RunStatus]
     out: FilePath
     cores: int
     made_before: int
     began: dict[str, float] = field(default_factory=dict)
     took: dict[str, float] = field(default_factory=dict)
 
-    def _sorted(self) -> tuple[list[State], list[State], list[State], list[State]]:
+    def _sorted(self) -> tuple[list[RunStatus], list[RunStatus], list[RunStatus], list[RunStatus]]:
         """The runs that are done, running, failed, and waiting."""
         done, running, failed, waiting = [], [], [], []
         for state in self.todo:
@@ -183,7 +183,9 @@ class Progress:
             return self.counts()
         return f"{self.counts()}; {hours(self.left_s(running, waiting, now_s))}"
 
-    def left_s(self, running: Sequence[State], waiting: Sequence[State], now_s: float) -> float:
+    def left_s(
+        self, running: Sequence[RunStatus], waiting: Sequence[RunStatus], now_s: float
+    ) -> float:
         """Real seconds until all runs are over, if none fails."""
         expected = {state.name: state.run.expected_s for state in self.todo}
         scale = sum(self.took.values()) / sum(expected[name] for name in self.took or expected)
@@ -196,7 +198,7 @@ class Progress:
         return max(sum(rest) / self.cores, max(rest))
 
 
-def conduct(job: Job) -> tuple[State, ...]:
+def run_campaign(job: CampaignJob) -> tuple[RunStatus, ...]:
     """Make the runs that have no record, then the parts of the report of all.
 
     Returns the runs' states. Raises LabFailedError at the end if runs failed, with
@@ -209,9 +211,9 @@ def conduct(job: Job) -> tuple[State, ...]:
         )
     if job.report is not None:
         check_report(job.report)
-    with explained(job.out):
+    with user_errors(job.out):
         (job.out / "logs").mkdir(parents=True, exist_ok=True)
-        with alone(job.out / LOCK, f"conducts a campaign in {job.out}"):
+        with exclusive_lock(job.out / LOCK, f"conducts a campaign in {job.out}"):
             found = _make_runs(job)
             made = [state for state in found if state.record is not None]
             unwritten = _write_report(job, job.report) if job.report and made else []
@@ -239,7 +241,7 @@ def check_report(report: FilePath) -> None:
         )
 
 
-def _write_report(job: Job, report: FilePath) -> list[str]:
+def _write_report(job: CampaignJob, report: FilePath) -> list[str]:
     """The parts of the report of all records; says what could not be made."""
     say(f"making {', '.join(job.parts)} of the records in {report}")
     write_text(report / REPORT_MARK, "Made by farpath, which replaces its parts.\n")
@@ -252,9 +254,9 @@ def _write_report(job: Job, report: FilePath) -> list[str]:
     return faults
 
 
-def _make_runs(job: Job) -> tuple[State, ...]:
-    sweep_partials(job.out)
-    sweep_locks(job.out)
+def _make_runs(job: CampaignJob) -> tuple[RunStatus, ...]:
+    remove_stale_partials(job.out)
+    remove_stale_locks(job.out)
     before = job.states()
     for line in [*put_aside(job.out, before), *left_out(job.out, before)]:
         say(line)
@@ -277,7 +279,7 @@ def _make_runs(job: Job) -> tuple[State, ...]:
     return after
 
 
-def left_out(out: FilePath, found: Sequence[State]) -> list[str]:
+def left_out(out: FilePath, found: Sequence[RunStatus]) -> list[str]:
     """Sentences about records that count for nothing, and about those of other code."""
     taken = {state.record.resolve() for state in found if state.record is not None}
     others = [place for place in records_in(out) if place.resolve() not in taken]
@@ -297,7 +299,7 @@ def say(line: str) -> None:
     print(f"campaign: {line}", file=sys.stderr, flush=True)
 
 
-def _why(out: FilePath, state: State) -> list[str]:
+def _why(out: FilePath, state: RunStatus) -> list[str]:
     """A failed run's command and the last that it said."""
     command = " ".join([*state.run.command, f"--out={out}"])
     said = _tail(out / "logs" / f"{state.name}.log")
@@ -312,7 +314,9 @@ def _tail(log: FilePath) -> list[str]:
     return [f"  {line}" for line in said[-TAIL_LINES:]]
 
 
-def _command(job: Job, targets: Sequence[str], more: Sequence[str], partial: bool) -> list[str]:
+def _command(
+    job: CampaignJob, targets: Sequence[str], more: Sequence[str], partial: bool
+) -> list[str]:
     settings = [f"experiment={job.experiment.name}", f"set={job.which}"]
     settings += [f"experiments={job.experiments.resolve()}"]
     settings += [f"report={job.report.resolve()}"] if job.report else []
@@ -330,7 +334,7 @@ def _command(job: Job, targets: Sequence[str], more: Sequence[str], partial: boo
 
 
 def _snakemake(
-    job: Job,
+    job: CampaignJob,
     targets: Sequence[str],
     more: Sequence[str],
     *,

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from farpath.analysis.studies.measure import Done
+from farpath.analysis.studies.measure import RecordedRun
 from farpath.base.errors import BadInputError, FarpathError
-from farpath.base.files import explained
+from farpath.base.files import user_errors
 from farpath.base.project import EXPERIMENTS
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.artifacts.sources import source_identity, wanted_on_host
@@ -32,7 +32,7 @@ GATHERED = ".farpath-records"
 
 
 @dataclass(frozen=True)
-class State:
+class RunStatus:
     """A run, its place's name here, and its record; None if it has to be made.
 
     The name of a run of the host lab is without the digest that its machine decides.
@@ -82,7 +82,9 @@ def _name(run: WantedRun, images: Images | None) -> str:
     return place_name(run.plan, images)
 
 
-def states(runs: Sequence[WantedRun], directories: Sequence[FilePath]) -> tuple[State, ...]:
+def run_statuses(
+    runs: Sequence[WantedRun], directories: Sequence[FilePath]
+) -> tuple[RunStatus, ...]:
     """Each run's state, in their order. Records of the first directories come first.
 
     Every record that counts is read whole and checked by its fingerprint.
@@ -103,7 +105,7 @@ def states(runs: Sequence[WantedRun], directories: Sequence[FilePath]) -> tuple[
     return tuple(found)
 
 
-def _state(run: WantedRun, name: str, places: Iterable[FilePath]) -> State:
+def _state(run: WantedRun, name: str, places: Iterable[FilePath]) -> RunStatus:
     problem = ""
     for place in places:
         try:
@@ -111,11 +113,11 @@ def _state(run: WantedRun, name: str, places: Iterable[FilePath]) -> State:
         except FarpathError as error:
             problem = error.message
         else:
-            return State(run, name, place, other_code=is_of_other_code(record))
-    return State(run, name, None, problem)
+            return RunStatus(run, name, place, other_code=is_of_other_code(record))
+    return RunStatus(run, name, None, problem)
 
 
-def put_aside(out: FilePath, missing: Iterable[State]) -> list[str]:
+def put_aside(out: FilePath, missing: Iterable[RunStatus]) -> list[str]:
     """Make way for runs whose own place holds a damaged record; says what was moved."""
     said = []
     for state in missing:
@@ -135,14 +137,14 @@ def put_aside(out: FilePath, missing: Iterable[State]) -> list[str]:
     return said
 
 
-def gather(found: Sequence[State], folder: FilePath) -> int:
+def gather(found: Sequence[RunStatus], folder: FilePath) -> int:
     """Make a directory hold links to the records of these runs and nothing else.
 
     Returns how many there are. So what tables and claims are made of never mixes
     records of different kernels, images or settings. Raises BadInputError, and changes
     nothing, for a place that is not empty and holds anything but such links.
     """
-    with explained(folder):
+    with user_errors(folder):
         for link in _former_links(folder):
             link.unlink()
         folder.mkdir(parents=True, exist_ok=True)
@@ -168,7 +170,7 @@ def _former_links(folder: FilePath) -> list[FilePath]:
     return [file for file in names if file.name != GATHERED]
 
 
-def _link_all(found: Sequence[State], folder: FilePath) -> int:
+def _link_all(found: Sequence[RunStatus], folder: FilePath) -> int:
     taken = [state.record for state in found if state.record is not None]
     for record in taken:
         target = os.path.relpath(record.resolve(), folder.resolve())
@@ -176,10 +178,10 @@ def _link_all(found: Sequence[State], folder: FilePath) -> int:
     return len(taken)
 
 
-def done_of(states: Sequence[State]) -> tuple[Done, ...]:
+def recorded_runs(run_statuses: Sequence[RunStatus]) -> tuple[RecordedRun, ...]:
     """The runs that have records, and these, whose samples are read once, at first use."""
     return tuple(
-        Done(state.run, load_record(state.record, verify=False))
-        for state in states
+        RecordedRun(state.run, load_record(state.record, verify=False))
+        for state in run_statuses
         if state.record is not None
     )

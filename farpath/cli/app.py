@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from farpath.base.errors import BadInputError, FarpathError, shortened
-from farpath.base.files import explained_use, require_unicode
+from farpath.base.files import require_unicode, resource_errors
 from farpath.cli import campaign, draw, fit, packetdrill, paper, regress, site
-from farpath.lab.cleanup import sweep_shares
+from farpath.lab.cleanup import remove_stale_shares
 from farpath.planning.request import DEFAULT_REGION, DEFAULT_STACK
 from farpath.spec.schedule import SEVEN_REGIONS
 from farpath.spec.settings import HOST
@@ -134,11 +134,11 @@ def run(
     from farpath.lab.progress import RunProgress
     from farpath.lab.run import run as run_plan
     from farpath.planning.plan_warnings import plan_warnings
-    from farpath.planning.request import Asked
+    from farpath.planning.request import RunRequest
     from farpath.report.html.run_page import save_pictures
     from farpath.spec.labels import stacks_label
 
-    asked = Asked(
+    asked = RunRequest(
         path, rtt, rate, buffer, loss, drop, background, jitter, reorder, duplicate, mtu, window,
         sysctl, acks, topology, senders, reverse, ip, stack, schedule, era, region, seed, lab,
         clock, sender_image, trace,
@@ -187,7 +187,7 @@ def _as_json(record: Record, outcome: Outcome) -> dict[str, Any]:
 def _print_tables(record: Record) -> None:
     from rich.console import Console
 
-    from farpath.planning.network import ways
+    from farpath.planning.network import flow_routes
     from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
     from farpath.report.overview import overview
     from farpath.report.tables.regions import fitting
@@ -203,7 +203,7 @@ def _print_tables(record: Record) -> None:
     for found in record.droppers:
         print(f"drop {found['dropper']}: {found['lost']:,} of {found['seen']:,} packets")
     if len({flow.sender for flow in plan.schedule.all_flows}) > 1:
-        print("\n".join(ways(plan)))
+        print("\n".join(flow_routes(plan)))
     _print_stacks(plan)
     console = Console()
     if not console.is_terminal:
@@ -393,7 +393,7 @@ def _stop(number: int, _frame: FrameType | None) -> NoReturn:
 def _sweep_temporary_files() -> None:
     """Remove what killed runs left among temporary files."""
     with suppress(OSError):
-        sweep_shares(FilePath(tempfile.gettempdir()))
+        remove_stale_shares(FilePath(tempfile.gettempdir()))
 
 
 def _on_one_line(text: str) -> str:
@@ -421,7 +421,7 @@ def main() -> None:
         _sweep_temporary_files()
         for argument in sys.argv[1:]:
             require_unicode(argument)
-        with explained_use():
+        with resource_errors():
             status = app(standalone_mode=False) or 0
         # Some versions of typer return the status of an interruption, others raise.
         if status == INTERRUPTED:

@@ -11,7 +11,7 @@ from farpath.base.errors import BadInputError
 from farpath.planning.experiment import PAPER, WHOLE
 
 if TYPE_CHECKING:
-    from farpath.campaign.snakemake import Job
+    from farpath.campaign.snakemake import CampaignJob
 
 RESULTS = FilePath("results")
 
@@ -34,9 +34,9 @@ def _job(
     cpu: bool,
     experiments: FilePath | None,
     out: FilePath | None,
-) -> Job:
+) -> CampaignJob:
     from farpath.base.project import EXPERIMENTS
-    from farpath.campaign.snakemake import Job
+    from farpath.campaign.snakemake import CampaignJob
     from farpath.planning.experiment import load_experiment
 
     asked = [name for name, given in (("quick", quick), ("cpu", cpu)) if given]
@@ -46,10 +46,10 @@ def _job(
     folder = experiments or EXPERIMENTS
     loaded = load_experiment(experiment, folder)
     loaded.runs(chosen)
-    return Job(loaded, chosen, out or RESULTS / loaded.name, experiments=folder)
+    return CampaignJob(loaded, chosen, out or RESULTS / loaded.name, experiments=folder)
 
 
-def _check_qemu(job: Job) -> None:
+def _check_qemu(job: CampaignJob) -> None:
     if not job.on_host:
         raise BadInputError(
             f"--qemu is for runs of the host lab, and those of set {job.which} are of the virtual "
@@ -98,8 +98,8 @@ def campaign(
     import dataclasses
 
     from farpath.analysis.studies.registry import ANALYSES
-    from farpath.campaign.host_lab import conduct_on_host
-    from farpath.campaign.snakemake import conduct
+    from farpath.campaign.host_lab import run_on_host
+    from farpath.campaign.snakemake import run_campaign
     from farpath.report.html.run_page import save_pictures
 
     job = _job(experiment, which, quick, cpu, experiments, out)
@@ -121,7 +121,7 @@ def campaign(
         if cores is not None and cores < 1:
             raise BadInputError(f"CORES is {cores}: it must be 1 or more")
         if job.on_host:
-            conduct_on_host(job, qemu, save_pictures)
+            run_on_host(job, qemu, save_pictures)
             print(f"records     {job.out}")
             return
         if set(job.experiment.parts) <= set(ANALYSES):
@@ -132,13 +132,13 @@ def campaign(
         job = dataclasses.replace(
             job, report=place, options=tuple(context.args), cores=cores or job.cores
         )
-        conduct(job)
+        run_campaign(job)
         print(f"records     {job.out}")
         for part in job.parts if place else ():
             print(f"{part:<11} {wanted / part}")
 
 
-def _report_place(job: Job) -> FilePath:
+def _report_place(job: CampaignJob) -> FilePath:
     """Where the report goes: of the study beside its records, of others below them."""
     if job.experiment.name == PAPER:
         return RESULTS / ("paper" if job.which == WHOLE else f"paper-{job.which}")
@@ -146,7 +146,7 @@ def _report_place(job: Job) -> FilePath:
 
 
 def _conduct_companion(
-    job: Job,
+    job: CampaignJob,
     options: tuple[str, ...],
     cores: int | None,
     no_report: bool,
@@ -155,13 +155,13 @@ def _conduct_companion(
     """Make runs around the 2005 test; tables, figures and claims of those that succeed."""
     import dataclasses
 
-    from farpath.campaign.snakemake import conduct, say
+    from farpath.campaign.snakemake import run_campaign, say
     from farpath.report.study import as_said, report_of, write_report
 
     place = report or _report_place(job)
     job = dataclasses.replace(job, options=options, cores=cores or job.cores)
     try:
-        conduct(job)
+        run_campaign(job)
     finally:
         found = [state for state in job.states() if state.record is not None]
         if found and not no_report:
@@ -174,7 +174,7 @@ def _conduct_companion(
         print(f"{part:<11} {place / part}")
 
 
-def _list(job: Job) -> None:
+def _list(job: CampaignJob) -> None:
     from farpath.campaign.snakemake import left_out
 
     found = job.states_here()
@@ -186,9 +186,9 @@ def _list(job: Job) -> None:
         print(line)
 
 
-def _make_one(job: Job, index: int) -> None:
+def _make_one(job: CampaignJob, index: int) -> None:
     """One run, as a job of Snakemake or of Kubernetes makes it."""
-    from farpath.base.files import explained
+    from farpath.base.files import user_errors
     from farpath.campaign.snakemake import check_space
     from farpath.lab.progress import RunProgress
     from farpath.lab.run import run
@@ -203,7 +203,7 @@ def _make_one(job: Job, index: int) -> None:
         return
     if state.problem:
         raise BadInputError(f"{state.problem}: move it away, or run 'farpath campaign'")
-    with explained(job.out):
+    with user_errors(job.out):
         job.out.mkdir(parents=True, exist_ok=True)
         check_space(job.out, 1)
     kind = "s" if state.run.on_host else "virtual s"
@@ -220,10 +220,10 @@ def reference(
     experiments: Place = None,
 ) -> None:
     """Copy an experiment's records, without raw output and pages, into its folder."""
-    from farpath.campaign.reference import ship
+    from farpath.campaign.reference import publish
 
     job = _job(experiment, which, quick, cpu, experiments, out)
-    for line in ship(job):
+    for line in publish(job):
         print(line)
 
 

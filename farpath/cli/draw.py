@@ -27,7 +27,7 @@ def draw(
     text: Annotated[bool, typer.Option("--text", help="Print it as text instead.")] = False,
 ) -> None:
     """Draw a run's hosts, switches and links; takes the options of 'farpath run': --rtt=50ms."""
-    from farpath.planning.request import Asked
+    from farpath.planning.request import RunRequest
     from farpath.record.record import load_record
     from farpath.report.figures import topology
     from farpath.report.figures.save import FORMATS, save
@@ -37,7 +37,7 @@ def draw(
     if record is not None:
         plan = load_record(record, verify=False).plan
     else:
-        plan = replace(Asked.of_options(context.args), sender_image=None).plan()
+        plan = replace(RunRequest.of_options(context.args), sender_image=None).plan()
     if text:
         print(topology.as_text(plan), end="")
         return

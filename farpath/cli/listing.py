@@ -9,7 +9,7 @@ from farpath.planning.stack_catalog import (
     MAINLINE,
     OURS,
     USER_SPACE,
-    Entry,
+    CatalogEntry,
     Parameter,
     catalogue,
     entry_by_name,
@@ -41,12 +41,12 @@ def _indented(text: str) -> str:
     )
 
 
-def _headline(entry: Entry) -> str:
+def _headline(entry: CatalogEntry) -> str:
     hosts = "" if entry.era == MODERN.name else f"; hosts of {entry.era}"
     return f"{entry.name:<14} {entry.title}, {entry.year}{hosts}"
 
 
-def _others(entry: Entry) -> list[str]:
+def _others(entry: CatalogEntry) -> list[str]:
     others = [f"its form of 2004 is {entry.form_2004}"] if entry.form_2004 else []
     if entry.aliases:
         others.append(f"also called {', '.join(entry.aliases)}")

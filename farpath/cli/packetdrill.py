@@ -42,7 +42,7 @@ def packetdrill(
 
     The tool is yours to build (Debian has no package of it). Exit status 1 if one fails.
     """
-    from farpath.base.files import explained
+    from farpath.base.files import user_errors
     from farpath.lab.artifacts.images import find_images
     from farpath.lab.artifacts.kernels import images_of, release_of
     from farpath.lab.packetdrill import find_scripts, find_tool, run_scripts
@@ -51,7 +51,7 @@ def packetdrill(
     program = find_tool(tool)
     images = find_images() if kernel is None else images_of(kernel, _tell)
     _tell(f"packetdrill: {len(scripts)} scripts on Linux {release_of(images)}")
-    with explained(out):
+    with user_errors(out):
         out.mkdir(parents=True, exist_ok=True)
     found = run_scripts(images, program, folder, scripts, out / "packetdrill.console.log", _show)
     failed = [script for script in found if not script.passed]

@@ -19,8 +19,8 @@ from farpath.planning.experiment import PAPER
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from farpath.analysis.claims import Verdict
-    from farpath.analysis.results import Campaign
+    from farpath.analysis.claims import ClaimVerdict
+    from farpath.analysis.results import ResultSet
     from farpath.report.tables.formats import Sheet
 
 #: The figures of the project's own campaign, below the project's folder.
@@ -195,7 +195,7 @@ def claims(
     print(as_text(verdicts))
 
 
-def _claims_json(campaign: Campaign, verdicts: tuple[Verdict, ...]) -> dict[str, object]:
+def _claims_json(campaign: ResultSet, verdicts: tuple[ClaimVerdict, ...]) -> dict[str, object]:
     from farpath.analysis.claims import count_states
     from farpath.analysis.paper_stacks import differences, how_counted
     from farpath.analysis.results import mixed
@@ -222,9 +222,9 @@ def summary(
     print(f"{out}: {len(campaign.runs)} runs, {len(campaign.cpu_runs)} with CPU counted")
 
 
-def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> Campaign:
+def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> ResultSet:
     """The campaign that is meant; what cannot be taken and what is mixed goes to stderr."""
-    from farpath.analysis.results import load_campaign, mixed, read_figures
+    from farpath.analysis.results import load_results, mixed, read_figures
     from farpath.analysis.studies.registry import shipped_measures
     from farpath.base.project import PROJECT
 
@@ -239,7 +239,7 @@ def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> Campaig
             measures = shipped_measures(PROJECT / "experiments")
             campaign = dataclasses.replace(campaign, measures=measures)
     else:
-        campaign, problems = load_campaign(records, cpu_records)
+        campaign, problems = load_results(records, cpu_records)
         say_left_out(problems)
     say_warnings(mixed(campaign))
     return campaign

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from farpath.regress.baseline import Baseline
-    from farpath.regress.compare import Compared
-    from farpath.regress.runner import Side
+    from farpath.regress.compare import Comparison
+    from farpath.regress.runner import Kernel
     from farpath.regress.suite import Trial
 
 RESULTS = FilePath("results") / "regress"
@@ -99,14 +99,14 @@ def regress(
     _end(compared)
 
 
-def _side(kernel: str | None) -> Side:
+def _side(kernel: str | None) -> Kernel:
     from farpath.lab.artifacts.images import find_images
     from farpath.lab.artifacts.kernels import images_of, release_of
-    from farpath.regress.runner import Side
+    from farpath.regress.runner import Kernel
 
     images = find_images() if kernel is None else images_of(kernel, _tell)
     name = f"Linux {release_of(images).removesuffix('-farpath')}"
-    return Side(f"{name} ({kernel})" if kernel else name, images)
+    return Kernel(f"{name} ({kernel})" if kernel else name, images)
 
 
 def _tell(line: str) -> None:
@@ -120,8 +120,8 @@ def _level() -> int:
 
 
 def _kernels(
-    wanted: Sequence[Trial], base: Side, head: Side, out: FilePath, at_once: int, seeds: int
-) -> Compared:
+    wanted: Sequence[Trial], base: Kernel, head: Kernel, out: FilePath, at_once: int, seeds: int
+) -> Comparison:
     from farpath.regress.compare import kernel_against_kernel
 
     if seeds < 2:
@@ -130,8 +130,8 @@ def _kernels(
 
 
 def _held(
-    wanted: Sequence[Trial], side: Side, given: Baseline | None, out: FilePath, at_once: int
-) -> Compared:
+    wanted: Sequence[Trial], side: Kernel, given: Baseline | None, out: FilePath, at_once: int
+) -> Comparison:
     from farpath.regress.compare import against_baseline
 
     known = given or _nearest(side)
@@ -145,7 +145,7 @@ def _held(
     return against_baseline(wanted, side, known, out / "records", at_once)
 
 
-def _nearest(side: Side) -> Baseline:
+def _nearest(side: Kernel) -> Baseline:
     from farpath.lab.artifacts.kernels import release_of
     from farpath.regress.baseline import nearest, read_baseline
 
@@ -160,7 +160,7 @@ def _nearest(side: Side) -> Baseline:
 
 
 def _update(
-    wanted: Sequence[Trial], side: Side, file: FilePath | None, out: FilePath, at_once: int,
+    wanted: Sequence[Trial], side: Kernel, file: FilePath | None, out: FilePath, at_once: int,
     seeds: int,
 ) -> None:  # fmt: skip
     from farpath.lab.artifacts.kernels import made_of, release_of
@@ -180,7 +180,7 @@ def _update(
 
 
 def _write(
-    compared: Compared, wanted: Sequence[Trial], place: FilePath, options: Sequence[str]
+    compared: Comparison, wanted: Sequence[Trial], place: FilePath, options: Sequence[str]
 ) -> list[FilePath]:
     from farpath.base.files import write_text
     from farpath.regress import html, report
@@ -196,11 +196,11 @@ def _write(
     return [place / name for name in texts]
 
 
-def _end(compared: Compared) -> None:
-    from farpath.regress.verdict import State, worst
+def _end(compared: Comparison) -> None:
+    from farpath.regress.verdict import CaseState, worst
 
     state = worst(compared.verdicts)
-    if state == State.FAILED:
+    if state == CaseState.FAILED:
         raise typer.Exit(FAILED_STATUS)
-    if state in (State.CHANGED, State.NEW):
+    if state in (CaseState.CHANGED, CaseState.NEW):
         raise typer.Exit(CHANGED_STATUS)

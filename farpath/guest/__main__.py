@@ -14,7 +14,7 @@ from farpath.guest import packetdrill, system
 from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
 from farpath.guest.network import Network
-from farpath.guest.platforms import Ground, ground_here
+from farpath.guest.platforms import Platform, platform_here
 from farpath.guest.tracers import TracerError
 from farpath.guest.traffic import Traffic, TrafficError
 from farpath.spec.plan import Plan
@@ -56,7 +56,7 @@ def verified(plan: Plan, network: Network, found: dict[str, Any]) -> bool:
     return not differences
 
 
-def play(share: FilePath, ground: Ground) -> None:
+def play(share: FilePath, ground: Platform) -> None:
     """One whole run. What the tools say gathers in memory until the end."""
     ground.prepare(share)
     system.whole_second()
@@ -103,7 +103,7 @@ def main() -> None:
     Or, where that holds packetdrill's scripts, these.
     """
     share = FilePath(sys.argv[1])
-    ground = ground_here()
+    ground = platform_here()
     try:
         if (share / PACKETDRILL_DIR).is_dir():
             packetdrill.play(share, say)

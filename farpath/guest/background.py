@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path as FilePath
 
 from farpath.guest.network import Network, network_namespace
-from farpath.spec.background import turns
+from farpath.spec.background import on_periods
 from farpath.spec.hosts import BACKGROUND
 from farpath.spec.plan import Plan
 from farpath.tools import socat
@@ -47,7 +47,7 @@ class BackgroundTraffic:
             return []
         duration_s = self.plan.schedule.duration_s
         found: Moments = []
-        for turn in turns(self.plan.path.background, self.plan.seed, duration_s):
+        for turn in on_periods(self.plan.path.background, self.plan.seed, duration_s):
             source = self.sources[turn.source]
             found.append((turn.start_s, partial(source.send_signal, signal.SIGCONT)))
             found.append((turn.stop_s, partial(source.send_signal, signal.SIGSTOP)))

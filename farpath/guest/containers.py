@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import IO
 
-from farpath.guest.platforms import Ground
+from farpath.guest.platforms import Platform
 from farpath.spec.host_image import SEARCH_PATH
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import IMAGES_DIR
@@ -112,7 +112,7 @@ class EndHost:
     """
 
     def __init__(
-        self, name: str, namespace_pid: int, root: Root, ground: Ground, title: str = ""
+        self, name: str, namespace_pid: int, root: Root, ground: Platform, title: str = ""
     ) -> None:
         self.name = name
         self.ground = ground
@@ -160,7 +160,7 @@ class EndHost:
 class EndHosts:
     """The end hosts of a run, and what a flow's program runs in at each."""
 
-    def __init__(self, plan: Plan, namespace_pids: Mapping[str, int], ground: Ground) -> None:
+    def __init__(self, plan: Plan, namespace_pids: Mapping[str, int], ground: Platform) -> None:
         self.plan = plan
         self.ground = ground
         ground.mount_shared(SINK_DIRECTORY, SINK_MOUNT)

@@ -22,7 +22,7 @@ SIDE = (
 PINGS = 1_000_000
 
 
-class MachineWatch:
+class MachineSampler:
     """Samples of load and lost packets, and pings over a path that nothing else uses.
 
     These pings take two netem delays; what they take longer is how late the

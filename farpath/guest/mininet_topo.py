@@ -11,7 +11,7 @@ from farpath.spec.plan import Plan
 from topologies import lay_out
 
 
-class LaidOut(Topo):
+class LayoutTopo(Topo):
     """A Topo whose hosts, switches and links are those of a plan's layout."""
 
     def build(self, plan: Plan) -> None:

@@ -11,8 +11,8 @@ from mininet.net import Mininet
 from mininet.node import OVSBridge
 
 from farpath.guest import addresses
-from farpath.guest.mininet_topo import LaidOut
-from farpath.guest.platforms import Ground, silence
+from farpath.guest.mininet_topo import LayoutTopo
+from farpath.guest.platforms import Platform, silence
 from farpath.spec.hosts import BACKGROUND
 from farpath.spec.plan import Plan
 from farpath.spec.window import buffer_of
@@ -52,10 +52,10 @@ def network_namespace(pid: int) -> Iterator[None]:
 class Network:
     """A running Mininet and what was asked of it."""
 
-    def __init__(self, plan: Plan, ground: Ground) -> None:
+    def __init__(self, plan: Plan, ground: Platform) -> None:
         self.plan = plan
         self.ground = ground
-        topology = LaidOut(plan)
+        topology = LayoutTopo(plan)
         self.layout = topology.layout
         # Mininet's own initialisation raises limits: sysctls that the plan sets, and
         # 16,384 open files, all of which mnexec closes one by one for every node.

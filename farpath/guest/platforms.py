@@ -14,8 +14,8 @@ from pathlib import Path as FilePath
 from typing import Protocol
 
 from farpath.guest import system
-from farpath.guest.machine_sampler import MachineWatch
-from farpath.spec.protocol import IMAGES_DIR, SHARE
+from farpath.guest.machine_sampler import MachineSampler
+from farpath.spec.protocol import IMAGES_DIR, SHARED_DIRECTORY
 from farpath.spec.stack import Stack
 from farpath.tools import congestion_control, sysctl
 from farpath.tools.commands import run
@@ -27,7 +27,7 @@ SCRATCH = ("/run", "/tmp", "/var/log")
 NO_IPV6 = ("net.ipv6.conf.all.disable_ipv6", "net.ipv6.conf.default.disable_ipv6")
 
 
-class Ground(Protocol):
+class Platform(Protocol):
     """What differs between labs. ``shared``: other programs use the kernel too."""
 
     shared: bool
@@ -58,7 +58,7 @@ class Ground(Protocol):
         """End the lab at once: nothing in it outlives its run."""
 
 
-class OwnKernel:
+class UmlPlatform:
     """User Mode Linux: the guest is the whole machine, and its first process."""
 
     shared = False
@@ -76,7 +76,15 @@ class OwnKernel:
     def mount_shared(self, directory: str, place: FilePath) -> None:
         """Mount a directory outside the guest, past the guest's own root."""
         place.mkdir(parents=True)
-        run("mount", "-t", "hostfs", "-o", f"hostfs={SHARE}/{directory}", "none", str(place))
+        run(
+            "mount",
+            "-t",
+            "hostfs",
+            "-o",
+            f"hostfs={SHARED_DIRECTORY}/{directory}",
+            "none",
+            str(place),
+        )
 
     def kernel_wide(self, settings: Iterable[str]) -> list[str]:
         """All: this is the kernel's first namespace."""
@@ -101,7 +109,7 @@ class OwnKernel:
             time.sleep(1)
 
 
-class OwnNamespaces:
+class NamespacePlatform:
     """The machine's kernel, in namespaces that ``farpath.lab.host`` has unshared.
 
     Those are of processes, mounts and System V's things; the network's is made here,
@@ -169,7 +177,7 @@ class OwnNamespaces:
     @contextmanager
     def watched(self, raw: FilePath) -> Iterator[Sample]:
         """Sample the machine's load and its timers' lag into ``raw``."""
-        watch = MachineWatch(raw)
+        watch = MachineSampler(raw)
         try:
             yield watch.sample
         finally:
@@ -205,13 +213,13 @@ def _keep_directory(place: FilePath) -> None:
     run("mount", "--no-canonicalize", "--rbind", "/proc/self/cwd", str(place))
 
 
-def ground_here() -> Ground:
+def platform_here() -> Platform:
     """The ground this process stands on: which kernel runs decides, nothing else.
 
     Raises RuntimeError outside both: mounts would be the machine's own.
     """
     if system.is_user_mode_linux():
-        return OwnKernel()
+        return UmlPlatform()
     if os.getpid() != 1:
         raise RuntimeError("a lab's guest is the first process of its namespace: use farpath run")
-    return OwnNamespaces()
+    return NamespacePlatform()

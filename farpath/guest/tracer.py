@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Protocol
 
-from farpath.spec.trace import Orders
+from farpath.spec.trace import TracerConfig
 from farpath.tools import inet_diag, tcp_info
 from farpath.tools.inet_diag import Answer
 
@@ -47,7 +47,7 @@ class Kernel(Protocol):
         """Some connections, an answer for each."""
 
 
-class Diagnosis:
+class SockDiag:
     """The kernel, by a netlink socket in this network namespace."""
 
     def __init__(self, family: int) -> None:
@@ -97,7 +97,7 @@ class Timer:
 class Tracer:
     """Which connections the orders mean, and their state at each tick."""
 
-    def __init__(self, orders: Orders, kernel: Kernel) -> None:
+    def __init__(self, orders: TracerConfig, kernel: Kernel) -> None:
         self.kernel = kernel
         self.rows = tcp_info.Rows()
         #: Ports of which no connection has carried data yet, with their first and last tick.
@@ -142,8 +142,8 @@ class Tracer:
 
 def main() -> None:
     """Do as the orders say."""
-    orders = Orders.from_json(sys.stdin.buffer.readline())
-    kernel = Diagnosis(orders.family)
+    orders = TracerConfig.from_json(sys.stdin.buffer.readline())
+    kernel = SockDiag(orders.family)
     tracer = Tracer(orders, kernel)
     list(kernel.established())
     timer = Timer()

@@ -42,7 +42,7 @@ class Tracers:
     def _start(self, host: str, network: Network) -> None:
         flows = [flow for flow in trace.flows(self.plan) if flow.sender == host]
         far = network.address(flows[0].receiver)
-        orders = trace.orders(
+        orders = trace.tracer_config(
             self.plan,
             flows,
             file=str(self.raw / f"{host}{trace.SUFFIX}"),

@@ -26,7 +26,7 @@ class Stage:
     note: str
 
 
-class Attempt:
+class BackgroundRun:
     """A run that goes on while its caller does something else.
 
     ``finish``: as :func:`farpath.lab.run.run` takes it. ``told`` gets each :class:`Stage`,
@@ -39,7 +39,7 @@ class Attempt:
         plan: Plan,
         out: FilePath,
         told: Callable[[Stage], None],
-        ended: Callable[[Attempt], None],
+        ended: Callable[[BackgroundRun], None],
         finish: Finish | None = None,
     ) -> None:
         self.outcome: Outcome | None = None

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 
 from farpath.base import locks
 from farpath.base.errors import MachineLacksError
-from farpath.base.locks import RANDOM_NAME, removed_if_free
+from farpath.base.locks import RANDOM_NAME, remove_unheld
 from farpath.lab import host_kernel
 from farpath.spec.protocol import CODE_DIR
 
@@ -28,11 +28,11 @@ def clean(out: FilePath) -> list[str]:
     had changed. Returns what was done, one sentence each. Raises MachineLacksError if
     that takes root, or while a host lab runs.
     """
-    shares = sweep_shares(FilePath(tempfile.gettempdir()))
+    shares = remove_stale_shares(FilePath(tempfile.gettempdir()))
     done = [f"removed {place}" for place in shares]
     if not out.is_dir():
         return done
-    removed = locks.sweep_partials(out) + locks.sweep_locks(out)
+    removed = locks.remove_stale_partials(out) + locks.remove_stale_locks(out)
     done += [f"removed {place}" for place in removed]
     state = out / host_kernel.STATE_FILE
     if not os.path.lexists(state):
@@ -46,6 +46,6 @@ def clean(out: FilePath) -> list[str]:
         return done + host_kernel.restore_leftover(out)
 
 
-def sweep_shares(place: FilePath) -> list[FilePath]:
+def remove_stale_shares(place: FilePath) -> list[FilePath]:
     """Remove shared directories of dead runs, known by the guest's code in them."""
-    return removed_if_free(place, _SHARE_NAME, lambda share: (share / CODE_DIR / GUEST).is_dir())
+    return remove_unheld(place, _SHARE_NAME, lambda share: (share / CODE_DIR / GUEST).is_dir())

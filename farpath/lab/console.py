@@ -15,7 +15,7 @@ TAIL_LINES = 25
 
 
 @dataclass(frozen=True)
-class Verdict:
+class GuestEnd:
     """What a mark on a console means, and whose fault it is."""
 
     mark: str
@@ -28,31 +28,31 @@ _PTRACE = "this machine forbids ptrace to the lab: allow it (seccomp profile, ya
 #: What a console says when a lab ends badly. Sources: panic() in kernel/panic.c,
 #: mm/oom_kill.c, arch/um/os-Linux/start_up.c and mem.c. The first that fits counts.
 VERDICTS = (
-    Verdict("Out of memory", LabFailedError, _MEMORY),
-    Verdict("out of memory", LabFailedError, _MEMORY),
-    Verdict(
+    GuestEnd("Out of memory", LabFailedError, _MEMORY),
+    GuestEnd("out of memory", LabFailedError, _MEMORY),
+    GuestEnd(
         "No space left on device",
         MachineLacksError,
         "the disk is full: free some space and run again",
     ),
-    Verdict(
+    GuestEnd(
         "SECCOMP userspace requested",
         MachineLacksError,
         "this machine forbids seccomp filters to the lab: allow them",
     ),
-    Verdict("check_ptrace", MachineLacksError, _PTRACE),
-    Verdict("system call numbers...failed", MachineLacksError, _PTRACE),
-    Verdict("stop_ptraced_child", MachineLacksError, _PTRACE),
-    Verdict(
+    GuestEnd("check_ptrace", MachineLacksError, _PTRACE),
+    GuestEnd("system call numbers...failed", MachineLacksError, _PTRACE),
+    GuestEnd("stop_ptraced_child", MachineLacksError, _PTRACE),
+    GuestEnd(
         "mounted noexec",
         MachineLacksError,
         "the guest's memory lies on a file system mounted noexec: set TMPDIR elsewhere",
     ),
-    Verdict("Kernel panic", LabFailedError, "the guest's kernel panicked"),
+    GuestEnd("Kernel panic", LabFailedError, "the guest's kernel panicked"),
 )
 
 
-def verdict(tail: str) -> Verdict | None:
+def guest_end(tail: str) -> GuestEnd | None:
     """What a console's tail says went wrong, if it is something known."""
     return next((known for known in VERDICTS if known.mark in tail), None)
 

@@ -16,11 +16,11 @@ from typing import Any
 
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.base.files import open_regular
-from farpath.base.locks import held
+from farpath.base.locks import hold_directory
 from farpath.base.project import PROJECT
 from farpath.lab import machine
 from farpath.lab.artifacts.images import Images
-from farpath.lab.console import Console, verdict
+from farpath.lab.console import Console, guest_end
 from farpath.lab.watchdog import LOOK_S, Hang, Patience, VirtualClock, Watchdog
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
@@ -106,7 +106,7 @@ def shared_directory(images: Images, plan: Plan | None) -> Iterator[FilePath]:
     )
     assert janitor.stdin is not None
     try:
-        with held(share):
+        with hold_directory(share):
             _fill(share, images, plan)
             yield share
     finally:
@@ -157,7 +157,7 @@ def _judge(last: dict[str, Any], console: Console, status: int, log: FilePath) -
     if kind == "refused":
         raise BadInputError(f"{last['what']}; the lab's console is in {log}")
     cause = last.get("what", f"the guest ended early with status {status}")
-    known = verdict(last.get("traceback", cause) if last else tail)
+    known = guest_end(last.get("traceback", cause) if last else tail)
     error = known.error if known else LabFailedError
     meaning = known.meaning if known else cause
     # A flow's program that failed has said why; the console would only repeat it.

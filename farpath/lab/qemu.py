@@ -77,7 +77,7 @@ class Speed:
 
 
 @dataclass(frozen=True)
-class Done:
+class CommandResult:
     """How a command ended and what it said."""
 
     status: int
@@ -85,7 +85,7 @@ class Done:
     stderr: str
 
 
-class Job:
+class MachineJob:
     """A command under way in the machine."""
 
     def __init__(self, machine: Machine, number: int) -> None:
@@ -104,7 +104,7 @@ class Job:
         """Send it, and no other process, a signal."""
         self.machine.do("sh", "-c", f"kill -{signal} $(cat /run/jobs/{self.number}.pid)")
 
-    def wait(self) -> Done:
+    def wait(self) -> CommandResult:
         """What came of it."""
         status = self.machine.jobs / f"{self.number}.status"
         while not status.exists():
@@ -112,7 +112,7 @@ class Job:
             time.sleep(POLL_S)
         said = [self.machine.jobs / f"{self.number}.{name}" for name in ("out", "err")]
         stdout, stderr = (file.read_text(errors="replace") for file in said)
-        return Done(int(status.read_text()), stdout, stderr)
+        return CommandResult(int(status.read_text()), stdout, stderr)
 
 
 class Machine:
@@ -172,7 +172,7 @@ class Machine:
             self._log.seek(0)
             raise LabFailedError("the QEMU machine ended", self._log.read().strip())
 
-    def start(self, *command: str) -> Job:
+    def start(self, *command: str) -> MachineJob:
         """Start a command, as root, where farpath is."""
         self._count += 1
         mine = f"/run/jobs/{self._count}"
@@ -186,9 +186,9 @@ class Machine:
             f"mv /jobs/{self._count}.part /jobs/{self._count}.status ) &\n"
         )
         self._shell.flush()
-        return Job(self, self._count)
+        return MachineJob(self, self._count)
 
-    def run(self, *command: str) -> Done:
+    def run(self, *command: str) -> CommandResult:
         """A command, to its end."""
         return self.start(*command).wait()
 
@@ -201,7 +201,7 @@ class Machine:
             )
         return done.stdout
 
-    def start_farpath(self, *arguments: str) -> Job:
+    def start_farpath(self, *arguments: str) -> MachineJob:
         """Start a command of farpath."""
         environment = [
             f"PYTHONPATH={CODE}",
@@ -210,7 +210,7 @@ class Machine:
         ]
         return self.start("env", *environment, PYTHON, "-m", "farpath", *arguments)
 
-    def farpath(self, *arguments: str) -> Done:
+    def farpath(self, *arguments: str) -> CommandResult:
         """A command of farpath, to its end."""
         return self.start_farpath(*arguments).wait()
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from farpath import __version__
 from farpath.base.errors import StoppedError
-from farpath.base.files import explained, replace_directory, require_unicode
-from farpath.base.locks import alone, fresh_partial, sweep_partials
+from farpath.base.files import replace_directory, require_unicode, user_errors
+from farpath.base.locks import exclusive_lock, fresh_partial, remove_stale_partials
 from farpath.base.project import PROJECT
 from farpath.lab import host, uml
 from farpath.lab.artifacts.images import Images, find_images
@@ -142,14 +142,14 @@ def run(
     require_unicode(str(out))
     name = place_name(plan, images)
     place = out / name
-    with explained(out):
+    with user_errors(out):
         # Who waits for a record may have made its directory (Snakemake does).
         if (place / RECORD_FILE).exists() and not force:
             return Outcome(place, cached=True, wall_s=0.0)
         out.mkdir(parents=True, exist_ok=True)
         lock = out / f".{name}.lock"
-        with alone(lock, f"is making this record in {out}"):
-            sweep_partials(out)
+        with exclusive_lock(lock, f"is making this record in {out}"):
+            remove_stale_partials(out)
             log = out / f"{name}.console.log"
             with fresh_partial(out) as partial, _kept_for_failures(log):
                 wall_s = _fill(partial, plan, images, log, watch, finish)

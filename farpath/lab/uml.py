@@ -11,7 +11,7 @@ from farpath.lab.artifacts.images import Images
 from farpath.lab.process import RawRun, Watch
 from farpath.lab.watchdog import Patience, VirtualClock
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import SHARE
+from farpath.spec.protocol import SHARED_DIRECTORY
 
 #: The guest's clock for each of the lab's (VIRTUAL, CPU, WALL): User Mode Linux's
 #: time-travel parameter (arch/um/kernel/time.c).
@@ -71,7 +71,7 @@ def guest_command(
         *("setpriv", "--pdeathsig", "KILL", "--"),
         *("taskset", "--cpu-list", str(core)),
         str(images.linux),
-        *("rootfstype=hostfs", f"rootflags={SHARE}/root", "ro"),
+        *("rootfstype=hostfs", f"rootflags={SHARED_DIRECTORY}/root", "ro"),
         f"mem={memory_bytes >> 20}M",
         f"init={INIT}",
         *("con=null", "con0=null,fd:1", "seccomp=on"),

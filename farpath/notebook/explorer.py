@@ -14,12 +14,12 @@ from typing import Any
 from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.campaign.status import records_in
 from farpath.lab import preflight
-from farpath.lab.background_run import Attempt, Stage
+from farpath.lab.background_run import BackgroundRun, Stage
 from farpath.lab.run import Outcome
 from farpath.notebook.paper_records import places_to_show, plan_at
 from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import DEFAULT_PATH
-from farpath.planning.request import SEED_RANGE, Asked
+from farpath.planning.request import SEED_RANGE, RunRequest
 from farpath.planning.stack_catalog import catalogue
 from farpath.record.record import RECORD_FILE, Record, load_record
 from farpath.report.figures.run import title
@@ -49,7 +49,7 @@ class Choice:
 
     def plan(self) -> Plan:
         """The plan of the seven-region test; raises BadInputError for a text that means none."""
-        asked = Asked(
+        asked = RunRequest(
             path=self.path,
             loss=self.loss.strip() or None,
             buffer=self.buffer.strip() or None,
@@ -108,7 +108,7 @@ class Explorer:
         self.line = ""
         self.place: FilePath | None = None
         self._out = FilePath(results)
-        self._attempt: Attempt | None = None
+        self._attempt: BackgroundRun | None = None
         self._widgets = _Widgets()
         self._widgets.run.on_click(lambda _button: self.begin(self._widgets.choice))
         self._widgets.stop.on_click(lambda _button: self.stop())
@@ -152,7 +152,7 @@ class Explorer:
         except FarpathError as error:
             self._say(error.message)
             return
-        self._attempt = Attempt(plan, self._out, self._told, self._ended, save_pictures)
+        self._attempt = BackgroundRun(plan, self._out, self._told, self._ended, save_pictures)
         self._widgets.run.disabled, self._widgets.stop.disabled = True, False
         self._told(Stage(0.0, "booting"))
         self._attempt.start()
@@ -186,7 +186,7 @@ class Explorer:
         self._widgets.bar.value = stage.part
         self._say(stage.note)
 
-    def _ended(self, attempt: Attempt) -> None:
+    def _ended(self, attempt: BackgroundRun) -> None:
         """Show what came of a run; called in its thread."""
         self._widgets.run.disabled, self._widgets.stop.disabled = False, True
         if attempt.outcome is None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.paper_stacks import differences, stand_ins
 from farpath.analysis.published import PUBLISHED_PATH
-from farpath.analysis.results import Campaign, Run, campaign_of, mixed, runs_at
+from farpath.analysis.results import ResultSet, RunSummary, mixed, result_set_of, runs_at
 from farpath.analysis.studies.registry import shipped_measures
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
@@ -34,7 +34,7 @@ _Key = tuple[str, tuple[str, ...], int, float, str, str]
 
 
 @dataclass(frozen=True)
-class Shown:
+class RecordSelection:
     """Records to show: whose they are, where each is by its name, and their figures.
 
     ``problems``: a sentence for each record that cannot be read.
@@ -42,10 +42,10 @@ class Shown:
 
     whose: str
     places: Mapping[str, FilePath]
-    campaign: Campaign
+    campaign: ResultSet
     problems: tuple[str, ...] = ()
 
-    def run(self, stack: str, path: str = PUBLISHED_PATH, seed: int | None = None) -> Run:
+    def run(self, stack: str, path: str = PUBLISHED_PATH, seed: int | None = None) -> RunSummary:
         """The run of a stack on a path, of the smallest seed if none is given.
 
         ``stack``: a label, or the paper's name of one. Raises BadInputError naming the
@@ -62,7 +62,7 @@ class Shown:
             )
         return found[0]
 
-    def place(self, run: Run) -> FilePath:
+    def place(self, run: RunSummary) -> FilePath:
         """The directory of a run's record."""
         return self.places[run.record]
 
@@ -93,7 +93,9 @@ class Shown:
         printer.text("\n".join(self.sentences))
 
 
-def records_to_show(results: FilePath | str, experiments: FilePath = EXPERIMENTS) -> Shown:
+def records_to_show(
+    results: FilePath | str, experiments: FilePath = EXPERIMENTS
+) -> RecordSelection:
     """The reader's own records below ``results``, else the shipped whole campaign or quick set.
 
     Own are those that `make paper` or else `make paper-quick` made. Raises BadInputError
@@ -132,7 +134,7 @@ def places_to_show(
     )
 
 
-def records_of(directory: FilePath | str) -> Shown:
+def records_of(directory: FilePath | str) -> RecordSelection:
     """All records in a directory; raises BadInputError if it holds none."""
     return _shown(f"The records in {directory}", records_in(FilePath(directory)))
 
@@ -142,15 +144,15 @@ def _shown(
     places: Iterable[FilePath],
     unreadable: tuple[str, ...] = (),
     counted: Iterable[FilePath] = (),
-) -> Shown:
+) -> RecordSelection:
     by_name = {place.name: place for place in places}
     runs, problems = runs_at(by_name.values())
     if not runs:
         said = "; ".join(problems) or "give a directory that 'farpath run' wrote to"
         raise BadInputError(f"{whose}: none can be read: {said}")
     cpu_runs, cpu_problems = runs_at(counted)
-    campaign = campaign_of(runs, cpu_runs)
-    return Shown(whose, by_name, campaign, (*problems, *unreadable, *cpu_problems))
+    campaign = result_set_of(runs, cpu_runs)
+    return RecordSelection(whose, by_name, campaign, (*problems, *unreadable, *cpu_problems))
 
 
 def plan_at(place: FilePath) -> Plan:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.analysis.claims import Verdict
+from farpath.analysis.claims import ClaimVerdict
 from farpath.analysis.claims.study_rules import claims_of
-from farpath.analysis.studies.measure import MEASURES_FILE, Done, Measure, read_measures
+from farpath.analysis.studies.measure import MEASURES_FILE, Measure, RecordedRun, read_measures
 from farpath.analysis.studies.registry import measures_of
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
@@ -34,7 +34,7 @@ NAMED = 12
 
 
 @dataclass(frozen=True, eq=False)
-class ShownExperiment:
+class StudySelection:
     """What is there of an experiment: whose it is, runs with records, runs without, measures.
 
     ``problems``: a sentence for each record that cannot be read.
@@ -42,18 +42,18 @@ class ShownExperiment:
 
     experiment: Experiment
     whose: str
-    done: tuple[Done, ...]
+    done: tuple[RecordedRun, ...]
     missing: tuple[WantedRun, ...]
     measures: tuple[Measure, ...]
     problems: tuple[str, ...] = ()
 
-    def like(self, **words: str) -> Done | None:
+    def like(self, **words: str) -> RecordedRun | None:
         """The run of which most was asked in these words; None if no run has a record.
 
         ``words`` are those of the command line: ``path``, ``stack``, ``acks``...
         """
 
-        def alike(each: Done) -> int:
+        def alike(each: RecordedRun) -> int:
             return sum(getattr(each.run.asked, word) == value for word, value in words.items())
 
         return max(self.done, key=alike, default=None)
@@ -64,7 +64,7 @@ class ShownExperiment:
         return sheets(self.measures, {self.experiment.name: self.experiment.title})
 
     @property
-    def verdicts(self) -> tuple[Verdict, ...]:
+    def verdicts(self) -> tuple[ClaimVerdict, ...]:
         """What the measures say of the claims that this experiment decides."""
         mine = claims_of(self.experiment.name)
         return tuple(verdict for verdict in verdicts_of(self.measures) if verdict.id in mine)
@@ -89,7 +89,7 @@ class ShownExperiment:
 
 def experiment_to_show(
     name: str, results: FilePath | str, experiments: FilePath = EXPERIMENTS
-) -> ShownExperiment:
+) -> StudySelection:
     """The reader's own records of an experiment below ``results``, else those that are shipped.
 
     Of either the whole set of runs is taken if some of it is there, else the quick set. A
@@ -127,7 +127,7 @@ def experiment_to_show(
     missing = tuple(run for run in runs if run not in [each.run for each in done])
     if measures is None:
         measures = measures_of(done)
-    return ShownExperiment(experiment, whose, done, missing, measures, (*unreadable, *problems))
+    return StudySelection(experiment, whose, done, missing, measures, (*unreadable, *problems))
 
 
 def _found(places: Iterable[FilePath]) -> tuple[dict[str, FilePath], tuple[str, ...]]:
@@ -154,7 +154,7 @@ def _set_of(experiment: Experiment, found: dict[str, FilePath]) -> str | None:
 
 def _load(
     runs: Sequence[WantedRun], found: dict[str, FilePath]
-) -> tuple[tuple[Done, ...], tuple[str, ...]]:
+) -> tuple[tuple[RecordedRun, ...], tuple[str, ...]]:
     """The runs whose records can be read, and a sentence for each other record."""
     done, problems = [], []
     for run in runs:
@@ -162,7 +162,7 @@ def _load(
         if place is None:
             continue
         try:
-            done.append(Done(run, load_record(place)))
+            done.append(RecordedRun(run, load_record(place)))
         except FarpathError as error:
             problems.append(error.message)
     return tuple(done), tuple(problems)

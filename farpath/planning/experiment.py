@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.planning.stack_texts import parse_stacks
 from farpath.spec.settings import HOST, VIRTUAL_CLOCK
 
@@ -38,7 +38,7 @@ CPU = "cpu"
 SETS = (WHOLE, QUICK, CPU)
 #: Entry of ``minutes`` for stacks that have none of their own.
 OTHERS = "others"
-_WORDS = tuple(field.name for field in dataclasses.fields(Asked))
+_WORDS = tuple(field.name for field in dataclasses.fields(RunRequest))
 #: What a label says of a run in any case, apart from what its neighbours have otherwise.
 _ALWAYS_SAID = ("path", "stack", "seed", "lab", "clock")
 
@@ -53,7 +53,7 @@ class WantedRun:
     """
 
     plan: Plan
-    asked: Asked
+    asked: RunRequest
     command: tuple[str, ...]
     label: str
     expected_s: float
@@ -99,16 +99,16 @@ class _Table:
     words: Mapping[str, Mapping[str, tuple[str, ...]]]
     minutes: Mapping[str, float]
 
-    def asked(self, which: str) -> Iterator[Asked]:
+    def asked(self, which: str) -> Iterator[RunRequest]:
         """Every run of a set, seed by seed and path by path."""
         words = self.words[which]
         order = [name for name in ("seed", "path") if name in words]
         order += [name for name in words if name not in (*order, "stack")]
         order += ["stack"] if "stack" in words else []
         for values in product(*(words[name] for name in order)):
-            yield Asked(**dict(zip(order, values, strict=True)))
+            yield RunRequest(**dict(zip(order, values, strict=True)))
 
-    def label(self, which: str, asked: Asked, plan: Plan) -> str:
+    def label(self, which: str, asked: RunRequest, plan: Plan) -> str:
         """Path, stack and seed; lab or clock if not virtual; and what tells it from others."""
         several = [name for name, values in self.words[which].items() if len(values) > 1]
         told = [f"{name} {getattr(asked, name)}" for name in several if name not in _ALWAYS_SAID]
@@ -120,7 +120,7 @@ class _Table:
         path = plan.path.name.removesuffix("-dropping")
         return ", ".join([f"{path} {asked.stack} seed {plan.seed}", *told])
 
-    def minutes_of(self, asked: Asked) -> float:
+    def minutes_of(self, asked: RunRequest) -> float:
         """What a run of the whole set takes, by its first stack."""
         return self.minutes.get(parse_stacks(asked.stack)[0], self.minutes.get(OTHERS, 1.0))
 
@@ -238,7 +238,7 @@ def _wanted(
     name: str,
     which: str,
     table: _Table,
-    asked: Asked,
+    asked: RunRequest,
     own: Mapping[str, FilePath],
     whole: Plan,
 ) -> WantedRun:

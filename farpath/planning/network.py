@@ -21,7 +21,7 @@ from farpath.spec.hosts import (
     TOPOLOGIES,
     Pair,
     Sender,
-    between,
+    assign_hosts,
     host_pairs,
     with_reverse,
 )
@@ -33,7 +33,7 @@ _TOPOLOGY = re.compile(r"([a-z-]+?)(?::([0-9]{1,3}))?")
 
 
 @dataclass(frozen=True)
-class Network:
+class NetworkOptions:
     """What a run's hosts are and how they are joined.
 
     ``reverse``: stacks of that direction.
@@ -58,7 +58,7 @@ class Network:
 
     def schedule(self, schedule: Schedule, reverse: Sequence[str]) -> Schedule:
         """A schedule between these hosts; ``reverse``: the labels of that direction's stacks."""
-        return with_reverse(between(schedule, self.pairs), reverse, self.pairs)
+        return with_reverse(assign_hosts(schedule, self.pairs), reverse, self.pairs)
 
 
 def resolve_network(
@@ -68,7 +68,7 @@ def resolve_network(
     reverse: str | None = None,
     ip: str | None = None,
     keep_window: bool = False,
-) -> tuple[Path, Network]:
+) -> tuple[Path, NetworkOptions]:
     """The network that texts mean on a path, and the path with a window for its longest RTT.
 
     ``keep_window``: leave it as it is; it limits who is farther away than it reaches. Raises
@@ -82,7 +82,7 @@ def resolve_network(
             f"TOPOLOGY={name} has senders of its own, one direction and one RTT: take SENDERS and "
             f"REVERSE with TOPOLOGY={DUMBBELL}"
         )
-    network = Network(
+    network = NetworkOptions(
         topology=name,
         bottlenecks=bottlenecks,
         senders=() if senders is None else parse_senders(senders, path),
@@ -113,7 +113,7 @@ def parse_topology(text: str) -> tuple[str, int]:
     )
 
 
-def ways(plan: Plan) -> list[str]:
+def flow_routes(plan: Plan) -> list[str]:
     """Which flows run between which hosts, and the base RTT between these, a line for each way."""
     lines = []
     for flows in (plan.schedule.flows, plan.schedule.reverse):
@@ -147,7 +147,7 @@ def _with_window(path: Path, senders: Sequence[Sender]) -> Path:
     )
 
 
-def _renamed(path: Path, network: Network) -> Path:
+def _renamed(path: Path, network: NetworkOptions) -> Path:
     marks = {
         f"{network.topology}-{network.bottlenecks}": (
             network.topology != DUMBBELL,

@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import fields
 
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 
 #: Set by the Makefile, whose user typed variables.
 CALLER, MAKE = "FARPATH_CALLER", "make"
@@ -21,7 +21,7 @@ _FURTHER = (
 _NOUNS = ("RTT", "MTU", "IP")
 _BY_VARIABLE = {
     **{name: f"--{name.lower()}" for name in _FURTHER},
-    **{each.name.upper(): f"--{each.name.replace('_', '-')}" for each in fields(Asked)},
+    **{each.name.upper(): f"--{each.name.replace('_', '-')}" for each in fields(RunRequest)},
     **_OTHERWISE,
 }
 del _BY_VARIABLE["PATH"]

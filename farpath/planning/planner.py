@@ -8,7 +8,7 @@ from dataclasses import replace
 from farpath.base.errors import BadInputError
 from farpath.planning.era_catalog import era_by_text
 from farpath.planning.memory import memory_bytes
-from farpath.planning.network import Network
+from farpath.planning.network import NetworkOptions
 from farpath.planning.rules import check_plan
 from farpath.planning.stack_catalog import check_together, era_of, fitted, resolve_stack
 from farpath.spec.dropper import Dropper
@@ -24,7 +24,7 @@ from farpath.spec.stack import Stack
 #: wake more often, since what waits for it is missing in what it offers.
 LEAST_WAKES_PER_WINDOW, WAKES_PER_SMALL_WINDOW = 4, 8
 #: A dumbbell, whose one sender has the path's RTT.
-DEFAULT_NETWORK = Network()
+DEFAULT_NETWORK = NetworkOptions()
 
 
 def make_plan(
@@ -35,7 +35,7 @@ def make_plan(
     era: Era | None = None,
     own: Sequence[Stack] = (),
     lab: str = VIRTUAL,
-    network: Network = DEFAULT_NETWORK,
+    network: NetworkOptions = DEFAULT_NETWORK,
     droppers: Sequence[Dropper] = (),
     delayed_ack: bool = True,
     trace_interval_s: float = 0.0,

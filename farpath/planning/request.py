@@ -43,7 +43,7 @@ class UserParts(Protocol):
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunRequest:
     """What ``farpath run`` is told, word for word; None is its default.
 
     Each field is an option of that name (``sender_image`` is ``--sender-image``).
@@ -142,7 +142,7 @@ class Asked:
         return path_files.load_path(own)
 
     @classmethod
-    def of_options(cls, options: Sequence[str]) -> Asked:
+    def of_options(cls, options: Sequence[str]) -> RunRequest:
         """The inverse of :meth:`options`; BadInputError for what is no option of a run."""
         names = {f"--{field.name.replace('_', '-')}": field.name for field in fields(cls)}
         found: dict[str, str] = {}

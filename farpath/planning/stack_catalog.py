@@ -77,7 +77,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogEntry:
     """One stack of the catalogue."""
 
     name: str
@@ -107,11 +107,11 @@ def _parameter(name: str, data: Mapping[str, Any]) -> Parameter:
 
 
 @cache
-def catalogue() -> Mapping[str, Entry]:
+def catalogue() -> Mapping[str, CatalogEntry]:
     """Every stack by its name, in the catalogue's order."""
     text = resources.files(__package__).joinpath("stacks.toml").read_text(encoding="utf-8")
     return {
-        name: Entry(
+        name: CatalogEntry(
             name=name,
             title=data["title"],
             year=data["year"],
@@ -149,7 +149,7 @@ def split_text(text: str) -> tuple[str, dict[str, str]]:
     return name, parameters
 
 
-def entry_by_name(name: str) -> Entry:
+def entry_by_name(name: str) -> CatalogEntry:
     """The stack of that name or alias, in small or capital letters.
 
     Raises BadInputError with the list if there is none.

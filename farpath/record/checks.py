@@ -12,7 +12,7 @@ from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.record.machine_health import judge, parse_samples, summarise_machine
 from farpath.record.record import Samples
 from farpath.record.trace_table import Trace
-from farpath.spec.background import sent_bytes, turns
+from farpath.spec.background import on_periods, sent_bytes
 from farpath.spec.dropping import horizon_packets
 from farpath.spec.hosts import PINGER, RECEIVER
 from farpath.spec.plan import Plan
@@ -169,7 +169,7 @@ def check_background(readback: Mapping[str, Any], plan: Plan) -> None:
         return
     duration_s = plan.schedule.duration_s
     wanted = sent_bytes(background, plan.seed, duration_s)
-    times = len(turns(background, plan.seed, duration_s))
+    times = len(on_periods(background, plan.seed, duration_s))
     datagram = socat.datagram_packets(background.rate_bps, plan.path.mtu_bytes, plan.ip_version)
     held = socat.SOCKET_DATAGRAMS * datagram
     more = background.sources * (held + FQ_FIRST_PACKETS) + times * (held + FQ_PACKETS)

@@ -37,7 +37,7 @@ _NAME = re.compile(r"linux-(\d+\.\d+(?:\.\d+)?)-x86-64-v([1-4])\.toml")
 
 
 @dataclass(frozen=True)
-class Bound:
+class Interval:
     """A metric with seed 1, and the least and greatest that other seeds may give.
 
     ``optional``: some seed's run does not have it; ``value`` is None if seed 1's has not.
@@ -57,11 +57,11 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Known:
+class BaselineRun:
     """A run as a baseline has it."""
 
     fingerprint: str
-    bounds: Mapping[str, Bound]
+    bounds: Mapping[str, Interval]
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ class Baseline:
 
     name: str
     made: Mapping[str, Any]
-    runs: Mapping[str, Known] = field(default_factory=dict)
+    runs: Mapping[str, BaselineRun] = field(default_factory=dict)
 
 
-def bound(values: Sequence[float | None]) -> Bound:
+def interval(values: Sequence[float | None]) -> Interval:
     """Of the values that seeds give, the first of seed 1: where a further one is expected.
 
     A prediction interval for one more value of a normal distribution of which n are known:
@@ -83,20 +83,22 @@ def bound(values: Sequence[float | None]) -> Bound:
     """
     seen = [value for value in values if value is not None]
     if len(seen) == 1 < len(values):
-        return Bound(values[0], 0.0, math.inf, optional=True)
+        return Interval(values[0], 0.0, math.inf, optional=True)
     mean, count = statistics.fmean(seen), len(seen)
     half = 0.0
     if count > 1 and (deviation := statistics.stdev(seen)) > 0:
         half = student_t(count - 1, (1 + COVERED) / 2) * deviation * math.sqrt(1 + 1 / count)
     low, high = min(*seen, max(0.0, mean - half)), max(*seen, mean + half)
     low, high = (float(f"{each:.{DIGITS}g}") for each in (low, high))
-    return Bound(values[0], low, high, optional=count < len(values))
+    return Interval(values[0], low, high, optional=count < len(values))
 
 
-def known(fingerprint: str, by_seed: Sequence[Mapping[str, float]]) -> Known:
+def baseline_run(fingerprint: str, by_seed: Sequence[Mapping[str, float]]) -> BaselineRun:
     """What is known of a trial: its fingerprint with seed 1, and each seed's metrics."""
     names = dict.fromkeys(name for each in by_seed for name in each)
-    return Known(fingerprint, {name: bound([each.get(name) for each in by_seed]) for name in names})
+    return BaselineRun(
+        fingerprint, {name: interval([each.get(name) for each in by_seed]) for name in names}
+    )
 
 
 def as_toml(baseline: Baseline) -> str:
@@ -111,18 +113,18 @@ def as_toml(baseline: Baseline) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(found: Bound) -> str:
+def _row(found: Interval) -> str:
     value = math.nan if found.value is None else found.value
     numbers = [f"{each:.{DIGITS}g}" for each in (value, found.low, found.high)]
     return ", ".join([*numbers, *([json.dumps(OR_NONE)] if found.optional else [])])
 
 
-def _bound_of(row: Sequence[Any]) -> Bound:
+def _bound_of(row: Sequence[Any]) -> Interval:
     """The inverse of :func:`_row`; TypeError or ValueError for what is no such row."""
     value, low, high = map(float, row[:3])
     if row[3:] not in ([], [OR_NONE]):
         raise ValueError(f"'{row[3:]}' is not '{OR_NONE}'")
-    return Bound(None if math.isnan(value) else value, low, high, optional=len(row) > 3)
+    return Interval(None if math.isnan(value) else value, low, high, optional=len(row) > 3)
 
 
 def _key(text: str) -> str:
@@ -140,7 +142,7 @@ def read_baseline(file: FilePath) -> Baseline:
     try:
         version = data["format_version"]
         runs = {
-            f"{stack}/{case}": Known(
+            f"{stack}/{case}": BaselineRun(
                 table.pop("fingerprint"),
                 {name: _bound_of(row) for name, row in table.items()},
             )
@@ -208,7 +210,7 @@ def changes(old: Baseline | None, new: Baseline, trials: Iterable[str]) -> list[
     return said
 
 
-def _changed_metrics(was: Known, now: Known) -> list[str]:
+def _changed_metrics(was: BaselineRun, now: BaselineRun) -> list[str]:
     lines = [] if was.fingerprint == now.fingerprint else ["another fingerprint"]
     for name in dict.fromkeys((*was.bounds, *now.bounds)):
         old, new = was.bounds.get(name), now.bounds.get(name)
@@ -217,7 +219,7 @@ def _changed_metrics(was: Known, now: Known) -> list[str]:
     return lines
 
 
-def _shown(found: Bound | None) -> str:
+def _shown(found: Interval | None) -> str:
     return "none" if found is None else f"{number(found.value)} ({found})"
 
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 
-from farpath.regress.baseline import Baseline, Known, known
-from farpath.regress.runner import Job, Made, Side, make_all
+from farpath.regress.baseline import Baseline, BaselineRun, baseline_run
+from farpath.regress.runner import Kernel, TrialJob, TrialResult, run_trials
 from farpath.regress.suite import Trial
-from farpath.regress.verdict import State, Verdict, judge
+from farpath.regress.verdict import CaseState, CaseVerdict, judge
 
 
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     """Verdicts on all trials; ``before`` and ``after``: what was compared, for people.
 
     ``records``: of each trial's run before and after, as far as they are there.
@@ -21,37 +21,37 @@ class Compared:
 
     before: str
     after: str
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[CaseVerdict, ...]
     records: Mapping[str, tuple[FilePath | None, FilePath | None]]
 
 
 def against_baseline(
-    trials: Sequence[Trial], side: Side, baseline: Baseline, out: FilePath, at_once: int
-) -> Compared:
+    trials: Sequence[Trial], side: Kernel, baseline: Baseline, out: FilePath, at_once: int
+) -> Comparison:
     """Each trial once, with seed 1."""
-    made = make_all([Job(trial, side) for trial in trials], out, at_once)
+    made = run_trials([TrialJob(trial, side) for trial in trials], out, at_once)
     verdicts = [_judged(each, baseline.runs.get(each.job.trial.name)) for each in made]
     records = {each.job.trial.name: (None, each.record) for each in made}
-    return Compared(baseline.name, side.name, tuple(verdicts), records)
+    return Comparison(baseline.name, side.name, tuple(verdicts), records)
 
 
 def kernel_against_kernel(
-    trials: Sequence[Trial], base: Side, head: Side, out: FilePath, at_once: int, seeds: int
-) -> Compared:
+    trials: Sequence[Trial], base: Kernel, head: Kernel, out: FilePath, at_once: int, seeds: int
+) -> Comparison:
     """Each trial on both; where metrics differ, the base with further seeds.
 
     These give the bounds within which a difference says nothing.
     """
-    both = [Job(trial, side) for trial in trials for side in (base, head)]
-    made = make_all(both, out, at_once)
+    both = [TrialJob(trial, side) for trial in trials for side in (base, head)]
+    made = run_trials(both, out, at_once)
     pairs = list(zip(trials, made[::2], made[1::2], strict=True))
     unlike = [
         trial
         for trial, before, after in pairs
         if not (before.failure or after.failure) and before.metrics != after.metrics
     ]
-    further = make_all(
-        [Job(trial, base, seed) for trial in unlike for seed in range(2, seeds + 1)],
+    further = run_trials(
+        [TrialJob(trial, base, seed) for trial in unlike for seed in range(2, seeds + 1)],
         out,
         at_once,
         f"runs for the bounds of {len(unlike)} that differ",
@@ -61,44 +61,46 @@ def kernel_against_kernel(
         for trial, before, after in pairs
     )
     records = {trial.name: (before.record, after.record) for trial, before, after in pairs}
-    return Compared(base.name, head.name, verdicts, records)
+    return Comparison(base.name, head.name, verdicts, records)
 
 
-def _of_pair(before: Made, after: Made, further: Sequence[Made]) -> Verdict:
+def _of_pair(
+    before: TrialResult, after: TrialResult, further: Sequence[TrialResult]
+) -> CaseVerdict:
     name = after.job.trial.name
     for each in (before, *further):
         if each.failure is not None:
             why = f"{each.job.side.name}, seed {each.job.seed}: {each.failure.message}"
-            return Verdict(name, State.FAILED, why=why)
+            return CaseVerdict(name, CaseState.FAILED, why=why)
     by_seed = [each.metrics for each in (before, *further)]
-    return _judged(after, known(before.fingerprint, by_seed))
+    return _judged(after, baseline_run(before.fingerprint, by_seed))
 
 
-def _judged(made: Made, before: Known | None) -> Verdict:
+def _judged(made: TrialResult, before: BaselineRun | None) -> CaseVerdict:
     """The verdict on a run, also on one that failed."""
     name = made.job.trial.name
     if made.failure is not None:
-        return Verdict(name, State.FAILED, why=made.failure.message, wall_s=made.wall_s)
+        return CaseVerdict(name, CaseState.FAILED, why=made.failure.message, wall_s=made.wall_s)
     verdict = judge(name, before, made.fingerprint, made.metrics)
     return replace(verdict, wall_s=made.wall_s)
 
 
 def baseline_of(
-    trials: Sequence[Trial], side: Side, name: str, made: Mapping[str, str | int], out: FilePath,
+    trials: Sequence[Trial], side: Kernel, name: str, made: Mapping[str, str | int], out: FilePath,
     at_once: int, seeds: int,
 ) -> Baseline:  # fmt: skip
     """What trials give on a kernel: with seed 1, and bounds by so many seeds.
 
     Raises the failure of a run that fails: a baseline has none.
     """
-    jobs = [Job(trial, side, seed) for trial in trials for seed in range(1, seeds + 1)]
-    runs = make_all(jobs, out, at_once)
+    jobs = [TrialJob(trial, side, seed) for trial in trials for seed in range(1, seeds + 1)]
+    runs = run_trials(jobs, out, at_once)
     for each in runs:
         if each.failure is not None:
             where = f"{each.job.trial.name}, seed {each.job.seed}"
             raise type(each.failure)(f"{where}: {each.failure.message}", each.failure.detail)
     found = {
-        trial.name: known(runs[place].fingerprint, [
+        trial.name: baseline_run(runs[place].fingerprint, [
             each.metrics for each in runs[place : place + seeds]
         ])
         for trial, place in zip(trials, range(0, len(runs), seeds), strict=True)

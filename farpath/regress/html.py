@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from farpath.analysis.metrics import per_second
 from farpath.record.record import load_record
 from farpath.regress import report
-from farpath.regress.compare import Compared
+from farpath.regress.compare import Comparison
 from farpath.regress.suite import Trial
-from farpath.regress.verdict import State, Verdict
-from farpath.report.figures.decimate import extremes
+from farpath.regress.verdict import CaseState, CaseVerdict
+from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.style import NORMAL
 from farpath.report.html.render import render
 from farpath.report.tables.regions import Grid
@@ -47,7 +47,7 @@ class Section:
     ``commands``: what repeats it, by what that does.
     """
 
-    verdict: Verdict
+    verdict: CaseVerdict
     name: str
     title: str
     curves: dict[str, Any] | None
@@ -55,14 +55,14 @@ class Section:
     commands: Mapping[str, str]
 
 
-def render_page(compared: Compared, trials: Iterable[Trial], options: Sequence[str] = ()) -> str:
+def render_page(compared: Comparison, trials: Iterable[Trial], options: Sequence[str] = ()) -> str:
     """The page, self-contained; ``options``: of farpath regress, which chose the kernels."""
     by_name = {trial.name: trial for trial in trials}
-    order = list(State)
+    order = list(CaseState)
     shown = [
         _section(compared, verdict, by_name[verdict.trial], options)
         for verdict in sorted(compared.verdicts, key=lambda each: -order.index(each.state))
-        if verdict.state != State.IDENTICAL
+        if verdict.state != CaseState.IDENTICAL
     ]
     matrix = report.matrix(compared).grid
     return render(
@@ -76,7 +76,7 @@ def render_page(compared: Compared, trials: Iterable[Trial], options: Sequence[s
     )
 
 
-def _rows(compared: Compared, matrix: Grid) -> list[tuple[str, list[Cell]]]:
+def _rows(compared: Comparison, matrix: Grid) -> list[tuple[str, list[Cell]]]:
     """The cells of the table of all runs, row by row."""
     by_trial = {verdict.trial: verdict for verdict in compared.verdicts}
     stacks = matrix.header[1:]
@@ -86,18 +86,20 @@ def _rows(compared: Compared, matrix: Grid) -> list[tuple[str, list[Cell]]]:
     ]
 
 
-def _cell(verdict: Verdict | None) -> Cell:
+def _cell(verdict: CaseVerdict | None) -> Cell:
     if verdict is None:
         return Cell()
-    section = "" if verdict.state == State.IDENTICAL else _section_name(verdict)
+    section = "" if verdict.state == CaseState.IDENTICAL else _section_name(verdict)
     return Cell(report.MARKS[verdict.state], str(verdict.state), section)
 
 
-def _section_name(verdict: Verdict) -> str:
+def _section_name(verdict: CaseVerdict) -> str:
     return f"run-{verdict.stack}-{verdict.case}"
 
 
-def _section(compared: Compared, verdict: Verdict, trial: Trial, options: Sequence[str]) -> Section:
+def _section(
+    compared: Comparison, verdict: CaseVerdict, trial: Trial, options: Sequence[str]
+) -> Section:
     before, after = compared.records.get(verdict.trial, (None, None))
     again = ("farpath", "regress", f"--stacks={trial.stack}", f"--only={trial.name}", *options)
     commands = {
@@ -116,7 +118,7 @@ def _section(compared: Compared, verdict: Verdict, trial: Trial, options: Sequen
     )
 
 
-def _curves(compared: Compared, verdict: Verdict) -> dict[str, Any] | None:
+def _curves(compared: Comparison, verdict: CaseVerdict) -> dict[str, Any] | None:
     """Both runs' curves over each other; None if there is no record."""
     traces = []
     places = compared.records.get(verdict.trial, (None, None))
@@ -143,7 +145,7 @@ def _of_record(record: Record, name: str, dash: str) -> list[dict[str, Any]]:
         found.append(_line(each.index - 0.5, rates, "%{y:.1f} Mbit/s", yaxis="y", **look))
         if record.trace is not None:
             mine = record.trace[record.trace["flow"] == flow.name]
-            windows = extremes(mine["t_s"], mine["cwnd_packets"], MOST_POINTS)
+            windows = min_max_points(mine["t_s"], mine["cwnd_packets"], MOST_POINTS)
             look["showlegend"] = False
             found.append(_line(*windows, "window %{y:.0f} packets", yaxis="y2", **look))
     return found

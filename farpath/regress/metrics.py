@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 DIGITS = 6
 
 
-def measured(record: Record, watch: tuple[str, ...] = ()) -> dict[str, float]:
+def metrics_of(record: Record, watch: tuple[str, ...] = ()) -> dict[str, float]:
     """Everything measured of a record, by name, in six digits; ``watch``: of WATCHES."""
     found = _of_every_run(record)
     for name in watch:
-        found |= WATCHES[name](record)
+        found |= EXTRA_METRICS[name](record)
     return {
         name: float(f"{value:.{DIGITS}g}") for name, value in found.items() if math.isfinite(value)
     }
@@ -143,7 +143,7 @@ def recovery_flight(record: Record) -> dict[str, float]:
 
 
 #: What a case may watch, by name.
-WATCHES: Mapping[str, Callable[[Record], dict[str, float]]] = {
+EXTRA_METRICS: Mapping[str, Callable[[Record], dict[str, float]]] = {
     "overshoot": overshoot,
     "recovery": recovery,
     "sharing": sharing,

@@ -9,24 +9,24 @@ from xml.etree import ElementTree
 
 from farpath import __version__
 from farpath.regress.baseline import number
-from farpath.regress.compare import Compared
-from farpath.regress.verdict import State, Verdict, counts
+from farpath.regress.compare import Comparison
+from farpath.regress.verdict import CaseState, CaseVerdict, counts
 from farpath.report.tables.formats import Sheet, as_markdown, as_text
 from farpath.report.tables.regions import Grid
 
 #: What stands in a cell for each state.
-MARKS: Mapping[State, str] = {
-    State.IDENTICAL: "=",
-    State.WITHIN: "~",
-    State.NEW: "new",
-    State.CHANGED: "CHANGED",
-    State.FAILED: "FAILED",
+MARKS: Mapping[CaseState, str] = {
+    CaseState.IDENTICAL: "=",
+    CaseState.WITHIN: "~",
+    CaseState.NEW: "new",
+    CaseState.CHANGED: "CHANGED",
+    CaseState.FAILED: "FAILED",
 }
 #: States that a reader has to look at.
-TOLD = (State.CHANGED, State.FAILED, State.NEW)
+TOLD = (CaseState.CHANGED, CaseState.FAILED, CaseState.NEW)
 
 
-def matrix(compared: Compared) -> Sheet:
+def matrix(compared: Comparison) -> Sheet:
     """A row for each case, a column for each stack."""
     verdicts = compared.verdicts
     stacks = tuple(dict.fromkeys(verdict.stack for verdict in verdicts))
@@ -42,11 +42,11 @@ def matrix(compared: Compared) -> Sheet:
     return Sheet("regress", grid, columns, data)
 
 
-def _mark(verdict: Verdict | None) -> str:
+def _mark(verdict: CaseVerdict | None) -> str:
     return "" if verdict is None else MARKS[verdict.state]
 
 
-def changed(compared: Compared) -> Sheet | None:
+def changed(compared: Comparison) -> Sheet | None:
     """A row for each metric that is out of bounds; None if there is none."""
     found = [(each, one) for each in compared.verdicts for one in each.differences]
     if not found:
@@ -74,29 +74,29 @@ def changed(compared: Compared) -> Sheet | None:
     return Sheet("changed", grid, columns, tuple(data))
 
 
-def summary(verdicts: Iterable[Verdict]) -> str:
+def summary(verdicts: Iterable[CaseVerdict]) -> str:
     """How many are in which state, in one line."""
     found = counts(verdicts)
     return ", ".join(f"{count} {state}" for state, count in found.items() if count)
 
 
-def failures(verdicts: Iterable[Verdict]) -> list[str]:
+def failures(verdicts: Iterable[CaseVerdict]) -> list[str]:
     """A line for each run that failed, and for each that no baseline knows."""
     return [
         f"{each.trial}: {each.why or each.state}"
         for each in verdicts
-        if each.state in (State.FAILED, State.NEW)
+        if each.state in (CaseState.FAILED, CaseState.NEW)
     ]
 
 
-def text(compared: Compared) -> str:
+def text(compared: Comparison) -> str:
     """For a terminal."""
     sheets = [matrix(compared), changed(compared)]
     parts = [as_text(sheet) for sheet in sheets if sheet is not None]
     return "\n".join([*parts, *failures(compared.verdicts), summary(compared.verdicts)])
 
 
-def markdown(compared: Compared) -> str:
+def markdown(compared: Comparison) -> str:
     """For a pull request."""
     sheets = [matrix(compared), changed(compared)]
     parts = [as_markdown(sheet) for sheet in sheets if sheet is not None]
@@ -104,7 +104,7 @@ def markdown(compared: Compared) -> str:
     return "\n".join([*parts, *([listed] if listed else []), summary(compared.verdicts)]) + "\n"
 
 
-def as_dict(compared: Compared) -> dict[str, Any]:
+def as_dict(compared: Comparison) -> dict[str, Any]:
     """For programs: plain values."""
     return {
         "farpath": __version__,
@@ -115,7 +115,7 @@ def as_dict(compared: Compared) -> dict[str, Any]:
     }
 
 
-def _run(verdict: Verdict) -> dict[str, Any]:
+def _run(verdict: CaseVerdict) -> dict[str, Any]:
     return {
         "run": verdict.trial,
         "state": str(verdict.state),
@@ -135,12 +135,12 @@ def _run(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def as_json(compared: Compared) -> str:
+def as_json(compared: Comparison) -> str:
     """:func:`as_dict` as text."""
     return json.dumps(as_dict(compared), indent=1) + "\n"
 
 
-def junit(compared: Compared) -> str:
+def junit(compared: Comparison) -> str:
     """JUnit XML: a suite for each stack, a case for each run.
 
     What changed is a failure, what could not run an error, as the Ant task's format has it.
@@ -154,15 +154,15 @@ def junit(compared: Compared) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
 
 
-def _junit_suite(root: ElementTree.Element, stack: str, verdicts: Sequence[Verdict]) -> None:
+def _junit_suite(root: ElementTree.Element, stack: str, verdicts: Sequence[CaseVerdict]) -> None:
     found = counts(verdicts)
     suite = ElementTree.SubElement(
         root,
         "testsuite",
         name=stack,
         tests=str(len(verdicts)),
-        failures=str(found[State.CHANGED] + found[State.NEW]),
-        errors=str(found[State.FAILED]),
+        failures=str(found[CaseState.CHANGED] + found[CaseState.NEW]),
+        errors=str(found[CaseState.FAILED]),
         time=f"{sum(verdict.wall_s for verdict in verdicts):.3f}",
     )
     for verdict in verdicts:
@@ -174,7 +174,7 @@ def _junit_suite(root: ElementTree.Element, stack: str, verdicts: Sequence[Verdi
             time=f"{verdict.wall_s:.3f}",
         )
         if verdict.state in TOLD:
-            kind = "error" if verdict.state == State.FAILED else "failure"
+            kind = "error" if verdict.state == CaseState.FAILED else "failure"
             lines = [str(each) for each in verdict.differences] or [verdict.why]
             what = ElementTree.SubElement(case, kind, message=str(verdict.state))
             what.text = "\n".join(lines)

@@ -17,7 +17,7 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import FarpathError, LabFailedError
 from farpath.lab.artifacts.images import Images
-from farpath.regress.metrics import measured
+from farpath.regress.metrics import metrics_of
 from farpath.regress.suite import Trial
 
 #: Real seconds between two lines of progress where there is no terminal.
@@ -27,7 +27,7 @@ PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
-class Side:
+class Kernel:
     """One kernel to run on, and its name for people."""
 
     name: str
@@ -35,19 +35,19 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Job:
+class TrialJob:
     """A trial to be run with a seed on a kernel."""
 
     trial: Trial
-    side: Side
+    side: Kernel
     seed: int = 1
 
 
 @dataclass(frozen=True)
-class Made:
+class TrialResult:
     """What a job gave: its record's place, or why there is none."""
 
-    job: Job
+    job: TrialJob
     fingerprint: str = ""
     metrics: Mapping[str, float] = field(default_factory=dict)
     record: FilePath | None = None
@@ -55,7 +55,7 @@ class Made:
     wall_s: float = 0.0
 
 
-def make(job: Job, out: FilePath) -> Made:
+def run_trial(job: TrialJob, out: FilePath) -> TrialResult:
     """Run one job, or find its record in ``out``."""
     from farpath.lab.run import run
     from farpath.record.record import load_record
@@ -65,19 +65,23 @@ def make(job: Job, out: FilePath) -> Made:
         plan = job.trial.plan(job.seed)
         outcome = run(plan, out, False, lambda _event: None, job.side.images)
         record = load_record(outcome.directory)
-        metrics = measured(record, job.trial.case.watch)
+        metrics = metrics_of(record, job.trial.case.watch)
     except FarpathError as error:
-        return Made(job, failure=error, wall_s=time.monotonic() - begun)
-    return Made(job, record.fingerprint, metrics, record.directory, wall_s=time.monotonic() - begun)
+        return TrialResult(job, failure=error, wall_s=time.monotonic() - begun)
+    return TrialResult(
+        job, record.fingerprint, metrics, record.directory, wall_s=time.monotonic() - begun
+    )
 
 
-def make_all(jobs: Sequence[Job], out: FilePath, at_once: int, what: str = "runs") -> list[Made]:
+def run_trials(
+    jobs: Sequence[TrialJob], out: FilePath, at_once: int, what: str = "runs"
+) -> list[TrialResult]:
     """Run all jobs, so many at once, and tell how far it is; in the order of ``jobs``.
 
     ``what`` they are, for people.
     Interrupted or killed, runs under way end at once and leave nothing half made.
     """
-    found: dict[int, Made] = {}
+    found: dict[int, TrialResult] = {}
     with _workers(at_once) as workers, _told(len(jobs), what) as tell:
         waiting = {workers.submit(_made, job, out): place for place, job in enumerate(jobs)}
         for future in as_completed(waiting):
@@ -116,11 +120,11 @@ def _begin_worker(parent: int) -> None:
         os._exit(1)
 
 
-def _made(job: Job, out: FilePath) -> Made:
+def _made(job: TrialJob, out: FilePath) -> TrialResult:
     """A worker's part: told to end, it leaves its run as an interrupted command does."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        return make(job, out)
+        return run_trial(job, out)
     except KeyboardInterrupt:
         # A worker that only raised it would take the next job
         os._exit(1)
@@ -129,13 +133,13 @@ def _made(job: Job, out: FilePath) -> Made:
 
 
 @contextmanager
-def _told(count: int, what: str) -> Iterator[Callable[[Made], None]]:
+def _told(count: int, what: str) -> Iterator[Callable[[TrialResult], None]]:
     """A line that is renewed on a terminal, else one every ten seconds."""
     terminal = sys.stderr.isatty()
     begun = last = time.monotonic()
     done = 0
 
-    def tell(made: Made) -> None:
+    def tell(made: TrialResult) -> None:
         nonlocal done, last
         done += 1
         now = time.monotonic()

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from farpath.base.errors import BadInputError
 from farpath.lab.artifacts.user_parts import BuiltParts
 from farpath.planning.quantities import parse_rtt_ms
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.planning.stack_catalog import USER_SPACE, catalogue
-from farpath.regress.metrics import WATCHES
+from farpath.regress.metrics import EXTRA_METRICS
 
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan
@@ -33,7 +33,7 @@ RTT_OFF = 1e-3
 class Case:
     """One thing to look at: its words, with ``{stack}`` in them, and what is watched.
 
-    ``groups``: of stacks, by name. ``watch``: names of :data:`WATCHES`.
+    ``groups``: of stacks, by name. ``watch``: names of :data:`EXTRA_METRICS`.
     """
 
     name: str
@@ -69,13 +69,13 @@ class Trial:
         return f"{self.stack}/{self.case.name}"
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> RunRequest:
         """Its run of seed 1 in the words of the command line."""
         words = {word: text.format(stack=self.stack) for word, text in self.case.words.items()}
         if catalogue()[self.stack].kind == USER_SPACE:
             # The kernel knows nothing of a program's own transport
             words.pop("trace", None)
-        return Asked(**words)
+        return RunRequest(**words)
 
     def plan(self, seed: int = 1) -> Plan:
         """What is run. With other seeds than 1 the base RTT is off by a drawn bit too.
@@ -107,7 +107,7 @@ def suite() -> Suite:
         )
         for case in data["cases"]
     )
-    assert all(name in WATCHES for case in cases for name in case.watch)
+    assert all(name in EXTRA_METRICS for case in cases for name in case.watch)
     return Suite({name: tuple(stacks) for name, stacks in data["groups"].items()}, cases)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from farpath.regress.baseline import Bound, Known, number
+from farpath.regress.baseline import BaselineRun, Interval, number
 
 
-class State(StrEnum):
+class CaseState(StrEnum):
     """What a run is against its baseline, the worst last."""
 
     IDENTICAL = "identical"
@@ -24,7 +24,7 @@ class Difference:
     """A metric that is out of bounds, or that only one of both has."""
 
     metric: str
-    before: Bound | None
+    before: Interval | None
     after: float | None
 
     @property
@@ -47,14 +47,14 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CaseVerdict:
     """A trial's name, its state, what changed, and for a failure why.
 
     ``fingerprint`` and ``metrics``: of the run that is judged; empty if it failed.
     """
 
     trial: str
-    state: State
+    state: CaseState
     differences: tuple[Difference, ...] = ()
     why: str = ""
     fingerprint: str = ""
@@ -73,34 +73,38 @@ class Verdict:
 
 
 def judge(
-    trial: str, before: Known | None, fingerprint: str, metrics: Mapping[str, float]
-) -> Verdict:
+    trial: str, before: BaselineRun | None, fingerprint: str, metrics: Mapping[str, float]
+) -> CaseVerdict:
     """A run against what is known of it: first by its fingerprint, then by its metrics."""
     if before is None:
-        return Verdict(trial, State.NEW, (), "", fingerprint, metrics)
+        return CaseVerdict(trial, CaseState.NEW, (), "", fingerprint, metrics)
     if before.fingerprint == fingerprint:
-        return Verdict(trial, State.IDENTICAL, (), "", fingerprint, metrics)
+        return CaseVerdict(trial, CaseState.IDENTICAL, (), "", fingerprint, metrics)
     differences = tuple(_differences(before.bounds, metrics))
-    state = State.CHANGED if differences else State.WITHIN
-    return Verdict(trial, state, differences, "", fingerprint, metrics)
+    state = CaseState.CHANGED if differences else CaseState.WITHIN
+    return CaseVerdict(trial, state, differences, "", fingerprint, metrics)
 
 
-def _differences(bounds: Mapping[str, Bound], metrics: Mapping[str, float]) -> Iterable[Difference]:
+def _differences(
+    bounds: Mapping[str, Interval], metrics: Mapping[str, float]
+) -> Iterable[Difference]:
     for name in dict.fromkeys((*bounds, *metrics)):
         before, after = bounds.get(name), metrics.get(name)
         if before is None or not before.holds(after):
             yield Difference(name, before, after)
 
 
-def worst(verdicts: Sequence[Verdict]) -> State:
+def worst(verdicts: Sequence[CaseVerdict]) -> CaseState:
     """The worst state of all."""
-    order = list(State)
-    return max((verdict.state for verdict in verdicts), key=order.index, default=State.IDENTICAL)
+    order = list(CaseState)
+    return max(
+        (verdict.state for verdict in verdicts), key=order.index, default=CaseState.IDENTICAL
+    )
 
 
-def counts(verdicts: Iterable[Verdict]) -> dict[State, int]:
+def counts(verdicts: Iterable[CaseVerdict]) -> dict[CaseState, int]:
     """How many are in each state, all states named."""
-    found = dict.fromkeys(State, 0)
+    found = dict.fromkeys(CaseState, 0)
     for verdict in verdicts:
         found[verdict.state] += 1
     return found

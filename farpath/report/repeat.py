@@ -13,7 +13,7 @@ from typing import Any
 from farpath.base.errors import FarpathError
 from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import CONSTANT, OWN_SETTINGS
-from farpath.planning.request import ACKS, Asked
+from farpath.planning.request import ACKS, RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.background import Background
 from farpath.spec.hosts import DUMBBELL
@@ -40,16 +40,16 @@ def command_of(plan: Plan) -> str | None:
     return None
 
 
-def _means(asked: Asked, identity: str) -> bool:
+def _means(asked: RunRequest, identity: str) -> bool:
     try:
         return plan_identity(asked.plan()) == identity
     except FarpathError:
         return False
 
 
-def _shortest(asked: Asked, identity: str) -> Asked:
+def _shortest(asked: RunRequest, identity: str) -> RunRequest:
     """Without each word that changes nothing, but with the path's name or its RTT."""
-    for field in dataclasses.fields(Asked):
+    for field in dataclasses.fields(RunRequest):
         if field.name == "path":
             continue
         changed: dict[str, Any] = {field.name: field.default}
@@ -59,7 +59,7 @@ def _shortest(asked: Asked, identity: str) -> Asked:
     return asked
 
 
-def _candidates(plan: Plan) -> Iterator[Asked]:
+def _candidates(plan: Plan) -> Iterator[RunRequest]:
     """What may have been asked; settings are those that the rest does not bring."""
     full = _asked(plan)
     # A window that is given stays as it is with senders from farther away
@@ -78,11 +78,11 @@ def _candidates(plan: Plan) -> Iterator[Asked]:
             yield dataclasses.replace(asked, sysctl=",".join(given))
 
 
-def _asked(plan: Plan) -> Asked:
+def _asked(plan: Plan) -> RunRequest:
     """All that a plan says, in the words of the command line."""
     path, settings, schedule = plan.path, plan.settings, plan.schedule
     name = _base_name(plan)
-    return Asked(
+    return RunRequest(
         path=name if name in named_paths() else None,
         rtt=f"{path.rtt_ms:.12g}ms",
         rate=f"{path.rate_bps / 1e6:.12g}Mbit",

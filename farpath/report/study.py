@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from farpath.analysis.claims import Verdict, as_text, judge_all
+from farpath.analysis.claims import ClaimVerdict, as_text, judge_all
 from farpath.analysis.claims.study_rules import COMPANION_RULES
-from farpath.analysis.results import Campaign
-from farpath.analysis.studies.measure import MEASURES_FILE, Done, Measure, write_measures
+from farpath.analysis.results import ResultSet
+from farpath.analysis.studies.measure import MEASURES_FILE, Measure, RecordedRun, write_measures
 from farpath.analysis.studies.registry import measures_of
 from farpath.base.files import write_text
-from farpath.campaign.status import State, done_of
+from farpath.campaign.status import RunStatus, recorded_runs
 from farpath.planning.experiment import load_experiment
 from farpath.report.figures.save import FORMATS, save
 from farpath.report.figures.studies import figures
@@ -26,21 +26,21 @@ from farpath.report.tables.studies import sheets
 class Report:
     """All runs that have records, what they measure, and what that says of the claims."""
 
-    done: tuple[Done, ...]
+    done: tuple[RecordedRun, ...]
     measures: tuple[Measure, ...]
     sheets: tuple[Sheet, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[ClaimVerdict, ...]
 
 
-def verdicts_of(measures: Sequence[Measure]) -> tuple[Verdict, ...]:
+def verdicts_of(measures: Sequence[Measure]) -> tuple[ClaimVerdict, ...]:
     """The claims that measures alone can decide."""
-    every = judge_all(Campaign((), measures=tuple(measures)))
+    every = judge_all(ResultSet((), measures=tuple(measures)))
     return tuple(verdict for verdict in every if verdict.id in COMPANION_RULES)
 
 
-def report_of(states: Sequence[State], experiments: FilePath) -> Report:
+def report_of(states: Sequence[RunStatus], experiments: FilePath) -> Report:
     """The report on some runs; ``experiments`` is the folder of theirs."""
-    done = done_of(states)
+    done = recorded_runs(states)
     measures = measures_of(done)
     titles = titles_of(measures, experiments)
     return Report(done, measures, sheets(measures, titles), verdicts_of(measures))

@@ -74,12 +74,12 @@ class Background:
         return self.sources * self.rate_bps * self.on_part
 
     def __str__(self) -> str:
-        turns = f"on {self.on_s:g} s, off {self.off_s:g} s" if self.off_s else "always on"
-        return f"{self.sources} x {self.rate_bps / 1e6:g} Mbit/s, {turns}"
+        on_periods = f"on {self.on_s:g} s, off {self.off_s:g} s" if self.off_s else "always on"
+        return f"{self.sources} x {self.rate_bps / 1e6:g} Mbit/s, {on_periods}"
 
 
 @dataclass(frozen=True)
-class Turn:
+class OnPeriod:
     """One time for which a source is on, in s from the schedule's start."""
 
     source: int
@@ -87,7 +87,7 @@ class Turn:
     stop_s: float
 
 
-def turns(background: Background, seed: int, duration_s: float) -> tuple[Turn, ...]:
+def on_periods(background: Background, seed: int, duration_s: float) -> tuple[OnPeriod, ...]:
     """All turns of all sources until ``duration_s``, by their start; equal for equal seeds.
 
     A source begins on with the probability that it is on at any time; an exponential
@@ -95,7 +95,7 @@ def turns(background: Background, seed: int, duration_s: float) -> tuple[Turn, .
     Times are whole microseconds.
     """
     if not background.off_s:
-        return tuple(Turn(source, 0.0, duration_s) for source in range(background.sources))
+        return tuple(OnPeriod(source, 0.0, duration_s) for source in range(background.sources))
     found = []
     for source in range(background.sources):
         chance = random.Random(f"background {seed} {source}")
@@ -105,12 +105,12 @@ def turns(background: Background, seed: int, duration_s: float) -> tuple[Turn, .
             mean_s = background.on_s if on else background.off_s
             until_s = round(at_s + chance.expovariate(1 / mean_s), 6)
             if on and until_s > at_s:
-                found.append(Turn(source, at_s, min(until_s, duration_s)))
+                found.append(OnPeriod(source, at_s, min(until_s, duration_s)))
             at_s, on = until_s, not on
     return tuple(sorted(found, key=lambda turn: (turn.start_s, turn.source)))
 
 
 def sent_bytes(background: Background, seed: int, duration_s: float) -> float:
     """Bytes of frames that the sources send in all."""
-    on_s = sum(turn.stop_s - turn.start_s for turn in turns(background, seed, duration_s))
+    on_s = sum(turn.stop_s - turn.start_s for turn in on_periods(background, seed, duration_s))
     return background.rate_bps / 8 * on_s

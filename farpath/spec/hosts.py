@@ -68,7 +68,7 @@ def host_pairs(topology: str, bottlenecks: int, senders: Sequence[Sender] = ()) 
     return ((SENDER, RECEIVER), *((sender.name, RECEIVER) for sender in senders))
 
 
-def between(schedule: Schedule, pairs: Sequence[Pair]) -> Schedule:
+def assign_hosts(schedule: Schedule, pairs: Sequence[Pair]) -> Schedule:
     """A schedule whose flows take the pairs of hosts in turn.
 
     Raises BadInputError if a pair would be left without a flow.

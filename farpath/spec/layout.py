@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from farpath.spec.qdiscs import Queue
+from farpath.spec.qdiscs import Qdisc
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Port:
 
     node: str
     number: int
-    queue: Queue | None = None
+    queue: Qdisc | None = None
 
     @property
     def name(self) -> str:
@@ -96,15 +96,15 @@ class Wiring:
         one: str,
         other: str,
         mtu_bytes: int,
-        from_one: Queue | None = None,
-        from_other: Queue | None = None,
+        from_one: Qdisc | None = None,
+        from_other: Qdisc | None = None,
     ) -> Link:
         """Add a cable; packets from an end go through that end's queue."""
         link = Link(self._port(one, from_one), self._port(other, from_other), mtu_bytes)
         self.links.append(link)
         return link
 
-    def _port(self, node: str, queue: Queue | None) -> Port:
+    def _port(self, node: str, queue: Qdisc | None) -> Port:
         used = sum(node in (link.one.node, link.other.node) for link in self.links)
         return Port(node, used if self.nodes[node].is_host else used + 1, queue)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 EVENT_MARK = "@farpath "
 #: The shared directory as hostfs finds it: the one the guest's kernel runs in.
-SHARE = "/proc/self/cwd"
+SHARED_DIRECTORY = "/proc/self/cwd"
 #: Names inside the directory that host and guest share during a run.
 PLAN_FILE = "plan.json"
 READBACK_FILE = "readback.json"

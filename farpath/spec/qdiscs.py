@@ -63,7 +63,7 @@ def rate_differences(found_bytes_per_s: int, rate_bps: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Bottleneck:
+class TbfBottleneck:
     """A rate and a drop-tail buffer: tbf over bfifo (net/sched/sch_tbf.c).
 
     ``lateness_s``: how late its timer may be without a loss of rate.
@@ -95,7 +95,7 @@ class Bottleneck:
 
 
 @dataclass(frozen=True)
-class Delay:
+class NetemDelay:
     """A delay line with independent loss: netem (net/sched/sch_netem.c).
 
     ``jitter_s``, ``reorder`` and ``duplicate`` are as a path's.
@@ -152,7 +152,7 @@ class Delay:
 
 
 @dataclass(frozen=True)
-class Card:
+class NicQueue:
     """A sender's network card and the packets that wait before it: netem with a rate.
 
     netem lets go of a packet's socket as soon as it is queued, so TCP small queues
@@ -184,7 +184,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class PacingCard:
+class FqPacing:
     """A sender's port that lets each packet go when its program says: fq (sch_fq.c).
 
     udtperf leaves the spacing of its packets to it on the virtual clock. With a rate,
@@ -220,7 +220,7 @@ class PacingCard:
 
 
 @dataclass(frozen=True)
-class Sources:
+class FqMaxrate:
     """The port of background traffic: fq (net/sched/sch_fq.c) paces each source's socket."""
 
     rate_bps: int
@@ -239,16 +239,16 @@ class Sources:
         return rate_differences(qdisc.get("options", {}).get("maxrate", 0), self.rate_bps)
 
 
-Queue = Bottleneck | Delay | Card | PacingCard | Sources
+Qdisc = TbfBottleneck | NetemDelay | NicQueue | FqPacing | FqMaxrate
 
 
-def card_of(plan: Plan, host: str = SENDER) -> Card | PacingCard | None:
+def nic_qdisc(plan: Plan, host: str = SENDER) -> NicQueue | FqPacing | None:
     """What a plan gives a host that sends; None for one that is infinitely fast."""
     era = plan.era
     sent = [flow for flow in plan.schedule.all_flows if flow.sender == host]
     paces = any(plan.stack_of(flow).program == UDTPERF for flow in sent)
     if paces and plan.settings.clock == "virtual":
-        return PacingCard(era.card_rate_bps, plan.path.frame_bytes)
+        return FqPacing(era.card_rate_bps, plan.path.frame_bytes)
     if era.card_rate_bps is None or era.txqueuelen_packets is None:
         return None
-    return Card(era.card_rate_bps, era.txqueuelen_packets, plan.seed)
+    return NicQueue(era.card_rate_bps, era.txqueuelen_packets, plan.seed)

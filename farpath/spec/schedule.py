@@ -141,13 +141,13 @@ def seven_regions(stack: str | Sequence[str], region_s: float) -> Schedule:
     return Schedule(SEVEN_REGIONS, flows, REGIONS * region_s, region_s)
 
 
-def together(stacks: Sequence[str], region_s: float) -> Schedule:
+def simultaneous(stacks: Sequence[str], region_s: float) -> Schedule:
     """One flow of each stack, all from the beginning to the end of one region."""
     flows = tuple(_flow(number, stack, 0.0, region_s) for number, stack in enumerate(stacks, 1))
     return Schedule(TOGETHER, flows, region_s, region_s)
 
 
-def joining(stacks: Sequence[str], region_s: float) -> Schedule:
+def staggered(stacks: Sequence[str], region_s: float) -> Schedule:
     """One flow of each stack, each a region after the one before; all end together."""
     duration_s = len(stacks) * region_s
     flows = tuple(
@@ -160,6 +160,6 @@ def joining(stacks: Sequence[str], region_s: float) -> Schedule:
 #: Every schedule by its name; each is made of stacks and the length of a region.
 SCHEDULES: Mapping[str, Callable[[Sequence[str], float], Schedule]] = {
     SEVEN_REGIONS: seven_regions,
-    TOGETHER: together,
-    JOINING: joining,
+    TOGETHER: simultaneous,
+    JOINING: staggered,
 }

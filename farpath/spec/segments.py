@@ -5,13 +5,13 @@ from __future__ import annotations
 from farpath.spec.hosts import BACKGROUND, PINGER, SENDER
 from farpath.spec.layout import Wiring
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import Bottleneck, Delay, Sources, card_of, lateness_s
+from farpath.spec.qdiscs import FqMaxrate, NetemDelay, TbfBottleneck, lateness_s, nic_qdisc
 
 
-def delay_there(plan: Plan, seed: int) -> Delay:
+def delay_there(plan: Plan, seed: int) -> NetemDelay:
     """The path's delay line towards the receiver, with what else befalls packets there."""
     path = plan.path
-    return Delay(
+    return NetemDelay(
         *(path.one_way_delay_s, path.loss, seed),
         jitter_s=path.jitter_ms / 1e3,
         reorder=path.reorder,
@@ -19,16 +19,16 @@ def delay_there(plan: Plan, seed: int) -> Delay:
     )
 
 
-def delay_back(plan: Plan) -> Delay:
+def delay_back(plan: Plan) -> NetemDelay:
     """The path's delay line towards the sender, which loses nothing."""
-    return Delay(plan.path.one_way_delay_s, 0.0, plan.seed)
+    return NetemDelay(plan.path.one_way_delay_s, 0.0, plan.seed)
 
 
-def bottleneck(plan: Plan) -> Bottleneck:
+def bottleneck(plan: Plan) -> TbfBottleneck:
     """The path's rate and buffer."""
     path = plan.path
     late_s = lateness_s(plan.settings.clock, path.rate_bps, path.frame_bytes)
-    return Bottleneck(path.rate_bps, path.buffer_bytes, path.frame_bytes, late_s)
+    return TbfBottleneck(path.rate_bps, path.buffer_bytes, path.frame_bytes, late_s)
 
 
 def sending_site(wiring: Wiring, plan: Plan, switch: str, column: float) -> None:
@@ -39,8 +39,8 @@ def sending_site(wiring: Wiring, plan: Plan, switch: str, column: float) -> None
     """
     mtu_bytes = plan.path.mtu_bytes
     sender = wiring.host(SENDER, column, 0.0)
-    wiring.link(sender, switch, mtu_bytes, from_one=card_of(plan))
+    wiring.link(sender, switch, mtu_bytes, from_one=nic_qdisc(plan))
     wiring.link(wiring.host(PINGER, column, 1.0), switch, mtu_bytes)
     if plan.path.background:
-        sources = Sources(plan.path.background.rate_bps)
+        sources = FqMaxrate(plan.path.background.rate_bps)
         wiring.link(wiring.host(BACKGROUND, column, 2.0), switch, mtu_bytes, from_one=sources)

@@ -78,7 +78,7 @@ def untraced(plan: Plan) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Orders:
+class TracerConfig:
     """What a tracer is to do.
 
     ``flows``: ports with the first and the last tick at which a connection to them may
@@ -97,22 +97,22 @@ class Orders:
         return json.dumps(dataclasses.asdict(self)).encode()
 
     @classmethod
-    def from_json(cls, line: bytes) -> Orders:
+    def from_json(cls, line: bytes) -> TracerConfig:
         """The inverse of :meth:`to_json`."""
         data = json.loads(line)
         return cls(**{**data, "flows": tuple(tuple(flow) for flow in data["flows"])})
 
 
-def orders(
+def tracer_config(
     plan: Plan, traced: Sequence[Flow], file: str, family: int, last_in_line: bool
-) -> Orders:
+) -> TracerConfig:
     """The orders of the tracer of a host, from which some flows are sent."""
     interval_s = plan.settings.trace_interval_s
     moments = tuple(
         (flow.port, first_tick(flow.start_s, interval_s), first_tick(flow.stop_s, interval_s))
         for flow in traced
     )
-    return Orders(
+    return TracerConfig(
         interval_ns=interval_ns(interval_s),
         flows=moments,
         file=file,

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from farpath.regress.compare import Compared
+from farpath.regress.compare import Comparison
 from farpath.regress.html import render_page
 from farpath.regress.suite import trials
-from farpath.regress.verdict import State, Verdict
+from farpath.regress.verdict import CaseState, CaseVerdict
 from farpath.report.html.run_page import PAGE_FILE, save_pictures
 from farpath.report.site.build import build_site
 from tests.browser.conftest import Tab
@@ -70,10 +70,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, FilePath]:
     save_pictures(first)
     build_site(place / "records", place / "site", lambda _step, _done, _of: None)
     name = "htcp/one-loss"
-    verdict = Verdict(name, State.CHANGED, why="another kernel")
+    verdict = CaseVerdict(name, CaseState.CHANGED, why="another kernel")
     records = {name: (first.directory, second.directory)}
     report = render_page(
-        Compared("before", "after", (verdict,), records), trials(["htcp"], ["one-loss"])
+        Comparison("before", "after", (verdict,), records), trials(["htcp"], ["one-loss"])
     )
     (place / "report.html").write_text(report)
     site = place / "site"

@@ -8,7 +8,7 @@ from farpath.analysis.claims import FAILS, HOLDS
 from farpath.analysis.studies.loss_utilisation import UTILISATION
 from farpath.analysis.studies.measure import one_of
 from farpath.analysis.studies.registry import ANALYSES
-from farpath.campaign.snakemake import Job
+from farpath.campaign.snakemake import CampaignJob
 from farpath.planning.experiment import QUICK, load_experiment
 from farpath.record.record import RECORD_FILE
 from tests.companion.conftest import QuickCompanion
@@ -50,7 +50,7 @@ def test_figures_are_made(quick: QuickCompanion) -> None:
 
 def test_a_second_time_no_run_is_made_and_the_measures_are_the_same(quick: QuickCompanion) -> None:
     # Two are of the whole set too: where the lab is as it was, its shipped records are taken
-    states = Job(load_experiment("companion"), QUICK, quick.records).states()
+    states = CampaignJob(load_experiment("companion"), QUICK, quick.records).states()
     assert all(state.record for state in states)
     before = {file: file.stat().st_mtime_ns for file in quick.records.glob("*/record.json")}
     text = (quick.report / "measures.json").read_bytes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from farpath.lab.qemu import OUT, Job, Machine
+from farpath.lab.qemu import OUT, Machine, MachineJob
 from farpath.record.record import Record, load_record
 
 #: 10 Mbit/s, 40 ms.
@@ -19,7 +19,7 @@ def load_modules(machine: Machine) -> None:
     machine.do("modprobe", "-a", "veth", "openvswitch", "sch_netem", "sch_tbf")
 
 
-def host_run(machine: Machine, *arguments: str) -> Job:
+def host_run(machine: Machine, *arguments: str) -> MachineJob:
     return machine.start_farpath(
         "run", "--lab=host", *PATH, f"--region={REGION_S}s", f"--out={OUT}", *arguments
     )

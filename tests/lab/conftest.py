@@ -36,14 +36,16 @@ def together(
     fast, unless an era is.
     """
     path = path or dataclasses.replace(LONG, loss=0.0)
-    plan = make_plan(path, schedule.together(stacks, duration_s), 1, "virtual", era_by_text(era))
+    plan = make_plan(
+        path, schedule.simultaneous(stacks, duration_s), 1, "virtual", era_by_text(era)
+    )
     return dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, **settings))
 
 
 def single_flow(
     stack: str, duration_s: float, path: Path | None = None, flows: int = 1, **more: object
 ) -> Plan:
-    """A plan of equal flows, one if not said otherwise: see :func:`together`."""
+    """A plan of equal flows, one if not said otherwise: see :func:`simultaneous`."""
     return together([stack] * flows, duration_s, path, **more)
 
 

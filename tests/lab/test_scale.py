@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from farpath.planning.path_options import MOST_FLOWS
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from tests.lab.conftest import RunPlan
 
 
 def test_as_many_flows_as_are_allowed_share_a_path(run_plan: RunPlan) -> None:
     # With the smallest window of all, what is reserved is mostly for the flows' programs.
-    plan = Asked(
+    plan = RunRequest(
         stack=f"{MOST_FLOWS}xreno",
         schedule="together",
         rate="1Gbit",
@@ -26,7 +26,7 @@ def test_as_many_flows_as_are_allowed_share_a_path(run_plan: RunPlan) -> None:
 
 
 def test_a_window_smaller_than_the_receiver_wakes_for_limits_its_flow(run_plan: RunPlan) -> None:
-    plan = Asked(
+    plan = RunRequest(
         stack="reno", schedule="together", rate="100Mbit", rtt="20ms", window="65536", region="5s"
     ).plan()
     flows = run_plan(plan).samples.flows

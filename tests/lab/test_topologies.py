@@ -10,7 +10,7 @@ import pytest
 
 from farpath.analysis.metrics import per_second
 from farpath.base.errors import CheckFailedError
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.record.record import Record
 from farpath.spec.plan import Plan
 from farpath.tools import tc
@@ -25,7 +25,7 @@ def plan_of(**words: str) -> Plan:
     """Flows all at once over 100 Mbit/s and 20 ms, with one bandwidth-delay product of buffer."""
     texts = {"rtt": "20ms", "rate": "100Mbit", "buffer": "250kB", "stack": "reno",
              "schedule": "together", "region": "30s"} | words  # fmt: skip
-    return Asked(**texts).plan()
+    return RunRequest(**texts).plan()
 
 
 def rates_mbps(record: Record, after_s: float = 10.0) -> list[float]:

@@ -12,10 +12,10 @@ from farpath.planning.droppers import parse_droppers
 from farpath.planning.path_files import path_by_name
 from farpath.planning.path_options import resolve_path
 from farpath.planning.planner import make_plan
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.record.record import Record, fingerprint
 from farpath.spec.plan import Plan
-from farpath.spec.schedule import joining, seven_regions
+from farpath.spec.schedule import seven_regions, staggered
 from tests.lab.conftest import RunPlan, single_flow, together
 from tests.paths import SHORT
 from tests.support.plans import with_droppers, with_trace
@@ -34,8 +34,10 @@ def _rows(record: Record, flow: str = "flow1") -> pd.DataFrame:
 SEVEN_REGIONS = make_plan(
     dataclasses.replace(SHORT, loss=1e-4), seven_regions("cubic", 2.0), 1, "virtual"
 )
-AMONG_OTHERS = make_plan(path_by_name("caltech"), joining(["htcp_2004", "udt"], 3.0), 2, "virtual")
-FROM_THREE_HOSTS = Asked(
+AMONG_OTHERS = make_plan(
+    path_by_name("caltech"), staggered(["htcp_2004", "udt"], 3.0), 2, "virtual"
+)
+FROM_THREE_HOSTS = RunRequest(
     rtt="20ms", rate="50Mbit", stack="reno+htcp", senders="rtt=40ms", reverse="cubic", ip="6",
     region="5s", schedule="together",
 ).plan()  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 from farpath.analysis.metrics import Summary, summarise
 from farpath.campaign.host_lab import copy_experiment
-from farpath.campaign.snakemake import Job
+from farpath.campaign.snakemake import CampaignJob
 from farpath.planning.experiment import FILE, PAPER, QUICK, load_experiment
 from farpath.record.record import Record, load_record
 
@@ -32,7 +32,7 @@ class QuickPaper:
 
 def shortened(folder: FilePath) -> FilePath:
     """A folder of experiments that holds the paper's, its quick set with short regions."""
-    copy_experiment(Job(load_experiment(PAPER), QUICK, folder), folder)
+    copy_experiment(CampaignJob(load_experiment(PAPER), QUICK, folder), folder)
     file = folder / PAPER / FILE
     text = file.read_text()
     assert text.count(QUICK_REGION) == 1

@@ -10,7 +10,7 @@ from typing import Any
 from farpath.analysis.metrics import RegionSummary, Summary
 from farpath.analysis.paper_stacks import paper_names
 from farpath.analysis.published import all_published
-from farpath.analysis.results import Campaign, Run, campaign_of
+from farpath.analysis.results import ResultSet, RunSummary, result_set_of
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.planning.stack_catalog import catalogue
@@ -25,7 +25,7 @@ LABELS = {
     if entry.published and not entry.form_2004
 }
 PATHS = ("caltech", "ufl", "cern")
-Change = Callable[[Run], Run]
+Change = Callable[[RunSummary], RunSummary]
 
 
 def summary_of(name: str, path: str = "cern", seed: int = 1) -> Summary:
@@ -58,10 +58,10 @@ def summary_of(name: str, path: str = "cern", seed: int = 1) -> Summary:
     )  # fmt: skip
 
 
-def run_of(name: str, path: str = "cern", seed: int = 1, **changes: Any) -> Run:
+def run_of(name: str, path: str = "cern", seed: int = 1, **changes: Any) -> RunSummary:
     """A run of one of the paper's stacks; ``changes`` are of its summary."""
     summary = dataclasses.replace(summary_of(name, path, seed), **changes)
-    return Run(
+    return RunSummary(
         record=f"{path}-{summary.stack}-seed{seed}", fingerprint="ab" * 32, kernel="7.2.1",
         images=f"images of {summary.stack}", code="code", summary=summary, lab="lab",
         parts=f"parts of {summary.stack}", settings=f"settings of {path}",
@@ -76,22 +76,22 @@ def write_three_records(folder: FilePath) -> FilePath:
     return folder
 
 
-def published_campaign(seeds: Iterable[int] = (1, 2, 3), paths: Iterable[str] = PATHS) -> Campaign:
+def published_campaign(seeds: Iterable[int] = (1, 2, 3), paths: Iterable[str] = PATHS) -> ResultSet:
     """All nine stacks as printed for CERN, on every path and with every seed alike."""
-    return campaign_of(
+    return result_set_of(
         run_of(name, path, seed) for name in paper_names() for path in paths for seed in seeds
     )
 
 
-def changed(campaign: Campaign, change: Change) -> Campaign:
+def changed(campaign: ResultSet, change: Change) -> ResultSet:
     """A campaign with every run changed."""
-    return campaign_of(map(change, campaign.runs), map(change, campaign.cpu_runs))
+    return result_set_of(map(change, campaign.runs), map(change, campaign.cpu_runs))
 
 
 def set_figures(name: str, path: str = "cern", seed: int | None = None, **figures: Any) -> Change:
     """What sets figures of one stack's runs on a path, of one seed or of all."""
 
-    def change(run: Run) -> Run:
+    def change(run: RunSummary) -> RunSummary:
         meant = (run.stack, run.path) == (LABELS[name], path) and seed in (None, run.seed)
         if not meant:
             return run
@@ -104,7 +104,7 @@ def set_regions(name: str, numbers: Iterable[int], **figures: Any) -> Change:
     """What sets figures of some regions of one stack's runs at CERN."""
     which = tuple(numbers)
 
-    def change(run: Run) -> Run:
+    def change(run: RunSummary) -> RunSummary:
         if (run.stack, run.path) != (LABELS[name], "cern"):
             return run
         regions = tuple(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 
 
 def test_nothing_asked_is_h_tcp_in_seven_regions_to_cern() -> None:
-    plan = Asked().plan()
+    plan = RunRequest().plan()
     origins = plan.path.sources
     assert (plan.path.name, plan.stacks[0].label, plan.schedule.name) == (
         *("cern", "htcp"),
@@ -19,16 +19,16 @@ def test_nothing_asked_is_h_tcp_in_seven_regions_to_cern() -> None:
 
 
 def test_options_say_what_was_asked_and_no_default() -> None:
-    asked = Asked(path="ufl", drop="every:1000", acks="each", stack="reno", seed="2")
+    asked = RunRequest(path="ufl", drop="every:1000", acks="each", stack="reno", seed="2")
     assert asked.options() == (
         *("--path=ufl", "--drop=every:1000", "--acks=each", "--stack=reno", "--seed=2"),
     )
-    assert Asked.of_options(asked.options()) == asked
-    assert Asked().options() == ()
+    assert RunRequest.of_options(asked.options()) == asked
+    assert RunRequest().options() == ()
 
 
 def test_a_window_is_what_receivers_offer_at_most() -> None:
-    plan = Asked(rtt="50ms", window="2MiB").plan()
+    plan = RunRequest(rtt="50ms", window="2MiB").plan()
     origins = plan.path.sources
     assert plan.path.window_bytes == 2 << 20
     assert origins["window_bytes"] == "given"
@@ -36,13 +36,13 @@ def test_a_window_is_what_receivers_offer_at_most() -> None:
 
 def test_settings_of_hosts_stand_beside_the_paths_own() -> None:
     for asked in (
-        Asked(sysctl="net.ipv4.tcp_sack=0"),
-        Asked(rtt="50ms", sysctl="net.ipv4.tcp_sack=0"),
+        RunRequest(sysctl="net.ipv4.tcp_sack=0"),
+        RunRequest(rtt="50ms", sysctl="net.ipv4.tcp_sack=0"),
     ):
         plan = asked.plan()
         assert plan.path.sysctl["net.ipv4.tcp_sack"] == "0"
         assert "net.ipv4.tcp_rmem" in plan.path.sysctl
-    changed = Asked(sysctl="net.ipv4.tcp_sack=0").plan()
+    changed = RunRequest(sysctl="net.ipv4.tcp_sack=0").plan()
     assert changed.path.name == "cern-changed"
 
 
@@ -50,24 +50,24 @@ def test_settings_of_hosts_stand_beside_the_paths_own() -> None:
 def test_acks_are_delayed_unless_each_packet_is_to_be_acknowledged(
     acks: str | None, delayed: bool
 ) -> None:
-    plan = Asked(acks=acks).plan()
+    plan = RunRequest(acks=acks).plan()
     assert plan.settings.delayed_ack is delayed
 
 
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (Asked(acks="some"), "ACKS is 'some': it must be one of delayed, each"),
-        (Asked(sysctl="kernel.panic=1"), "SYSCTL is 'kernel.panic=1'"),
-        (Asked(sysctl="net.ipv4.tcp_sack"), "SYSCTL is 'net.ipv4.tcp_sack'"),
-        (Asked(sysctl="net/../kernel/panic=1"), "SYSCTL is"),
-        (Asked(window="1kB"), "WINDOW is '1kB', which is out of range"),
-        (Asked(window="100MB", path="cern"), "more than its own sysctl"),
-        (Asked(seed="0"), "SEED is '0'"),
-        (Asked(lab="moon"), "LAB is 'moon'"),
+        (RunRequest(acks="some"), "ACKS is 'some': it must be one of delayed, each"),
+        (RunRequest(sysctl="kernel.panic=1"), "SYSCTL is 'kernel.panic=1'"),
+        (RunRequest(sysctl="net.ipv4.tcp_sack"), "SYSCTL is 'net.ipv4.tcp_sack'"),
+        (RunRequest(sysctl="net/../kernel/panic=1"), "SYSCTL is"),
+        (RunRequest(window="1kB"), "WINDOW is '1kB', which is out of range"),
+        (RunRequest(window="100MB", path="cern"), "more than its own sysctl"),
+        (RunRequest(seed="0"), "SEED is '0'"),
+        (RunRequest(lab="moon"), "LAB is 'moon'"),
     ],
 )
-def test_a_word_that_means_nothing_is_refused(asked: Asked, said: str) -> None:
+def test_a_word_that_means_nothing_is_refused(asked: RunRequest, said: str) -> None:
     with pytest.raises(BadInputError) as caught:
         asked.plan()
     assert said in caught.value.message

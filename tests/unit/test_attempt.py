@@ -11,7 +11,7 @@ import pytest
 
 from farpath.base.errors import LabFailedError
 from farpath.lab import background_run
-from farpath.lab.background_run import Attempt, Stage, StoppedError
+from farpath.lab.background_run import BackgroundRun, Stage, StoppedError
 from farpath.lab.process import Watch
 from farpath.lab.run import Outcome
 from farpath.spec.plan import Plan
@@ -24,12 +24,12 @@ class Heard:
 
     def __init__(self) -> None:
         self.stages: list[Stage] = []
-        self.ended: list[Attempt] = []
+        self.ended: list[BackgroundRun] = []
 
 
 def attempt_of(
     monkeypatch: pytest.MonkeyPatch, plan: Plan, out: FilePath, play: Callable[[Watch], None]
-) -> tuple[Attempt, Heard]:
+) -> tuple[BackgroundRun, Heard]:
     """An attempt whose lab does what ``play`` does."""
 
     def run(_plan: Plan, place: FilePath, _force: bool, watch: Watch, finish: None) -> Outcome:
@@ -38,7 +38,7 @@ def attempt_of(
 
     monkeypatch.setattr(background_run, "run", run)
     heard = Heard()
-    return Attempt(plan, out, heard.stages.append, heard.ended.append), heard
+    return BackgroundRun(plan, out, heard.stages.append, heard.ended.append), heard
 
 
 def test_it_tells_its_stages_in_order_and_its_outcome(

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath.base.errors import BadInputError, CheckFailedError
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.record.checks import check_background
-from farpath.spec.background import Background, Turn, sent_bytes, turns
+from farpath.spec.background import Background, OnPeriod, on_periods, sent_bytes
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import Sources
+from farpath.spec.qdiscs import FqMaxrate
 from farpath.tools import socat
 
 BUSY = Background(sources=4, rate_bps=50_000_000, on_s=5.0, off_s=15.0)
@@ -37,25 +37,25 @@ def test_a_source_s_turns_never_overlap_and_lie_within_the_schedule(
     background: Background, seed: int
 ) -> None:
     for source in range(background.sources):
-        mine = [turn for turn in turns(background, seed, 100.0) if turn.source == source]
+        mine = [turn for turn in on_periods(background, seed, 100.0) if turn.source == source]
         assert all(0 <= turn.start_s < turn.stop_s <= 100.0 for turn in mine)
         assert all(before.stop_s < after.start_s for before, after in pairwise(mine))
 
 
 def test_equal_seeds_give_equal_turns_and_another_seed_others() -> None:
-    assert turns(BUSY, 1, 960.0) == turns(BUSY, 1, 960.0)
-    assert turns(BUSY, 1, 960.0) != turns(BUSY, 2, 960.0)
+    assert on_periods(BUSY, 1, 960.0) == on_periods(BUSY, 1, 960.0)
+    assert on_periods(BUSY, 1, 960.0) != on_periods(BUSY, 2, 960.0)
 
 
 def test_a_shorter_schedule_has_the_beginning_of_a_longer_one() -> None:
-    long, short = turns(BUSY, 1, 960.0), turns(BUSY, 1, 100.0)
+    long, short = on_periods(BUSY, 1, 960.0), on_periods(BUSY, 1, 100.0)
     begun = [turn for turn in long if turn.start_s < 100.0]
     assert [turn.start_s for turn in begun] == [turn.start_s for turn in short]
 
 
 def test_turns_are_as_long_and_as_many_as_stated() -> None:
     """Over 200,000 s: 10,000 turns a source; their mean is known to 1 %."""
-    found = [turn for turn in turns(BUSY, 1, 200_000.0) if turn.source == 0]
+    found = [turn for turn in on_periods(BUSY, 1, 200_000.0) if turn.source == 0]
     lengths_s = [turn.stop_s - turn.start_s for turn in found]
     print(f"mean turn {fmean(lengths_s):.3f} s, predicted {BUSY.on_s}")
     assert fmean(lengths_s) == pytest.approx(BUSY.on_s, rel=0.04)
@@ -92,7 +92,7 @@ def test_each_source_sends_from_a_port_of_its_own() -> None:
 
 
 def test_a_port_that_paces_at_another_rate_is_told() -> None:
-    port = Sources(50_000_000)
+    port = FqMaxrate(50_000_000)
     assert port.differences({"kind": "fq", "options": {"maxrate": 6_250_000}}) == []
     assert port.differences({"kind": "fq", "options": {"maxrate": 6_000_000}}) == [
         "rate is 48000000 bit/s, not 50000000"
@@ -102,7 +102,7 @@ def test_a_port_that_paces_at_another_rate_is_told() -> None:
 
 def test_a_constant_rate_is_one_turn_from_beginning_to_end() -> None:
     constant = Background.constant(200_000_000)
-    assert turns(constant, 7, 60.0) == (Turn(0, 0.0, 60.0),)
+    assert on_periods(constant, 7, 60.0) == (OnPeriod(0, 0.0, 60.0),)
     assert sent_bytes(constant, 7, 60.0) == 1.5e9
     assert constant.mean_rate_bps == 200e6
     assert str(constant) == "1 x 200 Mbit/s, always on"
@@ -146,7 +146,7 @@ def test_what_sockets_still_send_is_allowed_in_a_short_run_and_no_second_more(
     asked: dict[str, str], sent_bytes_more: int
 ) -> None:
     """What sources of runs of 5 s sent in the lab beyond their turns."""
-    plan = Asked(region="5s", schedule="together", stack="reno", **asked).plan()
+    plan = RunRequest(region="5s", schedule="together", stack="reno", **asked).plan()
     background = plan.path.background
     assert background
     wanted = sent_bytes(background, plan.seed, 5.0)

@@ -8,7 +8,7 @@ import pytest
 
 from farpath.bench import figure, lab_runs, proc, render, scale
 from farpath.bench.figure import Cost, Figure, Goal
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.record.record import Samples
 from farpath.spec.plan import Plan
 from farpath.tools.tc import QueueSample
@@ -167,7 +167,7 @@ def test_udts_speed_counts_the_schedule_without_the_start() -> None:
 
 def _row() -> scale.ScaleRow:
     """Ten virtual seconds in 20 real ones after a start of 2, at 1 Gbit/s and 1500 bytes."""
-    asked = Asked(stack="reno", schedule="together", rate="1Gbit", rtt="20ms", region="10s")
+    asked = RunRequest(stack="reno", schedule="together", rate="1Gbit", rtt="20ms", region="10s")
     plan = asked.plan()
     run = lab_runs.Measured(Cost(1448e6, 10.0), 22.0, 1.0, 2.0, 200 << 20, [])
     return scale.row(scale.words(asked), plan, run)

@@ -12,7 +12,7 @@ import pytest
 
 from farpath.base.errors import MachineLacksError
 from farpath.base.project import PROJECT
-from farpath.lab.artifacts.scripts import built
+from farpath.lab.artifacts.scripts import build_artifact
 
 FILES = PROJECT / "images" / "bundle"
 LOADER = FilePath("/lib64/ld-linux-x86-64.so.2")
@@ -75,4 +75,4 @@ def test_a_program_starts_with_the_loader_that_it_was_given(tmp_path: FilePath) 
 
 def test_where_nothing_can_be_built_that_is_said(tmp_path: FilePath) -> None:
     with pytest.raises(MachineLacksError, match=r"use a clone of the project"):
-        built(PROJECT / "images" / "kernel" / "no-such-script", str(tmp_path))
+        build_artifact(PROJECT / "images" / "kernel" / "no-such-script", str(tmp_path))

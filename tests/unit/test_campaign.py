@@ -13,11 +13,11 @@ import pytest
 
 from farpath.analysis import results as module
 from farpath.analysis.results import (
-    Campaign,
-    campaign_of,
-    load_campaign,
+    ResultSet,
+    load_results,
     mixed,
     read_figures,
+    result_set_of,
     write_figures,
 )
 from farpath.base.errors import BadInputError, MachineLacksError
@@ -38,7 +38,7 @@ def records(tmp_path: FilePath) -> FilePath:
 
 
 def test_records_are_read_sorted_with_all_their_figures(records: FilePath) -> None:
-    campaign, problems = load_campaign(records)
+    campaign, problems = load_results(records)
     assert problems == ()
     assert [(run.stack, run.seed) for run in campaign.runs] == [
         ("htcp_2004", 1), ("htcp_2004", 2), ("reno_2004", 1),
@@ -59,7 +59,7 @@ def test_records_are_read_sorted_with_all_their_figures(records: FilePath) -> No
 def test_a_record_that_was_changed_is_named_and_left_out(records: FilePath) -> None:
     damaged = records / "htcp-2" / "flows.parquet"
     damaged.write_bytes(damaged.read_bytes()[:100])
-    campaign, problems = load_campaign(records)
+    campaign, problems = load_results(records)
     assert [run.record for run in campaign.runs] == ["htcp-1", "reno-1"]
     assert len(problems) == 1
     assert str(damaged) in problems[0]
@@ -83,7 +83,7 @@ def test_a_record_of_another_version_or_without_its_makers_is_left_out(
     records: FilePath, values: dict[str, object], said: str
 ) -> None:
     _edit(records / "reno-1", **values)
-    campaign, problems = load_campaign(records)
+    campaign, problems = load_results(records)
     assert campaign.stacks == ("htcp_2004",)
     assert len(problems) == 1
     assert "reno-1" in problems[0]
@@ -96,14 +96,14 @@ def test_a_record_whose_file_is_none_is_left_out(records: FilePath) -> None:
     file.symlink_to(file)
     (records / "htcp-2" / "record.json").unlink()
     (records / "htcp-2" / "record.json").mkdir()
-    campaign, problems = load_campaign(records)
+    campaign, problems = load_results(records)
     assert [run.record for run in campaign.runs] == ["htcp-1"]
     assert [name for name in ("reno-1", "htcp-2") if name not in "\n".join(problems)] == []
 
 
 def test_a_record_still_being_made_is_no_record_and_no_problem(records: FilePath) -> None:
     shutil.copytree(records / "htcp-1", records / ".partial-1-x")
-    campaign, problems = load_campaign(records)
+    campaign, problems = load_results(records)
     assert (len(campaign.runs), problems) == (3, ())
 
 
@@ -111,19 +111,19 @@ def test_a_directory_without_any_record_is_refused_with_the_reason(
     tmp_path: FilePath, records: FilePath
 ) -> None:
     with pytest.raises(BadInputError, match="is no directory"):
-        load_campaign(tmp_path / "none")
+        load_results(tmp_path / "none")
     with pytest.raises(BadInputError, match="holds no record"):
-        load_campaign(tmp_path)
+        load_results(tmp_path)
     for record in records.glob("*-*"):
         (record / "ping.parquet").unlink()
     with pytest.raises(BadInputError, match=r"lacks ping\.parquet"):
-        load_campaign(records)
+        load_results(records)
 
 
 def test_two_records_of_the_same_run_are_refused_and_both_named(records: FilePath) -> None:
     write_seven_regions(records / "other", seed=2, kernel="6.1")
     with pytest.raises(BadInputError) as refused:
-        load_campaign(records)
+        load_results(records)
     for word in ("htcp-2", "other", "seed 2", "7.2.1", "6.1"):
         assert word in refused.value.message
 
@@ -135,12 +135,12 @@ def test_runs_of_two_lengths_or_eras_are_not_averaged(
     changes: dict[str, object], said: str
 ) -> None:
     with pytest.raises(BadInputError, match=said):
-        campaign_of([run_of("Reno"), run_of("Reno", **changes)])
+        result_set_of([run_of("Reno"), run_of("Reno", **changes)])
 
 
 def test_records_of_two_kernels_are_told_with_who_has_which(records: FilePath) -> None:
     write_seven_regions(records / "reno-2", stack="reno_2004", seed=2, kernel="6.1")
-    said = "\n".join(mixed(load_campaign(records)[0]))
+    said = "\n".join(mixed(load_results(records)[0]))
     assert "7.2.1: htcp-1, htcp-2, reno-1; 6.1: reno-2" in said
     assert "records of different kernel source or packages are mixed" in said
 
@@ -156,19 +156,19 @@ def test_another_module_or_configuration_under_one_kernels_name_is_told(
     records: FilePath, change: dict[str, str], said: str
 ) -> None:
     write_seven_regions(records / "reno-2", stack="reno_2004", seed=2, **change)  # type: ignore[arg-type]
-    (sentence,) = mixed(load_campaign(records)[0])
+    (sentence,) = mixed(load_results(records)[0])
     assert sentence.startswith(said)
 
 
 def test_another_machines_compiler_is_no_mixture(records: FilePath) -> None:
     write_seven_regions(records / "reno-2", stack="reno_2004", seed=2, compiler="gcc 14")
-    assert mixed(load_campaign(records)[0]) == ()
+    assert mixed(load_results(records)[0]) == ()
 
 
 def test_a_path_whose_values_changed_under_its_name_is_told(records: FilePath) -> None:
     path = dataclasses.replace(path_by_name("cern"), loss=3e-6)
     write_seven_regions(records / "reno-2", stack="reno_2004", seed=2, path=path)
-    assert [said.split(" of different")[0] for said in mixed(load_campaign(records)[0])] == [
+    assert [said.split(" of different")[0] for said in mixed(load_results(records)[0])] == [
         "records on path cern"
     ]
 
@@ -179,37 +179,37 @@ def test_different_images_of_different_stacks_and_clocks_of_cpu_runs_are_no_mixt
         dataclasses.replace(run, summary=dataclasses.replace(run.summary, clock="wall"))
         for run in campaign.runs
     )
-    assert mixed(campaign_of(campaign.runs, on_cpu)) == ()
+    assert mixed(result_set_of(campaign.runs, on_cpu)) == ()
 
 
 def test_cpu_is_taken_from_runs_that_counted_it() -> None:
     without = [run_of("Reno", seed=seed, mhz_per_mbps=None) for seed in (1, 2)]
-    assert campaign_of(without).cpu_of("cern", "reno_2004") == ()
+    assert result_set_of(without).cpu_of("cern", "reno_2004") == ()
     counted = run_of("Reno", clock="wall")
-    assert campaign_of(without, [counted]).cpu_of("cern", "reno_2004") == (counted,)
+    assert result_set_of(without, [counted]).cpu_of("cern", "reno_2004") == (counted,)
 
 
 def test_a_path_of_the_same_rtt_counts_cpu_for_one_that_has_no_such_runs() -> None:
     without = [run_of("Reno", mhz_per_mbps=None)]
     slow = run_of("Reno", "cern-slow", rate_bps=1e8)
     short = run_of("Reno", "short", base_rtt_ms=13.6)
-    assert campaign_of(without, [slow, short]).cpu_of("cern", "reno_2004") == (slow,)
+    assert result_set_of(without, [slow, short]).cpu_of("cern", "reno_2004") == (slow,)
     itself = run_of("Reno")
-    assert campaign_of(without, [slow, itself]).cpu_of("cern", "reno_2004") == (itself,)
-    assert campaign_of([slow]).cpu_of("cern", "reno_2004") == ()
+    assert result_set_of(without, [slow, itself]).cpu_of("cern", "reno_2004") == (itself,)
+    assert result_set_of([slow]).cpu_of("cern", "reno_2004") == ()
 
 
 def test_cpu_of_two_paths_or_processors_is_a_mixture() -> None:
     without = [run_of("Reno", mhz_per_mbps=None)]
     two = [run_of("Reno", "slow"), run_of("Reno", "slower")]
-    (said,) = mixed(campaign_of(without, two))
+    (said,) = mixed(result_set_of(without, two))
     assert said.startswith("CPU records for path cern of different path are mixed")
     one = dataclasses.replace(run_of("Reno", seed=2), processor="another")
-    (said,) = mixed(campaign_of(without, [run_of("Reno"), one]))
+    (said,) = mixed(result_set_of(without, [run_of("Reno"), one]))
     assert said.startswith("CPU records for path cern of different processor are mixed")
 
 
-def _equal(one: Campaign, other: Campaign) -> bool:
+def _equal(one: ResultSet, other: ResultSet) -> bool:
     """Equal but for NaN, which as_dict writes as None."""
     both = [[run.as_dict() for run in (*each.runs, *each.cpu_runs)] for each in (one, other)]
     return both[0] == both[1]
@@ -218,9 +218,9 @@ def _equal(one: Campaign, other: Campaign) -> bool:
 def test_figures_are_read_as_they_were_written_even_where_one_is_undefined(
     tmp_path: FilePath, records: FilePath
 ) -> None:
-    campaign, _ = load_campaign(records)
+    campaign, _ = load_results(records)
     campaign = changed(
-        campaign_of(campaign.runs, published_campaign().runs),
+        result_set_of(campaign.runs, published_campaign().runs),
         lambda run: dataclasses.replace(
             run, summary=dataclasses.replace(run.summary, rtt_std_ms=math.nan, cpu_percent=None)
         ),
@@ -238,7 +238,7 @@ def test_figures_are_read_as_they_were_written_even_where_one_is_undefined(
 def test_equal_campaigns_in_any_order_give_equal_bytes(tmp_path: FilePath) -> None:
     campaign = published_campaign()
     write_figures(campaign, tmp_path / "one.json")
-    write_figures(campaign_of(reversed(campaign.runs)), tmp_path / "two.json")
+    write_figures(result_set_of(reversed(campaign.runs)), tmp_path / "two.json")
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
     assert (tmp_path / "one.json").read_text().count("\n") == 81 + 4
 

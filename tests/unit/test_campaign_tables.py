@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath.analysis.paper_stacks import paper_names, stand_ins
-from farpath.analysis.results import Campaign, campaign_of
+from farpath.analysis.results import ResultSet, result_set_of
 from farpath.base.errors import BadInputError
 from farpath.report.tables import agreement, formats
 from farpath.report.tables import campaign as campaign_tables
@@ -57,7 +57,7 @@ def test_table_1_has_the_nine_stacks_in_the_papers_order_each_with_its_numbers()
     assert reno["cpu_util_as_printed"] == "0.02"
 
 
-def _three_means() -> Campaign:
+def _three_means() -> ResultSet:
     campaign = published_campaign()
     for seed, mean_bps in ((1, 200e6), (2, 210e6), (3, 220e6)):
         campaign = changed(campaign, set_figures("Reno", seed=seed, mean_bps=mean_bps))
@@ -73,7 +73,9 @@ def test_measured_is_the_mean_over_seeds_with_students_interval() -> None:
 
 
 def test_one_seed_has_no_interval_and_a_stack_that_was_not_run_is_named() -> None:
-    campaign = campaign_of(run for run in published_campaign(seeds=[1]).runs if run.stack != "udt")
+    campaign = result_set_of(
+        run for run in published_campaign(seeds=[1]).runs if run.stack != "udt"
+    )
     for made in (
         campaign_tables.table_1(campaign, "cern"),
         campaign_tables.table_2(campaign, "cern"),
@@ -97,20 +99,20 @@ def test_columns_on_cpu_come_from_runs_that_counted_it_and_say_which() -> None:
     runs = [dataclasses.replace(run, summary=dataclasses.replace(
         run.summary, cpu_percent=None, mhz_per_mbps=None)) for run in published_campaign().runs
     ]  # fmt: skip
-    without = campaign_tables.table_1(campaign_of(runs), "cern")
+    without = campaign_tables.table_1(result_set_of(runs), "cern")
     assert without.grid.rows[0][7:9] == ("-", "-")
     assert "no run in which it was counted" in without.grid.note
     counted = run_of(
         "Reno", "cern-slow", clock="wall", region_s=30.0, rate_bps=1e8, cpu_percent=50.0,
         mhz_per_mbps=0.7,
     )  # fmt: skip
-    with_cpu = campaign_tables.table_1(campaign_of(runs, [counted]), "cern")
+    with_cpu = campaign_tables.table_1(result_set_of(runs, [counted]), "cern")
     assert with_cpu.grid.rows[0][7:9] == ("50.0", "0.70")
     note = with_cpu.grid.note
     assert "1 run of the host lab, path cern-slow of 100 Mbit/s with regions of 30 s;" in note
     assert "one cycle by /proc/cpuinfo's MHz a second" in note
     counting = dataclasses.replace(counted, processor="QEMU", cycles="instructions")
-    note = campaign_tables.table_1(campaign_of(runs, [counting]), "cern").grid.note
+    note = campaign_tables.table_1(result_set_of(runs, [counting]), "cern").grid.note
     assert "of the host lab on QEMU" in note
     assert "A hertz there is one instruction a second" in note
 
@@ -147,7 +149,7 @@ def test_the_published_means_over_stacks_are_those_of_table_1() -> None:
 
 
 def test_means_over_stacks_are_over_those_that_were_run_and_say_how_many() -> None:
-    campaign = campaign_of([run_of("Reno"), run_of("BICTCP"), run_of("BICTCP", seed=2)])
+    campaign = result_set_of([run_of("Reno"), run_of("BICTCP"), run_of("BICTCP", seed=2)])
     made = campaign_tables.path_means(campaign)
     # One seed only has both, so there is no interval.
     assert made.grid.rows[6] == ("cern", "measured", "0.47", "0.79", "2")
@@ -171,9 +173,9 @@ def test_a_deviation_beyond_its_goal_is_marked_and_counted() -> None:
 @given(STACKS, st.floats(0.905, 1.095))
 def test_a_mean_within_ten_per_cent_is_within_the_goal(name: str, factor: float) -> None:
     printed = run_of(name).summary.mean_bps
-    made = agreement.deviations(campaign_of([run_of(name, mean_bps=factor * printed)]))
+    made = agreement.deviations(result_set_of([run_of(name, mean_bps=factor * printed)]))
     assert made.grid.rows[-1][1] == "1 of 1"
-    missed = agreement.deviations(campaign_of([run_of(name, mean_bps=1.3 * printed)]))
+    missed = agreement.deviations(result_set_of([run_of(name, mean_bps=1.3 * printed)]))
     assert missed.grid.rows[-1][1] == "0 of 1"
 
 
@@ -183,7 +185,7 @@ def test_ranks_of_the_published_means_agree_and_of_an_incomplete_campaign_are_un
     swapped = changed(campaign, set_figures("Scalable", mean_bps=100e6))
     # Scalable falls from rank 1 to 9, eight others rise by one: 1 - 6 x 72 / 720.
     assert agreement.rank_correlation(swapped) == pytest.approx(1 - 6 * (64 + 8) / 720)
-    assert math.isnan(agreement.rank_correlation(campaign_of(campaign.of("cern", "udt"))))
+    assert math.isnan(agreement.rank_correlation(result_set_of(campaign.of("cern", "udt"))))
 
 
 def test_the_agreement_says_which_goals_are_met() -> None:
@@ -200,19 +202,19 @@ def test_the_agreement_says_which_goals_are_met() -> None:
 
 def test_the_form_of_2004_stands_for_the_papers_stack_where_both_were_run() -> None:
     modern = run_of("Reno", stack="reno", era="modern")
-    assert stand_ins(campaign_of([modern])) == {"Reno": "reno"}
-    assert stand_ins(campaign_of([modern, run_of("Reno")])) == {"Reno": "reno_2004"}
+    assert stand_ins(result_set_of([modern])) == {"Reno": "reno"}
+    assert stand_ins(result_set_of([modern, run_of("Reno")])) == {"Reno": "reno_2004"}
     tuned = run_of("Fast-TCP", stack="fast:alpha=200")
     other_test = run_of("HTCP", schedule="two-flows")
     too_short = run_of("UDTv2", regions=run_of("UDTv2").summary.regions[:3])
-    assert stand_ins(campaign_of([tuned, other_test, too_short])) == {}
+    assert stand_ins(result_set_of([tuned, other_test, too_short])) == {}
 
 
 def test_a_path_or_a_stack_that_is_not_there_is_refused_with_what_there_is() -> None:
     with pytest.raises(BadInputError, match="'mars': it must be one of caltech, cern, ufl"):
         agreement.all_sheets(published_campaign(), "mars")
     with pytest.raises(BadInputError, match=r"none of the paper's stacks.* there are cubic"):
-        agreement.all_sheets(campaign_of([run_of("Reno", stack="cubic")]))
+        agreement.all_sheets(result_set_of([run_of("Reno", stack="cubic")]))
     with pytest.raises(BadInputError, match="'quic' is none of the paper's stacks"):
         agreement.known_stacks(["quic"])
 

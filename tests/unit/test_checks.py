@@ -12,7 +12,7 @@ import pytest
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.record.checks import (
     RTT_TOLERANCE_MS,
     blamed_on_machine,
@@ -64,7 +64,7 @@ def test_another_rtt_fails_the_run_on_every_clock(clock: str, sign: int) -> None
 
 
 def test_a_farther_senders_rtt_is_held_against_its_own() -> None:
-    plan = Asked(path="cern", senders="rtt=200ms", schedule="together").plan()
+    plan = RunRequest(path="cern", senders="rtt=200ms", schedule="together").plan()
     assert check_base_rtt(_pings(200.001, 200.001, 200.001), plan, "sender2") == 200.001
     with pytest.raises(CheckFailedError, match=r"RTT from sender2 is 164\.001 ms, not 200 ms"):
         check_base_rtt(_pings(164.001, 164.001, 164.001), plan, "sender2")
@@ -82,7 +82,7 @@ def _sent_in_segments_of(raw: FilePath, plan: Plan, segment_bytes: int) -> None:
 def test_segments_as_large_as_the_mtu_allows_are_accepted(
     tmp_path: FilePath, ip: str, segment_bytes: int
 ) -> None:
-    plan = Asked(path="cern", ip=ip, reverse="reno").plan()
+    plan = RunRequest(path="cern", ip=ip, reverse="reno").plan()
     _sent_in_segments_of(tmp_path, plan, segment_bytes)
     check_segments(tmp_path, plan)
 
@@ -91,7 +91,7 @@ def test_segments_as_large_as_the_mtu_allows_are_accepted(
 def test_segments_of_another_size_fail_the_run(
     tmp_path: FilePath, ip: str, segment_bytes: int
 ) -> None:
-    plan = Asked(path="cern", ip=ip).plan()
+    plan = RunRequest(path="cern", ip=ip).plan()
     _sent_in_segments_of(tmp_path, plan, segment_bytes)
     with pytest.raises(CheckFailedError, match=f"flow1 sent segments of {segment_bytes} bytes"):
         check_segments(tmp_path, plan)

@@ -14,8 +14,8 @@ from farpath.analysis.claims import (
     FAILS,
     HOLDS,
     UNDECIDED,
+    ClaimVerdict,
     Condition,
-    Verdict,
     as_text,
     count_states,
     judge,
@@ -23,7 +23,7 @@ from farpath.analysis.claims import (
 )
 from farpath.analysis.claims.paper_rules import EXPERIMENTS, RULES
 from farpath.analysis.published import claims
-from farpath.analysis.results import Campaign, campaign_of
+from farpath.analysis.results import ResultSet, result_set_of
 from tests.unit.campaigns import (
     Change,
     changed,
@@ -38,7 +38,7 @@ CLAIMS = {claim.id: claim for claim in claims()}
 BY_TABLE = ("C1", "C7", "C9", "C10", "C11", "C12", "C13", "C15", "C16", "C17", "C18", "C29")
 
 
-def _verdict(identity: str, *changes: Change, campaign: Campaign | None = None) -> Verdict:
+def _verdict(identity: str, *changes: Change, campaign: ResultSet | None = None) -> ClaimVerdict:
     campaign = campaign or published_campaign()
     for change in changes:
         campaign = changed(campaign, change)
@@ -144,20 +144,20 @@ def test_the_rankings_say_who_stands_where_and_whether_others_stand_among_the_na
 
 def test_a_claim_whose_runs_are_missing_is_undecided_and_names_them() -> None:
     campaign = published_campaign()
-    gone = campaign_of(
+    gone = result_set_of(
         run for run in campaign.runs if (run.path, run.stack) not in
         {("cern", "udt"), ("cern", "reno_2004")}
     )  # fmt: skip
     verdict = _verdict("C13", campaign=gone)
     assert verdict.state == UNDECIDED
     assert verdict.why == "missing runs on path cern: Reno, UDTv2"
-    assert _verdict("C3", campaign=campaign_of(gone.of("cern", "fast"))).why == (
+    assert _verdict("C3", campaign=result_set_of(gone.of("cern", "fast"))).why == (
         "missing runs on path caltech: all stacks; missing runs on path ufl: all stacks; "
         "missing runs on path cern: Reno, HSTCP, HTCP, Scalable, LTCP, HSTCP-LP, BICTCP, UDTv2"
     )
     # What needs others only is decided still.
     assert _verdict("C10", campaign=gone).state == HOLDS
-    nothing = judge_all(campaign_of([]))
+    nothing = judge_all(result_set_of([]))
     assert count_states(nothing) == {HOLDS: 0, FAILS: 0, UNDECIDED: 30}
     assert [verdict.id for verdict in nothing if not verdict.why] == []
 
@@ -184,7 +184,7 @@ def test_cpu_runs_of_another_length_and_seed_decide_the_claims_on_cpu() -> None:
         dataclasses.replace(run, summary=dataclasses.replace(run.summary, region_s=30.0))
         for run in published_campaign(seeds=[9], paths=["cern"]).runs
     ]
-    campaign = campaign_of(without.runs, counted)
+    campaign = result_set_of(without.runs, counted)
     verdict = _verdict("C17", campaign=campaign)
     assert (verdict.state, verdict.by_seed) == (HOLDS, {9: HOLDS})
 
@@ -235,7 +235,7 @@ def test_a_figure_that_is_not_defined_leaves_its_claim_undecided() -> None:
 
 
 def test_stacks_without_a_common_seed_do_not_decide() -> None:
-    campaign = campaign_of([run_of("HTCP", seed=1), run_of("Reno", seed=2)])
+    campaign = result_set_of([run_of("HTCP", seed=1), run_of("Reno", seed=2)])
     verdict = _verdict("C7", campaign=campaign)
     assert verdict.state == UNDECIDED
     assert "no seed has all the runs" in verdict.why

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from farpath.analysis import flow_metrics
 from farpath.analysis.claims import FAILS, HOLDS, UNDECIDED, judge_all
 from farpath.analysis.published import published_measures
-from farpath.analysis.results import Campaign
+from farpath.analysis.results import ResultSet
 from farpath.analysis.studies import (
     cbr_background,
     loss_utilisation,
@@ -22,17 +22,23 @@ from farpath.analysis.studies import (
     sharing,
     window_cap,
 )
-from farpath.analysis.studies.measure import Done, Measure, one_of, read_measures, write_measures
+from farpath.analysis.studies.measure import (
+    Measure,
+    RecordedRun,
+    one_of,
+    read_measures,
+    write_measures,
+)
 from farpath.analysis.studies.registry import ANALYSES, measures_of
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
-from farpath.campaign.status import State
+from farpath.campaign.status import RunStatus
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.record.record import Record
 from farpath.report.figures.studies import figures
 from farpath.report.study import report_of, write_report
 from farpath.report.tables.studies import sheets
-from farpath.spec.schedule import Schedule, joining
+from farpath.spec.schedule import Schedule, staggered
 from tests.paths import MEDIUM
 from tests.unit.companion_runs import LOST_S, write_run
 
@@ -73,7 +79,7 @@ def newcomer(gives_s: float, part: float = 0.5) -> tuple[pd.DataFrame, Schedule]
     given = (1 - part) * ((seconds - 60) / gives_s).to_series().clip(0, 1).to_numpy()
     first, second = 1e8 * (1 - given), 1e8 * given
     each = pd.DataFrame({"flow1": first, "flow2": second}, index=seconds)
-    return each, joining(["htcp", "htcp"], 60)
+    return each, staggered(["htcp", "htcp"], 60)
 
 
 @pytest.mark.parametrize("gives_s", [10, 40])
@@ -148,7 +154,7 @@ def recoveries(reno_s: float = 1400.0) -> list[Measure]:
 
 def state_of(claim: str, measures: list[Measure]) -> str:
     """What the companion experiments say of a claim."""
-    verdicts = judge_all(Campaign((), measures=tuple(measures)))
+    verdicts = judge_all(ResultSet((), measures=tuple(measures)))
     return next(verdict.state for verdict in verdicts if verdict.id == claim)
 
 
@@ -213,7 +219,7 @@ def test_every_published_number_belongs_to_an_experiment_and_is_one() -> None:
 
 
 def test_without_measures_companion_claims_are_undecided_and_name_their_experiment() -> None:
-    verdicts = {verdict.id: verdict for verdict in judge_all(Campaign(()))}
+    verdicts = {verdict.id: verdict for verdict in judge_all(ResultSet(()))}
     for claim in ("C21", "C22", "C23", "C24", "C27", "C28"):
         assert verdicts[claim].state == UNDECIDED
         assert "needs the experiment" in verdicts[claim].why
@@ -306,13 +312,13 @@ def test_figures_are_of_the_measures_of_their_own_experiment() -> None:
     assert [line.get_ydata()[0] for line in axes.lines] == [41.0, 40.0]
 
 
-def done_of(folder: FilePath, experiment: str, which: str) -> list[Done]:
+def done_of(folder: FilePath, experiment: str, which: str) -> list[RecordedRun]:
     """The runs of a set with synthetic records."""
     runs = load_experiment(experiment).runs(which)
-    return [Done(run, write_run(folder / str(place), run)) for place, run in enumerate(runs)]
+    return [RecordedRun(run, write_run(folder / str(place), run)) for place, run in enumerate(runs)]
 
 
-def drawn(done: list[Done], name: str) -> list[Axes]:
+def drawn(done: list[RecordedRun], name: str) -> list[Axes]:
     """The frames of the one figure of an experiment's runs."""
     ((stem, figure),) = figures(measures_of(done), done)
     assert stem == name
@@ -379,7 +385,9 @@ def test_stacks_are_drawn_beside_one_reno_and_four_and_say_which_never_share() -
 def test_recoveries_of_hours_do_not_hide_those_of_seconds(tmp_path: FilePath) -> None:
     runs = load_experiment(recovery.EXPERIMENT).runs(WHOLE)
     mine = [run for run in runs if run.asked.path == "datatag-128"]
-    done = [Done(run, write_run(tmp_path / str(place), run)) for place, run in enumerate(mine)]
+    done = [
+        RecordedRun(run, write_run(tmp_path / str(place), run)) for place, run in enumerate(mine)
+    ]
     ((name, figure),) = figures([], done)
     assert name == "recovery-datatag-128"
     ends_s = [max(axes.lines[0].get_xdata()) for axes in figure.axes]
@@ -389,10 +397,10 @@ def test_recoveries_of_hours_do_not_hide_those_of_seconds(tmp_path: FilePath) ->
 
 def test_a_report_reads_each_record_once(tmp_path: FilePath) -> None:
     found = [
-        State(each.run, each.record.directory.name, each.record.directory)
+        RunStatus(each.run, each.record.directory.name, each.record.directory)
         for each in done_of(tmp_path / "records", recovery.EXPERIMENT, QUICK)
     ]
-    unmade = State(found[0].run, "unmade", None)
+    unmade = RunStatus(found[0].run, "unmade", None)
     made = report_of([*found, unmade], EXPERIMENTS)
     assert [each.run.plan for each in made.done] == [state.run.plan for state in found]
     shutil.rmtree(tmp_path / "records")

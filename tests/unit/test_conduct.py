@@ -12,25 +12,25 @@ import pytest
 from farpath.base import project
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.campaign import snakemake
-from farpath.campaign.status import ASIDE, GATHERED, State, gather, put_aside, records_in
+from farpath.campaign.status import ASIDE, GATHERED, RunStatus, gather, put_aside, records_in
 from farpath.cli import campaign
 from farpath.planning.experiment import load_experiment
 from farpath.record.record import RECORD_FILE
 
 
 @pytest.fixture
-def todo() -> list[State]:
+def todo() -> list[RunStatus]:
     """Three runs to make, of 10, 5 and 5 expected minutes on one core."""
     run = load_experiment("seven-regions").runs("quick")[0]
     minutes = {"a": 10, "b": 5, "c": 5}
     return [
-        State(replace(run, expected_s=60.0 * expected), name, None)
+        RunStatus(replace(run, expected_s=60.0 * expected), name, None)
         for name, expected in minutes.items()
     ]
 
 
 @pytest.fixture
-def progress(todo: list[State], tmp_path: FilePath) -> snakemake.Progress:
+def progress(todo: list[RunStatus], tmp_path: FilePath) -> snakemake.Progress:
     (tmp_path / "logs").mkdir()
     return snakemake.Progress(todo, tmp_path, cores=2, made_before=6)
 
@@ -86,14 +86,14 @@ def test_a_disk_without_room_is_named_before_a_run_is_begun(
 
 
 def test_snakemake_is_told_to_keep_going_and_to_trust_records(tmp_path: FilePath) -> None:
-    job = snakemake.Job(load_experiment("seven-regions"), "quick", tmp_path, cores=3)
+    job = snakemake.CampaignJob(load_experiment("seven-regions"), "quick", tmp_path, cores=3)
     command = snakemake._command(job, ["runs"], [], partial=False)
     assert {"--keep-going", "--ignore-incomplete", "--nolock"} <= set(command)
     assert command[command.index("--cores") + 1] == "3"
     assert command[command.index("--config") + 1 :][:2] == ["experiment=seven-regions", "set=quick"]
 
 
-def test_a_damaged_record_makes_way_and_is_kept(todo: list[State], tmp_path: FilePath) -> None:
+def test_a_damaged_record_makes_way_and_is_kept(todo: list[RunStatus], tmp_path: FilePath) -> None:
     for text in ("first", "second"):
         (tmp_path / "a").mkdir()
         (tmp_path / "a" / RECORD_FILE).write_text(text)
@@ -104,7 +104,9 @@ def test_a_damaged_record_makes_way_and_is_kept(todo: list[State], tmp_path: Fil
     assert records_in(tmp_path) == []
 
 
-def test_an_empty_directory_makes_way_without_a_word(todo: list[State], tmp_path: FilePath) -> None:
+def test_an_empty_directory_makes_way_without_a_word(
+    todo: list[RunStatus], tmp_path: FilePath
+) -> None:
     (tmp_path / "a").mkdir()
     assert put_aside(tmp_path, todo) == []
     assert not (tmp_path / "a").exists()
@@ -116,12 +118,12 @@ def test_a_record_in_the_making_is_no_record(tmp_path: FilePath) -> None:
     assert records_in(tmp_path) == [tmp_path / "whole"]
 
 
-def test_what_is_gathered_replaces_what_was(todo: list[State], tmp_path: FilePath) -> None:
+def test_what_is_gathered_replaces_what_was(todo: list[RunStatus], tmp_path: FilePath) -> None:
     made(tmp_path, "a")
     folder = tmp_path / "report" / "records"
     made(tmp_path, "old")
-    assert gather([State(todo[0].run, "old", tmp_path / "old")], folder) == 1
-    found = [State(todo[0].run, "a", tmp_path / "a"), *todo[1:]]
+    assert gather([RunStatus(todo[0].run, "old", tmp_path / "old")], folder) == 1
+    found = [RunStatus(todo[0].run, "a", tmp_path / "a"), *todo[1:]]
     assert gather(found, folder) == 1
     assert sorted(file.name for file in folder.iterdir()) == [GATHERED, "a"]
     assert (tmp_path / "old" / RECORD_FILE).exists()
@@ -146,7 +148,7 @@ def _gathered_and_used(folder: FilePath) -> None:
     "fill", [_with_a_file_of_ones_own, _with_links_of_ones_own, _gathered_and_used]
 )
 def test_a_directory_of_somebodys_own_is_not_emptied_for_links(
-    todo: list[State], tmp_path: FilePath, fill: Callable[[FilePath], None]
+    todo: list[RunStatus], tmp_path: FilePath, fill: Callable[[FilePath], None]
 ) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
@@ -158,7 +160,7 @@ def test_a_directory_of_somebodys_own_is_not_emptied_for_links(
 
 
 def test_links_go_into_an_empty_directory_and_into_no_file(
-    todo: list[State], tmp_path: FilePath
+    todo: list[RunStatus], tmp_path: FilePath
 ) -> None:
     (tmp_path / "empty").mkdir()
     assert gather(todo, tmp_path / "empty") == 0
@@ -183,10 +185,12 @@ def test_the_report_of_ones_own_experiment_is_below_its_records_and_has_no_claim
     (tmp_path / "mine").mkdir()
     text = 'title = "Mine"\n[[runs]]\nrtt = "20ms"\nstack = ["cubic", "bbr"]\nregion = "5s"\n'
     (tmp_path / "mine" / "experiment.toml").write_text(text)
-    own = snakemake.Job(load_experiment("mine", tmp_path), out=tmp_path / "results" / "mine")
+    own = snakemake.CampaignJob(
+        load_experiment("mine", tmp_path), out=tmp_path / "results" / "mine"
+    )
     assert own.parts == ("tables", "figures", "page")
     assert campaign._report_place(own) == tmp_path / "results" / "mine" / "report"
-    quick = snakemake.Job(load_experiment("seven-regions"), "quick", tmp_path)
+    quick = snakemake.CampaignJob(load_experiment("seven-regions"), "quick", tmp_path)
     assert quick.parts == ("tables", "claims", "figures", "page")
     assert campaign._report_place(quick) == FilePath("results/paper-quick")
 
@@ -196,5 +200,7 @@ def test_without_snakemake_nothing_is_advised_that_is_not_farpaths(
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(MachineLacksError, match="'make venv-paper'") as refused:
-        snakemake.conduct(snakemake.Job(load_experiment("seven-regions"), "quick", tmp_path))
+        snakemake.run_campaign(
+            snakemake.CampaignJob(load_experiment("seven-regions"), "quick", tmp_path)
+        )
     assert "pip install" not in refused.value.message

@@ -10,7 +10,7 @@ from typing import IO
 import pytest
 
 from farpath.base.errors import MachineLacksError
-from farpath.lab.console import TAIL_LINES, Console, Verdict, verdict
+from farpath.lab.console import TAIL_LINES, Console, GuestEnd, guest_end
 
 #: How a guest that was asked to power off ends.
 GOOD_END = b'@farpath {"event": "done"}\nsysrq: Power Off\nreboot: Power down\n'
@@ -25,9 +25,9 @@ PAUSE_S = 30.0
 Open = Callable[..., tuple[Console, int]]
 
 
-def known(tail: str) -> Verdict:
+def known(tail: str) -> GuestEnd:
     """The verdict on a tail that has one."""
-    found = verdict(tail)
+    found = guest_end(tail)
     assert found
     return found
 
@@ -70,7 +70,7 @@ def _read(open_console: Open, *chunks: bytes) -> tuple[Console, list[str | None]
 def test_a_good_end_is_read_to_the_last_line_and_means_nothing_bad(open_console: Open) -> None:
     console, lines = _read(open_console, GOOD_END)
     assert lines == GOOD_END.decode().splitlines()
-    assert verdict(console.tail()) is None
+    assert guest_end(console.tail()) is None
 
 
 def test_a_panic_is_told_from_its_console(open_console: Open) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.planning.droppers import parse_droppers
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.record.checks import check_droppers
 from farpath.spec.dropper import Dropper
 from farpath.spec.dropping import horizon_packets
@@ -188,11 +188,11 @@ def test_a_dropper_that_took_some_is_not_warned_of(plan: Plan) -> None:
 
 def test_bursts_are_drawn_for_twice_what_the_bottlenecks_carry() -> None:
     words = {"rtt": "20ms", "rate": "100Mbit", "region": "10s", "schedule": "together"}
-    plan = Asked(**words).plan()
+    plan = RunRequest(**words).plan()
     assert horizon_packets(plan) == pytest.approx(2 * 1e9 / 8 / 1514, abs=1)
-    row = Asked(**words, topology="parking-lot:3").plan()
+    row = RunRequest(**words, topology="parking-lot:3").plan()
     assert horizon_packets(row) == pytest.approx(3 * horizon_packets(plan), abs=2)
-    small = Asked(**words, senders="mtu=600").plan()
+    small = RunRequest(**words, senders="mtu=600").plan()
     assert horizon_packets(small) == pytest.approx(2 * 1e9 / 8 / 614, abs=1)
 
 
@@ -205,11 +205,11 @@ def test_a_burst_that_neither_ends_nor_loses_is_looked_at_no_further_than_asked(
 
 def test_a_flow_whose_packets_are_too_small_to_count_is_refused() -> None:
     words = {"rtt": "20ms", "region": "5s", "schedule": "together", "mtu": "9000"}
-    small = Asked(**words, stack="udt:mss=4500")
+    small = RunRequest(**words, stack="udt:mss=4500")
     with pytest.raises(BadInputError, match="flow1 sends packets of 4500 bytes, and those above"):
         dataclasses.replace(small, drop="every:10").plan()
     dataclasses.replace(small, drop="every:10,direction=back").plan()
-    Asked(**words, stack="udt:mss=4501", drop="every:10").plan()
+    RunRequest(**words, stack="udt:mss=4501", drop="every:10").plan()
 
 
 def test_a_chance_of_one_takes_every_packet(plan: Plan) -> None:

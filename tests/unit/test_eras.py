@@ -13,7 +13,7 @@ from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.spec.era import MODERN
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import Card, card_of
+from farpath.spec.qdiscs import NicQueue, nic_qdisc
 from farpath.spec.schedule import seven_regions
 
 DOCUMENT = FilePath(__file__).parents[2] / "docs" / "eras.md"
@@ -26,7 +26,7 @@ def plan_in(era: str) -> Plan:
 
 def test_today_changes_nothing_and_its_hosts_are_infinitely_fast() -> None:
     assert era_by_text("modern") == MODERN
-    assert card_of(plan_in("modern")) is None
+    assert nic_qdisc(plan_in("modern")) is None
 
 
 def test_2004_has_the_initial_window_of_rfc_3390_and_a_gigabit_card() -> None:
@@ -37,8 +37,8 @@ def test_2004_has_the_initial_window_of_rfc_3390_and_a_gigabit_card() -> None:
 
 
 def test_the_card_s_queue_can_be_set() -> None:
-    card = card_of(plan_in("2004:txqueuelen=100"))
-    assert isinstance(card, Card)
+    card = nic_qdisc(plan_in("2004:txqueuelen=100"))
+    assert isinstance(card, NicQueue)
     assert card.queue_packets == 100
     assert "limit 100 rate 1000000000bit seed 7" in card.tc_lines("X")[0]
 
@@ -60,8 +60,8 @@ def test_a_wrong_era_is_refused_with_what_is_allowed(wrong: str, said: str) -> N
 
 
 def test_a_card_that_is_not_as_asked_is_told() -> None:
-    card = card_of(plan_in("2004"))
-    assert isinstance(card, Card)
+    card = nic_qdisc(plan_in("2004"))
+    assert isinstance(card, NicQueue)
     right = {"kind": "netem", "options": {"limit": 1000, "rate": {"rate": 125_000_000}}}
     assert card.differences(right) == []
     assert card.differences({"kind": "noqueue", "options": {}}) == [

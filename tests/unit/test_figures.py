@@ -7,8 +7,8 @@ from pathlib import Path as FilePath
 import pandas as pd
 import pytest
 
-from farpath.analysis.results import load_campaign
-from farpath.planning.request import Asked
+from farpath.analysis.results import load_results
+from farpath.planning.request import RunRequest
 from farpath.record.record import Samples
 from farpath.report.figures import paper
 from farpath.report.figures.run import draw
@@ -29,7 +29,7 @@ def records(tmp_path: FilePath) -> FilePath:
 
 
 def test_a_figure_shows_the_smallest_seed_at_cern(records: FilePath) -> None:
-    campaign, _ = load_campaign(records)
+    campaign, _ = load_results(records)
     shown = {each.number: paper.run_of_figure(campaign, each) for each in paper.RUN_FIGURES}
     assert shown[2] is not None
     assert shown[2].record == "cern-reno_2004-2"
@@ -39,7 +39,7 @@ def test_a_figure_shows_the_smallest_seed_at_cern(records: FilePath) -> None:
 def test_a_figure_without_its_record_is_named_and_the_others_are_drawn(
     records: FilePath, tmp_path: FilePath
 ) -> None:
-    campaign, _ = load_campaign(records)
+    campaign, _ = load_results(records)
     files = list(paper.write_figures(campaign, records, tmp_path, (NORMAL, COLOUR_BLIND)))
     stems = ("figure-1", "figure-2", "figure-5")
     assert {file.name for file in files} == {
@@ -91,7 +91,7 @@ def test_colour_blind_figures_part_flows_by_hatches_too(tmp_path: FilePath) -> N
 def test_of_many_flows_the_legend_names_those_with_a_colour_and_counts_the_others(
     tmp_path: FilePath,
 ) -> None:
-    plan = Asked(rtt="20ms", stack="100xreno", schedule="together", region="10s").plan()
+    plan = RunRequest(rtt="20ms", stack="100xreno", schedule="together", region="10s").plan()
     seconds = [float(second) for second in range(1, 11)]
     columns = {"throughput_bps": 1e6, "retransmits": 0, "cwnd_bytes": 1, "rtt_us": 20_000}
     flows = [

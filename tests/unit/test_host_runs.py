@@ -12,24 +12,24 @@ import pytest
 
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.campaign import host_lab, status
-from farpath.campaign.snakemake import Job
-from farpath.campaign.status import State
+from farpath.campaign.snakemake import CampaignJob
+from farpath.campaign.status import RunStatus
 from farpath.lab import run
 from farpath.lab.artifacts import sources
-from farpath.lab.qemu import Done
+from farpath.lab.qemu import CommandResult
 from farpath.planning.experiment import CPU, load_experiment
 from farpath.record.record import RECORD_FILE, Record, load_record, write_record
 from tests.unit.conftest import Farpath
 
 
 @pytest.fixture
-def job(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> Job:
+def job(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> CampaignJob:
     """The set that counts CPU, and an end hosts' root that says what it is."""
     monkeypatch.setattr(sources, "manifest", lambda place, what: {"packages_hash": "e"})
-    return Job(load_experiment("seven-regions"), CPU, tmp_path / "out")
+    return CampaignJob(load_experiment("seven-regions"), CPU, tmp_path / "out")
 
 
-def written(place: FilePath, state: State, sample: Record) -> FilePath:
+def written(place: FilePath, state: RunStatus, sample: Record) -> FilePath:
     """A record at a place that is one of a run, with another's samples."""
     raw = place.parent / ".raw"
     raw.mkdir(parents=True, exist_ok=True)
@@ -48,7 +48,7 @@ class Maker:
         self.out, self.sample, self.whole = out, sample, whole
         self.asked: list[str] = []
 
-    def __call__(self, state: State) -> FilePath:
+    def __call__(self, state: RunStatus) -> FilePath:
         self.asked.append(state.run.label)
         if len(self.asked) > self.whole:
             raise LabFailedError("the lab failed", "console's end")
@@ -64,28 +64,33 @@ def use(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_fails_is_told_at_the_end_and_the_next_call_makes_the_rest_only(
-    job: Job, record: Record, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    job: CampaignJob,
+    record: Record,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     first = Maker(job.out, record, whole=7)
     use(first, monkeypatch)
     with pytest.raises(LabFailedError, match="2 of 9 runs failed") as caught:
-        host_lab.conduct_on_host(job, in_qemu=True, finish=lambda _record: None)
+        host_lab.run_on_host(job, in_qemu=True, finish=lambda _record: None)
     assert caught.value.detail.count("the lab failed") == 2
     assert "console's end" in caught.value.detail
     assert "0 of 9 runs made, 9 left" in capsys.readouterr().err
     second = Maker(job.out, record, whole=9)
     use(second, monkeypatch)
-    found = host_lab.conduct_on_host(job, in_qemu=True, finish=lambda _record: None)
+    found = host_lab.run_on_host(job, in_qemu=True, finish=lambda _record: None)
     assert second.asked == first.asked[7:]
     assert all(state.record for state in found)
 
 
 def test_a_shipped_record_is_another_machines_and_does_not_count_as_made(
-    job: Job, record: Record, tmp_path: FilePath
+    job: CampaignJob, record: Record, tmp_path: FilePath
 ) -> None:
     folder = tmp_path / "experiments" / "seven-regions"
     host_lab.copy_experiment(job, folder.parent)
-    there = Job(load_experiment("seven-regions", folder.parent), CPU, job.out, None, folder.parent)
+    there = CampaignJob(
+        load_experiment("seven-regions", folder.parent), CPU, job.out, None, folder.parent
+    )
     state = there.states()[0]
     written(there.shipped[0] / "its", state, record)
     assert there.shipped == (folder / "cpu-records",)
@@ -99,11 +104,11 @@ def test_a_shipped_record_is_another_machines_and_does_not_count_as_made(
 class FakeMachine:
     """A machine whose farpath has made a record, or says why not."""
 
-    def __init__(self, jobs: FilePath, done: Done) -> None:
+    def __init__(self, jobs: FilePath, done: CommandResult) -> None:
         self.jobs, self.done = jobs, done
         self.asked: tuple[str, ...] = ()
 
-    def farpath(self, *arguments: str) -> Done:
+    def farpath(self, *arguments: str) -> CommandResult:
         self.asked = arguments
         return self.done
 
@@ -114,14 +119,14 @@ class FakeMachine:
 
 
 def test_a_record_leaves_the_machine_whole_and_what_is_in_its_way_is_put_aside(
-    job: Job, record: Record, tmp_path: FilePath
+    job: CampaignJob, record: Record, tmp_path: FilePath
 ) -> None:
     state = job.states_here()[1]
     inside = written(tmp_path / "machine" / "place-0123456789", state, record)
     (job.out / inside.name).mkdir(parents=True)
     (job.out / inside.name / RECORD_FILE).write_text("damaged")
     (tmp_path / "jobs").mkdir()
-    machine: Any = FakeMachine(tmp_path / "jobs", Done(0, f"{inside}\n", ""))
+    machine: Any = FakeMachine(tmp_path / "jobs", CommandResult(0, f"{inside}\n", ""))
     assert host_lab.make_in(machine, job, state) == job.out / inside.name
     assert load_record(job.out / inside.name).plan == state.run.plan
     assert {"--set=cpu", "--index=1"} <= set(machine.asked)
@@ -129,10 +134,10 @@ def test_a_record_leaves_the_machine_whole_and_what_is_in_its_way_is_put_aside(
 
 
 def test_a_run_that_fails_in_the_machine_fails_with_its_last_line(
-    job: Job, tmp_path: FilePath
+    job: CampaignJob, tmp_path: FilePath
 ) -> None:
     state = job.states_here()[0]
-    machine: Any = FakeMachine(tmp_path, Done(5, "", "network built\nfarpath: too slow\n"))
+    machine: Any = FakeMachine(tmp_path, CommandResult(5, "", "network built\nfarpath: too slow\n"))
     with pytest.raises(LabFailedError, match=r"^too slow$"):
         host_lab.make_in(machine, job, state)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from farpath.base.errors import BadInputError
 from farpath.planning import path_files, path_options, stack_texts
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.spec import path
 from farpath.spec.path import Path
 
@@ -252,7 +252,7 @@ def test_settings_that_cannot_be_or_contradict_the_lab_are_refused(
 
 
 def test_a_setting_that_the_hosts_era_needs_otherwise_is_refused() -> None:
-    asked = Asked(rtt="50ms", era="2004", sysctl="net.ipv4.tcp_sack=0")
+    asked = RunRequest(rtt="50ms", era="2004", sysctl="net.ipv4.tcp_sack=0")
     with pytest.raises(BadInputError, match="tcp_sack is 0 on path custom, and era 2004 needs 1"):
         asked.plan()
     dataclasses.replace(asked, era="modern").plan()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.report.figures.run import title
 from farpath.spec.labels import flow_label, stacks_label
 
@@ -27,11 +27,11 @@ from farpath.spec.labels import flow_label, stacks_label
 def test_stacks_are_named_in_the_order_and_number_of_the_flows(
     stack: str, schedule: str, label: str
 ) -> None:
-    plan = Asked(rtt="50ms", stack=stack, schedule=schedule).plan()
+    plan = RunRequest(rtt="50ms", stack=stack, schedule=schedule).plan()
     assert stacks_label(plan.schedule) == label
     assert title(plan).startswith(f"custom path, RTT 50 ms: {label}, era ")
 
 
 def test_a_flow_is_called_by_its_name_and_its_stack() -> None:
-    plan = Asked(stack="reno+bbr", schedule="together").plan()
+    plan = RunRequest(stack="reno+bbr", schedule="together").plan()
     assert [flow_label(flow) for flow in plan.schedule.flows] == ["flow1 reno", "flow2 bbr"]

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.report.figures import topology as pictures
 from farpath.spec.hosts import TOPOLOGIES
 from farpath.spec.layout import Layout, Link
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import Bottleneck, Delay
+from farpath.spec.qdiscs import NetemDelay, TbfBottleneck
 from tests.unit.conftest import Farpath
 from topologies import MODULES, lay_out
 
@@ -22,7 +22,7 @@ from topologies import MODULES, lay_out
 def plan_of(**words: str) -> Plan:
     """The plan of a run on a path of 20 ms."""
     texts = {"rtt": "20ms", "stack": "reno", "schedule": "together"} | words
-    return Asked(**texts).plan()
+    return RunRequest(**texts).plan()
 
 
 def way(layout: Layout, start: str, end: str) -> list[tuple[Link, str]]:
@@ -86,7 +86,7 @@ def test_droppers_stand_where_packets_leave_the_paths_delay_lines(words: dict[st
     lines = [
         link
         for link in layout.links
-        if isinstance(link.one.queue, Delay) and link.one.queue.delay_s == line_s
+        if isinstance(link.one.queue, NetemDelay) and link.one.queue.delay_s == line_s
     ]
     assert layout.dropping["there"] == tuple(link.other.name for link in lines)
     assert layout.dropping["back"] == tuple(link.one.name for link in lines)
@@ -99,7 +99,7 @@ def test_delays_of_a_way_there_and_back_are_its_base_rtt(words: dict[str, str]) 
     for flow in plan.schedule.flows:
         ends = (flow.sender, flow.receiver)
         both = queues(layout, *ends) + queues(layout, *reversed(ends))
-        rtt_s = sum(queue.delay_s for queue in both if isinstance(queue, Delay))
+        rtt_s = sum(queue.delay_s for queue in both if isinstance(queue, NetemDelay))
         assert rtt_s * 1e3 == pytest.approx(plan.host_rtt_ms(flow.sender))
 
 
@@ -109,8 +109,8 @@ def test_a_flows_packets_are_delayed_before_each_bottleneck(words: dict[str, str
     layout = lay_out(plan)
     for flow in plan.schedule.all_flows:
         kinds = [type(queue) for queue in queues(layout, flow.sender, flow.receiver)]
-        assert Bottleneck in kinds
-        assert kinds.index(Delay) < kinds.index(Bottleneck)
+        assert TbfBottleneck in kinds
+        assert kinds.index(NetemDelay) < kinds.index(TbfBottleneck)
 
 
 @pytest.mark.parametrize("words", NETWORKS, ids=str)
@@ -134,7 +134,9 @@ def test_the_long_way_has_every_bottleneck_and_each_other_way_one(bottlenecks: i
     plan = plan_of(topology=f"parking-lot:{bottlenecks}")
     layout = lay_out(plan)
     counts = [
-        sum(isinstance(queue, Bottleneck) for queue in queues(layout, flow.sender, flow.receiver))
+        sum(
+            isinstance(queue, TbfBottleneck) for queue in queues(layout, flow.sender, flow.receiver)
+        )
         for flow in plan.schedule.flows
     ]
     assert counts == [bottlenecks, *[1] * bottlenecks]
@@ -146,7 +148,7 @@ def test_delay_lines_of_a_parking_lot_do_not_lose_the_same_packets() -> None:
     seeds = [
         port.queue.seed
         for port in layout.ports
-        if isinstance(port.queue, Delay) and port.queue.loss
+        if isinstance(port.queue, NetemDelay) and port.queue.loss
     ]
     assert len(seeds) == len(set(seeds)) == 4
 

@@ -58,7 +58,7 @@ def test_a_killed_makers_record_is_removed_and_a_living_ones_is_not(out: FilePat
     killed_maker(out)
     (left,) = out.iterdir()
     with locks.fresh_partial(out) as alive:
-        assert locks.sweep_partials(out) == [left]
+        assert locks.remove_stale_partials(out) == [left]
         assert list(out.iterdir()) == [alive]
 
 
@@ -79,8 +79,8 @@ def test_shared_directories_are_known_by_the_guests_code(out: FilePath) -> None:
     for place in (dead, alive):
         (place / CODE_DIR / cleanup.GUEST).mkdir(parents=True)
     (other / "farpath" / "guest").mkdir(parents=True)
-    with locks.held(alive):
-        assert cleanup.sweep_shares(out) == [dead]
+    with locks.hold_directory(alive):
+        assert cleanup.remove_stale_shares(out) == [dead]
     assert sorted(out.iterdir()) == [alive, other]
 
 
@@ -89,7 +89,7 @@ def test_a_lock_opened_before_its_holder_removes_it_is_held_by_one(
 ) -> None:
     lock, flock = out / ".record-0123456789.lock", fcntl.flock
     with ExitStack() as first:
-        first.enter_context(locks.alone(lock, "works"))
+        first.enter_context(locks.exclusive_lock(lock, "works"))
 
         def released_before(handle: int, operation: int) -> None:
             """The second has opened the file; now the first removes it and lets go."""
@@ -97,9 +97,12 @@ def test_a_lock_opened_before_its_holder_removes_it_is_held_by_one(
             flock(handle, operation)
 
         monkeypatch.setattr(fcntl, "flock", released_before)
-        with locks.alone(lock, "works"), pytest.raises(BadInputError, match="works already"):  # noqa: SIM117
-            with locks.alone(lock, "works"):
-                pass
+        with (
+            locks.exclusive_lock(lock, "works"),
+            pytest.raises(BadInputError, match="works already"),
+            locks.exclusive_lock(lock, "works"),
+        ):
+            pass
     assert not lock.exists()
 
 
@@ -114,22 +117,22 @@ def test_a_lock_taken_while_it_is_swept_is_held_by_one(
             """Whoever sweeps has seen that nobody holds it; now somebody tries to."""
             monkeypatch.setattr(FilePath, "unlink", unlink)
             with suppress(BadInputError):
-                holders.enter_context(locks.alone(lock, "works"))
+                holders.enter_context(locks.exclusive_lock(lock, "works"))
                 count.append("during")
             place.unlink(missing_ok)
 
         count: list[str] = []
         monkeypatch.setattr(FilePath, "unlink", taken_before)
-        locks.sweep_locks(out)
+        locks.remove_stale_locks(out)
         with suppress(BadInputError):
-            holders.enter_context(locks.alone(lock, "works"))
+            holders.enter_context(locks.exclusive_lock(lock, "works"))
             count.append("after")
         assert len(count) == 1
 
 
 def test_a_lock_that_somebody_else_put_in_the_place_of_ones_own_stays(out: FilePath) -> None:
     lock = out / ".record-0123456789.lock"
-    with locks.alone(lock, "works"):
+    with locks.exclusive_lock(lock, "works"):
         lock.unlink()
         lock.write_text("another's")
     assert lock.read_text() == "another's"
@@ -141,7 +144,7 @@ def test_a_half_made_record_is_held_while_it_is_removed(
     killed_maker(out)
     free: list[bool] = []
     monkeypatch.setattr(locks.shutil, "rmtree", lambda place, **_: free.append(is_free(place)))
-    locks.sweep_partials(out)
+    locks.remove_stale_partials(out)
     assert free == [False]
 
 
@@ -159,9 +162,9 @@ def is_free(place: FilePath) -> bool:
 def test_a_fifo_in_the_place_of_a_lock_is_refused_and_nobody_waits_for_it(out: FilePath) -> None:
     lock = out / ".record-0123456789.lock"
     os.mkfifo(lock)
-    assert locks.sweep_locks(out) == [lock]
+    assert locks.remove_stale_locks(out) == [lock]
     os.mkfifo(lock)
-    with pytest.raises(BadInputError, match="no regular file"), locks.alone(lock, "works"):
+    with pytest.raises(BadInputError, match="no regular file"), locks.exclusive_lock(lock, "works"):
         pass
 
 
@@ -175,9 +178,9 @@ def test_what_is_merely_called_like_a_leftover_stays(out: FilePath) -> None:
     links = [out / ".partial-123-abcd1234", out / "farpath-abcd1234"]
     for link in links:
         link.symlink_to(outside)
-    assert locks.sweep_locks(out) == []
-    assert locks.sweep_partials(out) == []
-    assert cleanup.sweep_shares(out) == []
+    assert locks.remove_stale_locks(out) == []
+    assert locks.remove_stale_partials(out) == []
+    assert cleanup.remove_stale_shares(out) == []
     assert sorted(out.iterdir()) == sorted([*mine, *links])
     assert (outside / CODE_DIR).exists()
 

@@ -24,19 +24,19 @@ from farpath.spec.path import (
 )
 from farpath.spec.qdiscs import (
     DELAY_LIMIT_PACKETS,
-    Bottleneck,
-    Card,
-    Delay,
-    PacingCard,
-    card_of,
+    FqPacing,
+    NetemDelay,
+    NicQueue,
+    TbfBottleneck,
+    nic_qdisc,
 )
 from farpath.spec.schedule import seven_regions
 from tests.paths import LONG
 
-THERE = Delay(LONG.one_way_delay_s, LONG.loss, seed=1)
-BACK = Delay(LONG.one_way_delay_s, 0.0, seed=1)
+THERE = NetemDelay(LONG.one_way_delay_s, LONG.loss, seed=1)
+BACK = NetemDelay(LONG.one_way_delay_s, 0.0, seed=1)
 LATENESS_S = 2e-6
-NARROW = Bottleneck(LONG.rate_bps, LONG.buffer_bytes, LONG.frame_bytes, LATENESS_S)
+NARROW = TbfBottleneck(LONG.rate_bps, LONG.buffer_bytes, LONG.frame_bytes, LATENESS_S)
 
 #: What ``tc -r -s -j qdisc show`` (iproute2 6.15) printed of these in the lab.
 SAID = {
@@ -118,9 +118,9 @@ def test_a_delay_line_holds_the_whole_path_and_is_seeded() -> None:
         (THERE, "there"),
         (BACK, "back"),
         (NARROW, "narrow"),
-        (Bottleneck(9_999_999_999, 1 << 30, 1514, LATENESS_S), "odd rate"),
-        (Delay(0.06172835, 0.0, 7), "odd delay"),
-        (Delay(0.082, 1 / 300, 1), "odd loss"),
+        (TbfBottleneck(9_999_999_999, 1 << 30, 1514, LATENESS_S), "odd rate"),
+        (NetemDelay(0.06172835, 0.0, 7), "odd delay"),
+        (NetemDelay(0.082, 1 / 300, 1), "odd loss"),
     ],
 )
 def test_what_the_lab_was_asked_for_does_not_differ(queue: Any, name: str) -> None:
@@ -174,7 +174,7 @@ def test_an_option_that_tc_does_not_show_is_a_difference(queue: Any, name: str) 
 def test_every_bottleneck_reads_back_as_asked(
     rate_bps: int, buffer_bytes: int, mtu_bytes: int
 ) -> None:
-    queue = Bottleneck(rate_bps, buffer_bytes, mtu_bytes + ETHERNET_HEADER_BYTES, LATENESS_S)
+    queue = TbfBottleneck(rate_bps, buffer_bytes, mtu_bytes + ETHERNET_HEADER_BYTES, LATENESS_S)
     assert queue.differences(tc_prints(queue.tc_lines("X"))) == []
 
 
@@ -194,21 +194,21 @@ digits = st.integers(1, 999_999)
 def test_every_delay_of_six_digits_reads_back_as_asked(
     delay_s: float, loss: float, seed: int
 ) -> None:
-    queue = Delay(delay_s, loss, seed)
+    queue = NetemDelay(delay_s, loss, seed)
     assert queue.differences(tc_prints(queue.tc_lines("X"))) == []
 
 
 @given(rtt_ms=st.floats(*RTT_MS_RANGE))
 def test_a_delay_line_is_within_half_a_nanosecond_of_half_the_rtt(rtt_ms: float) -> None:
-    arguments = Delay(rtt_ms / 2e3, 0.0, 1).tc_lines("X")[0].split()
+    arguments = NetemDelay(rtt_ms / 2e3, 0.0, 1).tc_lines("X")[0].split()
     delay_ns = int(arguments[arguments.index("delay") + 1].removesuffix("ns"))
     assert abs(delay_ns - rtt_ms * 5e5) <= 0.5 + 1e-6
 
 
 @given(one_ms=st.integers(1, 5_000), other_ms=st.integers(1, 5_000))
 def test_two_delays_are_told_apart(one_ms: int, other_ms: int) -> None:
-    found = tc_prints(Delay(one_ms / 1e3, 0.0, 1).tc_lines("X"))
-    assert (Delay(other_ms / 1e3, 0.0, 1).differences(found) == []) == (one_ms == other_ms)
+    found = tc_prints(NetemDelay(one_ms / 1e3, 0.0, 1).tc_lines("X"))
+    assert (NetemDelay(other_ms / 1e3, 0.0, 1).differences(found) == []) == (one_ms == other_ms)
 
 
 def test_a_delay_line_holds_more_than_the_windows_of_a_hundred_flows() -> None:
@@ -217,10 +217,10 @@ def test_a_delay_line_holds_more_than_the_windows_of_a_hundred_flows() -> None:
 
 def test_a_flow_of_udt_gets_a_port_that_paces_and_a_card_behind_it_in_2004() -> None:
     schedule = seven_regions("udt", 10.0)
-    today = card_of(make_plan(LONG, schedule, 1, "virtual", era_by_text("modern")))
-    of_2004 = card_of(make_plan(LONG, schedule, 1, "virtual", era_by_text("2004")))
-    assert isinstance(today, PacingCard)
-    assert isinstance(of_2004, PacingCard)
+    today = nic_qdisc(make_plan(LONG, schedule, 1, "virtual", era_by_text("modern")))
+    of_2004 = nic_qdisc(make_plan(LONG, schedule, 1, "virtual", era_by_text("2004")))
+    assert isinstance(today, FqPacing)
+    assert isinstance(of_2004, FqPacing)
     (alone,) = today.tc_lines("X")
     card, pacing = of_2004.tc_lines("X")
     assert " root handle 1: fq limit 100000 " in alone
@@ -236,7 +236,7 @@ def test_a_flow_of_udt_gets_a_port_that_paces_and_a_card_behind_it_in_2004() -> 
 
 def test_on_other_clocks_udt_paces_itself() -> None:
     plan = make_plan(LONG, seven_regions("udt", 10.0), 1, "wall", era_by_text("2004"))
-    assert isinstance(card_of(plan), Card)
+    assert isinstance(nic_qdisc(plan), NicQueue)
 
 
 @pytest.mark.parametrize("rate_bps", [1_000_000, 10_000_000, 450_000_000])
@@ -247,7 +247,7 @@ def test_in_real_time_a_bucket_has_room_for_a_second_frame(rate_bps: int) -> Non
 
 
 def test_jitter_duplicates_and_reordering_are_asked_of_netem_and_read_back() -> None:
-    queue = Delay(0.01, 0.0, 1, jitter_s=0.001, reorder=0.01, duplicate=0.02)
+    queue = NetemDelay(0.01, 0.0, 1, jitter_s=0.001, reorder=0.01, duplicate=0.02)
     assert queue.tc_lines("X") == [
         "qdisc add dev X root handle 1: netem limit 2000000 delay 10000000ns 1000000ns "
         "duplicate 2.000000000000% reorder 1.000000000000% seed 1"
@@ -260,4 +260,4 @@ def test_jitter_duplicates_and_reordering_are_asked_of_netem_and_read_back() -> 
     assert queue.differences({"kind": "netem", "options": {**options, "reorder": {}}}) == [
         "reorder is 0, not 0.01"
     ]
-    assert len(Delay(0.01, 0.0, 1).differences({"kind": "netem", "options": options})) == 3
+    assert len(NetemDelay(0.01, 0.0, 1).differences({"kind": "netem", "options": options})) == 3

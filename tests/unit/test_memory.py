@@ -7,7 +7,7 @@ import pytest
 from farpath.base.errors import BadInputError
 from farpath.planning import memory
 from farpath.planning.memory import FLOW_BYTES, GUEST_BASE_BYTES, GUEST_OWN_BYTES, SAMPLE_BYTES
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.spec.plan import Plan
 
 #: 1 Gbit/s for 100 ms: 12.5 MB on the way, as much in the buffer, windows of three times that.
@@ -17,7 +17,7 @@ WINDOW_BYTES = 3 * ON_THE_WAY_BYTES
 
 def _plan(**words: str) -> Plan:
     asked = {"rate": "1Gbit", "rtt": "100ms", "schedule": "together", "region": "10s"} | words
-    return Asked(**asked).plan()
+    return RunRequest(**asked).plan()
 
 
 def test_few_flows_are_counted_by_their_windows() -> None:

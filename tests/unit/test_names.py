@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError, MachineLacksError
-from farpath.base.files import explained_use, replace_directory
+from farpath.base.files import replace_directory, resource_errors
 
 from .conftest import Farpath
 
@@ -65,11 +65,11 @@ def test_a_place_for_records_that_is_not_utf_8_is_refused_before_anything_runs(
 
 
 def test_only_what_a_user_can_mend_is_said_to_be_a_files_fault(tmp_path: FilePath) -> None:
-    with pytest.raises(BadInputError, match="File name too long"), explained_use():
+    with pytest.raises(BadInputError, match="File name too long"), resource_errors():
         (tmp_path / LONG).stat()
-    with pytest.raises(FileNotFoundError), explained_use():
+    with pytest.raises(FileNotFoundError), resource_errors():
         (tmp_path / "none").read_text()
-    with pytest.raises(MachineLacksError, match="no space"), explained_use():
+    with pytest.raises(MachineLacksError, match="no space"), resource_errors():
         raise OSError(28, "No space left on device", "/some/file")
 
 

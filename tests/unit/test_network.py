@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from farpath.analysis.published import published_beside
 from farpath.base.errors import BadInputError
 from farpath.planning.memory import GUEST_BASE_BYTES, GUEST_BYTES_PER_WINDOW_BYTE
-from farpath.planning.network import resolve_network, ways
+from farpath.planning.network import flow_routes, resolve_network
 from farpath.planning.path_files import path_by_name
 from farpath.planning.path_options import resolve_path
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.planning.rules import check_plan
 from farpath.planning.senders import parse_senders
 from farpath.record.identity import _asked
@@ -30,7 +30,7 @@ PATH = resolve_path(rtt="117ms", rate="622Mbit", mtu="9000")
 def plan_of(**words: str) -> Plan:
     """The plan of a run on that path, its flows all at once if not said otherwise."""
     texts = {"rtt": "117ms", "rate": "622Mbit", "stack": "reno", "schedule": "together"} | words
-    return Asked(**texts).plan()
+    return RunRequest(**texts).plan()
 
 
 def test_each_word_is_a_sender_and_what_it_leaves_out_is_the_paths() -> None:
@@ -239,7 +239,7 @@ def test_a_plan_of_before_there_was_any_of_it_reads_and_is_the_same_run() -> Non
 
 def test_flows_are_listed_by_their_way_with_its_rtt() -> None:
     plan = plan_of(senders="rtt=172ms,mtu=1400", reverse="reno")
-    assert ways(plan) == [
+    assert flow_routes(plan) == [
         "sender -> receiver, RTT 117 ms, MTU 1500: flow1 reno",
         "sender2 -> receiver, RTT 172 ms, MTU 1400: flow2 reno",
         "receiver -> sender, RTT 117 ms, MTU 1500: reverse1 reno",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from farpath.planning.experiment import load_experiment
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 
 COMPANION = load_experiment("companion").parts
 NOTEBOOKS = sorted((FilePath(__file__).parents[2] / "notebooks").glob("*.ipynb"))
@@ -54,7 +54,7 @@ def test_a_companion_notebook_ends_with_commands_of_its_own_experiment(name: str
     (command,) = re.findall(r"^    make experiment (.+)$", last, re.MULTILINE)
     given = [word.partition("=") for word in shlex.split(command)]
     words = {"path" if key == "PATH_NAME" else key.lower(): value for key, _, value in given}
-    plan = Asked(**words).plan()
+    plan = RunRequest(**words).plan()
     # What the experiment runs, but for names, maxima and lengths
     like = [
         run.plan.path

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.record.record import Record, Samples, typed_frame
 from farpath.report.flow_summary import flow_summaries
 from farpath.report.overview import metrics_of, overview
@@ -35,7 +35,7 @@ def test_each_flow_has_what_it_got_by_hand(samples: Samples, plan: Plan) -> None
 
 
 def test_shares_are_of_one_direction_and_add_up() -> None:
-    plan = Asked(rtt="50ms", stack="reno+bbr", schedule="together", region="10s",
+    plan = RunRequest(rtt="50ms", stack="reno+bbr", schedule="together", region="10s",
                     reverse="cubic").plan()  # fmt: skip
     rows = [
         (flow.name, second + 1.0, 10e6 * number, 0, 10**6, 10**7, 50_000)

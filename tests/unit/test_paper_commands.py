@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.results import campaign_of, read_figures, write_figures
+from farpath.analysis.results import read_figures, result_set_of, write_figures
 from farpath.analysis.studies.measure import Measure, write_measures
 from farpath.analysis.studies.sharing import RATIO, RTT_BIAS
 from farpath.base import project
@@ -149,7 +149,7 @@ def test_a_path_named_like_a_place_elsewhere_stays_within_the_given_one(
     farpath: Farpath, tmp_path: FilePath
 ) -> None:
     file = tmp_path / "summary.json"
-    write_figures(campaign_of([run_of("Reno", path="../../evil")]), file)
+    write_figures(result_set_of([run_of("Reno", path="../../evil")]), file)
     out = tmp_path / "tables"
     assert farpath("tables", f"--records={file}", f"--out={out}").status == 0
     assert (out / "table1-______evil.txt").is_file()

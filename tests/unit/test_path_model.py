@@ -18,10 +18,10 @@ from farpath.analysis.path_model import (
     cost_of_means,
     cost_of_stack,
     cost_of_tables,
-    soft,
+    pseudo_huber,
 )
 from farpath.analysis.published import Published, published
-from farpath.analysis.results import Run
+from farpath.analysis.results import RunSummary
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.base.project import PROJECT
 from farpath.campaign.path_search import best_trial, load_search, read_trials, search_on
@@ -68,16 +68,16 @@ def test_a_model_without_other_traffic_has_no_background() -> None:
 
 @given(st.lists(st.just(0.0) | st.floats(1e-3, 50) | st.floats(-50, -1e-3), min_size=1))
 def test_the_cost_is_never_negative_and_nothing_only_without_deviation(found: list[float]) -> None:
-    assert soft(found) >= 0
-    assert (soft(found) == 0) == (not any(found))
+    assert pseudo_huber(found) >= 0
+    assert (pseudo_huber(found) == 0) == (not any(found))
 
 
 def test_a_great_deviation_counts_linearly() -> None:
-    assert soft([20.0]) / soft([10.0]) == pytest.approx(2, rel=0.1)
+    assert pseudo_huber([20.0]) / pseudo_huber([10.0]) == pytest.approx(2, rel=0.1)
 
 
 def test_what_is_not_defined_is_dear() -> None:
-    assert soft([math.nan]) == soft([10.0])
+    assert pseudo_huber([math.nan]) == pseudo_huber([10.0])
 
 
 def _printed(stack: str) -> Published:
@@ -118,14 +118,14 @@ def directory(tmp_path: FilePath) -> FilePath:
     return tmp_path
 
 
-def pretend(model: PathModel, stack: str) -> Run:
+def pretend(model: PathModel, stack: str) -> RunSummary:
     """A world in which 622 Mbit/s agrees best; no lab."""
     found = as_printed(stack)
     mean_bps = found.mean_bps * model.rate_bps / 622e6
     return run_of(_printed(stack).stack, stack=stack, mean_bps=mean_bps)
 
 
-def fail(model: PathModel, stack: str) -> Run:
+def fail(model: PathModel, stack: str) -> RunSummary:
     """A lab that does not come to its end."""
     raise LabFailedError("the guest hangs")
 

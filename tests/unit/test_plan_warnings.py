@@ -8,11 +8,11 @@ from farpath.base.errors import BadInputError
 from farpath.planning.end_host_sysctls import check_setting, why_without_effect
 from farpath.planning.path_files import load_path, named_paths
 from farpath.planning.plan_warnings import plan_warnings
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 
 
 def test_a_stack_that_needs_marks_is_warned_that_the_bottleneck_marks_nothing() -> None:
-    plan = Asked(rtt="20ms", stack="dctcp+cubic", schedule="together").plan()
+    plan = RunRequest(rtt="20ms", stack="dctcp+cubic", schedule="together").plan()
     (warning,) = plan_warnings(plan)
     assert warning.startswith(
         "dctcp reacts to packets marked by ECN, and the bottleneck marks none"
@@ -20,13 +20,13 @@ def test_a_stack_that_needs_marks_is_warned_that_the_bottleneck_marks_nothing() 
 
 
 def test_ecn_asked_for_by_a_sysctl_is_warned_of_too() -> None:
-    plan = Asked(rtt="20ms", stack="cubic", sysctl="net.ipv4.tcp_ecn=1").plan()
+    plan = RunRequest(rtt="20ms", stack="cubic", sysctl="net.ipv4.tcp_ecn=1").plan()
     assert "end hosts react by net.ipv4.tcp_ecn" in plan_warnings(plan)[0]
 
 
 @pytest.mark.parametrize("sysctl", [None, "net.ipv4.tcp_ecn=2", "net.ipv4.tcp_ecn=0"])
 def test_other_runs_are_not_warned(sysctl: str | None) -> None:
-    assert plan_warnings(Asked(rtt="20ms", stack="bbr", sysctl=sysctl).plan()) == ()
+    assert plan_warnings(RunRequest(rtt="20ms", stack="bbr", sysctl=sysctl).plan()) == ()
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_a_setting_of_end_hosts_is_taken(name: str) -> None:
 
 def test_a_setting_of_ipv6_is_taken_in_a_run_over_ipv6() -> None:
     asked = {"rtt": "20ms", "stack": "cubic", "sysctl": "net.ipv6.auto_flowlabels=0"}
-    assert Asked(ip="6", **asked).plan().path.sysctl["net.ipv6.auto_flowlabels"] == "0"
+    assert RunRequest(ip="6", **asked).plan().path.sysctl["net.ipv6.auto_flowlabels"] == "0"
     with pytest.raises(BadInputError, match="the run is over IPv4"):
-        Asked(**asked).plan()
+        RunRequest(**asked).plan()
 
 
 def test_no_named_path_makes_a_setting_without_effect() -> None:

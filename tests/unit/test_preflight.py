@@ -28,7 +28,7 @@ from farpath.lab.preflight import (
     module_checks,
     word_checks,
 )
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.planning.stack_catalog import resolve_stack
 
 RELEASE = "6.12.1-test"
@@ -279,7 +279,7 @@ def test_tools_that_only_a_word_needs_are_named(
 def test_a_run_needs_what_its_words_do_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch, words: dict[str, str], needed: set[str]
 ) -> None:
-    plan = Asked(rtt="40ms", lab="host", **words).plan()
+    plan = RunRequest(rtt="40ms", lab="host", **words).plan()
     monkeypatch.setattr(preflight, "word_checks", lambda word: [Check(word, OK, "")])
     images = Images(*[FilePath("/")] * 5, manifests={})
     assert {check.name for check in host.checks_of(plan, images)} & set(FURTHER_WORDS) == needed

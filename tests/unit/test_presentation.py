@@ -12,7 +12,7 @@ import pytest
 
 from farpath.analysis.metrics import Summary, summarise
 from farpath.analysis.published import Published, published
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.record.record import Record, Samples, typed_frame
 from farpath.report.figures import run as figures
 from farpath.report.html import run_page
@@ -123,7 +123,7 @@ def test_the_figure_shows_each_second_as_it_was_measured(samples: Samples, plan:
 
 
 def _ticks(region_s: float, **words: str) -> list[float]:
-    plan = Asked(rtt="50ms", region=f"{region_s:g}s", **words).plan()
+    plan = RunRequest(rtt="50ms", region=f"{region_s:g}s", **words).plan()
     empty = Samples(*(typed_frame(name, []) for name in ("flows", "ping", "queue")))
     low, high = 0.0, plan.schedule.duration_s
     ticks = figures.draw(empty, plan).axes[1].get_xticks()
@@ -167,7 +167,7 @@ def test_the_page_says_when_it_was_recorded_and_how_to_repeat_it(tmp_path: FileP
     text = run_page.render_page(record)
     assert "Recorded 2026-11-22 10:11:12 UTC." in text
     words = re.findall(r'<span class="word">([^<]+)</span>', text)
-    plan = Asked.of_options(words[2:]).plan()
+    plan = RunRequest.of_options(words[2:]).plan()
     assert (plan.seed, plan.schedule, plan.path.name) == (3, record.plan.schedule, "cern")
     assert "Table 1: whole run, path cern" in text
 

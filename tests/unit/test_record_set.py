@@ -13,7 +13,7 @@ import pytest
 from farpath.analysis.record_set import RUNS, STUDY, Member, RecordSet, load_set, set_of, view_of
 from farpath.analysis.run_settings import further_settings
 from farpath.base.errors import BadInputError
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.report.figures.runs import flow_means_mbps, labels
 from farpath.report.tables.formats import as_csv
 from farpath.report.tables.runs import run_sheets
@@ -22,7 +22,7 @@ from tests.unit.campaigns import run_of, write_named, write_seven_regions
 
 
 def _plan(**words: str) -> Plan:
-    return Asked(**words).plan()
+    return RunRequest(**words).plan()
 
 
 def _study(stack: str = "htcp", path: str = "cern", seed: str = "1", **words: str) -> Plan:

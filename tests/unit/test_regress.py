@@ -18,32 +18,34 @@ from farpath.lab.artifacts.kernels import kernel_environment, processor_level
 from farpath.regress import metrics, report
 from farpath.regress.baseline import (
     Baseline,
-    Bound,
-    Known,
+    BaselineRun,
+    Interval,
     as_toml,
-    bound,
+    baseline_run,
     changes,
     file_for,
-    known,
+    interval,
     merged,
     nearest,
     read_baseline,
     write_baseline,
 )
-from farpath.regress.compare import Compared
+from farpath.regress.compare import Comparison
 from farpath.regress.html import render_page
 from farpath.regress.suite import suite, trials
-from farpath.regress.verdict import State, Verdict, judge, worst
+from farpath.regress.verdict import CaseState, CaseVerdict, judge, worst
 from tests.unit.campaigns import write_named
 from tests.unit.conftest import Farpath
 
-KNOWN = Known("aa", {"throughput_mbps": Bound(90.0, 85.0, 95.0), "retransmits": Bound(3, 3, 3)})
+KNOWN = BaselineRun(
+    "aa", {"throughput_mbps": Interval(90.0, 85.0, 95.0), "retransmits": Interval(3, 3, 3)}
+)
 V3 = "flags\t\t: fpu ssse3 sse4_1 sse4_2 popcnt avx2 bmi1 bmi2 fma movbe"
 
 
 def test_bounds_are_where_one_more_seed_is_expected() -> None:
     # Student's t with 3 degrees of freedom is below 12.92 in 999 of 1000 cases
-    found = bound([10.0, 11.0, 12.0, 13.0])
+    found = interval([10.0, 11.0, 12.0, 13.0])
     half = 12.924 * 1.29099 * (1 + 1 / 4) ** 0.5
     assert found.value == 10
     assert found.high == pytest.approx(11.5 + half, rel=1e-3)
@@ -51,7 +53,7 @@ def test_bounds_are_where_one_more_seed_is_expected() -> None:
 
 
 def test_what_no_seed_changes_has_bounds_of_no_width() -> None:
-    found = bound([7.0, 7.0, 7.0])
+    found = interval([7.0, 7.0, 7.0])
     assert (found.low, found.high) == (7, 7)
     assert found.holds(7)
     assert not found.holds(7.00001)
@@ -59,7 +61,7 @@ def test_what_no_seed_changes_has_bounds_of_no_width() -> None:
 
 def test_a_metric_that_some_seeds_have_not_may_come_and_go() -> None:
     by_seed = [{"a": 1.0, "c": 1.0}, {"a": 2.0, "b": 3.0, "c": 1.0}, {"b": 3.5, "c": 1.0}]
-    found = known("aa", by_seed)
+    found = baseline_run("aa", by_seed)
     assert found.bounds["b"].value is None
     for name, value in (("a", 1.5), ("b", 3.2), ("c", 1.0)):
         assert found.bounds[name].holds(value)
@@ -68,21 +70,21 @@ def test_a_metric_that_some_seeds_have_not_may_come_and_go() -> None:
 
 
 def test_one_seed_of_several_says_nothing_of_how_far_others_are_from_it() -> None:
-    found = bound([None, None, 4.0])
+    found = interval([None, None, 4.0])
     assert (found.value, found.low, found.optional) == (None, 0, True)
     assert found.holds(1e6)
     assert found.holds(None)
 
 
 def test_an_equal_fingerprint_is_identical_whatever_else_there_is() -> None:
-    assert judge("x/y", KNOWN, "aa", {"throughput_mbps": 1.0}).state == State.IDENTICAL
+    assert judge("x/y", KNOWN, "aa", {"throughput_mbps": 1.0}).state == CaseState.IDENTICAL
 
 
 def test_another_fingerprint_is_judged_by_the_bounds_of_each_metric() -> None:
     within = judge("x/y", KNOWN, "bb", {"throughput_mbps": 86.0, "retransmits": 3})
-    assert (within.state, within.differences) == (State.WITHIN, ())
+    assert (within.state, within.differences) == (CaseState.WITHIN, ())
     changed = judge("x/y", KNOWN, "bb", {"throughput_mbps": 84.0, "retransmits": 3})
-    assert changed.state == State.CHANGED
+    assert changed.state == CaseState.CHANGED
     (difference,) = changed.differences
     assert str(difference) == "throughput_mbps: 90 -> 84 (-6.7 %), bounds 85 to 95"
 
@@ -96,11 +98,11 @@ def test_a_metric_that_comes_or_goes_is_a_change() -> None:
 
 
 def test_a_run_that_no_baseline_has_is_new_and_not_fine() -> None:
-    assert judge("x/y", None, "aa", {}).state == State.NEW
-    assert worst([judge("x/y", KNOWN, "aa", {}), judge("x/z", None, "aa", {})]) == State.NEW
+    assert judge("x/y", None, "aa", {}).state == CaseState.NEW
+    assert worst([judge("x/y", KNOWN, "aa", {}), judge("x/z", None, "aa", {})]) == CaseState.NEW
 
 
-def a_baseline(**runs: Known) -> Baseline:
+def a_baseline(**runs: BaselineRun) -> Baseline:
     """Runs of the stack htcp, by case."""
     made = {"release": "7.2.12-farpath", "processor_level": 3}
     return Baseline("b", made, {f"htcp/{case}": run for case, run in runs.items()})
@@ -108,17 +110,19 @@ def a_baseline(**runs: Known) -> Baseline:
 
 def test_a_baseline_is_read_as_it_was_written(tmp_path: FilePath) -> None:
     parameters = Baseline("b", {"release": "7.2"}, {"htcp:rtt_scaling=0/one-loss": KNOWN})
-    rare = {"share_s": Bound(None, 8, 14, optional=True), "halve_s": bound([None, 2.0])}
-    optional = a_baseline(convergence=Known("cc", {**rare, "a": Bound(1, 1, 2, optional=True)}))
+    rare = {"share_s": Interval(None, 8, 14, optional=True), "halve_s": interval([None, 2.0])}
+    optional = a_baseline(
+        convergence=BaselineRun("cc", {**rare, "a": Interval(1, 1, 2, optional=True)})
+    )
     for each in (a_baseline(burst=KNOWN, sack=KNOWN), parameters, optional):
         write_baseline(each, tmp_path / "b.toml")
         assert read_baseline(tmp_path / "b.toml") == each
 
 
 def test_a_changed_metric_changes_one_line_of_a_baseline() -> None:
-    bounds = {**KNOWN.bounds, "retransmits": Bound(4, 4, 4)}
+    bounds = {**KNOWN.bounds, "retransmits": Interval(4, 4, 4)}
     before = as_toml(a_baseline(burst=KNOWN)).splitlines()
-    after = as_toml(a_baseline(burst=Known("aa", bounds))).splitlines()
+    after = as_toml(a_baseline(burst=BaselineRun("aa", bounds))).splitlines()
     assert sum(one != other for one, other in zip(before, after, strict=True)) == 1
 
 
@@ -158,8 +162,8 @@ def test_a_kernel_is_held_against_the_nearest_release_of_its_series(tmp_path: Fi
 
 def test_an_update_says_what_it_changes_and_keeps_the_runs_it_did_not_make() -> None:
     old = a_baseline(burst=KNOWN, sack=KNOWN)
-    bounds = {**KNOWN.bounds, "retransmits": Bound(4, 4, 5)}
-    new = a_baseline(burst=Known("bb", bounds), prr=KNOWN)
+    bounds = {**KNOWN.bounds, "retransmits": Interval(4, 4, 5)}
+    new = a_baseline(burst=BaselineRun("bb", bounds), prr=KNOWN)
     assert changes(old, new, new.runs) == [
         "~ htcp/burst: another fingerprint",
         "~ htcp/burst: retransmits 3 (3 to 3) -> 4 (4 to 5)",
@@ -237,16 +241,16 @@ def test_unknown_stacks_and_patterns_that_match_nothing_are_refused() -> None:
         trials(["udt"], ["prr"])
 
 
-def compared() -> Compared:
+def compared() -> Comparison:
     """A run of each state."""
     verdicts = (
         judge("htcp/one-loss", KNOWN, "aa", {}),
         judge("htcp/burst", KNOWN, "bb", {"throughput_mbps": 91.0, "retransmits": 3}),
         judge("cubic/one-loss", KNOWN, "cc", {"throughput_mbps": 50.0, "retransmits": 3}),
         judge("cubic/burst", None, "dd", {}),
-        Verdict("reno/burst", State.FAILED, why="the guest panicked <&>"),
+        CaseVerdict("reno/burst", CaseState.FAILED, why="the guest panicked <&>"),
     )
-    return Compared("before", "after", verdicts, {})
+    return Comparison("before", "after", verdicts, {})
 
 
 def test_reports_say_of_every_run_what_became_of_it() -> None:

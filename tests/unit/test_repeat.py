@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from farpath.planning.request import Asked
+from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.report.repeat import command_of
 from farpath.spec.host_image import HostImage
@@ -32,18 +32,18 @@ from farpath.spec.host_image import HostImage
 )
 def test_the_command_is_what_was_asked(options: str) -> None:
     words = shlex.split(options)
-    plan = Asked.of_options(words).plan()
+    plan = RunRequest.of_options(words).plan()
     command = command_of(plan)
     assert command is not None
     farpath, run, *repeated = shlex.split(command)
     assert (farpath, run) == ("farpath", "run")
     assert sorted(repeated) == sorted(words)
-    again = Asked.of_options(repeated).plan()
+    again = RunRequest.of_options(repeated).plan()
     assert plan_identity(again) == plan_identity(plan)
 
 
 def test_of_what_only_files_can_say_there_is_no_command() -> None:
-    plan = Asked(rtt="50ms").plan()
+    plan = RunRequest(rtt="50ms").plan()
     image = HostImage("mine", "sha256:12", "0", (), "/")
     assert command_of(dataclasses.replace(plan, images={"sender": image})) is None
     (stack,) = plan.stacks

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.spec.schedule import SCHEDULES, joining, seven_regions, together
+from farpath.spec.schedule import SCHEDULES, seven_regions, simultaneous, staggered
 
 
 def test_flows_join_one_by_one_and_the_last_to_join_is_the_first_to_leave() -> None:
@@ -62,7 +62,7 @@ def test_stacks_that_differ_take_turns_among_the_four_flows() -> None:
 
 
 def test_flows_together_are_one_region() -> None:
-    schedule = together(["udt", "reno", "reno"], 30.0)
+    schedule = simultaneous(["udt", "reno", "reno"], 30.0)
     (region,) = schedule.regions()
     assert region.flows == ("flow1", "flow2", "flow3")
     assert (region.start_s, region.stop_s, schedule.duration_s) == (0.0, 30.0, 30.0)
@@ -70,7 +70,7 @@ def test_flows_together_are_one_region() -> None:
 
 
 def test_joining_flows_come_a_region_apart_and_stay() -> None:
-    schedule = joining(["htcp", "reno"], 30.0)
+    schedule = staggered(["htcp", "reno"], 30.0)
     assert [region.flows for region in schedule.regions()] == [("flow1",), ("flow1", "flow2")]
     assert schedule.duration_s == 60.0
 

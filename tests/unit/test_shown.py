@@ -10,7 +10,7 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
-from farpath.notebook.paper_records import Shown, records_of, records_to_show
+from farpath.notebook.paper_records import RecordSelection, records_of, records_to_show
 from farpath.planning.experiment import FILE, OWN_PATHS, PAPER
 from farpath.record.record import RECORD_FILE
 from tests.unit.campaigns import write_seven_regions
@@ -39,7 +39,7 @@ def ship(experiments: FilePath, name: str, region_s: float, **more: object) -> F
     return place
 
 
-def names(shown: Shown) -> set[str]:
+def names(shown: RecordSelection) -> set[str]:
     return {run.record for run in shown.campaign.runs}
 
 

@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.results import campaign_of
+from farpath.analysis.results import result_set_of
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.record.record import RECORD_FILE
 from farpath.report.html.run_page import render_page
@@ -120,7 +120,7 @@ def test_a_cell_shows_means_over_seeds_beside_the_papers_figures() -> None:
 
 def test_another_stack_and_path_stand_below_and_beside_the_papers() -> None:
     other = campaigns.run_of("Reno", "rtt-10ms", stack="cubic")
-    campaign = campaign_of([*campaigns.published_campaign().runs, other])
+    campaign = result_set_of([*campaigns.published_campaign().runs, other])
     assert pages.columns(campaign) == ("caltech", "ufl", "cern", "rtt-10ms")
     assert pages.rows(campaign)[-1] == ("cubic", "cubic")
     assert len(pages.rows(campaign)) == 10
@@ -139,7 +139,7 @@ def test_a_run_leads_to_its_seeds_its_stack_elsewhere_and_its_paths_other_stacks
 
 def test_names_of_paths_never_lead_out_of_the_site() -> None:
     texts = ("../../etc", "a/b", "a:b", "A/B", "", "ü" * 200)
-    campaign = campaign_of(campaigns.run_of("Reno", text) for text in texts)
+    campaign = result_set_of(campaigns.run_of("Reno", text) for text in texts)
     names = list(pages.file_names(campaign).values())
     assert len({name.lower() for name in names}) == len(texts)
     assert all(re.fullmatch(r"[A-Za-z0-9_-]+\.html", name) for name in names)

@@ -18,14 +18,14 @@ from farpath.planning.planner import make_plan
 from farpath.record import trace_table
 from farpath.record.checks import check_trace
 from farpath.record.record import Record, Samples, load_record, write_record
-from farpath.report.figures.decimate import extremes
+from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.run import draw
 from farpath.report.html.run_page import curves
 from farpath.spec import trace
 from farpath.spec.plan import Plan
-from farpath.spec.schedule import joining, together
+from farpath.spec.schedule import simultaneous, staggered
 from farpath.spec.settings import Settings
-from farpath.spec.trace import Orders
+from farpath.spec.trace import TracerConfig
 from farpath.tools import inet_diag
 from farpath.tools import tcp_info as tcpinfo
 from farpath.tools.inet_diag import Answer
@@ -79,14 +79,14 @@ class Connections:
         return iter([there.get(identity, gone) for identity in identities])
 
 
-def orders(*flows: tuple[int, int, int]) -> Orders:
-    return Orders(10_000_000, flows, "file", socket.AF_INET, last_in_line=True)
+def orders(*flows: tuple[int, int, int]) -> TracerConfig:
+    return TracerConfig(10_000_000, flows, "file", socket.AF_INET, last_in_line=True)
 
 
 @pytest.fixture
 def tracing() -> Plan:
     return with_trace(
-        make_plan(LONG, joining(["reno", "cubic"], 5.0), seed=1, clock="virtual"), 0.01
+        make_plan(LONG, staggered(["reno", "cubic"], 5.0), seed=1, clock="virtual"), 0.01
     )
 
 
@@ -198,9 +198,11 @@ def test_a_kernel_that_tells_too_little_is_refused() -> None:
 
 
 def test_orders_come_back_equal_from_their_line(tracing: Plan) -> None:
-    made = trace.orders(tracing, trace.flows(tracing), "a file", socket.AF_INET, last_in_line=True)
+    made = trace.tracer_config(
+        tracing, trace.flows(tracing), "a file", socket.AF_INET, last_in_line=True
+    )
     assert made.flows == ((5201, 0, 1000), (5202, 500, 1000))
-    assert Orders.from_json(made.to_json()) == made
+    assert TracerConfig.from_json(made.to_json()) == made
     assert b"\n" not in made.to_json()
 
 
@@ -254,23 +256,23 @@ def test_an_interval_must_be_whole_milliseconds(
 
 
 def test_an_interval_that_a_flow_may_see_no_tick_of_is_refused() -> None:
-    plan = make_plan(LONG, joining(["reno", "reno"], 5.0), seed=1, clock="virtual")
+    plan = make_plan(LONG, staggered(["reno", "reno"], 5.0), seed=1, clock="virtual")
     with pytest.raises(BadInputError, match=r"2\.501 s, more than half of the 5 s that a flow"):
         with_trace(plan, 2.501)
     with_trace(plan, 2.5)
 
 
 def test_a_trace_of_too_many_samples_is_refused() -> None:
-    plan = make_plan(LONG, together(["reno"] * 10, 600.0), seed=1, clock="virtual")
+    plan = make_plan(LONG, simultaneous(["reno"] * 10, 600.0), seed=1, clock="virtual")
     with pytest.raises(BadInputError, match=r"6,000,000 samples.* at most 2,500,000"):
         with_trace(plan, 0.001)
 
 
 def test_a_trace_needs_a_flow_of_the_kernels_tcp_and_says_which_have_none() -> None:
-    only = make_plan(LONG, together(["udt"], 5.0), seed=1, clock="virtual")
+    only = make_plan(LONG, simultaneous(["udt"], 5.0), seed=1, clock="virtual")
     with pytest.raises(BadInputError, match=r"TRACE: no flow is of the kernel's TCP \(udt\)"):
         with_trace(only, 0.01)
-    mixed = with_trace(make_plan(LONG, together(["udt", "reno"], 5.0), 1, "virtual"), 0.01)
+    mixed = with_trace(make_plan(LONG, simultaneous(["udt", "reno"], 5.0), 1, "virtual"), 0.01)
     assert [flow.name for flow in trace.flows(mixed)] == ["flow2"]
     assert trace.untraced(mixed) == ["flow1 has no trace: udt is none of the kernel's TCP"]
 
@@ -379,10 +381,10 @@ def test_page_and_figure_draw_windows_from_the_trace(traced: Record) -> None:
 def test_a_thinned_curve_keeps_peaks_and_troughs() -> None:
     y = np.sin(np.arange(100_000) / 100.0)
     y[[31_415, 27_182]] = 5.0, -5.0
-    x, thin = extremes(np.arange(100_000), y, 1000)
+    x, thin = min_max_points(np.arange(100_000), y, 1000)
     assert thin.size <= 1000
     assert thin[x == 31_415] == [5.0]
     assert thin[x == 27_182] == [-5.0]
     assert (np.diff(x) > 0).all()
-    assert extremes([0, 1], [float("nan")] * 2, 2)[1].size == 2
-    assert np.isnan(extremes(range(9), [float("nan")] * 9, 2)[1]).all()
+    assert min_max_points([0, 1], [float("nan")] * 2, 2)[1].size == 2
+    assert np.isnan(min_max_points(range(9), [float("nan")] * 9, 2)[1]).all()

@@ -6,9 +6,9 @@ from farpath.analysis.claims.verdict import (
     FAILS,
     HOLDS,
     UNDECIDED,
-    Checked,
+    ClaimVerdict,
     Condition,
-    Verdict,
+    CriterionResult,
     state_of,
 )
 
@@ -16,9 +16,9 @@ __all__ = [
     "FAILS",
     "HOLDS",
     "UNDECIDED",
-    "Checked",
+    "ClaimVerdict",
     "Condition",
-    "Verdict",
+    "CriterionResult",
     "as_text",
     "count_states",
     "judge",

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from farpath.analysis.claims.paper_rules import EXPERIMENTS, RULES, Rule, Ruling
+from farpath.analysis.claims.paper_rules import EXPERIMENTS, RULES, Criteria, Rule
 from farpath.analysis.claims.study_rules import COMPANION_RULES, CompanionRule
-from farpath.analysis.claims.verdict import FAILS, HOLDS, UNDECIDED, Checked, Verdict, state_of
-from farpath.analysis.claims.view import Look, MissingRunsError
+from farpath.analysis.claims.verdict import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    ClaimVerdict,
+    CriterionResult,
+    state_of,
+)
+from farpath.analysis.claims.view import MissingRunsError, ResultView
 from farpath.analysis.published import Claim, claims
-from farpath.analysis.results import Campaign
+from farpath.analysis.results import ResultSet
 from farpath.analysis.statistics import estimate
 from farpath.analysis.studies.measure import Measure
 
 
-def judge_all(campaign: Campaign) -> tuple[Verdict, ...]:
+def judge_all(campaign: ResultSet) -> tuple[ClaimVerdict, ...]:
     """A verdict on every claim, in the order of their ids."""
     return tuple(judge(claim, campaign) for claim in claims())
 
 
-def judge(claim: Claim, campaign: Campaign) -> Verdict:
+def judge(claim: Claim, campaign: ResultSet) -> ClaimVerdict:
     """What a campaign says of a claim, or the measures of the companion experiments.
 
     The means over seeds decide. A claim is undecided if its runs are missing, if one
@@ -30,31 +37,31 @@ def judge(claim: Claim, campaign: Campaign) -> Verdict:
     measures = campaign.measures
     try:
         if rule is not None:
-            ruling, by_seed = rule(Look(campaign)), _by_seed(rule, campaign)
+            ruling, by_seed = rule(ResultView(campaign)), _by_seed(rule, campaign)
         elif companion is not None and measures:
             ruling, by_seed = companion(measures), _companion_by_seed(companion, measures)
         else:
-            return Verdict(claim, UNDECIDED, f"needs the experiment {EXPERIMENTS[claim.id]}")
+            return ClaimVerdict(claim, UNDECIDED, f"needs the experiment {EXPERIMENTS[claim.id]}")
     except MissingRunsError as error:
-        return Verdict(claim, UNDECIDED, error.message)
+        return ClaimVerdict(claim, UNDECIDED, error.message)
     checked = _checked(ruling, by_seed)
     state, why = _weighed(checked)
     states = {seed: state_of(each.conditions) for seed, each in by_seed.items()}
-    return Verdict(claim, state, why, checked, states, ruling.remarks)
+    return ClaimVerdict(claim, state, why, checked, states, ruling.remarks)
 
 
-def _by_seed(rule: Rule, campaign: Campaign) -> dict[int, Ruling]:
+def _by_seed(rule: Rule, campaign: ResultSet) -> dict[int, Criteria]:
     """What each seed alone says, of those that have all runs the rule asks for."""
     found = {}
     for seed in sorted({run.seed for run in (*campaign.runs, *campaign.cpu_runs)}):
         try:
-            found[seed] = rule(Look(campaign, seed))
+            found[seed] = rule(ResultView(campaign, seed))
         except MissingRunsError:
             continue
     return found
 
 
-def _companion_by_seed(rule: CompanionRule, measures: Sequence[Measure]) -> dict[int, Ruling]:
+def _companion_by_seed(rule: CompanionRule, measures: Sequence[Measure]) -> dict[int, Criteria]:
     """What each seed's measures alone say, of those that are enough."""
     whats = [each.what for each in rule(measures).conditions]
     found = {}
@@ -69,16 +76,16 @@ def _companion_by_seed(rule: CompanionRule, measures: Sequence[Measure]) -> dict
     return found
 
 
-def _checked(ruling: Ruling, by_seed: dict[int, Ruling]) -> tuple[Checked, ...]:
+def _checked(ruling: Criteria, by_seed: dict[int, Criteria]) -> tuple[CriterionResult, ...]:
     checked = []
     for place, condition in enumerate(ruling.conditions):
         seeds = {seed: each.conditions[place] for seed, each in by_seed.items()}
         margins = [each.margin for each in seeds.values()]
-        checked.append(Checked(condition, seeds, estimate(margins)))
+        checked.append(CriterionResult(condition, seeds, estimate(margins)))
     return tuple(checked)
 
 
-def _weighed(checked: tuple[Checked, ...]) -> tuple[str, str]:
+def _weighed(checked: tuple[CriterionResult, ...]) -> tuple[str, str]:
     """State and reason: one clear failure suffices, else every condition must be clear."""
     if any(each.clear and not each.condition.holds for each in checked):
         return FAILS, ""
@@ -88,7 +95,7 @@ def _weighed(checked: tuple[Checked, ...]) -> tuple[str, str]:
     return UNDECIDED, "; ".join(dict.fromkeys(_reason(each) for each in open_ones))
 
 
-def _reason(checked: Checked) -> str:
+def _reason(checked: CriterionResult) -> str:
     what = checked.condition.what
     if not checked.condition.defined:
         return f"{what} is not defined"

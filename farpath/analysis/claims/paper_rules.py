@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from farpath.analysis.claims.registry import Registry
 from farpath.analysis.claims.verdict import Condition, within
-from farpath.analysis.claims.view import Look, mean_mbps_of_regions, region
+from farpath.analysis.claims.view import ResultView, mean_mbps_of_regions, region
 from farpath.analysis.metrics import Summary
 from farpath.analysis.paper_stacks import UDT, paper_names
 
@@ -21,14 +21,14 @@ CALTECH, UFL, CERN = "caltech", "ufl", "cern"
 
 
 @dataclass(frozen=True)
-class Ruling:
+class Criteria:
     """A claim's conditions, and remarks that decide nothing."""
 
     conditions: tuple[Condition, ...]
     remarks: tuple[str, ...] = ()
 
 
-Rule = Callable[[Look], Ruling]
+Rule = Callable[[ResultView], Criteria]
 #: Every claim's rule that runs of the seven regions can decide.
 RULES: Registry[Rule] = Registry()
 
@@ -95,7 +95,7 @@ def _ranked(
     best: Collection[str],
     worst: Collection[str],
     sign: int,
-) -> Ruling:
+) -> Criteria:
     """That each of k named stacks is among the first k + 1 from its end of a ranking.
 
     ``sign``: 1 if the largest figure is the best, -1 if the smallest. One more than k
@@ -116,26 +116,26 @@ def _ranked(
     order = sorted(figures, key=lambda stack: -sign * figures[stack])
     shown = ", ".join(f"{stack} {figures[stack]:.2f}" for stack in order)
     among = "no other stack stands" if alone else "other stacks stand"
-    return Ruling(tuple(conditions), (f"{what}: {shown}; {among} among the named groups",))
+    return Criteria(tuple(conditions), (f"{what}: {shown}; {among} among the named groups",))
 
 
 @RULES.decides("C1")
-def reno_is_slow(look: Look) -> Ruling:
+def reno_is_slow(look: ResultView) -> Criteria:
     """CERN: the mean of Reno over that of the best of all stacks."""
     means = look.of(CERN, paper_names(), mean_mbps)
     best = _best(means)
-    return Ruling(
+    return Criteria(
         (Condition(f"mean of Reno over {best}'s", means["Reno"] / means[best], "<", 0.75),)
     )
 
 
 @RULES.decides("C2")
-def all_do_well_at_the_shortest_rtt(look: Look) -> Ruling:
+def all_do_well_at_the_shortest_rtt(look: ResultView) -> Criteria:
     """Caltech: the least F of any stack; and its mean S below those of the others."""
     here, *others = look.means((CALTECH, UFL, CERN), stability)
     fair = look.of(CALTECH, paper_names(), fairness)
     least = min(fair, key=lambda stack: fair[stack])
-    return Ruling(
+    return Criteria(
         (
             Condition(f"Caltech: smallest F, {least}'s,", fair[least], ">=", 0.85),
             *(
@@ -146,11 +146,11 @@ def all_do_well_at_the_shortest_rtt(look: Look) -> Ruling:
     )
 
 
-def _along_the_rtt(look: Look, what: str, figure: Callable[[Summary], float]) -> Ruling:
+def _along_the_rtt(look: ResultView, what: str, figure: Callable[[Summary], float]) -> Criteria:
     """A figure's means over stacks, rising (S) or falling (F) with the RTT."""
     caltech, ufl, cern = look.means((CALTECH, UFL, CERN), figure)
     relation = "<" if figure is stability else ">"
-    return Ruling(
+    return Criteria(
         (
             Condition(f"mean {what} at Caltech", caltech, relation, ufl, "", "UFL"),
             Condition(f"mean {what} at UFL", ufl, relation, cern, "", "CERN"),
@@ -159,37 +159,37 @@ def _along_the_rtt(look: Look, what: str, figure: Callable[[Summary], float]) ->
 
 
 @RULES.decides("C3")
-def stability_worsens_with_rtt(look: Look) -> Ruling:
+def stability_worsens_with_rtt(look: ResultView) -> Criteria:
     """Mean S over stacks: Caltech < UFL < CERN."""
     return _along_the_rtt(look, "S", stability)
 
 
 @RULES.decides("C4")
-def fairness_worsens_with_rtt(look: Look) -> Ruling:
+def fairness_worsens_with_rtt(look: ResultView) -> Criteria:
     """Mean F over stacks, of each stack's smallest: the paper's 0.77 is that of table 1."""
     return _along_the_rtt(look, "F", fairness)
 
 
 @RULES.decides("C5")
-def reno_does_not_recover(look: Look) -> Ruling:
+def reno_does_not_recover(look: ResultView) -> Criteria:
     """CERN Reno: region 7's mean over the bottleneck's rate."""
     part = look.one(CERN, "Reno", lambda run: region(run, 7).mean_bps / run.rate_bps)
-    return Ruling((Condition("Reno: region 7 over the bottleneck", part, "<", 0.8),))
+    return Criteria((Condition("Reno: region 7 over the bottleneck", part, "<", 0.8),))
 
 
 @RULES.decides("C6")
-def reno_extends_the_rtt(look: Look) -> Ruling:
+def reno_extends_the_rtt(look: ResultView) -> Criteria:
     """CERN Reno: the 99th percentile of ping RTT over the base RTT."""
     part = look.one(CERN, "Reno", lambda run: run.rtt_p99_ms / run.base_rtt_ms)
-    return Ruling(within("Reno: 99th percentile of RTT over base", part, 1.1, 1.5))
+    return Criteria(within("Reno: 99th percentile of RTT over base", part, 1.1, 1.5))
 
 
 @RULES.decides("C7")
-def htcp_is_steadier_and_fairer_than_reno(look: Look) -> Ruling:
+def htcp_is_steadier_and_fairer_than_reno(look: ResultView) -> Criteria:
     """CERN: S and smallest F of H-TCP beside Reno's."""
     pair = ("HTCP", "Reno")
     steady, fair = look.of(CERN, pair, stability), look.of(CERN, pair, fairness)
-    return Ruling(
+    return Criteria(
         (
             Condition("S of HTCP", steady["HTCP"], "<", steady["Reno"], "", "Reno's"),
             Condition("min F of HTCP", fair["HTCP"], ">", fair["Reno"], "", "Reno's"),
@@ -198,19 +198,19 @@ def htcp_is_steadier_and_fairer_than_reno(look: Look) -> Ruling:
 
 
 @RULES.decides("C8")
-def htcp_fills_the_buffer(look: Look) -> Ruling:
+def htcp_fills_the_buffer(look: ResultView) -> Criteria:
     """CERN HTCP: the largest ping RTT of regions 3 to 5."""
     rtt_ms = look.one(
         CERN, "HTCP", lambda run: max(region(run, number).rtt_max_ms for number in (3, 4, 5))
     )
-    return Ruling((Condition("HTCP: largest RTT of regions 3 to 5", rtt_ms, ">=", 300, "ms"),))
+    return Criteria((Condition("HTCP: largest RTT of regions 3 to 5", rtt_ms, ">=", 300, "ms"),))
 
 
 @RULES.decides("C9")
-def fast_holds_the_rtt(look: Look) -> Ruling:
+def fast_holds_the_rtt(look: ResultView) -> Criteria:
     """CERN: SD(RTT) of FAST below all others' and below 15 ms."""
     spread = look.of(CERN, paper_names(), lambda run: run.rtt_std_ms)
-    return Ruling(
+    return Criteria(
         (
             _ahead("SD(RTT)", "ms", spread, ("Fast-TCP",), top=False),
             Condition("SD(RTT) of Fast-TCP", spread["Fast-TCP"], "<", 15, "ms"),
@@ -219,18 +219,18 @@ def fast_holds_the_rtt(look: Look) -> Ruling:
 
 
 @RULES.decides("C10")
-def fasts_second_flow_lacks_its_share(look: Look) -> Ruling:
+def fasts_second_flow_lacks_its_share(look: ResultView) -> Criteria:
     """CERN FAST: F of region 2."""
     share = look.one(CERN, "Fast-TCP", lambda run: region(run, 2).fairness)
-    return Ruling((Condition("Fast-TCP: F of region 2", share, "<", 0.8),))
+    return Criteria((Condition("Fast-TCP: F of region 2", share, "<", 0.8),))
 
 
 @RULES.decides("C11")
-def udt_compares_with_the_better_tcps(look: Look) -> Ruling:
+def udt_compares_with_the_better_tcps(look: ResultView) -> Criteria:
     """CERN UDT: its mean beside H-TCP's, and its smallest F."""
     means = look.of(CERN, (UDT, "HTCP"), mean_mbps)
     off = abs(means[UDT] / means["HTCP"] - 1)
-    return Ruling(
+    return Criteria(
         (
             Condition("mean of UDTv2 off HTCP's, as part of it,", off, "<=", 0.15),
             Condition("min F of UDTv2", look.one(CERN, UDT, fairness), ">=", 0.9),
@@ -239,21 +239,21 @@ def udt_compares_with_the_better_tcps(look: Look) -> Ruling:
 
 
 @RULES.decides("C12")
-def best_throughput(look: Look) -> Ruling:
+def best_throughput(look: ResultView) -> Criteria:
     """CERN: the top three means among the TCP stacks."""
     means = look.of(CERN, _tcp(), mean_mbps)
     best = ("Scalable", "BICTCP", "HTCP")
-    return Ruling((_ahead("mean", "Mbit/s", means, best, top=True),))
+    return Criteria((_ahead("mean", "Mbit/s", means, best, top=True),))
 
 
 @RULES.decides("C13")
-def poorest_throughput(look: Look) -> Ruling:
+def poorest_throughput(look: ResultView) -> Criteria:
     """CERN: the bottom three means among all stacks."""
     means = look.of(CERN, paper_names(), mean_mbps)
-    return Ruling((_ahead("mean", "Mbit/s", means, ("Reno", "HSTCP-LP", "HSTCP"), top=False),))
+    return Criteria((_ahead("mean", "Mbit/s", means, ("Reno", "HSTCP-LP", "HSTCP"), top=False),))
 
 
-def _taking_up_slack(look: Look, stacks: Collection[str]) -> tuple[Condition, ...]:
+def _taking_up_slack(look: ResultView, stacks: Collection[str]) -> tuple[Condition, ...]:
     """That stacks have less in regions 5 to 7 than in 2 to 4, over all their time."""
     later = look.of(CERN, stacks, lambda run: mean_mbps_of_regions(run, (5, 6, 7)))
     before = look.of(CERN, stacks, lambda run: mean_mbps_of_regions(run, (2, 3, 4)))
@@ -267,20 +267,20 @@ def _taking_up_slack(look: Look, stacks: Collection[str]) -> tuple[Condition, ..
 
 
 @RULES.decides("C14")
-def slow_recovery_as_flows_leave(look: Look) -> Ruling:
+def slow_recovery_as_flows_leave(look: ResultView) -> Criteria:
     """CERN, for each of the three: regions 5 to 7 beside regions 2 to 4."""
-    return Ruling(_taking_up_slack(look, ("Reno", "HSTCP", "HSTCP-LP")))
+    return Criteria(_taking_up_slack(look, ("Reno", "HSTCP", "HSTCP-LP")))
 
 
 @RULES.decides("C15")
-def most_and_least_stable(look: Look) -> Ruling:
+def most_and_least_stable(look: ResultView) -> Criteria:
     """CERN: the ranking of S, the smallest first."""
     figures = look.of(CERN, paper_names(), stability)
     return _ranked("S", figures, ("HTCP", "BICTCP"), ("Reno", "HSTCP"), sign=-1)
 
 
 @RULES.decides("C16")
-def fairest_and_least_fair(look: Look) -> Ruling:
+def fairest_and_least_fair(look: ResultView) -> Criteria:
     """CERN: the ranking of the smallest F, the largest first."""
     figures = look.of(CERN, paper_names(), fairness)
     unfair = ("Reno", "Fast-TCP", "HSTCP", "HSTCP-LP")
@@ -288,30 +288,30 @@ def fairest_and_least_fair(look: Look) -> Ruling:
 
 
 @RULES.decides("C17")
-def udt_needs_twice_the_cpu(look: Look) -> Ruling:
+def udt_needs_twice_the_cpu(look: ResultView) -> Criteria:
     """CERN: MHz per Mbit/s of UDT over the mean of the TCP stacks."""
     cost = look.cpu_of(CERN, paper_names(), mhz_per_mbps)
     tcp = statistics.fmean(cost[stack] for stack in _tcp())
-    return Ruling(within("MHz/Mbps of UDTv2 over TCP's mean", cost[UDT] / tcp, 1.5, 3))
+    return Criteria(within("MHz/Mbps of UDTv2 over TCP's mean", cost[UDT] / tcp, 1.5, 3))
 
 
 @RULES.decides("C18")
-def tcps_cost_about_the_same(look: Look) -> Ruling:
+def tcps_cost_about_the_same(look: ResultView) -> Criteria:
     """CERN: the spread of MHz per Mbit/s over the TCP stacks without HSTCP."""
     stacks = tuple(stack for stack in _tcp() if stack != "HSTCP")
     cost = tuple(look.cpu_of(CERN, stacks, mhz_per_mbps).values())
     part = statistics.stdev(cost) / statistics.fmean(cost)
-    return Ruling((Condition("MHz/Mbps: standard deviation over mean", part, "<", 0.15),))
+    return Criteria((Condition("MHz/Mbps: standard deviation over mean", part, "<", 0.15),))
 
 
 @RULES.decides("C29")
-def two_htcp_flows_share_equally(look: Look) -> Ruling:
+def two_htcp_flows_share_equally(look: ResultView) -> Criteria:
     """CERN HTCP: F of region 2."""
     share = look.one(CERN, "HTCP", lambda run: region(run, 2).fairness)
-    return Ruling((Condition("HTCP: F of region 2", share, ">=", 0.99),))
+    return Criteria((Condition("HTCP: F of region 2", share, ">=", 0.99),))
 
 
 @RULES.decides("C30")
-def reno_does_not_take_up_the_slack(look: Look) -> Ruling:
+def reno_does_not_take_up_the_slack(look: ResultView) -> Criteria:
     """C5, and of C14 what it says of Reno."""
-    return Ruling((*reno_does_not_recover(look).conditions, *_taking_up_slack(look, ("Reno",))))
+    return Criteria((*reno_does_not_recover(look).conditions, *_taking_up_slack(look, ("Reno",))))

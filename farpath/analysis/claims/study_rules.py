@@ -9,14 +9,14 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 
-from farpath.analysis.claims.paper_rules import Ruling
+from farpath.analysis.claims.paper_rules import Criteria
 from farpath.analysis.claims.registry import Registry
 from farpath.analysis.claims.verdict import Condition, within
 from farpath.analysis.claims.view import MissingRunsError
 from farpath.analysis.studies import loss_utilisation, recovery, response, sharing, window_cap
 from farpath.analysis.studies.measure import Measure, one_of
 
-CompanionRule = Callable[[Sequence[Measure]], Ruling]
+CompanionRule = Callable[[Sequence[Measure]], Criteria]
 #: Every claim's rule that companion experiments can decide.
 COMPANION_RULES: Registry[CompanionRule] = Registry()
 
@@ -60,7 +60,7 @@ def _mean(measures: Sequence[Measure]) -> float:
 
 
 @COMPANION_RULES.decides("C21", response.EXPERIMENT)
-def throughput_follows_the_response_function(measures: Sequence[Measure]) -> Ruling:
+def throughput_follows_the_response_function(measures: Sequence[Measure]) -> Criteria:
     """Each stack with a published rule, where losses and not the path hold its window."""
     found = _of(measures, response.EXPERIMENT, response.WINDOW, limit=response.BY_LOSS)
     with_theory = [measure for measure in found if measure.theory]
@@ -74,13 +74,13 @@ def throughput_follows_the_response_function(measures: Sequence[Measure]) -> Rul
         for stack in stacks
     )
     losses = sorted({measure.about["drop"] for measure in with_theory})
-    return Ruling(conditions, (f"of {', '.join(losses)}",))
+    return Criteria(conditions, (f"of {', '.join(losses)}",))
 
 
 @COMPANION_RULES.decides("C22", recovery.EXPERIMENT)
 def scalable_and_hstcp_recover_fast_and_reno_in_twenty_minutes(
     measures: Sequence[Measure],
-) -> Ruling:
+) -> Criteria:
     """1 Gbit/s, 128 ms, one packet lost, delayed ACKs, as hosts had them."""
 
     def time_s(stack: str) -> Measure:
@@ -93,22 +93,22 @@ def scalable_and_hstcp_recover_fast_and_reno_in_twenty_minutes(
         what = f"{name}'s time to recover"
         limit_s, against = FAST_PART * reno.value, "a tenth of Reno's"
         conditions.append(Condition(what, time_s(stack).value, "<", limit_s, "s", against))
-    return Ruling(tuple(conditions), (f"Reno: {reno.note}",))
+    return Criteria(tuple(conditions), (f"Reno: {reno.note}",))
 
 
 @COMPANION_RULES.decides("C23", recovery.EXPERIMENT)
-def recovery_follows_the_formula_for_both_ack_policies(measures: Sequence[Measure]) -> Ruling:
+def recovery_follows_the_formula_for_both_ack_policies(measures: Sequence[Measure]) -> Criteria:
     """Every path of the recovery experiment on which Reno lost one packet."""
     conditions = []
     for acks, what in (("each", "each packet acknowledged"), ("delayed", "delayed ACKs")):
         found = _of(measures, recovery.EXPERIMENT, recovery.TIME, stack="reno_2004", acks=acks)
         label = f"{what}, {len(found)} paths: largest deviation from the formula"
         conditions.append(_worst(label, found, 0.1))
-    return Ruling(tuple(conditions))
+    return Criteria(tuple(conditions))
 
 
 @COMPANION_RULES.decides("C24", loss_utilisation.EXPERIMENT)
-def a_loss_of_1e_4_leaves_a_lan_full_and_a_wan_empty(measures: Sequence[Measure]) -> Ruling:
+def a_loss_of_1e_4_leaves_a_lan_full_and_a_wan_empty(measures: Sequence[Measure]) -> Criteria:
     """1 Gbit/s, Reno, each packet acknowledged."""
 
     def used(path: str) -> float:
@@ -118,7 +118,7 @@ def a_loss_of_1e_4_leaves_a_lan_full_and_a_wan_empty(measures: Sequence[Measure]
         )  # fmt: skip
         return found[0].value
 
-    return Ruling(
+    return Criteria(
         (
             Condition("utilisation at 0.04 ms", used("lan"), ">=", LAN_UTILISATION),
             *within("utilisation at 120 ms", used("wan"), *WAN_UTILISATION),
@@ -127,21 +127,21 @@ def a_loss_of_1e_4_leaves_a_lan_full_and_a_wan_empty(measures: Sequence[Measure]
 
 
 @COMPANION_RULES.decides("C25", sharing.MTU_BIAS)
-def jumbo_frames_get_fourteen_times_as_much(measures: Sequence[Measure]) -> Ruling:
+def jumbo_frames_get_fourteen_times_as_much(measures: Sequence[Measure]) -> Criteria:
     """9000 bytes beside 1500 on one bottleneck, Reno."""
     found = _of(measures, sharing.MTU_BIAS, sharing.RATIO, senders="mtu=1500")
-    return Ruling(within("9000 bytes' throughput over 1500 bytes'", _mean(found), 6, 20))
+    return Criteria(within("9000 bytes' throughput over 1500 bytes'", _mean(found), 6, 20))
 
 
 @COMPANION_RULES.decides("C26", sharing.RTT_BIAS)
-def the_shorter_round_trip_gets_more(measures: Sequence[Measure]) -> Ruling:
+def the_shorter_round_trip_gets_more(measures: Sequence[Measure]) -> Criteria:
     """117 ms beside 172 ms on one bottleneck, Reno, MTU 9000."""
     found = _of(measures, sharing.RTT_BIAS, sharing.RATIO, senders="rtt=172ms")
-    return Ruling(within("throughput at 117 ms over that at 172 ms", _mean(found), 1.8, 4))
+    return Criteria(within("throughput at 117 ms over that at 172 ms", _mean(found), 1.8, 4))
 
 
 @COMPANION_RULES.decides("C27", window_cap.EXPERIMENT)
-def a_capped_window_loses_nothing_and_holds_the_rate(measures: Sequence[Measure]) -> Ruling:
+def a_capped_window_loses_nothing_and_holds_the_rate(measures: Sequence[Measure]) -> Criteria:
     """10 Gbit/s, 180 ms, MTU 9000; after slow start, over what the path carries of payload."""
     conditions = []
     again = _of(measures, window_cap.EXPERIMENT, window_cap.RETRANSMITTED)
@@ -154,11 +154,11 @@ def a_capped_window_loses_nothing_and_holds_the_rate(measures: Sequence[Measure]
         ]
     short = [float(sent.about["seconds"]) for sent in again]
     said = f"of {min(short):g} s, not {CAPPED_S:g} s" if min(short) < CAPPED_S else ""
-    return Ruling(tuple(conditions), (said,) if said else ())
+    return Criteria(tuple(conditions), (said,) if said else ())
 
 
 @COMPANION_RULES.decides("C28", recovery.EXPERIMENT)
-def jumbo_frames_speed_recovery_sixfold(measures: Sequence[Measure]) -> Ruling:
+def jumbo_frames_speed_recovery_sixfold(measures: Sequence[Measure]) -> Criteria:
     """Every path that was run with both MTUs, with each ACK policy."""
     found = _of(measures, recovery.EXPERIMENT, recovery.TIME, stack="reno_2004", mtu="9000")
     conditions: list[Condition] = []
@@ -168,4 +168,4 @@ def jumbo_frames_speed_recovery_sixfold(measures: Sequence[Measure]) -> Ruling:
         plain = _of(measures, recovery.EXPERIMENT, recovery.TIME, **about)[0]
         what = f"{path}, {jumbo.about['acks']} ACKs: 1500 bytes' time over 9000 bytes'"
         conditions += within(what, plain.value / jumbo.value, 5, 7)
-    return Ruling(tuple(conditions))
+    return Criteria(tuple(conditions))

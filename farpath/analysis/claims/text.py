@@ -5,19 +5,19 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from farpath.analysis.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict
+from farpath.analysis.claims.verdict import FAILS, HOLDS, UNDECIDED, ClaimVerdict
 
 COLUMNS = 100
 INDENT = " " * 16
 
 
-def count_states(verdicts: Iterable[Verdict]) -> dict[str, int]:
+def count_states(verdicts: Iterable[ClaimVerdict]) -> dict[str, int]:
     """How many claims hold, fail and are undecided."""
     states = [verdict.state for verdict in verdicts]
     return {state: states.count(state) for state in (HOLDS, FAILS, UNDECIDED)}
 
 
-def as_text(verdicts: Sequence[Verdict]) -> str:
+def as_text(verdicts: Sequence[ClaimVerdict]) -> str:
     """Every verdict with its claim and its numbers, and how many there are of each."""
     blocks = [line for verdict in verdicts for line in _lines(verdict)]
     counts = count_states(verdicts)
@@ -28,7 +28,7 @@ def as_text(verdicts: Sequence[Verdict]) -> str:
     return "\n".join(blocks)
 
 
-def _lines(verdict: Verdict) -> list[str]:
+def _lines(verdict: ClaimVerdict) -> list[str]:
     head = f"{verdict.id:<4}{verdict.state:<12}"
     said = [_wrapped(verdict.claim.claim, head)]
     said += [_wrapped(str(each.condition)) for each in verdict.checked]

@@ -81,7 +81,7 @@ def state_of(conditions: Iterable[Condition]) -> str:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CriterionResult:
     """A condition by the means over seeds, and what the single seeds say of it.
 
     ``by_seed``: each seed's own. ``margin``: the mean of their margins with its 95 %
@@ -108,7 +108,7 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """What a campaign says of a claim.
 
     ``state``: ``holds``, ``fails`` or ``undecided``; ``why``: what keeps it undecided,
@@ -120,7 +120,7 @@ class Verdict:
     claim: Claim
     state: str
     why: str = ""
-    checked: tuple[Checked, ...] = ()
+    checked: tuple[CriterionResult, ...] = ()
     by_seed: Mapping[int, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
@@ -157,7 +157,7 @@ def _number(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _checked_dict(checked: Checked) -> dict[str, Any]:
+def _checked_dict(checked: CriterionResult) -> dict[str, Any]:
     condition = checked.condition
     return {
         "what": condition.what,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from farpath.analysis.metrics import RegionSummary, Summary
 from farpath.analysis.paper_stacks import cpu_runs_of, paper_names, runs_of
-from farpath.analysis.results import Campaign, Run
+from farpath.analysis.results import ResultSet, RunSummary
 from farpath.base.errors import FarpathError
 
 #: What is asked of a run.
@@ -20,10 +20,10 @@ class MissingRunsError(FarpathError):
 
 
 @dataclass(frozen=True)
-class Look:
+class ResultView:
     """A campaign's figures; ``seed`` None gives means over all seeds there are."""
 
-    campaign: Campaign
+    campaign: ResultSet
     seed: int | None = None
 
     def of(self, path: str, stacks: Iterable[str], figure: Figure) -> dict[str, float]:
@@ -59,7 +59,7 @@ class Look:
 
     def _figures(
         self,
-        find: Callable[[Campaign, str, str], tuple[Run, ...]],
+        find: Callable[[ResultSet, str, str], tuple[RunSummary, ...]],
         what: str,
         path: str,
         stacks: Iterable[str],

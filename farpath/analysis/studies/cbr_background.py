@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from farpath.analysis import flow_metrics
-from farpath.analysis.studies.measure import Done, Measure
+from farpath.analysis.studies.measure import Measure, RecordedRun
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ def entered(trace: pd.DataFrame, state: str) -> pd.Series[float]:
     return trace.loc[came, "t_s"]
 
 
-def measures(done: Iterable[Done]) -> list[Measure]:
+def measures(done: Iterable[RecordedRun]) -> list[Measure]:
     """Throughput and mean window, and how often the window fell by a loss, or by a timeout.
 
     From the trace: how often the flow came into the states recovery and loss. ``about``:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from farpath.analysis import flow_metrics
-from farpath.analysis.studies.measure import Done, Measure
+from farpath.analysis.studies.measure import Measure, RecordedRun
 from farpath.analysis.studies.response import predicted
 
 EXPERIMENT = "loss-utilisation"
@@ -13,7 +13,7 @@ UTILISATION = "utilisation"
 PUBLISHED = {("lan", "random:1e-4"): "loss-1", ("wan", "random:1e-4"): "loss-2"}
 
 
-def measures(done: Iterable[Done]) -> list[Measure]:
+def measures(done: Iterable[RecordedRun]) -> list[Measure]:
     """Throughput over what the path can carry of payload, and the same of the predicted window.
 
     ``about``: ``path``, ``drop``.

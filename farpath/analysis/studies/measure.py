@@ -27,7 +27,7 @@ MEASURES_FILE = "measures.json"
 
 
 @dataclass(frozen=True, eq=False)
-class Done:
+class RecordedRun:
     """A run of an experiment and its record."""
 
     run: WantedRun

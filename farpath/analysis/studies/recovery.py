@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from farpath.analysis import flow_metrics
-from farpath.analysis.studies.measure import Done, Measure
+from farpath.analysis.studies.measure import Measure, RecordedRun
 from farpath.analysis.theory import recovery
 from farpath.record.record import Record
 from farpath.spec.path import Path
@@ -108,7 +108,7 @@ def formula_s(path: Path, packets_per_ack: int) -> float:
     return recovery.reno_s(path.rate_bps, path.rtt_ms / 1e3, mss_bytes, packets_per_ack)
 
 
-def measures(done: Iterable[Done]) -> list[Measure]:
+def measures(done: Iterable[RecordedRun]) -> list[Measure]:
     """The time to recover of each run with one loss; throughput of those with losses in a row.
 
     ``about``: ``path``, ``stack``, ``acks``, ``mtu``.
@@ -121,7 +121,7 @@ def measures(done: Iterable[Done]) -> list[Measure]:
     return found
 
 
-def _about(each: Done) -> dict[str, str]:
+def _about(each: RecordedRun) -> dict[str, str]:
     plan = each.run.plan
     return {
         "path": each.run.asked.path or "",
@@ -138,14 +138,14 @@ def _words(about: dict[str, str], path: Path) -> str:
     return f"{about['stack']}, {rate}, {path.rtt_ms:g} ms, MTU {path.mtu_bytes}, {acks}"
 
 
-def _in_a_row(each: Done) -> Measure:
+def _in_a_row(each: RecordedRun) -> Measure:
     about, plan = _about(each), each.run.plan
     words = f"{_words(about, plan.path)}, {about['drop']}"
     mbps = flow_metrics.mean_bps(each.record) / 1e6
     return Measure(EXPERIMENT, words, THROUGHPUT, "Mbit/s", mbps, plan.seed, about=about)
 
 
-def _of_one_loss(each: Done) -> Measure | None:
+def _of_one_loss(each: RecordedRun) -> Measure | None:
     about, plan = _about(each), each.run.plan
     reno = plan.stacks[0].label == "reno_2004"
     packets_per_ack = 2 if plan.settings.delayed_ack else 1

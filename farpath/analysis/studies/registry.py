@@ -13,11 +13,11 @@ from farpath.analysis.studies import (
     sharing,
     window_cap,
 )
-from farpath.analysis.studies.measure import MEASURES_FILE, Done, Measure, read_measures
+from farpath.analysis.studies.measure import MEASURES_FILE, Measure, RecordedRun, read_measures
 from farpath.base.project import EXPERIMENTS
 
 #: By experiment, in the order of the experiment that is made of all of them.
-ANALYSES: Mapping[str, Callable[[Iterable[Done]], list[Measure]]] = {
+ANALYSES: Mapping[str, Callable[[Iterable[RecordedRun]], list[Measure]]] = {
     response.EXPERIMENT: response.measures,
     recovery.EXPERIMENT: recovery.measures,
     loss_utilisation.EXPERIMENT: loss_utilisation.measures,
@@ -29,7 +29,7 @@ ANALYSES: Mapping[str, Callable[[Iterable[Done]], list[Measure]]] = {
 }
 
 
-def measures_of(done: Sequence[Done]) -> tuple[Measure, ...]:
+def measures_of(done: Sequence[RecordedRun]) -> tuple[Measure, ...]:
     """What runs measure, experiment by experiment."""
     found: list[Measure] = []
     for name, analysis in ANALYSES.items():

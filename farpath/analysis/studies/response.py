@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from farpath.analysis import flow_metrics
-from farpath.analysis.studies.measure import Done, Measure
+from farpath.analysis.studies.measure import Measure, RecordedRun
 from farpath.analysis.theory import window_rules
 from farpath.analysis.theory.response import Rule, mean_window
 from farpath.record.record import Record
@@ -33,7 +33,7 @@ FREE_PART = 0.5
 LEAST_LOSSES = 20
 
 
-def room_packets(path: Path, ip_version: int) -> float:
+def pipe_capacity_packets(path: Path, ip_version: int) -> float:
     """The largest window that neither fills the path nor meets the receiver's."""
     return min(
         flow_metrics.bdp_packets(path),
@@ -65,7 +65,7 @@ def predicted(stack: str, path: Path, loss: float, delayed: bool) -> float | Non
     return mean_window(window_rules.Delayed(made) if delayed else made, loss)
 
 
-def measures(done: Iterable[Done]) -> list[Measure]:
+def measures(done: Iterable[RecordedRun]) -> list[Measure]:
     """Mean window and throughput of each run, and what the stack's rule predicts.
 
     ``about``: ``path``, ``stack``, ``drop``, ``loss`` as it was, and ``limit``, which says
@@ -80,7 +80,7 @@ def measures(done: Iterable[Done]) -> list[Measure]:
         theory = predicted(stack, path, loss, plan.settings.delayed_ack)
         tcp = plan.stacks[0].congestion != ""
         limit = BY_LOSS
-        if theory is not None and theory > FREE_PART * room_packets(path, plan.ip_version):
+        if theory is not None and theory > FREE_PART * pipe_capacity_packets(path, plan.ip_version):
             limit = "path"
         elif lost < LEAST_LOSSES:
             limit = "few losses"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis import flow_metrics
 from farpath.analysis.metrics import per_second, smoothed, summarise
-from farpath.analysis.studies.measure import Done, Measure
+from farpath.analysis.studies.measure import Measure, RecordedRun
 from farpath.record.record import Record
 from farpath.spec.schedule import Schedule
 
@@ -37,7 +37,7 @@ PUBLISHED = {
 }
 
 
-def bias(experiment: str, done: Iterable[Done]) -> list[Measure]:
+def bias(experiment: str, done: Iterable[RecordedRun]) -> list[Measure]:
     """Of two flows whose senders differ: each one's mean, their ratio, and both's part of the rate.
 
     After the run's first quarter. ``about``: ``senders``, what the second has otherwise.
@@ -64,12 +64,12 @@ def bias(experiment: str, done: Iterable[Done]) -> list[Measure]:
     return found
 
 
-def mtu_bias(done: Iterable[Done]) -> list[Measure]:
+def mtu_bias(done: Iterable[RecordedRun]) -> list[Measure]:
     """:func:`bias` of flows that differ in MTU."""
     return bias(MTU_BIAS, done)
 
 
-def rtt_bias(done: Iterable[Done]) -> list[Measure]:
+def rtt_bias(done: Iterable[RecordedRun]) -> list[Measure]:
     """:func:`bias` of flows that differ in RTT."""
     return bias(RTT_BIAS, done)
 
@@ -113,7 +113,7 @@ def friendliness(record: Record) -> float:
     return sum(renos) / len(renos) / (sum(means.values()) / len(means))
 
 
-def inter_protocol(done: Iterable[Done]) -> list[Measure]:
+def inter_protocol(done: Iterable[RecordedRun]) -> list[Measure]:
     """Friendliness beside Reno; time to share, to halve and F of a stack with itself; use alone.
 
     ``about``: ``stack`` as asked, ``schedule``, and ``reverse``, ``reorder`` if given.

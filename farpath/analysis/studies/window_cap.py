@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from farpath.analysis import flow_metrics
-from farpath.analysis.studies.measure import Done, Measure
+from farpath.analysis.studies.measure import Measure, RecordedRun
 
 EXPERIMENT = "window-cap"
 THROUGHPUT = "throughput"
@@ -17,7 +17,7 @@ PUBLISHED = "lsr-1"
 STARTED_S = 10.0
 
 
-def measures(done: Iterable[Done]) -> list[Measure]:
+def measures(done: Iterable[RecordedRun]) -> list[Measure]:
     """Mean, its part of what the path carries, and packets sent again.
 
     The mean is of what follows slow start, the first ten seconds. ``about``: ``ip``, ``seconds``.

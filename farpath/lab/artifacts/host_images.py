@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 from farpath.base.errors import BadInputError
 from farpath.base.project import BUILD
 from farpath.lab.artifacts import elf, oci
-from farpath.lab.artifacts.scripts import linked, said_of, unpacked
+from farpath.lab.artifacts.scripts import errors_named, linked, unpacked
 from farpath.spec.host_image import SEARCH_PATH, HostImage
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
@@ -99,7 +99,7 @@ def host_images(text: str, plan: Plan, build: FilePath = BUILD) -> dict[str, Hos
     """
     programs = programs_by_host(plan)
     places = places_by_host(text, programs)
-    with said_of(VARIABLE):
+    with errors_named(VARIABLE):
         images = {place: _built(place, build) for place in dict.fromkeys(places.values())}
         for host, place in places.items():
             root = build / "own" / images[place].build / "rootfs"

@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
 from farpath.lab.artifacts.images import Images, find_images, manifest
-from farpath.lab.artifacts.scripts import built
+from farpath.lab.artifacts.scripts import build_artifact
 
 BUILD_SCRIPT = PROJECT / "images" / "kernel" / "build"
 MODULES_SCRIPT = PROJECT / "images" / "kernel" / "modules"
@@ -69,8 +69,8 @@ def images_of(text: str, tell: Callable[[str], None]) -> Images:
         for name, value in os.environ.items()
         if name not in ("KERNEL_VERSION", "KERNEL_SRC")
     }
-    kernel = built(BUILD_SCRIPT, environment={**others, **wanted}, tell=tell)
-    modules = built(MODULES_SCRIPT, str(kernel), str(STACKS), tell=tell)
+    kernel = build_artifact(BUILD_SCRIPT, environment={**others, **wanted}, tell=tell)
+    modules = build_artifact(MODULES_SCRIPT, str(kernel), str(STACKS), tell=tell)
     manifests = {
         **usual.manifests,
         "kernel": manifest(kernel, "kernel"),

@@ -24,7 +24,7 @@ IMAGE_SCRIPT = PROJECT / "images" / "own-image"
 
 
 @contextmanager
-def said_of(variable: str) -> Iterator[None]:
+def errors_named(variable: str) -> Iterator[None]:
     """Begin what is wrong with the variable through which the user gave it."""
     try:
         yield
@@ -32,7 +32,7 @@ def said_of(variable: str) -> Iterator[None]:
         raise type(error)(f"{variable}: {error.message}", error.detail) from error
 
 
-def built(
+def build_artifact(
     script: FilePath,
     *arguments: str,
     environment: Mapping[str, str] | None = None,
@@ -99,7 +99,7 @@ def unpacked(place: FilePath, image: oci.Image, tell: Callable[[str], None] = _s
         )
     if total_bytes > LARGE_IMAGE_BYTES:
         tell(f"reading {total_bytes / 1e9:.1f} GB of {place}, for the first time twice")
-    return built(IMAGE_SCRIPT, image.kind, str(place), *image.script_arguments)
+    return build_artifact(IMAGE_SCRIPT, image.kind, str(place), *image.script_arguments)
 
 
 def _sizes(place: FilePath) -> Iterator[tuple[FilePath, int]]:

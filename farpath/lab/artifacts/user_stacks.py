@@ -15,7 +15,7 @@ from pathlib import Path as FilePath
 from farpath.base.errors import BadInputError
 from farpath.base.project import BUILD, PROJECT
 from farpath.lab.artifacts import elf, oci
-from farpath.lab.artifacts.scripts import built, linked, said_of, unpacked
+from farpath.lab.artifacts.scripts import build_artifact, errors_named, linked, unpacked
 from farpath.planning.stack_catalog import (
     Parameter,
     catalogue,
@@ -112,8 +112,8 @@ def _own_module(
     match = re.fullmatch(r"tcp_(.*)\.c", file.name)
     what = "a module's source is called tcp_<name>.c, <name> as in its struct tcp_congestion_ops"
     name = _checked_name(match[1] if match else "", text, what)
-    with said_of(VARIABLE):
-        place = built(MODULES_SCRIPT, str(kernel(build)), str(file))
+    with errors_named(VARIABLE):
+        place = build_artifact(MODULES_SCRIPT, str(kernel(build)), str(file))
     module = f"tcp_{name}"
     known = module_parameters(place / f"{module}.ko")
     for parameter, kind in known.items():
@@ -144,7 +144,7 @@ def _own_image(image: FilePath, text: str, given: Mapping[str, str], build: File
     what = "an image's directory or tar is called like the stack, mine or mine.tar"
     name = _checked_name(image.name.removesuffix(TAR), text, what)
     parameters = _program_parameters(name, given)
-    with said_of(VARIABLE):
+    with errors_named(VARIABLE):
         found = oci.read_image(image)
         oci.check_command(image, found)
         place = unpacked(image, found)

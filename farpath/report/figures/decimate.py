@@ -8,7 +8,7 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 
 
-def extremes(x: npt.ArrayLike, y: npt.ArrayLike, most_points: int) -> tuple[Array, Array]:
+def min_max_points(x: npt.ArrayLike, y: npt.ArrayLike, most_points: int) -> tuple[Array, Array]:
     """Of each stretch of a curve its least and its greatest value, in their order.
 
     NaN is no value: a stretch of nothing else gives one. A curve of at most

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from farpath.analysis.metrics import SMOOTHING_S
 from farpath.analysis.paper_stacks import runs_of
 from farpath.analysis.published import PUBLISHED_PATH
-from farpath.analysis.results import Campaign, Run
+from farpath.analysis.results import ResultSet, RunSummary
 from farpath.record.record import load_record
 from farpath.report.figures.run import draw, title
 from farpath.report.figures.save import FORMATS, save
@@ -56,13 +56,13 @@ RUN_FIGURES = (
 )
 
 
-def run_of_figure(campaign: Campaign, figure: RunFigure) -> Run | None:
+def run_of_figure(campaign: ResultSet, figure: RunFigure) -> RunSummary | None:
     """The run that a figure shows, or None: on the paper's path the smallest seed's."""
     runs = runs_of(campaign, PUBLISHED_PATH, figure.stack)
     return min(runs, key=lambda run: run.seed, default=None)
 
 
-def captions(campaign: Campaign) -> dict[int, str]:
+def captions(campaign: ResultSet) -> dict[int, str]:
     """The caption of each figure that there is, by its number."""
     drawn = (figure for figure in RUN_FIGURES if run_of_figure(campaign, figure) is not None)
     return {REGIONS_FIGURE: REGIONS_CAPTION, **{each.number: each.caption for each in drawn}}
@@ -122,7 +122,7 @@ def _saved(figure: Figure, out: FilePath, stem: str) -> Iterator[FilePath]:
 
 
 def write_figures(
-    campaign: Campaign, records: FilePath, out: FilePath, styles: Iterable[Style]
+    campaign: ResultSet, records: FilePath, out: FilePath, styles: Iterable[Style]
 ) -> Iterator[FilePath]:
     """Draw all figures that there are records of; yields each file once it is written.
 
@@ -137,7 +137,7 @@ def write_figures(
                 yield from _saved(drawn, out, file_stem(figure.number, style))
 
 
-def missing_figures(campaign: Campaign) -> tuple[str, ...]:
+def missing_figures(campaign: ResultSet) -> tuple[str, ...]:
     """One sentence for each figure that no record is there for."""
     return tuple(
         f"figure {figure.number} is not drawn: no record of {figure.stack} on path {PUBLISHED_PATH}"

@@ -15,7 +15,7 @@ import numpy as np
 
 from farpath.analysis.metrics import per_second, smoothed_flows
 from farpath.record.trace_table import windows_mb
-from farpath.report.figures.decimate import extremes
+from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.save import save
 from farpath.report.figures.style import FULL_IN, NORMAL, QUIET, RULE, TALL_IN, Style, print_style
 from farpath.spec.labels import flow_label, stacks_label
@@ -132,9 +132,9 @@ def _draw_windows(axes: Axes, trace: pd.DataFrame, style: Style, plan: Plan) -> 
         cwnd_mb, ssthresh_mb = windows_mb(rows)
         most_mb = max(most_mb, float(cwnd_mb.max()))
         colour = style.colour(number)
-        axes.plot(*extremes(rows["t_s"], cwnd_mb, MOST_POINTS), color=colour, linewidth=0.8)
+        axes.plot(*min_max_points(rows["t_s"], cwnd_mb, MOST_POINTS), color=colour, linewidth=0.8)
         axes.plot(
-            *extremes(rows["t_s"], ssthresh_mb, MOST_POINTS),
+            *min_max_points(rows["t_s"], ssthresh_mb, MOST_POINTS),
             color=colour, linewidth=0.6, linestyle=(0, (4, 2)), alpha=0.7,
         )  # fmt: skip
     axes.set_ylim(0, 1.08 * most_mb)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from farpath.planning.network import ways
+from farpath.planning.network import flow_routes
 from farpath.report.figures.style import QUIET, RULE, print_style
 from farpath.spec.layout import Layout, Link, Node, Port
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import Bottleneck, Card, Delay, PacingCard, Queue, Sources
+from farpath.spec.qdiscs import FqMaxrate, FqPacing, NetemDelay, NicQueue, Qdisc, TbfBottleneck
 from topologies import lay_out
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ def size_text(size_bytes: float) -> str:
     return f"{size_bytes / 1e6:g} MB" if size_bytes >= 1e6 else f"{size_bytes / 1e3:g} kB"
 
 
-def queue_words(queue: Queue) -> list[str]:
+def queue_words(queue: Qdisc) -> list[str]:
     """What a port's queue does to packets, a few words each."""
-    if isinstance(queue, Delay):
+    if isinstance(queue, NetemDelay):
         more = {
             "jitter": f"{queue.jitter_s * 1e3:g} ms" if queue.jitter_s else "",
             "loss": f"{queue.loss:g}" if queue.loss else "",
@@ -59,13 +59,13 @@ def queue_words(queue: Queue) -> list[str]:
             f"delay {queue.delay_s * 1e3:g} ms",
             *(f"{name} {value}" for name, value in more.items() if value),
         ]
-    if isinstance(queue, Bottleneck):
+    if isinstance(queue, TbfBottleneck):
         return [rate_text(queue.rate_bps), f"buffer {size_text(queue.buffer_bytes)}"]
-    if isinstance(queue, Card):
+    if isinstance(queue, NicQueue):
         return [f"card {rate_text(queue.rate_bps)}", f"{queue.queue_packets} packets"]
-    if isinstance(queue, Sources):
+    if isinstance(queue, FqMaxrate):
         return [f"paces {rate_text(queue.rate_bps)}"]
-    assert isinstance(queue, PacingCard)
+    assert isinstance(queue, FqPacing)
     return ["paces"] if queue.rate_bps is None else ["paces", f"card {rate_text(queue.rate_bps)}"]
 
 
@@ -90,7 +90,7 @@ def as_text(plan: Plan) -> str:
         for leaving, arriving in ((link.one, link.other), (link.other, link.one)):
             if words := _way_words(plan, layout, leaving, arriving):
                 lines.append(f"  {leaving.node} -> {arriving.node}: {', '.join(words)}")
-    return "\n".join([*lines, *ways(plan)]) + "\n"
+    return "\n".join([*lines, *flow_routes(plan)]) + "\n"
 
 
 def draw(plan: Plan) -> Figure:
@@ -100,7 +100,7 @@ def draw(plan: Plan) -> Figure:
     layout = lay_out(plan)
     nodes = {node.name: node for node in layout.nodes}
     columns, rows = [n.column for n in nodes.values()], [n.row for n in nodes.values()]
-    notes = ways(plan)
+    notes = flow_routes(plan)
     wide = (max(columns) - min(columns)) * COLUMN_IN + 2 * MARGIN_IN
     high = (max(rows) - min(rows)) * ROW_IN + 2 * MARGIN_IN + 0.16 * len(notes)
     with print_style():

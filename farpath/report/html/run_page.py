@@ -15,7 +15,7 @@ from farpath.analysis.metrics import SMOOTHING_S, per_second, smoothed_flows
 from farpath.planning.era_catalog import title_of
 from farpath.planning.stack_catalog import catalogue
 from farpath.record.trace_table import windows_mb
-from farpath.report.figures.decimate import extremes
+from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.run import boundaries_s, region_names, region_tick_s, save_png, title
 from farpath.report.figures.style import NORMAL
 from farpath.report.html.render import PLOTLY_CONFIG, render
@@ -44,7 +44,7 @@ NUMBER_COLOUR = "#606060"
 
 
 @dataclass(frozen=True)
-class Link:
+class NavLink:
     """A place to go: its text and relative address; ``here`` if it is this page."""
 
     text: str
@@ -53,11 +53,11 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Links:
+class NavLinks:
     """Where a run's page of a site leads: the index, and groups of runs beside it."""
 
     index: str
-    groups: tuple[tuple[str, tuple[Link, ...]], ...]
+    groups: tuple[tuple[str, tuple[NavLink, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -178,8 +178,13 @@ def _window_traces(record: Record, flow: Flow, look: dict[str, Any]) -> list[dic
     cwnd_mb, ssthresh_mb = windows_mb(rows)
     dashed = {**more, "line": {**look["line"], "dash": "dash"}, "opacity": 0.6}
     return [
-        _line(*extremes(rows["t_s"], cwnd_mb, MOST_POINTS), f"{name} window", size, **more),
-        _line(*extremes(rows["t_s"], ssthresh_mb, MOST_POINTS), f"{name} ssthresh", size, **dashed),
+        _line(*min_max_points(rows["t_s"], cwnd_mb, MOST_POINTS), f"{name} window", size, **more),
+        _line(
+            *min_max_points(rows["t_s"], ssthresh_mb, MOST_POINTS),
+            f"{name} ssthresh",
+            size,
+            **dashed,
+        ),
     ]
 
 
@@ -280,7 +285,7 @@ def _shown_time(text: str) -> str:
     return text.replace("T", " ").replace("+00:00", " UTC")
 
 
-def render_page(record: Record, links: Links | None = None, assets: str = "") -> str:
+def render_page(record: Record, links: NavLinks | None = None, assets: str = "") -> str:
     """The whole page as HTML: curves, tables, path and provenance.
 
     ``assets``: relative address of the directory that holds style.css, page.js and

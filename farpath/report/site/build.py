@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from farpath import __version__
 from farpath.analysis.record_set import RecordSet, load_set
 from farpath.base.errors import BadInputError
-from farpath.base.files import explained, replace_directory
+from farpath.base.files import replace_directory, user_errors
 from farpath.base.locks import fresh_partial
 from farpath.base.project import SITE_MARK
 from farpath.record.record import load_record
@@ -27,7 +27,7 @@ Told = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltSite:
     """What a site holds: pages of runs, and a sentence for each thing left out or mixed."""
 
     index: FilePath
@@ -43,7 +43,7 @@ def build_site(
     cpu_records: FilePath | None = None,
     held_out: Collection[str] = (),
     view: str | None = None,
-) -> Built:
+) -> BuiltSite:
     """Make the site of a directory of records at ``out``, replacing an earlier site.
 
     ``cpu_records`` holds the runs in which CPU was counted; ``held_out`` are the paper's
@@ -56,14 +56,14 @@ def build_site(
     shown = shown_as(loaded, held_out)
     # The site that a link leads to is replaced, and the link stays.
     place = out.resolve()
-    with explained(out):
+    with user_errors(out):
         place.parent.mkdir(parents=True, exist_ok=True)
         with fresh_partial(place.parent) as partial:
             _fill(partial, loaded, shown, told)
             size = sum(file.stat().st_size for file in partial.rglob("*") if file.is_file())
             partial.chmod(0o755)
             replace_directory(partial, place)
-    return Built(
+    return BuiltSite(
         out / INDEX, len(loaded.members), size, (*loaded.problems, *shown.remarks, *shown.missing)
     )
 

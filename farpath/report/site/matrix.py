@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from farpath.analysis.published import published
-from farpath.analysis.results import Campaign, Run
+from farpath.analysis.results import ResultSet, RunSummary
 from farpath.analysis.statistics import estimate
-from farpath.report.html.run_page import Link
+from farpath.report.html.run_page import NavLink
 from farpath.report.site.pages import RUNS_DIR, columns, path_label, rows
 from farpath.report.tables.regions import NOTHING
 
@@ -39,7 +39,7 @@ class Cell:
     stability: str
     fairness: str
     printed: str
-    links: tuple[Link, ...]
+    links: tuple[NavLink, ...]
     marks: tuple[str, ...]
     areas: tuple[str, ...]
 
@@ -62,7 +62,7 @@ class Make:
     parts: Mapping[str, str]
 
 
-def heads(campaign: Campaign) -> tuple[Column, ...]:
+def heads(campaign: ResultSet) -> tuple[Column, ...]:
     """The head of each column of :func:`matrix`."""
     first = {run.path: run.summary for run in reversed(campaign.runs)}
     return tuple(
@@ -76,7 +76,7 @@ def heads(campaign: Campaign) -> tuple[Column, ...]:
     )
 
 
-def makers_of(run: Run) -> tuple[tuple[str, str], ...]:
+def makers_of(run: RunSummary) -> tuple[tuple[str, str], ...]:
     """What made a run beside its plan."""
     return (
         ("kernel", run.kernel),
@@ -85,7 +85,7 @@ def makers_of(run: Run) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _parts(run: Run) -> tuple[tuple[str, str], ...]:
+def _parts(run: RunSummary) -> tuple[tuple[str, str], ...]:
     return (
         *makers_of(run),
         ("hosts and stacks of", run.summary.era),
@@ -95,7 +95,8 @@ def _parts(run: Run) -> tuple[tuple[str, str], ...]:
 
 
 def makes(
-    runs: Sequence[Run], parts_of: Callable[[Run], tuple[tuple[str, str], ...]] = _parts
+    runs: Sequence[RunSummary],
+    parts_of: Callable[[RunSummary], tuple[tuple[str, str], ...]] = _parts,
 ) -> tuple[tuple[Make, ...], Mapping[str, str]]:
     """What runs were made of, most first; and each record's mark."""
     counted = Counter(parts_of(run) for run in runs)
@@ -107,12 +108,12 @@ def makes(
     return found, {run.record: marks[parts_of(run)] for run in runs}
 
 
-def _mean(runs: Sequence[Run], figure: Callable[[Run], float], decimals: int) -> str:
+def _mean(runs: Sequence[RunSummary], figure: Callable[[RunSummary], float], decimals: int) -> str:
     value = statistics.fmean(figure(run) for run in runs)
     return f"{value:.{decimals}f}" if math.isfinite(value) else NOTHING
 
 
-def _throughput(runs: Sequence[Run]) -> str:
+def _throughput(runs: Sequence[RunSummary]) -> str:
     """Mean over seeds in Mbit/s, with its 95 % interval if there are several."""
     found = estimate([run.summary.mean_bps / 1e6 for run in runs])
     if not math.isfinite(found.half_width):
@@ -135,7 +136,7 @@ def _printed(stack: str, path: str) -> str:
 
 def _cell(
     name: str,
-    runs: Sequence[Run],
+    runs: Sequence[RunSummary],
     names: Mapping[str, str],
     thumbnails: Mapping[str, tuple[str, ...]],
     marks: Mapping[str, str],
@@ -151,14 +152,14 @@ def _cell(
         stability=_mean(runs, lambda run: run.summary.stability, 2),
         fairness=_range(*fairness),
         printed=_printed(first.stack, first.path),
-        links=tuple(Link(str(run.seed), f"{RUNS_DIR}/{names[run.record]}") for run in runs),
+        links=tuple(NavLink(str(run.seed), f"{RUNS_DIR}/{names[run.record]}") for run in runs),
         marks=tuple(marks[run.record] for run in runs),
         areas=thumbnails[first.record],
     )
 
 
 def matrix(
-    campaign: Campaign,
+    campaign: ResultSet,
     names: Mapping[str, str],
     thumbnails: Mapping[str, tuple[str, ...]],
     marks: Mapping[str, str],

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from farpath.analysis.paper_stacks import paper_names, stand_ins
-from farpath.analysis.results import Campaign, Run
+from farpath.analysis.results import ResultSet, RunSummary
 from farpath.base.files import safe_name
-from farpath.report.html.run_page import Link, Links
+from farpath.report.html.run_page import NavLink, NavLinks
 
 #: From a run's page to the index.
 TO_INDEX = "../index.html"
@@ -24,7 +24,7 @@ def path_label(path: str) -> str:
     return PATH_NAMES.get(path, path)
 
 
-def rows(campaign: Campaign) -> tuple[tuple[str, str], ...]:
+def rows(campaign: ResultSet) -> tuple[tuple[str, str], ...]:
     """Every stack to show and its label, the paper's nine first.
 
     The label is empty for one of the paper's that was not run.
@@ -35,13 +35,13 @@ def rows(campaign: Campaign) -> tuple[tuple[str, str], ...]:
     return (*papers, *((stack, stack) for stack in others))
 
 
-def columns(campaign: Campaign) -> tuple[str, ...]:
+def columns(campaign: ResultSet) -> tuple[str, ...]:
     """Every path to show, the paper's three first."""
     others = (path for path in campaign.paths if path not in PATH_NAMES)
     return (*PATH_NAMES, *others)
 
 
-def file_names(campaign: Campaign) -> Mapping[str, str]:
+def file_names(campaign: ResultSet) -> Mapping[str, str]:
     """The file name of each run's page, by the run's record; no two are the same."""
     names: dict[str, str] = {}
     taken: set[str] = set()
@@ -57,22 +57,22 @@ def file_names(campaign: Campaign) -> Mapping[str, str]:
     return names
 
 
-def _nearest(runs: Iterable[Run], seed: int) -> Run | None:
+def _nearest(runs: Iterable[RunSummary], seed: int) -> RunSummary | None:
     """The run of that seed, else of the smallest."""
     return min(runs, key=lambda run: (run.seed != seed, run.seed), default=None)
 
 
-def links_of(run: Run, campaign: Campaign, names: Mapping[str, str]) -> Links:
+def links_of(run: RunSummary, campaign: ResultSet, names: Mapping[str, str]) -> NavLinks:
     """Where a run's page leads: to its other seeds, paths and stacks."""
 
-    def link(text: str, other: Run) -> Link:
-        return Link(text, names[other.record], other == run)
+    def link(text: str, other: RunSummary) -> NavLink:
+        return NavLink(text, names[other.record], other == run)
 
-    def linked(choices: Iterable[tuple[str, tuple[Run, ...]]]) -> tuple[Link, ...]:
+    def linked(choices: Iterable[tuple[str, tuple[RunSummary, ...]]]) -> tuple[NavLink, ...]:
         found = ((text, _nearest(runs, run.seed)) for text, runs in choices)
         return tuple(link(text, other) for text, other in found if other is not None)
 
-    return Links(
+    return NavLinks(
         TO_INDEX,
         (
             ("seed", tuple(link(str(r.seed), r) for r in campaign.of(run.path, run.stack))),

@@ -9,12 +9,12 @@ from pathlib import Path as FilePath
 
 from farpath import __version__
 from farpath.analysis.record_set import RecordSet, is_of_study
-from farpath.analysis.results import Run
+from farpath.analysis.results import RunSummary
 from farpath.analysis.run_settings import further_settings
 from farpath.report.figures.runs import CAPTION, OVERVIEW, write_figures, write_overview
 from farpath.report.figures.style import NORMAL, Style
 from farpath.report.html.render import render
-from farpath.report.html.run_page import Link, Links
+from farpath.report.html.run_page import NavLink, NavLinks
 from farpath.report.site.matrix import makers_of, makes
 from farpath.report.site.pages import (
     ASSETS_DIR,
@@ -77,12 +77,12 @@ class RunsView:
         """What each set of settings gave; every run has its page."""
         return write_overview(self.records, out, styles)
 
-    def links(self, run: Run) -> Links:
+    def links(self, run: RunSummary) -> NavLinks:
         """Where a run's page leads: to the index, its other seeds, and the runs beside it."""
         runs = [member.run for member in self.records.members]
         place = runs.index(run)
         beside = [
-            Link(text, self.names[runs[other].record])
+            NavLink(text, self.names[runs[other].record])
             for text, other in (("previous", place - 1), ("next", place + 1))
             if 0 <= other < len(runs)
         ]
@@ -90,10 +90,10 @@ class RunsView:
             each for each in self.records.groups if run in [one.run for one in each.members]
         )
         seeds = tuple(
-            Link(str(one.plan.seed), self.names[one.run.record], one.run == run)
+            NavLink(str(one.plan.seed), self.names[one.run.record], one.run == run)
             for one in group.members
         )
-        return Links(TO_INDEX, (("seed", seeds), ("run", tuple(beside))))
+        return NavLinks(TO_INDEX, (("seed", seeds), ("run", tuple(beside))))
 
     def index(self, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
         """The index of a site, as HTML; ``thumbnails`` by record."""

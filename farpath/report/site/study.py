@@ -12,11 +12,11 @@ from farpath.analysis.claims import count_states, judge_all
 from farpath.analysis.paper_stacks import stand_ins
 from farpath.analysis.published import PUBLISHED_PATH
 from farpath.analysis.record_set import RecordSet
-from farpath.analysis.results import Campaign, Run, mixed
+from farpath.analysis.results import ResultSet, RunSummary, mixed
 from farpath.report.figures.paper import captions, missing_figures, write_figures
 from farpath.report.figures.style import NORMAL, Style
 from farpath.report.html.render import render
-from farpath.report.html.run_page import Links
+from farpath.report.html.run_page import NavLinks
 from farpath.report.site.matrix import heads, makes, matrix
 from farpath.report.site.pages import ASSETS_DIR, FIGURES_DIR, TABLES_DIR, file_names, links_of
 from farpath.report.site.thumbnail import HEIGHT, WIDTH
@@ -33,7 +33,7 @@ class StudyView:
     held_out: Collection[str] = ()
 
     @cached_property
-    def campaign(self) -> Campaign:
+    def campaign(self) -> ResultSet:
         """The runs; BadInputError if two are of one path, stack and seed."""
         return self.records.study
 
@@ -64,7 +64,7 @@ class StudyView:
         """Those of a site's index: the same."""
         return self.write_figures(out, styles)
 
-    def links(self, run: Run) -> Links:
+    def links(self, run: RunSummary) -> NavLinks:
         """Where a run's page leads."""
         return links_of(run, self.campaign, self.names)
 
@@ -109,7 +109,7 @@ def _index(view: StudyView, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
     )
 
 
-def _most_flows(campaign: Campaign) -> int:
+def _most_flows(campaign: ResultSet) -> int:
     """How many flows the run has that has most, of those that have a colour."""
     summaries = [run.summary for run in campaign.runs]
     flows = [{name for region in each.regions for name in region.flows} for each in summaries]
@@ -117,14 +117,14 @@ def _most_flows(campaign: Campaign) -> int:
 
 
 def _sheets(
-    campaign: Campaign, path: str | None = None, held_out: Collection[str] = ()
+    campaign: ResultSet, path: str | None = None, held_out: Collection[str] = ()
 ) -> tuple[Sheet, ...]:
     """All tables, of one path alone if it is given; none if none of the paper's stacks ran."""
     return all_sheets(campaign, path, held_out) if stand_ins(campaign) else ()
 
 
 def _shown(
-    sheets: tuple[Sheet, ...], campaign: Campaign
+    sheets: tuple[Sheet, ...], campaign: ResultSet
 ) -> list[tuple[Grid, dict[str, str], bool]]:
     """Each table, its files by form, and whether it is open; those first.
 

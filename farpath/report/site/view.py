@@ -10,9 +10,9 @@ from farpath.analysis.record_set import STUDY, RecordSet
 from farpath.base.errors import BadInputError
 
 if TYPE_CHECKING:
-    from farpath.analysis.results import Run
+    from farpath.analysis.results import RunSummary
     from farpath.report.figures.style import Style
-    from farpath.report.html.run_page import Links
+    from farpath.report.html.run_page import NavLinks
     from farpath.report.tables.formats import Sheet
 
 
@@ -43,7 +43,7 @@ class View(Protocol):
     def write_site_figures(self, out: FilePath, styles: Sequence[Style]) -> Iterator[FilePath]:
         """Draw the figures of a site's index."""
 
-    def links(self, run: Run) -> Links:
+    def links(self, run: RunSummary) -> NavLinks:
         """Where a run's page of a site leads."""
 
     def index(self, thumbnails: Mapping[str, tuple[str, ...]]) -> str:

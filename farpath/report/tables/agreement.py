@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from farpath.analysis.claims import UNDECIDED, judge_all
 from farpath.analysis.paper_stacks import paper_names, stand_ins
 from farpath.analysis.published import PUBLISHED_PATH, all_published, published_paths
-from farpath.analysis.results import Campaign, mixed
+from farpath.analysis.results import ResultSet, mixed
 from farpath.analysis.statistics import spearman
 from farpath.base.errors import BadInputError
 from farpath.report.tables.campaign import (
@@ -40,7 +40,7 @@ class Goal:
     unit: str
     decimals: int
 
-    def deviation(self, campaign: Campaign, name: str) -> float:
+    def deviation(self, campaign: ResultSet, name: str) -> float:
         """One stack's at CERN; NaN if it was not run."""
         quantity = next(each for each in QUANTITIES if each.key == self.key)
         found = quantity.measured(campaign, PUBLISHED_PATH, name)
@@ -82,7 +82,7 @@ def known_stacks(texts: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in paper_names() if name in meant)
 
 
-def deviations(campaign: Campaign, held_out: Collection[str] = ()) -> Sheet:
+def deviations(campaign: ResultSet, held_out: Collection[str] = ()) -> Sheet:
     """How far each stack at CERN is from published, beside the goals.
 
     ``held_out``: the paper's names of stacks that the path's model was not fitted to.
@@ -129,7 +129,7 @@ def _share(found: dict[str, list[float]], names: Collection[str], goal: Goal) ->
     return "{} of {}".format(*_within(found, names, goal))
 
 
-def rank_correlation(campaign: Campaign) -> float:
+def rank_correlation(campaign: ResultSet) -> float:
     """Spearman's of the measured and the published means at CERN; NaN if one is missing."""
     mean = next(each for each in QUANTITIES if each.key == "mean_mbps")
     measured = [mean.measured(campaign, PUBLISHED_PATH, name).mean for name in paper_names()]
@@ -138,7 +138,7 @@ def rank_correlation(campaign: Campaign) -> float:
     return spearman(measured, [all_published()[name].mean_mbps for name in paper_names()])
 
 
-def agreement(campaign: Campaign, held_out: Collection[str] = ()) -> Sheet:
+def agreement(campaign: ResultSet, held_out: Collection[str] = ()) -> Sheet:
     """The goals of the comparison, what was reached and whether that is enough.
 
     Of the four goals for single stacks most stacks have to be within: more than half
@@ -175,7 +175,7 @@ def _line(what: str, value: float, wanted: str, bound: float, below: bool = Fals
     return what, value, text, wanted, known
 
 
-def _stack_lines(campaign: Campaign, held_out: Collection[str]) -> list[_Line]:
+def _stack_lines(campaign: ResultSet, held_out: Collection[str]) -> list[_Line]:
     names = tuple(held_out) or paper_names()
     who = "held-out stacks" if held_out else "stacks"
     found = {name: [goal.deviation(campaign, name) for goal in GOALS] for name in names}
@@ -188,7 +188,7 @@ def _stack_lines(campaign: Campaign, held_out: Collection[str]) -> list[_Line]:
     return lines
 
 
-def _path_lines(campaign: Campaign) -> list[_Line]:
+def _path_lines(campaign: ResultSet) -> list[_Line]:
     """A path of which a stack is missing has no mean to set beside the paper's."""
     lines = []
     for path, printed in published_paths().items():
@@ -206,7 +206,7 @@ def _path_lines(campaign: Campaign) -> list[_Line]:
 
 
 def all_sheets(
-    campaign: Campaign, path: str | None = None, held_out: Collection[str] = ()
+    campaign: ResultSet, path: str | None = None, held_out: Collection[str] = ()
 ) -> tuple[Sheet, ...]:
     """Every table of a campaign; of one path its tables 1 and 2 alone.
 

@@ -25,7 +25,7 @@ from farpath.analysis.published import (
     all_published,
     published_paths,
 )
-from farpath.analysis.results import Campaign, Run, mixed
+from farpath.analysis.results import ResultSet, RunSummary, mixed
 from farpath.analysis.statistics import Estimate, estimate
 from farpath.report.tables.formats import Datum, Sheet
 from farpath.report.tables.regions import NOTHING, Grid, difference, number, ratio
@@ -52,7 +52,7 @@ class Quantity:
     deviation: str = "difference"
     on_cpu: bool = False
 
-    def measured(self, campaign: Campaign, path: str, name: str) -> Estimate:
+    def measured(self, campaign: ResultSet, path: str, name: str) -> Estimate:
         """Its mean over the seeds of one of the paper's stacks."""
         find = cpu_runs_of if self.on_cpu else runs_of
         return over_seeds(find(campaign, path, name), self.of)
@@ -93,7 +93,7 @@ QUANTITIES = (
 )  # fmt: skip
 
 
-def over_seeds(runs: Iterable[Run], figure: Callable[[Summary], float | None]) -> Estimate:
+def over_seeds(runs: Iterable[RunSummary], figure: Callable[[Summary], float | None]) -> Estimate:
     """A figure's mean over runs, and its interval; NaN where a run has none."""
     values = [figure(run.summary) for run in runs]
     return estimate([math.nan if value is None else value for value in values])
@@ -107,7 +107,7 @@ def with_interval(found: Estimate, decimals: int) -> str:
     return f"{mean} ± {number(found.half_width, decimals)}"
 
 
-def table_1(campaign: Campaign, path: str) -> Sheet:
+def table_1(campaign: ResultSet, path: str) -> Sheet:
     """Table 1 of a path: throughput, S, F, CPU and SD(RTT) of each stack.
 
     Deviations are in per cent of the printed value for throughputs, else differences.
@@ -177,7 +177,7 @@ def _data_of_1(found: Sequence[Estimate], printed: Published | None) -> list[Dat
     return data
 
 
-def table_2(campaign: Campaign, path: str) -> Sheet:
+def table_2(campaign: ResultSet, path: str) -> Sheet:
     """Table 2 of a path: S and F of each stack in each region; deviations: differences."""
     rows: list[tuple[str, ...]] = []
     data: list[tuple[Datum, ...]] = []
@@ -220,7 +220,7 @@ def table_2(campaign: Campaign, path: str) -> Sheet:
     return Sheet(f"table2-{path}", Grid(title, header, tuple(rows), note), columns, tuple(data))
 
 
-def _of_region(runs: Sequence[Run], region: int) -> tuple[Estimate, Estimate]:
+def _of_region(runs: Sequence[RunSummary], region: int) -> tuple[Estimate, Estimate]:
     """S and F of a region, from 1."""
     return (
         over_seeds(runs, lambda run: run.regions[region - 1].stability),
@@ -243,7 +243,7 @@ def _beside(found: Estimate, printed: float | None) -> tuple[Datum, ...]:
     return found.mean, found.half_width, printed, deviation
 
 
-def path_means(campaign: Campaign) -> Sheet:
+def path_means(campaign: ResultSet) -> Sheet:
     """Means over stacks of S and of each stack's smallest F, for each path.
 
     The paper's 0.42 and 0.77 for CERN are the means over its table 1 of S (0.418) and
@@ -285,12 +285,14 @@ def path_means(campaign: Campaign) -> Sheet:
     return Sheet("path-means", grid, columns, tuple(data))
 
 
-def run_stacks(campaign: Campaign, path: str) -> tuple[str, ...]:
+def run_stacks(campaign: ResultSet, path: str) -> tuple[str, ...]:
     """The paper's stacks that were run on a path."""
     return tuple(name for name in paper_names() if runs_of(campaign, path, name))
 
 
-def mean_over_stacks(campaign: Campaign, path: str, figure: Callable[[Summary], float]) -> Estimate:
+def mean_over_stacks(
+    campaign: ResultSet, path: str, figure: Callable[[Summary], float]
+) -> Estimate:
     """A figure's mean over those of the paper's stacks that were run on a path.
 
     Its interval is that over the means of the seeds with which all of them were run.
@@ -309,12 +311,12 @@ def mean_over_stacks(campaign: Campaign, path: str, figure: Callable[[Summary], 
     return Estimate(mean, estimate(per_seed).half_width, len(common))
 
 
-def _paths(campaign: Campaign) -> tuple[str, ...]:
+def _paths(campaign: ResultSet) -> tuple[str, ...]:
     """The paper's paths, the shortest first, then others that were run."""
     return tuple(dict.fromkeys((*published_paths(), *campaign.paths)))
 
 
-def _seeds(campaign: Campaign, path: str) -> str:
+def _seeds(campaign: ResultSet, path: str) -> str:
     """With how many seeds a path's stacks were run: ``3 seeds``, ``2 to 3 seeds``."""
     counts = {len(runs_of(campaign, path, name)) for name in run_stacks(campaign, path)}
     if not counts:
@@ -324,7 +326,7 @@ def _seeds(campaign: Campaign, path: str) -> str:
     return f"{many} seed{'' if high == 1 else 's'}"
 
 
-def _interval_note(campaign: Campaign, path: str) -> str:
+def _interval_note(campaign: ResultSet, path: str) -> str:
     several = any(len(runs_of(campaign, path, name)) > 1 for name in paper_names())
     return "±: half of the 95 % confidence interval over seeds." if several else ""
 
@@ -333,7 +335,7 @@ def _deviation_note(path: str, note: str) -> str:
     return note if path == PUBLISHED_PATH else f"The paper prints it for {PUBLISHED_PATH} only."
 
 
-def _cpu_note(campaign: Campaign, path: str) -> str:
+def _cpu_note(campaign: ResultSet, path: str) -> str:
     """Where the columns on CPU come from."""
     counted = [run for name in paper_names() for run in cpu_runs_of(campaign, path, name)]
     if not counted:
@@ -341,7 +343,7 @@ def _cpu_note(campaign: Campaign, path: str) -> str:
     return f"{how_counted(counted)} The published CPU % is as printed, its unit unknown."
 
 
-def _note(campaign: Campaign, path: str | None, *parts: str) -> str:
+def _note(campaign: ResultSet, path: str | None, *parts: str) -> str:
     """What must be known of the numbers: mixtures and intended differences first."""
     runs = [run for run in campaign.runs if path in (None, run.path)]
     said = [f"MIXED: {sentence}." for sentence in mixed(campaign)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from farpath.campaign.host_lab import EXPERIMENTS, copy_experiment
-from farpath.campaign.snakemake import Job
+from farpath.campaign.snakemake import CampaignJob
 from farpath.lab.qemu import Machine
 from farpath.planning.experiment import CPU, load_experiment
 from tests.hostlab.conftest import LIMIT_S, SPEED, made_of
@@ -15,14 +15,14 @@ from tests.hostlab.runs import load_modules
 
 
 @pytest.fixture(scope="package")
-def cpu_job(tmp_path_factory: pytest.TempPathFactory) -> Job:
+def cpu_job(tmp_path_factory: pytest.TempPathFactory) -> CampaignJob:
     """The experiment's runs that count CPU, with a place for records of its own."""
     out = tmp_path_factory.mktemp("records")
-    return Job(load_experiment("seven-regions"), CPU, out)
+    return CampaignJob(load_experiment("seven-regions"), CPU, out)
 
 
 @pytest.fixture(scope="package")
-def machine(tmp_path_factory: pytest.TempPathFactory, cpu_job: Job) -> Iterator[Machine]:
+def machine(tmp_path_factory: pytest.TempPathFactory, cpu_job: CampaignJob) -> Iterator[Machine]:
     """The machine; what a run loads is loaded before a test looks for traces."""
     experiments = tmp_path_factory.mktemp("experiment")
     copy_experiment(cpu_job, experiments)

@@ -6,7 +6,7 @@ import pytest
 
 from farpath.analysis.metrics import Summary, summarise
 from farpath.campaign import host_lab
-from farpath.campaign.snakemake import Job
+from farpath.campaign.snakemake import CampaignJob
 from farpath.lab.qemu import Machine
 from farpath.record.record import Record, load_record
 
@@ -14,7 +14,7 @@ STACK = "htcp_2004"
 
 
 @pytest.fixture(scope="module")
-def record(machine: Machine, cpu_job: Job) -> Record:
+def record(machine: Machine, cpu_job: CampaignJob) -> Record:
     (state,) = (s for s in cpu_job.states_here() if s.run.plan.stacks[0].label == STACK)
     cpu_job.out.mkdir(exist_ok=True)
     return load_record(host_lab.make_in(machine, cpu_job, state))
@@ -30,7 +30,7 @@ def test_a_stack_of_2004_ran_as_a_module_for_the_machines_kernel(record: Record)
     assert record.plan.settings.lab == "host"
 
 
-def test_the_record_counts_as_made(record: Record, cpu_job: Job) -> None:
+def test_the_record_counts_as_made(record: Record, cpu_job: CampaignJob) -> None:
     made = [state.record for state in cpu_job.states_here() if state.record]
     assert made == [record.directory]
 

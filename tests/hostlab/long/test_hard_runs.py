@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from farpath.lab.qemu import Done, Machine
+from farpath.lab.qemu import CommandResult, Machine
 from tests.hostlab.runs import TRAFFIC, fetched, host_run
 
 
@@ -31,7 +31,7 @@ def test_a_machine_that_is_busy_is_marked_or_refused(machine: Machine) -> None:
     judged(machine, job.wait())
 
 
-def judged(machine: Machine, done: Done) -> None:
+def judged(machine: Machine, done: CommandResult) -> None:
     """A record of a machine that was too slow says so, or there is none and it is said why."""
     print(done.stderr[-1000:])
     if done.status == 0:

@@ -13,7 +13,7 @@ from farpath.analysis.studies import (
     sharing,
     window_cap,
 )
-from farpath.analysis.studies.measure import Done, Measure, one_of
+from farpath.analysis.studies.measure import Measure, RecordedRun, one_of
 from farpath.report.figures.studies.losses import draw_response, draw_utilisation
 from farpath.report.figures.studies.stacks import draw_stacks
 from farpath.report.figures.studies.throughputs import draw_biases, draw_capped
@@ -23,18 +23,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def figures(measures: Sequence[Measure], done: Sequence[Done]) -> Iterator[tuple[str, Figure]]:
+def figures(
+    measures: Sequence[Measure], done: Sequence[RecordedRun]
+) -> Iterator[tuple[str, Figure]]:
     """Every figure that there are measures or runs for, with its file's stem."""
 
     def measured(experiment: str) -> list[Measure]:
         return [measure for measure in measures if measure.experiment == experiment]
 
-    def made(experiment: str) -> list[Done]:
+    def made(experiment: str) -> list[RecordedRun]:
         return [each for each in done if each.run.experiment == experiment]
 
     if windows := one_of(measured(response.EXPERIMENT), response.WINDOW):
         yield response.EXPERIMENT, draw_response(windows)
-    by_path: dict[str, list[Done]] = {}
+    by_path: dict[str, list[RecordedRun]] = {}
     for each in made(recovery.EXPERIMENT):
         by_path.setdefault(each.run.asked.path or "", []).append(each)
     for path, found in by_path.items():

@@ -9,7 +9,7 @@ from farpath.analysis import flow_metrics
 from farpath.analysis.metrics import per_second, smoothed
 from farpath.analysis.published import published_measures
 from farpath.analysis.studies import sharing, window_cap
-from farpath.analysis.studies.measure import Done, Measure, one_of
+from farpath.analysis.studies.measure import Measure, RecordedRun, one_of
 from farpath.report.figures.studies.marks import COLOURS
 from farpath.report.figures.style import FULL_IN, QUIET, RULE, TALL_IN, print_style
 
@@ -23,7 +23,7 @@ FLOW_COLOURS = (COLOURS[1], COLOURS[3])
 CURVE_ALPHA = 0.45
 
 
-def draw_biases(measures: Sequence[Measure], done: Sequence[Done]) -> Figure:
+def draw_biases(measures: Sequence[Measure], done: Sequence[RecordedRun]) -> Figure:
     """Both flows' throughput over time with their means, a frame for each run."""
     from matplotlib.figure import Figure
 
@@ -45,7 +45,7 @@ def draw_biases(measures: Sequence[Measure], done: Sequence[Done]) -> Figure:
     return figure
 
 
-def _draw_pair(axes: Axes, each: Done, means: Sequence[Sequence[Measure]]) -> None:
+def _draw_pair(axes: Axes, each: RecordedRun, means: Sequence[Sequence[Measure]]) -> None:
     plan, record = each.run.plan, each.record
     each_s = per_second(record.samples, plan.schedule)
     for one, colour, measured in zip(plan.schedule.flows, FLOW_COLOURS, means, strict=True):
@@ -69,7 +69,7 @@ def _draw_pair(axes: Axes, each: Done, means: Sequence[Sequence[Measure]]) -> No
     axes.legend(fontsize=7, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
 
 
-def draw_capped(done: Sequence[Done]) -> Figure:
+def draw_capped(done: Sequence[RecordedRun]) -> Figure:
     """Throughput and window over time, a column for each run."""
     from matplotlib.figure import Figure
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis import flow_metrics
 from farpath.analysis.studies import cbr_background, recovery
-from farpath.analysis.studies.measure import Done
-from farpath.report.figures.decimate import extremes
+from farpath.analysis.studies.measure import RecordedRun
+from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.studies.marks import COLOURS
 from farpath.report.figures.style import FULL_IN, RULE, TALL_IN, print_style
 
@@ -22,7 +22,7 @@ MOST_POINTS = 4000
 RECOVERIES_AT, TIMEOUTS_AT = 0.02, 0.06
 
 
-def draw_recoveries(done: Sequence[Done]) -> Figure:
+def draw_recoveries(done: Sequence[RecordedRun]) -> Figure:
     """Windows over time on one path, a curve for each run, a frame for those of a length."""
     from matplotlib.figure import Figure
 
@@ -46,7 +46,7 @@ def _size_in(frames: Sequence[object]) -> tuple[float, float]:
     return FULL_IN if len(frames) == 1 else TALL_IN
 
 
-def _draw_recoveries(axes: Axes, done: Sequence[Done]) -> None:
+def _draw_recoveries(axes: Axes, done: Sequence[RecordedRun]) -> None:
     for place, each in enumerate(done):
         plan = each.run.plan
         windows = recovery.windows_of(each.record)
@@ -61,7 +61,7 @@ def _draw_recoveries(axes: Axes, done: Sequence[Done]) -> None:
     axes.legend(fontsize=7, frameon=False, loc="lower right")
 
 
-def draw_dips(done: Sequence[Done]) -> Figure:
+def draw_dips(done: Sequence[RecordedRun]) -> Figure:
     """Traced windows over time, a frame for each run, below one another on one scale."""
     from matplotlib.figure import Figure
 
@@ -79,11 +79,13 @@ def draw_dips(done: Sequence[Done]) -> Figure:
     return figure
 
 
-def _draw_dips(axes: Axes, each: Done) -> None:
+def _draw_dips(axes: Axes, each: RecordedRun) -> None:
     mine = flow_metrics.trace_of(each.record)
     assert mine is not None
     axes.plot(
-        *extremes(mine["t_s"], mine["cwnd_packets"], MOST_POINTS), color=COLOURS[0], linewidth=0.8
+        *min_max_points(mine["t_s"], mine["cwnd_packets"], MOST_POINTS),
+        color=COLOURS[0],
+        linewidth=0.8,
     )
     marks = (
         (cbr_background.RECOVERY, cbr_background.RECOVERIES, RECOVERIES_AT, "|", COLOURS[3]),
