@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from farpath.base.errors import BadInputError, FarpathError, shortened
+from farpath.base.errors import BadInputError, FarpathError, MachineLacksError, shortened
 from farpath.base.files import require_unicode, resource_errors
 from farpath.cli import campaign, draw, fit, packetdrill, paper, regress, site
+from farpath.cli.run_options import with_run_options
 from farpath.lab.cleanup import remove_stale_shares
-from farpath.planning.request import DEFAULT_REGION, DEFAULT_STACK
-from farpath.spec.schedule import SEVEN_REGIONS
+from farpath.planning.request import DEFAULT_STACK
 from farpath.spec.settings import HOST
 
 if TYPE_CHECKING:
@@ -52,82 +52,48 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Text = Annotated[str | None, typer.Option()]
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(version_line())
+        raise typer.Exit
+
+
+def version_line() -> str:
+    """Farpath's version and commit, and the kernel that the lab was built with, if it was."""
+    from farpath import __version__
+    from farpath.lab.artifacts.images import find_images
+    from farpath.lab.run import git_commit
+
+    try:
+        kernel = f"lab's kernel {find_images().manifests['kernel']['release']}"
+    except MachineLacksError:
+        kernel = "no lab built"
+    return f"farpath {__version__}, commit {git_commit() or 'unknown'}, {kernel}"
+
+
+@app.callback()
+def main_options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Print version, commit and kernel.",
+            callback=_print_version,
+            is_eager=True,
+        ),
+    ] = False,
+) -> None:
+    """Real transport stacks over emulated long fat paths, in virtual time."""
 
 
 @app.command()
+@with_run_options
 def run(
-    path: Annotated[str | None, typer.Option(help="A named path: cern, ufl, caltech.")] = None,
-    rtt: Annotated[str | None, typer.Option(help="Base round-trip time: 164ms.")] = None,
-    rate: Annotated[str | None, typer.Option(help="Bottleneck rate: 450Mbit/s.")] = None,
-    buffer: Annotated[str | None, typer.Option(help="Bottleneck buffer: 10.5MB.")] = None,
-    loss: Annotated[str | None, typer.Option(help="Random loss: 2e-6 or 0.01%.")] = None,
-    drop: Annotated[
-        str | None, typer.Option(help="Packets to lose: every:1000, at:30s, ...")
-    ] = None,
-    background: Annotated[
-        str | None,
-        typer.Option(help="Part of the rate for other traffic, 25% or none, or cbr:200Mbit."),
-    ] = None,
-    jitter: Annotated[
-        str | None, typer.Option(help="How far a packet's delay may be off: 1ms.")
-    ] = None,
-    reorder: Annotated[
-        str | None, typer.Option(help="Packets that overtake all others: 0.1%.")
-    ] = None,
-    duplicate: Annotated[str | None, typer.Option(help="Packets that arrive twice: 0.1%.")] = None,
-    mtu: Annotated[str | None, typer.Option(help="IP packet size in bytes: 1500.")] = None,
-    window: Annotated[
-        str | None, typer.Option(help="The largest window that receivers offer: 16MiB.")
-    ] = None,
-    sysctl: Annotated[
-        str | None, typer.Option(help="Settings of end hosts: net.ipv4.tcp_sack=0,...")
-    ] = None,
-    acks: Annotated[
-        str | None, typer.Option(help="delayed (each second packet's at once) or each.")
-    ] = None,
-    topology: Annotated[
-        str | None, typer.Option(help="dumbbell, or parking-lot:3 for so many bottlenecks.")
-    ] = None,
-    senders: Annotated[
-        str | None,
-        typer.Option(help="Further senders, one a word: 'rtt=172ms mtu=1500,rtt=120ms'."),
-    ] = None,
-    reverse: Annotated[
-        str | None, typer.Option(help="Stacks of flows in the other direction: reno, 2xreno.")
-    ] = None,
-    ip: Annotated[str | None, typer.Option(help="Version of IP: 4 or 6.")] = None,
-    stack: Annotated[
-        str,
-        typer.Option(
-            help="A name of 'farpath stacks', or name:parameter=value,...; of several flows "
-            "htcp+reno, udt+4xreno."
-        ),
-    ] = DEFAULT_STACK,
-    schedule: Annotated[
-        str, typer.Option(help="seven-regions, together (all at once) or joining.")
-    ] = SEVEN_REGIONS,
-    era: Annotated[
-        str | None,
-        typer.Option(help="Hosts and stacks of 2004, or modern; the stack's own if absent."),
-    ] = None,
-    region: Annotated[str, typer.Option(help="Length of one region.")] = DEFAULT_REGION,
-    sender_image: Annotated[
-        str | None,
-        typer.Option(help="An image for the hosts, ./mine.tar, or for one, receiver=./mine.tar."),
-    ] = None,
-    seed: Annotated[str, typer.Option(help="Decides every random choice.")] = "1",
-    trace: Annotated[
-        str | None, typer.Option(help="How often to note each TCP connection's state: 10ms.")
-    ] = None,
-    lab: Annotated[str, typer.Option(help="virtual, or host: this machine's kernel.")] = "virtual",
-    clock: Annotated[
-        str | None,
-        typer.Option(help="virtual, cpu or wall; of the host lab wall. Default: the first."),
-    ] = None,
     out: Annotated[FilePath, typer.Option(help="Where records go.")] = FilePath(DEFAULT_OUT),
     force: Annotated[bool, typer.Option("--force", help="Run even if recorded.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    **given: Any,
 ) -> None:
     """Run a test, of seven regions if not said otherwise, and show what its flows got."""
     from farpath.lab.progress import RunProgress
@@ -138,12 +104,8 @@ def run(
     from farpath.report.html.run_page import save_pictures
     from farpath.spec.labels import stacks_label
 
-    asked = RunRequest(
-        path, rtt, rate, buffer, loss, drop, background, jitter, reorder, duplicate, mtu, window,
-        sysctl, acks, topology, senders, reverse, ip, stack, schedule, era, region, seed, lab,
-        clock, sender_image, trace,
-    )  # fmt: skip
-    plan = asked.plan(user_parts=BuiltParts(asked.lab))
+    request = RunRequest(**given)
+    plan = request.plan(user_parts=BuiltParts(request.lab))
     print(f"path {plan.path.name}: {plan.path.title}", file=sys.stderr)
     for line in _image_lines(plan):
         print(line, file=sys.stderr)
@@ -293,6 +255,18 @@ def eras(
 
 
 @app.command()
+def options(
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="As docs/options.md has it.")
+    ] = False,
+) -> None:
+    """List the options of a run: units, ranges, defaults, and what Make calls them."""
+    from farpath.cli import listing
+
+    print(listing.options_markdown() if markdown else listing.all_options())
+
+
+@app.command()
 def paths() -> None:
     """List the named paths."""
     from farpath.planning.path_files import named_paths, path_by_name
@@ -428,7 +402,7 @@ def main() -> None:
             raise KeyboardInterrupt
         sys.exit(status)
     except FarpathError as error:
-        from farpath.planning.options import named_as_typed
+        from farpath.cli.option_names import named_as_typed
 
         print(f"farpath: {_on_one_line(named_as_typed(error.message))}", file=sys.stderr)
         if error.detail:

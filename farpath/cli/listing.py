@@ -1,10 +1,12 @@
-"""Listings: what can be chosen, as text: stacks and eras."""
+"""Listings: what can be chosen, as text: stacks, eras, and the options of a run."""
 
 from __future__ import annotations
 
 import textwrap
 
 from farpath.planning.era_catalog import era_names, features, title_of
+from farpath.planning.options import Option, options_of
+from farpath.planning.request import RunRequest
 from farpath.planning.stack_catalog import (
     MAINLINE,
     OURS,
@@ -106,3 +108,30 @@ def eras_markdown() -> str:
         cells = [feature.name, *(getattr(feature, field) for field in HEADINGS)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def all_options() -> str:
+    """Every option of a run with its unit, range and default, for a terminal."""
+    lines = []
+    for option in options_of(RunRequest):
+        lines.append(f"{option.flag}={option.example}  ({option.variable})")
+        lines.append(_indented(option.help))
+        lines += [_indented(f"{name}: {text}") for name, text in _facts(option) if text]
+    return "\n".join(lines)
+
+
+def _facts(option: Option) -> tuple[tuple[str, str], ...]:
+    return ("default", option.default), ("unit", option.unit), ("allowed", option.allowed)
+
+
+def options_markdown() -> str:
+    """Every option of a run as a Markdown table, as docs/options.md has it."""
+    rows = [
+        "| variable of make | option | what it is | example | default | unit | allowed |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for option in options_of(RunRequest):
+        facts = (option.default, option.unit, option.allowed)
+        words = (f"`{option.variable}`", f"`{option.flag}`", option.help, f"`{option.example}`")
+        rows.append(f"| {' | '.join((*words, *facts))} |")
+    return "\n".join(rows)
