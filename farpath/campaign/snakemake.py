@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
-from farpath.analysis.record_set import STUDY, view_of
+from farpath.analysis.record_set import STUDY, default_view
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.base.files import user_errors, write_text
 from farpath.base.locks import exclusive_lock, remove_stale_locks, remove_stale_partials
@@ -94,7 +94,7 @@ class CampaignJob:
     @property
     def is_study(self) -> bool:
         """Whether these are runs of the 2005 study, and their report is as the paper's."""
-        return view_of([run.plan for run in self.runs]) == STUDY
+        return default_view([run.plan for run in self.runs]) == STUDY
 
     @property
     def parts(self) -> tuple[str, ...]:
