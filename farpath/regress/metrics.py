@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis import flow_metrics
 from farpath.analysis.metrics import per_second, summarise
-from farpath.analysis.studies.recovery import recovered, windows_of
+from farpath.analysis.studies.recovery import find_recovery, window_series
 from farpath.analysis.studies.sharing import halving_time_s, share_time_s
 from farpath.record.record import Record
 
@@ -92,10 +92,10 @@ def recovery(record: Record) -> dict[str, float]:
     """The time from the loss until the window is what it was, and what was left of it."""
     plan = record.plan
     lost_s = plan.droppers[0].numbers[-1]
-    found = recovered(windows_of(record), lost_s, plan.path, plan.ip_version)
+    found = find_recovery(window_series(record), lost_s, plan.path, plan.ip_version)
     if found is None:
         return {}
-    return {"recovery_s": found.time_s, "kept_part": found.after / found.before}
+    return {"recovery_s": found.time_s, "kept_part": found.after_packets / found.before_packets}
 
 
 def sharing(record: Record) -> dict[str, float]:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.analysis.paper_stacks import paper_names, stand_ins
+from farpath.analysis.paper_stacks import labels_by_paper_name, paper_names
 from farpath.analysis.results import ResultSet, result_set_of
 from farpath.base.errors import BadInputError
 from farpath.report.tables import agreement, formats
@@ -202,12 +202,12 @@ def test_the_agreement_says_which_goals_are_met() -> None:
 
 def test_the_form_of_2004_stands_for_the_papers_stack_where_both_were_run() -> None:
     modern = run_of("Reno", stack="reno", era="modern")
-    assert stand_ins(result_set_of([modern])) == {"Reno": "reno"}
-    assert stand_ins(result_set_of([modern, run_of("Reno")])) == {"Reno": "reno_2004"}
+    assert labels_by_paper_name(result_set_of([modern])) == {"Reno": "reno"}
+    assert labels_by_paper_name(result_set_of([modern, run_of("Reno")])) == {"Reno": "reno_2004"}
     tuned = run_of("Fast-TCP", stack="fast:alpha=200")
     other_test = run_of("HTCP", schedule="two-flows")
     too_short = run_of("UDTv2", regions=run_of("UDTv2").summary.regions[:3])
-    assert stand_ins(result_set_of([tuned, other_test, too_short])) == {}
+    assert labels_by_paper_name(result_set_of([tuned, other_test, too_short])) == {}
 
 
 def test_a_path_or_a_stack_that_is_not_there_is_refused_with_what_there_is() -> None:

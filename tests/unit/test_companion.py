@@ -25,8 +25,8 @@ from farpath.analysis.studies import (
 from farpath.analysis.studies.measure import (
     Measure,
     RecordedRun,
-    one_of,
     read_measures,
+    select_measures,
     write_measures,
 )
 from farpath.analysis.studies.registry import ANALYSES, measures_of
@@ -58,19 +58,19 @@ def course(until_s: float, per_s: float = 10.0, before: float = 1000.0) -> pd.Da
 
 
 def test_a_recovery_that_was_seen_ends_when_the_window_is_what_it_was() -> None:
-    found = recovery.recovered(course(80), FELL_S, PATH)
+    found = recovery.find_recovery(course(80), FELL_S, PATH)
     assert found is not None
-    assert found.whole
-    assert (found.before, found.after) == (1000, 510)
+    assert found.complete
+    assert (found.before_packets, found.after_packets) == (1000, 510)
     assert found.time_s == pytest.approx(50, abs=1)
 
 
 def test_one_whose_end_was_not_seen_is_continued_by_its_growth() -> None:
-    found = recovery.recovered(course(25), FELL_S, PATH)
+    found = recovery.find_recovery(course(25), FELL_S, PATH)
     assert found is not None
-    assert not found.whole
+    assert not found.complete
     assert found.time_s == pytest.approx(50)
-    assert found.seen_s == 14
+    assert found.observed_s == 14
 
 
 def newcomer(gives_s: float, part: float = 0.5) -> tuple[pd.DataFrame, Schedule]:
@@ -103,19 +103,19 @@ def test_a_newcomer_that_gets_little_shares_never_and_halves_nobody() -> None:
 
 @pytest.mark.parametrize("until_s", [9, 11])
 def test_too_little_growth_says_nothing(until_s: float) -> None:
-    assert recovery.recovered(course(until_s), FELL_S, PATH) is None
+    assert recovery.find_recovery(course(until_s), FELL_S, PATH) is None
 
 
 def test_a_window_that_did_not_fall_did_not_recover() -> None:
     steady = course(80)
     steady["window"] = 1000.0
-    assert recovery.recovered(steady, FELL_S, PATH) is None
+    assert recovery.find_recovery(steady, FELL_S, PATH) is None
 
 
 def test_a_congestion_window_beyond_the_receivers_counts_no_more_than_that() -> None:
-    found = recovery.recovered(course(200, before=1800), FELL_S, PATH)
+    found = recovery.find_recovery(course(200, before=1800), FELL_S, PATH)
     assert found is not None
-    assert found.before == 1000
+    assert found.before_packets == 1000
     assert found.time_s == pytest.approx(10, abs=1)
 
 
@@ -126,9 +126,11 @@ def test_the_formula_is_the_published_one_for_both_ack_policies() -> None:
 
 
 def test_a_stack_without_a_published_rule_has_no_prediction() -> None:
-    assert response.predicted("fast", PATH, 1e-3, delayed=False) is None
-    assert response.predicted("reno_2004", PATH, 0.0, delayed=False) is None
-    each, second = (response.predicted("reno_2004", PATH, 1e-3, delayed) for delayed in (0, 1))
+    assert response.predicted_window("fast", PATH, 1e-3, delayed=False) is None
+    assert response.predicted_window("reno_2004", PATH, 0.0, delayed=False) is None
+    each, second = (
+        response.predicted_window("reno_2004", PATH, 1e-3, delayed) for delayed in (0, 1)
+    )
     assert each is not None
     assert second is not None
     assert each > second
@@ -185,8 +187,10 @@ def test_measures_of_another_version_and_none_at_all_are_refused(tmp_path: FileP
 
 
 def test_measures_are_found_by_what_they_are_about() -> None:
-    assert [m.value for m in one_of(recoveries(), recovery.TIME, stack="hstcp_2004")] == [19.0]
-    assert one_of(recoveries(), recovery.TIME, stack="udt") == []
+    assert [m.value for m in select_measures(recoveries(), recovery.TIME, stack="hstcp_2004")] == [
+        19.0
+    ]
+    assert select_measures(recoveries(), recovery.TIME, stack="udt") == []
 
 
 def test_a_table_has_theory_and_published_beside_the_measured() -> None:

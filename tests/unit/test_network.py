@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.analysis.published import published_beside
+from farpath.analysis.published import published_for
 from farpath.base.errors import BadInputError
 from farpath.planning.memory import GUEST_BASE_BYTES, GUEST_BYTES_PER_WINDOW_BYTE
 from farpath.planning.network import flow_routes, resolve_network
@@ -209,14 +209,14 @@ def test_a_topology_of_no_name_is_refused() -> None:
 
 def test_published_numbers_are_beside_no_other_hosts_or_ip() -> None:
     cern = {"rtt": None, "rate": None, "path": "cern", "schedule": "seven-regions"}
-    assert published_beside(plan_of(**cern)) is not None  # type: ignore[arg-type]
+    assert published_for(plan_of(**cern)) is not None  # type: ignore[arg-type]
     for more in ({"senders": "rtt=200ms"}, {"reverse": "reno"}, {"ip": "6"},
                  {"topology": "parking-lot"}):  # fmt: skip
         plan = plan_of(**cern, **more)  # type: ignore[arg-type]
-        assert published_beside(plan) is None
+        assert published_for(plan) is None
         assert plan.path.name.startswith("cern-")
         named = dataclasses.replace(plan, path=dataclasses.replace(plan.path, name="cern"))
-        assert published_beside(named) is None
+        assert published_for(named) is None
 
 
 def test_a_plan_with_all_of_it_comes_back_equal_from_its_json() -> None:

@@ -10,7 +10,15 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.record_set import RUNS, STUDY, Member, RecordSet, load_set, set_of, view_of
+from farpath.analysis.record_set import (
+    RUNS,
+    STUDY,
+    Member,
+    RecordSet,
+    default_view,
+    load_record_set,
+    make_record_set,
+)
 from farpath.analysis.run_settings import further_settings
 from farpath.base.errors import BadInputError
 from farpath.planning.request import RunRequest
@@ -35,12 +43,12 @@ def _member(record: str, **words: str) -> Member:
 
 
 def _set(*members: Member) -> RecordSet:
-    return set_of(FilePath("results"), members)
+    return make_record_set(FilePath("results"), members)
 
 
 def test_runs_of_the_2005_test_on_its_paths_with_its_stacks_are_the_study() -> None:
-    assert view_of([_study()]) == STUDY
-    assert view_of([_study("reno", "ufl"), _study("udt", "caltech", "2")]) == STUDY
+    assert default_view([_study()]) == STUDY
+    assert default_view([_study("reno", "ufl"), _study("udt", "caltech", "2")]) == STUDY
 
 
 @pytest.mark.parametrize(
@@ -60,20 +68,20 @@ def test_runs_of_the_2005_test_on_its_paths_with_its_stacks_are_the_study() -> N
          "droppers", "an RTT of one's own", "the same run again"],
 )  # fmt: skip
 def test_another_run_makes_a_set_plain_runs(other: Callable[[], Plan]) -> None:
-    assert view_of([_study(), other()]) == RUNS
+    assert default_view([_study(), other()]) == RUNS
 
 
 def test_a_view_of_no_name_is_refused(tmp_path: FilePath) -> None:
     write_named(tmp_path, "cern", "udt", 1)
     with pytest.raises(BadInputError, match="--view is 'paper': it must be one of study, runs"):
-        load_set(tmp_path, "paper")
+        load_record_set(tmp_path, "paper")
 
 
 def test_records_in_which_cpu_was_counted_go_with_the_study_alone(tmp_path: FilePath) -> None:
     write_named(tmp_path / "own", "cern", "cubic", 1)
     write_named(tmp_path / "cpu", "cern", "udt", 1)
     with pytest.raises(BadInputError, match="--cpu-records is"):
-        load_set(tmp_path / "own", None, tmp_path / "cpu")
+        load_record_set(tmp_path / "own", None, tmp_path / "cpu")
 
 
 def test_runs_are_listed_with_their_settings_in_order_and_their_records() -> None:
@@ -103,7 +111,7 @@ def test_runs_that_differ_in_their_seeds_alone_have_a_mean_and_an_interval(
         write_named(tmp_path, "cern", "cubic", seed)
     write_seven_regions(tmp_path / "other", "cubic", 3, 5.0, kernel="6.1")
     write_named(tmp_path, "ufl", "cubic", 1)
-    records = load_set(tmp_path)
+    records = load_record_set(tmp_path)
     assert [group.seeds for group in records.groups] == [(1, 2), (3,), (1,)]
     _, means, _ = run_sheets(records)
     (row,) = csv.DictReader(io.StringIO(as_csv(means)))
@@ -150,7 +158,7 @@ def test_labels_of_a_figure_say_only_what_differs() -> None:
 
 def test_flows_share_a_bar_by_what_each_got_over_the_whole_run(tmp_path: FilePath) -> None:
     write_named(tmp_path, "cern", "cubic", 1)
-    (member,) = load_set(tmp_path).members
+    (member,) = load_record_set(tmp_path).members
     means = flow_means_mbps(member.run.summary)
     # Flow 4 is there in the middle region alone, of two lengths of eight
     assert means == pytest.approx([100, 75, 50, 25], rel=1e-3)
