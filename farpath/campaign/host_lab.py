@@ -55,9 +55,9 @@ def run_on_host(job: CampaignJob, in_qemu: bool, finish: Finish) -> tuple[RunSta
             remove_stale_partials(job.out)
             remove_stale_locks(job.out)
             states = job.local_states()
-            if older := sum(state.other_code for state in states):
+            if older := sum(state.other_results for state in states):
                 print_status(
-                    f"made by another version of farpath's code, and counted: {older} records"
+                    f"made by a farpath that gives other results, and counted: {older} records"
                 )
             todo = [state for state in states if state.record is None]
             print_status(f"{len(states) - len(todo)} of {len(states)} runs made, {len(todo)} left")

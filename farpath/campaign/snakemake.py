@@ -306,8 +306,10 @@ def ignored_record_notes(out: FilePath, states: Sequence[RunStatus]) -> list[str
             f"of another kernel, image or setting, and left out: {len(others)} of the records "
             f"in {out}"
         )
-    if older := sum(state.other_code for state in states):
-        sentences.append(f"made by another version of farpath's code, and counted: {older} records")
+    if older := sum(state.other_results for state in states):
+        sentences.append(
+            f"made by a farpath that gives other results, and counted: {older} records"
+        )
     return sentences
 
 

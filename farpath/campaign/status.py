@@ -21,7 +21,7 @@ from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.artifacts.sources import source_identity, wanted_on_host
 from farpath.lab.run import place_name
 from farpath.planning.experiment import CPU, WHOLE, WantedRun
-from farpath.record.identity import is_of_other_code, source_of
+from farpath.record.identity import is_of_other_results, source_of
 from farpath.record.record import RECORD_FILE, load_record
 from farpath.spec.settings import HOST
 
@@ -36,7 +36,7 @@ class RunStatus:
     """A run, the name of its record directory here, and its record; None if it has to be made.
 
     The name for a run of the host lab lacks the digest that its machine decides. ``problem``: why
-    an existing record is not accepted. ``other_code``: whether another version of farpath's code
+    an existing record is not accepted. ``other_results``: whether a farpath of other results
     made the record.
     """
 
@@ -44,7 +44,7 @@ class RunStatus:
     name: str
     record: FilePath | None
     problem: str = ""
-    other_code: bool = False
+    other_results: bool = False
 
 
 def shipped_records(
@@ -116,7 +116,9 @@ def _status(run: WantedRun, name: str, candidates: Iterable[FilePath]) -> RunSta
         except FarpathError as error:
             problem = error.message
         else:
-            return RunStatus(run, name, record_dir, other_code=is_of_other_code(record))
+            return RunStatus(
+                run, name, record_dir, other_results=is_of_other_results(record.data["provenance"])
+            )
     return RunStatus(run, name, None, problem)
 
 

@@ -3,10 +3,10 @@
 **Plan**: what is asked of a lab. Equal plans are equal requests, whatever they run on.
 **Build**: the plan, and the sources that kernel, modules and root file systems were built from.
 A record of another machine stands for a run here if both builds are the same.
-**Code**: the code of farpath that decides what a run measures. It is no part of the build: every
-edit of the lab would make a campaign of hours worthless, and most edits change no packet. Each
-record says which code made it, and a record of other code than today's is marked wherever it
-is counted.
+**Code**: the code of farpath that decides a run, which is part of a record's name. It is no part
+of the build: every edit of the lab would make a campaign of hours worthless, and most edits move
+packets by microseconds at most. A change that moves results beyond what another seed does raises
+``RESULTS_VERSION``; a record of another version is marked wherever it is counted.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
 from farpath.spec.plan import Plan
 
-if TYPE_CHECKING:
-    from farpath.record.record import Record
-
+#: Raised by hand with a change after which a run's metrics differ by more than they do between
+#: seeds (farpath regress says so); CHANGELOG.md names each. A record without one has the first.
+FIRST_RESULTS_VERSION = RESULTS_VERSION = 1
 #: Fields of a plan that say something to people and nothing to the lab.
 WORDS = frozenset({"title", "sources"})
 #: The code that decides what a run measures; an edit elsewhere leaves records valid.
@@ -95,9 +95,10 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return field.default
 
 
-def is_of_other_code(record: Record) -> bool:
-    """Whether a record was made by another version of the code that decides a run."""
-    return bool(record.data["provenance"].get("code_sha256") != code_identity())
+def is_of_other_results(provenance: Mapping[str, Any]) -> bool:
+    """Whether a record's provenance names a farpath that gives other results than this one."""
+    version = provenance.get("results_version", FIRST_RESULTS_VERSION)
+    return bool(version != RESULTS_VERSION)
 
 
 def source_of(record_file: FilePath) -> str | None:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from farpath.base.errors import BadInputError
 from farpath.planning.era_catalog import era_names
 from farpath.planning.rules import check_plan
+from farpath.record.identity import FIRST_RESULTS_VERSION
 from farpath.spec.plan import Plan
 
 #: The one format of records that names no stacks.
@@ -48,6 +49,7 @@ class _Provenance(_Part):
     images: dict[str, Any] = {}
     images_sha256: str = ""
     code_sha256: str = ""
+    results_version: int = FIRST_RESULTS_VERSION
     source_sha256: str = ""
     cpu_model: str = ""
     instruction_ns: int | None = None

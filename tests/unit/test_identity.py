@@ -17,7 +17,6 @@ from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.record import identity
 from farpath.record.identity import source_of
-from farpath.record.record import Record
 from farpath.spec.background import Background
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
@@ -147,11 +146,14 @@ def test_a_field_that_a_later_farpath_adds_makes_no_other_run() -> None:
     assert identity._asked(Later(*asked, jitter_s=1.0)) != identity._asked(Background(*asked))
 
 
-def test_other_code_is_told_of_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = Record(FilePath(), {"provenance": {"code_sha256": identity.code_identity()}})
-    assert not identity.is_of_other_code(mine)
-    monkeypatch.setattr(identity, "code_identity", lambda: "other")
-    assert identity.is_of_other_code(mine)
+def test_a_record_of_another_results_version_is_told_and_an_older_one_has_the_first() -> None:
+    older: dict[str, int] = {}
+    mine = {"results_version": identity.RESULTS_VERSION}
+    other = {"results_version": identity.RESULTS_VERSION + 1}
+    first = identity.RESULTS_VERSION == identity.FIRST_RESULTS_VERSION
+    assert identity.is_of_other_results(older) is not first
+    assert not identity.is_of_other_results(mine)
+    assert identity.is_of_other_results(other)
 
 
 def test_options_that_describe_the_compiler_are_left_out() -> None:
