@@ -33,7 +33,7 @@ IDLE_PINGS = 5
 #: Python's import of a module reads the clock some twenty times. Between the second on which the
 #: switch begins and the traffic that moves a path's background sources, and with them every
 #: packet. So many readings stand for four modules that were imported there when the baselines of
-#: farpath/regress and README's sample were made; they go when these are made anew.
+#: farpath/regress and the sample of docs/usage.md were made; they go when these are made anew.
 READINGS_BEFORE_NETWORK = 84
 
 
