@@ -256,9 +256,7 @@ def eras(
 
 @app.command()
 def options(
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="As docs/options.md has it.")
-    ] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="As docs/usage.md has it.")] = False,
 ) -> None:
     """List the options of a run: units, ranges, defaults, and what Make calls them."""
     from farpath.cli import listing

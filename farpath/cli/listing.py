@@ -125,13 +125,11 @@ def _facts(option: Option) -> tuple[tuple[str, str], ...]:
 
 
 def options_markdown() -> str:
-    """Every option of a run as a Markdown table, as docs/options.md has it."""
-    rows = [
-        "| variable of make | option | what it is | example | default | unit | allowed |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    """Every option of a run as a Markdown table, as docs/usage.md has it."""
+    rows = ["| variable | example | what it is | default | allowed |", "|---|---|---|---|---|"]
     for option in options_of(RunRequest):
-        facts = (option.default, option.unit, option.allowed)
-        words = (f"`{option.variable}`", f"`{option.flag}`", option.help, f"`{option.example}`")
-        rows.append(f"| {' | '.join((*words, *facts))} |")
+        more = f" ([{option.see.partition('#')[0]}]({option.see}))" if option.see else ""
+        allowed = "; ".join(text for text in (option.allowed, option.unit) if text)
+        cells = (f"`{option.variable}`", f"`{option.example}`", option.help + more)
+        rows.append(f"| {' | '.join((*cells, option.default, allowed))} |")
     return "\n".join(rows)

@@ -1,13 +1,13 @@
 """Options of a run: what each is, its unit, range, default and example.
 
 ``farpath.planning.request.RunRequest`` has one field for each option. The command line, the
-Makefile's variables and docs/options.md come from these descriptions or are tested against them.
+Makefile's variables and docs/usage.md come from these descriptions or are tested against them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
 
 
@@ -17,7 +17,7 @@ class Option:
 
     ``help``: a sentence. ``example``: a value that is accepted. ``default``: what holds without
     the option. ``unit``: of a number without a suffix, or that a suffix is needed. ``allowed``:
-    the range or the choices.
+    the range or the choices. ``see``: where docs/ tells more.
     """
 
     help: str
@@ -25,6 +25,7 @@ class Option:
     default: str
     unit: str = ""
     allowed: str = ""
+    see: str = ""
     name: str = ""
 
     @property
@@ -54,14 +55,7 @@ def options_of(request: type) -> tuple[Option, ...]:
 
 def _named(each: Field[Any]) -> Option:
     described: Option = each.metadata["option"]
-    return Option(
-        described.help,
-        described.example,
-        described.default,
-        described.unit,
-        described.allowed,
-        each.name,
-    )
+    return replace(described, name=each.name)
 
 
 def between(allowed: Sequence[float], unit: str) -> str:

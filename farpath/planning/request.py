@@ -67,165 +67,240 @@ class RunRequest:
     """
 
     path: str | None = option(
-        Option("A named path of topologies/paths.", "cern", "cern, or the path with that RTT")
+        Option("A path of topologies/paths.", "cern", "cern, or the path with that RTT")
     )
     rtt: str | None = option(
         Option(
-            "Base round-trip time.", "164ms", "the path's",
-            "a unit is needed", between(RTT_MS_RANGE, "ms"),
+            "Base round-trip time; that of a named path takes the path's other values.",
+            "164ms",
+            "the path's",
+            "a unit is needed",
+            between(RTT_MS_RANGE, "ms"),
         )
-    )  # fmt: skip
+    )
     rate: str | None = option(
         Option(
-            "Bottleneck rate.", "450Mbit", "the path's, else 450 Mbit/s",
-            "bit/s", between(RATE_BPS_RANGE, "bit/s"),
+            "Bottleneck rate, whole Ethernet frames counted.",
+            "450Mbit",
+            "the path's, else 450 Mbit/s",
+            "bit/s",
+            between(RATE_BPS_RANGE, "bit/s"),
         )
-    )  # fmt: skip
+    )
     buffer: str | None = option(
         Option(
-            "Bottleneck buffer.", "10MB", "the path's, else one bandwidth-delay product",
-            "bytes", between(BUFFER_BYTES_RANGE, "bytes"),
+            "Bottleneck buffer.",
+            "10MB",
+            "the path's, else one bandwidth-delay product",
+            "bytes",
+            between(BUFFER_BYTES_RANGE, "bytes"),
         )
-    )  # fmt: skip
+    )
     loss: str | None = option(
         Option(
-            "Random loss towards the receiver.", "2e-6", "the path's, else none",
-            "a fraction, or %", between(LOSS_RANGE, ""),
+            "Random loss towards the receiver.",
+            "2e-6",
+            "the path's, else none",
+            "a fraction, or %",
+            between(LOSS_RANGE, ""),
         )
-    )  # fmt: skip
+    )
     drop: str | None = option(
         Option(
-            "Packets to lose on purpose, before the bottleneck; several droppers are separated by "
-            "blanks.",
-            "every:1000", "none", allowed=", ".join(f"{kind}:..." for kind in DROPPER_KINDS),
+            "Packets to lose on purpose before the bottleneck: every Nth, listed ones, at a time, "
+            "by chance or in bursts, of one flow or one direction; several are separated by blanks.",
+            "every:1000",
+            "none",
+            allowed=", ".join(f"{kind}:..." for kind in DROPPER_KINDS),
+            see="how-to.md#losing-packets-on-purpose",
         )
-    )  # fmt: skip
+    )
     background: str | None = option(
         Option(
-            "Other traffic: its mean fraction of the rate, none, or a constant bit rate.",
-            "25%", "the path's, else none", "a fraction, or %",
+            "Other traffic: the fraction of the rate that it takes on average, none, or its "
+            "constant bit rate.",
+            "25%",
+            "the path's, else none",
+            "a fraction, or %",
             f"{between(PART_RANGE, '')}, cbr:RATE",
         )
-    )  # fmt: skip
+    )
     jitter: str | None = option(
         Option(
-            "Largest deviation of a packet's delay, towards the receiver.", "1ms",
-            "the path's, else none", "a unit is needed", between(JITTER_MS_RANGE, "ms"),
+            "Largest deviation of a packet's delay towards the receiver; packets overtake each "
+            "other.",
+            "1ms",
+            "the path's, else none",
+            "a unit is needed",
+            between(JITTER_MS_RANGE, "ms"),
         )
-    )  # fmt: skip
+    )
     reorder: str | None = option(
         Option(
-            "Packets that overtake all others, towards the receiver.", "0.1%",
-            "the path's, else none", "a fraction, or %", between(REORDER_RANGE, ""),
+            "Packets towards the receiver that overtake all that are on their way.",
+            "0.1%",
+            "the path's, else none",
+            "a fraction, or %",
+            between(REORDER_RANGE, ""),
         )
-    )  # fmt: skip
+    )
     duplicate: str | None = option(
         Option(
-            "Packets that arrive twice, towards the receiver.", "0.1%",
-            "the path's, else none", "a fraction, or %", between(DUPLICATE_RANGE, ""),
+            "Packets that arrive twice at the receiver.",
+            "0.1%",
+            "the path's, else none",
+            "a fraction, or %",
+            between(DUPLICATE_RANGE, ""),
         )
-    )  # fmt: skip
+    )
     mtu: str | None = option(
         Option(
-            "IP packet size.", "1500", "the path's, else 1500",
-            "bytes", between(MTU_BYTES_RANGE, "bytes"),
+            "IP packet size.",
+            "1500",
+            "the path's, else 1500",
+            "bytes",
+            between(MTU_BYTES_RANGE, "bytes"),
         )
-    )  # fmt: skip
+    )
     window: str | None = option(
         Option(
-            "Largest window that receivers advertise (net.ipv4.tcp_rmem follows it).", "16MiB",
-            "the path's, else twice the bandwidth-delay product and the buffer",
-            "bytes", between(WINDOW_BYTES_RANGE, "bytes"),
+            "Largest window that receivers advertise.",
+            "16MiB",
+            "the path's, else twice the bandwidth-delay product plus the buffer, at least 16 MiB",
+            "bytes",
+            between(WINDOW_BYTES_RANGE, "bytes"),
         )
-    )  # fmt: skip
+    )
     sysctl: str | None = option(
         Option(
-            "Sysctls of the end hosts' network namespaces, separated by commas.",
-            "net.ipv4.tcp_sack=0", "the path's and the era's",
-            allowed="net.* of end hosts that take effect there",
+            "Sysctls of the end hosts, separated by commas, in addition to the path's.",
+            "net.ipv4.tcp_sack=0",
+            "the path's and the era's",
+            allowed="those that take effect in a network namespace",
         )
-    )  # fmt: skip
+    )
     acks: str | None = option(
         Option(
             "When receivers acknowledge: delayed (every second packet at once) or each packet.",
-            "delayed", "delayed", allowed=", ".join(ACKS),
+            "delayed",
+            "delayed",
+            allowed=", ".join(ACKS),
         )
-    )  # fmt: skip
+    )
     topology: str | None = option(
         Option(
-            "Hosts and links: a file of topologies/; a number of bottlenecks follows parking-lot.",
-            "dumbbell", "dumbbell",
+            "Hosts and links: two sites, or a row of so many bottlenecks (3 without a number).",
+            "dumbbell",
+            "dumbbell",
             allowed=f"{DUMBBELL}, {PARKING_LOT}:{BOTTLENECKS_RANGE[0]} to "
             f"{PARKING_LOT}:{BOTTLENECKS_RANGE[1]}",
         )
-    )  # fmt: skip
+    )
     senders: str | None = option(
         Option(
-            "Further senders, one word each, with an RTT and an MTU of their own.",
-            "rtt=172ms mtu=1500", "none", allowed=f"at most {MOST_SENDERS}",
+            "Further sending hosts, one word each, with an RTT or an MTU of their own; they share "
+            "the bottleneck.",
+            "rtt=172ms mtu=1500",
+            "none",
+            allowed=f"at most {MOST_SENDERS}",
+            see="how-to.md#several-senders-other-topologies-ipv6",
         )
-    )  # fmt: skip
+    )
     reverse: str | None = option(
-        Option("Stacks of flows in the other direction.", "reno", "none", allowed="as STACK")
+        Option(
+            "Stacks of flows in the other direction, through a bottleneck like the first.",
+            "reno",
+            "none",
+            allowed="as STACK",
+        )
     )
     ip: str | None = option(Option("Version of IP.", "4", "4", allowed="4, 6"))
     stack: str = option(
         Option(
-            "What the flows run: names of 'farpath stacks', each with parameters, joined by +; a "
-            "module's source, or an OCI image.",
-            "htcp", DEFAULT_STACK, allowed=f"at most {MOST_FLOWS} flows",
+            "What the flows run: names of 'farpath stacks' with parameters, joined by +; "
+            "./tcp_mine.c or oci:./mine.tar is your own, one that you trust.",
+            "fast:alpha=100",
+            DEFAULT_STACK,
+            allowed=f"at most {MOST_FLOWS} flows",
+            see="own-stacks.md",
         ),
         DEFAULT_STACK,
-    )  # fmt: skip
+    )
     schedule: str = option(
         Option(
-            "When flows start and stop: staggered start and stop in seven regions, together, or "
-            "joining one by one.",
-            SEVEN_REGIONS, SEVEN_REGIONS, allowed=", ".join(SCHEDULES),
+            "When flows start and stop: one by one and last in, first out, in seven regions; "
+            "together for one region; or joining, each a region after the one before.",
+            SEVEN_REGIONS,
+            SEVEN_REGIONS,
+            allowed=", ".join(SCHEDULES),
         ),
         SEVEN_REGIONS,
-    )  # fmt: skip
+    )
     era: str | None = option(
         Option(
-            "Hosts and stacks of that time.", "2004", "the stack's own",
+            "Hosts of that time and the forms that stacks had then.",
+            "2004",
+            "the stack's own",
             allowed=", ".join(era_catalog.era_names()),
         )
-    )  # fmt: skip
+    )
     region: str = option(
         Option(
-            "Length of a region.", DEFAULT_REGION, DEFAULT_REGION,
-            "whole seconds, a unit is needed", between(quantities.REGION_S_RANGE, "s"),
+            "Length of a region; the seven-region test lasts eight of them.",
+            DEFAULT_REGION,
+            DEFAULT_REGION,
+            "whole seconds, a unit is needed",
+            between(quantities.REGION_S_RANGE, "s"),
         ),
         DEFAULT_REGION,
-    )  # fmt: skip
+    )
     seed: str = option(
-        Option("Decides every random choice.", "1", "1", allowed=between(SEED_RANGE, "")), "1"
+        Option(
+            "Decides every random choice; another seed is an honest repeat.",
+            "1",
+            "1",
+            allowed=between(SEED_RANGE, ""),
+        ),
+        "1",
     )
     lab: str = option(
         Option(
-            "Where it runs: in virtual time, or on this machine's own kernel (root).", VIRTUAL,
-            VIRTUAL, allowed=", ".join(CLOCKS),
+            "Where it runs: in virtual time, or in real time on this machine's own kernel.",
+            VIRTUAL,
+            VIRTUAL,
+            allowed=", ".join(CLOCKS),
+            see="host-lab.md",
         ),
         VIRTUAL,
-    )  # fmt: skip
+    )
     clock: str | None = option(
         Option(
-            "Whether CPU takes time: virtual (none), cpu (it does, idle time is skipped) or wall.",
-            "virtual", "virtual; of the host lab wall", allowed=", ".join(CLOCKS[VIRTUAL]),
+            "Whether CPU takes time: virtual (it is free), cpu (it is charged) or wall (real "
+            "time).",
+            "virtual",
+            "virtual; of the host lab wall",
+            allowed=", ".join(CLOCKS[VIRTUAL]),
         )
-    )  # fmt: skip
+    )
     sender_image: str | None = option(
         Option(
-            "An OCI image for all end hosts, or for one of them, as receiver=./mine.tar.",
-            "./mine.tar", "the lab's own",
+            "Your own image for sender and receiver, or for one of them (receiver=./mine.tar); one "
+            "that you trust.",
+            "./mine.tar",
+            "the lab's own",
+            see="own-images.md",
         )
-    )  # fmt: skip
+    )
     trace: str | None = option(
         Option(
-            "Interval at which the kernel's state of each TCP connection is noted.", "10ms", "none",
-            "whole milliseconds, a unit is needed", between(INTERVAL_S_RANGE, "s"),
+            "How often the state of each TCP connection is noted.",
+            "10ms",
+            "none",
+            "whole milliseconds, a unit is needed",
+            between(INTERVAL_S_RANGE, "s"),
+            see="how-to.md#a-trace-of-each-connection",
         )
-    )  # fmt: skip
+    )
 
     def plan(
         self,

@@ -49,7 +49,7 @@ def test_make_takes_no_other_variables_for_a_run() -> None:
 
 
 def test_the_table_of_options_is_the_one_that_farpath_prints() -> None:
-    document = (PROJECT / "docs" / "options.md").read_text(encoding="utf-8")
+    document = (PROJECT / "docs" / "usage.md").read_text(encoding="utf-8")
     _, _, rest = document.partition("<!-- farpath options --markdown -->\n")
     table, _, _ = rest.partition("<!-- end of options -->")
     assert table.strip() == options_markdown()
