@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
-import sys
 from typing import Any
 
 from farpath import __version__
@@ -16,6 +16,8 @@ from farpath.bench.scale import measure_scale
 from farpath.bench.veth import veth_figures
 from farpath.lab.machine import cpu_model
 
+LOG = logging.getLogger(__name__)
+
 
 def _machine() -> dict[str, Any]:
     """What the figures depend on beside the lab; the load is that of the last minute."""
@@ -25,10 +27,6 @@ def _machine() -> dict[str, Any]:
         "kernel": platform.release(),
         "load_before": round(os.getloadavg()[0], 2),
     }
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"bench: {text}\n")
 
 
 def measure(quick: bool, scale_alone: bool = False) -> dict[str, object]:
@@ -47,18 +45,18 @@ def measure(quick: bool, scale_alone: bool = False) -> dict[str, object]:
         "figures": {name: figure.as_dict() for name, figure in figures.items()},
     }
     if not quick:
-        _say("scale: fast and long paths, and many flows")
+        LOG.info("bench: scale: fast and long paths, and many flows")
         found["scale"] = measure_scale()
     return found
 
 
 def _figures(quick: bool) -> dict[str, Figure]:
-    _say("the lab: speed, memory, accuracy")
+    LOG.info("bench: the lab: speed, memory, accuracy")
     figures: dict[str, Figure] = lab_figures(quick)
     speed = figures["lab_packets_per_cpu_s"].value
-    _say("the same path in ns-3")
+    LOG.info("bench: the same path in ns-3")
     figures |= ns3_figures(speed, quick)
-    _say("a bare veth pair on this machine's kernel")
+    LOG.info("bench: a bare veth pair on this machine's kernel")
     figures |= veth_figures(speed, quick)
-    _say("equal runs on a busy machine")
+    LOG.info("bench: equal runs on a busy machine")
     return figures | determinism_figures(quick)

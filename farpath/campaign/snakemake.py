@@ -7,6 +7,7 @@ wherever the jobs run.
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
 import shutil
 import signal
@@ -33,6 +34,7 @@ from farpath.campaign.status import (
 from farpath.planning.experiment import WHOLE, Experiment, WantedRun
 from farpath.record.record import RECORD_FILE
 
+LOG = logging.getLogger(__name__)
 SNAKEFILE = EXPERIMENTS / "Snakefile"
 #: Disk space of a run of 960 s, page included, and as much again while it is written.
 RUN_BYTES = 12 << 20
@@ -314,8 +316,8 @@ def ignored_record_notes(out: FilePath, states: Sequence[RunStatus]) -> list[str
 
 
 def print_status(line: str) -> None:
-    """Print one line for people on stderr."""
-    print(f"campaign: {line}", file=sys.stderr, flush=True)
+    """Log one line for people."""
+    LOG.info("campaign: %s", line)
 
 
 def _failure_lines(out: FilePath, state: RunStatus) -> list[str]:

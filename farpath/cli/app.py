@@ -23,7 +23,7 @@ import typer
 
 from farpath.base.errors import BadInputError, FarpathError, MachineLacksError, shortened
 from farpath.base.files import require_unicode, resource_errors
-from farpath.cli import campaign, draw, fit, packetdrill, paper, regress, site
+from farpath.cli import campaign, draw, fit, logs, packetdrill, paper, regress, site
 from farpath.cli.run_options import with_run_options
 from farpath.lab.cleanup import remove_stale_shares
 from farpath.planning.request import DEFAULT_STACK
@@ -83,8 +83,13 @@ def main_options(
             is_eager=True,
         ),
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print every command that is run.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no messages.")] = False,
 ) -> None:
     """Real transport stacks over emulated long fat paths, in virtual time."""
+    logs.configure(verbose, quiet)
 
 
 @app.command()

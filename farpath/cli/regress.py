@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from farpath.regress.runner import Kernel
     from farpath.regress.suite import Trial
 
+LOG = logging.getLogger(__name__)
 RESULTS = FilePath("results") / "regress"
 #: Seeds of which bounds are made.
 SEEDS = 8
@@ -104,13 +106,9 @@ def _side(kernel: str | None) -> Kernel:
     from farpath.lab.artifacts.kernels import images_of, release_of
     from farpath.regress.runner import Kernel
 
-    images = find_images() if kernel is None else images_of(kernel, _tell)
+    images = find_images() if kernel is None else images_of(kernel, LOG.info)
     name = f"Linux {release_of(images).removesuffix('-farpath')}"
     return Kernel(f"{name} ({kernel})" if kernel else name, images)
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def _level() -> int:
@@ -141,7 +139,7 @@ def _held(
             f"the baseline {known.name} knows none of these runs ({', '.join(unknown[:3])}): add "
             "them with 'farpath regress --update', or compare two kernels with --base"
         )
-    _tell(f"regress: {side.name} against {known.name}")
+    LOG.info(f"regress: {side.name} against {known.name}")
     return against_baseline(wanted, side, known, out / "records", at_once)
 
 

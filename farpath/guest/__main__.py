@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import sys
 import time
@@ -26,20 +27,23 @@ from farpath.spec.protocol import (
     READBACK_FILE,
     event_line,
 )
-from farpath.tools import congestion_control, sysctl
+from farpath.tools import commands, congestion_control, sysctl
 
 #: Pings of the idle path before any traffic.
 IDLE_PINGS = 5
-#: Python's import of a module reads the clock some twenty times. Between the second on which the
-#: switch begins and the traffic that moves a path's background sources, and with them every
-#: packet. So many readings stand for four modules that were imported there when the baselines of
-#: farpath/regress and the sample of docs/usage.md were made; they go when these are made anew.
-READINGS_BEFORE_NETWORK = 84
 
 
 def say(kind: str, **values: Any) -> None:
     """Tell the host."""
     print(event_line(kind, virtual_s=round(time.monotonic(), 6), **values), flush=True)
+
+
+class CommandEvents(logging.Handler):
+    """Tells the host each command of the guest, as an event."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one event."""
+        say("command", command=record.getMessage())
 
 
 def read_back(plan: Plan, network: Network) -> dict[str, Any]:
@@ -63,7 +67,6 @@ def play(share: FilePath, ground: Platform) -> None:
     system.start_open_vswitch()
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
     ground.take_stacks(plan.stacks, share / MODULES_DIR)
-    system.read_clock(READINGS_BEFORE_NETWORK)
     network = Network(plan, ground)
     network.start()
     say("network-ready")
@@ -103,6 +106,8 @@ def main() -> None:
     Or, where that holds packetdrill's scripts, these.
     """
     share = FilePath(sys.argv[1])
+    commands.LOG.setLevel(logging.INFO)
+    commands.LOG.addHandler(CommandEvents())
     ground = platform_here()
     try:
         if (share / PACKETDRILL_DIR).is_dir():

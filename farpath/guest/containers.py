@@ -15,6 +15,7 @@ from farpath.spec.plan import Plan
 from farpath.spec.protocol import IMAGES_DIR
 from farpath.spec.schedule import Flow
 from farpath.spec.stack import IMAGE
+from farpath.tools.commands import note
 
 #: Root file systems of end hosts in the shared directory: farpath's and a user's.
 SENDER_IMAGE = "sender"
@@ -136,6 +137,7 @@ class EndHost:
         bundle = BUNDLES / f"{self.name}-{self.started}"
         bundle.mkdir()
         (bundle / "config.json").write_text(json.dumps(config))
+        note([*self.ground.crun, "run", bundle.name, "--", *arguments])
         return subprocess.Popen(
             [*self.ground.crun, "run", "--bundle", str(bundle), bundle.name],
             stdin=subprocess.DEVNULL,

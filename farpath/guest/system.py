@@ -66,12 +66,6 @@ def whole_second(announce: Callable[[int], None] = lambda _second: None) -> floa
     return float(second)
 
 
-def read_clock(times: int) -> None:
-    """Read the clock so often; each reading of the virtual clock takes 256 ns."""
-    for _ in range(times):
-        time.monotonic_ns()
-
-
 def after_tick() -> None:
     """Wait until just after the kernel's next tick.
 

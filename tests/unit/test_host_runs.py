@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,13 +70,14 @@ def test_what_fails_is_told_at_the_end_and_the_next_call_makes_the_rest_only(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    caplog.set_level(logging.INFO)
     first = Maker(job.out, record, whole=7)
     use(first, monkeypatch)
     with pytest.raises(LabFailedError, match="2 of 9 runs failed") as caught:
         host_lab.run_on_host(job, in_qemu=True, finish=lambda _record: None)
     assert caught.value.detail.count("the lab failed") == 2
     assert "console's end" in caught.value.detail
-    assert "0 of 9 runs made, 9 left" in capsys.readouterr().err
+    assert "0 of 9 runs made, 9 left" in caplog.text
     second = Maker(job.out, record, whole=9)
     use(second, monkeypatch)
     found = host_lab.run_on_host(job, in_qemu=True, finish=lambda _record: None)
