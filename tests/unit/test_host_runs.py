@@ -68,7 +68,7 @@ def test_what_fails_is_told_at_the_end_and_the_next_call_makes_the_rest_only(
     job: CampaignJob,
     record: Record,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
     first = Maker(job.out, record, whole=7)
