@@ -14,7 +14,7 @@ from farpath.bench.lab_runs import lab_figures
 from farpath.bench.ns3 import ns3_figures
 from farpath.bench.scale import measure_scale
 from farpath.bench.veth import veth_figures
-from farpath.lab.machine import cpu_model
+from farpath.lab.machine import available_cores, cpu_model
 
 LOG = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ def _machine() -> dict[str, Any]:
     """What the figures depend on beside the lab; the load is that of the last minute."""
     return {
         "cpu_model": cpu_model(),
-        "cores": os.cpu_count(),
+        "cores": available_cores(),
         "kernel": platform.release(),
         "load_before": round(os.getloadavg()[0], 2),
     }

@@ -31,6 +31,7 @@ from farpath.campaign.status import (
     run_statuses,
     shipped_records,
 )
+from farpath.lab.machine import available_cores
 from farpath.planning.experiment import WHOLE, Experiment, WantedRun
 from farpath.record.record import RECORD_FILE
 
@@ -69,7 +70,7 @@ class CampaignJob:
     out: FilePath = FilePath("results")
     report: FilePath | None = None
     experiments: FilePath = EXPERIMENTS
-    cores: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    cores: int = field(default_factory=available_cores)
     options: tuple[str, ...] = ()
 
     @property

@@ -67,9 +67,9 @@ def regress(
     Against the baseline of the kernel's release; with --base against another kernel, built
     if need be. Exit status 1 if a run changed, 4 if one failed.
     """
+    from farpath.lab.machine import available_cores
     from farpath.regress import report
     from farpath.regress.baseline import read_baseline
-    from farpath.regress.runner import cores
     from farpath.regress.suite import trials
 
     wanted = trials(_listed(stacks), _listed(only))
@@ -77,7 +77,7 @@ def regress(
         for trial in wanted:
             print(f"{trial.name:<28} {trial.case.title}")
         return
-    at_once = jobs if jobs is not None else cores()
+    at_once = jobs if jobs is not None else available_cores()
     for name, number in (("JOBS", at_once), ("SEEDS", seeds)):
         if number < 1:
             raise BadInputError(f"{name} is {number}: it must be 1 or more")

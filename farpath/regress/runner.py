@@ -154,8 +154,3 @@ def _told(count: int, what: str) -> Iterator[Callable[[TrialResult], None]]:
         print(f"\r{text}\033[K" if terminal else text, end=end, file=sys.stderr, flush=True)
 
     yield tell
-
-
-def cores() -> int:
-    """How many runs at once this machine has cores for."""
-    return len(os.sched_getaffinity(0))
