@@ -1,4 +1,4 @@
-"""All figures, one after the other, with progress on stderr."""
+"""All figures, measured one after the other, with progress on stderr."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOG = logging.getLogger(__name__)
 
 
 def _machine() -> dict[str, Any]:
-    """What the figures depend on beside the lab; the load is that of the last minute."""
+    """Describe the machine that the figures depend on; the load is that of the last minute."""
     return {
         "cpu_model": cpu_model(),
         "cores": available_cores(),
@@ -30,15 +30,15 @@ def _machine() -> dict[str, Any]:
 
 
 def measure(quick: bool, scale_alone: bool = False) -> dict[str, object]:
-    """Every figure by name and what scale costs, as plain data.
+    """Measure every figure by name, and what scale costs; return plain data.
 
-    Nothing is left behind but a cached program. ``quick``: short runs, and nothing of scale.
-    Raises what the lab raises. Figures of what is beside the lab (ns-3, veth) are None where
-    this machine lacks something.
+    Only a cached program is left behind. ``quick``: use short runs, and leave out scale. Raises
+    what the lab raises. Figures that need more than the lab (ns-3, veth) are None where this
+    machine lacks something.
     """
     machine = _machine()
     figures = {} if scale_alone else _figures(quick)
-    found: dict[str, object] = {
+    results: dict[str, object] = {
         "farpath": __version__,
         "quick": quick,
         "machine": machine,
@@ -46,8 +46,8 @@ def measure(quick: bool, scale_alone: bool = False) -> dict[str, object]:
     }
     if not quick:
         LOG.info("bench: scale: fast and long paths, and many flows")
-        found["scale"] = measure_scale()
-    return found
+        results["scale"] = measure_scale()
+    return results
 
 
 def _figures(quick: bool) -> dict[str, Figure]:

@@ -98,11 +98,11 @@ def test_delivered_bytes_hold_the_short_last_interval(samples: Samples, plan: Pl
     assert lab_runs.delivered_bytes(samples.flows, plan) == pytest.approx(first + second)
 
 
-def _measured(wall_s: float, cpu_s: float) -> lab_runs.Measured:
+def _measured(wall_s: float, cpu_s: float) -> lab_runs.RunMeasurement:
     """A quick run that started for 2 s and sent a tenth of what a full one would."""
     sent = lab_runs.lossless_path().rate_bps // 8 * 96
     queue = _queue((0, 0, 0), (40, 0, sent))
-    return lab_runs.Measured(Cost(1.0, cpu_s), wall_s, 1.0, 2.0, 100 << 20, queue, 164.0005)
+    return lab_runs.RunMeasurement(Cost(1.0, cpu_s), wall_s, 1.0, 2.0, 100 << 20, queue, 164.0005)
 
 
 def test_a_quick_run_is_extrapolated_and_says_so() -> None:
@@ -169,8 +169,8 @@ def _row() -> scale.ScaleRow:
     """Ten virtual seconds in 20 real ones after a start of 2, at 1 Gbit/s and 1500 bytes."""
     asked = RunRequest(stack="reno", schedule="together", rate="1Gbit", rtt="20ms", region="10s")
     plan = asked.plan()
-    run = lab_runs.Measured(Cost(1448e6, 10.0), 22.0, 1.0, 2.0, 200 << 20, [])
-    return scale.row(scale.words(asked), plan, run)
+    run = lab_runs.RunMeasurement(Cost(1448e6, 10.0), 22.0, 1.0, 2.0, 200 << 20, [])
+    return scale.scale_row(scale.make_variables(asked), plan, run)
 
 
 def test_a_run_at_scale_counts_packets_time_and_memory() -> None:
