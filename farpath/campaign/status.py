@@ -21,7 +21,7 @@ from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.artifacts.sources import source_identity, wanted_on_host
 from farpath.lab.run import place_name
 from farpath.planning.experiment import CPU, WHOLE, WantedRun
-from farpath.record.identity import is_of_other_code, source_of
+from farpath.record.identity import is_of_other_code, recorded_build_identity
 from farpath.record.record import RECORD_FILE, load_record
 from farpath.spec.settings import HOST
 
@@ -93,7 +93,7 @@ def run_statuses(
     there = [place for directory in directories for place in records_in(directory)]
     by_source: dict[str, list[FilePath]] = {}
     for place in there:
-        source = source_of(place / RECORD_FILE)
+        source = recorded_build_identity(place / RECORD_FILE)
         if source is not None:
             by_source.setdefault(source, []).append(place)
     found = []

@@ -295,7 +295,7 @@ def test_a_good_trace_passes_its_check(tracing: Plan, samples: Samples, tmp_path
 @pytest.mark.parametrize(
     ("ticks", "asked", "bytes_per_s", "said"),
     [
-        (1000, 1000, 1e6, "1,000 of 1,000 ticks, not of 1,001"),
+        (1000, 1000, 1e6, "1,000 of 1,000 ticks, not 1,001"),
         (1001, 990, 1e6, "990 of 1,001 ticks"),
         (1001, 1001, 9e6, "flow1 ends with 10.0 MB acknowledged, but its receiver took 90.0 MB"),
     ],
