@@ -1,4 +1,4 @@
-"""Running the lab's own tools: argument lists, never a shell."""
+"""Commands: runs a tool from an argument list, without a shell."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from typing import Any
 
 
 class CommandError(RuntimeError):
-    """A tool of the guest failed; the text holds the command and its output."""
+    """A command failed; the text holds the command and its output."""
 
 
 def run(*arguments: str, text: str = "") -> str:
-    """Run a command on an input, return its output; CommandError if it fails."""
-    done = subprocess.run(arguments, input=text, capture_output=True, text=True, check=False)
-    if done.returncode:
+    """Run a command with ``text`` on its standard input and return its standard output.
+
+    Raises CommandError if it exits with another status than 0.
+    """
+    result = subprocess.run(arguments, input=text, capture_output=True, text=True, check=False)
+    if result.returncode:
         raise CommandError(
-            f"'{' '.join(arguments)}' exited with {done.returncode}: "
-            f"{(done.stderr or done.stdout).strip()}"
+            f"'{' '.join(arguments)}' exited with {result.returncode}: "
+            f"{(result.stderr or result.stdout).strip()}"
         )
-    return done.stdout
+    return result.stdout
 
 
 def run_json(*arguments: str) -> Any:
-    """Run a command that prints JSON and return what it says."""
+    """Run a command that prints JSON and return the parsed value; an empty list for no output."""
     return json.loads(run(*arguments) or "[]")

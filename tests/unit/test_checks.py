@@ -124,7 +124,7 @@ def test_an_idle_path_that_answers_no_ping_fails_the_run() -> None:
 
 
 def test_a_ping_that_did_not_end_is_a_failed_lab() -> None:
-    with pytest.raises(LabFailedError, match="ping did not come to its end"):
+    with pytest.raises(LabFailedError, match="ping ended before it printed its statistics"):
         check_base_rtt("PING 10.0.0.2", _on("virtual"))
 
 

@@ -143,8 +143,10 @@ def test_a_field_that_a_later_farpath_adds_makes_no_other_run() -> None:
         jitter_s: float = 0.0
 
     asked = (2, 1_000_000, 5.0, 5.0)
-    assert identity._canonical(Later(*asked)) == identity._asked(Background(*asked))
-    assert identity._canonical(Later(*asked, jitter_s=1.0)) != identity._asked(Background(*asked))
+    assert identity._canonical(Later(*asked)) == identity._canonical(Background(*asked))
+    assert identity._canonical(Later(*asked, jitter_s=1.0)) != identity._canonical(
+        Background(*asked)
+    )
 
 
 def test_other_code_is_told_of_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
