@@ -41,4 +41,4 @@ class Droppers:
             return []
         with network_namespace(self.pid):
             said = run_json("nft", "-j", "list", "counters", "table", *nftables.TABLE.split())
-        return nftables.counted(said, self.plan.droppers)
+        return nftables.parse_counters(said, self.plan.droppers)

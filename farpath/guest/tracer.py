@@ -25,7 +25,7 @@ from typing import Protocol
 
 from farpath.spec.trace import TracerConfig
 from farpath.tools import inet_diag, tcp_info
-from farpath.tools.inet_diag import Answer
+from farpath.tools.inet_diag import Message
 
 #: As long as one of the kernel's dumps may be (netlink_dump in net/netlink/af_netlink.c).
 RECEIVE_BYTES = 32_768
@@ -40,10 +40,10 @@ CARRIES_DATA_BYTES = 65_536
 class Kernel(Protocol):
     """Who tells of TCP connections."""
 
-    def established(self) -> Iterator[Answer]:
+    def established(self) -> Iterator[Message]:
         """All established connections."""
 
-    def ask(self, identities: list[bytes]) -> Iterator[Answer]:
+    def ask(self, identities: list[bytes]) -> Iterator[Message]:
         """Some connections, an answer for each."""
 
 
@@ -55,22 +55,22 @@ class SockDiag:
         kind = socket.SOCK_RAW | socket.SOCK_CLOEXEC
         self.socket = socket.socket(socket.AF_NETLINK, kind, inet_diag.NETLINK_SOCK_DIAG)
 
-    def established(self) -> Iterator[Answer]:
+    def established(self) -> Iterator[Message]:
         """All of them; it looks through the whole table of connections, which takes long."""
         self.socket.send(inet_diag.request(self.family))
         while True:
-            for answer in inet_diag.answers(self.socket.recv(RECEIVE_BYTES)):
+            for answer in inet_diag.parse_messages(self.socket.recv(RECEIVE_BYTES)):
                 if answer.error:
-                    raise OSError(answer.error, inet_diag.explained(answer.error))
-                if answer.kind == inet_diag.NLMSG_DONE:
+                    raise OSError(answer.error, inet_diag.error_text(answer.error))
+                if answer.message_type == inet_diag.NLMSG_DONE:
                     return
                 yield answer
 
-    def ask(self, identities: list[bytes]) -> Iterator[Answer]:
+    def ask(self, identities: list[bytes]) -> Iterator[Message]:
         """Some of them, looked up; one that is gone is answered with ENOENT."""
         self.socket.send(b"".join(inet_diag.request(self.family, one) for one in identities))
         for _ in identities:
-            yield from inet_diag.answers(self.socket.recv(RECEIVE_BYTES))
+            yield from inet_diag.parse_messages(self.socket.recv(RECEIVE_BYTES))
 
 
 class Timer:
@@ -121,7 +121,7 @@ class Tracer:
         for port, answer in zip(ports, answers, strict=True):
             info = b"" if answer.error else answer.tcp_info
             if answer.error not in (0, errno.ENOENT):
-                raise OSError(answer.error, inet_diag.explained(answer.error))
+                raise OSError(answer.error, inet_diag.error_text(answer.error))
             if info:
                 self.rows.add(tick, port, answer.state, answer.cookie, info)
             else:
@@ -130,7 +130,7 @@ class Tracer:
 
     def _await(self, tick: int, ports: set[int]) -> None:
         for answer in self.kernel.established():
-            port = answer.far_port
+            port = answer.remote_port
             if port not in ports:
                 continue
             info = answer.tcp_info

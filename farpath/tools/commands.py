@@ -1,4 +1,4 @@
-"""Commands: running the lab's own tools by argument lists, never a shell, and a log of them."""
+"""Commands: runs tools from argument lists, without a shell, and logs them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOG = logging.getLogger("farpath.commands")
 
 
 class CommandError(RuntimeError):
-    """A tool of the guest failed; the text holds the command and its output."""
+    """A command failed; the text holds the command and its output."""
 
 
 def note(arguments: Sequence[str], text: str = "") -> None:
@@ -24,17 +24,20 @@ def note(arguments: Sequence[str], text: str = "") -> None:
 
 
 def run(*arguments: str, text: str = "") -> str:
-    """Run a command on an input, return its output; CommandError if it fails."""
+    """Run a command with ``text`` on its standard input and return its standard output.
+
+    Raises CommandError if it exits with another status than 0.
+    """
     note(arguments, text)
-    done = subprocess.run(arguments, input=text, capture_output=True, text=True, check=False)
-    if done.returncode:
+    result = subprocess.run(arguments, input=text, capture_output=True, text=True, check=False)
+    if result.returncode:
         raise CommandError(
-            f"'{' '.join(arguments)}' exited with {done.returncode}: "
-            f"{(done.stderr or done.stdout).strip()}"
+            f"'{' '.join(arguments)}' exited with {result.returncode}: "
+            f"{(result.stderr or result.stdout).strip()}"
         )
-    return done.stdout
+    return result.stdout
 
 
 def run_json(*arguments: str) -> Any:
-    """Run a command that prints JSON and return what it says."""
+    """Run a command that prints JSON and return the parsed value; an empty list for no output."""
     return json.loads(run(*arguments) or "[]")

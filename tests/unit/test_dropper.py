@@ -152,7 +152,7 @@ def _after(**counts: int) -> dict[str, Any]:
     [
         ("every:10", 99, 9, ""),
         ("every:10", 99, 10, "took 10 of 99 packets, not 9"),
-        ("packets:5,100", 99, 1, "not 2: a packet that was to be lost never came"),
+        ("packets:5,100", 99, 1, "not 2: a packet that it should drop never came"),
         ("packets:5,100", 100, 2, ""),
         ("at:3s,4s", 99, 2, ""),
         ("at:3s,4s", 99, 1, "never came"),

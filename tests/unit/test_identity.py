@@ -16,7 +16,7 @@ from farpath.lab.host import HostImages
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.record import identity
-from farpath.record.identity import source_of
+from farpath.record.identity import recorded_build_identity
 from farpath.spec.background import Background
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
@@ -142,8 +142,10 @@ def test_a_field_that_a_later_farpath_adds_makes_no_other_run() -> None:
         jitter_s: float = 0.0
 
     asked = (2, 1_000_000, 5.0, 5.0)
-    assert identity._asked(Later(*asked)) == identity._asked(Background(*asked))
-    assert identity._asked(Later(*asked, jitter_s=1.0)) != identity._asked(Background(*asked))
+    assert identity._canonical(Later(*asked)) == identity._canonical(Background(*asked))
+    assert identity._canonical(Later(*asked, jitter_s=1.0)) != identity._canonical(
+        Background(*asked)
+    )
 
 
 def test_a_record_of_another_results_version_is_told_and_an_older_one_has_the_first() -> None:
@@ -163,7 +165,7 @@ def test_options_that_describe_the_compiler_are_left_out() -> None:
 @pytest.mark.parametrize("text", ["", "[]", '{"provenance": {}}', "{"])
 def test_a_record_that_says_no_source_has_none(tmp_path: FilePath, text: str) -> None:
     (tmp_path / "record.json").write_text(text)
-    assert source_of(tmp_path / "record.json") is None
+    assert recorded_build_identity(tmp_path / "record.json") is None
 
 
 @pytest.fixture

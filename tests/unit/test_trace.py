@@ -28,7 +28,7 @@ from farpath.spec.settings import Settings
 from farpath.spec.trace import TracerConfig
 from farpath.tools import inet_diag
 from farpath.tools import tcp_info as tcpinfo
-from farpath.tools.inet_diag import Answer
+from farpath.tools.inet_diag import Message
 from tests.paths import LONG
 from tests.support.plans import with_trace
 
@@ -68,14 +68,14 @@ class Connections:
         self.messages: list[bytes] = []
         self.dumps = 0
 
-    def established(self) -> Iterator[Answer]:
+    def established(self) -> Iterator[Message]:
         self.dumps += 1
-        return inet_diag.answers(b"".join(self.messages))
+        return inet_diag.parse_messages(b"".join(self.messages))
 
-    def ask(self, identities: list[bytes]) -> Iterator[Answer]:
+    def ask(self, identities: list[bytes]) -> Iterator[Message]:
         there = {answer.identity: answer for answer in self.established()}
         self.dumps -= 1
-        (gone,) = inet_diag.answers(error(errno.ENOENT))
+        (gone,) = inet_diag.parse_messages(error(errno.ENOENT))
         return iter([there.get(identity, gone) for identity in identities])
 
 
@@ -136,7 +136,7 @@ def test_a_request_is_the_kernels_structure() -> None:
     assert struct.unpack_from("=IHH", asked) == (72, 20, 0x301)
     # family, TCP, struct tcp_info, established connections
     assert struct.unpack_from("=BBBxI", asked, 16) == (2, 6, 0b10, 0b10)
-    (answer,) = inet_diag.answers(message(FIRST, 5, tcp_info()))
+    (answer,) = inet_diag.parse_messages(message(FIRST, 5, tcp_info()))
     one = inet_diag.request(socket.AF_INET, answer.identity)
     assert struct.unpack_from("=IHH", one) == (72, 20, 0x1)
     assert one[24:] == answer.identity
@@ -146,18 +146,18 @@ def test_a_request_is_the_kernels_structure() -> None:
 def test_answers_are_taken_apart(family: int) -> None:
     info = tcp_info(snd_cwnd=10, bytes_acked=1 << 40)
     datagram = message(FIRST, 1, info + EXTENSION, 4, family) + message(SECOND, 2, b"")
-    first, second = inet_diag.answers(datagram + error(errno.ENOENT)[:0])
-    assert (first.far_port, first.state, first.cookie) == (FIRST, 4, 1)
+    first, second = inet_diag.parse_messages(datagram + error(errno.ENOENT)[:0])
+    assert (first.remote_port, first.state, first.cookie) == (FIRST, 4, 1)
     assert first.tcp_info == info + EXTENSION
     assert tcpinfo.bytes_acked(first.tcp_info) == 1 << 40
-    assert (second.far_port, second.tcp_info) == (SECOND, b"")
+    assert (second.remote_port, second.tcp_info) == (SECOND, b"")
 
 
 def test_a_refusal_has_its_number_and_a_cut_message_is_an_error() -> None:
-    (refused,) = inet_diag.answers(error(errno.ENOENT))
-    assert (refused.kind, refused.error) == (inet_diag.NLMSG_ERROR, errno.ENOENT)
+    (refused,) = inet_diag.parse_messages(error(errno.ENOENT))
+    assert (refused.message_type, refused.error) == (inet_diag.NLMSG_ERROR, errno.ENOENT)
     with pytest.raises(ValueError, match="netlink message"):
-        list(inet_diag.answers(message(FIRST, 1, tcp_info())[:-4]))
+        list(inet_diag.parse_messages(message(FIRST, 1, tcp_info())[:-4]))
 
 
 def test_the_connection_that_carries_data_is_followed_to_its_end_without_another_dump() -> None:
@@ -295,7 +295,7 @@ def test_a_good_trace_passes_its_check(tracing: Plan, samples: Samples, tmp_path
 @pytest.mark.parametrize(
     ("ticks", "asked", "bytes_per_s", "said"),
     [
-        (1000, 1000, 1e6, "1,000 of 1,000 ticks, not of 1,001"),
+        (1000, 1000, 1e6, "1,000 of 1,000 ticks, not 1,001"),
         (1001, 990, 1e6, "990 of 1,001 ticks"),
         (1001, 1001, 9e6, "flow1 ends with 10.0 MB acknowledged, but its receiver took 90.0 MB"),
     ],
