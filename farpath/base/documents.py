@@ -44,6 +44,20 @@ def read_toml(file: FilePath, remedy: str = "") -> dict[str, Any]:
     return table
 
 
+def check_format_version(data: Any, version: int, file: FilePath, remedy: str) -> None:
+    """Raise BadInputError for a document that has no ``format_version``, or another one.
+
+    ``remedy``: how such a file is made again.
+    """
+    given = data.get("format_version") if isinstance(data, dict) else None
+    if type(given) is not int:
+        raise BadInputError(f"{file}: is damaged (no format version): {remedy}")
+    if given != version:
+        raise BadInputError(
+            f"{file}: has format version {given}, this farpath reads {version}: {remedy}"
+        )
+
+
 def parse_json(content: bytes, name: object, remedy: str = "") -> Any:
     """Return the value of a JSON text.
 

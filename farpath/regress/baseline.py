@@ -17,7 +17,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.analysis.statistics import student_t
-from farpath.base.documents import read_toml
+from farpath.base.documents import check_format_version, read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
 from farpath.regress.metrics import DIGITS
@@ -144,8 +144,9 @@ def write_baseline(baseline: Baseline, file: FilePath) -> None:
 def read_baseline(file: FilePath) -> Baseline:
     """Read what ``write_baseline`` wrote; raise BadInputError for another file."""
     data = read_toml(file)
+    remedy = "make one with 'farpath regress --update'"
+    check_format_version(data, FORMAT_VERSION, file, remedy)
     try:
-        version = data["format_version"]
         runs = {
             f"{stack}/{case}": BaselineRun(
                 table.pop("fingerprint"),
@@ -156,14 +157,7 @@ def read_baseline(file: FilePath) -> Baseline:
         }
         made = dict(data["made"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInputError(
-            f"{file}: is no baseline ({error}): make one with 'farpath regress --update'"
-        ) from error
-    if version != FORMAT_VERSION:
-        raise BadInputError(
-            f"{file}: has format version {version}, this farpath reads {FORMAT_VERSION}: make it "
-            "again with 'farpath regress --update'"
-        )
+        raise BadInputError(f"{file}: is no baseline ({error}): {remedy}") from error
     return Baseline(file.stem, made, runs)
 
 
