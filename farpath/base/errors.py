@@ -14,6 +14,11 @@ _QUOTED = re.compile(rf"(?<!\w)'([^']{{{QUOTED_LETTERS + 1},}})'(?!\w)")
 _WORD = re.compile(rf"\S{{{WORD_LETTERS + 1},}}")
 
 
+def on_one_line(text: str) -> str:
+    """A text that may repeat what was given, its line ends and control characters escaped."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+
+
 def shortened(message: str) -> str:
     """Return a message with the middle of its long quoted texts and words cut out.
 
