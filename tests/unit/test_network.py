@@ -18,7 +18,7 @@ from farpath.planning.path_options import resolve_path
 from farpath.planning.request import RunRequest
 from farpath.planning.rules import check_plan
 from farpath.planning.senders import parse_senders
-from farpath.record.identity import _asked
+from farpath.record.identity import _canonical
 from farpath.spec.hosts import Sender
 from farpath.spec.plan import Plan
 from farpath.spec.settings import Settings
@@ -233,7 +233,7 @@ def test_a_plan_of_before_there_was_any_of_it_reads_and_is_the_same_run() -> Non
         del data[name]
     del data["schedule"]["reverse"]
     assert Plan.from_dict(data) == plan
-    said = json.dumps(_asked(plan))
+    said = json.dumps(_canonical(plan))
     assert not any(name in said for name in ("senders", "ip_version", "bottlenecks", "reverse"))
 
 
