@@ -17,7 +17,7 @@ from farpath.regress.verdict import CaseState, CaseVerdict
 from farpath.report.html.run_page import PAGE_FILE, save_pictures
 from farpath.report.site.build import build_site
 from tests.browser.conftest import Tab
-from tests.unit.campaigns import write_named
+from tests.support.campaigns import write_named
 
 #: What tries to reach an address, and says whether it could.
 TRIALS = {

@@ -17,7 +17,7 @@ import pytest
 
 from farpath.notebook.paper_records import OWN as OWN_PLACES
 from tests.containers.conftest import PROJECT, container, docker, inspect
-from tests.unit.campaigns import LABELS, write_seven_regions
+from tests.support.campaigns import LABELS, write_seven_regions
 
 OWN = OWN_PLACES["make paper-quick"]
 START_LIMIT_S = 180.0

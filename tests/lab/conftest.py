@@ -18,7 +18,7 @@ from farpath.record.record import Record, load_record
 from farpath.spec import schedule
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
-from tests.paths import LONG
+from tests.support.paths import LONG
 
 RunPlan = Callable[[Plan], Record]
 

@@ -21,8 +21,8 @@ import pytest
 from farpath.lab import uml
 from farpath.lab.artifacts.images import find_images
 from farpath.lab.watchdog import Patience
-from tests.paths import SHORT as SHORT_PATH
-from tests.processes import await_true, interruptible
+from tests.support.paths import SHORT as SHORT_PATH
+from tests.support.processes import await_true, interruptible
 
 from .conftest import single_flow
 

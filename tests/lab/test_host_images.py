@@ -21,7 +21,7 @@ from farpath.lab.artifacts.host_images import host_images
 from farpath.lab.artifacts.images import find_images
 from farpath.lab.artifacts.user_stacks import own_stack
 from farpath.spec.plan import Plan
-from tests.paths import SHORT
+from tests.support.paths import SHORT
 
 from .conftest import RunPlan, single_flow
 

@@ -15,7 +15,7 @@ from farpath.planning.planner import make_plan
 from farpath.record.record import Record
 from farpath.spec.schedule import seven_regions
 from farpath.tools import tc
-from tests.paths import SHORT
+from tests.support.paths import SHORT
 
 from .conftest import RunPlan, single_flow
 

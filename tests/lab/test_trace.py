@@ -17,7 +17,7 @@ from farpath.record.record import Record, fingerprint
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions, staggered
 from tests.lab.conftest import RunPlan, single_flow, together
-from tests.paths import SHORT
+from tests.support.paths import SHORT
 from tests.support.plans import with_droppers, with_trace
 
 RTT_S = 0.020

@@ -22,7 +22,7 @@ from farpath.analysis.results import (
 )
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.planning.path_files import path_by_name
-from tests.unit.campaigns import (
+from tests.support.campaigns import (
     changed,
     published_campaign,
     run_of,

@@ -18,7 +18,7 @@ from farpath.base.errors import BadInputError
 from farpath.report.tables import agreement, formats
 from farpath.report.tables import campaign as campaign_tables
 from farpath.report.tables.formats import Sheet
-from tests.unit.campaigns import changed, published_campaign, run_of, set_figures
+from tests.support.campaigns import changed, published_campaign, run_of, set_figures
 
 STACKS = st.sampled_from(paper_names())
 

@@ -24,7 +24,7 @@ from farpath.analysis.claims import (
 from farpath.analysis.claims.paper_rules import EXPERIMENTS, RULES
 from farpath.analysis.published import claims
 from farpath.analysis.results import ResultSet, result_set_of
-from tests.unit.campaigns import (
+from tests.support.campaigns import (
     Change,
     changed,
     published_campaign,

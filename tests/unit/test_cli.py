@@ -19,7 +19,7 @@ from farpath.lab.cleanup import GUEST, SHARE
 from farpath.lab.host_kernel import LAB_MODULES
 from farpath.record.record import Record
 from farpath.spec.protocol import CODE_DIR
-from tests.unit.conftest import Farpath
+from tests.support.command_line import Farpath
 
 PROJECT = FilePath(__file__).parents[2]
 

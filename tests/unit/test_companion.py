@@ -39,8 +39,8 @@ from farpath.report.figures.studies import figures
 from farpath.report.study import report_of, write_report
 from farpath.report.tables.studies import sheets
 from farpath.spec.schedule import Schedule, staggered
-from tests.paths import MEDIUM
-from tests.unit.companion_runs import LOST_S, write_run
+from tests.support.paths import MEDIUM
+from tests.support.study_runs import LOST_S, write_run
 
 #: 100 ms and a window of 1000 packets.
 PATH = dataclasses.replace(MEDIUM, rtt_ms=100, rate_bps=121_120_000, window_bytes=1_448_000)

@@ -18,7 +18,7 @@ from farpath.campaign.status import shipped_records
 from farpath.notebook.study_records import experiment_to_show
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.report.figures.studies import figures
-from tests.unit.companion_runs import copy_experiments, write_run, write_runs
+from tests.support.study_runs import copy_experiments, write_run, write_runs
 
 NAME = cbr_background.EXPERIMENT
 

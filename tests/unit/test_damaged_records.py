@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from farpath.base.project import EXPERIMENTS
 from farpath.record.record import RECORD_FILE
-
-from .conftest import Farpath
+from tests.support.command_line import Farpath
 
 #: One with few samples, since each is read and hashed.
 SHIPPED = min(

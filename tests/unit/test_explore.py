@@ -16,7 +16,7 @@ from farpath.planning.path_files import path_by_name
 from farpath.record.record import RECORD_FILE
 from farpath.report.html.render import PLOTLY_CONFIG
 from farpath.spec.plan import Plan
-from tests.unit.campaigns import write_seven_regions
+from tests.support.campaigns import write_seven_regions
 
 ABSENT = "there are no records to show: make some"
 

@@ -14,7 +14,7 @@ from farpath.report.figures import paper
 from farpath.report.figures.run import draw
 from farpath.report.figures.save import save
 from farpath.report.figures.style import COLOUR_BLIND, NORMAL, Style
-from tests.unit.campaigns import write_named
+from tests.support.campaigns import write_named
 
 
 @pytest.fixture

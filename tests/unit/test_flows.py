@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path as FilePath
 from typing import Any
 
 import pytest
 
 from farpath.base.errors import LabFailedError
 from farpath.tools import iperf3, ping, tc
+from tests.support.data import captured
 
 
-def test_a_senders_intervals_hold_the_state_of_its_tcp(data_dir: FilePath) -> None:
-    rows = iperf3.parse_sender((data_dir / "iperf3-sender.json").read_text())
+def test_a_senders_intervals_hold_the_state_of_its_tcp() -> None:
+    rows = iperf3.parse_sender(captured("iperf3/sender.json"))
     assert len(rows) == 3
     assert rows[0].start_s == 0
     assert rows[0].end_s == pytest.approx(1.001, abs=1e-3)
@@ -35,8 +35,8 @@ def test_a_programs_cpu_time_is_read_if_it_tells(end: str, share: float | None) 
     assert iperf3.parse_cpu_share(f'{{"intervals": [], "end": {end}}}') == share
 
 
-def test_a_receivers_last_interval_is_what_was_still_on_its_way(data_dir: FilePath) -> None:
-    rows = iperf3.parse_receiver((data_dir / "iperf3-receiver.json").read_text())
+def test_a_receivers_last_interval_is_what_was_still_on_its_way() -> None:
+    rows = iperf3.parse_receiver(captured("iperf3/receiver.json"))
     assert [row.bytes for row in rows] == [393_216, 14_286_848, 23_330_816, 3_276_800]
     assert rows[-1].end_s - rows[-1].start_s == pytest.approx(0.183, abs=1e-3)
 
@@ -64,16 +64,16 @@ def test_a_failed_or_truncated_report_is_a_failed_lab(
 
 
 @pytest.mark.parametrize("side", ["sender", "receiver"])
-def test_no_prefix_of_a_report_parses(data_dir: FilePath, side: str) -> None:
-    text = (data_dir / f"iperf3-{side}.json").read_text().rstrip()
+def test_no_prefix_of_a_report_parses(side: str) -> None:
+    text = captured(f"iperf3/{side}.json").rstrip()
     parse: Callable[[str], Any] = getattr(iperf3, f"parse_{side}")
     for length in range(0, len(text), 97):
         with pytest.raises(LabFailedError):
             parse(text[:length])
 
 
-def test_pings_are_read_with_time_number_and_rtt(data_dir: FilePath) -> None:
-    pings = ping.parse((data_dir / "ping.txt").read_text())
+def test_pings_are_read_with_time_number_and_rtt() -> None:
+    pings = ping.parse(captured("ping/replies.txt"))
     assert pings.sent == 5
     assert pings.lost == ()
     assert pings.replies[0] == ping.Reply(1_100_000_000.250421, 1, 164.014)
@@ -95,8 +95,8 @@ def test_a_ping_that_did_not_end_is_a_failed_lab() -> None:
         ping.parse("PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n")
 
 
-def test_a_queues_samples_are_read(data_dir: FilePath) -> None:
-    rows = tc.parse_samples((data_dir / "queue.txt").read_text())
+def test_a_queues_samples_are_read() -> None:
+    rows = tc.parse_samples(captured("tc/queue_samples.txt"))
     assert [row.t_s for row in rows] == [0, 1, 30, 80]
     assert rows[2] == tc.QueueSample(30.0, 10_183_164, 6726, 15_115, 1_539_836_887, 1_017_155)
 

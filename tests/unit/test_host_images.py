@@ -19,9 +19,7 @@ from farpath.spec.host_image import HostImage
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 from farpath.spec.stack import IMAGE, Stack
-
-from .layouts import AMD64
-from .test_oci import docker_tar
+from tests.support.oci_layouts import AMD64, docker_tar
 
 PROGRAMS = {"sender": {"iperf3"}, "receiver": {"iperf3"}, "pinger": {"ping"}}
 

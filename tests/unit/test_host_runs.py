@@ -19,7 +19,7 @@ from farpath.lab.artifacts import sources
 from farpath.lab.qemu import CommandResult
 from farpath.planning.experiment import CPU, load_experiment
 from farpath.record.record import RECORD_FILE, Record, load_record, write_record
-from tests.unit.conftest import Farpath
+from tests.support.command_line import Farpath
 
 
 @pytest.fixture

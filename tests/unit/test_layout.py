@@ -15,7 +15,7 @@ from farpath.spec.hosts import TOPOLOGIES
 from farpath.spec.layout import Layout, Link
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import NetemDelay, TbfBottleneck
-from tests.unit.conftest import Farpath
+from tests.support.command_line import Farpath
 from topologies import MODULES, lay_out
 
 

@@ -31,7 +31,7 @@ from farpath.spec.qdiscs import (
     nic_qdisc,
 )
 from farpath.spec.schedule import seven_regions
-from tests.paths import LONG
+from tests.support.paths import LONG
 
 THERE = NetemDelay(LONG.one_way_delay_s, LONG.loss, seed=1)
 BACK = NetemDelay(LONG.one_way_delay_s, 0.0, seed=1)

@@ -11,8 +11,7 @@ import pytest
 
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.files import replace_directory, resource_errors
-
-from .conftest import Farpath
+from tests.support.command_line import Farpath
 
 LONG = "n" * 300
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import io
 import json
 import tarfile
 from collections.abc import Callable
@@ -15,8 +14,7 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.lab.artifacts import oci
-
-from .layouts import AMD64, ARM64, RUN, UNKNOWN, Layout
+from tests.support.oci_layouts import AMD64, ARM64, RUN, UNKNOWN, Layout, docker_tar
 
 
 @pytest.fixture
@@ -160,23 +158,6 @@ def test_an_image_without_an_entry_point_is_read_but_is_no_program(
     image = oci.read_image(place)
     with pytest.raises(BadInputError, match=complaint):
         oci.check_command(place, image)
-
-
-def _add(tar: tarfile.TarFile, name: str, text: str) -> None:
-    member = tarfile.TarInfo(name)
-    member.size = len(text.encode())
-    tar.addfile(member, io.BytesIO(text.encode()))
-
-
-def docker_tar(file: FilePath, *configs: dict[str, Any]) -> FilePath:
-    """A tar as Docker before version 25 saves images, without their layers."""
-    entries = []
-    with tarfile.open(file, "w") as tar:
-        for number, config in enumerate(configs):
-            _add(tar, f"{number}.json", json.dumps(config))
-            entries.append({"Config": f"{number}.json", "Layers": [f"{number}/layer.tar"]})
-        _add(tar, "manifest.json", json.dumps(entries))
-    return file
 
 
 def test_an_older_docker_save_is_read_and_named_by_dockers_image_id(tmp_path: FilePath) -> None:

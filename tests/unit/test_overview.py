@@ -14,7 +14,7 @@ from farpath.report.flow_summary import flow_summaries
 from farpath.report.overview import metrics_of, overview
 from farpath.report.tables.regions import Grid
 from farpath.spec.plan import Plan
-from tests.unit.campaigns import write_seven_regions
+from tests.support.campaigns import write_seven_regions
 
 
 def _grids(record: Record) -> dict[str, Grid]:

@@ -14,8 +14,7 @@ from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.lab.artifacts import scripts, user_stacks
 from farpath.spec.stack import IMAGE, IPERF3, Stack
 from farpath.tools import iperf3
-
-from .layouts import RUN, Layout
+from tests.support.oci_layouts import RUN, Layout
 
 #: What the image script needs until it finds that umoci is not there.
 TOOLS = ("bash", "cut", "dirname", "flock", "mkdir", "printf", "readlink", "sha256sum")

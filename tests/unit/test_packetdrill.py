@@ -8,7 +8,7 @@ import pytest
 
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.lab.packetdrill import find_scripts, find_tool
-from tests.unit.conftest import Farpath
+from tests.support.command_line import Farpath
 
 
 @pytest.fixture

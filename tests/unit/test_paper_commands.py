@@ -16,13 +16,13 @@ from farpath.analysis.studies.sharing import RATIO, RTT_BIAS
 from farpath.base import project
 from farpath.base.project import PROJECT
 from farpath.cli.paper import SUMMARY_FILE
-from tests.unit.campaigns import (
+from tests.support.campaigns import (
     published_campaign,
     run_of,
     write_seven_regions,
     write_three_records,
 )
-from tests.unit.conftest import Farpath
+from tests.support.command_line import Farpath
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from farpath.base.project import PROJECT
 from farpath.campaign.path_search import best_trial, load_search, read_trials, search_on
 from farpath.planning.path_files import path_by_name
 from farpath.report.tables.path_search import best_grid, trials_grid
-from tests.unit.campaigns import run_of, summary_of
+from tests.support.campaigns import run_of, summary_of
 
 MODEL = PathModel(600_000_000, 100.0, 1e-6, 0.2, 10.0, 4)
 

@@ -20,7 +20,7 @@ from farpath.report.html.render import PLOTLY_CONFIG
 from farpath.report.tables import regions
 from farpath.spec.background import Background
 from farpath.spec.plan import Plan
-from tests.unit.campaigns import write_seven_regions
+from tests.support.campaigns import write_seven_regions
 
 
 @pytest.fixture

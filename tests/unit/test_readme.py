@@ -7,8 +7,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.analysis.studies.registry import ANALYSES, shipped_measures
-
-from .conftest import Farpath
+from tests.support.command_line import Farpath
 
 PROJECT = FilePath(__file__).parents[2]
 README = PROJECT / "README.md"

@@ -18,7 +18,7 @@ from farpath.report.figures.runs import flow_means_mbps, labels
 from farpath.report.tables.formats import as_csv
 from farpath.report.tables.runs import run_sheets
 from farpath.spec.plan import Plan
-from tests.unit.campaigns import run_of, write_named, write_seven_regions
+from tests.support.campaigns import run_of, write_named, write_seven_regions
 
 
 def _plan(**words: str) -> Plan:

@@ -34,8 +34,8 @@ from farpath.regress.compare import Comparison
 from farpath.regress.html import render_page
 from farpath.regress.suite import suite, trials
 from farpath.regress.verdict import CaseState, CaseVerdict, judge, worst
-from tests.unit.campaigns import write_named
-from tests.unit.conftest import Farpath
+from tests.support.campaigns import write_named
+from tests.support.command_line import Farpath
 
 KNOWN = BaselineRun(
     "aa", {"throughput_mbps": Interval(90.0, 85.0, 95.0), "retransmits": Interval(3, 3, 3)}

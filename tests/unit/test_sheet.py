@@ -16,7 +16,7 @@ from farpath.report.tables import formats
 from farpath.report.tables.agreement import all_sheets
 from farpath.report.tables.formats import Sheet
 from farpath.report.tables.regions import Grid
-from tests.unit.campaigns import published_campaign
+from tests.support.campaigns import published_campaign
 
 PRINTABLE = st.text(string.printable.replace("\r", "").replace("\n", ""), max_size=12)
 

@@ -13,7 +13,7 @@ from farpath.base.project import EXPERIMENTS
 from farpath.notebook.paper_records import RecordSelection, records_of, records_to_show
 from farpath.planning.experiment import FILE, OWN_PATHS, PAPER
 from farpath.record.record import RECORD_FILE
-from tests.unit.campaigns import write_seven_regions
+from tests.support.campaigns import write_seven_regions
 
 QUICK_S, WHOLE_S = 30.0, 120.0
 

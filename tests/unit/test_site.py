@@ -19,8 +19,8 @@ from farpath.report.site import build, pages, runs, study
 from farpath.report.site.build import build_site
 from farpath.report.site.matrix import makes, matrix
 from farpath.report.site.thumbnail import HEIGHT, WIDTH, areas
-from tests.unit import campaigns
-from tests.unit.campaigns import write_named, write_seven_regions
+from tests.support import campaigns
+from tests.support.campaigns import write_named, write_seven_regions
 
 MARKUP = "<script>alert('&')</script>"
 

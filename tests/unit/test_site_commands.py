@@ -6,8 +6,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from tests.unit.campaigns import write_named
-from tests.unit.conftest import Farpath
+from tests.support.campaigns import write_named
+from tests.support.command_line import Farpath
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from farpath.spec.trace import TracerConfig
 from farpath.tools import inet_diag
 from farpath.tools import tcp_info as tcpinfo
 from farpath.tools.inet_diag import Answer
-from tests.paths import LONG
+from tests.support.paths import LONG
 from tests.support.plans import with_trace
 
 FIRST, SECOND = 5201, 5202

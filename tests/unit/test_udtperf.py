@@ -13,11 +13,11 @@ import pytest
 from farpath.base.errors import LabFailedError
 from farpath.base.project import PROJECT
 from farpath.tools import iperf3
+from tests.support.data import captured
 
 SOURCES = PROJECT / "images" / "udtperf"
 #: What a sender and a receiver printed in the lab: 4 s of UDT version 2 over the path
 #: from SLAC to CERN.
-DATA = PROJECT / "tests" / "data"
 #: Bytes of data in a packet of 1500 bytes: less 28 of IPv4 and UDP and 16 of UDT.
 PAYLOAD_BYTES = 1456
 
@@ -56,7 +56,7 @@ def test_the_cplusplus_tests_pass_under_sanitizers(tmp_path: FilePath) -> None:
 
 
 def test_a_senders_json_reads_as_that_of_iperf3() -> None:
-    rows = iperf3.parse_sender((DATA / "udtperf-client.json").read_text())
+    rows = iperf3.parse_sender(captured("udtperf/sender.json"))
     assert [round(row.end_s) for row in rows] == [1, 2, 3, 4]
     assert all(row.snd_cwnd_bytes % PAYLOAD_BYTES == 0 for row in rows)
     assert all(row.snd_wnd_bytes > 0 for row in rows)
@@ -66,14 +66,14 @@ def test_a_senders_json_reads_as_that_of_iperf3() -> None:
 
 
 def test_a_receivers_json_reads_as_that_of_iperf3() -> None:
-    rows = iperf3.parse_receiver((DATA / "udtperf-server.json").read_text())
-    sent = iperf3.parse_sender((DATA / "udtperf-client.json").read_text())
+    rows = iperf3.parse_receiver(captured("udtperf/receiver.json"))
+    sent = iperf3.parse_sender(captured("udtperf/sender.json"))
     assert 0 < sum(row.bytes for row in rows) <= sum(row.bytes for row in sent)
     assert all(before.end_s == after.start_s for before, after in pairwise(rows))
 
 
 def test_the_error_of_a_failed_transfer_is_reported() -> None:
-    report = json.loads((DATA / "udtperf-client.json").read_text())
+    report = json.loads(captured("udtperf/sender.json"))
     report["error"] = "the connection broke"
     with pytest.raises(LabFailedError, match="the connection broke"):
         iperf3.parse_sender(json.dumps(report))

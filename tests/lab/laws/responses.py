@@ -14,7 +14,7 @@ import pytest
 from farpath.analysis.theory.response import WARM_UP_LOSSES, Rule, mean_window, standard_error
 from farpath.record.record import Record
 from farpath.spec.path import Path
-from tests.paths import SHORT
+from tests.support.paths import SHORT
 
 from ..conftest import RunPlan, single_flow
 

@@ -8,7 +8,7 @@ import pytest
 
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
-from tests.paths import SHORT
+from tests.support.paths import SHORT
 
 from ..conftest import RunPlan, single_flow
 from .mixed import Visit, plan_of, rows_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import mean
 
 from farpath.spec.path import Path
-from tests.paths import SHORT
+from tests.support.paths import SHORT
 
 from ..conftest import RunPlan, single_flow
 from .responses import PAYLOAD_BYTES

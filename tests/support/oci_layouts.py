@@ -1,9 +1,11 @@
-"""OCI image layouts for tests, as Docker's tools write them."""
+"""OCI image layouts and tars for tests, as Docker's tools write them."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import tarfile
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -43,3 +45,20 @@ class Layout:
         text = json.dumps({"schemaVersion": 2, "manifests": manifests})
         (self.place / "index.json").write_text(text)
         return self.place
+
+
+def add_to_tar(tar: tarfile.TarFile, name: str, text: str) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = len(text.encode())
+    tar.addfile(member, io.BytesIO(text.encode()))
+
+
+def docker_tar(file: FilePath, *configs: dict[str, Any]) -> FilePath:
+    """A tar as Docker before version 25 saves images, without their layers."""
+    entries = []
+    with tarfile.open(file, "w") as tar:
+        for number, config in enumerate(configs):
+            add_to_tar(tar, f"{number}.json", json.dumps(config))
+            entries.append({"Config": f"{number}.json", "Layers": [f"{number}/layer.tar"]})
+        add_to_tar(tar, "manifest.json", json.dumps(entries))
+    return file
