@@ -130,9 +130,9 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Run a test, of seven regions if not said otherwise, and show what its flows got."""
-    from farpath.lab.artifacts.user_parts import BuiltParts
     from farpath.lab.progress import RunProgress
     from farpath.lab.run import run as run_plan
+    from farpath.lab.user_parts import BuiltParts
     from farpath.planning.plan_warnings import plan_warnings
     from farpath.planning.request import RunRequest
     from farpath.report.html.run_page import save_pictures
@@ -339,7 +339,7 @@ def _virtual_checks(stack: str) -> list[Check]:
 def _host_checks(stack: str) -> list[Check]:
     from farpath.lab import host
     from farpath.lab import preflight as preflight_of_lab
-    from farpath.lab.artifacts.user_parts import BuiltParts
+    from farpath.lab.user_parts import BuiltParts
     from farpath.planning.stack_catalog import resolve_stack
     from farpath.planning.stack_texts import parse_stacks
 

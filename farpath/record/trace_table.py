@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.base.errors import LabFailedError
+from farpath.record import trace_rows
 from farpath.record.frames import add_to_hash, typed_frame
 from farpath.spec import trace
 from farpath.tools import tcp_info
@@ -118,7 +119,7 @@ def from_raw(raw_dir: FilePath, plan: Plan) -> Trace | None:
     for host in trace.hosts(plan):
         file = raw_dir / f"{host}{trace.SUFFIX}"
         try:
-            about, blocks = tcp_info.parse(file.read_bytes())
+            about, blocks = trace_rows.parse(file.read_bytes())
             ticks[host], asked[host] = int(about["ticks"]), int(about["asked"])
         except (OSError, KeyError) as error:
             raise LabFailedError(f"the lab left no trace in {file}") from error

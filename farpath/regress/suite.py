@@ -14,7 +14,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError
-from farpath.lab.artifacts.user_parts import BuiltParts
+from farpath.lab.user_parts import BuiltParts
 from farpath.planning.quantities import parse_rtt_ms
 from farpath.planning.request import RunRequest
 from farpath.planning.stack_catalog import USER_SPACE, catalogue

@@ -15,7 +15,7 @@ import pytest
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.guest.tracer import CARRIES_DATA_BYTES, Tracer
 from farpath.planning.planner import make_plan
-from farpath.record import trace_table
+from farpath.record import trace_rows, trace_table
 from farpath.record.checks import check_trace
 from farpath.record.record import Record, Samples, load_record, write_record
 from farpath.report.figures.decimate import min_max_points
@@ -92,7 +92,7 @@ def tracing() -> Plan:
 
 def rows_of(tracer: Tracer) -> list[tuple[int, int, int]]:
     """Tick, port and cookie of each row taken down."""
-    _, blocks = tcpinfo.parse(b"".join(tracer.rows.parts(ticks=1, asked=1)))
+    _, blocks = trace_rows.parse(b"".join(tracer.rows.parts(ticks=1, asked=1)))
     return [
         (int(row["tick"]), int(row["port"]), int(row["cookie"])) for row in np.hstack([*blocks])
     ]
