@@ -252,13 +252,15 @@ reference: setup
 # Tests of one file share what they have made, and stay on one core; the longest begin first
 ON_EVERY_CORE := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder \
 	--durations=15
+# Tests that start no kernel
+OF_CHECK := tests/unit tests/repository tests/native
 
 check: $(DEV)
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy --strict farpath
 	.venv/bin/shellcheck -x $(SHELL_SCRIPTS)
-	.venv/bin/pytest -q $(ON_EVERY_CORE) tests/unit
+	.venv/bin/pytest -q $(ON_EVERY_CORE) $(OF_CHECK)
 	$(call ended,check)
 
 # cron looks for programs in two places only
@@ -268,7 +270,7 @@ test test-host-lab: export PATH := $(PATH):/usr/local/bin:/usr/local/sbin:/usr/s
 test: setup check $(PAPER) $(NOTEBOOK)
 	@images/host-packages browser slurm qemu
 	status=0
-	.venv/bin/pytest $(ON_EVERY_CORE) tests --ignore=tests/unit --ignore=tests/hostlab/long || status=$$?
+	.venv/bin/pytest $(ON_EVERY_CORE) tests $(OF_CHECK:%=--ignore=%) --ignore=tests/hostlab/long || status=$$?
 	$(call ended,test)
 	echo "make test: after how long each part had ended"
 	cat build/ended-{setup,check,test}

@@ -35,8 +35,8 @@ FIRST = (
     "notebooks",
     "paper",
     "regress",
-    "unit/test_udtperf",
-    "unit/test_figures",
+    "native/test_udtperf",
+    "unit/report/figures",
 )
 
 

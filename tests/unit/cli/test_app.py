@@ -12,6 +12,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import CheckFailedError, LabFailedError
+from farpath.base.project import PROJECT
 from farpath.cli import app
 from farpath.lab import preflight, run
 from farpath.lab.artifacts import images
@@ -20,8 +21,6 @@ from farpath.lab.host_kernel import LAB_MODULES
 from farpath.record.record import Record
 from farpath.spec.protocol import CODE_DIR
 from tests.support.command_line import Farpath
-
-PROJECT = FilePath(__file__).parents[2]
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path as FilePath
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-PROJECT = FilePath(__file__).parents[2]
+from farpath.base.project import PROJECT
+
 LOCKS = PROJECT / "images" / "python"
 METADATA = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
 EXTRAS = METADATA["optional-dependencies"]

@@ -8,7 +8,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
-SCRIPT = FilePath(__file__).parents[2] / "images" / "container"
+from farpath.base.project import PROJECT
+
+SCRIPT = PROJECT / "images" / "container"
 
 
 def container(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:

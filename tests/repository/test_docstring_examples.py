@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import doctest
 import importlib
-from pathlib import Path as FilePath
 
 import pytest
 
-PROJECT = FilePath(__file__).parents[2]
+from farpath.base.project import PROJECT
+
 WITH_EXAMPLES = sorted(
     ".".join(file.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__")
     for room in ("farpath", "topologies")

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "images" / "kernel" / "build"
+from farpath.base.project import PROJECT
+
+SCRIPT = PROJECT / "images" / "kernel" / "build"
 FILES = {"Makefile": "VERSION = 7", "net/a.c": "int a;", "net/b.c": "int b;", "arch/x.dts": "x"}
 
 

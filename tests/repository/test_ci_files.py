@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path as FilePath
 
 import pytest
 import yaml
 
+from farpath.base.project import PROJECT
 from farpath.planning.stack_catalog import catalogue
 
-PLACE = FilePath(__file__).parents[2] / "examples" / "ci"
+PLACE = PROJECT / "examples" / "ci"
 FILES = {
     "github-actions.yml": ("vendor.github-workflows",),
     "gitlab-ci.yml": ("vendor.gitlab-ci", "--data-transform=gitlab-ci"),

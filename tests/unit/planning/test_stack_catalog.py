@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from pathlib import Path as FilePath
 
 import pytest
 
 from farpath.analysis.published import all_published
 from farpath.base.errors import BadInputError
+from farpath.base.project import PROJECT
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.planning.stack_catalog import (
@@ -26,7 +26,6 @@ from farpath.planning.stack_catalog import (
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.stack import UDTPERF
 
-PROJECT = FilePath(__file__).parents[2]
 LAB_CONFIG = PROJECT / "images" / "kernel" / "lab.config"
 MODULES = PROJECT / "images" / "kernel" / "stacks"
 OF_MAINLINE = [name for name, entry in catalogue().items() if entry.kind == MAINLINE]

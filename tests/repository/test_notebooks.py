@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
+from farpath.base.project import PROJECT
 from farpath.planning.experiment import load_experiment
 from farpath.planning.request import RunRequest
 
 COMPANION = load_experiment("companion").parts
-NOTEBOOKS = sorted((FilePath(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((PROJECT / "notebooks").glob("*.ipynb"))
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 

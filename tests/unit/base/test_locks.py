@@ -14,6 +14,7 @@ import pytest
 
 from farpath.base import locks
 from farpath.base.errors import BadInputError, MachineLacksError
+from farpath.base.project import PROJECT
 from farpath.lab import cleanup, host_kernel
 from farpath.lab import cleanup as cleaning
 from farpath.spec.protocol import CODE_DIR
@@ -48,7 +49,7 @@ def out(tmp_path: FilePath) -> FilePath:
 def killed_maker(out: FilePath) -> None:
     done = subprocess.run(
         [sys.executable, "-c", MAKER, str(out)],
-        env={"PYTHONPATH": str(FilePath(__file__).parents[2])},
+        env={"PYTHONPATH": str(PROJECT)},
         check=False,
     )
     assert done.returncode == -9

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "images" / "qemu" / "machine"
+from farpath.base.project import PROJECT
+
+SCRIPT = PROJECT / "images" / "qemu" / "machine"
 
 
 def machine(*arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:

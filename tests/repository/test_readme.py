@@ -7,9 +7,9 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.analysis.studies.registry import ANALYSES, shipped_measures
+from farpath.base.project import PROJECT
 from tests.support.command_line import Farpath
 
-PROJECT = FilePath(__file__).parents[2]
 README = PROJECT / "README.md"
 COMPANION = PROJECT / "docs" / "companion-results.md"
 MEASURED = {measure.experiment for measure in shipped_measures()}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
-
 import pytest
 
 from farpath.base.errors import BadInputError
+from farpath.base.project import PROJECT
 from farpath.cli.listing import all_eras, eras_markdown
 from farpath.planning.era_catalog import era_by_text, features
 from farpath.planning.path_files import path_by_name
@@ -16,7 +15,7 @@ from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import NicQueue, nic_qdisc
 from farpath.spec.schedule import seven_regions
 
-DOCUMENT = FilePath(__file__).parents[2] / "docs" / "eras.md"
+DOCUMENT = PROJECT / "docs" / "eras.md"
 
 
 def plan_in(era: str) -> Plan:
