@@ -70,7 +70,7 @@ def pseudo_huber(deviations: Iterable[float]) -> float:
     Mathematical Statistics 35(1), 1964; the smooth form is Charbonnier's). NaN counts
     as ten.
 
-    >>> round(soft([0.1]), 3), round(soft([10.0]), 1)
+    >>> round(pseudo_huber([0.1]), 3), round(pseudo_huber([10.0]), 1)
     (0.01, 18.1)
     """
     return fmean(2 * (math.sqrt(1 + (10.0 if math.isnan(d) else d) ** 2) - 1) for d in deviations)

@@ -84,7 +84,7 @@ class ScaleRow:
 def words(asked: RunRequest) -> str:
     """A request as ``make experiment`` takes it.
 
-    >>> words(Asked(stack="reno", rtt="1s"))
+    >>> words(RunRequest(stack="reno", rtt="1s"))
     'RTT=1s STACK=reno'
     """
     pairs = (option.removeprefix("--").partition("=") for option in asked.options())

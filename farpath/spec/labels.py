@@ -17,8 +17,8 @@ def stacks_label(schedule: Schedule) -> str:
 
     The flows of the seven regions take the stacks in turn: then one turn is the label.
 
-    >>> from farpath.spec.schedule import seven_regions, together
-    >>> stacks_label(together(["reno", "bbr", "cubic", "cubic"], 10.0))
+    >>> from farpath.spec.schedule import seven_regions, simultaneous
+    >>> stacks_label(simultaneous(["reno", "bbr", "cubic", "cubic"], 10.0))
     'reno + bbr + 2xcubic'
     >>> stacks_label(seven_regions("htcp", 10.0))
     'htcp'
