@@ -14,7 +14,7 @@ from farpath.analysis.results import ResultSet, RunSummary, result_set_of
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.planning.stack_catalog import catalogue
-from farpath.record.record import Record, Samples, typed_frame, write_record
+from farpath.record.record import RECORD_FILE, Record, Samples, typed_frame, write_record
 from farpath.spec.path import Path
 from farpath.spec.schedule import seven_regions
 
@@ -167,3 +167,10 @@ def write_named(records: FilePath, path: str, stack: str, seed: int, **more: Any
     """The same, short, on a named path, called after path, stack and seed."""
     place = records / f"{path}-{stack}-{seed}"
     return write_seven_regions(place, stack, seed, 5.0, path=path_by_name(path), **more)
+
+
+def make_empty_record(out: FilePath, name: str) -> None:
+    """A record's folder with an empty description; its lock goes."""
+    (out / name).mkdir()
+    (out / name / RECORD_FILE).touch()
+    (out / f".{name}.lock").unlink(missing_ok=True)

@@ -23,3 +23,7 @@ MEDIUM = dataclasses.replace(
 LONG = dataclasses.replace(
     path_by_name("cern"), rate_bps=450_000_000, buffer_bytes=10_500_000, loss=2e-6, background=None
 )
+#: 100 ms and a window of 1000 packets.
+THOUSAND_PACKETS = dataclasses.replace(
+    MEDIUM, rtt_ms=100, rate_bps=121_120_000, window_bytes=1_448_000
+)

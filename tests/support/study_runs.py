@@ -5,6 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path as FilePath
 
+import pandas as pd
+
+from farpath.analysis.studies.measure import RecordedRun
 from farpath.analysis.studies.registry import ANALYSES
 from farpath.base.project import EXPERIMENTS
 from farpath.campaign.status import shipped_records
@@ -54,7 +57,6 @@ def trace_of(plan: Plan) -> Trace | None:
     """The same windows each tenth of a second: one recovery at the loss, and one timeout later."""
     if not plan.settings.trace_interval_s:
         return None
-    import pandas as pd
 
     times_s = [tick / 10 for tick in range(1, round(10 * plan.schedule.duration_s))]
     frame = pd.DataFrame(0, index=range(len(times_s)), columns=list(COLUMNS))
@@ -91,3 +93,9 @@ def ship_runs(experiments: FilePath) -> None:
     """Put the quick set of each companion experiment where shipped records are."""
     for name in ANALYSES:
         write_runs(shipped_records(name, experiments), name)
+
+
+def write_recorded_runs(folder: FilePath, experiment: str, which: str) -> list[RecordedRun]:
+    """The runs of a set with synthetic records."""
+    runs = load_experiment(experiment).runs(which)
+    return [RecordedRun(run, write_run(folder / str(place), run)) for place, run in enumerate(runs)]

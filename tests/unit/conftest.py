@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.planning.planner import make_plan
+from farpath.record import trace_table
 from farpath.record.record import Record, Samples, samples_from_raw, write_record
 from farpath.spec.plan import Plan
+from farpath.spec.schedule import staggered
 from farpath.tools import congestion_control, sysctl
+from tests.support.paths import LONG
+from tests.support.plans import BUSY, with_trace
 from tests.support.synthetic_run import synthetic_plan, write_raw_output
+from tests.support.traces import samples_like, write_raw_trace
 
 
 @pytest.fixture
@@ -58,3 +65,36 @@ def kernel(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> dict[str, Fil
         files[name].write_text(value + "\n")
     monkeypatch.setattr(sysctl, "_setting", lambda name: folder / name)
     return files
+
+
+@pytest.fixture
+def tracing() -> Plan:
+    """A plan of two flows with a trace each 10 ms."""
+    return with_trace(
+        make_plan(LONG, staggered(["reno", "cubic"], 5.0), seed=1, clock="virtual"), 0.01
+    )
+
+
+@pytest.fixture
+def traced(tracing: Plan, samples: Samples, tmp_path: FilePath) -> Record:
+    """A record with a trace."""
+    raw = tmp_path / "traced-raw"
+    raw.mkdir()
+    write_raw_trace(raw, tracing)
+    found = trace_table.from_raw(raw, tracing)
+    like = samples_like(samples, tracing)
+    return write_record(tmp_path / "traced", tracing, like, {}, {"before": {}}, [], raw, found)
+
+
+@pytest.fixture
+def busy(plan: Plan) -> Plan:
+    """The plan of the samples, its path with background traffic."""
+    return dataclasses.replace(plan, path=dataclasses.replace(plan.path, background=BUSY))
+
+
+@pytest.fixture
+def out(tmp_path: FilePath) -> FilePath:
+    """A place for records."""
+    place = tmp_path / "results"
+    place.mkdir()
+    return place

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
-from farpath.analysis.published import all_published, claims, published, published_paths
+from farpath.analysis.published import (
+    all_published,
+    claims,
+    published,
+    published_beside,
+    published_measures,
+    published_paths,
+)
+from farpath.analysis.studies import loss_utilisation, recovery
 from farpath.planning.path_files import path_by_name
 from farpath.planning.stack_catalog import catalogue
+from tests.support.plans import network_plan
 
 PRINTED = {name: entry.published for name, entry in catalogue().items() if entry.published}
 
@@ -65,3 +76,22 @@ def test_every_claim_has_a_source_a_sentence_and_what_decides_it() -> None:
     assert len(claims()) == 30
     for claim in claims():
         assert all((claim.source, claim.claim, claim.decided_by)), claim.id
+
+
+def test_published_numbers_are_beside_no_other_hosts_or_ip() -> None:
+    cern = {"rtt": None, "rate": None, "path": "cern", "schedule": "seven-regions"}
+    assert published_beside(network_plan(**cern)) is not None  # type: ignore[arg-type]
+    for more in ({"senders": "rtt=200ms"}, {"reverse": "reno"}, {"ip": "6"},
+                 {"topology": "parking-lot"}):  # fmt: skip
+        plan = network_plan(**cern, **more)  # type: ignore[arg-type]
+        assert published_beside(plan) is None
+        assert plan.path.name.startswith("cern-")
+        named = dataclasses.replace(plan, path=dataclasses.replace(plan.path, name="cern"))
+        assert published_beside(named) is None
+
+
+def test_every_published_number_belongs_to_an_experiment_and_is_one() -> None:
+    assert all(each.value > 0 for each in published_measures().values())
+    used = [*recovery.PUBLISHED.values(), *recovery.MEASURED.values()]
+    used += loss_utilisation.PUBLISHED.values()
+    assert set(used) <= set(published_measures())

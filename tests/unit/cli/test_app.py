@@ -400,3 +400,53 @@ def test_any_command_removes_what_killed_runs_left_among_temporary_files(
     (tmp_path / f"{SHARE}mine").mkdir()
     assert farpath("paths").err == ""
     assert [place.name for place in tmp_path.iterdir()] == [f"{SHARE}mine"]
+
+
+LONG_NAME = "n" * 300
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("draw", f"--out=/tmp/{LONG_NAME}.png"),
+        ("draw", f"--record={LONG_NAME}"),
+        ("show", LONG_NAME),
+        ("run", f"--stack=./{LONG_NAME}.c"),
+        ("run", f"--stack=oci:./{LONG_NAME}"),
+        ("run", f"--sender-image=./{LONG_NAME}"),
+        ("run", f"--path={LONG_NAME}"),
+        ("tables", f"--records={LONG_NAME}"),
+        ("claims", f"--measures={LONG_NAME}"),
+        ("site", f"--records={LONG_NAME}"),
+        ("regress", f"--baseline={LONG_NAME}"),
+        ("campaign", "--list", f"--experiment={LONG_NAME}"),
+        ("campaign", "--list", f"--experiments={LONG_NAME}"),
+        ("clean", f"--out={LONG_NAME}"),
+        (f"--{LONG_NAME}",),
+        (LONG_NAME,),
+    ],
+    ids=lambda words: " ".join(word[:20] for word in words),
+)
+def test_a_name_too_long_is_one_line_of_a_length_that_can_be_read(
+    farpath: Farpath, words: tuple[str, ...]
+) -> None:
+    ended = farpath(*words)
+    last = ended.err.splitlines()[-1]
+    assert ended.status == 2, ended.err
+    assert last.startswith("farpath: ")
+    assert "Traceback" not in ended.err
+    assert len(last) < 1500
+
+
+def test_a_place_for_records_that_is_not_utf_8_is_refused_before_anything_runs(
+    tmp_path: FilePath,
+) -> None:
+    out = os.fsencode(tmp_path) + b"/caf\xe9"
+    code = "from farpath.cli.app import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "run", b"--out=" + out], capture_output=True, check=False
+    )
+    assert done.returncode == 2
+    assert b"is not UTF-8" in done.stderr
+    assert done.stderr.count(b"\n") == 1
+    assert list(tmp_path.iterdir()) == []

@@ -11,12 +11,7 @@ import pytest
 from farpath.base.errors import MachineLacksError
 from farpath.lab import host, preflight
 from farpath.lab.artifacts.images import Images
-from farpath.lab.host_kernel import (
-    BACKGROUND_MODULES,
-    DROPPER_MODULES,
-    TRACE_MODULES,
-    lab_modules,
-)
+from farpath.lab.host_kernel import BACKGROUND_MODULES, DROPPER_MODULES, TRACE_MODULES, lab_modules
 from farpath.lab.preflight import (
     FURTHER_WORDS,
     MISSING,

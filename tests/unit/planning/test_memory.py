@@ -6,9 +6,16 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.planning import memory
-from farpath.planning.memory import FLOW_BYTES, GUEST_BASE_BYTES, GUEST_OWN_BYTES, SAMPLE_BYTES
+from farpath.planning.memory import (
+    FLOW_BYTES,
+    GUEST_BASE_BYTES,
+    GUEST_BYTES_PER_WINDOW_BYTE,
+    GUEST_OWN_BYTES,
+    SAMPLE_BYTES,
+)
 from farpath.planning.request import RunRequest
 from farpath.spec.plan import Plan
+from tests.support.plans import network_plan
 
 #: 1 Gbit/s for 100 ms: 12.5 MB on the way, as much in the buffer, windows of three times that.
 ON_THE_WAY_BYTES = 12_500_000
@@ -64,3 +71,10 @@ def test_programs_and_samples_of_many_flows_count() -> None:
 def test_more_samples_than_a_guest_can_keep_are_refused_with_what_to_change() -> None:
     with pytest.raises(BadInputError, match=r"4,040,000 samples of 100 flows.*shorter REGION"):
         _plan(stack="100xreno", schedule="joining", region="800s")
+
+
+def test_memory_is_for_every_flow_of_both_directions() -> None:
+    one, more = network_plan(), network_plan(stack="3xreno", reverse="2xreno")
+    window_bytes = GUEST_BYTES_PER_WINDOW_BYTE * one.path.window_bytes
+    assert one.settings.memory_bytes == GUEST_BASE_BYTES + window_bytes
+    assert more.settings.memory_bytes == GUEST_BASE_BYTES + 5 * window_bytes

@@ -1,87 +1,14 @@
-"""Inputs: named paths, path files and what the command line's texts mean."""
+"""Options of a path: what is taken where nothing is given, and what is refused."""
 
 from __future__ import annotations
-
-import dataclasses
-from pathlib import Path as FilePath
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath.base.errors import BadInputError
-from farpath.planning import path_files, path_options, stack_texts
-from farpath.planning.request import RunRequest
+from farpath.planning import path_files, path_options
 from farpath.spec import path
-from farpath.spec.path import Path
-
-
-def test_the_three_paths_of_the_study_are_named() -> None:
-    assert set(path_files.named_paths()) >= {"cern", "ufl", "caltech"}
-
-
-@pytest.mark.parametrize(
-    ("name", "rtt_ms", "low_bps", "high_bps"),
-    [("cern", 164, 400e6, 700e6), ("ufl", 78.9, 400e6, 600e6), ("caltech", 13.6, 600e6, 1000e6)],
-)
-def test_a_studied_path_lies_within_its_published_figures(
-    name: str, rtt_ms: float, low_bps: float, high_bps: float
-) -> None:
-    found = path_files.path_by_name(name)
-    assert found.rtt_ms == rtt_ms
-    assert low_bps <= found.rate_bps <= high_bps
-
-
-@pytest.mark.parametrize("name", path_files.named_paths())
-def test_every_named_path_loads_and_says_where_each_value_is_from(name: str) -> None:
-    found = path_files.path_by_name(name)
-    assert found.name == name
-    assert all(found.sources[field].endswith(".") for field in path_files.NUMERIC_FIELDS)
-
-
-def test_an_unknown_name_lists_the_names_and_suggests_one() -> None:
-    with pytest.raises(BadInputError, match=r"one of caltech, cern, .*ufl.*; did you mean cern"):
-        path_files.path_by_name("cren")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "complaint"),
-    [
-        ("rtt_ms = 164\n", "", "rtt_ms: field required"),
-        ("rtt_ms = 164\n", 'rtt_ms = "164"\n', "rtt_ms: .*valid number"),
-        ("rtt_ms = 164\n", "rtt_ms = true\n", "rtt_ms: .*valid number"),
-        ("rtt_ms = 164\n", "rtt_ms = nan\n", "rtt_ms is nan"),
-        ("rtt_ms = 164\n", "rtt_ms = 164\nrtt = 1\n", "rtt: unknown field"),
-        ("622_000_000", "622.5", "rate_bps: .*valid integer"),
-        ("1e-6", "2", "loss is 2: it must lie between 0 and 0.5"),
-        ('_max" = "33554432"', '_max" = 33554432', "sysctl.net.core.rmem_max: .*valid string"),
-        ('name = "cern"', 'name = "other"', "name is 'other'"),
-        ("buffer_bytes = \"Path", "other = \"Our", "sources.buffer_bytes: missing"),
-        ("[sysctl]", "[sysctl", "is not TOML"),
-        ("[sysctl]", "[[sysctl]]", "sysctl: is no table"),
-        ("[sysctl]", '[sysctl]\n"../../etc/motd" = "1"', "sysctl: '../../etc/motd' is '1'"),
-        ("[sysctl]", '[sysctl]\n"kernel.core_pattern" = "1"', "sysctl: 'kernel.core_pattern'"),
-        ("[sysctl]", "[sysctl]\nnet.ipv4.tcp_sack = 0", "sysctl: 'net' is"),
-        ("[sources]", '[sources]\nweather = "x"', "sources.weather"),
-    ],
-)  # fmt: skip
-def test_a_faulty_path_file_is_refused_by_file_and_field(
-    tmp_path: FilePath, old: str, new: str, complaint: str
-) -> None:
-    text = path_files.named_paths()["cern"].read_text()
-    assert old in text
-    file = tmp_path / "cern.toml"
-    file.write_text(text.replace(old, new))
-    with pytest.raises(BadInputError, match=complaint) as caught:
-        path_files.load_path(file)
-    assert str(file) in caught.value.message
-    assert "\n" not in caught.value.message
-
-
-def test_a_missing_path_file_is_refused(tmp_path: FilePath) -> None:
-    with pytest.raises(BadInputError, match="No such file"):
-        path_files.load_path(tmp_path / "none.toml")
 
 
 def test_without_anything_given_the_path_is_cern() -> None:
@@ -186,17 +113,6 @@ def test_every_rtt_rate_and_mtu_allowed_give_a_valid_path(
     assert found.rate_bps == rate_bps
 
 
-@given(
-    field=st.sampled_from(path_files.NUMERIC_FIELDS),
-    value=st.one_of(st.just(float("nan")), st.just(float("inf")), st.floats(max_value=-1e-9)),
-)
-def test_no_path_has_a_negative_infinite_or_undefined_value(field: str, value: float) -> None:
-    good = Path("x", "x", 10.0, 10**8, 10**6, 0.0, 1500, 10**6)
-    changed: dict[str, Any] = {field: value}
-    with pytest.raises(BadInputError, match=f"path x: {field} is"):
-        dataclasses.replace(good, **changed)
-
-
 def test_jitter_reordering_and_duplicates_can_be_given() -> None:
     given = {"jitter": "1ms", "reorder": "0.1%", "duplicate": "1e-4"}
     for rtt in ("50ms", "164ms"):
@@ -225,63 +141,3 @@ def test_what_the_lab_would_make_nothing_of_is_refused(
     for base in ({"rtt": "50ms"}, {"name": "cern"}):
         with pytest.raises(BadInputError, match=complaint):
             path_options.resolve_path(**base, **{word: text})
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("", "give settings of the network"),
-        ("net/../../etc=1", "give settings of the network"),
-        ("net...etc=1", "give settings of the network"),
-        ("kernel.panic=1", "give settings of the network"),
-        ("net.ipv4.tcp_sack=0\nnet.x=1", "give settings of the network"),
-        ("net.ipv4.tcp_sack=0,net.ipv4.tcp_sack=1", "has net.ipv4.tcp_sack twice"),
-        ("net.ipv4.tcp_rmem=4096 1 2", "which the lab sets itself.*WINDOW"),
-        ("net.ipv4.tcp_moderate_rcvbuf=1", "which the lab sets itself"),
-        ("net.core.rmem_max=abc", "rmem_max is 'abc': it must be a whole number"),
-        ("net.core.rmem_max=0x10", "rmem_max is '0x10': it must be a whole number"),
-        ("net.ipv4.tcp_wmem=1", "tcp_wmem is '1': it must be 3 whole numbers"),
-        ("net.core.rmem_max=1000", "more than its own sysctl"),
-    ],
-)
-def test_settings_that_cannot_be_or_contradict_the_lab_are_refused(
-    text: str, complaint: str
-) -> None:
-    with pytest.raises(BadInputError, match=complaint):
-        path_options.resolve_path(rtt="50ms", sysctl=text)
-
-
-def test_a_setting_that_the_hosts_era_needs_otherwise_is_refused() -> None:
-    asked = RunRequest(rtt="50ms", era="2004", sysctl="net.ipv4.tcp_sack=0")
-    with pytest.raises(BadInputError, match="tcp_sack is 0 on path custom, and era 2004 needs 1"):
-        asked.plan()
-    dataclasses.replace(asked, era="modern").plan()
-    dataclasses.replace(asked, sysctl="net.ipv4.tcp_sack=1").plan()
-
-
-def test_a_path_file_with_jitter_says_where_it_is_from(tmp_path: FilePath) -> None:
-    text = path_files.named_paths()["cern"].read_text()
-    file = tmp_path / "cern.toml"
-    file.write_text(text.replace("rtt_ms = 164\n", "rtt_ms = 164\njitter_ms = 1.0\n"))
-    with pytest.raises(BadInputError, match=r"sources\.jitter_ms: missing"):
-        path_files.load_path(file)
-
-
-@pytest.mark.parametrize(
-    ("text", "stacks"),
-    [
-        ("htcp", ("htcp",)),
-        ("htcp + reno", ("htcp", "reno")),
-        ("udt+2xreno", ("udt", "reno", "reno")),
-        ("fast:alpha=100,gamma=50", ("fast:alpha=100,gamma=50",)),
-        ("./tcp_mine.c", ("./tcp_mine.c",)),
-    ],
-)
-def test_stacks_are_named_one_for_each_flow(text: str, stacks: tuple[str, ...]) -> None:
-    assert stack_texts.parse_stacks(text) == stacks
-
-
-@pytest.mark.parametrize("text", ["", "htcp+", "0xreno", "101xreno", "60xreno+60xhtcp"])
-def test_flows_without_a_stack_or_too_many_are_refused(text: str) -> None:
-    with pytest.raises(BadInputError, match="STACK is"):
-        stack_texts.parse_stacks(text)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from pathlib import Path as FilePath
 
 import pytest
 
 from farpath.base.project import PROJECT
-from farpath.record.identity import DECIDING_CODE, code_identity
+from farpath.record import identity
+from farpath.record.identity import DECIDING_CODE, code_identity, source_of
+from farpath.record.record import Record
+from farpath.spec.background import Background
 
 
 @pytest.fixture
@@ -38,3 +42,26 @@ def test_an_edit_of_deciding_code_gives_records_another_place(copy: FilePath, na
 def test_a_file_that_decides_nothing_changes_no_identity(copy: FilePath) -> None:
     (copy / "farpath" / "tables.py").write_text("# other tables\n")
     assert code_identity(copy) == code_identity()
+
+
+def test_a_field_that_a_later_farpath_adds_makes_no_other_run() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Later(Background):
+        jitter_s: float = 0.0
+
+    asked = (2, 1_000_000, 5.0, 5.0)
+    assert identity._asked(Later(*asked)) == identity._asked(Background(*asked))
+    assert identity._asked(Later(*asked, jitter_s=1.0)) != identity._asked(Background(*asked))
+
+
+def test_other_code_is_told_of_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = Record(FilePath(), {"provenance": {"code_sha256": identity.code_identity()}})
+    assert not identity.is_of_other_code(mine)
+    monkeypatch.setattr(identity, "code_identity", lambda: "other")
+    assert identity.is_of_other_code(mine)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"provenance": {}}', "{"])
+def test_a_record_that_says_no_source_has_none(tmp_path: FilePath, text: str) -> None:
+    (tmp_path / "record.json").write_text(text)
+    assert source_of(tmp_path / "record.json") is None

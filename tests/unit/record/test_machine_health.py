@@ -24,18 +24,12 @@ from farpath.spec.protocol import SIDE_RTT_MS
 from farpath.tools.ping import Pings, Reply
 from farpath.tools.proc import machine_counters
 from farpath.tools.tc import QueueSample
+from tests.support.data import captured
 
 #: 10 Mbit/s, 40 ms, a buffer of 151400 bytes: a full one adds 121 ms.
 PATH = resolve_path(rtt="40ms", rate="10Mbit")
-STAT = """cpu  10 0 20 300 4 0 6 0 0 0
-cpu0 5 0 10 150 2 0 3 0 0 0
-cpu1 5 0 10 150 2 0 3 0 0 0
-intr 123 4 5
-ctxt 77
-"""
-SOFTNET = """000000ff 00000002 00000010 00000000
-00000001 00000001 0000000f 00000000
-"""
+STAT = captured("proc/stat_two_cores.txt")
+SOFTNET = captured("proc/softnet_stat_drops.txt")
 
 
 def pings(*rtts_ms: float) -> Pings:
@@ -86,15 +80,6 @@ def test_a_ping_through_two_full_buffers_is_late_for_neither_of_two_bottlenecks(
     )
     assert judge(found, PATH, 2) == machine_health.Judgement()
     assert judge(dataclasses.replace(found, late_pings_part=1.0), PATH, 2).failed
-
-
-def test_counters_are_each_cores_ticks_and_the_machines_packets() -> None:
-    found = machine_counters(STAT, SOFTNET)
-    assert found["cpus"] == {
-        "cpu0": [5, 0, 10, 150, 2, 0, 3, 0],
-        "cpu1": [5, 0, 10, 150, 2, 0, 3, 0],
-    }
-    assert (found["dropped"], found["squeezed"]) == (3, 31)
 
 
 def test_a_line_of_samples_comes_back_as_it_was() -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
+from farpath.record import trace_table
 from farpath.record.record import (
     COLUMNS,
     FORMAT_VERSION,
@@ -198,3 +199,33 @@ def test_a_record_is_never_written_over_another(
 ) -> None:
     with pytest.raises(BadInputError, match="not empty"):
         write_record(record.directory, plan, samples, {}, {}, [], raw_dir)
+
+
+def test_a_trace_is_read_back_equal_and_is_no_part_of_the_fingerprint(
+    traced: Record, tmp_path: FilePath, tracing: Plan
+) -> None:
+    again = load_record(traced.directory)
+    assert again.trace is not None
+    assert trace_table.fingerprint(again.trace) == traced.data["trace"]["fingerprint"]
+    assert len(again.trace) == 996 + 496
+    # Its samples are in the table, and not once more among the raw output
+    assert list((traced.directory / "raw").iterdir()) == []
+    plain = write_record(
+        tmp_path / "plain", tracing, again.samples, {}, {}, [], tmp_path / "traced-raw"
+    )
+    assert plain.fingerprint == traced.fingerprint
+    assert plain.trace is None
+    assert "trace" not in plain.data
+
+
+def test_a_changed_trace_is_refused(traced: Record) -> None:
+    file = traced.directory / "trace.parquet"
+    frame = load_record(traced.directory).trace
+    assert frame is not None
+    frame.loc[7, "cwnd_packets"] += 1
+    frame.to_parquet(file)
+    with pytest.raises(CheckFailedError, match="the record was changed"):
+        _ = load_record(traced.directory).trace
+    file.unlink()
+    with pytest.raises(CheckFailedError, match="the record was changed"):
+        _ = load_record(traced.directory).trace

@@ -1,4 +1,4 @@
-"""Plans and events: what host and guest tell each other arrives as it was."""
+"""Plans: they arrive in the guest as they were."""
 
 from __future__ import annotations
 
@@ -16,19 +16,14 @@ from farpath.planning.path_files import path_by_name
 from farpath.planning.path_options import resolve_path
 from farpath.planning.planner import make_plan
 from farpath.planning.stack_catalog import catalogue
+from farpath.record.identity import _asked
 from farpath.spec.host_image import HostImage
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import EVENT_MARK, event_line, parse_event
 from farpath.spec.schedule import seven_regions
 from farpath.spec.settings import Settings
+from tests.support.plans import network_plan
 
 IMAGES = {"receiver": HostImage("mine", "sha256:00", "0" * 16, ("A=b=c",), "/srv")}
-
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=5,
-)
 
 
 @given(
@@ -92,30 +87,19 @@ def test_plans_that_differ_have_other_text(change: dict[str, Any]) -> None:
     assert dataclasses.replace(plan, **change).to_json() != plan.to_json()
 
 
-@given(
-    kind=st.text(),
-    told=st.dictionaries(st.text().filter(lambda name: name not in ("kind", "event")), values),
-)
-def test_an_event_comes_back_equal_from_its_line(kind: str, told: dict[str, Any]) -> None:
-    line = event_line(kind, **told)
-    assert len(line.split("\n")) == 1
-    assert parse_event(line) == {"event": kind, **told}
+def test_a_plan_with_all_of_it_comes_back_equal_from_its_json() -> None:
+    for words in ({"senders": "rtt=172ms mtu=1400", "reverse": "reno", "ip": "6"},
+                  {"topology": "parking-lot:2"}):  # fmt: skip
+        plan = network_plan(**words)
+        assert Plan.from_dict(json.loads(plan.to_json())) == plan
 
 
-def test_an_event_is_found_behind_what_the_kernel_printed_on_its_line() -> None:
-    line = "[    1.5] openvswitch: " + event_line("done")
-    assert parse_event(line) == {"event": "done"}
-
-
-def test_every_cut_of_an_event_is_no_event() -> None:
-    line = event_line("progress", t_s=12.0, note="äöü")
-    assert [parse_event(line[:end]) for end in range(len(line))] == [None] * len(line)
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["", "reboot: Power down", "farpath {}", EVENT_MARK + "[1, 2]", EVENT_MARK + '"text"',
-     EVENT_MARK + '{"t_s": 1.0}', EVENT_MARK + '{"event": "done"} trailing'],
-)  # fmt: skip
-def test_other_lines_are_no_events(line: str) -> None:
-    assert parse_event(line) is None
+def test_a_plan_of_before_there_was_any_of_it_reads_and_is_the_same_run() -> None:
+    plan = network_plan()
+    data = json.loads(plan.to_json())
+    for name in ("senders", "ip_version", "bottlenecks"):
+        del data[name]
+    del data["schedule"]["reverse"]
+    assert Plan.from_dict(data) == plan
+    said = json.dumps(_asked(plan))
+    assert not any(name in said for name in ("senders", "ip_version", "bottlenecks", "reverse"))

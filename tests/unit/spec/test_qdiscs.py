@@ -24,6 +24,7 @@ from farpath.spec.path import (
 )
 from farpath.spec.qdiscs import (
     DELAY_LIMIT_PACKETS,
+    FqMaxrate,
     FqPacing,
     NetemDelay,
     NicQueue,
@@ -31,6 +32,7 @@ from farpath.spec.qdiscs import (
     nic_qdisc,
 )
 from farpath.spec.schedule import seven_regions
+from tests.support.data import captured
 from tests.support.paths import LONG
 
 THERE = NetemDelay(LONG.one_way_delay_s, LONG.loss, seed=1)
@@ -38,39 +40,20 @@ BACK = NetemDelay(LONG.one_way_delay_s, 0.0, seed=1)
 LATENESS_S = 2e-6
 NARROW = TbfBottleneck(LONG.rate_bps, LONG.buffer_bytes, LONG.frame_bytes, LATENESS_S)
 
-#: What ``tc -r -s -j qdisc show`` (iproute2 6.15) printed of these in the lab.
+#: Files of what ``tc -r -s -j qdisc show`` (iproute2 6.15) printed of these in the lab.
 SAID = {
-    "there": """{"kind": "netem", "handle": "1:", "dev": "s1-eth1", "root": true, "refcnt": 2,
-        "options": {"limit": 2000000, "delay": {"delay": 0.082, "jitter": 0, "correlation": 0},
-        "loss-random": {"loss": 2.00002e-06, "correlation": 0}, "seed": 1, "ecn": false, "gap": 0},
-        "bytes": 4341923353, "packets": 2868035, "drops": 6, "overlimits": 0, "requeues": 0,
-        "backlog": 0, "qlen": 0}""",
-    "back": """{"kind": "netem", "handle": "1:", "dev": "s2-eth1", "root": true, "refcnt": 2,
-        "options": {"limit": 2000000, "delay": {"delay": 0.082, "jitter": 0, "correlation": 0},
-        "seed": 1, "ecn": false, "gap": 0}, "bytes": 91873778, "packets": 1377449, "drops": 0,
-        "overlimits": 0, "requeues": 0, "backlog": 132, "qlen": 2}""",
-    "narrow": """{"kind": "tbf", "handle": "1:", "dev": "s2-eth2", "root": true, "refcnt": 2,
-        "options": {"rate": 56250000, "burst": 3027, "burst_raw": "349", "lat": 186612,
-        "limit": 10500000}, "bytes": 4308878789, "packets": 2846209, "drops": 21826,
-        "overlimits": 5659831, "requeues": 0, "backlog": 0, "qlen": 0}""",
-    "odd rate": """{"kind": "tbf", "handle": "1:", "root": true, "refcnt": 2, "options":
-        {"rate": 1249999999, "burst": 2959, "burst_raw": "25", "lat": 858991,
-        "limit": 1073741824}}""",
-    "odd delay": """{"kind": "netem", "handle": "1:", "root": true, "refcnt": 2, "options":
-        {"limit": 2000000, "delay": {"delay": 0.0617284, "jitter": 0, "correlation": 0},
-        "seed": 7, "ecn": false, "gap": 0}}""",
-    "odd loss": """{"kind": "netem", "handle": "1:", "root": true, "refcnt": 2, "options":
-        {"limit": 2000000, "delay": {"delay": 0.082, "jitter": 0, "correlation": 0},
-        "loss-random": {"loss": 0.00333333, "correlation": 0}, "seed": 1, "ecn": false,
-        "gap": 0}}""",
-    "none": """{"kind": "noqueue", "handle": "0:", "dev": "s1-eth3", "root": true, "refcnt": 2,
-        "options": {}, "bytes": 0, "packets": 0, "drops": 0, "overlimits": 0, "requeues": 0,
-        "backlog": 0, "qlen": 0}""",
+    "there": "tc/qdisc_netem_loss.json",
+    "back": "tc/qdisc_netem_no_loss.json",
+    "narrow": "tc/qdisc_tbf.json",
+    "odd rate": "tc/qdisc_tbf_odd_rate.json",
+    "odd delay": "tc/qdisc_netem_odd_delay.json",
+    "odd loss": "tc/qdisc_netem_odd_loss.json",
+    "none": "tc/qdisc_noqueue.json",
 }
 
 
 def said(name: str) -> dict[str, Any]:
-    qdisc: dict[str, Any] = json.loads(SAID[name])
+    qdisc: dict[str, Any] = json.loads(captured(SAID[name]))
     return qdisc
 
 
@@ -261,3 +244,12 @@ def test_jitter_duplicates_and_reordering_are_asked_of_netem_and_read_back() -> 
         "reorder is 0, not 0.01"
     ]
     assert len(NetemDelay(0.01, 0.0, 1).differences({"kind": "netem", "options": options})) == 3
+
+
+def test_a_port_that_paces_at_another_rate_is_told() -> None:
+    port = FqMaxrate(50_000_000)
+    assert port.differences({"kind": "fq", "options": {"maxrate": 6_250_000}}) == []
+    assert port.differences({"kind": "fq", "options": {"maxrate": 6_000_000}}) == [
+        "rate is 48000000 bit/s, not 50000000"
+    ]
+    assert port.differences({"kind": "pfifo_fast"}) == ["kind is pfifo_fast, not fq"]

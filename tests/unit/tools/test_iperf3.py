@@ -1,4 +1,4 @@
-"""Parsers of the tools' output, on output captured from the lab."""
+"""iperf3: its reports, captured in the lab, and those that no test can have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import LabFailedError
-from farpath.tools import iperf3, ping, tc
+from farpath.tools import iperf3
 from tests.support.data import captured
 
 
@@ -72,41 +72,6 @@ def test_no_prefix_of_a_report_parses(side: str) -> None:
             parse(text[:length])
 
 
-def test_pings_are_read_with_time_number_and_rtt() -> None:
-    pings = ping.parse(captured("ping/replies.txt"))
-    assert pings.sent == 5
-    assert pings.lost == ()
-    assert pings.replies[0] == ping.Reply(1_100_000_000.250421, 1, 164.014)
-
-
-def test_pings_without_an_answer_are_lost_and_duplicates_count_once() -> None:
-    pings = ping.parse(
-        "[10.5] 64 bytes from 10.0.0.2: icmp_seq=2 ttl=64 time=164 ms\n"
-        "[10.6] 64 bytes from 10.0.0.2: icmp_seq=2 ttl=64 time=200 ms (DUP!)\n"
-        "From 10.0.0.9 icmp_seq=3 Destination Host Unreachable\n"
-        "3 packets transmitted, 1 received, +1 duplicates, 66% packet loss, time 2000ms\n"
-    )
-    assert pings.lost == (1, 3)
-    assert [reply.rtt_ms for reply in pings.replies] == [164.0]
-
-
-def test_a_ping_that_did_not_end_is_a_failed_lab() -> None:
-    with pytest.raises(LabFailedError, match="did not come to its end"):
-        ping.parse("PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n")
-
-
-def test_a_queues_samples_are_read() -> None:
-    rows = tc.parse_samples(captured("tc/queue_samples.txt"))
-    assert [row.t_s for row in rows] == [0, 1, 30, 80]
-    assert rows[2] == tc.QueueSample(30.0, 10_183_164, 6726, 15_115, 1_539_836_887, 1_017_155)
-
-
-@pytest.mark.parametrize("line", ["1.0", "1.0 [{", "x []", '1.0 [{"kind": "tbf"}]', "1.0 [] 3"])
-def test_a_broken_line_of_the_queues_samples_is_named(line: str) -> None:
-    with pytest.raises(LabFailedError, match="line 1 of"):
-        tc.parse_samples(line + "\n")
-
-
 @pytest.mark.parametrize(
     "row",
     [
@@ -133,3 +98,24 @@ def test_a_report_of_another_shape_is_no_fault_of_farpaths(text: str) -> None:
     else:
         with pytest.raises(LabFailedError, match="its JSON is broken"):
             iperf3.parse_sender(text)
+
+
+def report(**values: object) -> str:
+    """JSON of one interval."""
+    row = {"start": 0, "end": 1.0, "bytes": 125_000, **values}
+    return json.dumps({"intervals": [{"streams": [row]}]})
+
+
+def test_another_programs_intervals_need_no_state_of_tcp_but_iperf3s_do() -> None:
+    rows = iperf3.parse_sender(report(), tcp=False)
+    assert rows == [iperf3.SenderInterval(0, 1.0, 125_000, 0, 0, 0, 0)]
+    with pytest.raises(LabFailedError, match="without 'retransmits'"):
+        iperf3.parse_sender(report())
+
+
+@pytest.mark.parametrize("value", ["many", None, True, float("nan"), float("inf"), [1]])
+def test_a_value_that_is_no_number_is_named(value: object) -> None:
+    with pytest.raises(LabFailedError, match="without a number as 'retransmits'"):
+        iperf3.parse_sender(report(retransmits=value), tcp=False)
+    with pytest.raises(LabFailedError, match="without a number as 'bytes'"):
+        iperf3.parse_receiver(report(bytes=value))

@@ -7,16 +7,12 @@ import json
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from farpath.analysis.claims import (
     FAILS,
     HOLDS,
     UNDECIDED,
     ClaimVerdict,
-    Condition,
-    as_text,
     count_states,
     judge,
     judge_all,
@@ -239,30 +235,6 @@ def test_stacks_without_a_common_seed_do_not_decide() -> None:
     verdict = _verdict("C7", campaign=campaign)
     assert verdict.state == UNDECIDED
     assert "no seed has all the runs" in verdict.why
-
-
-@given(st.floats(-1e6, 1e6), st.sampled_from(["<", "<=", ">", ">="]), st.floats(-1e6, 1e6))
-def test_a_condition_with_room_holds_and_one_that_misses_does_not(
-    value: float, relation: str, limit: float
-) -> None:
-    condition = Condition("it", value, relation, limit)
-    if condition.margin > 0:
-        assert condition.holds
-    elif condition.margin < 0:
-        assert not condition.holds
-        assert f"not {relation}" in str(condition)
-    else:
-        assert condition.holds == ("=" in relation)
-
-
-def test_verdicts_are_listed_with_their_numbers_and_counted() -> None:
-    verdicts = judge_all(published_campaign())
-    text = as_text(verdicts)
-    assert max(map(len, text.splitlines())) <= 100
-    assert "C1  holds" in text
-    assert "mean of Reno over Scalable's 0.5863 < 0.75" in text
-    assert "needs the experiment response function" in text
-    assert text.splitlines()[-1] == "30 claims: holds 14, fails 6, undecided 10"
 
 
 def test_verdicts_are_plain_json_with_every_seeds_numbers() -> None:

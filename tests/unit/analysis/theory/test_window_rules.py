@@ -1,4 +1,4 @@
-"""Theory: the rules of stacks give the windows that are published of them."""
+"""Window rules: they give the windows that are published of their stacks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from farpath.analysis.theory import recovery, window_rules
-from farpath.analysis.theory.response import Rule, mean_window, standard_error
+from farpath.analysis.theory import window_rules
+from farpath.analysis.theory.response import Rule, mean_window
 
 #: Random losses leave more than those at equal distances, for which formulas are: of Reno
 #: 1.31 against 1.22 of 1 / sqrt(p) (Ott, Kemperman, Mathis, 1996).
@@ -87,25 +87,3 @@ def test_bic_aims_lower_after_a_loss_below_the_maximum() -> None:
     rule = window_rules.Bic(maximum=2000)
     rule.decrease(1800)
     assert rule.maximum == 1800 - 225 / 2
-
-
-def test_playing_a_rule_that_remembers_leaves_it_as_it_was() -> None:
-    rule = window_rules.Bic()
-    assert mean_window(rule, 1e-3) == mean_window(rule, 1e-3)
-    assert rule == window_rules.Bic()
-
-
-def test_the_error_of_a_mean_falls_with_the_number_of_losses() -> None:
-    few, many = (standard_error(window_rules.reno(), 1e-3, losses) for losses in (50, 800))
-    assert few / many == pytest.approx(4, rel=0.5)
-
-
-@pytest.mark.parametrize(
-    ("gbps", "rtt_ms", "mtu_bytes", "published_s"),
-    [(1, 180, 1500, 1380), (1, 300, 1500, 3840), (10, 180, 1500, 13860), (10, 180, 9000, 2280)],
-)
-def test_renos_recovery_is_that_of_the_published_table(
-    gbps: float, rtt_ms: float, mtu_bytes: int, published_s: float
-) -> None:
-    found_s = recovery.reno_s(gbps * 1e9, rtt_ms / 1e3, mtu_bytes - 40)
-    assert found_s == pytest.approx(published_s, rel=0.015)

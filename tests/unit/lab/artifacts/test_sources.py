@@ -15,25 +15,13 @@ from farpath.lab.artifacts.sources import options, source_identity, wanted_on_ho
 from farpath.lab.host import HostImages
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.record import identity
-from farpath.record.identity import source_of
-from farpath.record.record import Record
-from farpath.spec.background import Background
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 from farpath.spec.settings import HOST
+from tests.support.data import captured
 
-CONFIG = """\
-#
-# Linux/um 7.2.12 Kernel Configuration
-# Compiler: gcc (Debian 12.2.0)
-#
-CONFIG_CC_VERSION_TEXT="gcc (Debian 12.2.0)"
-CONFIG_GCC_VERSION=120200
-CONFIG_CC_HAS_ASM_INLINE=y
-CONFIG_HZ=1000
-# CONFIG_SMP is not set
-"""
+#: Lines of a kernel's configuration, of which some describe the compiler.
+CONFIG = captured("kernel/config.txt")
 
 
 @pytest.fixture
@@ -137,31 +125,8 @@ def test_words_for_people_make_no_other_run(plan: Plan, images: Images) -> None:
     assert source_identity(changed_words, images) == source_identity(plan, images)
 
 
-def test_a_field_that_a_later_farpath_adds_makes_no_other_run() -> None:
-    @dataclasses.dataclass(frozen=True)
-    class Later(Background):
-        jitter_s: float = 0.0
-
-    asked = (2, 1_000_000, 5.0, 5.0)
-    assert identity._asked(Later(*asked)) == identity._asked(Background(*asked))
-    assert identity._asked(Later(*asked, jitter_s=1.0)) != identity._asked(Background(*asked))
-
-
-def test_other_code_is_told_of_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = Record(FilePath(), {"provenance": {"code_sha256": identity.code_identity()}})
-    assert not identity.is_of_other_code(mine)
-    monkeypatch.setattr(identity, "code_identity", lambda: "other")
-    assert identity.is_of_other_code(mine)
-
-
 def test_options_that_describe_the_compiler_are_left_out() -> None:
     assert options(CONFIG) == "CONFIG_HZ=1000\n# CONFIG_SMP is not set"
-
-
-@pytest.mark.parametrize("text", ["", "[]", '{"provenance": {}}', "{"])
-def test_a_record_that_says_no_source_has_none(tmp_path: FilePath, text: str) -> None:
-    (tmp_path / "record.json").write_text(text)
-    assert source_of(tmp_path / "record.json") is None
 
 
 @pytest.fixture

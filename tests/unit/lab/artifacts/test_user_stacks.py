@@ -10,10 +10,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
+from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.lab.artifacts import scripts, user_stacks
 from farpath.spec.stack import IMAGE, IPERF3, Stack
-from farpath.tools import iperf3
 from tests.support.oci_layouts import RUN, Layout
 
 #: What the image script needs until it finds that umoci is not there.
@@ -245,27 +244,6 @@ def test_a_project_that_cannot_be_written_is_named(module: FilePath, tmp_path: F
     (tmp_path / "build").write_text("a file")
     with pytest.raises(MachineLacksError, match="cannot be written"):
         user_stacks.own_stack(str(module), tmp_path / "build")
-
-
-def report(**values: object) -> str:
-    """JSON of one interval."""
-    row = {"start": 0, "end": 1.0, "bytes": 125_000, **values}
-    return json.dumps({"intervals": [{"streams": [row]}]})
-
-
-def test_another_programs_intervals_need_no_state_of_tcp_but_iperf3s_do() -> None:
-    rows = iperf3.parse_sender(report(), tcp=False)
-    assert rows == [iperf3.SenderInterval(0, 1.0, 125_000, 0, 0, 0, 0)]
-    with pytest.raises(LabFailedError, match="without 'retransmits'"):
-        iperf3.parse_sender(report())
-
-
-@pytest.mark.parametrize("value", ["many", None, True, float("nan"), float("inf"), [1]])
-def test_a_value_that_is_no_number_is_named(value: object) -> None:
-    with pytest.raises(LabFailedError, match="without a number as 'retransmits'"):
-        iperf3.parse_sender(report(retransmits=value), tcp=False)
-    with pytest.raises(LabFailedError, match="without a number as 'bytes'"):
-        iperf3.parse_receiver(report(bytes=value))
 
 
 def test_what_is_wrong_with_an_image_is_said_of_the_stack(layout: Layout) -> None:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
-import pandas as pd
 import pytest
 
 from farpath.analysis.results import load_results
-from farpath.planning.request import RunRequest
-from farpath.record.record import Samples
 from farpath.report.figures import paper
-from farpath.report.figures.run import draw
 from farpath.report.figures.save import save
-from farpath.report.figures.style import COLOUR_BLIND, NORMAL, Style
+from farpath.report.figures.style import COLOUR_BLIND, NORMAL
 from tests.support.campaigns import write_named
 
 
@@ -66,43 +62,7 @@ def test_figure_1_has_four_flows_and_seven_regions_of_which_the_fourth_is_twice_
     assert [texts[f"region {k}"] for k in range(1, 8)] == [1, 3, 5, 8, 11, 13, 15]
 
 
-@pytest.mark.parametrize("style", [NORMAL, COLOUR_BLIND])
-def test_a_style_gives_each_of_twelve_flows_a_colour_of_its_own(style: Style) -> None:
-    assert len({style.colour(number) for number in range(13)}) == 13
-    assert style.colour(12) == style.colour(19)
-
-
-def test_colour_blind_figures_part_twelve_flows_by_hatches() -> None:
-    assert len({COLOUR_BLIND.hatch(number) for number in range(12)}) == 12
-
-
 def test_the_papers_figures_are_smoothed_as_the_papers(tmp_path: FilePath) -> None:
     record = write_named(tmp_path, "cern", "reno_2004", 1)
     figure = paper.draw_run(record.directory, paper.RUN_FIGURES[0], NORMAL)
     assert "over 5 s" in figure.axes[1].get_ylabel()
-
-
-def test_colour_blind_figures_part_flows_by_hatches_too(tmp_path: FilePath) -> None:
-    record = write_named(tmp_path, "cern", "reno_2004", 1)
-    lower = draw(record.samples, record.plan, COLOUR_BLIND).axes[1]
-    assert len({area.get_hatch() for area in lower.collections}) == 4
-
-
-def test_of_many_flows_the_legend_names_those_with_a_colour_and_counts_the_others(
-    tmp_path: FilePath,
-) -> None:
-    plan = RunRequest(rtt="20ms", stack="100xreno", schedule="together", region="10s").plan()
-    seconds = [float(second) for second in range(1, 11)]
-    columns = {"throughput_bps": 1e6, "retransmits": 0, "cwnd_bytes": 1, "rtt_us": 20_000}
-    flows = [
-        pd.DataFrame({"flow": flow.name, "t_s": seconds, **columns}) for flow in plan.schedule.flows
-    ]
-    ping = pd.DataFrame({"t_s": seconds, "rtt_ms": 20.0})
-    queue = pd.DataFrame({"t_s": seconds, "backlog_bytes": 0, "backlog_packets": 0, "drops": 0})
-    figure = draw(Samples(pd.concat(flows), ping, queue), plan)
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [
-        *(f"flow{number} reno" for number in range(1, 13)),
-        *("88 more", "aggregate", "bottleneck rate"),
-    ]
-    save(figure, tmp_path / "a.png")

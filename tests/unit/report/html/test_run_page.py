@@ -1,4 +1,4 @@
-"""Tables, figure and page of a synthetic run."""
+"""The page of a run: what it says, and that it needs no network."""
 
 from __future__ import annotations
 
@@ -10,135 +10,14 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.metrics import Summary, summarise
-from farpath.analysis.published import Published, published
 from farpath.planning.request import RunRequest
-from farpath.record.record import Record, Samples, typed_frame
-from farpath.report.figures import run as figures
+from farpath.record.record import Record
+from farpath.report.figures.run import draw
 from farpath.report.html import run_page
 from farpath.report.html.render import PLOTLY_CONFIG
-from farpath.report.tables import regions
+from farpath.report.html.run_page import curves, render_page
 from farpath.spec.background import Background
-from farpath.spec.plan import Plan
-from tests.support.campaigns import write_seven_regions
-
-
-@pytest.fixture
-def summary(samples: Samples, plan: Plan) -> Summary:
-    """The synthetic run's, with seven regions like its second."""
-    made = summarise(samples, plan)
-    seven = tuple(dataclasses.replace(made.regions[1], number=k) for k in range(1, 8))
-    return dataclasses.replace(made, regions=seven)
-
-
-def _printed() -> Published:
-    """What the paper prints for H-TCP."""
-    printed = published("htcp", "cern")
-    assert printed is not None
-    return printed
-
-
-def test_table_1_puts_measured_published_and_deviation_below_each_other(
-    summary: Summary,
-) -> None:
-    grid = regions.grid_1(summary, _printed())
-    assert [row[0] for row in grid.rows] == ["measured", "published", "deviation"]
-    assert [row[1] for row in grid.rows] == ["400.2", "402", "+0 %"]
-    assert grid.rows[0][6:8] == ("-", "-")
-    assert "CPU is free on the virtual clock" in grid.note
-    assert "regions of 120 s, measured with 5 s" in grid.note
-
-
-def test_cpu_figures_stand_in_table_1_with_what_they_count(summary: Summary) -> None:
-    counted = dataclasses.replace(summary, clock="wall", cpu_percent=12.34, mhz_per_mbps=0.5)
-    grid = regions.grid_1(counted, _printed())
-    assert grid.rows[0][6:8] == ("12.3", "0.50")
-    assert "all sending programs together" in grid.note
-
-
-def test_table_2_has_a_cell_for_each_region(summary: Summary) -> None:
-    grid = regions.grid_2(summary, _printed())
-    assert all(len(row) == 8 for row in (grid.header, *grid.rows))
-    assert grid.rows[0][2] == "0.00 / 1.00"
-    assert grid.rows[1][2] == "0.26 / 1.00"
-    assert grid.rows[2][2] == "-0.26 / +0.00"
-
-
-def test_an_undefined_metric_is_a_dash(summary: Summary) -> None:
-    silent = dataclasses.replace(summary, stability=float("nan"))
-    grid = regions.grid_1(silent, _printed())
-    assert (grid.rows[0][3], grid.rows[2][3]) == ("-", "-")
-
-
-@pytest.mark.parametrize("width_columns", [40, 60, 80, 100, 120])
-def test_tables_of_a_run_fit_a_terminal_and_no_number_is_cut(
-    summary: Summary, width_columns: int
-) -> None:
-    for grid in (regions.grid_1(summary, _printed()), regions.grid_2(summary, _printed())):
-        text = regions.render(*regions.fitting(grid, width_columns), width_columns=width_columns)
-        assert max(map(len, text.splitlines())) <= width_columns
-        assert "…" not in text
-        assert "\x1b" not in text
-        lines = [re.split(r" {2,}", line.strip()) for line in text.splitlines()]
-        shown = {cell for line in lines for cell in line}
-        assert {cell for row in grid.rows for cell in row} <= shown
-
-
-def test_a_table_that_has_room_is_in_one_piece(summary: Summary) -> None:
-    grid = regions.grid_1(summary, _printed())
-    assert len(regions.fitting(grid, 120)) == 1
-    assert len(regions.fitting(grid, 50)) > 1
-
-
-def test_equal_samples_give_an_equal_png(samples: Samples, plan: Plan, tmp_path: FilePath) -> None:
-    for name in ("a.png", "b.png"):
-        figures.save_png(samples, plan, tmp_path / name)
-    first = (tmp_path / "a.png").read_bytes()
-    assert first.startswith(b"\x89PNG")
-    assert first == (tmp_path / "b.png").read_bytes()
-
-
-def test_the_figure_shows_each_flow_and_says_what_it_is_of(samples: Samples, plan: Plan) -> None:
-    figure = figures.draw(samples, plan)
-    upper, lower = figure.axes
-    assert lower.get_legend_handles_labels()[1] == [
-        "flow1 htcp",
-        "flow2 htcp",
-        "aggregate",
-        "bottleneck rate",
-    ]
-    assert "lost" in upper.texts[0].get_text()
-    assert lower.get_ylim()[1] > 450
-    assert figure.get_suptitle() == "SLAC to CERN, 2004: 2xhtcp, era modern, regions of 5 s, seed 1"
-
-
-def test_the_figure_shows_each_second_as_it_was_measured(samples: Samples, plan: Plan) -> None:
-    total = figures.draw(samples, plan).axes[1].lines[0]
-    each = samples.flows[samples.flows["flow"] == "flow1"]["throughput_bps"].to_numpy() / 1e6
-    assert total.get_ydata()[:5] == pytest.approx(each[:5])
-    assert total.get_ydata()[35] == pytest.approx(408)  # what flow 2 left on its way
-    smooth = figures.draw(samples, plan, smoothing_s=5).axes[1]
-    assert "over 5 s" in smooth.get_ylabel()
-    assert "over" not in figures.draw(samples, plan).axes[1].get_ylabel()
-
-
-def _ticks(region_s: float, **words: str) -> list[float]:
-    plan = RunRequest(rtt="50ms", region=f"{region_s:g}s", **words).plan()
-    empty = Samples(*(typed_frame(name, []) for name in ("flows", "ping", "queue")))
-    low, high = 0.0, plan.schedule.duration_s
-    ticks = figures.draw(empty, plan).axes[1].get_xticks()
-    return [float(tick) for tick in ticks if low <= tick <= high]
-
-
-def test_the_time_axis_has_ticks_enough_whatever_the_regions() -> None:
-    assert _ticks(120) == [120.0 * count for count in range(9)]
-    for schedule, stack in (("together", "cubic"), ("joining", "2xcubic"), ("joining", "60xreno")):
-        assert 5 <= len(_ticks(10, schedule=schedule, stack=stack)) <= 15
-
-
-def test_a_run_without_any_answered_ping_still_has_a_figure(samples: Samples, plan: Plan) -> None:
-    silent = Samples(samples.flows, samples.ping.assign(rtt_ms=float("nan")), samples.queue)
-    assert len(figures.draw(silent, plan).axes) == 2
+from tests.support.campaigns import write_named, write_seven_regions
 
 
 def test_the_page_is_self_contained(record: Record, tmp_path: FilePath) -> None:
@@ -237,3 +116,30 @@ def test_what_is_no_flow_looks_like_no_other_curve(record: Record) -> None:
         if trace["meta"]["colour"] in ("ink", "queue")
     ]
     assert len(set(looks)) == len(looks) == 4
+
+
+def test_page_and_figure_draw_windows_from_the_trace(traced: Record) -> None:
+    drawn = [line for line in curves(traced)["data"] if line.get("yaxis") == "y3"]
+    names = [
+        f"{flow.name} {flow.stack} {each}"
+        for flow in traced.plan.schedule.flows
+        for each in ("window", "ssthresh")
+    ]
+    assert [line["name"] for line in drawn] == names
+    assert drawn[0]["y"][-1] == pytest.approx(1000 * 1448 / 1e6)
+    assert set(drawn[1]["y"]) == {None}  # no threshold yet
+    figure = draw(traced.samples, traced.plan, trace=traced.trace)
+    assert [axes.get_ylabel().split()[0] for axes in figure.axes] == ["ping", "throughput", "cwnd"]
+    assert len(draw(traced.samples, traced.plan).axes) == 2
+
+
+MARKUP = "<script>alert('&')</script>"
+
+
+def test_everything_a_record_says_is_escaped(tmp_path: FilePath) -> None:
+    record = write_named(tmp_path, "cern", "fast", 1, warnings=(MARKUP,), kernel=MARKUP)
+    record.data["plan"]["path"].update(title=MARKUP, sources={"loss": MARKUP})
+    text = render_page(record, assets="../assets")
+    assert "alert(" in text
+    assert MARKUP not in text
+    assert text.count("<script") == 4

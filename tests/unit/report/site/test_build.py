@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import json
 import re
@@ -11,18 +10,11 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.results import result_set_of
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.record.record import RECORD_FILE
-from farpath.report.html.run_page import render_page
-from farpath.report.site import build, pages, runs, study
+from farpath.report.site import build, runs, study
 from farpath.report.site.build import build_site
-from farpath.report.site.matrix import makes, matrix
-from farpath.report.site.thumbnail import HEIGHT, WIDTH, areas
-from tests.support import campaigns
 from tests.support.campaigns import write_named, write_seven_regions
-
-MARKUP = "<script>alert('&')</script>"
 
 
 def quiet(what: str, done: int, of: int) -> None:
@@ -89,69 +81,6 @@ def test_runs_of_another_kernel_are_marked(records: FilePath, out: FilePath) -> 
     assert re.search(r'seed 3">3</a><a class="mark" href="#made"[^>]*>a</a>', text)
     assert "records of different kernel are mixed" in text
     assert "6.1-other" in text
-
-
-def test_most_runs_have_no_mark() -> None:
-    campaign = campaigns.published_campaign()
-    odd = campaign.runs[4]
-    changed = [
-        dataclasses.replace(run, code="other") if run == odd else run for run in campaign.runs
-    ]
-    found, marks = makes(changed)
-    assert [(make.mark, make.runs) for make in found] == [("", 80), ("a", 1)]
-    assert [record for record, mark in marks.items() if mark] == [odd.record]
-
-
-def test_a_cell_shows_means_over_seeds_beside_the_papers_figures() -> None:
-    campaign = campaigns.published_campaign()
-    names = pages.file_names(campaign)
-    empty: dict[str, tuple[str, ...]] = dict.fromkeys(names, ())
-    table = matrix(campaign, names, empty, dict.fromkeys(names, ""))
-    assert [row.name for row in table][:3] == ["Reno", "HSTCP", "HTCP"]
-    cell = table[2].cells[2]
-    assert cell is not None
-    assert (cell.mean, cell.stability, cell.fairness) == ("402 ± 0", "0.28", "0.99–1.00")  # noqa: RUF001
-    assert cell.printed == "paper: 402, S 0.28, F 0.99–1.00"  # noqa: RUF001
-    assert [link.text for link in cell.links] == ["1", "2", "3"]
-    elsewhere = table[2].cells[0]
-    assert elsewhere is not None
-    assert elsewhere.printed == ""
-
-
-def test_another_stack_and_path_stand_below_and_beside_the_papers() -> None:
-    other = campaigns.run_of("Reno", "rtt-10ms", stack="cubic")
-    campaign = result_set_of([*campaigns.published_campaign().runs, other])
-    assert pages.columns(campaign) == ("caltech", "ufl", "cern", "rtt-10ms")
-    assert pages.rows(campaign)[-1] == ("cubic", "cubic")
-    assert len(pages.rows(campaign)) == 10
-
-
-def test_a_run_leads_to_its_seeds_its_stack_elsewhere_and_its_paths_other_stacks() -> None:
-    campaign = campaigns.published_campaign()
-    run = campaign.of("ufl", "htcp_2004")[1]
-    groups = dict(pages.links_of(run, campaign, pages.file_names(campaign)).groups)
-    assert [link.text for link in groups["seed"]] == ["1", "2", "3"]
-    assert [link.text for link in groups["path"]] == ["Caltech", "UFL", "CERN"]
-    assert len(groups["stack"]) == 9
-    assert all("seed2" in link.href for name in ("path", "stack") for link in groups[name])
-    assert all(sum(link.here for link in links) == 1 for links in groups.values())
-
-
-def test_names_of_paths_never_lead_out_of_the_site() -> None:
-    texts = ("../../etc", "a/b", "a:b", "A/B", "", "ü" * 200)
-    campaign = result_set_of(campaigns.run_of("Reno", text) for text in texts)
-    names = list(pages.file_names(campaign).values())
-    assert len({name.lower() for name in names}) == len(texts)
-    assert all(re.fullmatch(r"[A-Za-z0-9_-]+\.html", name) for name in names)
-
-
-def test_everything_a_record_says_is_escaped(tmp_path: FilePath) -> None:
-    record = write_named(tmp_path, "cern", "fast", 1, warnings=(MARKUP,), kernel=MARKUP)
-    record.data["plan"]["path"].update(title=MARKUP, sources={"loss": MARKUP})
-    text = render_page(record, assets="../assets")
-    assert "alert(" in text
-    assert MARKUP not in text
-    assert text.count("<script") == 4
 
 
 def test_what_is_no_site_is_not_replaced(records: FilePath, out: FilePath) -> None:
@@ -238,15 +167,3 @@ def test_the_studys_records_with_another_can_be_shown_as_the_study(
     text = (out / "index.html").read_text()
     assert "Nine transport stacks over three paths" in text
     assert text.count('class="cell"') == 2
-
-
-def test_a_thumbnail_stays_in_its_box_and_stacks_its_flows(tmp_path: FilePath) -> None:
-    record = write_named(tmp_path, "cern", "fast", 1)
-    drawn = areas(record.samples, record.plan)
-    assert len(drawn) == 4
-    tops = []
-    for path in drawn:
-        numbers = [tuple(map(float, pair)) for pair in re.findall(r"L([\d.]+) ([\d.]+)", path)]
-        assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in numbers)
-        tops.append(sum(y for _, y in numbers))
-    assert tops == sorted(tops)
