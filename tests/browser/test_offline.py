@@ -78,8 +78,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, FilePath]:
     (place / "report.html").write_text(report)
     site = place / "site"
     run_page = site / "runs" / "cern-htcp_2004-seed1.html"
-    files = (first.directory / PAGE_FILE, site / "index.html", run_page, "report.html")
-    return {name: place / file for name, file in zip(PAGES, files, strict=True)}
+    files = (first.directory / PAGE_FILE, site / "index.html", run_page, place / "report.html")
+    return dict(zip(PAGES, files, strict=True))
 
 
 def _open(tab: Tab, file: FilePath) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from farpath.base.project import PROJECT
 from tests.containers.conftest import (
-    PROJECT,
     SHORT,
     Make,
     containers_of,

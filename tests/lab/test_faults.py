@@ -58,6 +58,10 @@ class Running:
                     found.append(int(process.name))
         return sorted(found)
 
+    def is_gone(self) -> bool:
+        """Whether no process of its guest is left."""
+        return not self.guest_pids()
+
     def await_traffic(self) -> None:
         """Wait until the first virtual second of the schedule is over."""
         assert self.process.stderr is not None
@@ -173,7 +177,7 @@ def test_killed_at_any_moment_a_run_leaves_nothing_after_the_next_command(
         for process in [killed.process.pid, *killed.janitors()]:
             os.kill(process, signal.SIGKILL)
         killed.process.communicate()
-        await_true(lambda killed=killed: not killed.guest_pids())
+        await_true(killed.is_gone)
     following = start(BRIEF)
     _, said = following.process.communicate()
     assert following.process.returncode == 0, said

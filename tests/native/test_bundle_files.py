@@ -64,7 +64,7 @@ def test_programs_that_may_not_be_started_are_named_in_one_line(bundle: FilePath
 def test_a_program_starts_with_the_loader_that_it_was_given(tmp_path: FilePath) -> None:
     program = tmp_path / "true.elf"
     true = str(shutil.which("true"))
-    script = [sys.executable, FILES / "own-loader.py", true, "root/loader", program]
+    script = [sys.executable, str(FILES / "own-loader.py"), true, "root/loader", str(program)]
     subprocess.run(script, check=True)
     with pytest.raises(FileNotFoundError):
         subprocess.run([program], cwd=tmp_path, check=True)

@@ -22,7 +22,7 @@ HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 def locked(group: str) -> dict[str, str]:
     """The version of each package in a lock; every line is one, with its hashes."""
     lines = (LOCKS / f"{group}.txt").read_text().replace("\\\n", " ").splitlines()
-    versions = {}
+    versions: dict[str, str] = {}
     for line in (line for line in lines if not line.startswith("#")):
         requirement, *hashes = re.split(r"\s+(?=--hash)", line.strip())
         assert hashes, f"{requirement} in {group}.txt has no hash"

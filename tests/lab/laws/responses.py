@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -71,7 +72,7 @@ def lost_packets(record: Record) -> int:
 
 
 def measure(
-    run_plan: RunPlan, stack: str, loss: float, expected: float, losses: int, **settings: object
+    run_plan: RunPlan, stack: str, loss: float, expected: float, losses: int, **settings: Any
 ) -> Measured:
     """A real flow over about ``losses`` losses: window = packets sent per second * RTT.
 

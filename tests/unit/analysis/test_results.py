@@ -8,6 +8,7 @@ import json
 import math
 import shutil
 from pathlib import Path as FilePath
+from typing import Any
 
 import pytest
 
@@ -131,9 +132,7 @@ def test_two_records_of_the_same_run_are_refused_and_both_named(records: FilePat
 @pytest.mark.parametrize(
     ("changes", "said"), [({"region_s": 30.0}, "120 s and 30 s"), ({"era": "modern"}, "2004")]
 )
-def test_runs_of_two_lengths_or_eras_are_not_averaged(
-    changes: dict[str, object], said: str
-) -> None:
+def test_runs_of_two_lengths_or_eras_are_not_averaged(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(BadInputError, match=said):
         result_set_of([run_of("Reno"), run_of("Reno", **changes)])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from contextlib import ExitStack, suppress
 from pathlib import Path as FilePath
 
@@ -93,7 +94,7 @@ def test_a_half_made_record_is_held_while_it_is_removed(
 ) -> None:
     killed_maker(out)
     free: list[bool] = []
-    monkeypatch.setattr(locks.shutil, "rmtree", lambda place, **_: free.append(is_free(place)))
+    monkeypatch.setattr(shutil, "rmtree", lambda place, **_: free.append(is_free(place)))
     locks.remove_stale_partials(out)
     assert free == [False]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from farpath.base.errors import LabFailedError
+from farpath.base.errors import LabFailedError, StoppedError
 from farpath.lab import background_run
-from farpath.lab.background_run import BackgroundRun, Stage, StoppedError
+from farpath.lab.background_run import BackgroundRun, Stage
 from farpath.lab.process import Watch
 from farpath.lab.run import Outcome
 from farpath.spec.plan import Plan

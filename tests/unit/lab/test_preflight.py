@@ -276,7 +276,8 @@ def test_a_run_needs_what_its_words_do_and_nothing_else(
 ) -> None:
     plan = RunRequest(rtt="40ms", lab="host", **words).plan()
     monkeypatch.setattr(preflight, "word_checks", lambda word: [Check(word, OK, "")])
-    images = Images(*[FilePath("/")] * 5, manifests={})
+    root = FilePath("/")
+    images = Images(root, root, root, root, root, manifests={})
     assert {check.name for check in host.checks_of(plan, images)} & set(FURTHER_WORDS) == needed
     further = {*DROPPER_MODULES, *TRACE_MODULES, *BACKGROUND_MODULES} & set(lab_modules(plan))
     assert bool(further) == bool(needed - {"IP=6"})

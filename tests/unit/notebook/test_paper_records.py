@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path as FilePath
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ def results(tmp_path: FilePath) -> FilePath:
     return tmp_path / "results"
 
 
-def ship(experiments: FilePath, name: str, region_s: float, **more: object) -> FilePath:
+def ship(experiments: FilePath, name: str, region_s: float, **more: Any) -> FilePath:
     place = experiments / PAPER / "records" / name
     write_seven_regions(place, region_s=region_s, **more)
     return place

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,7 @@ def queue(second: int, backlog_packets: int, part: float = 1.0) -> QueueSample:
     return QueueSample(float(second), 1514 * backlog_packets, backlog_packets, 0, sent_bytes, 0)
 
 
-def summary(**changed: float) -> MachineSummary:
+def summary(**changed: Any) -> MachineSummary:
     """A calm machine's summary, changed."""
     calm = summarise_machine(
         PATH,

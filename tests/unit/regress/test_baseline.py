@@ -103,7 +103,7 @@ def test_a_kernel_is_held_against_the_nearest_release_of_its_series(tmp_path: Fi
 
     def found(release: str, level: int) -> str | None:
         place = nearest(release, level, tmp_path)
-        return place and place.stem
+        return place.stem if place else None
 
     assert found("7.2.12-farpath", 4) == "linux-7.2.12-x86-64-v4"
     assert found("7.2.12-farpath", 2) == "linux-7.2.12-x86-64-v3"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from types import SimpleNamespace
+from pathlib import Path as FilePath
 
 import pandas
 import pytest
 
 from farpath.analysis import flow_metrics
+from farpath.record.record import Record
 from farpath.regress import metrics
 from farpath.regress.suite import trials
 
@@ -26,7 +27,7 @@ def test_a_recovery_over_ipv6_is_to_the_window_that_ipv6s_packets_fill(
     monkeypatch.setattr(metrics, "windows_of", lambda _record: frame)
     kept = {
         version: metrics.recovery(
-            SimpleNamespace(plan=dataclasses.replace(plan, ip_version=version))
+            Record(FilePath(), {"plan": dataclasses.replace(plan, ip_version=version).as_dict()})
         )["kept_part"]
         for version in (4, 6)
     }

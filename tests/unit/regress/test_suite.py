@@ -32,8 +32,10 @@ def test_another_seed_is_of_a_round_trip_that_is_off_by_a_thousandth_at_most() -
     (trial,) = trials(["htcp"], ["one-loss"])
     first, second = trial.plan(1), trial.plan(2)
     assert second.seed == 2
-    same = {"rtt_ms": first.path.rtt_ms, "title": "", "sources": {}}
-    paths = [dataclasses.replace(plan.path, **same) for plan in (first, second)]
+    paths = [
+        dataclasses.replace(plan.path, rtt_ms=first.path.rtt_ms, title="", sources={})
+        for plan in (first, second)
+    ]
     assert paths[0] == paths[1]
     assert dataclasses.replace(second, seed=1, path=first.path) == first
     assert 0 < abs(second.path.rtt_ms / first.path.rtt_ms - 1) <= 1e-3

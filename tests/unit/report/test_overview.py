@@ -23,7 +23,7 @@ def test_a_run_that_is_not_the_papers_has_tables_of_its_own_alone(record: Record
     flows = grids["Each flow"]
     assert flows.header[:3] == ("flow", "stack", "sends, s")
     assert flows.rows[1][:6] == ("flow2", "htcp", "5 to 35", "200.0", "37.5 %", "15")
-    whole = dict(grids["Whole run"].rows)
+    whole = {row[0]: row[1] for row in grids["Whole run"].rows}
     assert whole["throughput"] == "400.2 Mbit/s"
     assert whole["of the bottleneck's rate"] == "88.9 %"
     assert whole["coefficient of variation (S)"] == "0.00"

@@ -6,6 +6,7 @@ import dataclasses
 import json
 from itertools import pairwise
 from statistics import fmean
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -62,8 +63,9 @@ def test_turns_are_as_long_and_as_many_as_stated() -> None:
     ("field", "value"), [("sources", 0), ("rate_bps", 1), ("on_s", 0.0), ("off_s", 1e9)]
 )
 def test_a_value_out_of_range_is_named(field: str, value: float) -> None:
+    changed: dict[str, Any] = {field: value}
     with pytest.raises(BadInputError, match=rf"background\.{field} is .*must lie between"):
-        dataclasses.replace(BUSY, **{field: value})
+        dataclasses.replace(BUSY, **changed)
 
 
 def test_a_constant_rate_is_one_turn_from_beginning_to_end() -> None:

@@ -19,7 +19,7 @@ from farpath.analysis.claims import (
 )
 from farpath.analysis.claims.paper_rules import EXPERIMENTS, RULES
 from farpath.analysis.published import claims
-from farpath.analysis.results import ResultSet, result_set_of
+from farpath.analysis.results import ResultSet, RunSummary, result_set_of
 from tests.support.campaigns import (
     Change,
     changed,
@@ -58,7 +58,7 @@ def test_what_the_paper_claims_holds_of_its_own_tables(identity: str) -> None:
 def _along(s: float, f: float, path: str) -> Change:
     """What sets S and the smallest F of all stacks on a path."""
 
-    def change(run):  # type: ignore[no-untyped-def]
+    def change(run: RunSummary) -> RunSummary:
         if run.path != path:
             return run
         return dataclasses.replace(
@@ -188,7 +188,7 @@ def test_cpu_runs_of_another_length_and_seed_decide_the_claims_on_cpu() -> None:
 def _share(*by_seed: float) -> list[Change]:
     """F of region 2 of FAST for each seed, of which C10 wants below 0.8."""
 
-    def change(run):  # type: ignore[no-untyped-def]
+    def change(run: RunSummary) -> RunSummary:
         setter = set_regions("Fast-TCP", [2], fairness=by_seed[run.seed - 1])
         return setter(run)
 
@@ -214,7 +214,7 @@ def test_seeds_that_agree_decide_and_so_does_a_margin_whose_interval_leaves_zero
 
 
 def test_one_clear_failure_decides_though_another_condition_is_open() -> None:
-    def change(run):  # type: ignore[no-untyped-def]
+    def change(run: RunSummary) -> RunSummary:
         run = set_figures("HTCP", stability=(0.6, 0.65, 0.70)[run.seed - 1])(run)
         return set_figures("HTCP", fairness_min=0.5)(run)
 

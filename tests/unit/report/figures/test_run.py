@@ -15,6 +15,7 @@ from farpath.report.figures.save import save
 from farpath.report.figures.style import COLOUR_BLIND
 from farpath.spec.plan import Plan
 from tests.support.campaigns import write_named
+from tests.support.curves import ys
 
 
 def test_colour_blind_figures_part_flows_by_hatches_too(tmp_path: FilePath) -> None:
@@ -68,8 +69,8 @@ def test_the_figure_shows_each_flow_and_says_what_it_is_of(samples: Samples, pla
 def test_the_figure_shows_each_second_as_it_was_measured(samples: Samples, plan: Plan) -> None:
     total = figures.draw(samples, plan).axes[1].lines[0]
     each = samples.flows[samples.flows["flow"] == "flow1"]["throughput_bps"].to_numpy() / 1e6
-    assert total.get_ydata()[:5] == pytest.approx(each[:5])
-    assert total.get_ydata()[35] == pytest.approx(408)  # what flow 2 left on its way
+    assert ys(total)[:5] == pytest.approx(each[:5])
+    assert ys(total)[35] == pytest.approx(408)  # what flow 2 left on its way
     smooth = figures.draw(samples, plan, smoothing_s=5).axes[1]
     assert "over 5 s" in smooth.get_ylabel()
     assert "over" not in figures.draw(samples, plan).axes[1].get_ylabel()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
+import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 
 from farpath.analysis.studies import (
     cbr_background,
@@ -19,6 +21,7 @@ from farpath.analysis.studies.measure import Measure, RecordedRun
 from farpath.analysis.studies.registry import measures_of
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.report.figures.studies import figures
+from tests.support.curves import xs, ys
 from tests.support.study_measures import measure
 from tests.support.study_runs import LOST_S, write_recorded_runs, write_run
 
@@ -35,7 +38,7 @@ def test_figures_are_of_the_measures_of_their_own_experiment() -> None:
     drawn = dict(figures(known, []))
     assert list(drawn) == ["response-function", "loss-utilisation"]
     (axes,) = drawn["response-function"].axes
-    assert [line.get_ydata()[0] for line in axes.lines] == [41.0, 40.0]
+    assert [ys(line)[0] for line in axes.lines] == [41.0, 40.0]
 
 
 def drawn(done: list[RecordedRun], name: str) -> list[Axes]:
@@ -53,9 +56,12 @@ def test_flows_that_differ_are_drawn_with_means_a_frame_for_each_run(
     assert len(frames) == 2
     # Flow 2 has half of what flow 1 has of 1 Gbit/s
     for axes in frames:
-        means = [lines.get_segments()[0][0][1] for lines in axes.collections]
+        lines = [each for each in axes.collections if isinstance(each, LineCollection)]
+        means = [np.asarray(each.get_segments()[0])[0][1] for each in lines]
         assert means == pytest.approx([500, 250])
-    first = [text.get_text() for text in frames[0].get_legend().get_texts()]
+    legend = frames[0].get_legend()
+    assert legend is not None
+    first = [text.get_text() for text in legend.get_texts()]
     assert first[0].startswith("9000 bytes, 117 ms: mean 500, published ")
 
 
@@ -64,7 +70,7 @@ def test_a_held_window_is_drawn_for_each_ip_version(tmp_path: FilePath) -> None:
         write_recorded_runs(tmp_path, window_cap.EXPERIMENT, QUICK), window_cap.EXPERIMENT
     )
     assert [axes.get_title() for axes in frames[:2]] == ["IPv4", "IPv6"]
-    windows_mb = frames[2].lines[0].get_ydata()
+    windows_mb = ys(frames[2].lines[0])
     assert (max(windows_mb), min(windows_mb)) == pytest.approx((223.8, 111.9), rel=0.2)
 
 
@@ -79,8 +85,8 @@ def test_dips_are_drawn_with_what_befell_the_window_with_sack_and_without(
     for axes in frames:
         _, recoveries, timeouts = axes.lines
         # Two rows in a recovery are one
-        assert list(recoveries.get_xdata()) == [LOST_S + 0.1]
-        assert list(timeouts.get_xdata()) == [LOST_S + 1]
+        assert xs(recoveries) == [LOST_S + 0.1]
+        assert xs(timeouts) == [LOST_S + 1]
 
 
 def test_stacks_are_drawn_beside_one_reno_and_four_and_say_which_never_share() -> None:
@@ -99,11 +105,11 @@ def test_stacks_are_drawn_beside_one_reno_and_four_and_say_which_never_share() -
     ]
     ((_, figure),) = figures(known, [])
     friendly, times, alone = figure.axes
-    assert [list(line.get_xdata()) for line in friendly.lines[:2]] == [[0.4], [0.8]]
-    assert list(times.lines[0].get_xdata()) == [12.0]
+    assert [xs(line) for line in friendly.lines[:2]] == [[0.4], [0.8]]
+    assert xs(times.lines[0]) == [12.0]
     (never,) = times.texts
     assert (never.get_text().strip(), never.get_position()[1]) == ("never", 1)
-    assert [list(line.get_xdata()) for line in alone.lines] == [[0.7], [0.2]]
+    assert [xs(line) for line in alone.lines] == [[0.7], [0.2]]
 
 
 def test_recoveries_of_hours_do_not_hide_those_of_seconds(tmp_path: FilePath) -> None:
@@ -114,6 +120,6 @@ def test_recoveries_of_hours_do_not_hide_those_of_seconds(tmp_path: FilePath) ->
     ]
     ((name, figure),) = figures([], done)
     assert name == "recovery-datatag-128"
-    ends_s = [max(axes.lines[0].get_xdata()) for axes in figure.axes]
+    ends_s = [max(xs(axes.lines[0])) for axes in figure.axes]
     assert ends_s == pytest.approx([120, 300, 1500], abs=1)
     assert sum(len(axes.lines) for axes in figure.axes) == len(mine)
