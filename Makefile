@@ -39,7 +39,7 @@ SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' ima
 .PHONY: help setup host-packages venv venv-paper dev lock kernel stacks modules images rootfs-lab rootfs-sender \
 	rootfs-unpacker python python-notebook bundle \
 	base-image containers notebook experiment draw paper paper-quick companion companion-quick \
-	cpu-figures regress reference test test-host-lab check bench clean clean-cache
+	cpu-figures regress reference test test-host-lab check coverage bench clean clean-cache
 
 help:
 	@cat <<'END'
@@ -55,6 +55,7 @@ help:
 	make test         all checks and tests
 	make test-host-lab  all tests of the host lab, on Debian's kernel in QEMU
 	make check        lint, types and unit tests: no kernel is started
+	make coverage     how much of each room of farpath the unit tests run, in per cent
 	make lock         the newest Python packages that pyproject.toml allows, into images/python
 	make bench        measure the figures of the design
 	make setup        what the targets above need: packages, .venv, kernel, root file systems
@@ -263,6 +264,14 @@ check: $(DEV)
 	.venv/bin/pytest -q $(ON_EVERY_CORE) $(OF_CHECK)
 	$(call ended,check)
 
+# Lines and branches, in per cent; a report and no condition
+coverage: $(DEV)
+	.venv/bin/pytest -q $(ON_EVERY_CORE) --cov --cov-report= tests/unit
+	for room in farpath/*/ topologies/ farpath/; do
+		[[ $$room = */__pycache__/ ]] ||
+			printf '%-20s %3s %%\n' "$$room" "$$(.venv/bin/coverage report --format=total --include="$$room*")"
+	done
+
 # cron looks for programs in two places only
 test test-host-lab: export PATH := $(PATH):/usr/local/bin:/usr/local/sbin:/usr/sbin:/sbin
 
@@ -307,7 +316,7 @@ bench: setup
 
 clean:
 	@images/container clean
-	rm -rf .venv build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .coverage build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-cache:
