@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from farpath.planning.request import RunRequest
 from farpath.planning.rules import check_plan
@@ -31,7 +32,7 @@ def with_trace(plan: Plan, interval_s: float) -> Plan:
 BUSY = Background(sources=4, rate_bps=50_000_000, on_s=5.0, off_s=15.0)
 
 
-def network_plan(**words: str) -> Plan:
+def network_plan(**words: Any) -> Plan:
     """The plan of a run on a path of 117 ms and 622 Mbit/s; all its flows start together."""
     texts = {"rtt": "117ms", "rate": "622Mbit", "stack": "reno", "schedule": "together"} | words
     return RunRequest(**texts).plan()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from farpath.analysis.studies import recovery
 from farpath.analysis.studies.measure import Measure
 
 
-def measure(experiment: str, quantity: str, value: float, **more: object) -> Measure:
+def measure(experiment: str, quantity: str, value: float, **more: Any) -> Measure:
     """A measure of seed 1; ``about`` and other fields in ``more``."""
-    fields = {"condition": "a run", "unit": "s", "seed": 1, **more}
-    return Measure(experiment=experiment, quantity=quantity, value=value, **fields)  # type: ignore[arg-type]
+    fields: dict[str, Any] = {"condition": "a run", "unit": "s", "seed": 1, **more}
+    return Measure(experiment=experiment, quantity=quantity, value=value, **fields)
 
 
 def recoveries(reno_s: float = 1400.0) -> list[Measure]:

@@ -80,10 +80,10 @@ def test_every_claim_has_a_source_a_sentence_and_what_decides_it() -> None:
 
 def test_published_numbers_are_beside_no_other_hosts_or_ip() -> None:
     cern = {"rtt": None, "rate": None, "path": "cern", "schedule": "seven-regions"}
-    assert published_beside(network_plan(**cern)) is not None  # type: ignore[arg-type]
+    assert published_beside(network_plan(**cern)) is not None
     for more in ({"senders": "rtt=200ms"}, {"reverse": "reno"}, {"ip": "6"},
                  {"topology": "parking-lot"}):  # fmt: skip
-        plan = network_plan(**cern, **more)  # type: ignore[arg-type]
+        plan = network_plan(**cern, **more)
         assert published_beside(plan) is None
         assert plan.path.name.startswith("cern-")
         named = dataclasses.replace(plan, path=dataclasses.replace(plan.path, name="cern"))

@@ -7,6 +7,7 @@ import errno
 import json
 import math
 import shutil
+from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -152,9 +153,9 @@ def test_records_of_two_kernels_are_told_with_who_has_which(records: FilePath) -
     ],
 )
 def test_another_module_or_configuration_under_one_kernels_name_is_told(
-    records: FilePath, change: dict[str, str], said: str
+    records: FilePath, change: dict[str, Any], said: str
 ) -> None:
-    write_seven_regions(records / "reno-2", stack="reno_2004", seed=2, **change)  # type: ignore[arg-type]
+    write_seven_regions(records / "reno-2", stack="reno_2004", seed=2, **change)
     (sentence,) = mixed(load_results(records)[0])
     assert sentence.startswith(said)
 
@@ -265,10 +266,12 @@ def test_equal_campaigns_in_any_order_give_equal_bytes(tmp_path: FilePath) -> No
         "more",
     ],
 )
-def test_damaged_figures_are_refused_with_the_remedy(tmp_path: FilePath, damage: object) -> None:
+def test_damaged_figures_are_refused_with_the_remedy(
+    tmp_path: FilePath, damage: Callable[[str], str]
+) -> None:
     file = tmp_path / "summary.json"
     write_figures(published_campaign(), file)
-    file.write_text(damage(file.read_text()))  # type: ignore[operator]
+    file.write_text(damage(file.read_text()))
     with pytest.raises(BadInputError, match=r"summary\.json: is .*'farpath summary'"):
         read_figures(file)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Callable
 
 import pytest
 
@@ -21,8 +22,10 @@ def _rows(of: Sheet, kind: str) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("table", [campaign_tables.table_1, campaign_tables.table_2])
-def test_published_numbers_taken_as_measured_deviate_by_nothing(table: object) -> None:
-    made: Sheet = table(published_campaign(), "cern")  # type: ignore[operator]
+def test_published_numbers_taken_as_measured_deviate_by_nothing(
+    table: Callable[[ResultSet, str], Sheet],
+) -> None:
+    made = table(published_campaign(), "cern")
     for row in _rows(made, "deviation"):
         assert set(re.findall(r"[\d.]+", "".join(row[2:]))) <= {"0", "0.0", "0.00"}
     found = [
