@@ -260,6 +260,7 @@ check: $(DEV)
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy farpath topologies tests
+	PYTHONPATH=. .venv/bin/lint-imports --no-cache
 	.venv/bin/shellcheck -x $(SHELL_SCRIPTS)
 	.venv/bin/pytest -q $(ON_EVERY_CORE) $(OF_CHECK)
 	$(call ended,check)
