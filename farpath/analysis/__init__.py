@@ -1,1 +1,1 @@
-"""From records to numbers: metrics, theory, published values, studies, claims. Nothing boots."""
+"""The analysis of records: metrics, theory, published values, studies and claims."""

@@ -1,9 +1,9 @@
-"""Metrics, as the paper defines them: pure functions of samples.
+"""Metrics as the paper defines them: pure functions of samples.
 
-Source: Cottrell et al., *Characterization and Evaluation of TCP and UDP-based
-Transport on Real Networks*, SLAC, 2005, section IV.A: with the average throughput
-mu and its standard deviation s, stability is S = s / mu and fairness
-F = (sum mu_i)^2 / (n sum mu_i^2).
+Source: Cottrell et al., *Characterization and Evaluation of TCP and UDP-based Transport on Real
+Networks*, SLAC, 2005, section IV.A: with the average throughput mu and its standard deviation s,
+stability is S = s / mu and fairness F = (sum mu_i)^2 / (n sum mu_i^2). S is the coefficient of
+variation, and F is Jain's fairness index.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
-#: The paper's figures smooth throughput over this long (section IV.A).
+#: The paper's figures smooth throughput over this time (section IV.A).
 SMOOTHING_S = 5
 
 
 def stability(throughputs_bps: npt.ArrayLike) -> float:
-    """S = s / mu, from 0 (constant) upwards; NaN if mu is 0 or with under two values.
+    """Return S = s / mu, at least 0 (constant); NaN if mu is 0 or with fewer than two values.
 
-    s is the sample standard deviation (n - 1); the paper does not say which. With
-    the 120 values of its shortest region the two differ by 0.4 %.
+    s is the sample standard deviation (n - 1); the paper does not say which. With the 120 values of
+    its shortest region the two differ by 0.4 %.
 
     >>> round(stability([2.0, 4.0, 6.0]), 3)
     0.5
@@ -48,9 +48,9 @@ def stability(throughputs_bps: npt.ArrayLike) -> float:
 
 
 def standard_deviation(values: npt.ArrayLike) -> float:
-    """Sample standard deviation (n - 1) of the values that are no NaN.
+    """Return the sample standard deviation (n - 1) of the values that are not NaN.
 
-    NaN with fewer than two of them.
+    It is NaN with fewer than two such values.
 
     >>> standard_deviation([2.0, 4.0, 6.0, float("nan")])
     2.0
@@ -61,7 +61,7 @@ def standard_deviation(values: npt.ArrayLike) -> float:
 
 
 def fairness(means_bps: npt.ArrayLike) -> float:
-    """F = (sum mu_i)^2 / (n sum mu_i^2), between 1/n and 1; NaN if all mu_i are 0.
+    """Return F = (sum mu_i)^2 / (n sum mu_i^2), from 1/n to 1; NaN if all mu_i are 0.
 
     >>> fairness([100.0, 100.0]), fairness([100.0, 0.0]), fairness([3.0, 1.0])
     (1.0, 0.5, 0.8)
@@ -74,7 +74,7 @@ def fairness(means_bps: npt.ArrayLike) -> float:
 
 
 def smoothed(throughputs_bps: npt.ArrayLike, seconds: int = SMOOTHING_S) -> Array:
-    """Running mean over ``seconds``, centred; at the ends over what there is.
+    """Return the centred running mean over ``seconds``; at the ends over the values there are.
 
     >>> smoothed([0.0, 3.0, 6.0, 9.0], 3).tolist()
     [1.5, 3.0, 6.0, 7.5]
@@ -90,10 +90,10 @@ def smoothed(throughputs_bps: npt.ArrayLike, seconds: int = SMOOTHING_S) -> Arra
 def smoothed_flows(
     flows_bps: pd.DataFrame, schedule: Schedule, seconds: int = SMOOTHING_S
 ) -> pd.DataFrame:
-    """Each flow's column of :func:`per_second` smoothed within the flow's own time.
+    """Smooth each flow's column of ``per_second`` within the flow's own time.
 
-    So no flow sends before it starts, nor after it stops: what arrived in the second after
-    stays as it is.
+    So no flow sends before it starts, or after it stops. Bits that arrive in the second after the
+    stop are left as they are.
     """
     middles_s = flows_bps.index.to_numpy(dtype=np.float64) - 0.5
     curves = flows_bps.copy()
@@ -104,7 +104,7 @@ def smoothed_flows(
 
 
 def flow_per_second(rows: pd.DataFrame, flow: Flow, seconds: int) -> Array:
-    """Bit/s of one flow in each second; an interval counts where its middle lies."""
+    """Return a flow's bits in each second; an interval counts in the second of its middle."""
     ends_s = rows["t_s"].to_numpy(dtype=np.float64)
     starts_s = np.concatenate(([flow.start_s], ends_s[:-1]))[: ends_s.size]
     bits = rows["throughput_bps"].to_numpy(dtype=np.float64) * (ends_s - starts_s)
@@ -115,12 +115,12 @@ def flow_per_second(rows: pd.DataFrame, flow: Flow, seconds: int) -> Array:
 
 
 def per_second(samples: Samples, schedule: Schedule) -> pd.DataFrame:
-    """Throughput in bit/s of each flow (column) in each second of the schedule.
+    """Return the throughput in bit/s of each flow (column) in each second of the schedule.
 
-    The index is the second's end: 1, 2, ... An interval's bits count in the second
-    that holds its middle, which for iperf3's one-second intervals is its end rounded
-    to the nearest second; a short last interval, what arrived after the sender
-    stopped, adds its bits to the second after. Seconds without a sample are 0.
+    The index is the end of the second: 1, 2, ... An interval's bits count in the second that holds
+    its middle, which for iperf3's one-second intervals is its end rounded to the nearest second. A
+    short last interval holds what arrived after the sender stopped; its bits count in the second
+    after. Seconds without a sample are 0.
     """
     import pandas as pd
 
@@ -133,7 +133,7 @@ def per_second(samples: Samples, schedule: Schedule) -> pd.DataFrame:
 
 
 def aggregate(samples: Samples, schedule: Schedule) -> pd.Series[float]:
-    """Throughput in bit/s of all flows together, one value per second (per_second)."""
+    """Return the throughput in bit/s of all flows together in each second."""
     return per_second(samples, schedule).sum(axis="columns")
 
 
@@ -141,7 +141,7 @@ def aggregate(samples: Samples, schedule: Schedule) -> pd.Series[float]:
 class RegionSummary:
     """One region: aggregate throughput, stability S and fairness F of its flows.
 
-    ``seconds``: its length. ``rtt_max_ms``: of the answered pings sent within it.
+    ``seconds``: its length. ``rtt_max_ms``: the largest RTT of the answered pings sent within it.
     """
 
     number: int
@@ -157,16 +157,16 @@ class RegionSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """What tables print and claims judge of one run.
+    """The metrics of one run that tables print and claims are judged by.
 
-    ``rate_bps``, ``base_rtt_ms``: the path's bottleneck, and its RTT when idle.
-    ``stability`` and throughputs: over the whole schedule's one-second aggregates.
-    ``fairness_min``, ``fairness_max``: over regions of several flows. ``rtt_*``: of the
-    answered pings (``rtt_p99_ms``: their 99th percentile). ``queue_max_*``: the
-    largest sampled backlog. ``queue_drops``: packets that the bottleneck dropped;
-    ``retransmits``: segments sent again.
-    ``cpu_percent``: of one core, by all sending programs, while any flow was there;
-    ``mhz_per_mbps``: their clock cycles per bit taken; None where CPU is not counted.
+    ``rate_bps``, ``base_rtt_ms``: the rate of the path's bottleneck, and the RTT of the idle path.
+    ``stability`` and throughputs: over the one-second aggregates of the whole schedule.
+    ``fairness_min``, ``fairness_max``: over regions of several flows. ``rtt_*``: of the answered
+    pings (``rtt_p99_ms``: their 99th percentile). ``queue_max_*``: the largest sampled backlog.
+    ``queue_drops``: packets that the bottleneck dropped. ``retransmits``: segments sent again.
+    ``cpu_percent``: the CPU time of all sending programs, in per cent of one core, while any flow
+    was there. ``mhz_per_mbps``: their clock cycles per bit received. Both are None where CPU is not
+    counted.
     """
 
     schedule: str
@@ -198,14 +198,14 @@ class Summary:
     mhz_per_mbps: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain dicts, lists and numbers for JSON; what is not defined is None."""
+        """Return plain dicts, lists and numbers for JSON; undefined values are None."""
         return {key: _plain(value) for key, value in dataclasses.asdict(self).items()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Summary:
-        """The inverse of :meth:`as_dict`; numbers that are None there are NaN again.
+        """Return the inverse of ``as_dict``; numbers that are None there are NaN again.
 
-        Raises ValueError that names the first thing that is missing or of another kind.
+        Raises ValueError naming the first field that is missing or of another type.
         """
         from pydantic import TypeAdapter, ValidationError
 
@@ -228,7 +228,7 @@ def _plain(value: object) -> object:
 
 
 def _with_nan(cls: type, data: Mapping[str, Any]) -> dict[str, Any]:
-    """A dataclass's fields with NaN where a number is due and None was written."""
+    """Return a dataclass's fields with NaN for each float that was written as None."""
     numbers = {field.name for field in dataclasses.fields(cls) if field.type == "float"}
     return {
         key: math.nan if value is None and key in numbers else value for key, value in data.items()
@@ -236,11 +236,10 @@ def _with_nan(cls: type, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def region_summary(flows_bps: pd.DataFrame, ping: pd.DataFrame, region: Region) -> RegionSummary:
-    """S and F of one region from :func:`per_second`, and its largest RTT from ``ping``.
+    """Summarise one region of ``per_second``, and its largest RTT from ``ping``.
 
-    A second belongs to the region that holds its middle, a ping to that in which it
-    was sent. F counts the flows that are present throughout; the aggregate counts
-    every flow's bits.
+    A second belongs to the region that holds its middle, a ping to the region in which it was sent.
+    F counts the flows that are present throughout; the aggregate counts the bits of every flow.
     """
     middles_s = flows_bps.index.to_numpy(dtype=np.float64) - 0.5
     inside = flows_bps[(middles_s >= region.start_s) & (middles_s < region.stop_s)]
@@ -260,18 +259,18 @@ def region_summary(flows_bps: pd.DataFrame, ping: pd.DataFrame, region: Region) 
     )
 
 
-def _extreme(values: Sequence[float], best: Callable[[Sequence[float]], float]) -> float:
+def _extreme(values: Sequence[float], choose: Callable[[Sequence[float]], float]) -> float:
     known = [value for value in values if not math.isnan(value)]
-    return float(best(known)) if known else math.nan
+    return float(choose(known)) if known else math.nan
 
 
 def cpu_figures(
     cpu: Mapping[str, float] | None, total_bps: Array, plan: Plan
 ) -> tuple[float | None, float | None]:
-    """CPU in per cent of a core, and MHz per Mbit/s, from a record's ``readback.cpu``.
+    """Return CPU in per cent of a core and MHz per Mbit/s, from ``readback.cpu`` of a record.
 
-    ``senders_s``: CPU time of all sending programs; ``mhz``: the cores' frequency. Both
-    None if that was not counted.
+    ``senders_s``: CPU time of all sending programs. ``mhz``: the frequency of the cores. Both
+    results are None if CPU was not counted.
     """
     if not cpu:
         return None, None
@@ -282,7 +281,7 @@ def cpu_figures(
 
 
 def summarise(samples: Samples, plan: Plan, cpu: Mapping[str, float] | None = None) -> Summary:
-    """All metrics of one run; ``cpu`` is a record's ``readback.cpu``, if it has one."""
+    """Return all metrics of a run; ``cpu`` is ``readback.cpu`` of its record, if it has one."""
     flows_bps = per_second(samples, plan.schedule)
     total = flows_bps.sum(axis="columns").to_numpy(dtype=np.float64)
     regions = tuple(

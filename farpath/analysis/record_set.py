@@ -1,8 +1,8 @@
-"""Record set: what the records of one directory are together, the 2005 study or plain runs.
+"""The records of one directory, as the 2005 study or as plain runs.
 
-:func:`view_of` alone draws that line. Records of the study are shown as the paper shows its own:
-stacks against paths, beside the published numbers. All others are shown as runs, each with its
-settings, and over seeds where nothing but the seed differs.
+``default_view`` alone decides which. Records of the study are shown as in the paper: stacks against
+paths, with the published numbers. All others are shown as runs, each with its settings, and as
+means over seeds where only the seed differs.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from farpath.analysis.metrics import Summary
     from farpath.spec.plan import Plan
 
-#: The 2005 study's matrix, tables and claims; or a table of the runs that there are.
+#: How records are shown: as the 2005 study's tables and claims, or as a table of runs.
 STUDY, RUNS = "study", "runs"
 VIEWS = (STUDY, RUNS)
 
 
-def is_of_study(plan: Plan) -> bool:
-    """Whether a run is one of the 2005 study's: its test, on its hosts, of its stacks and paths."""
+def is_study_run(plan: Plan) -> bool:
+    """Whether a run belongs to the 2005 study by its test, hosts, stack and path."""
     entry = catalogue().get(stacks_label(plan.schedule))
     return (
         plan.schedule.name == SEVEN_REGIONS
@@ -45,16 +45,16 @@ def is_of_study(plan: Plan) -> bool:
     )
 
 
-def view_of(plans: Sequence[Plan]) -> str:
-    """What a set of runs is: the study, if each run is one of it and none is there twice."""
+def default_view(plans: Sequence[Plan]) -> str:
+    """Return STUDY if each run is one of the study and none occurs twice, else RUNS."""
     keys = {(plan.path.name, stacks_label(plan.schedule), plan.seed) for plan in plans}
-    whole = all(is_of_study(plan) for plan in plans) and len(keys) == len(plans)
-    return STUDY if plans and whole else RUNS
+    is_study = all(is_study_run(plan) for plan in plans) and len(keys) == len(plans)
+    return STUDY if plans and is_study else RUNS
 
 
 @dataclass(frozen=True)
 class Member:
-    """One run of a set: what was run, and its figures."""
+    """One run of a set: its plan and its summary."""
 
     plan: Plan
     run: RunSummary
@@ -66,7 +66,7 @@ class Member:
 
     @property
     def order(self) -> tuple[object, ...]:
-        """Where it stands among others: by path, then stacks and test, then seed."""
+        """The sort key of the run: path, then stacks and test, then seed."""
         path, schedule = self.plan.path, self.plan.schedule
         of_path = (path.name, path.rtt_ms, path.rate_bps, path.buffer_bytes, path.loss)
         of_test = (self.stacks, schedule.name, schedule.region_s)
@@ -75,17 +75,17 @@ class Member:
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that differ in nothing but their seeds, in the order of these."""
+    """Runs that differ only in their seeds, in the order of the seeds."""
 
     members: tuple[Member, ...]
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """Their seeds, each once."""
+        """The seeds in ascending order, each once."""
         return tuple(sorted({member.plan.seed for member in self.members}))
 
     def over_seeds(self, figure: Callable[[Summary], float]) -> Estimate:
-        """A figure's mean over the seeds; two records of one seed count as their mean."""
+        """Return a metric's mean over the seeds; two records of one seed count as their mean."""
         by_seed: dict[int, list[float]] = {}
         for member in self.members:
             by_seed.setdefault(member.plan.seed, []).append(figure(member.run.summary))
@@ -94,10 +94,10 @@ class Group:
 
 @dataclass(frozen=True)
 class RecordSet:
-    """The records of a directory: its runs in order, what they are, and what cannot be read.
+    """The records of a directory: its runs in order, and how they are shown.
 
-    ``cpu_runs``: others, in which CPU was counted. ``problems``: a sentence for each record
-    that is left out.
+    ``cpu_runs``: further runs, in which CPU was counted. ``problems``: a sentence for each record
+    that is left out because it cannot be read.
     """
 
     directory: FilePath
@@ -108,17 +108,17 @@ class RecordSet:
 
     @property
     def study(self) -> ResultSet:
-        """The runs as the study's; BadInputError if two are of one path, stack and seed."""
+        """The runs as those of the study; BadInputError if two have one path, stack and seed."""
         return result_set_of([member.run for member in self.members], self.cpu_runs)
 
     @property
     def runs(self) -> ResultSet:
-        """The runs as they are, of which some may have path, stack and seed in common."""
+        """All runs, of which several may have the same path, stack and seed."""
         return ResultSet(tuple(member.run for member in self.members))
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """The runs in groups that differ in nothing but their seeds."""
+        """The runs in groups that differ only in their seeds."""
         by_key: dict[tuple[str, ...], list[Member]] = {}
         for member in self.members:
             run, plan = member.run, replace(member.plan, seed=0)
@@ -127,7 +127,7 @@ class RecordSet:
         return tuple(Group(tuple(members)) for members in by_key.values())
 
     def of_path(self, path: str | None) -> RecordSet:
-        """The runs on one path alone; BadInputError for a path without any."""
+        """Return the runs on one path; raise BadInputError for a path without runs."""
         names = tuple(dict.fromkeys(member.plan.path.name for member in self.members))
         if path is None:
             return self
@@ -139,33 +139,33 @@ class RecordSet:
         return replace(self, members=members)
 
 
-def set_of(
+def make_record_set(
     directory: FilePath,
     members: Iterable[Member],
     view: str | None = None,
     problems: tuple[str, ...] = (),
     cpu_runs: tuple[RunSummary, ...] = (),
 ) -> RecordSet:
-    """A set of runs, shown as ``view`` or, without one, as what they are."""
+    """Return a set of runs, shown as ``view`` or, without one, by ``default_view``."""
     if view is not None and view not in VIEWS:
         raise BadInputError(f"--view is '{view}': it must be one of {', '.join(VIEWS)}")
     ordered = tuple(sorted(members, key=lambda member: member.order))
-    shown = view or view_of([member.plan for member in ordered])
+    shown = view or default_view([member.plan for member in ordered])
     return RecordSet(directory, ordered, shown, cpu_runs, problems)
 
 
-def load_set(
+def load_record_set(
     directory: FilePath, view: str | None = None, cpu_directory: FilePath | None = None
 ) -> RecordSet:
-    """All records in a directory, checked by their fingerprints.
+    """Load all records in a directory and check their fingerprints.
 
-    Raises BadInputError for a directory without records, for a view that there is not, and
-    for records in which CPU was counted beside others than the study's.
+    Raises BadInputError for a directory without records, for an unknown view, and for records with
+    CPU counted that accompany others than the study's.
     """
     runs, problems = load_runs(directory)
     members = [Member(load_record(directory / run.record, verify=False).plan, run) for run in runs]
     cpu_runs, cpu_problems = load_runs(cpu_directory) if cpu_directory else ((), ())
-    loaded = set_of(directory, members, view, (*problems, *cpu_problems), cpu_runs)
+    loaded = make_record_set(directory, members, view, (*problems, *cpu_problems), cpu_runs)
     if cpu_directory and loaded.view != STUDY:
         raise BadInputError(
             f"--cpu-records is '{cpu_directory}': it goes with records of the 2005 study, and "

@@ -1,7 +1,7 @@
-"""Campaign: the figures of many runs, by path, stack and seed.
+"""The summaries of many runs, by path, stack and seed.
 
-Pure once read: tables, claims and pages take a :class:`ResultSet`. One is read from a
-directory of records, or from the file of figures that was written of such a directory.
+Tables, claims and pages take a ``ResultSet``. It is read from a directory of records, or from the
+summary file that was written of such a directory.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.metrics import Summary, summarise
-from farpath.base.documents import read_json
+from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import write_text
 from farpath.record.record import RECORD_FILE, Record, load_record
@@ -24,24 +24,24 @@ from farpath.spec.plan import Plan
 if TYPE_CHECKING:
     from farpath.analysis.studies.measure import Measure
 
-#: Of the file of figures.
+#: The format version of the summary file.
 FIGURES_VERSION = 1
 _FIGURES_REMEDY = "give records with --records, or make it from them with 'farpath summary'"
-#: How many records a sentence on mixed ones names.
-NAMED = 3
+#: A sentence on mixed records names at most this many.
+MAX_NAMED_RECORDS = 3
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One run's figures and what made them.
+    """The summary of one run, and its provenance.
 
-    ``record``: the name of its directory. ``kernel``: its release. ``images``, ``code``:
-    what decided it beside its plan, as its record says. The others are hashes, by which
-    runs of several machines can be compared: ``lab``: the kernel's source and the
-    packages. ``config``: the kernel's configuration, which also says what ``compiler``
-    can. ``parts``: the source of what the stack brings, and users' images.
-    ``settings``: path and settings, without stack and seed. ``processor``: its model;
-    ``cycles``: ``instructions`` where its clock counts these, else nothing.
+    ``record``: the name of its directory. ``kernel``: the kernel's release. ``images``, ``code``:
+    the hashes of the images and of farpath's code, as in its record. The other hashes compare runs
+    of several machines. ``lab``: of the kernel's source and the packages. ``config``: of the
+    kernel's configuration, which depends on the ``compiler`` too. ``parts``: of the source of the
+    stack's modules and programs, and of users' images. ``settings``: of path and settings, without
+    stack and seed. ``processor``: its model. ``cycles``: ``instructions`` where the clock counts
+    these, else empty.
     """
 
     record: str
@@ -60,27 +60,30 @@ class RunSummary:
 
     @property
     def path(self) -> str:
-        """The path's name."""
+        """The name of the path."""
         return self.summary.path_name
 
     @property
     def stack(self) -> str:
-        """The stack's label."""
+        """The label of the stack."""
         return self.summary.stack
 
     @property
     def seed(self) -> int:
-        """What decided its random choices."""
+        """The seed of the run's random choices."""
         return self.summary.seed
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain dicts, lists and numbers for JSON; what is not defined is None."""
-        mine = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {**mine, "summary": self.summary.as_dict()}
+        """Return plain dicts, lists and numbers for JSON; undefined values are None."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {**values, "summary": self.summary.as_dict()}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> RunSummary:
-        """The inverse of :meth:`as_dict`; ValueError, KeyError or TypeError if it is not one."""
+        """Return the inverse of ``as_dict``.
+
+        Raises ValueError, KeyError or TypeError for other data.
+        """
         texts = {name: value for name, value in data.items() if name != "summary"}
         for name, value in texts.items():
             if not isinstance(value, str):
@@ -90,11 +93,11 @@ class RunSummary:
 
 @dataclass(frozen=True)
 class ResultSet:
-    """Runs, sorted by path, stack and seed, no two of them with the same three.
+    """Runs sorted by path, stack and seed; no two have all three in common.
 
-    ``cpu_runs``: others of the same, in which CPU was charged and counted; only the
-    figures on CPU are taken from them. ``measures``: what the companion experiments
-    measured, for the claims that these decide.
+    ``cpu_runs``: further runs of the same stacks, in which CPU was counted; only the numbers on CPU
+    are taken from them. ``measures``: the measures of the companion experiments, for the claims
+    that these decide.
     """
 
     runs: tuple[RunSummary, ...]
@@ -102,22 +105,22 @@ class ResultSet:
     measures: tuple[Measure, ...] = ()
 
     def of(self, path: str, stack: str) -> tuple[RunSummary, ...]:
-        """The runs of a stack on a path, one for each seed; none if there are none."""
+        """Return the runs of a stack on a path, one for each seed; empty if there are none."""
         return tuple(run for run in self.runs if (run.path, run.stack) == (path, stack))
 
     def cpu_of(self, path: str, stack: str) -> tuple[RunSummary, ...]:
-        """The runs of a stack in which CPU was counted, on a path or for it.
+        """Return the runs of a stack in which CPU was counted, on a path or in place of it.
 
-        A machine that counts CPU need not carry the path's rate: where there are none on
-        the path itself, those on another of the same base RTT are for it.
+        A machine that counts CPU may be too slow for the path's rate. If there are no runs on the
+        path itself, those on another path of the same base RTT take their place.
         """
         counted = [
             run
             for run in self.cpu_runs or self.runs
             if run.stack == stack and run.summary.mhz_per_mbps is not None
         ]
-        if mine := [run for run in counted if run.path == path]:
-            return tuple(mine)
+        if on_path := [run for run in counted if run.path == path]:
+            return tuple(on_path)
         rtts_ms = {run.summary.base_rtt_ms for run in self.runs if run.path == path}
         return tuple(run for run in counted if self.cpu_runs and run.summary.base_rtt_ms in rtts_ms)
 
@@ -133,7 +136,7 @@ class ResultSet:
 
 
 def _sorted(runs: Iterable[RunSummary]) -> tuple[RunSummary, ...]:
-    """Runs in order; BadInputError naming two of the same path, stack and seed."""
+    """Sort runs; raise BadInputError naming two of the same path, stack and seed."""
     known: dict[tuple[str, str, int], RunSummary] = {}
     for run in runs:
         key = (run.path, run.stack, run.seed)
@@ -147,27 +150,27 @@ def _sorted(runs: Iterable[RunSummary]) -> tuple[RunSummary, ...]:
     return tuple(known[key] for key in sorted(known))
 
 
-def _difference(one: RunSummary, other: RunSummary) -> str:
-    """In what two runs of the same path, stack and seed differ, for people."""
-    found = [
+def _difference(first: RunSummary, second: RunSummary) -> str:
+    """Describe the differences between two runs of the same path, stack and seed."""
+    texts = [
         f"{name} {values[0]} and {values[1]}"
-        for name, look in _SAME.items()
-        for values in [(look(one), look(other))]
+        for name, value_of in _SAME.items()
+        for values in [(value_of(first), value_of(second))]
         if values[0] != values[1]
     ]
-    return f" ({'; '.join(found)})" if found else ""
+    return f" ({'; '.join(texts)})" if texts else ""
 
 
 def result_set_of(runs: Iterable[RunSummary], cpu_runs: Iterable[RunSummary] = ()) -> ResultSet:
-    """A campaign of runs in any order.
+    """Return the result set of runs in any order.
 
-    Raises BadInputError naming both if two have the same path, stack and seed, be they
-    of two kernels, eras or lengths: such are not one quantity and must not be averaged.
+    Raises BadInputError naming two runs of the same path, stack and seed. They may be of two
+    kernels, eras or lengths: such runs are not one quantity and must not be averaged.
     """
     return ResultSet(_sorted(runs), _sorted(cpu_runs))
 
 
-#: What all runs of a campaign have in common; those of a compiler, a stack, a path.
+#: What all runs of a result set have in common.
 _SAME_IN_ALL: dict[str, Callable[[RunSummary], str]] = {
     "kernel": lambda run: run.kernel,
     "kernel source or packages": lambda run: run.lab[:12],
@@ -177,17 +180,20 @@ _SAME_IN_ALL: dict[str, Callable[[RunSummary], str]] = {
     "era": lambda run: run.summary.era,
     "clock": lambda run: run.summary.clock,
 }
-#: What those have in common in which CPU was counted.
+#: What all runs in which CPU was counted have in common.
 _SAME_IN_CPU: dict[str, Callable[[RunSummary], str]] = {
     "path": lambda run: run.path,
     "processor": lambda run: run.processor,
 }
+#: What all runs of one compiler have in common.
 _SAME_IN_COMPILER: dict[str, Callable[[RunSummary], str]] = {
     "kernel configuration": lambda run: run.config[:12]
 }
+#: What all runs of one stack have in common.
 _SAME_IN_STACK: dict[str, Callable[[RunSummary], str]] = {
     "modules or images": lambda run: run.parts[:12]
 }
+#: What all runs on one path have in common.
 _SAME_IN_PATH: dict[str, Callable[[RunSummary], str]] = {
     "path and settings": lambda run: run.settings[:12]
 }
@@ -204,62 +210,65 @@ _GROUPS: tuple[_Group, ...] = (
 
 
 def mixed(campaign: ResultSet) -> tuple[str, ...]:
-    """One sentence for each thing in which runs differ that should have it in common.
+    """Return a sentence for each property that should be the same in all runs and is not.
 
-    Kernel, packages, code, length, era and clock of all; the modules and images of one
-    stack's; settings of one path's. Compilers may differ: CPU is free on the virtual
-    clock, so they decide no packet. Runs for CPU are compared with each other only, and
-    have path and processor in common.
+    Kernel, packages, code, length, era and clock have to be the same in all runs, modules and
+    images in those of one stack, settings in those of one path. Compilers may differ: CPU is free
+    on the virtual clock, so they decide no packet. Runs in which CPU was counted are compared only
+    with each other, and have path and processor in common.
     """
-    found: list[str] = []
-    for kind, runs in (("records", campaign.runs), ("CPU records", campaign.cpu_runs)):
-        for word, group_of, same in _GROUPS:
+    sentences: list[str] = []
+    for records_text, runs in (("records", campaign.runs), ("CPU records", campaign.cpu_runs)):
+        for preposition, group_of, same in _GROUPS:
             for group in dict.fromkeys(group_of(run) for run in runs):
                 of_group = [run for run in runs if group_of(run) == group]
-                found += _mixed(f"{kind}{word}{group if word else ''}", of_group, same)
+                sentences += _mixed(
+                    f"{records_text}{preposition}{group if preposition else ''}", of_group, same
+                )
     for path in campaign.paths:
         counted = [run for stack in campaign.stacks for run in campaign.cpu_of(path, stack)]
-        found += _mixed(f"CPU records for path {path}", counted, _SAME_IN_CPU)
-    return tuple(found)
+        sentences += _mixed(f"CPU records for path {path}", counted, _SAME_IN_CPU)
+    return tuple(sentences)
 
 
 def _mixed(
-    what: str, runs: Iterable[RunSummary], same: dict[str, Callable[[RunSummary], str]]
+    records_text: str, runs: Iterable[RunSummary], same: dict[str, Callable[[RunSummary], str]]
 ) -> list[str]:
     sentences = []
-    for name, look in same.items():
+    for name, value_of in same.items():
         by_value: dict[str, list[str]] = {}
         for run in runs:
-            by_value.setdefault(look(run), []).append(run.record)
+            by_value.setdefault(value_of(run), []).append(run.record)
         if len(by_value) > 1:
             most = sorted(by_value.items(), key=lambda item: -len(item[1]))
             shown = "; ".join(f"{value or 'unknown'}: {_named(names)}" for value, names in most)
-            sentences.append(f"{what} of different {name} are mixed: {shown}")
+            sentences.append(f"{records_text} of different {name} are mixed: {shown}")
     return sentences
 
 
 def _named(names: list[str]) -> str:
-    return ", ".join(names) if len(names) <= NAMED else f"{len(names)} records"
+    return ", ".join(names) if len(names) <= MAX_NAMED_RECORDS else f"{len(names)} records"
 
 
 def _hash(data: object) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
-def _lab_hash(made: dict[str, Any]) -> str:
-    """The kernel's source, or its bytes where the source is unknown, and the packages."""
-    kernel = made.get("kernel", {})
+def _lab_hash(provenance: dict[str, Any]) -> str:
+    """Hash the kernel's source, or its bytes where the source is unknown, and the packages."""
+    kernel = provenance.get("kernel", {})
     source = kernel.get("source_hash", kernel.get("linux_hash"))
-    packages = [made.get(part, {}).get("packages_hash") for part in ("lab", "sender")]
+    packages = [provenance.get(part, {}).get("packages_hash") for part in ("lab", "sender")]
     return _hash([source, kernel.get("cflags"), *packages])
 
 
-def _parts_hash(made: dict[str, Any]) -> str:
-    """The sources of a run's modules, what else its stacks bring, and users' images."""
+def _parts_hash(provenance: dict[str, Any]) -> str:
+    """Hash the sources of a run's modules and programs, and users' images."""
     stacks = {
-        label: built.get("source_hash", built) for label, built in made.get("stacks", {}).items()
+        label: built.get("source_hash", built)
+        for label, built in provenance.get("stacks", {}).items()
     }
-    return _hash([stacks, made.get("images", {})])
+    return _hash([stacks, provenance.get("images", {})])
 
 
 def _settings_hash(plan: Plan) -> str:
@@ -277,78 +286,83 @@ def _settings_hash(plan: Plan) -> str:
 
 
 def _network(plan: Plan) -> list[Any]:
-    """What of a plan's hosts is not as it always was; nothing of most."""
-    found = {
+    """Return the network options that differ from the original dumbbell; empty for most plans."""
+    options = {
         "senders": [dataclasses.asdict(sender) for sender in plan.senders],
         "reverse": [dataclasses.asdict(flow) for flow in plan.schedule.reverse],
         "bottlenecks": plan.bottlenecks if plan.bottlenecks != 1 else None,
         "ip_version": plan.ip_version if plan.ip_version != 4 else None,
     }
-    return [{name: value for name, value in found.items() if value}] if any(found.values()) else []
+    return (
+        [{name: value for name, value in options.items() if value}] if any(options.values()) else []
+    )
 
 
 def run_summary(record: Record) -> RunSummary:
-    """A record's figures; reads its samples."""
-    made, plan = record.data["provenance"], record.plan
-    kernel = made.get("kernel", {})
+    """Summarise a record; this reads its samples."""
+    provenance, plan = record.data["provenance"], record.plan
+    kernel = provenance.get("kernel", {})
     return RunSummary(
         record=record.directory.name,
         fingerprint=record.fingerprint,
         kernel=kernel.get("release", ""),
-        images=made.get("images_sha256", ""),
-        code=made.get("code_sha256", ""),
+        images=provenance.get("images_sha256", ""),
+        code=provenance.get("code_sha256", ""),
         summary=summarise(record.samples, plan, record.cpu),
-        lab=_lab_hash(made),
+        lab=_lab_hash(provenance),
         config=str(kernel.get("config_hash", "")),
         compiler=kernel.get("compiler", ""),
-        parts=_parts_hash(made),
+        parts=_parts_hash(provenance),
         settings=_settings_hash(plan),
-        processor=made.get("cpu_model", ""),
-        cycles="instructions" if made.get("instruction_ns") else "",
+        processor=provenance.get("cpu_model", ""),
+        cycles="instructions" if provenance.get("instruction_ns") else "",
     )
 
 
-def runs_at(places: Iterable[FilePath]) -> tuple[tuple[RunSummary, ...], tuple[str, ...]]:
-    """The figures of the records at these places, and a sentence for each that has none.
+def summarise_records(
+    record_dirs: Iterable[FilePath],
+) -> tuple[tuple[RunSummary, ...], tuple[str, ...]]:
+    """Summarise records, and return a sentence for each that cannot be read.
 
-    A record that is damaged, half made or of another format version does not keep
-    the others from being read.
+    A record that is damaged, incomplete or of another format version does not keep the others from
+    being read.
     """
     runs, problems = [], []
-    for place in places:
+    for record_dir in record_dirs:
         try:
-            runs.append(run_summary(load_record(place)))
+            runs.append(run_summary(load_record(record_dir)))
         except FarpathError as error:
             problems.append(error.message)
         except OSError as error:
-            problems.append(f"{place}: cannot be read ({error.strerror}): repeat the run")
+            problems.append(f"{record_dir}: cannot be read ({error.strerror}): repeat the run")
     return tuple(runs), tuple(problems)
 
 
 def load_runs(directory: FilePath) -> tuple[tuple[RunSummary, ...], tuple[str, ...]]:
-    """The figures of all records in a directory, as :func:`runs_at`.
+    """Summarise all records in a directory, as ``summarise_records`` does.
 
-    Raises BadInputError for a directory without any.
+    Raises BadInputError for a directory without records.
     """
     if not directory.is_dir():
         raise BadInputError(f"{directory}: is no directory: give one that holds records")
-    places = sorted(file.parent for file in directory.glob(f"*/{RECORD_FILE}"))
-    # Those with a dot are still being made.
-    runs, problems = runs_at(place for place in places if not place.name.startswith("."))
+    record_dirs = sorted(file.parent for file in directory.glob(f"*/{RECORD_FILE}"))
+    # Records whose name begins with a dot are still being written
+    runs, problems = summarise_records(
+        record_dir for record_dir in record_dirs if not record_dir.name.startswith(".")
+    )
     if not runs:
-        said = "; ".join(problems) or "give one that 'farpath run' wrote to"
-        raise BadInputError(f"{directory}: holds no record: {said}")
+        reason = "; ".join(problems) or "give one that 'farpath run' wrote to"
+        raise BadInputError(f"{directory}: holds no record: {reason}")
     return runs, problems
 
 
 def load_results(
     directory: FilePath, cpu_directory: FilePath | None = None
 ) -> tuple[ResultSet, tuple[str, ...]]:
-    """All records in a directory, and one sentence for each that cannot be taken.
+    """Load all records in a directory, and return a sentence for each that cannot be read.
 
-    ``cpu_directory`` holds the runs in which CPU was counted. Raises as
-    :func:`load_runs` and :func:`result_set_of`; whether records of different makes are
-    mixed, :func:`mixed` tells.
+    ``cpu_directory`` holds the runs in which CPU was counted. Raises BadInputError as ``load_runs``
+    and ``result_set_of`` do. ``mixed`` tells whether the records have different provenance.
     """
     runs, problems = load_runs(directory)
     if cpu_directory is None:
@@ -358,7 +372,7 @@ def load_results(
 
 
 def write_figures(campaign: ResultSet, file: FilePath) -> None:
-    """A campaign's figures as JSON, one line a run; equal campaigns give equal bytes."""
+    """Write a result set as JSON, one line a run; equal sets give equal bytes."""
 
     def lines(runs: tuple[RunSummary, ...]) -> str:
         texts = (
@@ -375,19 +389,12 @@ def write_figures(campaign: ResultSet, file: FilePath) -> None:
 
 
 def read_figures(file: FilePath) -> ResultSet:
-    """The campaign that :func:`write_figures` wrote.
+    """Read the result set that ``write_figures`` wrote.
 
-    Raises BadInputError for a file that is not there, damaged or of another version.
+    Raises BadInputError for a file that is missing, damaged or of another version.
     """
     data = read_json(file, _FIGURES_REMEDY)
-    version = data.get("format_version") if isinstance(data, dict) else None
-    if type(version) is int and version != FIGURES_VERSION:
-        raise BadInputError(
-            f"{file}: has format version {version}, this farpath reads {FIGURES_VERSION}: make it "
-            "again from the records with 'farpath summary'"
-        )
-    if version is None or isinstance(version, bool):
-        raise BadInputError(f"{file}: is damaged (no format version): {_FIGURES_REMEDY}")
+    check_format_version(data, FIGURES_VERSION, file, _FIGURES_REMEDY)
     try:
         both = [[RunSummary.from_dict(run) for run in data[name]] for name in ("runs", "cpu_runs")]
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""Run settings: what runs were made with, as the columns of a table and as words."""
+"""The settings of runs, as columns of a table and as text."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS, TOGETHER
 from farpath.spec.settings import HOST, VIRTUAL_CLOCK
 
-#: The MTU, era and IP version of which a table says nothing.
-USUAL_MTU_BYTES, USUAL_ERA, USUAL_IP = 1500, "modern", 4
-#: What follows the window, and so is no setting of its own.
-OF_WINDOW = (*OWN_SETTINGS, "net.core.rmem_max", "net.core.wmem_max", "net.ipv4.tcp_wmem")
-#: So much of a hash tells one kernel's build or version of the code from another.
-SHORT_HASH = 7
+#: The MTU, era and IP version that tables do not mention.
+USUAL_MTU_BYTES, USUAL_ERA, USUAL_IP_VERSION = 1500, "modern", 4
+#: Sysctls that follow from the window, so that they are no settings of their own.
+WINDOW_SYSCTLS = (*OWN_SETTINGS, "net.core.rmem_max", "net.core.wmem_max", "net.ipv4.tcp_wmem")
+#: This many digits of a hash tell kernel builds and versions of the code apart.
+SHORT_HASH_DIGITS = 7
 
 
 @dataclass(frozen=True)
 class Setting:
     """A column of a table of runs: its heading, its key with its unit, its text and value.
 
-    ``words``: the text as it is said outside a table.
+    ``words``: the format of the text outside a table.
     """
 
     heading: str
@@ -36,7 +36,7 @@ class Setting:
 
 
 def buffer_text(buffer_bytes: int) -> str:
-    """A buffer's size for people.
+    """Format a buffer's size for people.
 
     >>> buffer_text(1_250_000), buffer_text(31_000)
     ('1.25 MB', '31 kB')
@@ -46,7 +46,7 @@ def buffer_text(buffer_bytes: int) -> str:
 
 
 def schedule_text(plan: Plan) -> str:
-    """A schedule and how long it takes; of one region the length says all."""
+    """Format a schedule and its length; for a single region the length is enough."""
     schedule = plan.schedule
     if schedule.name == TOGETHER:
         return f"{schedule.duration_s:g} s"
@@ -54,7 +54,7 @@ def schedule_text(plan: Plan) -> str:
     return f"{regions} of {schedule.region_s:g} s"
 
 
-#: What every table of runs says of each, in this order.
+#: The settings of each run that every table shows, in this order.
 SETTINGS = (
     Setting("stack", "stack", lambda m: m.stacks, lambda m: m.stacks),
     Setting("RTT ms", "rtt_ms", lambda m: f"{m.plan.path.rtt_ms:g}",
@@ -71,14 +71,14 @@ SETTINGS = (
 
 
 def further_settings(records: RecordSet) -> Mapping[str, str]:
-    """What else tells a set's runs from the usual and from each other, by record."""
-    sysctls, makers = _differing_sysctls(records), _differing_makers(records)
+    """Return, by record, the settings that differ from the usual or between the runs of a set."""
+    sysctls, provenance_parts = _differing_sysctls(records), _differing_provenance(records)
     return {
         member.run.record: ", ".join(
             [
                 *_unusual(member.plan),
                 *_values(member, sysctls),
-                *(look(member.run) for look in makers),
+                *(text_of(member.run) for text_of in provenance_parts),
             ]
         )
         for member in records.members
@@ -86,21 +86,24 @@ def further_settings(records: RecordSet) -> Mapping[str, str]:
 
 
 def group_settings(records: RecordSet) -> tuple[str, ...]:
-    """Of each group of runs the settings that differ between groups, stacks apart."""
+    """Return, for each group of runs, the settings in which groups differ, except the stacks."""
     firsts = [group.members[0] for group in records.groups]
     differing = [
-        setting for setting in SETTINGS[1:] if len({setting.text(each) for each in firsts}) > 1
+        setting for setting in SETTINGS[1:] if len({setting.text(first) for first in firsts}) > 1
     ]
     further = further_settings(records)
     texts = [
-        [*(each.words.format(each.text(first)) for each in differing), further[first.run.record]]
+        [
+            *(setting.words.format(setting.text(first)) for setting in differing),
+            further[first.run.record],
+        ]
         for first in firsts
     ]
     return tuple(", ".join(filter(None, parts)) for parts in texts)
 
 
 def _unusual(plan: Plan) -> Iterator[str]:
-    """Settings that most runs leave as they are."""
+    """Return the settings of a plan that differ from the defaults."""
     path, settings = plan.path, plan.settings
     if path.name != "custom":
         yield f"path {path.name}"
@@ -113,7 +116,7 @@ def _unusual(plan: Plan) -> Iterator[str]:
         yield f"reverse {' + '.join(flow.stack for flow in plan.schedule.reverse)}"
     if plan.bottlenecks > 1:
         yield f"{plan.bottlenecks} bottlenecks"
-    if plan.ip_version != USUAL_IP:
+    if plan.ip_version != USUAL_IP_VERSION:
         yield f"IPv{plan.ip_version}"
     if plan.era.name != USUAL_ERA:
         yield f"era {plan.era.name}"
@@ -137,18 +140,18 @@ def _of_path(path: Path) -> Iterator[str]:
     if path.jitter_ms:
         yield f"jitter {path.jitter_ms:g} ms"
     for name in ("reorder", "duplicate"):
-        if part := getattr(path, name):
-            yield f"{name} {part:g}"
+        if probability := getattr(path, name):
+            yield f"{name} {probability:g}"
 
 
 def _differing_sysctls(records: RecordSet) -> tuple[str, ...]:
-    """The sysctls in which a set's runs differ, those that follow the window left out."""
+    """Return the sysctls in which runs of a set differ, except those that follow the window."""
     known = [member.plan.path.sysctl for member in records.members]
     names = dict.fromkeys(name for settings in known for name in settings)
     return tuple(
         name
         for name in names
-        if name not in OF_WINDOW and len({settings.get(name) for settings in known}) > 1
+        if name not in WINDOW_SYSCTLS and len({settings.get(name) for settings in known}) > 1
     )
 
 
@@ -157,23 +160,23 @@ def _values(member: Member, sysctls: tuple[str, ...]) -> Iterator[str]:
     return (f"{name}={settings[name]}" for name in sysctls if name in settings)
 
 
-#: What made a run beside its plan, and among which runs it tells some from others: modules
-#: are those of a run's stacks.
-_MAKERS: tuple[tuple[Callable[[RunSummary], str], Callable[[Member], str]], ...] = (
+#: The provenance of a run that may tell it from others, and among which runs it does: modules are
+#: compared between runs of the same stacks.
+_PROVENANCE_PARTS: tuple[tuple[Callable[[RunSummary], str], Callable[[Member], str]], ...] = (
     (lambda run: f"kernel {run.kernel or 'unknown'}", lambda _member: ""),
-    (lambda run: f"lab {run.lab[:SHORT_HASH]}", lambda _member: ""),
-    (lambda run: f"code {run.code[:SHORT_HASH]}", lambda _member: ""),
-    (lambda run: f"modules {run.parts[:SHORT_HASH]}", lambda member: member.stacks),
+    (lambda run: f"lab {run.lab[:SHORT_HASH_DIGITS]}", lambda _member: ""),
+    (lambda run: f"code {run.code[:SHORT_HASH_DIGITS]}", lambda _member: ""),
+    (lambda run: f"modules {run.parts[:SHORT_HASH_DIGITS]}", lambda member: member.stacks),
 )
 
 
-def _differing_makers(records: RecordSet) -> tuple[Callable[[RunSummary], str], ...]:
-    """What of these a set's runs differ in."""
+def _differing_provenance(records: RecordSet) -> tuple[Callable[[RunSummary], str], ...]:
+    """Return the parts of the provenance in which runs of a set differ."""
     differing = []
-    for look, among in _MAKERS:
+    for text_of, group_of in _PROVENANCE_PARTS:
         texts: dict[str, set[str]] = {}
         for member in records.members:
-            texts.setdefault(among(member), set()).add(look(member.run))
-        if any(len(each) > 1 for each in texts.values()):
-            differing.append(look)
+            texts.setdefault(group_of(member), set()).add(text_of(member.run))
+        if any(len(values) > 1 for values in texts.values()):
+            differing.append(text_of)
     return tuple(differing)

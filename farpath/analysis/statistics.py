@@ -1,4 +1,4 @@
-"""Estimate: what a few seeds tell of a quantity, and how far to trust it."""
+"""Estimates from a few seeds: means, confidence intervals and rank correlation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from farpath.base.errors import MachineLacksError
 
-#: The probability with which an interval holds the mean.
+#: The probability with which an interval contains the mean.
 CONFIDENCE = 0.95
 
 
@@ -19,7 +19,7 @@ CONFIDENCE = 0.95
 class Estimate:
     """A mean over ``count`` values, and half of its 95 % confidence interval.
 
-    Same unit as the values. ``half_width`` is NaN with fewer than two values.
+    Both have the unit of the values. ``half_width`` is NaN with fewer than two values.
     """
 
     mean: float
@@ -28,13 +28,13 @@ class Estimate:
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """Mean and interval by Student's t: mean +- t(n - 1) s / sqrt(n).
+    """Return mean and interval by Student's t: mean +- t(n - 1) s / sqrt(n).
 
-    Assumes values that are independent and about normal. Without any, or with one
-    that is NaN, the mean is NaN.
+    The values are assumed to be independent and approximately normal. The mean is NaN without
+    values, or if one of them is NaN.
 
-    >>> found = estimate([1.0, 2.0, 3.0])
-    >>> found.mean, round(found.half_width, 3), found.count
+    >>> three = estimate([1.0, 2.0, 3.0])
+    >>> three.mean, round(three.half_width, 3), three.count
     (2.0, 2.484, 3)
     >>> estimate([5.0]).half_width
     nan
@@ -49,19 +49,19 @@ def estimate(values: Sequence[float]) -> Estimate:
     return Estimate(mean, half_width, len(values))
 
 
-def student_t(freedom: int, probability: float) -> float:
-    """The value below which Student's t is with a probability, at so many degrees of freedom.
+def student_t(df: int, probability: float) -> float:
+    """Return the quantile of Student's t distribution with ``df`` degrees of freedom.
 
     >>> round(student_t(4, 0.975), 3)
     2.776
     """
-    return float(_scipy("special").stdtrit(freedom, probability))
+    return float(_scipy("special").stdtrit(df, probability))
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float:
-    """Spearman's rank correlation, -1 to 1; equal values share their mean rank.
+    """Return Spearman's rank correlation, -1 to 1; equal values share their mean rank.
 
-    NaN with fewer than two pairs or where all of one side are equal.
+    It is NaN with fewer than two pairs or where all values of one side are equal.
 
     >>> round(spearman([1.0, 2.0, 3.0, 4.0], [10.0, 30.0, 20.0, 40.0]), 3)
     0.8
@@ -72,7 +72,7 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def _scipy(part: str) -> Any:
-    """A part of SciPy, which only campaigns need; MachineLacksError without it."""
+    """Import a part of SciPy, which only campaigns need; raise MachineLacksError without it."""
     try:
         return importlib.import_module(f"scipy.{part}")
     except ImportError as error:

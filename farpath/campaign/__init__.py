@@ -1,1 +1,1 @@
-"""From experiments to many records: what is made, what is missing, and what makes it."""
+"""Campaigns: the status of an experiment's runs, and the making of those without records."""

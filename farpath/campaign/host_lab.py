@@ -1,7 +1,7 @@
-"""Host runs: those of an experiment that are of the host lab, one after another.
+"""Runs of an experiment in the host lab, one after another.
 
-On this machine's own kernel, or in a QEMU machine with Debian's, whose clock counts
-instructions: there a busy host changes nothing, and a cycle is an instruction.
+They run on this machine's own kernel, or in a QEMU machine with Debian's kernel. The clock of that
+machine counts instructions: a busy host changes nothing, and a cycle is an instruction.
 """
 
 from __future__ import annotations
@@ -22,70 +22,72 @@ from farpath.base.locks import (
     remove_stale_locks,
     remove_stale_partials,
 )
-from farpath.campaign.snakemake import LOCK, CampaignJob, check_space, hours, say
-from farpath.campaign.status import RunStatus, put_aside
+from farpath.campaign.snakemake import LOCK, CampaignJob, check_space, print_status, time_left_text
+from farpath.campaign.status import RunStatus, move_damaged_records
 from farpath.lab.qemu import CODE, OUT, Machine, Speed, parts
 from farpath.lab.run import Finish, run
 from farpath.planning.experiment import FILE, OWN_PATHS
 from farpath.record.record import load_record
 
-#: Makes a run's record in a directory of records; its place there.
+#: Makes a run's record in a directory of records, and returns the record's directory.
 Maker = Callable[[RunStatus], FilePath]
-#: One core, so that no instruction of another core counts as a program's time, and as many
-#: a microsecond as its cycles: /proc/cpuinfo says 1000 MHz of a time stamp counter in ns.
+#: One core, so that no instruction of another core counts as a program's time. A microsecond has as
+#: many instructions as cycles: /proc/cpuinfo says 1000 MHz of a time stamp counter in ns.
 SPEED = Speed(cores=1, instruction_ns=1)
-#: Real time that a machine may take: to start, and for each run, on a busy host.
+#: Real time in s that the machine may take to start, and for each run, on a busy host.
 START_LIMIT_S, RUN_LIMIT_S = 900, 1800
-#: Where experiments are in the machine.
+#: The folder of experiments inside the machine.
 EXPERIMENTS = f"{CODE}/experiments"
-#: How many lines of what a failed run said are shown.
+#: How many lines of a failed run's output are shown.
 TAIL_LINES = 4
 
 
 def run_on_host(job: CampaignJob, in_qemu: bool, finish: Finish) -> tuple[RunStatus, ...]:
-    """Make the runs of a set that have no record in its place for records.
+    """Make the runs of a set that have no record in the job's directory of records.
 
-    ``finish``: as :func:`farpath.lab.run.run` takes it, for runs on this machine. Records that the
-    project ships are of another machine, and do not count here. Raises
-    LabFailedError at the end if runs failed, and what the machine lacks before the first.
+    ``finish``: as ``farpath.lab.run.run`` takes it, for runs on this machine. Records that the
+    project ships were made on another machine, and do not count here. Raises MachineLacksError
+    before the first run, and LabFailedError at the end if runs failed.
     """
     with user_errors(job.out):
         job.out.mkdir(parents=True, exist_ok=True)
         with exclusive_lock(job.out / LOCK, f"conducts a campaign in {job.out}"):
             remove_stale_partials(job.out)
             remove_stale_locks(job.out)
-            found = job.states_here()
-            if older := sum(state.other_code for state in found):
-                say(f"made by another version of farpath's code, and counted: {older} records")
-            todo = [state for state in found if state.record is None]
-            say(f"{len(found) - len(todo)} of {len(found)} runs made, {len(todo)} left")
+            states = job.local_states()
+            if older := sum(state.other_results for state in states):
+                print_status(
+                    f"made by a farpath that gives other results, and counted: {older} records"
+                )
+            todo = [state for state in states if state.record is None]
+            print_status(f"{len(states) - len(todo)} of {len(states)} runs made, {len(todo)} left")
             if todo:
                 check_space(job.out, 1)
                 runs_here = partial(_own_maker, job, todo, finish)
                 with _qemu_maker(job, len(todo)) if in_qemu else runs_here() as make:
                     _make_all(todo, make)
-            return job.states_here()
+            return job.local_states()
 
 
 def _make_all(todo: Sequence[RunStatus], make: Maker) -> None:
     failed: list[str] = []
     began_s = time.monotonic()
     for number, state in enumerate(todo, 1):
-        say(f"{state.run.label}: begun, {number} of {len(todo)}")
+        print_status(f"{state.run.label}: begun, {number} of {len(todo)}")
         try:
-            place = make(state)
+            record_dir = make(state)
         except MachineLacksError:
             raise
         except FarpathError as error:
-            said = [f"  {line}" for line in error.detail.splitlines()[-TAIL_LINES:]]
-            failed += [f"{state.run.label}: {error.message}", *said]
-            say(f"{state.run.label}: failed: {error.message}")
+            output = [f"  {line}" for line in error.detail.splitlines()[-TAIL_LINES:]]
+            failed += [f"{state.run.label}: {error.message}", *output]
+            print_status(f"{state.run.label}: failed: {error.message}")
         else:
             left_s = (time.monotonic() - began_s) / number * (len(todo) - number)
-            end = f"; {hours(left_s)}" if number < len(todo) else ""
-            say(f"{state.run.label}: made, {place.name}{end}")
-            for warning in load_record(place, verify=False).data["warnings"]:
-                say(f"{state.run.label}: warning: {warning}")
+            end = f"; {time_left_text(left_s)}" if number < len(todo) else ""
+            print_status(f"{state.run.label}: made, {record_dir.name}{end}")
+            for warning in load_record(record_dir, verify=False).data["warnings"]:
+                print_status(f"{state.run.label}: warning: {warning}")
     if failed:
         count = sum(not line.startswith(" ") for line in failed)
         raise LabFailedError(
@@ -97,7 +99,7 @@ def _make_all(todo: Sequence[RunStatus], make: Maker) -> None:
 
 @contextmanager
 def _own_maker(job: CampaignJob, todo: Sequence[RunStatus], finish: Finish) -> Iterator[Maker]:
-    """Runs on this machine's own kernel, which is looked at first for all of them."""
+    """Run on this machine's own kernel, after checking it for all stacks."""
     from farpath.lab import host, preflight
     from farpath.lab.progress import RunProgress
 
@@ -106,7 +108,7 @@ def _own_maker(job: CampaignJob, todo: Sequence[RunStatus], finish: Finish) -> I
     def make(state: RunStatus) -> FilePath:
         plan = state.run.plan
         with RunProgress(state.run.label, plan.schedule.duration_s, "s") as progress:
-            # What is there already was not taken, so that it is replaced
+            # A record that is there was not accepted, so it is replaced
             return run(plan, job.out, True, progress.watch, finish=finish).directory
 
     yield make
@@ -114,16 +116,16 @@ def _own_maker(job: CampaignJob, todo: Sequence[RunStatus], finish: Finish) -> I
 
 @contextmanager
 def _qemu_maker(job: CampaignJob, runs: int) -> Iterator[Maker]:
-    """Runs in a QEMU machine, which is there as long as the context."""
-    made_of = parts()
-    say("starting a QEMU machine with Debian's kernel, a minute or two")
+    """Run in a QEMU machine, which exists as long as the context."""
+    image_files = parts()
+    print_status("starting a QEMU machine with Debian's kernel, a minute or two")
     limit_s = START_LIMIT_S + RUN_LIMIT_S * runs
     with fresh_partial(job.out) as folder:
         jobs, experiments = folder / "jobs", folder / "experiments"
         jobs.mkdir()
         copy_experiment(job, experiments)
-        with Machine(made_of, jobs, SPEED, limit_s, {EXPERIMENTS: experiments}) as machine:
-            yield lambda state: make_in(machine, job, state)
+        with Machine(image_files, jobs, SPEED, limit_s, {EXPERIMENTS: experiments}) as machine:
+            yield lambda state: make_in_machine(machine, job, state)
 
 
 def copy_experiment(job: CampaignJob, folder: FilePath) -> None:
@@ -136,25 +138,25 @@ def copy_experiment(job: CampaignJob, folder: FilePath) -> None:
         shutil.copytree(source / OWN_PATHS, target / OWN_PATHS)
 
 
-def make_in(machine: Machine, job: CampaignJob, state: RunStatus) -> FilePath:
-    """Make a run in a machine that has its experiment, and take its record out of it."""
+def make_in_machine(machine: Machine, job: CampaignJob, state: RunStatus) -> FilePath:
+    """Make a run in a machine that has its experiment, and move its record to this side."""
     index = [run.plan for run in job.runs].index(state.run.plan)
     done = machine.farpath(
         *("campaign", f"--experiment={job.experiment.name}", f"--experiments={EXPERIMENTS}"),
         *(f"--set={job.which}", f"--index={index}", f"--out={OUT}"),
     )
-    said = done.stderr.strip().splitlines()
+    output = done.stderr.strip().splitlines()
     if done.status != 0:
-        why = said[-1] if said else f"it ended with {done.status} and said nothing"
-        raise LabFailedError(why.removeprefix("farpath: "), "\n".join(said[:-1]))
-    place = FilePath(done.stdout.strip().splitlines()[-1])
-    # Whole on this side before it is a record of the campaign
-    machine.do("cp", "-r", str(place), "/jobs/")
-    machine.do("rm", "-r", str(place))
-    fresh = machine.jobs / place.name
+        reason = output[-1] if output else f"it ended with {done.status} and said nothing"
+        raise LabFailedError(reason.removeprefix("farpath: "), "\n".join(output[:-1]))
+    inner_dir = FilePath(done.stdout.strip().splitlines()[-1])
+    # The record is complete on this side before it becomes one of the campaign
+    machine.do("cp", "-r", str(inner_dir), "/jobs/")
+    machine.do("rm", "-r", str(inner_dir))
+    fresh = machine.jobs / inner_dir.name
     load_record(fresh)
-    target = job.out / place.name
-    for line in put_aside(job.out, [dataclasses.replace(state, name=place.name)]):
-        say(line)
+    target = job.out / inner_dir.name
+    for line in move_damaged_records(job.out, [dataclasses.replace(state, name=inner_dir.name)]):
+        print_status(line)
     fresh.rename(target)
     return target

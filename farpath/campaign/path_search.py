@@ -1,9 +1,9 @@
-"""Path search: path models tried in the lab, each by whole runs, until one fits best.
+"""The search for a path model: models are tried in the lab by complete runs, until one fits best.
 
-A search is a directory: ``search.toml`` says what may vary and what it is held against,
-``trials.json`` what was tried and found. Optuna chooses what to try next (Akiba et al.,
-*Optuna: A Next-generation Hyperparameter Optimization Framework*, KDD 2019; its TPE
-sampler), and begins again from the trials that are there: a search can be made in pieces.
+A search is a directory. ``search.toml`` says which parameters vary and which values the runs are
+compared with; ``trials.json`` holds the trials and their results. Optuna chooses the next trial
+(Akiba et al., *Optuna: A Next-generation Hyperparameter Optimization Framework*, KDD 2019; its TPE
+sampler), and starts from the trials that are there. So a search can be interrupted and continued.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from farpath.analysis.metrics import Summary
 from farpath.analysis.path_model import PathModel, cost_of_means, cost_of_tables
 from farpath.analysis.published import published
 from farpath.analysis.results import RunSummary, run_summary
-from farpath.base.documents import read_json, read_toml
+from farpath.base.documents import check_format_version, read_json, read_toml
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.files import write_text
 from farpath.lab.run import run as run_plan
@@ -36,19 +36,18 @@ if TYPE_CHECKING:
 SEARCH_FILE = "search.toml"
 TRIALS_FILE = "trials.json"
 FORMAT_VERSION = 1
-Tell = Callable[[str], None]
-#: One whole run of a stack over a model of the path.
-Measure = Callable[[PathModel, str], RunSummary]
+PrintLine = Callable[[str], None]
+#: Measures one complete run of a stack over a model of the path.
+MeasureModel = Callable[[PathModel, str], RunSummary]
 
 
 @dataclass(frozen=True)
 class Search:
-    """What a search varies, and what it is held against.
+    """The parameters that a search varies, and the values that it compares with.
 
-    ``ranges``: of each of PathModel's fields either a number, which is fixed, or a
-    table of ``low``, ``high`` and perhaps ``log``, or a list of choices. ``guesses``:
-    models to try first. ``mean_stability``, ``mean_fairness``: the published means over
-    all stacks, for a path without published tables.
+    ``ranges``: for each field of PathModel a fixed number, a table of ``low``, ``high`` and
+    optionally ``log``, or a list of choices. ``guesses``: models to try first. ``mean_stability``,
+    ``mean_fairness``: the published means over all stacks, for a path without published tables.
     """
 
     directory: FilePath
@@ -64,25 +63,26 @@ class Search:
     mean_fairness: float | None = None
 
     def model(self, chosen: Mapping[str, Any]) -> PathModel:
-        """A model of chosen values and the fixed ones."""
-        fixed = {name: value for name, value in self.ranges.items() if not _varies(value)}
+        """Return the model with the chosen values and the fixed ones."""
+        fixed = {name: value for name, value in self.ranges.items() if not is_varied(value)}
         values = {**fixed, **chosen}
         return PathModel(**{**values, "rate_bps": round(values["rate_bps"])})
 
     def cost(self, measured: Mapping[str, Summary]) -> float:
-        """The objective; see farpath.analysis.path_model."""
+        """Return the value of the objective; see ``farpath.analysis.path_model``."""
         if self.mean_stability is not None and self.mean_fairness is not None:
             return cost_of_means(measured, self.mean_stability, self.mean_fairness)
         printed = {stack: published(stack, self.path) for stack in measured}
         return cost_of_tables(measured, {name: rows for name, rows in printed.items() if rows})
 
 
-def _varies(allowed: Any) -> bool:
+def is_varied(allowed: Any) -> bool:
+    """Whether a parameter varies, by its entry in ``Search.ranges``."""
     return isinstance(allowed, dict | list)
 
 
 def load_search(directory: FilePath) -> Search:
-    """The search in a directory; BadInputError for one that is missing or malformed."""
+    """Load the search in a directory; raise BadInputError if it is missing or malformed."""
     file = directory / SEARCH_FILE
     data = read_toml(file)
     try:
@@ -100,14 +100,13 @@ def load_search(directory: FilePath) -> Search:
 
 
 def read_trials(search: Search) -> list[dict[str, Any]]:
-    """All trials so far, in their order; none if nothing was tried yet."""
+    """Return all trials so far, in their order; empty if nothing was tried yet."""
     file = search.directory / TRIALS_FILE
     if not file.exists():
         return []
     data = read_json(file, "move it away")
+    check_format_version(data, FORMAT_VERSION, file, "move it away")
     try:
-        if data["format_version"] != FORMAT_VERSION:
-            raise BadInputError(f"{file}: has format version {data['format_version']}")
         return list(data["trials"])
     except (KeyError, TypeError) as error:
         raise BadInputError(f"{file}: is damaged: {error}; move it away") from error
@@ -120,7 +119,7 @@ def _write_trials(search: Search, trials: list[dict[str, Any]]) -> None:
 
 
 def best_trial(search: Search) -> dict[str, Any]:
-    """The trial of least cost; BadInputError if there is none."""
+    """Return the trial of least cost; raise BadInputError if there is none."""
     trials = read_trials(search)
     if not trials:
         raise BadInputError(f"{search.directory}: nothing was tried yet: run farpath fit")
@@ -130,17 +129,17 @@ def best_trial(search: Search) -> dict[str, Any]:
 def _distributions(search: Search) -> dict[str, optuna.distributions.BaseDistribution]:
     from optuna.distributions import CategoricalDistribution, FloatDistribution
 
-    found: dict[str, optuna.distributions.BaseDistribution] = {}
+    distributions: dict[str, optuna.distributions.BaseDistribution] = {}
     for name, allowed in search.ranges.items():
         if isinstance(allowed, list):
-            found[name] = CategoricalDistribution(allowed)
+            distributions[name] = CategoricalDistribution(allowed)
         elif isinstance(allowed, dict):
-            found[name] = FloatDistribution(**allowed)
-    return found
+            distributions[name] = FloatDistribution(**allowed)
+    return distributions
 
 
-def in_the_lab(search: Search, results: FilePath, model: PathModel, stack: str) -> RunSummary:
-    """One whole run in the virtual lab; its record goes below ``results``."""
+def run_in_lab(search: Search, results: FilePath, model: PathModel, stack: str) -> RunSummary:
+    """Make one complete run in the virtual lab; its record goes below ``results``."""
     path = model.on(path_by_name(search.path))
     schedule = seven_regions(stack, search.region_s)
     plan = make_plan(path, schedule, search.seed, "virtual", era_by_text(search.era))
@@ -177,15 +176,18 @@ def _figures(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _leave_interrupts_to_the_caller() -> None:
-    """Ctrl-C reaches every process of a terminal; the first ends the others."""
+def _ignore_interrupts() -> None:
+    """Ignore SIGINT, which reaches every process of a terminal; the parent ends the workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def search_on(search: Search, count: int, workers: int, measure: Measure, tell: Tell) -> None:
-    """Try ``count`` more models, ``workers`` runs at a time; every trial is kept at once.
+def continue_search(
+    search: Search, count: int, workers: int, measure: MeasureModel, print_line: PrintLine
+) -> None:
+    """Try ``count`` more models, ``workers`` runs at a time; each trial is saved at once.
 
-    Raises what a run raises; the trials before it are kept, and runs under way are ended.
+    Raises what a run raises; the trials before it are kept, and runs that are still going are
+    ended.
     """
     try:
         import optuna
@@ -211,14 +213,14 @@ def search_on(search: Search, count: int, workers: int, measure: Measure, tell: 
     for guess in search.guesses:
         if dict(guess) not in tried:
             study.enqueue_trial(dict(guess))
-    # A pool that is left in mid-work ends its processes, and a run its lab with itself.
-    with multiprocessing.Pool(workers, _leave_interrupts_to_the_caller) as pool:
+    # Leaving the pool early ends its processes, and each run ends its lab.
+    with multiprocessing.Pool(workers, _ignore_interrupts) as pool:
         for number in range(len(trials) + 1, len(trials) + count + 1):
-            asked = study.ask(distributions)
-            model = search.model(asked.params)
+            trial_request = study.ask(distributions)
+            model = search.model(trial_request.params)
             runs = pool.starmap(measure, [(model, stack) for stack in search.stacks], chunksize=1)
             cost = search.cost({run.stack: run.summary for run in runs})
-            study.tell(asked, cost)
-            trials.append(_trial(asked.params, model, cost, runs))
+            study.tell(trial_request, cost)
+            trials.append(_trial(trial_request.params, model, cost, runs))
             _write_trials(search, trials)
-            tell(f"trial {number}: cost {cost:.3f} (best {study.best_value:.3f}), {model}")
+            print_line(f"trial {number}: cost {cost:.3f} (best {study.best_value:.3f}), {model}")

@@ -1,7 +1,7 @@
-"""Shipping: an experiment's records as the project keeps them, small enough for a repository.
+"""The reference records that the project ships, in a compact form.
 
-A shipped record is whole but for raw output, pages and figures, which all follow from
-its samples; its tables are stored in less space and hold the same values.
+A reference record lacks only raw output, pages and figures, which all follow from its samples. Its
+tables are compressed and hold the same values.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 
 SUMMARY_FILE = "summary.json"
 TRACE_FILE = f"{trace_table.NAME}.parquet"
-#: What shipped records may take together.
+#: The largest total size of an experiment's reference records.
 LIMIT_BYTES = 25_000_000
 ZSTD_LEVEL = 19
-#: How Parquet stores each kind of column smallest: the bytes of floats by their place,
-#: whole numbers by their differences.
+#: The Parquet encoding that stores each type of column in the least space: floats split by byte,
+#: integers and texts as differences.
 ENCODINGS = {"float": "BYTE_STREAM_SPLIT", "int": "DELTA_BINARY_PACKED", "str": "DELTA_BYTE_ARRAY"}
 
 
-def slim_copy(record: Record, target: FilePath, more: dict[str, Any]) -> None:
-    """Write a record small into an empty directory, with more said of what made it."""
+def write_compact_record(record: Record, target: FilePath, more: dict[str, Any]) -> None:
+    """Write a record compactly into an empty directory, with ``more`` added to its provenance."""
     for name, columns in COLUMNS.items():
         record.samples.frame(name).to_parquet(
             target / f"{name}.parquet",
@@ -63,79 +63,80 @@ def slim_copy(record: Record, target: FilePath, more: dict[str, Any]) -> None:
 
 
 def publish(job: CampaignJob) -> list[str]:
-    """Copy the records of a set of runs into the folders of their experiments; says what was done.
+    """Copy the records of a set of runs into their experiments' folders; return a report.
 
-    A record there that the new one takes the place of is removed. A campaign may be
-    shipped in pieces: runs without a record are counted, and BadInputError is raised only
-    if none has one.
+    A record that a new one replaces is removed. A campaign may be published in pieces: runs without
+    a record are counted, and BadInputError is raised only if no run has one.
     """
-    found = job.states()
-    if not any(state.record for state in found):
+    states = job.states()
+    if not any(state.record for state in states):
         raise BadInputError(
-            f"none of {len(found)} runs has a record: run 'farpath campaign', then this again"
+            f"none of {len(states)} runs has a record: run 'farpath campaign', then this again"
         )
     if job.experiment.parts == (job.experiment.name,):
-        return _ship_own(job, found)
-    said = []
+        return _publish_experiment(job, states)
+    lines = []
     for part in job.experiment.parts:
         of_part = dataclasses.replace(job, experiment=load_experiment(part, job.experiments))
-        mine = [state for state in found if state.run.experiment == part]
-        said += [f"{part}: {line}" for line in _ship_own(of_part, mine)]
-    return said
+        of_experiment = [state for state in states if state.run.experiment == part]
+        lines += [f"{part}: {line}" for line in _publish_experiment(of_part, of_experiment)]
+    return lines
 
 
-def _ship_own(job: CampaignJob, found: Sequence[RunStatus]) -> list[str]:
-    made = tuple(state for state in found if state.record is not None)
-    if not made:
-        return [f"none of {len(found)} runs has a record yet"]
+def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[str]:
+    recorded = tuple(state for state in states if state.record is not None)
+    if not recorded:
+        return [f"none of {len(states)} runs has a record yet"]
     (folder,) = job.shipped
     with user_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         remove_stale_partials(folder)
-        copied = [_ship_one(state, folder) for state in made]
-        removed = _remove_replaced(made, folder)
+        copied = [_copy_record(state, folder) for state in recorded]
+        removed = _remove_replaced(recorded, folder)
         if job.which == WHOLE and job.experiment.name in ANALYSES:
             file = job.experiments / job.experiment.name / MEASURES_FILE
-            write_measures(measures_of(recorded_runs(made)), file)
+            write_measures(measures_of(recorded_runs(recorded)), file)
         elif job.which == WHOLE:
-            _write_summary(job, made)
+            _write_summary(job, recorded)
         elif job.which == CPU:
-            _renew_summary(job)
+            _update_summary(job)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    said = [f"{sum(copied)} records copied to {folder}, {len(made) - sum(copied)} were there"]
-    said += [f"{len(found) - len(made)} runs have none yet"] if len(made) < len(found) else []
-    said += [f"{len(removed)} of another kernel, image or setting removed"] if removed else []
-    said += [f"{len(records_in(folder))} records take {size / 1e6:.1f} MB"]
+    lines = [f"{sum(copied)} records copied to {folder}, {len(recorded) - sum(copied)} were there"]
+    lines += (
+        [f"{len(states) - len(recorded)} runs have none yet"] if len(recorded) < len(states) else []
+    )
+    lines += [f"{len(removed)} of another kernel, image or setting removed"] if removed else []
+    lines += [f"{len(records_in(folder))} records take {size / 1e6:.1f} MB"]
     if size > LIMIT_BYTES:
-        said.append(f"that is more than {LIMIT_BYTES / 1e6:g} MB: too much for a repository")
-    return said
+        lines.append(f"that is more than {LIMIT_BYTES / 1e6:g} MB: too much for a repository")
+    return lines
 
 
-def _write_summary(job: CampaignJob, found: Sequence[RunStatus]) -> None:
-    """The figures of the whole campaign in one file, which tables and claims read."""
+def _write_summary(job: CampaignJob, states: Sequence[RunStatus]) -> None:
+    """Write the summaries of the whole campaign to the file that tables and claims read."""
     from farpath.analysis.results import load_results, write_figures
 
     folder = job.experiments / job.experiment.name
     with fresh_partial(folder) as partial:
-        gather(found, partial / "records")
+        gather(states, partial / "records")
         cpu = shipped_records(job.experiment.name, job.experiments, CPU)
         campaign, problems = load_results(partial / "records", cpu if records_in(cpu) else None)
         assert not problems, problems
         write_figures(campaign, folder / SUMMARY_FILE)
 
 
-def _renew_summary(job: CampaignJob) -> None:
-    """Put the figures of the shipped runs in which CPU was counted into the summary there is."""
+def _update_summary(job: CampaignJob) -> None:
+    """Replace the CPU runs in the existing summary by those that are shipped."""
     from farpath.analysis.results import load_runs, read_figures, result_set_of, write_figures
 
     file = job.experiments / job.experiment.name / SUMMARY_FILE
     if file.is_file():
-        counted, _ = load_runs(job.shipped[0])
-        write_figures(result_set_of(read_figures(file).runs, counted), file)
+        cpu_runs, _ = load_runs(job.shipped[0])
+        write_figures(result_set_of(read_figures(file).runs, cpu_runs), file)
 
 
-def _ship_one(state: RunStatus, folder: FilePath) -> bool:
-    """Whether a run's record was copied; else it was there."""
+def _copy_record(state: RunStatus, folder: FilePath) -> bool:
+    """Copy a run's record unless it is there already; return whether it was copied."""
     assert state.record is not None
     if state.record.parent.resolve() == folder.resolve():
         return False
@@ -143,7 +144,7 @@ def _ship_one(state: RunStatus, folder: FilePath) -> bool:
     more = {"source_sha256": wanted_identity(state.run, images_for([state.run]))}
     target = folder / record.directory.name
     with fresh_partial(folder) as partial:
-        slim_copy(record, partial, more)
+        write_compact_record(record, partial, more)
         load_record(partial)
         partial.chmod(0o755)
         replace_directory(partial, target)
@@ -151,18 +152,18 @@ def _ship_one(state: RunStatus, folder: FilePath) -> bool:
 
 
 def _settings_in(name: str) -> str:
-    """A place's name without its digest."""
+    """Return a record directory's name without its digest."""
     return name.rpartition("-")[0]
 
 
-def _remove_replaced(found: tuple[RunStatus, ...], folder: FilePath) -> list[FilePath]:
-    kept = {state.record.name for state in found if state.record is not None}
-    settings = {_settings_in(state.name) for state in found}
+def _remove_replaced(states: tuple[RunStatus, ...], folder: FilePath) -> list[FilePath]:
+    kept = {state.record.name for state in states if state.record is not None}
+    settings = {_settings_in(state.name) for state in states}
     replaced = [
-        place
-        for place in records_in(folder)
-        if place.name not in kept and _settings_in(place.name) in settings
+        record_dir
+        for record_dir in records_in(folder)
+        if record_dir.name not in kept and _settings_in(record_dir.name) in settings
     ]
-    for place in replaced:
-        remove_directory(place)
+    for record_dir in replaced:
+        remove_directory(record_dir)
     return replaced

@@ -1,12 +1,13 @@
-"""Conduct: all runs of an experiment by Snakemake, with progress, and what is made of them.
+"""Campaigns run by Snakemake: all runs of an experiment, with progress, and their report.
 
-Snakemake (experiments/Snakefile) starts the jobs; what is done, running and left is seen
-in the directory of records, wherever the jobs run.
+Snakemake (experiments/Snakefile) starts the jobs. Progress is read from the directory of records,
+wherever the jobs run.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
 import shutil
 import signal
@@ -18,42 +19,50 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
-from farpath.analysis.record_set import STUDY, view_of
+from farpath.analysis.record_set import STUDY, default_view
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.base.files import user_errors, write_text
 from farpath.base.locks import exclusive_lock, remove_stale_locks, remove_stale_partials
 from farpath.base.project import EXPERIMENTS, REPORT_MARK, SITE_MARK
-from farpath.campaign.status import RunStatus, put_aside, records_in, run_statuses, shipped_records
+from farpath.campaign.status import (
+    RunStatus,
+    move_damaged_records,
+    records_in,
+    run_statuses,
+    shipped_records,
+)
+from farpath.lab.machine import available_cores
 from farpath.planning.experiment import WHOLE, Experiment, WantedRun
 from farpath.record.record import RECORD_FILE
 
+LOG = logging.getLogger(__name__)
 SNAKEFILE = EXPERIMENTS / "Snakefile"
-#: What a run of 960 s takes on disk, page included, and as much again while it is made.
+#: Disk space of a run of 960 s, page included, and as much again while it is written.
 RUN_BYTES = 12 << 20
-#: Between two looks, and between two lines of progress when nothing happens.
-LOOK_S = 1.0
-LINE_EVERY_S = 300.0
-#: What is made of the study's records, each a directory of the report (experiments/Snakefile).
+#: Seconds between two polls, and between two lines of progress when nothing happens.
+POLL_INTERVAL_S = 1.0
+PROGRESS_INTERVAL_S = 300.0
+#: The parts of the study's report, each a directory (experiments/Snakefile).
 PARTS = ("tables", "claims", "figures", "page")
-#: Those that hold links to the records that they are made of.
+#: The parts that hold links to the records that the report is made of.
 GATHERED_PARTS = ("records", "cpu-records")
-#: The same of others, of which the study's documents claim nothing.
-OWN_PARTS = ("tables", "figures", "page")
-#: How many lines of a failed run are repeated at the end.
+#: The parts of other reports: the study's documents make no claims about those runs.
+PLAIN_RUN_PARTS = ("tables", "figures", "page")
+#: How many lines of a failed run's log are repeated at the end.
 TAIL_LINES = 4
-#: The campaign's own file in the directory of records, locked while it is conducted.
+#: The lock file in the directory of records, held while a campaign runs there.
 LOCK = ".campaign.lock"
-#: Interrupts a process group unless a line comes before the end of its input.
+#: A shell script that interrupts a process group unless a line arrives before the end of its input.
 JANITOR = 'read -r _ && exit; kill -s INT -- "-$1"'
-#: How long jobs may take to clean up after an interruption.
-CLEANING_S = 30.0
+#: Seconds that jobs may take to clean up after an interruption.
+CLEANUP_LIMIT_S = 30.0
 
 
 @dataclass(frozen=True)
 class CampaignJob:
-    """What is to be made: a set of runs, where records go and where what is made of them.
+    """A set of runs to make, and the directories for its records and its report.
 
-    ``cores``: how many runs at once. ``options``: more of Snakemake's own.
+    ``cores``: how many runs at once. ``options``: further options for Snakemake.
     """
 
     experiment: Experiment
@@ -61,7 +70,7 @@ class CampaignJob:
     out: FilePath = FilePath("results")
     report: FilePath | None = None
     experiments: FilePath = EXPERIMENTS
-    cores: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    cores: int = field(default_factory=available_cores)
     options: tuple[str, ...] = ()
 
     @property
@@ -70,36 +79,39 @@ class CampaignJob:
         return self.experiment.runs(self.which)
 
     def states(self, runs: Sequence[WantedRun] | None = None) -> tuple[RunStatus, ...]:
-        """What is made and what is not, of all runs or of some, shipped records included.
+        """Return the states of all runs or of some, shipped records included.
 
-        Those of the host lab are shown only where there are none of one's own machine.
+        Shipped host-lab records count only if this machine has made none.
         """
-        asked = self.runs if runs is None else runs
+        wanted = self.runs if runs is None else runs
         if not self.on_host:
-            return run_statuses(asked, [self.out, *self.shipped])
-        own = self.states_here(asked)
-        return own if any(state.record for state in own) else run_statuses(asked, self.shipped)
+            return run_statuses(wanted, [self.out, *self.shipped])
+        local = self.local_states(wanted)
+        return local if any(state.record for state in local) else run_statuses(wanted, self.shipped)
 
-    def states_here(self, runs: Sequence[WantedRun] | None = None) -> tuple[RunStatus, ...]:
-        """The same for who makes runs: a shipped one of the host lab is another machine's."""
-        asked = self.runs if runs is None else runs
-        return run_statuses(asked, [self.out]) if self.on_host else self.states(asked)
+    def local_states(self, runs: Sequence[WantedRun] | None = None) -> tuple[RunStatus, ...]:
+        """Return states as ``states`` does, but ignore shipped host-lab records.
+
+        Those were measured on another machine.
+        """
+        wanted = self.runs if runs is None else runs
+        return run_statuses(wanted, [self.out]) if self.on_host else self.states(wanted)
 
     @property
     def shipped(self) -> tuple[FilePath, ...]:
-        """Where the project keeps the records of this set that it ships, by experiment."""
+        """The directories of this set's shipped records, one for each experiment."""
         parts = self.experiment.parts
         return tuple(shipped_records(part, self.experiments, self.which) for part in parts)
 
     @property
     def is_study(self) -> bool:
-        """Whether these are runs of the 2005 study, and their report is as the paper's."""
-        return view_of([run.plan for run in self.runs]) == STUDY
+        """Whether these are runs of the 2005 study, so that the report follows the paper."""
+        return default_view([run.plan for run in self.runs]) == STUDY
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What the report is made of."""
-        return PARTS if self.is_study else OWN_PARTS
+        """The parts of the report."""
+        return PARTS if self.is_study else PLAIN_RUN_PARTS
 
     @property
     def on_host(self) -> bool:
@@ -108,9 +120,9 @@ class CampaignJob:
 
 
 def check_space(out: FilePath, runs: int) -> None:
-    """Raise MachineLacksError unless so many runs' records find room.
+    """Raise MachineLacksError unless the disk has room for the records of that many runs.
 
-    A run that ends in a full disk has computed for nothing.
+    A run that ends with a full disk is lost.
     """
     free, needed = shutil.disk_usage(out).free, runs * RUN_BYTES
     if free < needed:
@@ -121,10 +133,10 @@ def check_space(out: FilePath, runs: int) -> None:
         )
 
 
-def hours(seconds: float) -> str:
-    """The time that is left, for people.
+def time_left_text(seconds: float) -> str:
+    """Format the time that is left, for people.
 
-    >>> hours(7500), hours(95), hours(20)
+    >>> time_left_text(7500), time_left_text(95), time_left_text(20)
     ('about 2 h 5 min to go', 'about 2 min to go', 'under a minute to go')
     """
     minutes = round(seconds / 60)
@@ -137,21 +149,20 @@ def hours(seconds: float) -> str:
 
 @dataclass
 class Progress:
-    """How far the runs are that this call has to make.
+    """The progress of the runs that this call has to make.
 
-    The time left comes from what the experiment expects of each run, corrected by how
-    long those took that have ended.
+    The time left comes from the expected time of each run, scaled by how long finished runs took.
     """
 
     todo: Sequence[RunStatus]
     out: FilePath
     cores: int
     made_before: int
-    began: dict[str, float] = field(default_factory=dict)
-    took: dict[str, float] = field(default_factory=dict)
+    started_s: dict[str, float] = field(default_factory=dict)
+    duration_s: dict[str, float] = field(default_factory=dict)
 
     def _sorted(self) -> tuple[list[RunStatus], list[RunStatus], list[RunStatus], list[RunStatus]]:
-        """The runs that are done, running, failed, and waiting."""
+        """Return the runs that are done, running, failed, and waiting."""
         done, running, failed, waiting = [], [], [], []
         for state in self.todo:
             if (self.out / state.name / RECORD_FILE).exists():
@@ -165,33 +176,35 @@ class Progress:
         return done, running, failed, waiting
 
     def counts(self) -> str:
-        """How many runs are done, running, failed and left."""
+        """Return how many runs are done, running, failed and left."""
         done, running, failed, waiting = map(len, self._sorted())
         total = len(self.todo) + self.made_before
         text = f"{done + self.made_before} of {total} runs made, {running} running, "
         return text + (f"{failed} failed, " if failed else "") + f"{waiting} left"
 
     def line(self, now_s: float) -> str:
-        """The counts, and the time that is left."""
+        """Return the counts and the time that is left."""
         done, running, _failed, waiting = self._sorted()
         for state in running:
-            self.began.setdefault(state.name, now_s)
+            self.started_s.setdefault(state.name, now_s)
         for state in done:
-            if state.name in self.began:
-                self.took.setdefault(state.name, now_s - self.began[state.name])
+            if state.name in self.started_s:
+                self.duration_s.setdefault(state.name, now_s - self.started_s[state.name])
         if not running and not waiting:
             return self.counts()
-        return f"{self.counts()}; {hours(self.left_s(running, waiting, now_s))}"
+        return f"{self.counts()}; {time_left_text(self.time_left_s(running, waiting, now_s))}"
 
-    def left_s(
+    def time_left_s(
         self, running: Sequence[RunStatus], waiting: Sequence[RunStatus], now_s: float
     ) -> float:
-        """Real seconds until all runs are over, if none fails."""
+        """Return the real seconds until all runs are over, if none fails."""
         expected = {state.name: state.run.expected_s for state in self.todo}
-        scale = sum(self.took.values()) / sum(expected[name] for name in self.took or expected)
-        scale = scale if self.took else 1.0
+        scale = sum(self.duration_s.values()) / sum(
+            expected[name] for name in self.duration_s or expected
+        )
+        scale = scale if self.duration_s else 1.0
         rest = [
-            max(0.0, scale * expected[state.name] - (now_s - self.began[state.name]))
+            max(0.0, scale * expected[state.name] - (now_s - self.started_s[state.name]))
             for state in running
         ]
         rest += [scale * expected[state.name] for state in waiting]
@@ -199,10 +212,10 @@ class Progress:
 
 
 def run_campaign(job: CampaignJob) -> tuple[RunStatus, ...]:
-    """Make the runs that have no record, then the parts of the report of all.
+    """Make the runs that have no record, then all parts of the report.
 
-    Returns the runs' states. Raises LabFailedError at the end if runs failed, with
-    their commands, or parts of the report; all else is kept.
+    Returns the states of the runs. Raises LabFailedError at the end if runs or parts of the report
+    failed, with the commands of those runs; everything else is kept.
     """
     if importlib.util.find_spec("snakemake") is None:
         raise MachineLacksError(
@@ -214,23 +227,28 @@ def run_campaign(job: CampaignJob) -> tuple[RunStatus, ...]:
     with user_errors(job.out):
         (job.out / "logs").mkdir(parents=True, exist_ok=True)
         with exclusive_lock(job.out / LOCK, f"conducts a campaign in {job.out}"):
-            found = _make_runs(job)
-            made = [state for state in found if state.record is not None]
-            unwritten = _write_report(job, job.report) if job.report and made else []
-    missing = [state for state in found if state.record is None]
-    failed = [f"{len(missing)} of {len(found)} runs failed"] if missing else []
+            states = _make_runs(job)
+            recorded = [state for state in states if state.record is not None]
+            unwritten = _write_report(job, job.report) if job.report and recorded else []
+    missing = [state for state in states if state.record is None]
+    failed = [f"{len(missing)} of {len(states)} runs failed"] if missing else []
     failed += ["parts of the report failed"] if unwritten else []
     if failed:
         raise LabFailedError(
             f"{' and '.join(failed)}; what was made is kept, and the same command tries the rest "
             "again",
-            "\n".join([line for state in missing for line in _why(job.out, state)] + unwritten),
+            "\n".join(
+                [line for state in missing for line in _failure_lines(job.out, state)] + unwritten
+            ),
         )
-    return found
+    return states
 
 
 def check_report(report: FilePath) -> None:
-    """Raise BadInputError for a place whose parts Snakemake would remove, and are not farpath's."""
+    """Raise BadInputError if the directory holds parts that farpath did not make.
+
+    farpath would replace them.
+    """
     if (report / REPORT_MARK).is_file() or (report / "page" / SITE_MARK).is_file():
         return
     parts = [name for name in (*GATHERED_PARTS, *PARTS) if os.path.lexists(report / name)]
@@ -242,15 +260,15 @@ def check_report(report: FilePath) -> None:
 
 
 def _write_report(job: CampaignJob, report: FilePath) -> list[str]:
-    """The parts of the report of all records; says what could not be made."""
-    say(f"making {', '.join(job.parts)} of the records in {report}")
+    """Make the parts of the report of all records; return lines on parts that failed."""
+    print_status(f"making {', '.join(job.parts)} of the records in {report}")
     write_text(report / REPORT_MARK, "Made by farpath, which replaces its parts.\n")
     log = _snakemake(job, ["report"], ["--forcerun", "gather"], partial=True)
     faults = []
     for part in job.parts:
         if not (report / part).exists():
-            own = job.out / "logs" / f"report-{part}.log"
-            faults += [f"{part}:", *_tail(own if own.is_file() else log)]
+            part_log = job.out / "logs" / f"report-{part}.log"
+            faults += [f"{part}:", *_tail(part_log if part_log.is_file() else log)]
     return faults
 
 
@@ -258,60 +276,64 @@ def _make_runs(job: CampaignJob) -> tuple[RunStatus, ...]:
     remove_stale_partials(job.out)
     remove_stale_locks(job.out)
     before = job.states()
-    for line in [*put_aside(job.out, before), *left_out(job.out, before)]:
-        say(line)
+    for line in [*move_damaged_records(job.out, before), *ignored_record_notes(job.out, before)]:
+        print_status(line)
     todo = [state for state in before if state.record is None]
     for file in (job.out / "logs").glob("*.failed"):
         file.unlink()
     progress = Progress(todo, job.out, job.cores, len(before) - len(todo))
     if not todo:
-        say(progress.line(time.monotonic()))
+        print_status(progress.line(time.monotonic()))
         return before
     check_space(job.out, min(job.cores, len(todo)))
     log = _snakemake(job, ["runs"], [], partial=False, progress=progress)
     after = job.states()
-    told = {file.stem for file in (job.out / "logs").glob("*.failed")}
-    if untold := [state for state in after if state.record is None and state.name not in told]:
+    reported = {file.stem for file in (job.out / "logs").glob("*.failed")}
+    if unreported := [
+        state for state in after if state.record is None and state.name not in reported
+    ]:
         raise LabFailedError(
-            f"Snakemake ended with {len(untold)} runs not made: all it said is in {log}",
+            f"Snakemake ended with {len(unreported)} runs not made: all it said is in {log}",
             "\n".join(_tail(log)),
         )
     return after
 
 
-def left_out(out: FilePath, found: Sequence[RunStatus]) -> list[str]:
-    """Sentences about records that count for nothing, and about those of other code."""
-    taken = {state.record.resolve() for state in found if state.record is not None}
-    others = [place for place in records_in(out) if place.resolve() not in taken]
-    said = []
+def ignored_record_notes(out: FilePath, states: Sequence[RunStatus]) -> list[str]:
+    """Return sentences on records that do not count, and on those made by other code."""
+    counted = {state.record.resolve() for state in states if state.record is not None}
+    others = [record_dir for record_dir in records_in(out) if record_dir.resolve() not in counted]
+    sentences = []
     if others:
-        said.append(
+        sentences.append(
             f"of another kernel, image or setting, and left out: {len(others)} of the records "
             f"in {out}"
         )
-    if older := sum(state.other_code for state in found):
-        said.append(f"made by another version of farpath's code, and counted: {older} records")
-    return said
+    if older := sum(state.other_results for state in states):
+        sentences.append(
+            f"made by a farpath that gives other results, and counted: {older} records"
+        )
+    return sentences
 
 
-def say(line: str) -> None:
-    """One line for people, on stderr."""
-    print(f"campaign: {line}", file=sys.stderr, flush=True)
+def print_status(line: str) -> None:
+    """Log one line for people."""
+    LOG.info("campaign: %s", line)
 
 
-def _why(out: FilePath, state: RunStatus) -> list[str]:
-    """A failed run's command and the last that it said."""
+def _failure_lines(out: FilePath, state: RunStatus) -> list[str]:
+    """Return a failed run's command and the end of its log."""
     command = " ".join([*state.run.command, f"--out={out}"])
-    said = _tail(out / "logs" / f"{state.name}.log")
-    if not said and shutil.disk_usage(out).free < RUN_BYTES:
-        said = [f"  it could say nothing: no space is left under {out}"]
-    return [f"{state.run.label}: {command}", *said]
+    tail = _tail(out / "logs" / f"{state.name}.log")
+    if not tail and shutil.disk_usage(out).free < RUN_BYTES:
+        tail = [f"  it could say nothing: no space is left under {out}"]
+    return [f"{state.run.label}: {command}", *tail]
 
 
 def _tail(log: FilePath) -> list[str]:
-    """The last lines of a log, indented."""
-    said = log.read_text(errors="replace").strip().splitlines() if log.is_file() else []
-    return [f"  {line}" for line in said[-TAIL_LINES:]]
+    """Return the last lines of a log, indented."""
+    lines = log.read_text(errors="replace").strip().splitlines() if log.is_file() else []
+    return [f"  {line}" for line in lines[-TAIL_LINES:]]
 
 
 def _command(
@@ -341,7 +363,7 @@ def _snakemake(
     partial: bool,
     progress: Progress | None = None,
 ) -> FilePath:
-    """Run Snakemake to its end; returns the log of all it said.
+    """Run Snakemake to its end; return the log of its output.
 
     However this process ends, Snakemake and its jobs are interrupted.
     """
@@ -353,7 +375,7 @@ def _snakemake(
             stdout=logged,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            # A campaign in a shell's background ignores interrupts; its jobs must not
+            # A campaign in a shell's background ignores SIGINT; its jobs must not
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         with _interrupted_at_end(process):
@@ -362,26 +384,26 @@ def _snakemake(
 
 
 def _follow(process: subprocess.Popen[bytes], progress: Progress | None) -> None:
-    """Wait for a process and say how far the runs are, when that changes and now and then."""
+    """Wait for a process; print progress when it changes, and at intervals."""
     shown, shown_s = "", time.monotonic()
     while True:
         over = process.poll() is not None
         if progress is not None:
             now_s = time.monotonic()
             counts, line = progress.counts(), progress.line(now_s)
-            if counts != shown or now_s - shown_s > LINE_EVERY_S:
-                say(line)
+            if counts != shown or now_s - shown_s > PROGRESS_INTERVAL_S:
+                print_status(line)
                 shown, shown_s = counts, now_s
         if over:
             return
-        time.sleep(LOOK_S)
+        time.sleep(POLL_INTERVAL_S)
 
 
 @contextmanager
 def _interrupted_at_end(process: subprocess.Popen[bytes]) -> Iterator[None]:
     """Interrupt a process and its children when this one ends early, even if killed.
 
-    A janitor waits on a pipe: a line says that all is well, its end that it is not.
+    A janitor process waits on a pipe: a line means that all is well, end of file that it is not.
     """
     janitor = subprocess.Popen(
         ["sh", "-c", JANITOR, "farpath-janitor", str(process.pid)],
@@ -404,12 +426,12 @@ def _interrupted_at_end(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def _wait_for_group(process: subprocess.Popen[bytes]) -> None:
-    """Wait until a process and all that it started have cleaned up; no longer than that."""
-    end_s = time.monotonic() + CLEANING_S
+    """Wait until a process group has cleaned up, at most CLEANUP_LIMIT_S."""
+    end_s = time.monotonic() + CLEANUP_LIMIT_S
     with suppress(ProcessLookupError):
         while time.monotonic() < end_s:
             process.poll()
             os.killpg(process.pid, 0)
-            time.sleep(LOOK_S / 10)
+            time.sleep(POLL_INTERVAL_S / 10)
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

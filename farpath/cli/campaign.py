@@ -155,7 +155,7 @@ def _conduct_companion(
     """Make runs around the 2005 test; tables, figures and claims of those that succeed."""
     import dataclasses
 
-    from farpath.campaign.snakemake import run_campaign, say
+    from farpath.campaign.snakemake import print_status, run_campaign
     from farpath.report.study import as_said, report_of, write_report
 
     place = report or _report_place(job)
@@ -165,7 +165,7 @@ def _conduct_companion(
     finally:
         found = [state for state in job.states() if state.record is not None]
         if found and not no_report:
-            say(f"making tables, figures and claims of the records in {place}")
+            print_status(f"making tables, figures and claims of the records in {place}")
             made = report_of(found, job.experiments)
             write_report(made, place)
             print(as_said(made))
@@ -175,14 +175,14 @@ def _conduct_companion(
 
 
 def _list(job: CampaignJob) -> None:
-    from farpath.campaign.snakemake import left_out
+    from farpath.campaign.snakemake import ignored_record_notes
 
-    found = job.states_here()
+    found = job.local_states()
     for number, state in enumerate(found):
         place = state.record or (f"to be made: {state.problem}" if state.problem else "to be made")
         print(f"{number:>4}  {state.run.label:<34} {place}")
     print(f"{sum(state.record is not None for state in found)} of {len(found)} runs made")
-    for line in left_out(job.out, found):
+    for line in ignored_record_notes(job.out, found):
         print(line)
 
 
@@ -197,7 +197,7 @@ def _make_one(job: CampaignJob, index: int) -> None:
     runs = job.runs
     if not 0 <= index < len(runs):
         raise BadInputError(f"INDEX is {index}: it must be from 0 to {len(runs) - 1}")
-    state = job.states_here(runs[index : index + 1])[0]
+    state = job.local_states(runs[index : index + 1])[0]
     if state.record is not None:
         print(state.record)
         return

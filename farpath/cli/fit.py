@@ -27,7 +27,7 @@ def fit(
 ) -> None:
     """Search for the path model that agrees best with what was published."""
     from farpath.base.project import PROJECT
-    from farpath.campaign.path_search import in_the_lab, load_search, search_on
+    from farpath.campaign.path_search import continue_search, load_search, run_in_lab
     from farpath.report.tables.path_search import best_grid, trials_grid
     from farpath.report.tables.regions import render, rich_table
 
@@ -40,6 +40,6 @@ def fit(
     if trials < 0 or workers < 1:
         raise BadInputError("--trials must be at least 0 and --workers at least 1")
     search = load_search(searches[name])
-    measure = partial(in_the_lab, search, results)
-    search_on(search, trials, workers, measure, lambda line: print(line, file=sys.stderr))
+    measure = partial(run_in_lab, search, results)
+    continue_search(search, trials, workers, measure, lambda line: print(line, file=sys.stderr))
     print(render(*(rich_table(grid) for grid in (best_grid(search), trials_grid(search)))), end="")

@@ -1,10 +1,12 @@
-"""Listings: what can be chosen, as text: stacks and eras."""
+"""Listings: what can be chosen, as text: stacks, eras, and the options of a run."""
 
 from __future__ import annotations
 
 import textwrap
 
 from farpath.planning.era_catalog import era_names, features, title_of
+from farpath.planning.options import Option, options_of
+from farpath.planning.request import RunRequest
 from farpath.planning.stack_catalog import (
     MAINLINE,
     OURS,
@@ -106,3 +108,28 @@ def eras_markdown() -> str:
         cells = [feature.name, *(getattr(feature, field) for field in HEADINGS)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def all_options() -> str:
+    """Every option of a run with its unit, range and default, for a terminal."""
+    lines = []
+    for option in options_of(RunRequest):
+        lines.append(f"{option.flag}={option.example}  ({option.variable})")
+        lines.append(_indented(option.help))
+        lines += [_indented(f"{name}: {text}") for name, text in _facts(option) if text]
+    return "\n".join(lines)
+
+
+def _facts(option: Option) -> tuple[tuple[str, str], ...]:
+    return ("default", option.default), ("unit", option.unit), ("allowed", option.allowed)
+
+
+def options_markdown() -> str:
+    """Every option of a run as a Markdown table, as docs/usage.md has it."""
+    rows = ["| variable | example | what it is | default | allowed |", "|---|---|---|---|---|"]
+    for option in options_of(RunRequest):
+        more = f" ([{option.see.partition('#')[0]}]({option.see}))" if option.see else ""
+        allowed = "; ".join(text for text in (option.allowed, option.unit) if text)
+        cells = (f"`{option.variable}`", f"`{option.example}`", option.help + more)
+        rows.append(f"| {' | '.join((*cells, option.default, allowed))} |")
+    return "\n".join(rows)

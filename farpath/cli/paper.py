@@ -111,7 +111,7 @@ def _sheets(
     view: str | None,
 ) -> Sequence[Sheet]:
     """The tables of a directory's records, as what these are, or of the study's figures."""
-    from farpath.analysis.record_set import load_set
+    from farpath.analysis.record_set import load_record_set
     from farpath.base.project import PROJECT
     from farpath.planning.experiment import load_experiment
     from farpath.report.site.view import shown_as
@@ -119,7 +119,7 @@ def _sheets(
 
     stacks = tuple(text for text in (held_out or "").split(",") if text)
     if records is not None and not records.is_file():
-        loaded = load_set(records, view, cpu_records)
+        loaded = load_record_set(records, view, cpu_records)
         shown = shown_as(loaded, known_stacks(stacks))
         say_left_out(loaded.problems)
         say_warnings(shown.remarks)
@@ -174,11 +174,15 @@ def claims(
 ) -> None:
     """What the study's documents claim, and whether it holds: every claim, its numbers."""
     from farpath.analysis.claims import as_text, judge_all
-    from farpath.analysis.paper_stacks import differences, how_counted, stand_ins
+    from farpath.analysis.paper_stacks import (
+        cpu_measurement_note,
+        intended_differences,
+        labels_by_paper_name,
+    )
     from farpath.analysis.studies.measure import read_measures
 
     campaign = _campaign(records, cpu_records)
-    if measures is None and not stand_ins(campaign):
+    if measures is None and not labels_by_paper_name(campaign):
         raise BadInputError(
             f"{records}: holds no run of the 2005 test with one of its stacks, whose claims these "
             "are: give records of 'make paper', or none for those that the project ships; "
@@ -190,21 +194,21 @@ def claims(
     if as_json:
         print(json.dumps(_claims_json(campaign, verdicts)))
         return
-    for sentence in (*differences(campaign.runs), how_counted(campaign.cpu_runs)):
+    for sentence in (*intended_differences(campaign.runs), cpu_measurement_note(campaign.cpu_runs)):
         print(sentence, end="\n" if sentence else "")
     print(as_text(verdicts))
 
 
 def _claims_json(campaign: ResultSet, verdicts: tuple[ClaimVerdict, ...]) -> dict[str, object]:
     from farpath.analysis.claims import count_states
-    from farpath.analysis.paper_stacks import differences, how_counted
+    from farpath.analysis.paper_stacks import cpu_measurement_note, intended_differences
     from farpath.analysis.results import mixed
 
     return {
         "counts": count_states(verdicts),
         "mixed": list(mixed(campaign)),
-        "differences": list(differences(campaign.runs)),
-        "cpu": how_counted(campaign.cpu_runs),
+        "differences": list(intended_differences(campaign.runs)),
+        "cpu": cpu_measurement_note(campaign.cpu_runs),
         "claims": [verdict.as_dict() for verdict in verdicts],
     }
 

@@ -31,11 +31,11 @@ def figures(
 
     Each as PNG and SVG.
     """
-    from farpath.analysis.record_set import load_set
+    from farpath.analysis.record_set import load_record_set
     from farpath.report.figures.style import COLOUR_BLIND, NORMAL
     from farpath.report.site.view import shown_as
 
-    loaded = load_set(records, view)
+    loaded = load_record_set(records, view)
     shown = shown_as(loaded)
     style = COLOUR_BLIND if colour_blind else NORMAL
     for file in shown.write_figures(out, (style,)):

@@ -25,7 +25,7 @@ from farpath.lab.artifacts.sources import source_identity
 from farpath.lab.machine import cpu_mhz, cpu_model
 from farpath.lab.process import Watch
 from farpath.planning.plan_warnings import plan_warnings
-from farpath.record.identity import code_identity
+from farpath.record.identity import RESULTS_VERSION, code_identity
 from farpath.record.record import RECORD_FILE, Record
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
@@ -104,6 +104,7 @@ def provenance(images: Images, plan: Plan) -> dict[str, Any]:
         "farpath": __version__,
         "git_commit": git_commit(),
         "code_sha256": code_identity(),
+        "results_version": RESULTS_VERSION,
         "cpu_model": cpu_model(),
         "runtime": os.environ.get("FARPATH_RUNTIME", "process"),
         "images_sha256": images.identity(plan.stacks, plan.images),
@@ -191,7 +192,7 @@ def _fill(
     with play(plan, images, log, check_and_watch) as raw:
         # What a slow machine did to the flows is told as the machine's fault.
         seen, doubts = checks.check_machine(raw.raw, plan)
-        with checks.blamed_on_machine(doubts):
+        with checks.slow_machine_errors(doubts):
             samples = record.samples_from_raw(raw.raw, plan)
             checks.check_flows(samples, plan)
             checks.check_congestion(raw.raw, plan)

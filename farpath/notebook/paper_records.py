@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.analysis.paper_stacks import differences, stand_ins
+from farpath.analysis.paper_stacks import intended_differences, labels_by_paper_name
 from farpath.analysis.published import PUBLISHED_PATH
-from farpath.analysis.results import ResultSet, RunSummary, mixed, result_set_of, runs_at
+from farpath.analysis.results import ResultSet, RunSummary, mixed, result_set_of, summarise_records
 from farpath.analysis.studies.registry import shipped_measures
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
@@ -51,7 +51,7 @@ class RecordSelection:
         ``stack``: a label, or the paper's name of one. Raises BadInputError naming the
         runs there are.
         """
-        label = stand_ins(self.campaign).get(stack, stack)
+        label = labels_by_paper_name(self.campaign).get(stack, stack)
         found = [run for run in self.campaign.of(path, label) if seed in (None, run.seed)]
         if not found:
             of_seed = "" if seed is None else f" with seed {seed}"
@@ -83,7 +83,7 @@ class RecordSelection:
         seeds = f"seed{'s' if len(self.seeds) > 1 else ''} {', '.join(map(str, self.seeds))}"
         return (
             f"{self.whose}: {len(runs)} runs, {of}, {seeds}.",
-            *differences(runs),
+            *intended_differences(runs),
             *(f"MIXED: {said}." for said in mixed(self.campaign)),
             *(f"Left out: {said}." for said in self.problems),
         )
@@ -146,11 +146,11 @@ def _shown(
     counted: Iterable[FilePath] = (),
 ) -> RecordSelection:
     by_name = {place.name: place for place in places}
-    runs, problems = runs_at(by_name.values())
+    runs, problems = summarise_records(by_name.values())
     if not runs:
         said = "; ".join(problems) or "give a directory that 'farpath run' wrote to"
         raise BadInputError(f"{whose}: none can be read: {said}")
-    cpu_runs, cpu_problems = runs_at(counted)
+    cpu_runs, cpu_problems = summarise_records(counted)
     campaign = result_set_of(runs, cpu_runs)
     return RecordSelection(whose, by_name, campaign, (*problems, *unreadable, *cpu_problems))
 

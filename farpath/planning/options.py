@@ -1,52 +1,68 @@
-"""Option names: errors name Make's variables, and a user of farpath itself typed options."""
+"""Options of a run: what each is, its unit, range, default and example.
+
+``farpath.planning.request.RunRequest`` has one field for each option. The command line, the
+Makefile's variables and docs/usage.md come from these descriptions or are tested against them.
+"""
 
 from __future__ import annotations
 
-import os
-import re
-from dataclasses import fields
-
-from farpath.planning.request import RunRequest
-
-#: Set by the Makefile, whose user typed variables.
-CALLER, MAKE = "FARPATH_CALLER", "make"
-#: Variables that are not called like their option, and options without a value.
-_OTHERWISE = {"PATH_NAME": "--path", "FORCE=1": "--force", "JSON=1": "--json"}
-#: Options of other commands than run.
-_FURTHER = (
-    "OUT", "CORES", "STACKS", "ONLY", "BASE", "HEAD", "EXPERIMENT", "FORMAT", "INDEX", "JOBS",
-    "SEEDS",
-)  # fmt: skip
-#: Words that are variables where an error begins with them or gives them a value, else nouns.
-_NOUNS = ("RTT", "MTU", "IP")
-_BY_VARIABLE = {
-    **{name: f"--{name.lower()}" for name in _FURTHER},
-    **{each.name.upper(): f"--{each.name.replace('_', '-')}" for each in fields(RunRequest)},
-    **_OTHERWISE,
-}
-del _BY_VARIABLE["PATH"]
-_PLAIN = "|".join(sorted(set(_BY_VARIABLE) - set(_NOUNS), key=len, reverse=True))
-#: A text in quotes stays as it is: it is what the user gave, or a command of make's.
-_WORD = re.compile(
-    rf"(?P<quoted>(?<!\w)'[^']*'(?!\w))|(?<![\w./-])(?P<name>{_PLAIN})(?![\w./])"
-    rf"|(?P<first>^(?:{'|'.join(_NOUNS)})(?= is | has |:))"
-    rf"|(?<![\w./-])(?P<given>{'|'.join(_NOUNS)})(?==)"
-)
+from collections.abc import Sequence
+from dataclasses import Field, dataclass, field, fields, replace
+from typing import Any
 
 
-def named_as_typed(message: str) -> str:
-    """An error as its reader has to read it: with options, unless make called.
+@dataclass(frozen=True)
+class Option:
+    """One option of a run, for people.
 
-    >>> named_as_typed("PATH_NAME is 'RTT': give it, or RTT=50ms")
-    "--path is 'RTT': give it, or --rtt=50ms"
+    ``help``: a sentence. ``example``: a value that is accepted. ``default``: what holds without
+    the option. ``unit``: of a number without a suffix, or that a suffix is needed. ``allowed``:
+    the range or the choices. ``see``: where docs/ tells more.
     """
-    # The keys of an experiment's file are neither.
-    if os.environ.get(CALLER) == MAKE or ".toml: " in message:
-        return message
-    return _WORD.sub(_option, message)
+
+    help: str
+    example: str
+    default: str
+    unit: str = ""
+    allowed: str = ""
+    see: str = ""
+    name: str = ""
+
+    @property
+    def flag(self) -> str:
+        """The option of ``farpath run``.
+
+        >>> Option("", "", "", name="sender_image").flag
+        '--sender-image'
+        """
+        return f"--{self.name.replace('_', '-')}"
+
+    @property
+    def variable(self) -> str:
+        """The variable of ``make experiment``; PATH belongs to the shell."""
+        return "PATH_NAME" if self.name == "path" else self.name.upper()
 
 
-def _option(found: re.Match[str]) -> str:
-    if found["quoted"] is not None:
-        return found["quoted"]
-    return _BY_VARIABLE[found["name"] or found["first"] or found["given"]]
+def option(option: Option, value: Any = None) -> Any:
+    """A field of a request: its value where the option is left out, and what it is."""
+    return field(default=value, metadata={"option": option})
+
+
+def options_of(request: type) -> tuple[Option, ...]:
+    """The options that a request's fields describe, in their order."""
+    return tuple(_named(each) for each in fields(request))
+
+
+def _named(each: Field[Any]) -> Option:
+    described: Option = each.metadata["option"]
+    return replace(described, name=each.name)
+
+
+def between(allowed: Sequence[float], unit: str) -> str:
+    """A range for people.
+
+    >>> between((0.01, 10_000.0), "ms")
+    '0.01 to 10,000 ms'
+    """
+    low, high = (f"{bound:,.12g}" for bound in allowed)
+    return f"{low} to {high} {unit}".rstrip()

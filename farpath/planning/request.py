@@ -1,4 +1,4 @@
-"""Asked: a run in the words of the command line, and the plan that they mean."""
+"""Request: a run in the words of the command line, and the plan that they mean."""
 
 from __future__ import annotations
 
@@ -13,11 +13,28 @@ from farpath.planning import era_catalog, path_files, path_options, quantities, 
 from farpath.planning.droppers import parse_droppers
 from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.network import resolve_network
+from farpath.planning.options import Option, between, option
 from farpath.planning.planner import make_plan
-from farpath.spec.path import Path
+from farpath.planning.senders import MOST_SENDERS
+from farpath.spec.background import PART_RANGE
+from farpath.spec.dropper import KINDS as DROPPER_KINDS
+from farpath.spec.hosts import BOTTLENECKS_RANGE, DUMBBELL, PARKING_LOT
+from farpath.spec.path import (
+    BUFFER_BYTES_RANGE,
+    DUPLICATE_RANGE,
+    JITTER_MS_RANGE,
+    LOSS_RANGE,
+    MTU_BYTES_RANGE,
+    RATE_BPS_RANGE,
+    REORDER_RANGE,
+    RTT_MS_RANGE,
+    WINDOW_BYTES_RANGE,
+    Path,
+)
 from farpath.spec.plan import Plan
-from farpath.spec.schedule import SCHEDULES, SEVEN_REGIONS
+from farpath.spec.schedule import MOST_FLOWS, SCHEDULES, SEVEN_REGIONS
 from farpath.spec.settings import CLOCKS, VIRTUAL
+from farpath.spec.trace import INTERVAL_S_RANGE
 
 if TYPE_CHECKING:
     from farpath.spec.host_image import HostImage
@@ -44,38 +61,247 @@ class UserParts(Protocol):
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What ``farpath run`` is told, word for word; None is its default.
+    """The options of one run, word for word; None where an option was left out.
 
-    Each field is an option of that name (``sender_image`` is ``--sender-image``).
+    Each field is the option of that name (``sender_image`` is ``--sender-image``).
     """
 
-    path: str | None = None
-    rtt: str | None = None
-    rate: str | None = None
-    buffer: str | None = None
-    loss: str | None = None
-    drop: str | None = None
-    background: str | None = None
-    jitter: str | None = None
-    reorder: str | None = None
-    duplicate: str | None = None
-    mtu: str | None = None
-    window: str | None = None
-    sysctl: str | None = None
-    acks: str | None = None
-    topology: str | None = None
-    senders: str | None = None
-    reverse: str | None = None
-    ip: str | None = None
-    stack: str = DEFAULT_STACK
-    schedule: str = SEVEN_REGIONS
-    era: str | None = None
-    region: str = DEFAULT_REGION
-    seed: str = "1"
-    lab: str = VIRTUAL
-    clock: str | None = None
-    sender_image: str | None = None
-    trace: str | None = None
+    path: str | None = option(
+        Option("A path of topologies/paths.", "cern", "cern, or the path with that RTT")
+    )
+    rtt: str | None = option(
+        Option(
+            "Base round-trip time; that of a named path takes the path's other values.",
+            "164ms",
+            "the path's",
+            "a unit is needed",
+            between(RTT_MS_RANGE, "ms"),
+        )
+    )
+    rate: str | None = option(
+        Option(
+            "Bottleneck rate, whole Ethernet frames counted.",
+            "450Mbit",
+            "the path's, else 450 Mbit/s",
+            "bit/s",
+            between(RATE_BPS_RANGE, "bit/s"),
+        )
+    )
+    buffer: str | None = option(
+        Option(
+            "Bottleneck buffer.",
+            "10MB",
+            "the path's, else one bandwidth-delay product",
+            "bytes",
+            between(BUFFER_BYTES_RANGE, "bytes"),
+        )
+    )
+    loss: str | None = option(
+        Option(
+            "Random loss towards the receiver.",
+            "2e-6",
+            "the path's, else none",
+            "a fraction, or %",
+            between(LOSS_RANGE, ""),
+        )
+    )
+    drop: str | None = option(
+        Option(
+            "Packets to lose on purpose before the bottleneck: every Nth, listed ones, at a time, "
+            "by chance or in bursts, of one flow or one direction; several droppers are separated "
+            "by blanks.",
+            "every:1000",
+            "none",
+            allowed=", ".join(f"{kind}:..." for kind in DROPPER_KINDS),
+            see="how-to.md#losing-packets-on-purpose",
+        )
+    )
+    background: str | None = option(
+        Option(
+            "Other traffic: the fraction of the rate that it takes on average, none, or its "
+            "constant bit rate.",
+            "25%",
+            "the path's, else none",
+            "a fraction, or %",
+            f"{between(PART_RANGE, '')}, cbr:RATE",
+        )
+    )
+    jitter: str | None = option(
+        Option(
+            "Largest deviation of a packet's delay towards the receiver; packets overtake each "
+            "other.",
+            "1ms",
+            "the path's, else none",
+            "a unit is needed",
+            between(JITTER_MS_RANGE, "ms"),
+        )
+    )
+    reorder: str | None = option(
+        Option(
+            "Packets towards the receiver that overtake all that are on their way.",
+            "0.1%",
+            "the path's, else none",
+            "a fraction, or %",
+            between(REORDER_RANGE, ""),
+        )
+    )
+    duplicate: str | None = option(
+        Option(
+            "Packets that arrive twice at the receiver.",
+            "0.1%",
+            "the path's, else none",
+            "a fraction, or %",
+            between(DUPLICATE_RANGE, ""),
+        )
+    )
+    mtu: str | None = option(
+        Option(
+            "IP packet size.",
+            "1500",
+            "the path's, else 1500",
+            "bytes",
+            between(MTU_BYTES_RANGE, "bytes"),
+        )
+    )
+    window: str | None = option(
+        Option(
+            "Largest window that receivers advertise.",
+            "16MiB",
+            "the path's, else twice the bandwidth-delay product plus the buffer, at least 16 MiB",
+            "bytes",
+            between(WINDOW_BYTES_RANGE, "bytes"),
+        )
+    )
+    sysctl: str | None = option(
+        Option(
+            "Sysctls of the end hosts, separated by commas, in addition to the path's.",
+            "net.ipv4.tcp_sack=0",
+            "the path's and the era's",
+            allowed="those that take effect in a network namespace",
+        )
+    )
+    acks: str | None = option(
+        Option(
+            "When receivers acknowledge: delayed (every second packet at once) or each packet.",
+            "delayed",
+            "delayed",
+            allowed=", ".join(ACKS),
+        )
+    )
+    topology: str | None = option(
+        Option(
+            "Hosts and links: two sites, or a row of so many bottlenecks (3 without a number).",
+            "dumbbell",
+            "dumbbell",
+            allowed=f"{DUMBBELL}, {PARKING_LOT}:{BOTTLENECKS_RANGE[0]} to "
+            f"{PARKING_LOT}:{BOTTLENECKS_RANGE[1]}",
+        )
+    )
+    senders: str | None = option(
+        Option(
+            "Further sending hosts, one word each, with an RTT or an MTU of their own; they share "
+            "the bottleneck.",
+            "rtt=172ms mtu=1500",
+            "none",
+            allowed=f"at most {MOST_SENDERS}",
+            see="how-to.md#several-senders-other-topologies-ipv6",
+        )
+    )
+    reverse: str | None = option(
+        Option(
+            "Stacks of flows in the other direction, through a bottleneck like the first.",
+            "reno",
+            "none",
+            allowed="as STACK",
+        )
+    )
+    ip: str | None = option(Option("Version of IP.", "4", "4", allowed="4, 6"))
+    stack: str = option(
+        Option(
+            "What the flows run: names of 'farpath stacks' with parameters, joined by +; "
+            "./tcp_mine.c or oci:./mine.tar is your own, one that you trust.",
+            "fast:alpha=100",
+            DEFAULT_STACK,
+            allowed=f"at most {MOST_FLOWS} flows",
+            see="own-stacks.md",
+        ),
+        DEFAULT_STACK,
+    )
+    schedule: str = option(
+        Option(
+            "When flows start and stop: one by one and last in, first out, in seven regions; "
+            "together for one region; or joining, each a region after the one before.",
+            SEVEN_REGIONS,
+            SEVEN_REGIONS,
+            allowed=", ".join(SCHEDULES),
+        ),
+        SEVEN_REGIONS,
+    )
+    era: str | None = option(
+        Option(
+            "Hosts of that time and the forms that stacks had then.",
+            "2004",
+            "the stack's own",
+            allowed=", ".join(era_catalog.era_names()),
+        )
+    )
+    region: str = option(
+        Option(
+            "Length of a region; the seven-region test lasts eight of them.",
+            DEFAULT_REGION,
+            DEFAULT_REGION,
+            "whole seconds, a unit is needed",
+            between(quantities.REGION_S_RANGE, "s"),
+        ),
+        DEFAULT_REGION,
+    )
+    seed: str = option(
+        Option(
+            "Decides every random choice; another seed is an honest repeat.",
+            "1",
+            "1",
+            allowed=between(SEED_RANGE, ""),
+        ),
+        "1",
+    )
+    lab: str = option(
+        Option(
+            "Where it runs: in virtual time, or in real time on this machine's own kernel.",
+            VIRTUAL,
+            VIRTUAL,
+            allowed=", ".join(CLOCKS),
+            see="host-lab.md",
+        ),
+        VIRTUAL,
+    )
+    clock: str | None = option(
+        Option(
+            "Whether CPU takes time: virtual (it is free), cpu (it is charged) or wall (real "
+            "time).",
+            "virtual",
+            "virtual; of the host lab wall",
+            allowed=", ".join(CLOCKS[VIRTUAL]),
+        )
+    )
+    sender_image: str | None = option(
+        Option(
+            "Your own image for sender and receiver, or for one of them (receiver=./mine.tar); one "
+            "that you trust.",
+            "./mine.tar",
+            "the lab's own",
+            see="own-images.md",
+        )
+    )
+    trace: str | None = option(
+        Option(
+            "How often the state of each TCP connection is noted.",
+            "10ms",
+            "none",
+            "whole milliseconds, a unit is needed",
+            between(INTERVAL_S_RANGE, "s"),
+            see="how-to.md#a-trace-of-each-connection",
+        )
+    )
 
     def plan(
         self,
@@ -146,11 +372,11 @@ class RunRequest:
         """The inverse of :meth:`options`; BadInputError for what is no option of a run."""
         names = {f"--{field.name.replace('_', '-')}": field.name for field in fields(cls)}
         found: dict[str, str] = {}
-        for option in options:
-            name, equals, value = option.partition("=")
+        for given in options:
+            name, equals, value = given.partition("=")
             if name not in names or not equals:
                 raise BadInputError(
-                    f"'{option}' is no option of a run: give --rtt=164ms and the like; there are "
+                    f"'{given}' is no option of a run: give --rtt=164ms and the like; there are "
                     f"{', '.join(names)}"
                 )
             found[names[name]] = value

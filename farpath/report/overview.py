@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farpath.analysis.metrics import summarise
-from farpath.analysis.published import published_beside
+from farpath.analysis.published import published_for
 from farpath.report.flow_summary import FlowSummary, flow_summaries
 from farpath.report.tables.regions import NOTHING, Grid, cpu_note, grid_1, grid_2, number
 from farpath.spec.hosts import DUMBBELL
@@ -39,7 +39,7 @@ def overview(record: Record) -> tuple[Grid, ...]:
     plan = record.plan
     summary = summarise(record.samples, plan, record.cpu)
     own = (flows_grid(flow_summaries(record.samples, plan)), run_grid(summary, record))
-    if published := published_beside(plan):
+    if published := published_for(plan):
         return (*own, grid_1(summary, published), grid_2(summary, published))
     return (*own, regions_grid(summary, plan)) if len(summary.regions) > 1 else own
 

@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.campaign.status import ASIDE
+from farpath.campaign.status import DAMAGED_DIR
 from farpath.record.record import RECORD_FILE, load_record
 from tests.campaign.conftest import HANG_S, NAME, Campaign, Story, wait_for, wait_for_lock
 
@@ -81,7 +81,7 @@ def test_a_damaged_record_is_put_aside_and_its_run_repeated(made: Campaign, stor
     done = made.run()
     assert done.returncode == 0, done.stderr
     assert "the record was changed" in done.stderr
-    assert (made.out / ASIDE / f"{first.name}-1" / "ping.parquet").read_bytes() == b"no table"
+    assert (made.out / DAMAGED_DIR / f"{first.name}-1" / "ping.parquet").read_bytes() == b"no table"
     again = load_record(first)
     assert again.fingerprint == load_record(story.campaign.places[0]).fingerprint
 

@@ -6,7 +6,7 @@ import pytest
 
 from farpath.analysis.claims import FAILS, HOLDS
 from farpath.analysis.studies.loss_utilisation import UTILISATION
-from farpath.analysis.studies.measure import one_of
+from farpath.analysis.studies.measure import select_measures
 from farpath.analysis.studies.registry import ANALYSES
 from farpath.campaign.snakemake import CampaignJob
 from farpath.planning.experiment import QUICK, load_experiment
@@ -38,8 +38,8 @@ def test_what_theory_asks_holds(quick: QuickCompanion, claim: str) -> None:
 
 
 def test_a_loss_costs_the_long_path_more_than_the_short_one(quick: QuickCompanion) -> None:
-    (lan,) = one_of(quick.measures, UTILISATION, path="lan")
-    (wan,) = one_of(quick.measures, UTILISATION, path="wan")
+    (lan,) = select_measures(quick.measures, UTILISATION, path="lan")
+    (wan,) = select_measures(quick.measures, UTILISATION, path="wan")
     assert wan.value < 0.1 * lan.value
 
 

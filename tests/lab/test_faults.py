@@ -162,7 +162,8 @@ def test_a_fifo_where_the_console_log_goes_is_refused(start: Callable[..., Runni
     _, said = again.process.communicate()
     assert again.process.returncode == 2
     assert said.splitlines()[-1].endswith(
-        f"{record}.console.log is no regular file: remove it, or give another place with --out"
+        f"{record}.console.log is not a regular file: remove it, "
+        "or give another directory with --out"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path as FilePath
 
-from farpath.analysis.record_set import Member, RecordSet, set_of
+from farpath.analysis.record_set import Member, RecordSet, make_record_set
 from farpath.planning.request import RunRequest
 from farpath.spec.plan import Plan
 from tests.support.campaigns import run_of
@@ -26,4 +26,4 @@ def member(record: str, **words: str) -> Member:
 
 def record_set(*members: Member) -> RecordSet:
     """The set of these runs."""
-    return set_of(FilePath("results"), members)
+    return make_record_set(FilePath("results"), members)

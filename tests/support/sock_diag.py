@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from farpath.tools import inet_diag
 from farpath.tools import tcp_info as tcpinfo
-from farpath.tools.inet_diag import Answer
+from farpath.tools.inet_diag import Message
 
 #: Ports of two flows.
 FIRST, SECOND = 5201, 5202
@@ -49,12 +49,12 @@ class Connections:
         self.messages: list[bytes] = []
         self.dumps = 0
 
-    def established(self) -> Iterator[Answer]:
+    def established(self) -> Iterator[Message]:
         self.dumps += 1
-        return inet_diag.answers(b"".join(self.messages))
+        return inet_diag.parse_messages(b"".join(self.messages))
 
-    def ask(self, identities: list[bytes]) -> Iterator[Answer]:
+    def lookup(self, identities: list[bytes]) -> Iterator[Message]:
         there = {answer.identity: answer for answer in self.established()}
         self.dumps -= 1
-        (gone,) = inet_diag.answers(diag_error(errno.ENOENT))
+        (gone,) = inet_diag.parse_messages(diag_error(errno.ENOENT))
         return iter([there.get(identity, gone) for identity in identities])

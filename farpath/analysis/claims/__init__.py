@@ -1,4 +1,4 @@
-"""Claims: what the study's documents say, each judged by a campaign's figures."""
+"""Claims of the study's documents, each judged by the results of a campaign."""
 
 from farpath.analysis.claims.judge import judge, judge_all
 from farpath.analysis.claims.text import as_text, count_states

@@ -1,4 +1,4 @@
-"""Judge: a campaign's verdict on each claim, by the means over seeds and by each seed."""
+"""Verdicts on claims, from the means over seeds and from each seed alone."""
 
 from __future__ import annotations
 
@@ -22,87 +22,89 @@ from farpath.analysis.studies.measure import Measure
 
 
 def judge_all(campaign: ResultSet) -> tuple[ClaimVerdict, ...]:
-    """A verdict on every claim, in the order of their ids."""
+    """Judge every claim, in the order of their ids."""
     return tuple(judge(claim, campaign) for claim in claims())
 
 
 def judge(claim: Claim, campaign: ResultSet) -> ClaimVerdict:
-    """What a campaign says of a claim, or the measures of the companion experiments.
+    """Judge a claim by a campaign's results or by the measures of companion experiments.
 
-    The means over seeds decide. A claim is undecided if its runs are missing, if one
-    of its figures is not defined, or if for a condition on which it hangs the seeds do
-    not agree and the 95 % confidence interval of the margin holds zero.
+    The means over seeds decide. A claim is undecided if its runs are missing or if one of its
+    values is not defined. It is also undecided if, for a decisive condition, the seeds disagree and
+    the 95 % confidence interval of the margin contains zero.
     """
     rule, companion = RULES.get(claim.id), COMPANION_RULES.get(claim.id)
     measures = campaign.measures
     try:
         if rule is not None:
-            ruling, by_seed = rule(ResultView(campaign)), _by_seed(rule, campaign)
+            criteria, by_seed = rule(ResultView(campaign)), _by_seed(rule, campaign)
         elif companion is not None and measures:
-            ruling, by_seed = companion(measures), _companion_by_seed(companion, measures)
+            criteria, by_seed = companion(measures), _companion_by_seed(companion, measures)
         else:
             return ClaimVerdict(claim, UNDECIDED, f"needs the experiment {EXPERIMENTS[claim.id]}")
     except MissingRunsError as error:
         return ClaimVerdict(claim, UNDECIDED, error.message)
-    checked = _checked(ruling, by_seed)
-    state, why = _weighed(checked)
-    states = {seed: state_of(each.conditions) for seed, each in by_seed.items()}
-    return ClaimVerdict(claim, state, why, checked, states, ruling.remarks)
+    results = _criterion_results(criteria, by_seed)
+    state, reason = _state_and_reason(results)
+    states = {seed: state_of(of_seed.conditions) for seed, of_seed in by_seed.items()}
+    return ClaimVerdict(claim, state, reason, results, states, criteria.remarks)
 
 
 def _by_seed(rule: Rule, campaign: ResultSet) -> dict[int, Criteria]:
-    """What each seed alone says, of those that have all runs the rule asks for."""
-    found = {}
+    """Evaluate a rule for each seed that has all runs that the rule needs."""
+    criteria = {}
     for seed in sorted({run.seed for run in (*campaign.runs, *campaign.cpu_runs)}):
         try:
-            found[seed] = rule(ResultView(campaign, seed))
+            criteria[seed] = rule(ResultView(campaign, seed))
         except MissingRunsError:
             continue
-    return found
+    return criteria
 
 
 def _companion_by_seed(rule: CompanionRule, measures: Sequence[Measure]) -> dict[int, Criteria]:
-    """What each seed's measures alone say, of those that are enough."""
-    whats = [each.what for each in rule(measures).conditions]
-    found = {}
+    """Evaluate a companion rule for each seed that has enough measures."""
+    quantities = [condition.quantity for condition in rule(measures).conditions]
+    by_seed = {}
     for seed in sorted({measure.seed for measure in measures}):
         try:
-            ruling = rule([measure for measure in measures if measure.seed == seed])
+            criteria = rule([measure for measure in measures if measure.seed == seed])
         except MissingRunsError:
             continue
-        # A seed without some of the runs has fewer conditions, which are not those of all
-        if [each.what for each in ruling.conditions] == whats:
-            found[seed] = ruling
-    return found
+        # A seed that lacks some of the runs has fewer conditions: they cannot be matched
+        if [condition.quantity for condition in criteria.conditions] == quantities:
+            by_seed[seed] = criteria
+    return by_seed
 
 
-def _checked(ruling: Criteria, by_seed: dict[int, Criteria]) -> tuple[CriterionResult, ...]:
-    checked = []
-    for place, condition in enumerate(ruling.conditions):
-        seeds = {seed: each.conditions[place] for seed, each in by_seed.items()}
-        margins = [each.margin for each in seeds.values()]
-        checked.append(CriterionResult(condition, seeds, estimate(margins)))
-    return tuple(checked)
+def _criterion_results(
+    criteria: Criteria, by_seed: dict[int, Criteria]
+) -> tuple[CriterionResult, ...]:
+    results = []
+    for index, condition in enumerate(criteria.conditions):
+        seeds = {seed: of_seed.conditions[index] for seed, of_seed in by_seed.items()}
+        margins = [of_seed.margin for of_seed in seeds.values()]
+        results.append(CriterionResult(condition, seeds, estimate(margins)))
+    return tuple(results)
 
 
-def _weighed(checked: tuple[CriterionResult, ...]) -> tuple[str, str]:
-    """State and reason: one clear failure suffices, else every condition must be clear."""
-    if any(each.clear and not each.condition.holds for each in checked):
+def _state_and_reason(results: tuple[CriterionResult, ...]) -> tuple[str, str]:
+    """Return state and reason: one clear failure suffices, else every condition must be clear."""
+    if any(result.clear and not result.condition.holds for result in results):
         return FAILS, ""
-    open_ones = [each for each in checked if not each.clear]
-    if not open_ones:
+    unclear = [result for result in results if not result.clear]
+    if not unclear:
         return HOLDS, ""
-    return UNDECIDED, "; ".join(dict.fromkeys(_reason(each) for each in open_ones))
+    return UNDECIDED, "; ".join(dict.fromkeys(_reason(result) for result in unclear))
 
 
-def _reason(checked: CriterionResult) -> str:
-    what = checked.condition.what
-    if not checked.condition.defined:
-        return f"{what} is not defined"
-    if not checked.by_seed:
+def _reason(result: CriterionResult) -> str:
+    quantity = result.condition.quantity
+    if not result.condition.defined:
+        return f"{quantity} is not defined"
+    if not result.by_seed:
         return "no seed has all the runs that it needs"
-    agreeing = sum(each.holds for each in checked.by_seed.values())
+    agreeing = sum(condition.holds for condition in result.by_seed.values())
     return (
-        f"{what}: {agreeing} of {len(checked.by_seed)} seeds say that it is so, and the interval "
-        "of the difference holds zero"
+        f"{quantity}: {agreeing} of {len(result.by_seed)} seeds say that it is so, and the "
+        "interval of the difference holds zero"
     )

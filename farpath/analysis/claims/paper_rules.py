@@ -1,8 +1,8 @@
-"""Rules: for each claim the conditions that decide it, from a campaign's figures.
+"""Rules that evaluate the claims about the seven-region test.
 
-One pure function per claim, registered under its id. Thresholds are those of
-``published/claims.csv``. Where its words leave a reading open, the function says which
-one it takes and why.
+Each rule is one pure function, registered under its claim's id. Thresholds are those of
+``published/claims.csv``. Where the words of a claim leave its reading open, the function says which
+reading it takes and why.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ CALTECH, UFL, CERN = "caltech", "ufl", "cern"
 
 @dataclass(frozen=True)
 class Criteria:
-    """A claim's conditions, and remarks that decide nothing."""
+    """The conditions of a claim, and remarks that decide nothing."""
 
     conditions: tuple[Condition, ...]
     remarks: tuple[str, ...] = ()
 
 
 Rule = Callable[[ResultView], Criteria]
-#: Every claim's rule that runs of the seven regions can decide.
+#: The rules of all claims that runs of the seven regions can decide.
 RULES: Registry[Rule] = Registry()
 
-#: What the claims need that no run of the seven regions on the three paths can decide.
+#: The experiments of claims that no run of the seven regions on the three paths decides.
 EXPERIMENTS: Mapping[str, str] = {
     "C19": "parallel streams: 1 and 40 flows with CPU counted",
     "C20": "offloads: the same flow with and without, with CPU counted",
@@ -48,81 +48,90 @@ EXPERIMENTS: Mapping[str, str] = {
 
 
 def mean_mbps(summary: Summary) -> float:
-    """Aggregate throughput in Mbit/s."""
+    """Return the aggregate throughput in Mbit/s."""
     return summary.mean_bps / 1e6
 
 
 def stability(summary: Summary) -> float:
-    """S over the whole run."""
+    """Return S, the coefficient of variation, over the whole run."""
     return summary.stability
 
 
 def fairness(summary: Summary) -> float:
-    """The smallest F of all regions with several flows, table 1's F min."""
+    """Return the smallest F of all regions with several flows: F min of table 1."""
     return summary.fairness_min
 
 
 def mhz_per_mbps(summary: Summary) -> float:
-    """Clock cycles per bit; only asked of runs in which they were counted."""
+    """Return the clock cycles per bit of a run in which CPU was counted."""
     assert summary.mhz_per_mbps is not None
     return summary.mhz_per_mbps
 
 
-def _best(figures: Mapping[str, float]) -> str:
-    return max(figures, key=lambda stack: figures[stack])
+def _best(values: Mapping[str, float]) -> str:
+    return max(values, key=lambda stack: values[stack])
 
 
 def _tcp() -> tuple[str, ...]:
     return tuple(name for name in paper_names() if name != UDT)
 
 
-def _ahead(
-    what: str, unit: str, figures: Mapping[str, float], named: Collection[str], top: bool
+def _leading(
+    quantity: str, unit: str, values: Mapping[str, float], group: Collection[str], largest: bool
 ) -> Condition:
-    """That some stacks have the largest figures, or the smallest."""
-    ours = {stack: figures[stack] for stack in named}
-    others = {stack: value for stack, value in figures.items() if stack not in named}
-    sign = 1 if top else -1
-    last = min(ours, key=lambda stack: sign * ours[stack])
-    first = max(others, key=lambda stack: sign * others[stack])
-    relation = ">" if top else "<"
-    return Condition(f"{what} of {last}", ours[last], relation, others[first], unit, f"{first}'s")
+    """Return the condition that the named stacks have the largest values, or the smallest."""
+    members = {stack: values[stack] for stack in group}
+    others = {stack: value for stack, value in values.items() if stack not in group}
+    sign = 1 if largest else -1
+    weakest = min(members, key=lambda stack: sign * members[stack])
+    strongest = max(others, key=lambda stack: sign * others[stack])
+    relation = ">" if largest else "<"
+    return Condition(
+        f"{quantity} of {weakest}",
+        members[weakest],
+        relation,
+        others[strongest],
+        unit,
+        f"{strongest}'s",
+    )
 
 
-def _ranked(
-    what: str,
-    figures: Mapping[str, float],
+def _ranking_criteria(
+    quantity: str,
+    values: Mapping[str, float],
     best: Collection[str],
     worst: Collection[str],
     sign: int,
 ) -> Criteria:
-    """That each of k named stacks is among the first k + 1 from its end of a ranking.
+    """Return the conditions that named stacks are among the best, or among the worst.
 
-    ``sign``: 1 if the largest figure is the best, -1 if the smallest. One more than k
-    because the paper's own table 1 has one stack that it does not name among each of
-    its groups (Scalable by S, LTCP by F); whether the named ones alone stand there is
-    a remark.
+    Each of k named stacks has to be among the first k + 1 from its end of the ranking. One more
+    than k is allowed because the paper's own table 1 has one stack among each of its groups that it
+    does not name (Scalable by S, LTCP by F). A remark says whether the named stacks alone stand
+    there.
+
+    ``sign``: 1 if the largest value is the best, -1 if the smallest is.
     """
     conditions = []
     alone = True
     for group, end, name in ((best, sign, "best"), (worst, -sign, "worst")):
-        others = max(end * value for stack, value in figures.items() if stack not in group)
-        alone &= others < min(end * figures[stack] for stack in group)
+        others = max(end * value for stack, value in values.items() if stack not in group)
+        alone &= others < min(end * values[stack] for stack in group)
         for stack in group:
-            rank = 1 + sum(end * other > end * figures[stack] for other in figures.values())
+            rank = 1 + sum(end * other > end * values[stack] for other in values.values())
             conditions.append(
-                Condition(f"{stack}'s rank from the {name} {what}", rank, "<=", len(group) + 1)
+                Condition(f"{stack}'s rank from the {name} {quantity}", rank, "<=", len(group) + 1)
             )
-    order = sorted(figures, key=lambda stack: -sign * figures[stack])
-    shown = ", ".join(f"{stack} {figures[stack]:.2f}" for stack in order)
+    order = sorted(values, key=lambda stack: -sign * values[stack])
+    ranking = ", ".join(f"{stack} {values[stack]:.2f}" for stack in order)
     among = "no other stack stands" if alone else "other stacks stand"
-    return Criteria(tuple(conditions), (f"{what}: {shown}; {among} among the named groups",))
+    return Criteria(tuple(conditions), (f"{quantity}: {ranking}; {among} among the named groups",))
 
 
 @RULES.decides("C1")
-def reno_is_slow(look: ResultView) -> Criteria:
-    """CERN: the mean of Reno over that of the best of all stacks."""
-    means = look.of(CERN, paper_names(), mean_mbps)
+def reno_is_slow(view: ResultView) -> Criteria:
+    """C1, CERN: the mean of Reno over the mean of the best of all stacks."""
+    means = view.by_stack(CERN, paper_names(), mean_mbps)
     best = _best(means)
     return Criteria(
         (Condition(f"mean of Reno over {best}'s", means["Reno"] / means[best], "<", 0.75),)
@@ -130,133 +139,140 @@ def reno_is_slow(look: ResultView) -> Criteria:
 
 
 @RULES.decides("C2")
-def all_do_well_at_the_shortest_rtt(look: ResultView) -> Criteria:
-    """Caltech: the least F of any stack; and its mean S below those of the others."""
-    here, *others = look.means((CALTECH, UFL, CERN), stability)
-    fair = look.of(CALTECH, paper_names(), fairness)
-    least = min(fair, key=lambda stack: fair[stack])
+def all_do_well_at_the_shortest_rtt(view: ResultView) -> Criteria:
+    """C2, Caltech: the least F of any stack, and its mean S below that of the other paths."""
+    caltech, *others = view.mean_over_stacks((CALTECH, UFL, CERN), stability)
+    fairness_min = view.by_stack(CALTECH, paper_names(), fairness)
+    least = min(fairness_min, key=lambda stack: fairness_min[stack])
     return Criteria(
         (
-            Condition(f"Caltech: smallest F, {least}'s,", fair[least], ">=", 0.85),
+            Condition(f"Caltech: smallest F, {least}'s,", fairness_min[least], ">=", 0.85),
             *(
-                Condition("mean S at Caltech", here, "<", other, "", name)
+                Condition("mean S at Caltech", caltech, "<", other, "", name)
                 for other, name in zip(others, ("UFL", "CERN"), strict=True)
             ),
         )
     )
 
 
-def _along_the_rtt(look: ResultView, what: str, figure: Callable[[Summary], float]) -> Criteria:
-    """A figure's means over stacks, rising (S) or falling (F) with the RTT."""
-    caltech, ufl, cern = look.means((CALTECH, UFL, CERN), figure)
-    relation = "<" if figure is stability else ">"
+def _trend_with_rtt(
+    view: ResultView, quantity: str, metric: Callable[[Summary], float]
+) -> Criteria:
+    """Return the conditions that a mean over stacks rises (S) or falls (F) with the RTT."""
+    caltech, ufl, cern = view.mean_over_stacks((CALTECH, UFL, CERN), metric)
+    relation = "<" if metric is stability else ">"
     return Criteria(
         (
-            Condition(f"mean {what} at Caltech", caltech, relation, ufl, "", "UFL"),
-            Condition(f"mean {what} at UFL", ufl, relation, cern, "", "CERN"),
+            Condition(f"mean {quantity} at Caltech", caltech, relation, ufl, "", "UFL"),
+            Condition(f"mean {quantity} at UFL", ufl, relation, cern, "", "CERN"),
         )
     )
 
 
 @RULES.decides("C3")
-def stability_worsens_with_rtt(look: ResultView) -> Criteria:
-    """Mean S over stacks: Caltech < UFL < CERN."""
-    return _along_the_rtt(look, "S", stability)
+def stability_worsens_with_rtt(view: ResultView) -> Criteria:
+    """C3: the mean S over stacks rises, Caltech < UFL < CERN."""
+    return _trend_with_rtt(view, "S", stability)
 
 
 @RULES.decides("C4")
-def fairness_worsens_with_rtt(look: ResultView) -> Criteria:
-    """Mean F over stacks, of each stack's smallest: the paper's 0.77 is that of table 1."""
-    return _along_the_rtt(look, "F", fairness)
+def fairness_worsens_with_rtt(view: ResultView) -> Criteria:
+    """C4: the mean over stacks of the smallest F falls: the paper's 0.77 is table 1's mean."""
+    return _trend_with_rtt(view, "F", fairness)
 
 
 @RULES.decides("C5")
-def reno_does_not_recover(look: ResultView) -> Criteria:
-    """CERN Reno: region 7's mean over the bottleneck's rate."""
-    part = look.one(CERN, "Reno", lambda run: region(run, 7).mean_bps / run.rate_bps)
-    return Criteria((Condition("Reno: region 7 over the bottleneck", part, "<", 0.8),))
+def reno_does_not_recover(view: ResultView) -> Criteria:
+    """C5, CERN: Reno's mean in region 7 over the bottleneck's rate."""
+    fraction = view.of_stack(CERN, "Reno", lambda run: region(run, 7).mean_bps / run.rate_bps)
+    return Criteria((Condition("Reno: region 7 over the bottleneck", fraction, "<", 0.8),))
 
 
 @RULES.decides("C6")
-def reno_extends_the_rtt(look: ResultView) -> Criteria:
-    """CERN Reno: the 99th percentile of ping RTT over the base RTT."""
-    part = look.one(CERN, "Reno", lambda run: run.rtt_p99_ms / run.base_rtt_ms)
-    return Criteria(within("Reno: 99th percentile of RTT over base", part, 1.1, 1.5))
+def reno_extends_the_rtt(view: ResultView) -> Criteria:
+    """C6, CERN: the 99th percentile of Reno's ping RTT over the base RTT."""
+    ratio = view.of_stack(CERN, "Reno", lambda run: run.rtt_p99_ms / run.base_rtt_ms)
+    return Criteria(within("Reno: 99th percentile of RTT over base", ratio, 1.1, 1.5))
 
 
 @RULES.decides("C7")
-def htcp_is_steadier_and_fairer_than_reno(look: ResultView) -> Criteria:
-    """CERN: S and smallest F of H-TCP beside Reno's."""
+def htcp_is_steadier_and_fairer_than_reno(view: ResultView) -> Criteria:
+    """C7, CERN: S and smallest F of H-TCP against Reno's."""
     pair = ("HTCP", "Reno")
-    steady, fair = look.of(CERN, pair, stability), look.of(CERN, pair, fairness)
+    stabilities, fairnesses = (
+        view.by_stack(CERN, pair, stability),
+        view.by_stack(CERN, pair, fairness),
+    )
     return Criteria(
         (
-            Condition("S of HTCP", steady["HTCP"], "<", steady["Reno"], "", "Reno's"),
-            Condition("min F of HTCP", fair["HTCP"], ">", fair["Reno"], "", "Reno's"),
+            Condition("S of HTCP", stabilities["HTCP"], "<", stabilities["Reno"], "", "Reno's"),
+            Condition("min F of HTCP", fairnesses["HTCP"], ">", fairnesses["Reno"], "", "Reno's"),
         )
     )
 
 
 @RULES.decides("C8")
-def htcp_fills_the_buffer(look: ResultView) -> Criteria:
-    """CERN HTCP: the largest ping RTT of regions 3 to 5."""
-    rtt_ms = look.one(
+def htcp_fills_the_buffer(view: ResultView) -> Criteria:
+    """C8, CERN: the largest ping RTT of H-TCP in regions 3 to 5."""
+    rtt_ms = view.of_stack(
         CERN, "HTCP", lambda run: max(region(run, number).rtt_max_ms for number in (3, 4, 5))
     )
     return Criteria((Condition("HTCP: largest RTT of regions 3 to 5", rtt_ms, ">=", 300, "ms"),))
 
 
 @RULES.decides("C9")
-def fast_holds_the_rtt(look: ResultView) -> Criteria:
-    """CERN: SD(RTT) of FAST below all others' and below 15 ms."""
-    spread = look.of(CERN, paper_names(), lambda run: run.rtt_std_ms)
+def fast_holds_the_rtt(view: ResultView) -> Criteria:
+    """C9, CERN: SD(RTT) of FAST is below that of all others and below 15 ms."""
+    rtt_std_ms = view.by_stack(CERN, paper_names(), lambda run: run.rtt_std_ms)
     return Criteria(
         (
-            _ahead("SD(RTT)", "ms", spread, ("Fast-TCP",), top=False),
-            Condition("SD(RTT) of Fast-TCP", spread["Fast-TCP"], "<", 15, "ms"),
+            _leading("SD(RTT)", "ms", rtt_std_ms, ("Fast-TCP",), largest=False),
+            Condition("SD(RTT) of Fast-TCP", rtt_std_ms["Fast-TCP"], "<", 15, "ms"),
         )
     )
 
 
 @RULES.decides("C10")
-def fasts_second_flow_lacks_its_share(look: ResultView) -> Criteria:
-    """CERN FAST: F of region 2."""
-    share = look.one(CERN, "Fast-TCP", lambda run: region(run, 2).fairness)
-    return Criteria((Condition("Fast-TCP: F of region 2", share, "<", 0.8),))
+def fasts_second_flow_lacks_its_share(view: ResultView) -> Criteria:
+    """C10, CERN: F of FAST in region 2."""
+    region_fairness = view.of_stack(CERN, "Fast-TCP", lambda run: region(run, 2).fairness)
+    return Criteria((Condition("Fast-TCP: F of region 2", region_fairness, "<", 0.8),))
 
 
 @RULES.decides("C11")
-def udt_compares_with_the_better_tcps(look: ResultView) -> Criteria:
-    """CERN UDT: its mean beside H-TCP's, and its smallest F."""
-    means = look.of(CERN, (UDT, "HTCP"), mean_mbps)
-    off = abs(means[UDT] / means["HTCP"] - 1)
+def udt_compares_with_the_better_tcps(view: ResultView) -> Criteria:
+    """C11, CERN: UDT's mean against H-TCP's, and UDT's smallest F."""
+    means = view.by_stack(CERN, (UDT, "HTCP"), mean_mbps)
+    deviation = abs(means[UDT] / means["HTCP"] - 1)
     return Criteria(
         (
-            Condition("mean of UDTv2 off HTCP's, as part of it,", off, "<=", 0.15),
-            Condition("min F of UDTv2", look.one(CERN, UDT, fairness), ">=", 0.9),
+            Condition("mean of UDTv2 off HTCP's, as part of it,", deviation, "<=", 0.15),
+            Condition("min F of UDTv2", view.of_stack(CERN, UDT, fairness), ">=", 0.9),
         )
     )
 
 
 @RULES.decides("C12")
-def best_throughput(look: ResultView) -> Criteria:
-    """CERN: the top three means among the TCP stacks."""
-    means = look.of(CERN, _tcp(), mean_mbps)
+def best_throughput(view: ResultView) -> Criteria:
+    """C12, CERN: the three largest means among the TCP stacks."""
+    means = view.by_stack(CERN, _tcp(), mean_mbps)
     best = ("Scalable", "BICTCP", "HTCP")
-    return Criteria((_ahead("mean", "Mbit/s", means, best, top=True),))
+    return Criteria((_leading("mean", "Mbit/s", means, best, largest=True),))
 
 
 @RULES.decides("C13")
-def poorest_throughput(look: ResultView) -> Criteria:
-    """CERN: the bottom three means among all stacks."""
-    means = look.of(CERN, paper_names(), mean_mbps)
-    return Criteria((_ahead("mean", "Mbit/s", means, ("Reno", "HSTCP-LP", "HSTCP"), top=False),))
+def poorest_throughput(view: ResultView) -> Criteria:
+    """C13, CERN: the three smallest means among all stacks."""
+    means = view.by_stack(CERN, paper_names(), mean_mbps)
+    return Criteria(
+        (_leading("mean", "Mbit/s", means, ("Reno", "HSTCP-LP", "HSTCP"), largest=False),)
+    )
 
 
-def _taking_up_slack(look: ResultView, stacks: Collection[str]) -> tuple[Condition, ...]:
-    """That stacks have less in regions 5 to 7 than in 2 to 4, over all their time."""
-    later = look.of(CERN, stacks, lambda run: mean_mbps_of_regions(run, (5, 6, 7)))
-    before = look.of(CERN, stacks, lambda run: mean_mbps_of_regions(run, (2, 3, 4)))
+def _slack_conditions(view: ResultView, stacks: Collection[str]) -> tuple[Condition, ...]:
+    """Return the conditions that stacks get less in regions 5 to 7 than in regions 2 to 4."""
+    later = view.by_stack(CERN, stacks, lambda run: mean_mbps_of_regions(run, (5, 6, 7)))
+    before = view.by_stack(CERN, stacks, lambda run: mean_mbps_of_regions(run, (2, 3, 4)))
     return tuple(
         Condition(
             f"{stack}: mean of regions 5 to 7", later[stack], "<", before[stack], "Mbit/s",
@@ -267,51 +283,51 @@ def _taking_up_slack(look: ResultView, stacks: Collection[str]) -> tuple[Conditi
 
 
 @RULES.decides("C14")
-def slow_recovery_as_flows_leave(look: ResultView) -> Criteria:
-    """CERN, for each of the three: regions 5 to 7 beside regions 2 to 4."""
-    return Criteria(_taking_up_slack(look, ("Reno", "HSTCP", "HSTCP-LP")))
+def slow_recovery_as_flows_leave(view: ResultView) -> Criteria:
+    """C14, CERN: regions 5 to 7 against regions 2 to 4, for each of three stacks."""
+    return Criteria(_slack_conditions(view, ("Reno", "HSTCP", "HSTCP-LP")))
 
 
 @RULES.decides("C15")
-def most_and_least_stable(look: ResultView) -> Criteria:
-    """CERN: the ranking of S, the smallest first."""
-    figures = look.of(CERN, paper_names(), stability)
-    return _ranked("S", figures, ("HTCP", "BICTCP"), ("Reno", "HSTCP"), sign=-1)
+def most_and_least_stable(view: ResultView) -> Criteria:
+    """C15, CERN: the ranking by S, the smallest first."""
+    values = view.by_stack(CERN, paper_names(), stability)
+    return _ranking_criteria("S", values, ("HTCP", "BICTCP"), ("Reno", "HSTCP"), sign=-1)
 
 
 @RULES.decides("C16")
-def fairest_and_least_fair(look: ResultView) -> Criteria:
-    """CERN: the ranking of the smallest F, the largest first."""
-    figures = look.of(CERN, paper_names(), fairness)
+def fairest_and_least_fair(view: ResultView) -> Criteria:
+    """C16, CERN: the ranking by the smallest F, the largest first."""
+    values = view.by_stack(CERN, paper_names(), fairness)
     unfair = ("Reno", "Fast-TCP", "HSTCP", "HSTCP-LP")
-    return _ranked("min F", figures, ("HTCP", "BICTCP"), unfair, sign=1)
+    return _ranking_criteria("min F", values, ("HTCP", "BICTCP"), unfair, sign=1)
 
 
 @RULES.decides("C17")
-def udt_needs_twice_the_cpu(look: ResultView) -> Criteria:
-    """CERN: MHz per Mbit/s of UDT over the mean of the TCP stacks."""
-    cost = look.cpu_of(CERN, paper_names(), mhz_per_mbps)
+def udt_needs_twice_the_cpu(view: ResultView) -> Criteria:
+    """C17, CERN: MHz per Mbit/s of UDT over the mean of the TCP stacks."""
+    cost = view.cpu_by_stack(CERN, paper_names(), mhz_per_mbps)
     tcp = statistics.fmean(cost[stack] for stack in _tcp())
     return Criteria(within("MHz/Mbps of UDTv2 over TCP's mean", cost[UDT] / tcp, 1.5, 3))
 
 
 @RULES.decides("C18")
-def tcps_cost_about_the_same(look: ResultView) -> Criteria:
-    """CERN: the spread of MHz per Mbit/s over the TCP stacks without HSTCP."""
+def tcps_cost_about_the_same(view: ResultView) -> Criteria:
+    """C18, CERN: the spread of MHz per Mbit/s over the TCP stacks except HSTCP."""
     stacks = tuple(stack for stack in _tcp() if stack != "HSTCP")
-    cost = tuple(look.cpu_of(CERN, stacks, mhz_per_mbps).values())
-    part = statistics.stdev(cost) / statistics.fmean(cost)
-    return Criteria((Condition("MHz/Mbps: standard deviation over mean", part, "<", 0.15),))
+    cost = tuple(view.cpu_by_stack(CERN, stacks, mhz_per_mbps).values())
+    variation = statistics.stdev(cost) / statistics.fmean(cost)
+    return Criteria((Condition("MHz/Mbps: standard deviation over mean", variation, "<", 0.15),))
 
 
 @RULES.decides("C29")
-def two_htcp_flows_share_equally(look: ResultView) -> Criteria:
-    """CERN HTCP: F of region 2."""
-    share = look.one(CERN, "HTCP", lambda run: region(run, 2).fairness)
-    return Criteria((Condition("HTCP: F of region 2", share, ">=", 0.99),))
+def two_htcp_flows_share_equally(view: ResultView) -> Criteria:
+    """C29, CERN: F of H-TCP in region 2."""
+    region_fairness = view.of_stack(CERN, "HTCP", lambda run: region(run, 2).fairness)
+    return Criteria((Condition("HTCP: F of region 2", region_fairness, ">=", 0.99),))
 
 
 @RULES.decides("C30")
-def reno_does_not_take_up_the_slack(look: ResultView) -> Criteria:
-    """C5, and of C14 what it says of Reno."""
-    return Criteria((*reno_does_not_recover(look).conditions, *_taking_up_slack(look, ("Reno",))))
+def reno_does_not_take_up_the_slack(view: ResultView) -> Criteria:
+    """C30: the condition of C5, and that of C14 for Reno."""
+    return Criteria((*reno_does_not_recover(view).conditions, *_slack_conditions(view, ("Reno",))))

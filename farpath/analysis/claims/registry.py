@@ -1,4 +1,4 @@
-"""Registry: rules by the id of the claim that each decides."""
+"""The registry of rules, by the id of the claim that each decides."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ RuleT = TypeVar("RuleT")
 
 
 class Registry(dict[str, RuleT]):
-    """Rules of one kind, which functions enter by a decorator.
+    """Rules of one type, which functions join by a decorator.
 
-    ``experiments``: for claims that an experiment of their own decides, its name.
+    ``experiments`` names the experiment of each claim that has an experiment of its own.
     """
 
     def __init__(self) -> None:
@@ -19,12 +19,12 @@ class Registry(dict[str, RuleT]):
         self.experiments: dict[str, str] = {}
 
     def decides(self, identity: str, experiment: str | None = None) -> Callable[[RuleT], RuleT]:
-        """Enter the function below as the rule of that claim."""
+        """Register the decorated function as the rule of claim ``identity``."""
 
-        def enter(rule: RuleT) -> RuleT:
+        def register(rule: RuleT) -> RuleT:
             self[identity] = rule
             if experiment is not None:
                 self.experiments[identity] = experiment
             return rule
 
-        return enter
+        return register

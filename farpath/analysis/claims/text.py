@@ -1,4 +1,4 @@
-"""Text: verdicts for a terminal."""
+"""Verdicts as text for a terminal."""
 
 from __future__ import annotations
 
@@ -12,30 +12,28 @@ INDENT = " " * 16
 
 
 def count_states(verdicts: Iterable[ClaimVerdict]) -> dict[str, int]:
-    """How many claims hold, fail and are undecided."""
+    """Count the claims that hold, fail and are undecided."""
     states = [verdict.state for verdict in verdicts]
     return {state: states.count(state) for state in (HOLDS, FAILS, UNDECIDED)}
 
 
 def as_text(verdicts: Sequence[ClaimVerdict]) -> str:
-    """Every verdict with its claim and its numbers, and how many there are of each."""
+    """Format every verdict with its claim and its numbers, then the count of each state."""
     blocks = [line for verdict in verdicts for line in _lines(verdict)]
-    counts = count_states(verdicts)
+    totals = ", ".join(f"{state} {count}" for state, count in count_states(verdicts).items())
     blocks.append("")
-    blocks.append(
-        f"{len(verdicts)} claims: {', '.join(f'{state} {many}' for state, many in counts.items())}"
-    )
+    blocks.append(f"{len(verdicts)} claims: {totals}")
     return "\n".join(blocks)
 
 
 def _lines(verdict: ClaimVerdict) -> list[str]:
     head = f"{verdict.id:<4}{verdict.state:<12}"
-    said = [_wrapped(verdict.claim.claim, head)]
-    said += [_wrapped(str(each.condition)) for each in verdict.checked]
+    lines = [_wrapped(verdict.claim.claim, head)]
+    lines += [_wrapped(str(result.condition)) for result in verdict.criteria]
     if verdict.by_seed:
-        said.append(_wrapped(verdict.seeds()))
-    said += [_wrapped(text) for text in (verdict.why, *verdict.remarks) if text]
-    return said
+        lines.append(_wrapped(verdict.seeds()))
+    lines += [_wrapped(text) for text in (verdict.why, *verdict.remarks) if text]
+    return lines
 
 
 def _wrapped(text: str, head: str = INDENT) -> str:

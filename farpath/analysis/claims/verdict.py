@@ -1,4 +1,4 @@
-"""Verdict: whether a claim holds, and the numbers that say so."""
+"""The verdict on a claim, and the numbers that it rests on."""
 
 from __future__ import annotations
 
@@ -28,52 +28,51 @@ _RELATIONS: Mapping[str, Callable[[float, float], bool]] = {
 class Condition:
     """One comparison that a claim asks for: ``value`` ``relation`` ``limit``.
 
-    ``what`` says what the value is; ``against`` what the limit is where that was
-    measured too.
+    ``quantity`` names the value. ``limit_name`` names the limit if that was measured too.
     """
 
-    what: str
+    quantity: str
     value: float
     relation: str
     limit: float
     unit: str = ""
-    against: str = ""
+    limit_name: str = ""
 
     @property
     def defined(self) -> bool:
-        """Whether both sides are numbers."""
+        """Whether both sides are finite numbers."""
         return math.isfinite(self.value) and math.isfinite(self.limit)
 
     @property
     def holds(self) -> bool:
-        """Whether it is so; False if a side is no number."""
+        """Whether the comparison is true; False if a side is not a finite number."""
         return self.defined and _RELATIONS[self.relation](self.value, self.limit)
 
     @property
     def margin(self) -> float:
-        """By how much it holds (above 0) or is missed (below), in its unit."""
+        """By how much it holds (above 0) or is missed (below 0), in the condition's unit."""
         difference = self.limit - self.value
         return difference if self.relation.startswith("<") else -difference
 
     def __str__(self) -> str:
-        """``S of HTCP 0.28 < Reno's 0.66``, ``not <`` where it is missed."""
+        """Format as ``S of HTCP 0.28 < Reno's 0.66``, with ``not <`` if it is missed."""
         if not self.defined:
-            return f"{self.what} is not defined"
+            return f"{self.quantity} is not defined"
         unit = f" {self.unit}" if self.unit else ""
-        limit = f"{self.against} {self.limit:.4g}".strip()
+        limit = f"{self.limit_name} {self.limit:.4g}".strip()
         relation = self.relation if self.holds else f"not {self.relation}"
-        return f"{self.what} {self.value:.4g} {relation} {limit}{unit}"
+        return f"{self.quantity} {self.value:.4g} {relation} {limit}{unit}"
 
 
 def within(
-    what: str, value: float, low: float, high: float, unit: str = ""
+    quantity: str, value: float, low: float, high: float, unit: str = ""
 ) -> tuple[Condition, ...]:
-    """The two conditions that a value lies in a range."""
-    return Condition(what, value, ">=", low, unit), Condition(what, value, "<=", high, unit)
+    """Return the two conditions that a value lies in a range."""
+    return Condition(quantity, value, ">=", low, unit), Condition(quantity, value, "<=", high, unit)
 
 
 def state_of(conditions: Iterable[Condition]) -> str:
-    """``holds`` if all conditions do, ``fails`` if one does not, else ``undecided``."""
+    """Return ``holds`` if all conditions do, ``fails`` if one does not, else ``undecided``."""
     known = tuple(conditions)
     if any(condition.defined and not condition.holds for condition in known):
         return FAILS
@@ -82,9 +81,9 @@ def state_of(conditions: Iterable[Condition]) -> str:
 
 @dataclass(frozen=True)
 class CriterionResult:
-    """A condition by the means over seeds, and what the single seeds say of it.
+    """A condition by the means over seeds, and by each single seed.
 
-    ``by_seed``: each seed's own. ``margin``: the mean of their margins with its 95 %
+    ``by_seed``: the condition of each seed. ``margin``: the mean of their margins with its 95 %
     confidence interval.
     """
 
@@ -94,47 +93,48 @@ class CriterionResult:
 
     @property
     def clear(self) -> bool:
-        """Whether the seeds tell it from its contrary.
+        """Whether the seeds are enough to tell the condition from its contrary.
 
-        They do if each of them says the same as the means, or if the interval of the
-        margin lies on the means' side of zero; a single seed does by itself.
+        They are if each seed agrees with the means, or if the interval of the margin lies on the
+        means' side of zero. A single seed is enough by itself.
         """
         holds = self.condition.holds
         if not (self.condition.defined and self.by_seed):
             return False
-        agree = all(each.defined and each.holds == holds for each in self.by_seed.values())
-        beyond = abs(self.margin.mean) > self.margin.half_width
-        return agree or (beyond and (self.margin.mean > 0) == holds)
+        agree = all(
+            condition.defined and condition.holds == holds for condition in self.by_seed.values()
+        )
+        excludes_zero = abs(self.margin.mean) > self.margin.half_width
+        return agree or (excludes_zero and (self.margin.mean > 0) == holds)
 
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """What a campaign says of a claim.
+    """The verdict of a campaign on a claim.
 
-    ``state``: ``holds``, ``fails`` or ``undecided``; ``why``: what keeps it undecided,
-    or what else has to be known. ``checked``: the conditions with their numbers.
-    ``by_seed``: the state that each seed alone would give. ``remarks``: figures that
-    decide nothing.
+    ``state``: ``holds``, ``fails`` or ``undecided``. ``why``: why it is undecided, or what else a
+    reader has to know. ``criteria``: the conditions with their numbers. ``by_seed``: the state that
+    each seed alone would give. ``remarks``: values that decide nothing.
     """
 
     claim: Claim
     state: str
     why: str = ""
-    checked: tuple[CriterionResult, ...] = ()
+    criteria: tuple[CriterionResult, ...] = ()
     by_seed: Mapping[int, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
-        """The claim's."""
+        """The id of the claim."""
         return self.claim.id
 
     def numbers(self) -> str:
-        """The conditions with their numbers, one after the other."""
-        return "; ".join(str(each.condition) for each in self.checked)
+        """Return the conditions with their numbers, separated by semicolons."""
+        return "; ".join(str(result.condition) for result in self.criteria)
 
     def seeds(self) -> str:
-        """What the single seeds say: how many, and which differ from the others."""
+        """Describe what the single seeds decide: how many agree, or the state of each."""
         if not self.by_seed:
             return ""
         if len(set(self.by_seed.values())) == 1:
@@ -142,12 +142,12 @@ class ClaimVerdict:
         return ", ".join(f"seed {seed} {state}" for seed, state in self.by_seed.items())
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain dicts, lists and numbers for JSON; what is not defined is None."""
+        """Return plain dicts, lists and numbers for JSON; undefined values are None."""
         return {
             **dataclasses.asdict(self.claim),
             "state": self.state,
             "why": self.why,
-            "conditions": [_checked_dict(each) for each in self.checked],
+            "conditions": [_result_dict(result) for result in self.criteria],
             "seeds": {str(seed): state for seed, state in self.by_seed.items()},
             "remarks": list(self.remarks),
         }
@@ -157,20 +157,20 @@ def _number(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _checked_dict(checked: CriterionResult) -> dict[str, Any]:
-    condition = checked.condition
+def _result_dict(result: CriterionResult) -> dict[str, Any]:
+    condition = result.condition
     return {
-        "what": condition.what,
+        "what": condition.quantity,
         "value": _number(condition.value),
         "relation": condition.relation,
         "limit": _number(condition.limit),
-        "against": condition.against,
+        "against": condition.limit_name,
         "unit": condition.unit,
         "holds": condition.holds if condition.defined else None,
-        "margin": _number(checked.margin.mean),
-        "margin_half_width_95": _number(checked.margin.half_width),
+        "margin": _number(result.margin.mean),
+        "margin_half_width_95": _number(result.margin.half_width),
         "seeds": {
-            str(seed): {"value": _number(each.value), "limit": _number(each.limit)}
-            for seed, each in checked.by_seed.items()
+            str(seed): {"value": _number(of_seed.value), "limit": _number(of_seed.limit)}
+            for seed, of_seed in result.by_seed.items()
         },
     }

@@ -1,4 +1,4 @@
-"""Look: figures of a campaign by the paper's names, of one seed or as means over seeds."""
+"""A view of results by the paper's stack names, for one seed or as means over seeds."""
 
 from __future__ import annotations
 
@@ -11,84 +11,84 @@ from farpath.analysis.paper_stacks import cpu_runs_of, paper_names, runs_of
 from farpath.analysis.results import ResultSet, RunSummary
 from farpath.base.errors import FarpathError
 
-#: What is asked of a run.
-Figure = Callable[[Summary], float]
+#: A function that takes one number from a run's summary.
+Metric = Callable[[Summary], float]
 
 
 class MissingRunsError(FarpathError):
-    """A claim's runs are not in the campaign; the message names them."""
+    """The runs of a claim are missing; the message names them."""
 
 
 @dataclass(frozen=True)
 class ResultView:
-    """A campaign's figures; ``seed`` None gives means over all seeds there are."""
+    """The metrics of a result set; with ``seed`` None they are means over all seeds."""
 
     campaign: ResultSet
     seed: int | None = None
 
-    def of(self, path: str, stacks: Iterable[str], figure: Figure) -> dict[str, float]:
-        """A figure of each of some of the paper's stacks on a path.
+    def by_stack(self, path: str, stacks: Iterable[str], metric: Metric) -> dict[str, float]:
+        """Return a metric of each of the given stacks of the paper on a path.
 
-        Raises MissingRunsError naming all that have no run.
+        Raises MissingRunsError naming all stacks without a run.
         """
-        return self._figures(runs_of, "", path, stacks, figure)
+        return self._means(runs_of, "", path, stacks, metric)
 
-    def cpu_of(self, path: str, stacks: Iterable[str], figure: Figure) -> dict[str, float]:
-        """The same, of runs in which CPU was counted."""
-        what = " or for it with CPU counted (on the host lab)"
-        return self._figures(cpu_runs_of, what, path, stacks, figure)
+    def cpu_by_stack(self, path: str, stacks: Iterable[str], metric: Metric) -> dict[str, float]:
+        """Return a metric as ``by_stack`` does, from runs in which CPU was counted."""
+        label = " or for it with CPU counted (on the host lab)"
+        return self._means(cpu_runs_of, label, path, stacks, metric)
 
-    def one(self, path: str, stack: str, figure: Figure) -> float:
-        """A figure of one stack on a path."""
-        return self.of(path, (stack,), figure)[stack]
+    def of_stack(self, path: str, stack: str, metric: Metric) -> float:
+        """Return a metric of one stack on a path."""
+        return self.by_stack(path, (stack,), metric)[stack]
 
-    def means(self, paths: Iterable[str], figure: Figure) -> tuple[float, ...]:
-        """A figure's mean over the paper's nine stacks on each path.
+    def mean_over_stacks(self, paths: Iterable[str], metric: Metric) -> tuple[float, ...]:
+        """Return a metric's mean over the paper's nine stacks on each path.
 
-        Raises MissingRunsError naming all that have no run on all paths.
+        Raises MissingRunsError naming all stacks without a run on all paths.
         """
-        found, missing = [], []
+        means, missing = [], []
         for path in paths:
             try:
-                found.append(statistics.fmean(self.of(path, paper_names(), figure).values()))
+                means.append(statistics.fmean(self.by_stack(path, paper_names(), metric).values()))
             except MissingRunsError as error:
                 missing.append(error.message)
         if missing:
             raise MissingRunsError("; ".join(missing))
-        return tuple(found)
+        return tuple(means)
 
-    def _figures(
+    def _means(
         self,
-        find: Callable[[ResultSet, str, str], tuple[RunSummary, ...]],
-        what: str,
+        find_runs: Callable[[ResultSet, str, str], tuple[RunSummary, ...]],
+        label: str,
         path: str,
         stacks: Iterable[str],
-        figure: Figure,
+        metric: Metric,
     ) -> dict[str, float]:
-        found, missing = {}, []
+        by_stack, missing = {}, []
         for stack in stacks:
             runs = [
                 run
-                for run in find(self.campaign, path, stack)
+                for run in find_runs(self.campaign, path, stack)
                 if self.seed is None or run.seed == self.seed
             ]
             if runs:
-                found[stack] = statistics.fmean(figure(run.summary) for run in runs)
+                by_stack[stack] = statistics.fmean(metric(run.summary) for run in runs)
             else:
                 missing.append(stack)
         if missing:
             named = "all stacks" if tuple(missing) == paper_names() else ", ".join(missing)
-            raise MissingRunsError(f"missing runs on path {path}{what}: {named}")
-        return found
+            raise MissingRunsError(f"missing runs on path {path}{label}: {named}")
+        return by_stack
 
 
 def region(summary: Summary, number: int) -> RegionSummary:
-    """A region by its number, from 1."""
+    """Return a region by its number, counted from 1."""
     return summary.regions[number - 1]
 
 
 def mean_mbps_of_regions(summary: Summary, numbers: Iterable[int]) -> float:
-    """Aggregate throughput in Mbit/s over all the time of some regions."""
+    """Return the aggregate throughput in Mbit/s over the whole time of some regions."""
     regions = [region(summary, number) for number in numbers]
-    bits = sum(each.mean_bps * each.seconds for each in regions)
-    return bits / sum(each.seconds for each in regions) / 1e6
+    bits = sum(part.mean_bps * part.seconds for part in regions)
+    return bits / sum(part.seconds for part in regions) / 1e6

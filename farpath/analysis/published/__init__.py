@@ -1,8 +1,8 @@
-"""Published: the paper's numbers as printed, to stand beside measured ones, and its claims.
+"""The numbers and claims that the paper and related documents print.
 
-Source: Cottrell et al., *Characterization and Evaluation of TCP and UDP-based
-Transport on Real Networks*, SLAC, 2005: tables 1 and 2 (SLAC to CERN) and section IV.A.
-Claims are also of other documents, which ``claims.csv`` names.
+Source: Cottrell et al., *Characterization and Evaluation of TCP and UDP-based Transport on Real
+Networks*, SLAC, 2005: tables 1 and 2 (SLAC to CERN) and section IV.A. Some claims come from other
+documents, which ``claims.csv`` names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from farpath.planning.stack_catalog import catalogue
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS
 
-#: The only path whose tables are printed.
+#: The only path for which the paper prints tables.
 PUBLISHED_PATH = "cern"
 
 
@@ -31,10 +31,10 @@ class PublishedRegion:
 
 @dataclass(frozen=True)
 class Published:
-    """One stack's rows of tables 1 and 2.
+    """The rows of tables 1 and 2 of one stack.
 
-    Throughputs in Mbit/s, ``rtt_std_ms`` in ms; ``cpu_util_as_printed`` without a
-    unit because the paper's heading (per cent) does not fit its values.
+    Throughputs are in Mbit/s, ``rtt_std_ms`` in ms. ``cpu_util_as_printed`` has no unit, because
+    the paper's heading (per cent) does not fit its values.
     """
 
     stack: str
@@ -51,7 +51,7 @@ class Published:
 
 @dataclass(frozen=True)
 class PublishedPath:
-    """One path's means of S and F over all tests (section IV.A), and what it was."""
+    """The means of S and F over all tests on one path (section IV.A), and the path's parameters."""
 
     path: str
     rtt_ms: float
@@ -63,7 +63,7 @@ class PublishedPath:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence that a measurement can confirm or refute, and what decides it."""
+    """A sentence that a measurement can confirm or refute, and the comparison that decides it."""
 
     id: str
     source: str
@@ -78,7 +78,7 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 @cache
 def all_published() -> dict[str, Published]:
-    """Every stack's published rows, by the paper's name of the stack."""
+    """Return the published rows of every stack, by the paper's name of the stack."""
     regions: dict[str, list[PublishedRegion]] = {}
     for row in _rows("table2.csv"):
         regions.setdefault(row["stack"], []).append(
@@ -97,7 +97,7 @@ def all_published() -> dict[str, Published]:
 
 @cache
 def published_paths() -> dict[str, PublishedPath]:
-    """Every path's published means, by the path's name, the shortest first."""
+    """Return the published means of every path, by the path's name, the shortest first."""
     return {
         row["path"]: PublishedPath(
             path=row["path"],
@@ -109,36 +109,36 @@ def published_paths() -> dict[str, PublishedPath]:
 
 @cache
 def claims() -> tuple[Claim, ...]:
-    """Every claim, in the order of their ids."""
+    """Return every claim, in the order of their ids."""
     return tuple(Claim(**row) for row in _rows("claims.csv"))
 
 
 def published(stack: str, path_name: str) -> Published | None:
-    """What the paper prints for a stack of the catalogue on a path, or None."""
+    """Return the published rows for a stack of the catalogue on a path, or None."""
     entry = catalogue().get(stack)
     if path_name != PUBLISHED_PATH or entry is None or not entry.published:
         return None
     return all_published()[entry.published]
 
 
-def published_beside(plan: Plan) -> Published | None:
-    """What the paper prints for a run: the 2005 test with one stack on its path.
+def published_for(plan: Plan) -> Published | None:
+    """Return the published rows for a run: the 2005 test with one stack on its path, else None.
 
-    A stack whose parameters were set is not the paper's, nor are other hosts, IPv6 or other
+    The paper has no rows for a stack with changed parameters, nor for other hosts, IPv6 or other
     regions.
     """
     labels = {flow.stack for flow in plan.schedule.all_flows}
     senders = {flow.sender for flow in plan.schedule.all_flows}
-    other = len(labels) != 1 or len(senders) != 1 or plan.ip_version != 4
-    if plan.schedule.name != SEVEN_REGIONS or other:
+    mixed_or_ipv6 = len(labels) != 1 or len(senders) != 1 or plan.ip_version != 4
+    if plan.schedule.name != SEVEN_REGIONS or mixed_or_ipv6:
         return None
-    found = published(labels.pop(), plan.path.name)
-    return found if found and len(found.regions) == len(plan.schedule.regions()) else None
+    rows = published(labels.pop(), plan.path.name)
+    return rows if rows and len(rows.regions) == len(plan.schedule.regions()) else None
 
 
 @dataclass(frozen=True)
 class PublishedMeasure:
-    """One number that a document prints of an experiment beside the 2005 test."""
+    """One number that a document prints of a companion experiment."""
 
     id: str
     source: str
@@ -151,7 +151,7 @@ class PublishedMeasure:
 
 @cache
 def published_measures() -> dict[str, PublishedMeasure]:
-    """Every number printed of the companion experiments, by its id."""
+    """Return every number that documents print of the companion experiments, by its id."""
     return {
         row["id"]: PublishedMeasure(**{**row, "value": float(row["value"])})  # type: ignore[arg-type]
         for row in _rows("companion.csv")

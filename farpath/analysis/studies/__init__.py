@@ -1,1 +1,1 @@
-"""The studies around the paper: what each experiment's runs measure."""
+"""The studies around the paper: the measures that each experiment's runs give."""

@@ -1,4 +1,4 @@
-"""Dips: how a window falls and comes back beside traffic of a constant bit rate."""
+"""Measures of congestion windows that share a path with constant-bit-rate traffic."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ THROUGHPUT = "throughput"
 WINDOW = "mean window"
 RECOVERIES = "recoveries"
 TIMEOUTS = "timeouts"
-#: States of enum tcp_ca_state: a loss is repaired, and a timeout was.
+#: States of enum tcp_ca_state: fast recovery, and loss recovery after a timeout.
 RECOVERY, LOSS = "recovery", "loss"
 
 
-def entered(trace: pd.DataFrame, state: str) -> pd.Series[float]:
-    """When a flow came into a state (enum tcp_ca_state), in s, by its rows of a trace."""
-    came = trace["ca_state"].ne(trace["ca_state"].shift()) & (trace["ca_state"] == state)
-    return trace.loc[came, "t_s"]
+def state_entry_times_s(trace: pd.DataFrame, state: str) -> pd.Series[float]:
+    """Return the times in s at which a trace enters a state (enum tcp_ca_state)."""
+    entries = trace["ca_state"].ne(trace["ca_state"].shift()) & (trace["ca_state"] == state)
+    return trace.loc[entries, "t_s"]
 
 
 def measures(done: Iterable[RecordedRun]) -> list[Measure]:
-    """Throughput and mean window, and how often the window fell by a loss, or by a timeout.
+    """Measure throughput, mean window, and how often losses and timeouts reduced the window.
 
-    From the trace: how often the flow came into the states recovery and loss. ``about``:
+    The counts are of the flow's entries into the states recovery and loss in its trace. ``about``:
     ``path``.
     """
-    found = []
-    for each in done:
-        plan, mine = each.run.plan, flow_metrics.trace_of(each.record)
-        assert mine is not None
-        path = each.run.asked.path or ""
+    measured = []
+    for recorded in done:
+        plan, trace = recorded.run.plan, flow_metrics.first_flow_trace(recorded.record)
+        assert trace is not None
+        path = recorded.run.asked.path or ""
         values = (
-            (THROUGHPUT, "Mbit/s", flow_metrics.mean_bps(each.record) / 1e6),
-            (WINDOW, "packets", float(mine["cwnd_packets"].mean())),
-            (RECOVERIES, "", float(len(entered(mine, RECOVERY)))),
-            (TIMEOUTS, "", float(len(entered(mine, LOSS)))),
+            (THROUGHPUT, "Mbit/s", flow_metrics.mean_bps(recorded.record) / 1e6),
+            (WINDOW, "packets", float(trace["cwnd_packets"].mean())),
+            (RECOVERIES, "", float(len(state_entry_times_s(trace, RECOVERY)))),
+            (TIMEOUTS, "", float(len(state_entry_times_s(trace, LOSS)))),
         )
-        words = f"{plan.stacks[0].label}, {plan.path.title}"
-        found += [
-            Measure(EXPERIMENT, words, what, unit, value, plan.seed, about={"path": path})
-            for what, unit, value in values
+        condition = f"{plan.stacks[0].label}, {plan.path.title}"
+        measured += [
+            Measure(EXPERIMENT, condition, quantity, unit, value, plan.seed, about={"path": path})
+            for quantity, unit, value in values
         ]
-    return found
+    return measured

@@ -1,4 +1,4 @@
-"""Measure: one number of a companion experiment, with what is published and predicted of it."""
+"""One number of a companion experiment, with its published and predicted values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.published import PublishedMeasure, published_measures
-from farpath.base.documents import read_json
+from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
 from farpath.planning.experiment import WantedRun
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 FORMAT_VERSION = 1
-#: Where an experiment's folder has the measures of its shipped records.
+#: The file in an experiment's folder that holds the measures of its shipped records.
 MEASURES_FILE = "measures.json"
 
 
@@ -36,11 +36,12 @@ class RecordedRun:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that a run, or several of one seed, give.
+    """A number that one run, or several of one seed, give.
 
-    ``condition``: of what, for people; ``about``: the same for programs, by the words of
-    the command line. ``theory``: what published rules predict. ``published``: the id of
-    what a document prints. ``note``: how it was got, if not plainly measured.
+    ``condition``: the conditions of the run, for people. ``about``: the same for programs, by the
+    options of the command line. ``theory``: the value that published rules predict. ``published``:
+    the id of the value that a document prints. ``note``: how the value was derived, if it was not
+    simply measured.
     """
 
     experiment: str
@@ -56,11 +57,11 @@ class Measure:
 
     @property
     def printed(self) -> PublishedMeasure | None:
-        """What a document prints of it."""
+        """The value that a document prints, if any."""
         return published_measures().get(self.published)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; what is not defined is None."""
+        """Return plain values for JSON; undefined values are None."""
         plain = dataclasses.asdict(self)
         for name in ("value", "theory"):
             if plain[name] is not None and not math.isfinite(plain[name]):
@@ -69,10 +70,9 @@ class Measure:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Measure:
-        """The inverse of :meth:`as_dict`.
+        """Return the inverse of ``as_dict``.
 
-        Raises BadInputError that names the first field that is missing, unknown or of
-        another type.
+        Raises BadInputError naming the first field that is missing, unknown or of another type.
         """
         from pydantic import ValidationError
 
@@ -80,7 +80,7 @@ class Measure:
             raise BadInputError(f"{unknown[0]} is no field of a measure")
         value = math.nan if data.get("value", 0) is None else data.get("value")
         try:
-            # As JSON: strict validation of Python objects takes no whole number for another.
+            # As JSON: strict validation of Python objects accepts no int for a float
             return _adapter().validate_json(json.dumps({**data, "value": value}), strict=True)
         except ValidationError as error:
             first = error.errors()[0]
@@ -95,18 +95,18 @@ def _adapter() -> TypeAdapter[Measure]:
     return TypeAdapter(Measure)
 
 
-def one_of(measures: Iterable[Measure], quantity: str, **about: str) -> list[Measure]:
-    """Those of a quantity that are about certain words' values."""
+def select_measures(measures: Iterable[Measure], quantity: str, **about: str) -> list[Measure]:
+    """Return the measures of a quantity with the given values in ``about``."""
     return [
         measure
         for measure in measures
         if measure.quantity == quantity
-        and all(measure.about.get(word) == value for word, value in about.items())
+        and all(measure.about.get(option) == value for option, value in about.items())
     ]
 
 
 def write_measures(measures: Iterable[Measure], file: FilePath) -> None:
-    """Measures as JSON, a line each; equal measures give equal bytes."""
+    """Write measures as JSON, one a line; equal measures give equal bytes."""
     lines = ",\n".join(
         json.dumps(measure.as_dict(), sort_keys=True, allow_nan=False) for measure in measures
     )
@@ -114,28 +114,24 @@ def write_measures(measures: Iterable[Measure], file: FilePath) -> None:
 
 
 def read_measures(file: FilePath) -> tuple[Measure, ...]:
-    """What :func:`write_measures` wrote.
+    """Read measures that ``write_measures`` wrote.
 
-    Raises BadInputError for a file that is not there, damaged or of another version.
+    Raises BadInputError for a file that is missing, damaged or of another version.
     """
     remedy = "run 'make companion', which writes one"
     data = read_json(file, remedy)
-    version = data.get("format_version") if isinstance(data, dict) else None
-    if type(version) is int and version != FORMAT_VERSION:
-        raise BadInputError(
-            f"{file}: has format version {version}, this farpath reads {FORMAT_VERSION}"
-        )
-    listed = data.get("measures") if isinstance(data, dict) else None
-    if type(version) is not int or not isinstance(listed, list):
+    check_format_version(data, FORMAT_VERSION, file, remedy)
+    entries = data.get("measures")
+    if not isinstance(entries, list):
         raise BadInputError(f"{file}: is damaged (no measures in it): {remedy}")
-    found = []
-    for number, each in enumerate(listed, start=1):
+    measures = []
+    for number, entry in enumerate(entries, start=1):
         try:
-            if not isinstance(each, dict):
+            if not isinstance(entry, dict):
                 raise BadInputError("is no object")
-            found.append(Measure.from_dict(each))
+            measures.append(Measure.from_dict(entry))
         except BadInputError as error:
             raise BadInputError(
                 f"{file}: is damaged (measure {number}: {error.message}): {remedy}"
             ) from error
-    return tuple(found)
+    return tuple(measures)

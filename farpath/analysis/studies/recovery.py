@@ -1,4 +1,4 @@
-"""Recovery: how long a flow's window needs after one loss until it is what it was."""
+"""Measures of the time that a flow's window needs to recover from one loss."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 EXPERIMENT = "recovery"
 TIME = "time to recover"
 THROUGHPUT = "throughput"
-#: The published formula's segment: Ethernet's 1460 bytes at an MTU of 1500, without options.
+#: The published formula's segment is Ethernet's 1460 bytes at an MTU of 1500, without options.
 FORMULA_HEADERS_BYTES = 40
-#: So near the receiver's window a flow does not always fill its own, and grows more slowly.
-#: What is left then is taken to go on as before.
-BACK_PART = 0.95
-#: A window's growth says something once it has gone on for so many round trips.
-LEAST_RTTS = 20
-#: Rows of the published table, by path; each the theory's, of each packet acknowledged.
+#: Above this fraction of the receiver's window a flow does not always fill its own, and grows more
+#: slowly. The rest of a recovery is extrapolated from the growth below it.
+RECOVERED_FRACTION = 0.95
+#: The growth of an incomplete recovery is extrapolated if it lasted this many round trips.
+MIN_OBSERVED_RTTS = 20
+#: Rows of the published table, by path; each is the formula's value with each packet acknowledged.
 PUBLISHED = {
     "geneva-los-angeles": "rec-1",
     "geneva-tokyo": "rec-2",
@@ -34,34 +34,35 @@ PUBLISHED = {
     "geneva-los-angeles-10g": "rec-5",
     "geneva-los-angeles-10g-jumbo": "rec-6",
 }
-#: What was measured, with delayed ACKs or not known how: by path and ACK policy.
+#: Published measurements, with delayed ACKs or an unknown policy, by path and ACK policy.
 MEASURED = {("mb-ng-full", "each"): "rec-8", ("datatag-128", "delayed"): "rec-9"}
 
 
 @dataclass(frozen=True)
-class Recovered:
-    """One recovery: windows in packets; ``whole`` if the run saw 95 % of the window again.
+class Recovery:
+    """One recovery; windows are in packets.
 
-    ``time_s``: from the loss until the window is what it was before, where its growth in
-    ``seen_s``, up to those 95 % or the run's end, goes on.
+    ``time_s``: from the loss until the window is as large as before. ``complete``: the run lasted
+    until 95 % of that window was reached. ``observed_s``: how long growth was observed, up to those
+    95 % or the end of the run; the rest of ``time_s`` is extrapolated.
     """
 
-    before: float
-    after: float
+    before_packets: float
+    after_packets: float
     time_s: float
-    whole: bool
-    seen_s: float
+    complete: bool
+    observed_s: float
 
 
-def windows_of(record: Record) -> pd.DataFrame:
-    """Time in s and window in packets of the first flow, as finely as the record has it."""
+def window_series(record: Record) -> pd.DataFrame:
+    """Return the first flow's times in s and windows in packets, from the trace if there is one."""
     import pandas as pd
 
     plan = record.plan
-    mine = flow_metrics.trace_of(record)
-    if mine is not None:
-        return pd.DataFrame({"t_s": mine["t_s"], "window": mine["cwnd_packets"].astype(float)})
-    rows = flow_metrics.rows_of(record)
+    trace = flow_metrics.first_flow_trace(record)
+    if trace is not None:
+        return pd.DataFrame({"t_s": trace["t_s"], "window": trace["cwnd_packets"].astype(float)})
+    rows = flow_metrics.flow_samples(record)
     return pd.DataFrame(
         {
             "t_s": rows["t_s"].to_numpy(),
@@ -71,12 +72,12 @@ def windows_of(record: Record) -> pd.DataFrame:
     )
 
 
-def recovered(
+def find_recovery(
     windows: pd.DataFrame, lost_s: float, path: Path, ip_version: int = 4
-) -> Recovered | None:
-    """The recovery from a loss at ``lost_s``.
+) -> Recovery | None:
+    """Return the recovery from a loss at ``lost_s``.
 
-    None if the window did not fall, or if too little of its growth was seen.
+    Returns None if the window did not fall, or if too little of its growth was observed.
     """
     import numpy as np
 
@@ -85,80 +86,97 @@ def recovered(
     later = windows[windows["t_s"] > lost_s + 2 * rtt_s]
     if earlier.empty or later.empty:
         return None
-    offered = path.window_bytes / flow_metrics.payload_bytes(path, ip_version)
-    before = min(float(earlier["window"].iloc[-1]), offered)
-    after = float(later["window"].iloc[0])
-    if after >= BACK_PART * before:
+    receiver_window = path.window_bytes / flow_metrics.payload_bytes(path, ip_version)
+    before_packets = min(float(earlier["window"].iloc[-1]), receiver_window)
+    after_packets = float(later["window"].iloc[0])
+    if after_packets >= RECOVERED_FRACTION * before_packets:
         return None
-    back = later[later["window"] >= BACK_PART * before]
-    growing = later if back.empty else later[later["t_s"] <= back["t_s"].iloc[0]]
-    seen_s = float(growing["t_s"].iloc[-1] - growing["t_s"].iloc[0])
-    whole = not back.empty
-    if len(growing) < 3 or (not whole and seen_s < LEAST_RTTS * rtt_s):
+    reached = later[later["window"] >= RECOVERED_FRACTION * before_packets]
+    growing = later if reached.empty else later[later["t_s"] <= reached["t_s"].iloc[0]]
+    observed_s = float(growing["t_s"].iloc[-1] - growing["t_s"].iloc[0])
+    complete = not reached.empty
+    if len(growing) < 3 or (not complete and observed_s < MIN_OBSERVED_RTTS * rtt_s):
         return None
     slope = float(np.polyfit(growing["t_s"], growing["window"], 1)[0])
     last = growing.iloc[-1]
-    left_s = (before - float(last["window"])) / slope
-    return Recovered(before, after, float(last["t_s"]) - lost_s + left_s, whole, seen_s)
+    remaining_s = (before_packets - float(last["window"])) / slope
+    return Recovery(
+        before_packets,
+        after_packets,
+        float(last["t_s"]) - lost_s + remaining_s,
+        complete,
+        observed_s,
+    )
 
 
 def formula_s(path: Path, packets_per_ack: int) -> float:
-    """The published formula for Reno on a path: C RTT^2 / (2 MSS)."""
+    """Return the published recovery time of Reno on a path: C RTT^2 / (2 MSS)."""
     mss_bytes = path.mtu_bytes - FORMULA_HEADERS_BYTES
     return recovery.reno_s(path.rate_bps, path.rtt_ms / 1e3, mss_bytes, packets_per_ack)
 
 
 def measures(done: Iterable[RecordedRun]) -> list[Measure]:
-    """The time to recover of each run with one loss; throughput of those with losses in a row.
+    """Measure the time to recover from one loss; with repeated losses measure throughput.
 
     ``about``: ``path``, ``stack``, ``acks``, ``mtu``.
     """
-    found = []
-    for each in done:
-        dropper = each.run.plan.droppers[0]
-        made = _in_a_row(each) if dropper.kind == "every" else _of_one_loss(each)
-        found += [made] if made is not None else []
-    return found
+    measured = []
+    for recorded in done:
+        dropper = recorded.run.plan.droppers[0]
+        measure = (
+            _throughput_measure(recorded)
+            if dropper.kind == "every"
+            else _recovery_measure(recorded)
+        )
+        if measure is not None:
+            measured.append(measure)
+    return measured
 
 
-def _about(each: RecordedRun) -> dict[str, str]:
-    plan = each.run.plan
+def _about(recorded: RecordedRun) -> dict[str, str]:
+    plan = recorded.run.plan
     return {
-        "path": each.run.asked.path or "",
+        "path": recorded.run.asked.path or "",
         "stack": plan.stacks[0].label,
         "acks": "delayed" if plan.settings.delayed_ack else "each",
-        "drop": each.run.asked.drop or "",
+        "drop": recorded.run.asked.drop or "",
         "mtu": str(plan.path.mtu_bytes),
     }
 
 
-def _words(about: dict[str, str], path: Path) -> str:
-    acks = "delayed ACKs" if about["acks"] == "delayed" else "each packet acknowledged"
+def _condition_text(about: dict[str, str], path: Path) -> str:
+    ack_text = "delayed ACKs" if about["acks"] == "delayed" else "each packet acknowledged"
     rate = f"{path.rate_bps / 1e9:g} Gbit/s"
-    return f"{about['stack']}, {rate}, {path.rtt_ms:g} ms, MTU {path.mtu_bytes}, {acks}"
+    return f"{about['stack']}, {rate}, {path.rtt_ms:g} ms, MTU {path.mtu_bytes}, {ack_text}"
 
 
-def _in_a_row(each: RecordedRun) -> Measure:
-    about, plan = _about(each), each.run.plan
-    words = f"{_words(about, plan.path)}, {about['drop']}"
-    mbps = flow_metrics.mean_bps(each.record) / 1e6
-    return Measure(EXPERIMENT, words, THROUGHPUT, "Mbit/s", mbps, plan.seed, about=about)
+def _throughput_measure(recorded: RecordedRun) -> Measure:
+    about, plan = _about(recorded), recorded.run.plan
+    condition = f"{_condition_text(about, plan.path)}, {about['drop']}"
+    mbps = flow_metrics.mean_bps(recorded.record) / 1e6
+    return Measure(EXPERIMENT, condition, THROUGHPUT, "Mbit/s", mbps, plan.seed, about=about)
 
 
-def _of_one_loss(each: RecordedRun) -> Measure | None:
-    about, plan = _about(each), each.run.plan
+def _recovery_measure(recorded: RecordedRun) -> Measure | None:
+    about, plan = _about(recorded), recorded.run.plan
     reno = plan.stacks[0].label == "reno_2004"
     packets_per_ack = 2 if plan.settings.delayed_ack else 1
     lost_s = plan.droppers[0].numbers[-1]
-    seen = recovered(windows_of(each.record), lost_s, plan.path, plan.ip_version)
-    if seen is None:
+    loss_recovery = find_recovery(
+        window_series(recorded.record), lost_s, plan.path, plan.ip_version
+    )
+    if loss_recovery is None:
         return None
     published = PUBLISHED.get(about["path"], "") if about["acks"] == "each" else ""
     published = MEASURED.get((about["path"], about["acks"]), published) if reno else ""
-    part = f"{seen.before:,.0f} to {seen.after:,.0f} packets"
-    note = part if seen.whole else f"{part}; by its growth in {seen.seen_s:.0f} s"
+    windows = f"{loss_recovery.before_packets:,.0f} to {loss_recovery.after_packets:,.0f} packets"
+    note = (
+        windows
+        if loss_recovery.complete
+        else f"{windows}; by its growth in {loss_recovery.observed_s:.0f} s"
+    )
     theory = formula_s(plan.path, packets_per_ack) if reno else None
     return Measure(
-        EXPERIMENT, _words(about, plan.path), TIME, "s", seen.time_s, plan.seed, theory,
-        published, note, about,
+        EXPERIMENT, _condition_text(about, plan.path), TIME, "s", loss_recovery.time_s, plan.seed,
+        theory, published, note, about,
     )  # fmt: skip

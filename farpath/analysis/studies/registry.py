@@ -1,4 +1,4 @@
-"""Analyse: which module tells what an experiment's runs measure."""
+"""The registry of analyses: which module measures the runs of which experiment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from farpath.analysis.studies import (
 from farpath.analysis.studies.measure import MEASURES_FILE, Measure, RecordedRun, read_measures
 from farpath.base.project import EXPERIMENTS
 
-#: By experiment, in the order of the experiment that is made of all of them.
+#: The analyses by experiment, in the order of the experiment that combines all of them.
 ANALYSES: Mapping[str, Callable[[Iterable[RecordedRun]], list[Measure]]] = {
     response.EXPERIMENT: response.measures,
     recovery.EXPERIMENT: recovery.measures,
@@ -29,15 +29,15 @@ ANALYSES: Mapping[str, Callable[[Iterable[RecordedRun]], list[Measure]]] = {
 }
 
 
-def measures_of(done: Sequence[RecordedRun]) -> tuple[Measure, ...]:
-    """What runs measure, experiment by experiment."""
-    found: list[Measure] = []
+def measures_of(runs: Sequence[RecordedRun]) -> tuple[Measure, ...]:
+    """Return the measures of runs, experiment by experiment."""
+    measures: list[Measure] = []
     for name, analysis in ANALYSES.items():
-        found += analysis(each for each in done if each.run.experiment == name)
-    return tuple(found)
+        measures += analysis(recorded for recorded in runs if recorded.run.experiment == name)
+    return tuple(measures)
 
 
 def shipped_measures(experiments: FilePath = EXPERIMENTS) -> tuple[Measure, ...]:
-    """What the records measure that the project ships; nothing of experiments without any."""
+    """Return the measures of the records that the project ships, as far as there are any."""
     files = [experiments / name / MEASURES_FILE for name in ANALYSES]
     return tuple(measure for file in files if file.is_file() for measure in read_measures(file))

@@ -1,4 +1,4 @@
-"""Response function: a stack's mean window against the loss that it meets."""
+"""Measures of response functions: a stack's mean window against its loss rate."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from farpath.spec.path import Path
 EXPERIMENT = "response-function"
 WINDOW = "mean window"
 THROUGHPUT = "throughput"
-#: Stacks whose published rule predicts a window, each for a path's RTT. FAST and HSTCP-LP
-#: follow delays, UDT a rate.
+#: Stacks with a published rule that predicts a window on a path. FAST and HSTCP-LP follow delays,
+#: UDT follows a rate: they have none.
 RULES: Mapping[str, Callable[[Path], Rule]] = {
     "reno_2004": lambda path: window_rules.reno(),
     "reno": lambda path: window_rules.todays_reno(),
@@ -25,86 +25,88 @@ RULES: Mapping[str, Callable[[Path], Rule]] = {
     "htcp_2004": lambda path: window_rules.Htcp(path.rtt_ms / 1e3),
     "bic_2004": lambda path: window_rules.Bic(),
 }
-#: What ``limit`` says where losses hold the window.
+#: The value of ``limit`` where losses limit the window.
 BY_LOSS = "loss"
-#: A predicted window above this part of what the path and the receiver hold is the path's.
-FREE_PART = 0.5
-#: Losses of fewer say little of a mean.
-LEAST_LOSSES = 20
+#: A predicted window above this fraction of the pipe capacity is limited by the path.
+LOSS_LIMITED_FRACTION = 0.5
+#: Fewer losses say little about a mean window.
+MIN_LOSSES = 20
 
 
 def pipe_capacity_packets(path: Path, ip_version: int) -> float:
-    """The largest window that neither fills the path nor meets the receiver's."""
+    """Return the largest window that neither fills the path nor exceeds the receiver's."""
     return min(
         flow_metrics.bdp_packets(path),
         path.window_bytes / flow_metrics.payload_bytes(path, ip_version),
     )
 
 
-def mean_window_of(record: Record) -> float:
-    """Packets sent per second times RTT, after the run's first quarter.
+def measured_window(record: Record) -> float:
+    """Return packets sent per second times the RTT, after the run's first quarter.
 
-    Those of the throughput and those sent again, which take as much of a window.
+    Retransmissions count too, because they take as much of a window.
     """
-    rows = flow_metrics.rows_of(record)
+    rows = flow_metrics.flow_samples(record)
     plan = record.plan
-    warm = rows[rows["t_s"] > flow_metrics.warm_s(record)]
+    steady = rows[rows["t_s"] > flow_metrics.warm_up_end_s(record)]
     packets_per_s = (
         flow_metrics.mean_bps(record) / 8 / flow_metrics.payload_bytes(plan.path, plan.ip_version)
     )
-    packets_per_s += warm["retransmits"].mean() / plan.settings.sample_interval_s
-    return float(packets_per_s * warm["rtt_us"].mean() / 1e6)
+    packets_per_s += steady["retransmits"].mean() / plan.settings.sample_interval_s
+    return float(packets_per_s * steady["rtt_us"].mean() / 1e6)
 
 
-def predicted(stack: str, path: Path, loss: float, delayed: bool) -> float | None:
-    """A stack's mean window by its published rule; None if it has none, or no loss came."""
-    rule = RULES.get(stack)
-    if rule is None or not 0 < loss < 1:
+def predicted_window(stack: str, path: Path, loss: float, delayed: bool) -> float | None:
+    """Return a stack's mean window by its published rule; None without a rule or without loss."""
+    make_rule = RULES.get(stack)
+    if make_rule is None or not 0 < loss < 1:
         return None
-    made = rule(path)
-    return mean_window(window_rules.Delayed(made) if delayed else made, loss)
+    rule = make_rule(path)
+    return mean_window(window_rules.DelayedAcks(rule) if delayed else rule, loss)
 
 
 def measures(done: Iterable[RecordedRun]) -> list[Measure]:
-    """Mean window and throughput of each run, and what the stack's rule predicts.
+    """Measure mean window and throughput of each run; theory is the stack's published rule.
 
-    ``about``: ``path``, ``stack``, ``drop``, ``loss`` as it was, and ``limit``, which says
-    what held the window: ``loss``, ``path`` or, where too few came to say, ``few losses``.
+    ``about``: ``path``, ``stack``, ``drop``, ``loss`` as measured, and ``limit``, which says what
+    limited the window: ``loss``, ``path`` or, with too few losses to tell, ``few losses``.
     """
-    found = []
-    for each in done:
-        plan, record = each.run.plan, each.record
+    measured = []
+    for recorded in done:
+        plan, record = recorded.run.plan, recorded.record
         path, stack = plan.path, plan.stacks[0].label
         seen, lost = (record.droppers[0][name] for name in ("seen", "lost"))
         loss = lost / seen if seen else 0.0
-        theory = predicted(stack, path, loss, plan.settings.delayed_ack)
+        theory = predicted_window(stack, path, loss, plan.settings.delayed_ack)
         tcp = plan.stacks[0].congestion != ""
         limit = BY_LOSS
-        if theory is not None and theory > FREE_PART * pipe_capacity_packets(path, plan.ip_version):
+        if theory is not None and theory > LOSS_LIMITED_FRACTION * pipe_capacity_packets(
+            path, plan.ip_version
+        ):
             limit = "path"
-        elif lost < LEAST_LOSSES:
+        elif lost < MIN_LOSSES:
             limit = "few losses"
         about = {
-            "path": each.run.asked.path or "",
+            "path": recorded.run.asked.path or "",
             "stack": stack,
-            "drop": each.run.asked.drop or "",
+            "drop": recorded.run.asked.drop or "",
             "loss": f"{loss:.4g}",
             "limit": limit,
         }
-        words = f"{stack}, {about['path']} ({path.rtt_ms:g} ms), {about['drop']}"
+        condition = f"{stack}, {about['path']} ({path.rtt_ms:g} ms), {about['drop']}"
         note = f"{lost:,} of {seen:,} packets lost" + ("; the path limits" * (limit == "path"))
         if tcp:
-            window = mean_window_of(record)
-            found.append(
+            window = measured_window(record)
+            measured.append(
                 Measure(
-                    EXPERIMENT, words, WINDOW, "packets", window, plan.seed, theory,
+                    EXPERIMENT, condition, WINDOW, "packets", window, plan.seed, theory,
                     note=note, about=about,
                 )
             )  # fmt: skip
-        found.append(
+        measured.append(
             Measure(
-                EXPERIMENT, words, THROUGHPUT, "Mbit/s", flow_metrics.mean_bps(record) / 1e6,
+                EXPERIMENT, condition, THROUGHPUT, "Mbit/s", flow_metrics.mean_bps(record) / 1e6,
                 plan.seed, note=note, about=about,
             )
         )  # fmt: skip
-    return found
+    return measured

@@ -1,4 +1,4 @@
-"""Sharing: what flows that differ in MTU, RTT or stack get of one bottleneck."""
+"""Measures of how flows that differ in MTU, RTT or stack share one bottleneck."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ FRIENDLINESS = "part of a fair share left to Reno"
 CONVERGENCE = "time to share"
 RESPONSE = "time to halve for a newcomer"
 FAIRNESS = "F of the last region"
-#: RFC 5166, 2.3: flows share when none is further than this from its half, of the whole.
+#: RFC 5166, 2.3: flows share when neither is further than this from its half, as a fraction of the
+#: whole.
 DELTA = 0.2
-#: The stack beside which others are looked at.
+#: The stack that others share the bottleneck with.
 RENO = "reno_2004"
-#: What documents print, by experiment and what the second sender has otherwise: the ids of
-#: the first flow's throughput, the second's, and of the path's utilisation.
+#: Published values by experiment and options of the second sender: the ids of the first flow's
+#: throughput, of the second's, and of the path's utilisation.
 PUBLISHED = {
     (MTU_BIAS, "mtu=1500"): ("mtu-2", "mtu-1", ""),
     (MTU_BIAS, "mtu=3000"): ("mtu-4", "mtu-3", "mtu-5"),
@@ -38,111 +39,133 @@ PUBLISHED = {
 
 
 def bias(experiment: str, done: Iterable[RecordedRun]) -> list[Measure]:
-    """Of two flows whose senders differ: each one's mean, their ratio, and both's part of the rate.
+    """Measure each mean, their ratio and the utilisation of two flows whose senders differ.
 
-    After the run's first quarter. ``about``: ``senders``, what the second has otherwise.
+    All are means after the run's first quarter. ``about``: ``senders``, the options of the second
+    sender.
     """
-    found = []
-    for each in done:
-        plan, other = each.run.plan, each.run.asked.senders or ""
+    measured = []
+    for recorded in done:
+        plan, second_sender = recorded.run.plan, recorded.run.asked.senders or ""
         first, second = (
-            flow_metrics.mean_bps(each.record, one.name) for one in plan.schedule.flows
+            flow_metrics.mean_bps(recorded.record, flow.name) for flow in plan.schedule.flows
         )
-        ids = PUBLISHED.get((experiment, other), ("", "", ""))
-        words = f"{plan.path.rtt_ms:g} ms, MTU {plan.path.mtu_bytes}, beside {other}"
-        about = {"senders": other}
+        ids = PUBLISHED.get((experiment, second_sender), ("", "", ""))
+        condition = f"{plan.path.rtt_ms:g} ms, MTU {plan.path.mtu_bytes}, beside {second_sender}"
+        about = {"senders": second_sender}
         values = (
             (f"{THROUGHPUT}, first", "Mbit/s", first / 1e6, ids[0]),
             (f"{THROUGHPUT}, second", "Mbit/s", second / 1e6, ids[1]),
             (RATIO, "", first / second if second else float("inf"), ""),
             (UTILISATION, "", (first + second) / plan.path.rate_bps, ids[2]),
         )
-        found += [
-            Measure(experiment, words, what, unit, value, plan.seed, None, printed, about=about)
-            for what, unit, value, printed in values
+        measured += [
+            Measure(
+                experiment, condition, quantity, unit, value, plan.seed, None, printed, about=about
+            )
+            for quantity, unit, value, printed in values
         ]
-    return found
+    return measured
 
 
 def mtu_bias(done: Iterable[RecordedRun]) -> list[Measure]:
-    """:func:`bias` of flows that differ in MTU."""
+    """Measure flows that differ in MTU, by ``bias``."""
     return bias(MTU_BIAS, done)
 
 
 def rtt_bias(done: Iterable[RecordedRun]) -> list[Measure]:
-    """:func:`bias` of flows that differ in RTT."""
+    """Measure flows that differ in RTT, by ``bias``."""
     return bias(RTT_BIAS, done)
 
 
-def share_time_s(each: pd.DataFrame, schedule: Schedule) -> float | None:
-    """From the second flow's start until both have nearly the same; None if that never comes.
+def share_time_s(throughputs_bps: pd.DataFrame, schedule: Schedule) -> float | None:
+    """Return the time from the second flow's start until both have nearly the same, or None.
 
-    RFC 5166, 2.3, delta-fair convergence time: each flow's throughput, smoothed over 5 s,
-    is within (1 - delta) / 2 and (1 + delta) / 2 of both's together. ``each``: both's
-    throughput second by second, as :func:`farpath.analysis.metrics.per_second` gives it.
+    RFC 5166, 2.3, delta-fair convergence time: each flow's throughput, smoothed over 5 s, is within
+    (1 - delta) / 2 and (1 + delta) / 2 of the sum of both. ``throughputs_bps``: the throughput of
+    both, second by second, as ``farpath.analysis.metrics.per_second`` gives it. None if they never
+    share.
     """
-    one, other = schedule.flows[:2]
-    first, second = (smoothed(each[name]) for name in (one.name, other.name))
-    for t_s, mine, theirs in zip(each.index, first, second, strict=True):
-        if t_s > other.start_s and abs(mine / (mine + theirs) - 0.5) <= DELTA / 2:
-            return float(t_s) - other.start_s
+    first_flow, second_flow = schedule.flows[:2]
+    first_bps, second_bps = (
+        smoothed(throughputs_bps[name]) for name in (first_flow.name, second_flow.name)
+    )
+    for t_s, one_bps, other_bps in zip(throughputs_bps.index, first_bps, second_bps, strict=True):
+        if t_s > second_flow.start_s and abs(one_bps / (one_bps + other_bps) - 0.5) <= DELTA / 2:
+            return float(t_s) - second_flow.start_s
     return None
 
 
-def halving_time_s(each: pd.DataFrame, schedule: Schedule) -> float | None:
-    """From the second flow's start until the first has half of what it had; None if never.
+def halving_time_s(throughputs_bps: pd.DataFrame, schedule: Schedule) -> float | None:
+    """Return the time from the second flow's start until the first is at half its rate, or None.
 
-    RFC 5166, 2.2, responsiveness, in seconds and of a newcomer's congestion. What it had:
-    the mean of the second half of its time alone. ``each`` as for :func:`share_time_s`.
+    RFC 5166, 2.2, responsiveness, in seconds, where the congestion is a new flow. The rate before
+    is the mean of the second half of the first flow's time alone. ``throughputs_bps`` is as for
+    ``share_time_s``. None if the rate never halves.
     """
-    one, other = schedule.flows[:2]
-    alone = each[(each.index > other.start_s / 2) & (each.index <= other.start_s)][one.name]
-    for t_s, mine in zip(each.index, smoothed(each[one.name]), strict=True):
-        if t_s > other.start_s and mine <= alone.mean() / 2:
-            return float(t_s) - other.start_s
+    first_flow, second_flow = schedule.flows[:2]
+    alone = throughputs_bps[
+        (throughputs_bps.index > second_flow.start_s / 2)
+        & (throughputs_bps.index <= second_flow.start_s)
+    ][first_flow.name]
+    for t_s, rate_bps in zip(
+        throughputs_bps.index, smoothed(throughputs_bps[first_flow.name]), strict=True
+    ):
+        if t_s > second_flow.start_s and rate_bps <= alone.mean() / 2:
+            return float(t_s) - second_flow.start_s
     return None
 
 
 def friendliness(record: Record) -> float:
-    """What Reno's flows get beside another, over what each would have if all shared alike."""
+    """Return the mean of Reno's flows next to another stack, over an equal share."""
     flows = record.plan.schedule.flows
-    means = {one.name: flow_metrics.mean_bps(record, one.name) for one in flows}
-    renos = [means[one.name] for one in flows if one.stack == RENO]
+    means_bps = {flow.name: flow_metrics.mean_bps(record, flow.name) for flow in flows}
+    reno_means_bps = [means_bps[flow.name] for flow in flows if flow.stack == RENO]
     if flows[0].stack == RENO:
-        renos = renos[1:]
-    return sum(renos) / len(renos) / (sum(means.values()) / len(means))
+        reno_means_bps = reno_means_bps[1:]
+    return sum(reno_means_bps) / len(reno_means_bps) / (sum(means_bps.values()) / len(means_bps))
 
 
 def inter_protocol(done: Iterable[RecordedRun]) -> list[Measure]:
-    """Friendliness beside Reno; time to share, to halve and F of a stack with itself; use alone.
+    """Measure friendliness to Reno, sharing between two flows of a stack, and utilisation alone.
 
-    ``about``: ``stack`` as asked, ``schedule``, and ``reverse``, ``reorder`` if given.
+    Sharing is the time to share, the time to halve, and F. ``about``: ``stack`` as requested,
+    ``schedule``, and ``reverse`` and ``reorder`` if given.
     """
-    found = []
-    for each in done:
-        asked, plan, record = each.run.asked, each.run.plan, each.record
-        about = {"stack": asked.stack, "schedule": asked.schedule}
+    measured = []
+    for recorded in done:
+        request, plan, record = recorded.run.asked, recorded.run.plan, recorded.record
+        about = {"stack": request.stack, "schedule": request.schedule}
         reorder = f"{plan.path.reorder:g}" if plan.path.reorder else None
-        extra = {"reverse": asked.reverse, "reorder": reorder}
-        about |= {word: value for word, value in extra.items() if value is not None}
-        told = [f"{word} {value}" for word, value in extra.items() if value is not None]
-        words = ", ".join([asked.stack, *told])
-        for what, unit, value in _values(asked.schedule, record):
-            found.append(Measure(INTER_PROTOCOL, words, what, unit, value, plan.seed, about=about))
-    return found
+        optional = {"reverse": request.reverse, "reorder": reorder}
+        about |= {option: value for option, value in optional.items() if value is not None}
+        texts = [f"{option} {value}" for option, value in optional.items() if value is not None]
+        condition = ", ".join([request.stack, *texts])
+        for quantity, unit, value in _values(request.schedule, record):
+            measured.append(
+                Measure(INTER_PROTOCOL, condition, quantity, unit, value, plan.seed, about=about)
+            )
+    return measured
 
 
 def _values(schedule: str, record: Record) -> Sequence[tuple[str, str, float]]:
     plan = record.plan
     flows = plan.schedule.flows
-    total = sum(flow_metrics.mean_bps(record, one.name) for one in flows)
-    used = (UTILISATION, "", total / flow_metrics.goodput_bps(plan.path, plan.ip_version))
+    total_bps = sum(flow_metrics.mean_bps(record, flow.name) for flow in flows)
+    utilisation = (
+        UTILISATION,
+        "",
+        total_bps / flow_metrics.goodput_bps(plan.path, plan.ip_version),
+    )
     if len(flows) == 1:
-        return (used,)
+        return (utilisation,)
     if schedule == "joining":
-        each = per_second(record.samples, record.plan.schedule)
-        times_s = [find(each, record.plan.schedule) for find in (share_time_s, halving_time_s)]
+        throughputs_bps = per_second(record.samples, record.plan.schedule)
+        times_s = [
+            find_time(throughputs_bps, record.plan.schedule)
+            for find_time in (share_time_s, halving_time_s)
+        ]
         shared_s, halved_s = (math.nan if time_s is None else time_s for time_s in times_s)
         fairness = summarise(record.samples, record.plan).regions[-1].fairness
         return (CONVERGENCE, "s", shared_s), (RESPONSE, "s", halved_s), (FAIRNESS, "", fairness)
-    return (FRIENDLINESS, "", friendliness(record)), used
+    return (FRIENDLINESS, "", friendliness(record)), utilisation

@@ -1,4 +1,7 @@
-"""Window cap: a window of the bandwidth-delay product, which fills a path and loses nothing."""
+"""Measures of a flow whose receiver's window is the bandwidth-delay product.
+
+Such a window fills the path and loses nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,32 +14,33 @@ EXPERIMENT = "window-cap"
 THROUGHPUT = "throughput"
 UTILISATION = "utilisation"
 RETRANSMITTED = "packets sent again"
-#: What a document prints of the throughput.
+#: The id of the published throughput.
 PUBLISHED = "lsr-1"
-#: Slow start takes this long at 180 ms.
+#: The time that slow start takes at 180 ms, in s.
 STARTED_S = 10.0
 
 
 def measures(done: Iterable[RecordedRun]) -> list[Measure]:
-    """Mean, its part of what the path carries, and packets sent again.
+    """Measure the mean throughput, its fraction of the path's payload rate, and retransmissions.
 
-    The mean is of what follows slow start, the first ten seconds. ``about``: ``ip``, ``seconds``.
+    The mean is over the time after slow start, the first ten seconds. ``about``: ``ip``,
+    ``seconds``.
     """
-    found = []
-    for each in done:
-        plan = each.run.plan
-        rows = flow_metrics.rows_of(each.record)
-        mean_bps = flow_metrics.mean_bps(each.record, from_s=STARTED_S)
-        version = each.run.asked.ip or "4"
+    measured = []
+    for recorded in done:
+        plan = recorded.run.plan
+        rows = flow_metrics.flow_samples(recorded.record)
+        mean_bps = flow_metrics.mean_bps(recorded.record, from_s=STARTED_S)
+        version = recorded.run.asked.ip or "4"
         about = {"ip": version, "seconds": f"{plan.schedule.duration_s:g}"}
-        words = f"{plan.path.rate_bps / 1e9:g} Gbit/s, {plan.path.rtt_ms:g} ms, IPv{version}"
+        condition = f"{plan.path.rate_bps / 1e9:g} Gbit/s, {plan.path.rtt_ms:g} ms, IPv{version}"
         values = (
             (THROUGHPUT, "Mbit/s", mean_bps / 1e6, PUBLISHED),
             (UTILISATION, "", mean_bps / flow_metrics.goodput_bps(plan.path, plan.ip_version), ""),
             (RETRANSMITTED, "", float(rows["retransmits"].sum()), ""),
         )
-        found += [
-            Measure(EXPERIMENT, words, name, unit, value, plan.seed, None, printed, about=about)
+        measured += [
+            Measure(EXPERIMENT, condition, name, unit, value, plan.seed, None, printed, about=about)
             for name, unit, value, printed in values
         ]
-    return found
+    return measured

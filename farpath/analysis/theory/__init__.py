@@ -1,1 +1,1 @@
-"""What theory says of a stack: response functions and recovery times."""
+"""Theory of stacks: response functions and recovery times."""

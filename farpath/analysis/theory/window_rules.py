@@ -1,7 +1,7 @@
-"""Rules: how stacks grow and back off, as published, and as kernels do it in whole packets.
+"""The published rules by which stacks grow and back off, in whole packets as kernels do.
 
-Windows are in packets. What is 2004's counts ACKs, here one for each packet; with delayed
-ACKs (:class:`Delayed`) there are half as many.
+Windows are in packets. The stacks of 2004 count ACKs, here one for each packet; with delayed ACKs
+(``DelayedAcks``) there are half as many.
 """
 
 from __future__ import annotations
@@ -16,81 +16,82 @@ from farpath.analysis.theory.response import Rule
 
 #: RFC 3649, section 5: the windows between which HSTCP's parameters are defined.
 LOW_WINDOW, HIGH_WINDOW = 38, 83_000
-#: What a window of ACKs covers of the way to a point half as far away, which each ACK moves.
+#: The fraction of the way to a target that one window of ACKs covers, if each ACK moves the window
+#: towards a point half as far away.
 _HALFWAY = 1 - math.exp(-0.5)
 
 
 @dataclass(frozen=True)
-class Law:
-    """A rule that knows nothing but the window."""
+class StatelessRule:
+    """A rule that depends only on the window."""
 
     gain: Callable[[float], float]
-    part_lost: Callable[[float], float]
+    loss_fraction: Callable[[float], float]
 
     def increase(self, window: float, rtts: float) -> float:
-        """Packets gained in an RTT."""
+        """Return the packets gained in an RTT."""
         return self.gain(window)
 
     def decrease(self, window: float) -> float:
-        """The part of the window that a loss takes."""
-        return self.part_lost(window)
+        """Return the fraction of the window that a loss takes."""
+        return self.loss_fraction(window)
 
 
 @dataclass
-class Delayed:
-    """A rule that counts ACKs, where only each second packet is acknowledged (RFC 1122)."""
+class DelayedAcks:
+    """A rule that counts ACKs, where only every second packet is acknowledged (RFC 1122)."""
 
     rule: Rule
 
     def increase(self, window: float, rtts: float) -> float:
-        """Half of the rule's."""
+        """Return half of the rule's increase."""
         return self.rule.increase(window, rtts) / 2
 
     def decrease(self, window: float) -> float:
-        """The rule's."""
+        """Return the rule's decrease."""
         return self.rule.decrease(window)
 
 
-def part_lost(window_after: Callable[[int], int]) -> Callable[[float], float]:
-    """The part of a window that a loss takes, by the kernel's rule for whole packets.
+def decrease_fraction(window_after: Callable[[int], int]) -> Callable[[float], float]:
+    """Return the function from a window to the fraction that a loss takes, in whole packets.
 
-    What ACKs had added towards the next packet is lost too (tcp_init_cwnd_reduction
-    clears snd_cwnd_cnt).
+    A loss also clears what ACKs had added towards the next packet (tcp_init_cwnd_reduction clears
+    snd_cwnd_cnt).
     """
     return lambda window: 1 - window_after(math.floor(window)) / window
 
 
-def reno() -> Law:
-    """RFC 5681, 3.1: one packet per window of ACKs, half of the window, as in 2004.
+def reno() -> StatelessRule:
+    """Return RFC 5681, 3.1, as in 2004: one packet per window of ACKs, half of the window.
 
-    2.6.11 added a packet after cwnd + 1 ACKs; and one with the first ACK after
+    Linux 2.6.11 added a packet after cwnd + 1 ACKs. It added another with the first ACK after
     recovery, which found the window at ssthresh and took that for slow start.
     """
-    return Law(lambda w: w / (w + 1), part_lost(lambda w: w // 2 + 1))
+    return StatelessRule(lambda w: w / (w + 1), decrease_fraction(lambda w: w // 2 + 1))
 
 
-def todays_reno() -> Law:
-    """RFC 5681, 3.1, as mainline has it today: packets are counted, not ACKs."""
-    return Law(lambda w: 1.0, part_lost(lambda w: w // 2))
+def todays_reno() -> StatelessRule:
+    """Return RFC 5681, 3.1, as in today's mainline kernel, which counts packets, not ACKs."""
+    return StatelessRule(lambda w: 1.0, decrease_fraction(lambda w: w // 2))
 
 
 def reno_window(loss: float, packets_per_ack: int = 1) -> float:
-    """Mathis et al., CCR 27(3), 1997, equation 3: sqrt(3 / (2 b p))."""
+    """Return Mathis et al., CCR 27(3), 1997, equation 3: sqrt(3 / (2 b p))."""
     return math.sqrt(1.5 / packets_per_ack / loss)
 
 
-def scalable() -> Law:
-    """Kelly, CCR 33(2), 2003: 0.01 per ACK, an eighth; Reno up to 16 packets."""
+def scalable() -> StatelessRule:
+    """Return Kelly, CCR 33(2), 2003: 0.01 per ACK, an eighth; Reno up to 16 packets."""
     slow = reno()
-    fast = Law(lambda w: 0.01 * w, part_lost(lambda w: w - w // 8 + 1))
-    return Law(
+    fast = StatelessRule(lambda w: 0.01 * w, decrease_fraction(lambda w: w - w // 8 + 1))
+    return StatelessRule(
         lambda w: (fast if w >= 17 else slow).gain(w),
-        lambda w: (fast if w >= 17 else slow).part_lost(w),
+        lambda w: (fast if w >= 17 else slow).loss_fraction(w),
     )
 
 
 def scalable_window(loss: float) -> float:
-    """Mean of the sawtooth from 7/8 W to W, which takes 1/p = W / 8 / 0.01 packets.
+    """Return the mean of the sawtooth from 7/8 W to W, which takes 1/p = W / 8 / 0.01 packets.
 
     A window that grows by the factor e^(0.01 t) has the mean (W / 8) / ln(8/7).
     """
@@ -98,27 +99,27 @@ def scalable_window(loss: float) -> float:
 
 
 def hstcp_window(loss: float) -> float:
-    """RFC 3649, section 5: 0.12 / p^0.835 above 38 packets, Reno's below."""
+    """Return RFC 3649, section 5: 0.12 / p^0.835 above 38 packets, Reno's below."""
     return 0.12 / math.pow(loss, 0.835) if loss < 1e-3 else reno_window(loss)
 
 
 def hstcp_decrease(window: float) -> float:
-    """b(w) of RFC 3649, section 5, for the parameters of its appendix B."""
+    """Return b(w) of RFC 3649, section 5, for the parameters of its appendix B."""
     return 0.5 - 0.4 * math.log(window / LOW_WINDOW) / math.log(HIGH_WINDOW / LOW_WINDOW)
 
 
 def hstcp_increase(window: float) -> float:
-    """a(w) as appendix B computes it, with p(w) = 1 / (12.8 w^1.2)."""
+    """Return a(w) as appendix B computes it, with p(w) = 1 / (12.8 w^1.2)."""
     decrease = hstcp_decrease(window)
     return math.pow(window, 0.8) * 2 * decrease / ((2 - decrease) * 12.8)
 
 
 @cache
 def appendix_b() -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """Windows and b(w), in hundredths, of the rows of appendix B, by its own procedure.
+    """Return windows and b(w), in hundredths, of the rows of appendix B, by its own procedure.
 
-    Row k, from 0, is the first window at which a(w) is more than one above the row
-    before; a(w) there is k + 1.
+    Row k, from 0, is the first window at which a(w) is more than one above the row before; a(w)
+    there is k + 1.
     """
     windows, decreases, last = [LOW_WINDOW], [0.5], 1.0
     for window in range(LOW_WINDOW, 100_000):
@@ -130,52 +131,52 @@ def appendix_b() -> tuple[tuple[int, ...], tuple[float, ...]]:
 
 
 def hstcp_row(window: float) -> int:
-    """The row of appendix B that holds at a window: the last one not above it."""
+    """Return the row of appendix B that applies to a window: the last one not above it."""
     return max(bisect_right(appendix_b()[0], window) - 1, 0)
 
 
-def hstcp() -> Law:
-    """Appendix B in whole rows and whole packets.
+def hstcp() -> StatelessRule:
+    """Return appendix B in whole rows and whole packets.
 
-    A decrease is cut to whole packets, and the first ACK after it adds one: slow start
-    goes up to and including ssthresh, as in Linux 2.6.11. Both count in small windows.
+    A decrease is cut to whole packets, and the first ACK after it adds one: slow start goes up to
+    and including ssthresh, as in Linux 2.6.11. Both matter in small windows.
     """
 
     def left(window: int) -> int:
         return max(window - int(window * appendix_b()[1][hstcp_row(window)]), 2) + 1
 
-    return Law(lambda w: hstcp_row(w) + 1.0, part_lost(left))
+    return StatelessRule(lambda w: hstcp_row(w) + 1.0, decrease_fraction(left))
 
 
 def ltcp_thresholds(variant: int, threshold: int = 50) -> list[float]:
-    """W_K for K = 1, 2, ...: table 1 of draft-bhandarkar-ltcp-00 (0) and -01 (1)."""
+    """Return W_K for K = 1, 2, ...: table 1 of draft-bhandarkar-ltcp-00 (0) and -01 (1)."""
     if variant:
         return [layers * (layers**2 - 1) / 6 * threshold for layers in range(1, 40)]
     steps = [threshold * (5 / 3) ** number for number in range(39)]
     return [sum(steps[:number]) for number in range(39)]
 
 
-def ltcp(variant: int = 1) -> Law:
-    """As many layers as the window has, K packets per RTT; 20 % or 15 %, half at K = 1.
+def ltcp(variant: int = 1) -> StatelessRule:
+    """Return LTCP: K packets per RTT in layer K; a loss takes 20 % or 15 %, half at K = 1.
 
-    draft-bhandarkar-ltcp-00, 4.2, and -01, 4.2. That a loss takes one layer at most
-    makes no difference while beta < 3 / (K + 1).
+    draft-bhandarkar-ltcp-00, 4.2, and -01, 4.2. A loss takes at most one layer, which makes no
+    difference while beta < 3 / (K + 1).
     """
     thresholds = ltcp_thresholds(variant)
     percent = 15 if variant else 20
     slow = reno()
-    layered = Law(
+    layered = StatelessRule(
         lambda w: float(sum(w >= least for least in thresholds)),
-        part_lost(lambda w: w - w * percent // 100 + 1),
+        decrease_fraction(lambda w: w - w * percent // 100 + 1),
     )
-    return Law(
+    return StatelessRule(
         lambda w: (layered if w >= thresholds[1] else slow).gain(w),
-        lambda w: (layered if w >= thresholds[1] else slow).part_lost(w),
+        lambda w: (layered if w >= thresholds[1] else slow).loss_fraction(w),
     )
 
 
 def ltcp_window(loss: float, variant: int = 1) -> float:
-    """sqrt(C K / p) with the K of that very window: -00, 4.2, and -01, 4.2.4.
+    """Return sqrt(C K / p) with the K of that window: -00, 4.2, and -01, 4.2.4.
 
     C is (3 alpha + 1) / 2 (alpha - 1), and 1 / beta - 1/2: 4.5 and 6.17.
     """
@@ -188,12 +189,11 @@ def ltcp_window(loss: float, variant: int = 1) -> float:
 
 @dataclass
 class Htcp:
-    """PFLDnet 2004's H-TCP on a path whose queue stays empty.
+    """PFLDnet 2004's H-TCP on a path with an empty queue.
 
-    alpha = 2 (1 - beta) (1 + 10 D + (D / 2)^2), D the seconds since a loss beyond the
-    first. RTTmin is RTTmax there, so that beta is 0.8; 0.5 if the throughput before this
-    loss is not within a fifth of that before the last (images/kernel/stacks has the
-    sources).
+    alpha = 2 (1 - beta) (1 + 10 D + (D / 2)^2), where D is the seconds since a loss beyond the
+    first second. RTTmin is RTTmax there, so that beta is 0.8. Beta is 0.5 if the throughput before
+    this loss is not within a fifth of that before the last (images/kernel/stacks has the sources).
     """
 
     rtt_s: float
@@ -201,14 +201,14 @@ class Htcp:
     before: float = 0.0
 
     def increase(self, window: float, rtts: float) -> float:
-        """By the time in the middle of the RTT."""
+        """Return alpha at the time in the middle of the RTT."""
         beyond_s = max(0.0, (rtts + 0.5) * self.rtt_s - 1.0)
         alpha = 2 * (1 - self.beta) * (1 + 10 * beyond_s + beyond_s**2 / 4)
-        # One packet per ACK at most
+        # At most one packet per ACK
         return min(alpha, window)
 
     def decrease(self, window: float) -> float:
-        """Half, or a fifth where the throughput is steady."""
+        """Return half, or a fifth where the throughput is steady."""
         steady = abs(window - self.before) <= 0.2 * self.before
         self.beta = 0.8 if steady else 0.5
         self.before = window
@@ -219,8 +219,8 @@ class Htcp:
 class Bic:
     """BIC: Xu, Harfoush, Rhee, INFOCOM 2004, with its constants; Reno up to 14 packets.
 
-    ``maximum``: what the search approaches. ``probe``, ``target``: the step beyond it, and
-    the window that doubles it (images/kernel/stacks has the sources).
+    ``maximum``: the window that the search approaches. ``probe``: the step beyond it. ``target``:
+    the window at which that step doubles (images/kernel/stacks has the sources).
     """
 
     smax: float = 32.0
@@ -232,7 +232,10 @@ class Bic:
     target: float = 0.0
 
     def increase(self, window: float, rtts: float) -> float:
-        """Towards the middle of window and maximum, at most Smax; beyond it 1, 2, 4, ..."""
+        """Return the step towards the middle of window and maximum, at most Smax.
+
+        Beyond the maximum it is 1, 2, 4, ... packets.
+        """
         if window <= self.low_window:
             return 1.0
         if not self.maximum:
@@ -251,10 +254,10 @@ class Bic:
         return self.probe
 
     def decrease(self, window: float) -> float:
-        """An eighth; a maximum below the last one is lowered further: fast convergence."""
+        """Return an eighth; fast convergence lowers a maximum below the last one further."""
         whole = math.floor(window)
         reduction = math.floor(whole * self.beta)
         self.maximum = whole - reduction / 2 if whole < self.maximum else whole
         self.probe = 0.0
-        left = whole // 2 if whole <= self.low_window else whole - reduction
-        return 1 - (left + 1) / window
+        remaining = whole // 2 if whole <= self.low_window else whole - reduction
+        return 1 - (remaining + 1) / window

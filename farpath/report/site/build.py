@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from farpath import __version__
-from farpath.analysis.record_set import RecordSet, load_set
+from farpath.analysis.record_set import RecordSet, load_record_set
 from farpath.base.errors import BadInputError
 from farpath.base.files import replace_directory, user_errors
 from farpath.base.locks import fresh_partial
@@ -52,7 +52,7 @@ def build_site(
     holds anything but a site, MachineLacksError for a full disk; then ``out`` is as it was.
     """
     _check_free(out)
-    loaded = load_set(records, view, cpu_records)
+    loaded = load_record_set(records, view, cpu_records)
     shown = shown_as(loaded, held_out)
     # The site that a link leads to is replaced, and the link stays.
     place = out.resolve()

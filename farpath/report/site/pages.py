@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from farpath.analysis.paper_stacks import paper_names, stand_ins
+from farpath.analysis.paper_stacks import labels_by_paper_name, paper_names
 from farpath.analysis.results import ResultSet, RunSummary
 from farpath.base.files import safe_name
 from farpath.report.html.run_page import NavLink, NavLinks
@@ -29,7 +29,7 @@ def rows(campaign: ResultSet) -> tuple[tuple[str, str], ...]:
 
     The label is empty for one of the paper's that was not run.
     """
-    found = stand_ins(campaign)
+    found = labels_by_paper_name(campaign)
     papers = tuple((name, found.get(name, "")) for name in paper_names())
     others = (stack for stack in campaign.stacks if stack not in found.values())
     return (*papers, *((stack, stack) for stack in others))

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path as FilePath
 
 from farpath import __version__
-from farpath.analysis.record_set import RecordSet, is_of_study
+from farpath.analysis.record_set import RecordSet, is_study_run
 from farpath.analysis.results import RunSummary
 from farpath.analysis.run_settings import further_settings
 from farpath.report.figures.runs import CAPTION, OVERVIEW, write_figures, write_overview
@@ -47,7 +47,7 @@ class RunsView:
     def remarks(self) -> tuple[str, ...]:
         """Whether some of the runs are the study's, which could be shown as such."""
         members = self.records.members
-        of_study = sum(is_of_study(member.plan) for member in members)
+        of_study = sum(is_study_run(member.plan) for member in members)
         if not of_study:
             return ()
         counted = f"{of_study} of {len(members)} runs are of the 2005 study"

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 
 from farpath import __version__
 from farpath.analysis.claims import count_states, judge_all
-from farpath.analysis.paper_stacks import stand_ins
+from farpath.analysis.paper_stacks import labels_by_paper_name
 from farpath.analysis.published import PUBLISHED_PATH
 from farpath.analysis.record_set import RecordSet
 from farpath.analysis.results import ResultSet, RunSummary, mixed
@@ -120,7 +120,7 @@ def _sheets(
     campaign: ResultSet, path: str | None = None, held_out: Collection[str] = ()
 ) -> tuple[Sheet, ...]:
     """All tables, of one path alone if it is given; none if none of the paper's stacks ran."""
-    return all_sheets(campaign, path, held_out) if stand_ins(campaign) else ()
+    return all_sheets(campaign, path, held_out) if labels_by_paper_name(campaign) else ()
 
 
 def _shown(

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from farpath.analysis.claims import UNDECIDED, judge_all
-from farpath.analysis.paper_stacks import paper_names, stand_ins
+from farpath.analysis.paper_stacks import labels_by_paper_name, paper_names
 from farpath.analysis.published import PUBLISHED_PATH, all_published, published_paths
 from farpath.analysis.results import ResultSet, mixed
 from farpath.analysis.statistics import spearman
@@ -213,7 +213,7 @@ def all_sheets(
     Raises BadInputError for a path without runs, and for a campaign in which none of
     the paper's stacks was run.
     """
-    if not stand_ins(campaign):
+    if not labels_by_paper_name(campaign):
         raise BadInputError(
             "none of the paper's stacks is among the records: run some with 'farpath run "
             f"--era=2004'; there are {', '.join(campaign.stacks) or 'none'}"

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from farpath.analysis.metrics import Summary
 from farpath.analysis.paper_stacks import (
+    cpu_measurement_note,
     cpu_runs_of,
-    differences,
-    how_counted,
+    intended_differences,
     paper_names,
     runs_of,
 )
@@ -340,14 +340,14 @@ def _cpu_note(campaign: ResultSet, path: str) -> str:
     counted = [run for name in paper_names() for run in cpu_runs_of(campaign, path, name)]
     if not counted:
         return "CPU: no run in which it was counted; on the virtual clock it is free."
-    return f"{how_counted(counted)} The published CPU % is as printed, its unit unknown."
+    return f"{cpu_measurement_note(counted)} The published CPU % is as printed, its unit unknown."
 
 
 def _note(campaign: ResultSet, path: str | None, *parts: str) -> str:
     """What must be known of the numbers: mixtures and intended differences first."""
     runs = [run for run in campaign.runs if path in (None, run.path)]
     said = [f"MIXED: {sentence}." for sentence in mixed(campaign)]
-    said += differences(runs)
+    said += intended_differences(runs)
     if path is not None:
         absent = [name for name in paper_names() if not runs_of(campaign, path, name)]
         said += [f"Not run: {', '.join(absent)}."] if absent else []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from farpath.analysis.published import published
-from farpath.campaign.path_search import Search, _varies, best_trial, read_trials
+from farpath.campaign.path_search import Search, best_trial, is_varied, read_trials
 from farpath.report.tables.regions import Grid
 
 
 def trials_grid(search: Search) -> Grid:
     """All trials by their cost, the least first, with what was varied."""
-    varied = [name for name, allowed in search.ranges.items() if _varies(allowed)]
+    varied = [name for name, allowed in search.ranges.items() if is_varied(allowed)]
     rows = sorted(enumerate(read_trials(search), start=1), key=lambda row: float(row[1]["cost"]))
     return Grid(
         title=f"Models of path {search.path}, by cost",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from farpath.analysis.studies import response
-from farpath.analysis.studies.measure import Measure, one_of
+from farpath.analysis.studies.measure import Measure, select_measures
 from farpath.report.tables.formats import Datum, Sheet
 from farpath.report.tables.regions import NOTHING, Grid, ratio
 
@@ -76,8 +76,8 @@ def _response_grid(title: str, measures: Sequence[Measure]) -> Grid:
     rows = dict.fromkeys((measure.about["path"], measure.about["stack"]) for measure in measures)
     cells = {
         (path, stack, drop): _response_cell(
-            one_of(measures, response.THROUGHPUT, path=path, stack=stack, drop=drop),
-            one_of(measures, response.WINDOW, path=path, stack=stack, drop=drop),
+            select_measures(measures, response.THROUGHPUT, path=path, stack=stack, drop=drop),
+            select_measures(measures, response.WINDOW, path=path, stack=stack, drop=drop),
         )
         for path, stack in rows
         for drop in drops

@@ -15,9 +15,9 @@ STACK = "htcp_2004"
 
 @pytest.fixture(scope="module")
 def record(machine: Machine, cpu_job: CampaignJob) -> Record:
-    (state,) = (s for s in cpu_job.states_here() if s.run.plan.stacks[0].label == STACK)
+    (state,) = (s for s in cpu_job.local_states() if s.run.plan.stacks[0].label == STACK)
     cpu_job.out.mkdir(exist_ok=True)
-    return load_record(host_lab.make_in(machine, cpu_job, state))
+    return load_record(host_lab.make_in_machine(machine, cpu_job, state))
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def test_a_stack_of_2004_ran_as_a_module_for_the_machines_kernel(record: Record)
 
 
 def test_the_record_counts_as_made(record: Record, cpu_job: CampaignJob) -> None:
-    made = [state.record for state in cpu_job.states_here() if state.record]
+    made = [state.record for state in cpu_job.local_states() if state.record]
     assert made == [record.directory]
 
 

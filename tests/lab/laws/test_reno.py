@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from farpath.analysis.theory import window_rules
-from farpath.analysis.theory.window_rules import Delayed
+from farpath.analysis.theory.window_rules import DelayedAcks
 
 from ..conftest import RunPlan
 from . import responses, traces
@@ -33,7 +33,7 @@ def test_reno_2004_has_the_published_window_when_each_packet_is_acknowledged(
 def test_reno_2004_grows_half_as_fast_with_delayed_acks(run_plan: RunPlan, loss: float) -> None:
     published = window_rules.reno_window(loss, packets_per_ack=2)
     measured = responses.measure(run_plan, "reno_2004", loss, published, LOSSES[loss])
-    responses.assert_follows(measured, Delayed(window_rules.reno()), published)
+    responses.assert_follows(measured, DelayedAcks(window_rules.reno()), published)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

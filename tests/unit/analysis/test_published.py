@@ -10,7 +10,7 @@ from farpath.analysis.published import (
     all_published,
     claims,
     published,
-    published_beside,
+    published_for,
     published_measures,
     published_paths,
 )
@@ -80,14 +80,14 @@ def test_every_claim_has_a_source_a_sentence_and_what_decides_it() -> None:
 
 def test_published_numbers_are_beside_no_other_hosts_or_ip() -> None:
     cern = {"rtt": None, "rate": None, "path": "cern", "schedule": "seven-regions"}
-    assert published_beside(network_plan(**cern)) is not None
+    assert published_for(network_plan(**cern)) is not None
     for more in ({"senders": "rtt=200ms"}, {"reverse": "reno"}, {"ip": "6"},
                  {"topology": "parking-lot"}):  # fmt: skip
         plan = network_plan(**cern, **more)
-        assert published_beside(plan) is None
+        assert published_for(plan) is None
         assert plan.path.name.startswith("cern-")
         named = dataclasses.replace(plan, path=dataclasses.replace(plan.path, name="cern"))
-        assert published_beside(named) is None
+        assert published_for(named) is None
 
 
 def test_every_published_number_belongs_to_an_experiment_and_is_one() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.record_set import RUNS, STUDY, load_set, view_of
+from farpath.analysis.record_set import RUNS, STUDY, default_view, load_record_set
 from farpath.base.errors import BadInputError
 from farpath.spec.plan import Plan
 from tests.support.campaigns import write_named
@@ -19,8 +19,8 @@ def _study(stack: str = "htcp", path: str = "cern", seed: str = "1", **words: st
 
 
 def test_runs_of_the_2005_test_on_its_paths_with_its_stacks_are_the_study() -> None:
-    assert view_of([_study()]) == STUDY
-    assert view_of([_study("reno", "ufl"), _study("udt", "caltech", "2")]) == STUDY
+    assert default_view([_study()]) == STUDY
+    assert default_view([_study("reno", "ufl"), _study("udt", "caltech", "2")]) == STUDY
 
 
 @pytest.mark.parametrize(
@@ -40,17 +40,17 @@ def test_runs_of_the_2005_test_on_its_paths_with_its_stacks_are_the_study() -> N
          "droppers", "an RTT of one's own", "the same run again"],
 )  # fmt: skip
 def test_another_run_makes_a_set_plain_runs(other: Callable[[], Plan]) -> None:
-    assert view_of([_study(), other()]) == RUNS
+    assert default_view([_study(), other()]) == RUNS
 
 
 def test_a_view_of_no_name_is_refused(tmp_path: FilePath) -> None:
     write_named(tmp_path, "cern", "udt", 1)
     with pytest.raises(BadInputError, match="--view is 'paper': it must be one of study, runs"):
-        load_set(tmp_path, "paper")
+        load_record_set(tmp_path, "paper")
 
 
 def test_records_in_which_cpu_was_counted_go_with_the_study_alone(tmp_path: FilePath) -> None:
     write_named(tmp_path / "own", "cern", "cubic", 1)
     write_named(tmp_path / "cpu", "cern", "udt", 1)
     with pytest.raises(BadInputError, match="--cpu-records is"):
-        load_set(tmp_path / "own", None, tmp_path / "cpu")
+        load_record_set(tmp_path / "own", None, tmp_path / "cpu")

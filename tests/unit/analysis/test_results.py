@@ -312,4 +312,4 @@ def test_the_examples_of_mixed_sentences_name_at_most_a_few_records() -> None:
     campaign = published_campaign()
     other = changed(campaign, lambda run: dataclasses.replace(run, kernel=f"6.{run.seed}"))
     assert f"6.1: {27} records" in mixed(other)[0]
-    assert module.NAMED < 27
+    assert module.MAX_NAMED_RECORDS < 27

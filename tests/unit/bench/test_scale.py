@@ -15,8 +15,8 @@ def _row() -> scale.ScaleRow:
     """Ten virtual seconds in 20 real ones after a start of 2, at 1 Gbit/s and 1500 bytes."""
     asked = RunRequest(stack="reno", schedule="together", rate="1Gbit", rtt="20ms", region="10s")
     plan = asked.plan()
-    run = lab_runs.Measured(Cost(1448e6, 10.0), 22.0, 1.0, 2.0, 200 << 20, [])
-    return scale.row(scale.words(asked), plan, run)
+    run = lab_runs.RunMeasurement(Cost(1448e6, 10.0), 22.0, 1.0, 2.0, 200 << 20, [])
+    return scale.scale_row(scale.make_variables(asked), plan, run)
 
 
 def test_a_run_at_scale_counts_packets_time_and_memory() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,15 +68,16 @@ def test_what_fails_is_told_at_the_end_and_the_next_call_makes_the_rest_only(
     job: CampaignJob,
     record: Record,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    caplog.set_level(logging.INFO)
     first = Maker(job.out, record, whole=7)
     use(first, monkeypatch)
     with pytest.raises(LabFailedError, match="2 of 9 runs failed") as caught:
         host_lab.run_on_host(job, in_qemu=True, finish=lambda _record: None)
     assert caught.value.detail.count("the lab failed") == 2
     assert "console's end" in caught.value.detail
-    assert "0 of 9 runs made, 9 left" in capsys.readouterr().err
+    assert "0 of 9 runs made, 9 left" in caplog.text
     second = Maker(job.out, record, whole=9)
     use(second, monkeypatch)
     found = host_lab.run_on_host(job, in_qemu=True, finish=lambda _record: None)
@@ -95,7 +97,7 @@ def test_a_shipped_record_is_another_machines_and_does_not_count_as_made(
     written(there.shipped[0] / "its", state, record)
     assert there.shipped == (folder / "cpu-records",)
     assert there.states()[0].record == there.shipped[0] / "its"
-    assert there.states_here()[0].record is None
+    assert there.local_states()[0].record is None
     # With one of one's own those of another machine are not shown
     written(job.out / "own", there.states()[1], record)
     assert [bool(state.record) for state in there.states()[:2]] == [False, True]
@@ -121,13 +123,13 @@ class FakeMachine:
 def test_a_record_leaves_the_machine_whole_and_what_is_in_its_way_is_put_aside(
     job: CampaignJob, record: Record, tmp_path: FilePath
 ) -> None:
-    state = job.states_here()[1]
+    state = job.local_states()[1]
     inside = written(tmp_path / "machine" / "place-0123456789", state, record)
     (job.out / inside.name).mkdir(parents=True)
     (job.out / inside.name / RECORD_FILE).write_text("damaged")
     (tmp_path / "jobs").mkdir()
     machine: Any = FakeMachine(tmp_path / "jobs", CommandResult(0, f"{inside}\n", ""))
-    assert host_lab.make_in(machine, job, state) == job.out / inside.name
+    assert host_lab.make_in_machine(machine, job, state) == job.out / inside.name
     assert load_record(job.out / inside.name).plan == state.run.plan
     assert {"--set=cpu", "--index=1"} <= set(machine.asked)
     assert [place.name for place in (job.out / "damaged").iterdir()] == [f"{inside.name}-1"]
@@ -136,10 +138,10 @@ def test_a_record_leaves_the_machine_whole_and_what_is_in_its_way_is_put_aside(
 def test_a_run_that_fails_in_the_machine_fails_with_its_last_line(
     job: CampaignJob, tmp_path: FilePath
 ) -> None:
-    state = job.states_here()[0]
+    state = job.local_states()[0]
     machine: Any = FakeMachine(tmp_path, CommandResult(5, "", "network built\nfarpath: too slow\n"))
     with pytest.raises(LabFailedError, match=r"^too slow$"):
-        host_lab.make_in(machine, job, state)
+        host_lab.make_in_machine(machine, job, state)
 
 
 def test_where_the_clock_counts_instructions_a_cycle_is_one(

@@ -13,7 +13,7 @@ from farpath.analysis.path_model import PathModel, cost_of_tables
 from farpath.analysis.results import RunSummary
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.base.project import PROJECT
-from farpath.campaign.path_search import best_trial, load_search, read_trials, search_on
+from farpath.campaign.path_search import best_trial, continue_search, load_search, read_trials
 from farpath.planning.path_files import path_by_name
 from farpath.report.tables.path_search import best_grid, trials_grid
 from tests.support.campaigns import run_of
@@ -62,7 +62,7 @@ def fail(model: PathModel, stack: str) -> RunSummary:
 def test_a_search_begins_with_its_guesses_and_finds_what_fits(directory: FilePath) -> None:
     search = load_search(directory)
     lines: list[str] = []
-    search_on(search, 30, 2, pretend, lines.append)
+    continue_search(search, 30, 2, pretend, lines.append)
     trials = read_trials(search)
     assert trials[0]["chosen"] == {"rate_bps": 5e8, "loss": 1e-6, "sources": 2}
     assert len(trials) == len(lines) == 30
@@ -79,10 +79,10 @@ def test_a_search_begins_with_its_guesses_and_finds_what_fits(directory: FilePat
 
 def test_a_search_goes_on_where_it_stopped(directory: FilePath) -> None:
     search = load_search(directory)
-    search_on(search, 2, 1, pretend, lambda _line: None)
+    continue_search(search, 2, 1, pretend, lambda _line: None)
     with pytest.raises(LabFailedError):
-        search_on(search, 1, 1, fail, lambda _line: None)
-    search_on(search, 1, 1, pretend, lambda _line: None)
+        continue_search(search, 1, 1, fail, lambda _line: None)
+    continue_search(search, 1, 1, pretend, lambda _line: None)
     models = [json.dumps(trial["model"]) for trial in read_trials(search)]
     assert len(set(models)) == 3
 
@@ -103,7 +103,7 @@ def test_a_search_that_is_not_there_is_named(tmp_path: FilePath) -> None:
 def test_damaged_trials_are_not_overwritten(directory: FilePath, text: str) -> None:
     (directory / "trials.json").write_text(text)
     with pytest.raises(BadInputError, match=r"trials\.json"):
-        search_on(load_search(directory), 1, 1, pretend, lambda _line: None)
+        continue_search(load_search(directory), 1, 1, pretend, lambda _line: None)
     assert (directory / "trials.json").read_text() == text
 
 
@@ -112,14 +112,14 @@ def test_without_optuna_it_is_said_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(MachineLacksError, match=r"Optuna is missing: .*'make dev'"):
-        search_on(load_search(directory), 1, 1, pretend, lambda _line: None)
+        continue_search(load_search(directory), 1, 1, pretend, lambda _line: None)
 
 
 def test_a_search_shows_its_trials_by_cost_and_its_best_beside_published(
     directory: FilePath,
 ) -> None:
     search = load_search(directory)
-    search_on(search, 3, 1, pretend, lambda _line: None)
+    continue_search(search, 3, 1, pretend, lambda _line: None)
     grid = trials_grid(search)
     costs = [float(row[1]) for row in grid.rows]
     assert costs == sorted(costs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
-from farpath.campaign.reference import slim_copy
+from farpath.campaign.reference import write_compact_record
 from farpath.record.record import Record, load_record
 
 
@@ -13,7 +13,7 @@ def test_a_shipped_record_has_the_same_samples_in_less_space(
 ) -> None:
     target = tmp_path / "slim"
     target.mkdir()
-    slim_copy(record, target, {"source_sha256": "told"})
+    write_compact_record(record, target, {"source_sha256": "told"})
     copy = load_record(target)
     assert copy.fingerprint == record.fingerprint
     assert copy.data["provenance"] == {**record.data["provenance"], "source_sha256": "told"}

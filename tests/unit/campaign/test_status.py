@@ -8,7 +8,14 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.campaign.status import ASIDE, GATHERED, RunStatus, gather, put_aside, records_in
+from farpath.campaign.status import (
+    DAMAGED_DIR,
+    GATHERED_MARK,
+    RunStatus,
+    gather,
+    move_damaged_records,
+    records_in,
+)
 from farpath.record.record import RECORD_FILE
 from tests.support.campaigns import make_empty_record
 
@@ -17,9 +24,9 @@ def test_a_damaged_record_makes_way_and_is_kept(todo: list[RunStatus], tmp_path:
     for text in ("first", "second"):
         (tmp_path / "a").mkdir()
         (tmp_path / "a" / RECORD_FILE).write_text(text)
-        (said,) = put_aside(tmp_path, todo)
-        assert f"it was moved to {tmp_path / ASIDE}" in said
-    kept = sorted((tmp_path / ASIDE).glob(f"a-*/{RECORD_FILE}"))
+        (said,) = move_damaged_records(tmp_path, todo)
+        assert f"it was moved to {tmp_path / DAMAGED_DIR}" in said
+    kept = sorted((tmp_path / DAMAGED_DIR).glob(f"a-*/{RECORD_FILE}"))
     assert [file.read_text() for file in kept] == ["first", "second"]
     assert records_in(tmp_path) == []
 
@@ -28,7 +35,7 @@ def test_an_empty_directory_makes_way_without_a_word(
     todo: list[RunStatus], tmp_path: FilePath
 ) -> None:
     (tmp_path / "a").mkdir()
-    assert put_aside(tmp_path, todo) == []
+    assert move_damaged_records(tmp_path, todo) == []
     assert not (tmp_path / "a").exists()
 
 
@@ -45,7 +52,7 @@ def test_what_is_gathered_replaces_what_was(todo: list[RunStatus], tmp_path: Fil
     assert gather([RunStatus(todo[0].run, "old", tmp_path / "old")], folder) == 1
     found = [RunStatus(todo[0].run, "a", tmp_path / "a"), *todo[1:]]
     assert gather(found, folder) == 1
-    assert sorted(file.name for file in folder.iterdir()) == [GATHERED, "a"]
+    assert sorted(file.name for file in folder.iterdir()) == [GATHERED_MARK, "a"]
     assert (tmp_path / "old" / RECORD_FILE).exists()
     assert (folder / "a").resolve() == (tmp_path / "a").resolve()
     assert not (folder / "a").readlink().is_absolute()

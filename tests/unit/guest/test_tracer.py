@@ -37,7 +37,7 @@ def test_the_connection_that_carries_data_is_followed_to_its_end_without_another
     }  # fmt: skip
     for tick, messages in said.items():
         kernel.messages = messages
-        tracer.look(tick)
+        tracer.sample(tick)
     # Ticks 2 to 5 looked for it; 6 and 7 asked for it alone; at 8 it was gone
     assert kernel.dumps == 4
     assert rows_of(tracer) == [
@@ -52,7 +52,7 @@ def test_other_connections_are_left_alone_and_a_flow_is_looked_for_in_its_time()
     kernel.messages = [diag_message(port, port, packed_tcp_info()) for port in (FIRST, SECOND, 22)]
     tracer = Tracer(tracer_config((FIRST, 0, 1), (SECOND, 1, 2)), kernel)
     for tick in range(4):
-        tracer.look(tick)
+        tracer.sample(tick)
     assert rows_of(tracer) == [(0, FIRST, FIRST), (1, FIRST, FIRST), (1, SECOND, SECOND),
                                (2, SECOND, SECOND)]  # fmt: skip
     assert kernel.dumps == 3

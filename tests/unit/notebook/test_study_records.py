@@ -11,7 +11,7 @@ import pytest
 
 from farpath.analysis.claims.study_rules import COMPANION_RULES, claims_of
 from farpath.analysis.studies import cbr_background, recovery, sharing
-from farpath.analysis.studies.measure import MEASURES_FILE, one_of, write_measures
+from farpath.analysis.studies.measure import MEASURES_FILE, select_measures, write_measures
 from farpath.analysis.studies.registry import ANALYSES
 from farpath.base.errors import BadInputError
 from farpath.campaign.status import shipped_records
@@ -220,7 +220,7 @@ def test_reordering_is_told_from_traffic_the_other_way(
     name = sharing.INTER_PROTOCOL
     write_runs(results / name, name)
     shown = experiment_to_show(name, results, experiments)
-    alone = one_of(shown.measures, sharing.UTILISATION, stack="htcp_2004")
+    alone = select_measures(shown.measures, sharing.UTILISATION, stack="htcp_2004")
     assert [measure.condition for measure in alone] == [
         "htcp_2004, reverse reno_2004",
         "htcp_2004, reorder 0.001",

@@ -10,8 +10,7 @@ import pytest
 
 from farpath.base.project import PROJECT
 from farpath.record import identity
-from farpath.record.identity import DECIDING_CODE, code_identity, source_of
-from farpath.record.record import Record
+from farpath.record.identity import DECIDING_CODE, code_identity, recorded_build_identity
 from farpath.spec.background import Background
 
 
@@ -50,18 +49,23 @@ def test_a_field_that_a_later_farpath_adds_makes_no_other_run() -> None:
         jitter_s: float = 0.0
 
     asked = (2, 1_000_000, 5.0, 5.0)
-    assert identity._asked(Later(*asked)) == identity._asked(Background(*asked))
-    assert identity._asked(Later(*asked, jitter_s=1.0)) != identity._asked(Background(*asked))
+    assert identity._canonical(Later(*asked)) == identity._canonical(Background(*asked))
+    assert identity._canonical(Later(*asked, jitter_s=1.0)) != identity._canonical(
+        Background(*asked)
+    )
 
 
-def test_other_code_is_told_of_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = Record(FilePath(), {"provenance": {"code_sha256": identity.code_identity()}})
-    assert not identity.is_of_other_code(mine)
-    monkeypatch.setattr(identity, "code_identity", lambda: "other")
-    assert identity.is_of_other_code(mine)
+def test_a_record_of_another_results_version_is_told_and_an_older_one_has_the_first() -> None:
+    older: dict[str, int] = {}
+    mine = {"results_version": identity.RESULTS_VERSION}
+    other = {"results_version": identity.RESULTS_VERSION + 1}
+    first = identity.RESULTS_VERSION == identity.FIRST_RESULTS_VERSION
+    assert identity.is_of_other_results(older) is not first
+    assert not identity.is_of_other_results(mine)
+    assert identity.is_of_other_results(other)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"provenance": {}}', "{"])
 def test_a_record_that_says_no_source_has_none(tmp_path: FilePath, text: str) -> None:
     (tmp_path / "record.json").write_text(text)
-    assert source_of(tmp_path / "record.json") is None
+    assert recorded_build_identity(tmp_path / "record.json") is None

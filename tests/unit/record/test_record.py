@@ -159,12 +159,12 @@ def test_a_damaged_table_is_noticed(record: Record, content: bytes) -> None:
 @pytest.mark.parametrize("name", ["record.json", "queue.parquet"])
 def test_a_half_made_record_is_refused(record: Record, name: str) -> None:
     (record.directory / name).unlink()
-    with pytest.raises(BadInputError, match=f"half-made one, it lacks {name}"):
+    with pytest.raises(BadInputError, match=f"not a complete record, it lacks {name}"):
         load_record(record.directory)
 
 
 def test_a_missing_directory_is_refused(tmp_path: FilePath) -> None:
-    with pytest.raises(BadInputError, match="is no directory"):
+    with pytest.raises(BadInputError, match="is not a directory"):
         load_record(tmp_path / "none")
 
 

@@ -24,11 +24,11 @@ def test_a_recovery_over_ipv6_is_to_the_window_that_ipv6s_packets_fill(
     # More than the receiver offers, but for the time after the loss
     windows = [1e7 if t_s <= lost_s else 10 * (t_s - lost_s) for t_s in times_s]
     frame = pandas.DataFrame({"t_s": times_s, "window": windows})
-    monkeypatch.setattr(metrics, "windows_of", lambda _record: frame)
+    monkeypatch.setattr(metrics, "window_series", lambda _record: frame)
     kept = {
         version: metrics.recovery(
             Record(FilePath(), {"plan": dataclasses.replace(plan, ip_version=version).as_dict()})
-        )["kept_part"]
+        )["kept_fraction"]
         for version in (4, 6)
     }
     payload = {version: flow_metrics.payload_bytes(plan.path, version) for version in (4, 6)}

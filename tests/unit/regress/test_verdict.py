@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from farpath.regress.verdict import CaseState, judge, worst
+from farpath.regress.verdict import CaseState, judge, worst_state
 from tests.support.baselines import KNOWN
 
 
@@ -29,4 +29,6 @@ def test_a_metric_that_comes_or_goes_is_a_change() -> None:
 
 def test_a_run_that_no_baseline_has_is_new_and_not_fine() -> None:
     assert judge("x/y", None, "aa", {}).state == CaseState.NEW
-    assert worst([judge("x/y", KNOWN, "aa", {}), judge("x/z", None, "aa", {})]) == CaseState.NEW
+    assert (
+        worst_state([judge("x/y", KNOWN, "aa", {}), judge("x/z", None, "aa", {})]) == CaseState.NEW
+    )

@@ -16,7 +16,7 @@ from farpath.planning.path_files import path_by_name
 from farpath.planning.path_options import resolve_path
 from farpath.planning.planner import make_plan
 from farpath.planning.stack_catalog import catalogue
-from farpath.record.identity import _asked
+from farpath.record.identity import _canonical
 from farpath.spec.host_image import HostImage
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
@@ -101,5 +101,5 @@ def test_a_plan_of_before_there_was_any_of_it_reads_and_is_the_same_run() -> Non
         del data[name]
     del data["schedule"]["reverse"]
     assert Plan.from_dict(data) == plan
-    said = json.dumps(_asked(plan))
+    said = json.dumps(_canonical(plan))
     assert not any(name in said for name in ("senders", "ip_version", "bottlenecks", "reverse"))

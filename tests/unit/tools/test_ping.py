@@ -28,5 +28,5 @@ def test_pings_without_an_answer_are_lost_and_duplicates_count_once() -> None:
 
 
 def test_a_ping_that_did_not_end_is_a_failed_lab() -> None:
-    with pytest.raises(LabFailedError, match="did not come to its end"):
+    with pytest.raises(LabFailedError, match="ended before it printed its statistics"):
         ping.parse("PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n")

@@ -13,7 +13,7 @@ from farpath.analysis.studies import (
     sharing,
     window_cap,
 )
-from farpath.analysis.studies.measure import Measure, RecordedRun, one_of
+from farpath.analysis.studies.measure import Measure, RecordedRun, select_measures
 from farpath.report.figures.studies.losses import draw_response, draw_utilisation
 from farpath.report.figures.studies.stacks import draw_stacks
 from farpath.report.figures.studies.throughputs import draw_biases, draw_capped
@@ -34,7 +34,7 @@ def figures(
     def made(experiment: str) -> list[RecordedRun]:
         return [each for each in done if each.run.experiment == experiment]
 
-    if windows := one_of(measured(response.EXPERIMENT), response.WINDOW):
+    if windows := select_measures(measured(response.EXPERIMENT), response.WINDOW):
         yield response.EXPERIMENT, draw_response(windows)
     by_path: dict[str, list[RecordedRun]] = {}
     for each in made(recovery.EXPERIMENT):

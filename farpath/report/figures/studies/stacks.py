@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import sharing
-from farpath.analysis.studies.measure import Measure, one_of
+from farpath.analysis.studies.measure import Measure, select_measures
 from farpath.report.figures.studies.marks import style_of
 from farpath.report.figures.style import FULL_IN, QUIET, RULE, print_style
 
@@ -24,14 +24,16 @@ def draw_stacks(measures: Sequence[Measure]) -> Figure:
     from matplotlib.figure import Figure
 
     stacks = list(dict.fromkeys(map(_stack, measures)))
-    alone = [m for m in one_of(measures, sharing.UTILISATION) if "+" not in m.about["stack"]]
-    friendly = one_of(measures, sharing.FRIENDLINESS)
+    alone = [
+        m for m in select_measures(measures, sharing.UTILISATION) if "+" not in m.about["stack"]
+    ]
+    friendly = select_measures(measures, sharing.FRIENDLINESS)
     groups = (
         {
             "beside one Reno": [m for m in friendly if "+4x" not in m.about["stack"]],
             "beside four": [m for m in friendly if "+4x" in m.about["stack"]],
         },
-        {"two of a stack": one_of(measures, sharing.CONVERGENCE)},
+        {"two of a stack": select_measures(measures, sharing.CONVERGENCE)},
         {
             "Reno the other way": [m for m in alone if "reverse" in m.about],
             "packets overtake": [m for m in alone if "reorder" in m.about],

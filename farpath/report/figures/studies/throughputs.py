@@ -9,7 +9,7 @@ from farpath.analysis import flow_metrics
 from farpath.analysis.metrics import per_second, smoothed
 from farpath.analysis.published import published_measures
 from farpath.analysis.studies import sharing, window_cap
-from farpath.analysis.studies.measure import Measure, RecordedRun, one_of
+from farpath.analysis.studies.measure import Measure, RecordedRun, select_measures
 from farpath.report.figures.studies.marks import COLOURS
 from farpath.report.figures.style import FULL_IN, QUIET, RULE, TALL_IN, print_style
 
@@ -32,7 +32,7 @@ def draw_biases(measures: Sequence[Measure], done: Sequence[RecordedRun]) -> Fig
         frames = figure.subplots(len(done), 1, squeeze=False)[:, 0]
         for axes, each in zip(frames, done, strict=True):
             means = [
-                one_of(
+                select_measures(
                     measures, f"{sharing.THROUGHPUT}, {which}", senders=each.run.asked.senders or ""
                 )
                 for which in ("first", "second")
@@ -57,8 +57,9 @@ def _draw_pair(axes: Axes, each: RecordedRun, means: Sequence[Sequence[Measure]]
         for measure in measured:
             printed = "" if measure.printed is None else f", published {measure.printed.value:g}"
             axes.hlines(
-                measure.value, flow_metrics.warm_s(record), plan.schedule.duration_s, color=colour,
-                linewidth=1.6, label=f"{what}: mean {measure.value:.0f}{printed} Mbit/s",
+                measure.value, flow_metrics.warm_up_end_s(record), plan.schedule.duration_s,
+                color=colour, linewidth=1.6,
+                label=f"{what}: mean {measure.value:.0f}{printed} Mbit/s",
             )  # fmt: skip
             if measure.printed is not None:
                 axes.axhline(measure.printed.value, color=colour, linewidth=1, linestyle=":")
@@ -78,7 +79,7 @@ def draw_capped(done: Sequence[RecordedRun]) -> Figure:
         figure = Figure(figsize=FULL_IN, layout="constrained")
         frames = figure.subplots(2, len(done), sharex="col", sharey="row", squeeze=False)
         for (upper, lower), each in zip(frames.T, done, strict=True):
-            plan, rows = each.run.plan, flow_metrics.rows_of(each.record)
+            plan, rows = each.run.plan, flow_metrics.flow_samples(each.record)
             each_s = per_second(each.record.samples, plan.schedule)["flow1"]
             upper.plot(each_s.index, each_s / 1e6, color=COLOURS[0], linewidth=0.9)
             full_mbps = flow_metrics.goodput_bps(plan.path, plan.ip_version) / 1e6

@@ -49,7 +49,7 @@ def _size_in(frames: Sequence[object]) -> tuple[float, float]:
 def _draw_recoveries(axes: Axes, done: Sequence[RecordedRun]) -> None:
     for place, each in enumerate(done):
         plan = each.run.plan
-        windows = recovery.windows_of(each.record)
+        windows = recovery.window_series(each.record)
         acks = "delayed ACKs" if plan.settings.delayed_ack else "each packet acknowledged"
         label = f"{plan.stacks[0].label}, {acks}, {each.run.asked.drop}"
         axes.plot(
@@ -80,7 +80,7 @@ def draw_dips(done: Sequence[RecordedRun]) -> Figure:
 
 
 def _draw_dips(axes: Axes, each: RecordedRun) -> None:
-    mine = flow_metrics.trace_of(each.record)
+    mine = flow_metrics.first_flow_trace(each.record)
     assert mine is not None
     axes.plot(
         *min_max_points(mine["t_s"], mine["cwnd_packets"], MOST_POINTS),
@@ -92,7 +92,7 @@ def _draw_dips(axes: Axes, each: RecordedRun) -> None:
         (cbr_background.LOSS, cbr_background.TIMEOUTS, TIMEOUTS_AT, "x", COLOURS[1]),
     )
     for state, label, height, mark, colour in marks:
-        times_s = cbr_background.entered(mine, state)
+        times_s = cbr_background.state_entry_times_s(mine, state)
         axes.plot(
             times_s, [height] * len(times_s), mark, color=colour, label=label, markersize=5,
             transform=axes.get_xaxis_transform(),

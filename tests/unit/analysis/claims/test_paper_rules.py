@@ -52,7 +52,7 @@ def test_what_the_paper_claims_holds_of_its_own_tables(identity: str) -> None:
     verdict = _verdict(identity)
     assert (verdict.state, verdict.why) == (HOLDS, "")
     assert verdict.by_seed == {1: HOLDS, 2: HOLDS, 3: HOLDS}
-    assert verdict.checked
+    assert verdict.criteria
 
 
 def _along(s: float, f: float, path: str) -> Change:
@@ -125,7 +125,7 @@ def test_regions_count_by_their_length() -> None:
     low = set_regions("Reno", [4], mean_bps=100e6)
     high = set_regions("Reno", [2, 3], mean_bps=300e6)
     later = set_regions("Reno", [5, 6, 7], mean_bps=199e6)
-    condition = _verdict("C30", low, high, later).checked[1].condition
+    condition = _verdict("C30", low, high, later).criteria[1].condition
     assert (condition.value, condition.limit) == pytest.approx((199.0, 200.0))
 
 
@@ -220,7 +220,7 @@ def test_one_clear_failure_decides_though_another_condition_is_open() -> None:
 
     verdict = _verdict("C7", change)
     assert verdict.state == FAILS
-    assert not verdict.checked[0].clear
+    assert not verdict.criteria[0].clear
 
 
 def test_a_figure_that_is_not_defined_leaves_its_claim_undecided() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.analysis.studies import recovery
-from farpath.analysis.studies.measure import one_of, read_measures, write_measures
+from farpath.analysis.studies.measure import read_measures, select_measures, write_measures
 from farpath.base.errors import BadInputError
 from tests.support.study_measures import measure, recoveries
 
@@ -39,5 +39,7 @@ def test_measures_of_another_version_and_none_at_all_are_refused(tmp_path: FileP
 
 
 def test_measures_are_found_by_what_they_are_about() -> None:
-    assert [m.value for m in one_of(recoveries(), recovery.TIME, stack="hstcp_2004")] == [19.0]
-    assert one_of(recoveries(), recovery.TIME, stack="udt") == []
+    assert [m.value for m in select_measures(recoveries(), recovery.TIME, stack="hstcp_2004")] == [
+        19.0
+    ]
+    assert select_measures(recoveries(), recovery.TIME, stack="udt") == []

@@ -24,36 +24,36 @@ def course(until_s: float, per_s: float = 10.0, before: float = 1000.0) -> pd.Da
 
 
 def test_a_recovery_that_was_seen_ends_when_the_window_is_what_it_was() -> None:
-    found = recovery.recovered(course(80), FELL_S, THOUSAND_PACKETS)
+    found = recovery.find_recovery(course(80), FELL_S, THOUSAND_PACKETS)
     assert found is not None
-    assert found.whole
-    assert (found.before, found.after) == (1000, 510)
+    assert found.complete
+    assert (found.before_packets, found.after_packets) == (1000, 510)
     assert found.time_s == pytest.approx(50, abs=1)
 
 
 def test_one_whose_end_was_not_seen_is_continued_by_its_growth() -> None:
-    found = recovery.recovered(course(25), FELL_S, THOUSAND_PACKETS)
+    found = recovery.find_recovery(course(25), FELL_S, THOUSAND_PACKETS)
     assert found is not None
-    assert not found.whole
+    assert not found.complete
     assert found.time_s == pytest.approx(50)
-    assert found.seen_s == 14
+    assert found.observed_s == 14
 
 
 @pytest.mark.parametrize("until_s", [9, 11])
 def test_too_little_growth_says_nothing(until_s: float) -> None:
-    assert recovery.recovered(course(until_s), FELL_S, THOUSAND_PACKETS) is None
+    assert recovery.find_recovery(course(until_s), FELL_S, THOUSAND_PACKETS) is None
 
 
 def test_a_window_that_did_not_fall_did_not_recover() -> None:
     steady = course(80)
     steady["window"] = 1000.0
-    assert recovery.recovered(steady, FELL_S, THOUSAND_PACKETS) is None
+    assert recovery.find_recovery(steady, FELL_S, THOUSAND_PACKETS) is None
 
 
 def test_a_congestion_window_beyond_the_receivers_counts_no_more_than_that() -> None:
-    found = recovery.recovered(course(200, before=1800), FELL_S, THOUSAND_PACKETS)
+    found = recovery.find_recovery(course(200, before=1800), FELL_S, THOUSAND_PACKETS)
     assert found is not None
-    assert found.before == 1000
+    assert found.before_packets == 1000
     assert found.time_s == pytest.approx(10, abs=1)
 
 

@@ -7,10 +7,10 @@ from tests.support.paths import THOUSAND_PACKETS
 
 
 def test_a_stack_without_a_published_rule_has_no_prediction() -> None:
-    assert response.predicted("fast", THOUSAND_PACKETS, 1e-3, delayed=False) is None
-    assert response.predicted("reno_2004", THOUSAND_PACKETS, 0.0, delayed=False) is None
+    assert response.predicted_window("fast", THOUSAND_PACKETS, 1e-3, delayed=False) is None
+    assert response.predicted_window("reno_2004", THOUSAND_PACKETS, 0.0, delayed=False) is None
     each, second = (
-        response.predicted("reno_2004", THOUSAND_PACKETS, 1e-3, delayed)
+        response.predicted_window("reno_2004", THOUSAND_PACKETS, 1e-3, delayed)
         for delayed in (False, True)
     )
     assert each is not None

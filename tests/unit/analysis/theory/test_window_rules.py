@@ -50,7 +50,7 @@ def test_rows_of_hstcp_are_those_of_rfc_3649() -> None:
 
 def test_delayed_acks_take_the_root_of_two_from_renos_window() -> None:
     each = mean_window(window_rules.reno(), 1e-4)
-    second = mean_window(window_rules.Delayed(window_rules.reno()), 1e-4)
+    second = mean_window(window_rules.DelayedAcks(window_rules.reno()), 1e-4)
     assert second == pytest.approx(each / math.sqrt(2), rel=0.02)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.record_set import load_set
+from farpath.analysis.record_set import load_record_set
 from farpath.report.figures.runs import flow_means_mbps, labels
 from tests.support.campaigns import write_named
 from tests.support.record_sets import member, record_set
@@ -21,7 +21,7 @@ def test_labels_of_a_figure_say_only_what_differs() -> None:
 
 def test_flows_share_a_bar_by_what_each_got_over_the_whole_run(tmp_path: FilePath) -> None:
     write_named(tmp_path, "cern", "cubic", 1)
-    (member,) = load_set(tmp_path).members
+    (member,) = load_record_set(tmp_path).members
     means = flow_means_mbps(member.run.summary)
     # Flow 4 is there in the middle region alone, of two lengths of eight
     assert means == pytest.approx([100, 75, 50, 25], rel=1e-3)

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.record_set import load_set
+from farpath.analysis.record_set import load_record_set
 from farpath.report.tables.formats import as_csv
 from farpath.report.tables.runs import run_sheets
 from tests.support.campaigns import write_named, write_seven_regions
@@ -42,7 +42,7 @@ def test_runs_that_differ_in_their_seeds_alone_have_a_mean_and_an_interval(
         write_named(tmp_path, "cern", "cubic", seed)
     write_seven_regions(tmp_path / "other", "cubic", 3, 5.0, kernel="6.1")
     write_named(tmp_path, "ufl", "cubic", 1)
-    records = load_set(tmp_path)
+    records = load_record_set(tmp_path)
     assert [group.seeds for group in records.groups] == [(1, 2), (3,), (1,)]
     _, means, _ = run_sheets(records)
     (row,) = csv.DictReader(io.StringIO(as_csv(means)))

@@ -1,0 +1,87 @@
+"""The project's documents: every link in them leads somewhere, and the index names them all."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path as FilePath
+
+import pytest
+import yaml
+
+from farpath import __version__
+from farpath.base.project import PROJECT
+
+DOCS = PROJECT / "docs"
+CODE_BLOCK = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+#: What GitHub leaves out of a heading's anchor.
+NOT_IN_ANCHOR = re.compile(r"[^\w\- ]")
+
+
+#: Files that others read, and the schema of each.
+FORMS = {
+    ".github/workflows/check.yml": "vendor.github-workflows",
+    ".github/ISSUE_TEMPLATE/bug.yml": "vendor.github-issue-forms",
+    "CITATION.cff": "vendor.citation-file-format",
+}
+#: Where documents are, beneath the project's own folder.
+FOLDERS = (".github", "docs", "examples", "experiments", "farpath", "images", "tests")
+
+
+def documents() -> list[FilePath]:
+    """The project's Markdown files."""
+    files = [file for folder in FOLDERS for file in (PROJECT / folder).rglob("*.md")]
+    return sorted([*PROJECT.glob("*.md"), *files])
+
+
+def text_of(file: FilePath) -> str:
+    """A document without its blocks of code, in which brackets are no links."""
+    return CODE_BLOCK.sub("", file.read_text(encoding="utf-8"))
+
+
+def anchors(file: FilePath) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    headings = HEADING.findall(text_of(file))
+    return {NOT_IN_ANCHOR.sub("", each.lower()).replace(" ", "-") for each in headings}
+
+
+@pytest.mark.parametrize("file", documents(), ids=lambda file: str(file.relative_to(PROJECT)))
+def test_its_links_lead_somewhere(file: FilePath) -> None:
+    wrong = []
+    for link in LINK.findall(text_of(file)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        target, _, anchor = link.partition("#")
+        place = (file.parent / target).resolve() if target else file
+        if not place.exists() or (anchor and anchor not in anchors(place)):
+            wrong.append(link)
+    assert wrong == []
+
+
+def test_the_index_names_every_document() -> None:
+    index = DOCS / "README.md"
+    named = {(DOCS / link.partition("#")[0]).resolve() for link in LINK.findall(text_of(index))}
+    decisions = DOCS / "decisions"
+    expected = {file for file in DOCS.rglob("*.md") if decisions not in file.parents}
+    assert expected - named - {index} == set()
+
+
+def test_the_index_of_decisions_names_every_decision() -> None:
+    decisions = DOCS / "decisions"
+    linked = LINK.findall(text_of(decisions / "README.md"))
+    assert sorted(linked) == sorted(file.name for file in decisions.glob("[0-9]*.md"))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_file_for_others_has_the_form_that_they_ask_for(name: str) -> None:
+    command = [sys.executable, "-m", "check_jsonschema", f"--builtin-schema={FORMS[name]}"]
+    checked = subprocess.run([*command, str(PROJECT / name)], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_citation_has_the_version_of_the_package() -> None:
+    citation = yaml.safe_load((PROJECT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == __version__

@@ -1,0 +1,65 @@
+"""The options of a run are described in one place, and what repeats them agrees."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pytest
+
+from farpath.base.project import PROJECT
+from farpath.cli.listing import options_markdown
+from farpath.planning.options import Option, options_of
+from farpath.planning.request import RunRequest
+from farpath.spec.background import Background
+from farpath.spec.dropper import Dropper
+from farpath.spec.era import Era
+from farpath.spec.host_image import HostImage
+from farpath.spec.hosts import Sender
+from farpath.spec.path import Path
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import Flow, Schedule
+from farpath.spec.settings import Settings
+from farpath.spec.stack import Stack
+
+MAKEFILE = (PROJECT / "Makefile").read_text(encoding="utf-8")
+OPTIONS = options_of(RunRequest)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [option for option in OPTIONS if option.name != "sender_image"],
+    ids=lambda option: option.name,
+)
+def test_an_options_example_is_accepted_but_for_a_file_of_the_users(option: Option) -> None:
+    RunRequest(**{option.name: option.example}).plan()
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
+def test_make_takes_an_option_as_its_variable_and_explains_it(option: Option) -> None:
+    assert f'$${{{option.variable}:+"{option.flag}=$${option.variable}"}}' in MAKEFILE
+    help_text = MAKEFILE[MAKEFILE.index("Variables of make experiment") :]
+    assert re.search(rf"\b{option.variable}=", help_text)
+
+
+def test_make_takes_no_other_variables_for_a_run() -> None:
+    (line,) = re.findall(r"^RUN_VARIABLES := (.*)$", MAKEFILE, re.MULTILINE)
+    assert set(line.split()) == {option.variable for option in OPTIONS} | {"OUT"}
+
+
+def test_the_table_of_options_is_the_one_that_farpath_prints() -> None:
+    document = (PROJECT / "docs" / "usage.md").read_text(encoding="utf-8")
+    _, _, rest = document.partition("<!-- farpath options --markdown -->\n")
+    table, _, _ = rest.partition("<!-- end of options -->")
+    assert table.strip() == options_markdown()
+
+
+@pytest.mark.parametrize(
+    "part",
+    [Plan, Path, Background, Schedule, Flow, Settings, Stack, Era, HostImage, Dropper, Sender],
+    ids=lambda part: part.__name__,
+)
+def test_the_record_format_documents_every_field_of_a_plan(part: type) -> None:
+    document = (PROJECT / "docs" / "record-format.md").read_text(encoding="utf-8")
+    for field in dataclasses.fields(part):
+        assert re.search(rf"[`.]{field.name}`", document), f"{part.__name__}.{field.name}"
