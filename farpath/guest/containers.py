@@ -146,7 +146,7 @@ class EndHost:
         bundle = BUNDLES / f"{self.name}-{self.started}"
         bundle.mkdir()
         (bundle / "config.json").write_text(json.dumps(config))
-        note([*self.ground.crun, "run", bundle.name, "--", *arguments])
+        note([*self.platform.crun, "run", bundle.name, "--", *arguments])
         return subprocess.Popen(
             [*self.platform.crun, "run", "--bundle", str(bundle), bundle.name],
             stdin=subprocess.DEVNULL,
