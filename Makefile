@@ -34,7 +34,7 @@ PAPER := .venv/farpath-paper-installed
 NOTEBOOK := .venv/farpath-notebook-installed
 # What the scripts of images/ keep in the cache
 CACHE_PARTS := build container downloads kernel lab modules own python qemu qemu-modules qemu-root sender source udtperf unpacker
-SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/debian.sh
+SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/lib/common.sh images/lib/debian.sh
 
 .PHONY: help setup host-packages venv venv-paper dev lock kernel stacks modules images rootfs-lab rootfs-sender \
 	rootfs-unpacker python python-notebook bundle \
