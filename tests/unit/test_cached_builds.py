@@ -12,14 +12,15 @@ from pathlib import Path
 import pytest
 
 LIB = Path(__file__).parents[2] / "images" / "lib"
-#: A script with a build of its own: FILL's text is given.
+#: A script with a cached build, which the shell commands in FILL end.
 SCRIPT = """
 set -euo pipefail
 PART=example
 . "$1/common.sh"
 check() { :; }
 fill() {
-    printf 'kind\\texample\\npackages\\npackages\\tbash\\t5.2\\n' | write_manifest "$part/manifest.json"
+    printf 'kind\\texample\\npackages\\npackages\\tbash\\t5.2\\n' |
+        write_manifest "$part/manifest.json"
     eval "$FILL"
 }
 cached_build "$CACHE/example/key" check fill
