@@ -68,8 +68,8 @@ is_built() {
 
 # cached_build RESULT CHECK FILL: prints RESULT, which is made if it is not there. One
 # build at a time has the lock of RESULT's kind. CHECK ends the script if the machine
-# lacks what FILL needs. FILL puts files into the directory part, whose last name is
-# RESULT. All that CHECK and FILL print goes to stderr.
+# lacks what FILL needs. FILL puts files into the new directory part, which is then
+# renamed to RESULT. All that CHECK and FILL print goes to stderr.
 cached_build() {
     local check=$2 fill=$3
     result=$1
