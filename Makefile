@@ -45,7 +45,7 @@ C_SOURCES = $(filter-out $(NOT_FORMATTED),$(shell find images examples farpath -
 .PHONY: help setup host-packages venv venv-paper dev lock kernel stacks modules images rootfs-lab rootfs-sender \
 	rootfs-unpacker python python-notebook bundle \
 	base-image containers notebook experiment draw paper paper-quick companion companion-quick \
-	cpu-figures regress reference test test-host-lab check bench clean clean-cache
+	cpu-figures regress reference test test-host-lab check coverage bench clean clean-cache
 
 help:
 	@cat <<'END'
@@ -61,6 +61,7 @@ help:
 	make test         all checks and tests
 	make test-host-lab  all tests of the host lab, on Debian's kernel in QEMU
 	make check        lint, types and unit tests: no kernel is started
+	make coverage     how much of each room of farpath the unit tests run, in per cent
 	make lock         the newest Python packages that pyproject.toml allows, into images/python
 	make bench        measure the figures of the design
 	make setup        what the targets above need: packages, .venv, kernel, root file systems
@@ -258,15 +259,26 @@ reference: setup
 # Tests of one file share what they have made, and stay on one core; the longest begin first
 ON_EVERY_CORE := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder \
 	--durations=15
+# Tests that start no kernel
+OF_CHECK := tests/unit tests/repository tests/native
 
 check: $(DEV)
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
-	.venv/bin/mypy --strict farpath
+	.venv/bin/mypy farpath topologies tests
+	PYTHONPATH=. .venv/bin/lint-imports --no-cache
 	.venv/bin/shellcheck -x $(SHELL_SCRIPTS)
 	.venv/bin/clang-format --dry-run --Werror $(C_SOURCES)
-	.venv/bin/pytest -q $(ON_EVERY_CORE) tests/unit
+	.venv/bin/pytest -q $(ON_EVERY_CORE) $(OF_CHECK)
 	$(call ended,check)
+
+# Lines and branches, in per cent; a report and no condition
+coverage: $(DEV)
+	.venv/bin/pytest -q $(ON_EVERY_CORE) --cov --cov-report= tests/unit
+	for room in farpath/*/ topologies/ farpath/; do
+		[[ $$room = */__pycache__/ ]] ||
+			printf '%-20s %3s %%\n' "$$room" "$$(.venv/bin/coverage report --format=total --include="$$room*")"
+	done
 
 # cron looks for programs in two places only
 test test-host-lab: export PATH := $(PATH):/usr/local/bin:/usr/local/sbin:/usr/sbin:/sbin
@@ -275,7 +287,7 @@ test test-host-lab: export PATH := $(PATH):/usr/local/bin:/usr/local/sbin:/usr/s
 test: setup check $(PAPER) $(NOTEBOOK)
 	@images/host-packages browser slurm qemu
 	status=0
-	.venv/bin/pytest $(ON_EVERY_CORE) tests --ignore=tests/unit --ignore=tests/hostlab/long || status=$$?
+	.venv/bin/pytest $(ON_EVERY_CORE) tests $(OF_CHECK:%=--ignore=%) --ignore=tests/hostlab/long || status=$$?
 	$(call ended,test)
 	echo "make test: after how long each part had ended"
 	cat build/ended-{setup,check,test}
@@ -312,7 +324,7 @@ bench: setup
 
 clean:
 	@images/container clean
-	rm -rf .venv build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .coverage build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-cache:

@@ -1,9 +1,16 @@
 """Settings of all tests."""
 
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.support.command_line import Ended, Farpath
 
 # How fast an example runs says nothing here: machines are shared and imports lazy.
 settings.register_profile("unhurried", deadline=None)
@@ -28,8 +35,8 @@ FIRST = (
     "notebooks",
     "paper",
     "regress",
-    "unit/test_udtperf",
-    "unit/test_figures",
+    "native/test_udtperf",
+    "unit/report/figures",
 )
 
 
@@ -48,3 +55,24 @@ def _turn(item: pytest.Item) -> int:
 
 def _place(item: pytest.Item) -> str:
     return str(item.path.relative_to(Path(__file__).parent).with_suffix(""))
+
+
+@pytest.fixture
+def farpath(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Farpath]:
+    """Run farpath in this process."""
+    from farpath.cli import app
+
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # typer replaces it
+
+    def call(*arguments: object) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["farpath", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            app.main()
+        return Ended(ended.value.code, *capsys.readouterr())
+
+    yield call
+    for number, handler in handlers.items():
+        signal.signal(number, handler)

@@ -15,7 +15,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.metrics import Summary, summarise
-from farpath.base.documents import read_json
+from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import write_text
 from farpath.record.record import RECORD_FILE, Record, load_record
@@ -394,14 +394,7 @@ def read_figures(file: FilePath) -> ResultSet:
     Raises BadInputError for a file that is missing, damaged or of another version.
     """
     data = read_json(file, _FIGURES_REMEDY)
-    version = data.get("format_version") if isinstance(data, dict) else None
-    if type(version) is int and version != FIGURES_VERSION:
-        raise BadInputError(
-            f"{file}: has format version {version}, this farpath reads {FIGURES_VERSION}: make it "
-            "again from the records with 'farpath summary'"
-        )
-    if version is None or isinstance(version, bool):
-        raise BadInputError(f"{file}: is damaged (no format version): {_FIGURES_REMEDY}")
+    check_format_version(data, FIGURES_VERSION, file, _FIGURES_REMEDY)
     try:
         both = [[RunSummary.from_dict(run) for run in data[name]] for name in ("runs", "cpu_runs")]
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -1,1 +1,1 @@
-"""What every room stands on: errors, files, locks, documents, and where the project lies."""
+"""Foundations that every other package uses: errors, files, locks, documents, project paths."""

@@ -1,7 +1,7 @@
-"""Documents: files of JSON and TOML that somebody else wrote, read by one door.
+"""Documents: read JSON and TOML files and check that their values can be used.
 
-What comes out is plain values that can be printed and computed with: text that UTF-8 can
-hold, numbers of 64 bits, and no nesting that Python could not follow.
+Every value returned can be printed and computed with: text is valid UTF-8, numbers fit in
+64 bits, and nesting is shallow enough for Python's recursion limit.
 """
 
 from __future__ import annotations
@@ -15,39 +15,55 @@ from typing import Any
 
 from farpath.base.errors import BadInputError
 
-#: The largest document of farpath's own, the figures of a campaign, is below 1 MB.
+#: Largest document that is read, in bytes. farpath's largest, the figures of a campaign, is
+#: below 1 MB.
 LARGEST_BYTES = 64 << 20
-#: A record is 8 deep; Python follows some hundreds.
+#: Deepest nesting that is read. A record is 8 levels deep; Python can recurse some hundreds.
 DEEPEST = 60
 JSON, TOML = "JSON", "TOML"
-#: Whole numbers as NumPy and Parquet hold them.
+#: Range of the signed 64-bit integers that NumPy and Parquet hold.
 INTEGER_RANGE = (-(1 << 63), (1 << 63) - 1)
 
 
 def read_json(file: FilePath, remedy: str = "") -> Any:
-    """What a JSON file holds.
+    """Return the value in a JSON file.
 
-    Raises BadInputError, with a ``remedy`` at its end, for a file that is unreadable, is no
-    JSON, or holds what :func:`parse_json` refuses.
+    Raises BadInputError, with ``remedy`` at its end, if the file cannot be read, is not
+    JSON, or holds a value that ``parse_json`` refuses.
     """
     return parse_json(_read(file, remedy), file, remedy)
 
 
 def read_toml(file: FilePath, remedy: str = "") -> dict[str, Any]:
-    """What a TOML file holds; raises as :func:`read_json`."""
+    """Return the table in a TOML file; raises as ``read_json``."""
 
     def parse(content: bytes) -> dict[str, Any]:
         return tomllib.loads(content.decode())
 
-    found: dict[str, Any] = _parsed(_read(file, remedy), file, TOML, parse, remedy)
-    return found
+    table: dict[str, Any] = _parsed(_read(file, remedy), file, TOML, parse, remedy)
+    return table
+
+
+def check_format_version(data: Any, version: int, file: FilePath, remedy: str) -> None:
+    """Raise BadInputError for a document that has no ``format_version``, or another one.
+
+    ``remedy``: how such a file is made again.
+    """
+    given = data.get("format_version") if isinstance(data, dict) else None
+    if type(given) is not int:
+        raise BadInputError(f"{file}: is damaged (no format version): {remedy}")
+    if given != version:
+        raise BadInputError(
+            f"{file}: has format version {given}, this farpath reads {version}: {remedy}"
+        )
 
 
 def parse_json(content: bytes, name: object, remedy: str = "") -> Any:
-    """The value of a JSON text; BadInputError naming what it is of.
+    """Return the value of a JSON text.
 
-    Refused is also what JSON allows and nothing here can use: numbers beyond 64 bits or
-    not finite, halves of surrogate pairs, and nesting deeper than :data:`DEEPEST`.
+    Raises BadInputError that begins with ``name``, the document's name. Some valid JSON is
+    refused too: integers beyond 64 bits, numbers that are not finite, lone surrogates, and
+    nesting deeper than ``DEEPEST``.
     """
     return _parsed(content, name, JSON, json.loads, remedy)
 
@@ -73,7 +89,7 @@ def _parsed(
         raise _refusal(name, f"is nested more than {DEEPEST} deep", remedy) from error
     except ValueError as error:
         raise _refusal(name, f"is not {language}: {error}", remedy) from error
-    # TOML has words for what is no finite number, JSON has not
+    # TOML has literals for infinity and NaN (inf, nan); JSON has none.
     if problem := _problem(value, may_be_infinite=language == TOML):
         raise _refusal(name, problem, remedy)
     return value
@@ -84,31 +100,31 @@ def _refusal(name: object, problem: str, remedy: str) -> BadInputError:
 
 
 def _problem(document: object, may_be_infinite: bool) -> str:
-    """What of a document's values cannot be used; empty if all can."""
+    """Describe the first value of a document that cannot be used; empty if all can."""
     todo: list[tuple[object, int]] = [(document, 0)]
     while todo:
         value, depth = todo.pop()
         if depth > DEEPEST:
             return f"is nested more than {DEEPEST} deep"
         if isinstance(value, dict):
-            todo += [(each, depth + 1) for pair in value.items() for each in pair]
+            todo += [(part, depth + 1) for item in value.items() for part in item]
         elif isinstance(value, list):
-            todo += [(each, depth + 1) for each in value]
+            todo += [(element, depth + 1) for element in value]
         elif isinstance(value, float) and may_be_infinite:
             continue
-        elif problem := _problem_of_one(value):
+        elif problem := _scalar_problem(value):
             return problem
     return ""
 
 
-def _problem_of_one(value: object) -> str:
+def _scalar_problem(value: object) -> str:
     if isinstance(value, str):
-        return "" if _is_unicode(value) else f"holds half a character: {value!r}"
+        return "" if _is_unicode(value) else f"holds a lone surrogate: {value!r}"
     if isinstance(value, int):
         low, high = INTEGER_RANGE
         return "" if low <= value <= high else "holds a number of more than 64 bits"
     if isinstance(value, float):
-        return "" if math.isfinite(value) else f"holds {value}, which is no finite number"
+        return "" if math.isfinite(value) else f"holds {value}, which is not a finite number"
     return ""
 
 

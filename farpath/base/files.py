@@ -1,4 +1,4 @@
-"""Places: where files go, and a file system's refusals as one clear line."""
+"""Files: atomic writes, directory replacement, and OSErrors as user-facing errors."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError, MachineLacksError
 
+#: errno values that mean that an output cannot be written where the user asked for it.
 NOT_WRITABLE = (
     errno.EACCES,
     errno.EPERM,
@@ -24,7 +25,7 @@ NOT_WRITABLE = (
     errno.ENOENT,
     errno.ELOOP,
 )
-#: Why a file that a user named cannot be used.
+#: errno values that mean that a file named by the user cannot be used.
 NOT_USABLE = (
     errno.EACCES,
     errno.EPERM,
@@ -34,51 +35,54 @@ NOT_USABLE = (
     errno.ENAMETOOLONG,
     errno.ELOOP,
 )
-#: What a new file's mode is before the process's mask.
+#: Mode of a new file; tempfile.mkstemp alone would give 0o600.
 NEW_FILE_MODE = 0o644
-#: As much of a text goes into a file's name.
+#: Longest text that goes into a file name, in characters; most file systems allow 255 bytes.
 NAME_LETTERS = 60
 
 
 @contextmanager
-def user_errors(place: FilePath) -> Iterator[None]:
-    """Turn the file system's refusals into one clear line.
+def user_errors(path: FilePath) -> Iterator[None]:
+    """Translate OSErrors from writing ``path`` into user-facing errors.
 
-    MachineLacksError for a full disk, BadInputError for a place that cannot be written.
+    Raises MachineLacksError for a full disk or quota, and BadInputError if ``path`` cannot be
+    written. Other errors pass unchanged.
     """
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise MachineLacksError(
-                f"no space left under {place}: free some, or give another place with OUT"
+                f"no space left under {path}: free some, or give another directory with OUT"
             ) from error
         if error.errno in NOT_WRITABLE:
             raise BadInputError(
-                f"{place} cannot be written ({error.strerror}): give another place with OUT"
+                f"{path} cannot be written ({error.strerror}): give another directory with OUT"
             ) from error
         raise
 
 
 def open_regular(file: FilePath, flags: int = 0) -> int:
-    """Open a regular file to read and write it, made if there is none; its descriptor.
+    """Open a regular file for reading and writing, create it if missing; return its descriptor.
 
-    Raises BadInputError for a fifo, which would wait for ever, a device and the like.
+    Raises BadInputError if the file is a FIFO, on which opening could block, or a device.
     """
     handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | flags, 0o666)
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle
     os.close(handle)
-    raise BadInputError(f"{file} is no regular file: remove it, or give another place with OUT")
+    raise BadInputError(
+        f"{file} is not a regular file: remove it, or give another directory with OUT"
+    )
 
 
 @contextmanager
 def resource_errors() -> Iterator[None]:
-    """Turn what the file system refuses of a file that a user named into one clear line.
+    """Translate OSErrors about files that the user named into user-facing errors.
 
-    For a whole command, around what says more. Raises MachineLacksError for a full disk and
-    BadInputError for a name that is too long or may not be used; a file that is merely not
-    there is left to who looked for it.
+    This wraps a whole command, as a fallback for errors that no inner handler explains.
+    Raises MachineLacksError for a full disk, and BadInputError for a name that is too long or
+    not permitted. A missing file passes unchanged: its caller knows more about it.
     """
     try:
         yield
@@ -89,68 +93,70 @@ def resource_errors() -> Iterator[None]:
             raise MachineLacksError(f"no space left for {error.filename}: free some") from error
         if error.errno in NOT_USABLE:
             raise BadInputError(
-                f"{error.filename}: cannot be used ({error.strerror}): give another"
+                f"{error.filename}: cannot be used ({error.strerror}): give another file"
             ) from error
         raise
 
 
 def require_unicode(text: str) -> None:
-    """Raise BadInputError for a name that is not UTF-8: pages and records could not hold it."""
+    """Raise BadInputError if a name is not valid UTF-8, which pages and records require."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        shown = text.encode(errors="surrogateescape")
+        raw_name = text.encode(errors="surrogateescape")
         raise BadInputError(
-            f"{str(shown)[1:]} is not UTF-8: give names that are; rename a file with mv"
+            f"{str(raw_name)[1:]} is not UTF-8: give names that are; rename a file with mv"
         ) from error
 
 
 def write_bytes(file: FilePath, data: bytes) -> None:
-    """A file with its folders, whole or not at all; raises as :func:`user_errors`."""
+    """Write a file atomically and create its parent directories; raises as ``user_errors``."""
     with user_errors(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:NAME_LETTERS]}-")
+        handle, temporary = tempfile.mkstemp(
+            dir=file.parent, prefix=f".{file.name[:NAME_LETTERS]}-"
+        )
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(data)
-            FilePath(beside).chmod(NEW_FILE_MODE)
-            FilePath(beside).replace(file)
+            FilePath(temporary).chmod(NEW_FILE_MODE)
+            FilePath(temporary).replace(file)
         finally:
-            FilePath(beside).unlink(missing_ok=True)
+            FilePath(temporary).unlink(missing_ok=True)
 
 
-def replace_directory(fresh: FilePath, place: FilePath) -> None:
-    """Put a directory at a place, where another may be, which is removed.
+def replace_directory(fresh: FilePath, target: FilePath) -> None:
+    """Rename the directory ``fresh`` to ``target`` and remove any former directory there.
 
-    What was there is back if that fails or is interrupted. A link at the place is
-    replaced, and not what it leads to.
+    The former directory is restored if the renaming fails or is interrupted. If ``target`` is
+    a symbolic link, the link is replaced and the directory it points to stays.
     """
     former = fresh / "replaced"
     try:
-        if os.path.lexists(place):
-            place.rename(former)
-        fresh.rename(place)
+        if os.path.lexists(target):
+            target.rename(former)
+        fresh.rename(target)
     except BaseException:
-        if os.path.lexists(former) and not os.path.lexists(place):
-            former.rename(place)
+        if os.path.lexists(former) and not os.path.lexists(target):
+            former.rename(target)
         raise
-    remove_directory(place / former.name)
+    remove_directory(target / former.name)
 
 
-def remove_directory(place: FilePath) -> None:
-    """Remove a directory, or a link to one and not what it leads to; or nothing if it is gone."""
-    if place.is_symlink():
-        place.unlink()
+def remove_directory(directory: FilePath) -> None:
+    """Remove a directory if it exists; of a symbolic link to one, only the link."""
+    if directory.is_symlink():
+        directory.unlink()
     else:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def write_text(file: FilePath, text: str) -> None:
-    """The same of a text, as UTF-8."""
+    """Write a text as UTF-8, as ``write_bytes`` does."""
     write_bytes(file, text.encode())
 
 
 def safe_name(text: str) -> str:
-    """A text that may hold anything as part of a file's name: ASCII letters, digits, - and _."""
+    """Turn any text into part of a file name: ASCII letters, digits, - and _ alone."""
     kept = (char if char.isascii() and (char.isalnum() or char in "-_") else "_" for char in text)
     return "".join(kept)[:NAME_LETTERS] or "_"

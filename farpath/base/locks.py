@@ -1,7 +1,7 @@
-"""What killed runs leave behind, told apart from what living runs hold, and removed.
+"""Locks: directories and files that a running process holds, and removal of stale ones.
 
-A living run holds a lock on each of its directories (flock(2)); the kernel lets go of
-it with the process, however that ends and whichever container it was in.
+A running process holds a lock (flock(2)) on each of its directories. The kernel releases
+it when the process ends, however it ends and in whichever container it ran.
 """
 
 from __future__ import annotations
@@ -20,21 +20,24 @@ from typing import IO
 from farpath.base.errors import BadInputError
 from farpath.base.files import open_regular
 
+#: Prefix of the directories in which records are made.
 PARTIAL = ".partial-"
-#: Real seconds for which whoever sweeps may hold a lock, and between two looks.
-SWEEP_LIMIT_S, LOOK_S = 0.5, 0.02
-#: What tempfile.mkdtemp ends a name with.
+#: How long a lock is retried, since another process's clean-up may hold it for a moment, and
+#: the pause between two attempts; both in real seconds.
+SWEEP_LIMIT_S, RETRY_S = 0.5, 0.02
+#: Pattern of the random suffix that tempfile.mkdtemp adds to a name.
 RANDOM_NAME = "[a-z0-9_]{8}"
-#: Names that farpath gives. Others that begin or end likewise are somebody's own, and stay.
+#: Names that farpath gives. Files with similar names belong to the user and are kept.
 _PARTIAL_NAME = re.compile(rf"\.partial-[0-9]+-{RANDOM_NAME}")
 _LOCK_NAME = re.compile(r"\.(campaign|.+-[0-9a-f]{10})\.lock")
 
 
 @contextmanager
 def hold_directory(directory: FilePath) -> Iterator[None]:
-    """Hold a directory for as long as the context lasts.
+    """Lock a directory for as long as the context lasts.
 
-    On a file system that locks no directory (NFS) nothing is held, and nothing swept.
+    On a file system that cannot lock directories (NFS) there is no lock, and
+    ``remove_unheld`` removes nothing either.
     """
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -47,9 +50,10 @@ def hold_directory(directory: FilePath) -> Iterator[None]:
 
 @contextmanager
 def exclusive_lock(lock: FilePath, doing: str) -> Iterator[None]:
-    """Hold a file that says who does something here, and remove it at the end.
+    """Hold a lock file that contains this process's id, and remove it at the end.
 
-    Raises BadInputError that names the process which is ``doing`` it already.
+    ``doing``: what the lock protects, as a predicate for the message ("is making this record").
+    Raises BadInputError with the id of the process that holds the lock already.
     """
     with _taken(lock, doing) as file:
         file.truncate(0)
@@ -58,18 +62,18 @@ def exclusive_lock(lock: FilePath, doing: str) -> Iterator[None]:
         try:
             yield
         finally:
-            if _stands_at(file.fileno(), lock):
+            if _is_same_file(file.fileno(), lock):
                 lock.unlink(missing_ok=True)
 
 
 def _taken(lock: FilePath, doing: str) -> IO[str]:
-    """Open the file at a lock's place, made if there is none, and lock it (flock(2))."""
+    """Open a lock file, create it if missing, and lock it (flock(2))."""
     end_s = time.monotonic() + SWEEP_LIMIT_S
     while True:
         file = os.fdopen(open_regular(lock, os.O_APPEND), "a+")
         taken = _lock(file.fileno())
-        # Between the two calls its holder may have removed it, and another made a new one.
-        if _stands_at(file.fileno(), lock):
+        # Between the two calls its holder may have removed it, and another process made a new one.
+        if _is_same_file(file.fileno(), lock):
             if taken:
                 return file
             if time.monotonic() > end_s:
@@ -77,9 +81,9 @@ def _taken(lock: FilePath, doing: str) -> IO[str]:
                     file.seek(0)
                     raise BadInputError(
                         f"process {file.read().strip() or 'another'} {doing} already: wait for "
-                        "it, or give another place with OUT"
+                        "it, or give another directory with OUT"
                     )
-            time.sleep(LOOK_S)
+            time.sleep(RETRY_S)
         file.close()
 
 
@@ -92,41 +96,41 @@ def _lock(handle: int) -> bool:
     return True
 
 
-def _stands_at(handle: int, place: FilePath) -> bool:
-    """Whether an open file is still the one that its place names."""
+def _is_same_file(handle: int, path: FilePath) -> bool:
+    """Whether ``path`` still names the file that is open as ``handle``."""
     try:
-        return os.path.samestat(os.fstat(handle), place.stat())
+        return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:
         return False
 
 
-def _is_removed(place: FilePath) -> bool:
-    """Remove a file or directory that no process holds, held meanwhile; whether it was."""
+def _remove_if_unheld(path: FilePath) -> bool:
+    """Lock a file or directory and remove it; False if another process holds it or that fails."""
     try:
-        handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
         return False
     try:
-        if not _lock(handle) or not _stands_at(handle, place):
+        if not _lock(handle) or not _is_same_file(handle, path):
             return False
-        if place.is_dir():
-            shutil.rmtree(place, ignore_errors=True)
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
         else:
-            place.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
     except OSError:
         return False
     finally:
         os.close(handle)
-    return not place.exists()
+    return not path.exists()
 
 
 @contextmanager
 def fresh_partial(out: FilePath) -> Iterator[FilePath]:
-    """A held directory for a record in the making; what is left of it is removed."""
+    """Create and lock a directory in which a record is made; it is removed at the end."""
     while True:
         partial = FilePath(tempfile.mkdtemp(prefix=f"{PARTIAL}{os.getpid()}-", dir=out))
         with hold_directory(partial):
-            # Between the two calls it was nobody's, and may have been swept.
+            # Between the two calls it was not locked, and a clean-up may have removed it.
             if not partial.exists():
                 continue
             try:
@@ -137,27 +141,31 @@ def fresh_partial(out: FilePath) -> Iterator[FilePath]:
 
 
 def remove_stale_partials(out: FilePath) -> list[FilePath]:
-    """Remove half-made records whose maker is gone; returns what was removed."""
+    """Remove partial records of processes that have ended; return the removed directories."""
     return remove_unheld(out, _PARTIAL_NAME)
 
 
 def remove_stale_locks(out: FilePath) -> list[FilePath]:
-    """Remove lock files of records that nobody makes any more."""
+    """Remove lock files that no process holds any more; return the removed files."""
     return remove_unheld(out, _LOCK_NAME)
 
 
 def remove_unheld(
     directory: FilePath,
     names: re.Pattern[str],
-    own: Callable[[FilePath], bool] = lambda _file: True,
+    is_own: Callable[[FilePath], bool] = lambda _file: True,
 ) -> list[FilePath]:
-    """Remove what a directory holds of some names and no process holds; returns what it was.
+    """Remove the entries of a directory that match ``names`` and that no process has locked.
 
-    Links stay, and what is not farpath's ``own``.
+    Symbolic links are kept, and so are entries for which ``is_own`` returns False. Returns the
+    removed paths.
     """
     files = sorted(directory.iterdir()) if directory.is_dir() else []
     return [
         file
         for file in files
-        if names.fullmatch(file.name) and not file.is_symlink() and own(file) and _is_removed(file)
+        if names.fullmatch(file.name)
+        and not file.is_symlink()
+        and is_own(file)
+        and _remove_if_unheld(file)
     ]

@@ -1,13 +1,13 @@
-"""Where the project's own folders are."""
+"""Paths of the project's own directories, and names of its marker files."""
 
 from __future__ import annotations
 
 from pathlib import Path as FilePath
 
-#: The project's own folder; its ``build`` holds links to what was built.
+#: The project's root directory; ``build`` in it holds symbolic links to built artifacts.
 PROJECT = FilePath(__file__).resolve().parents[2]
 BUILD = PROJECT / "build"
-#: Where experiments are, each a folder.
+#: The directory of the experiments; each is a directory in it.
 EXPERIMENTS = PROJECT / "experiments"
-#: The files by which farpath knows a report, or a site, as one that it made and may replace.
+#: Marker files in reports and sites that farpath made and may therefore replace.
 REPORT_MARK, SITE_MARK = ".farpath-report", ".farpath-site"

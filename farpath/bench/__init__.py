@@ -1,7 +1,7 @@
-"""The benchmark: what the lab reaches, measured beside what it is meant to reach.
+"""The benchmark: the performance that the lab reaches, next to its goals.
 
-Nothing here decides whether a test passes: a machine may be slow or busy. A figure
-that cannot be had on this machine is None and says what is missing.
+Nothing here decides whether a test passes, because a machine may be slow or busy. A figure that
+this machine cannot measure is None and says what is missing.
 """
 
 from farpath.bench.measure import measure

@@ -1,4 +1,4 @@
-"""Equal runs on a busy machine: how many leave equal samples."""
+"""The determinism benchmark: how many equal runs on a busy machine give equal samples."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ AT_ONCE = 2
 
 
 class _CancelledError(Exception):
-    """A run was asked to end before its own."""
+    """A run was cancelled before its end."""
 
 
 @contextmanager
 def _busy_loop() -> Iterator[None]:
-    """A process beside that does nothing but keep a core busy."""
+    """Run a process that keeps a core busy."""
     loop = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", "--", sys.executable, "-c", "while True: pass"],
         stdin=subprocess.DEVNULL,
@@ -46,8 +46,8 @@ def _busy_loop() -> Iterator[None]:
         loop.wait()
 
 
-def _one(plan: Plan, images: Images, log: FilePath, cancelled: threading.Event) -> str:
-    """One run's fingerprint; ends at the guest's next event once cancelled."""
+def _fingerprint(plan: Plan, images: Images, log: FilePath, cancelled: threading.Event) -> str:
+    """Return a run's fingerprint; once cancelled, the run ends at the guest's next event."""
 
     def watch(_event: dict[str, Any]) -> None:
         if cancelled.is_set():
@@ -57,16 +57,16 @@ def _one(plan: Plan, images: Images, log: FilePath, cancelled: threading.Event) 
         return record.fingerprint(record.samples_from_raw(raw.raw, plan))
 
 
-def _gathered(runs: list[Future[str]]) -> list[str]:
-    found = []
+def _collect(runs: list[Future[str]]) -> list[str]:
+    fingerprints = []
     for number, run in enumerate(runs, start=1):
-        found.append(run.result())
-        sys.stderr.write(f"equal runs: {number} of {len(runs)}: {found[-1][:12]}\n")
-    return found
+        fingerprints.append(run.result())
+        sys.stderr.write(f"equal runs: {number} of {len(runs)}: {fingerprints[-1][:12]}\n")
+    return fingerprints
 
 
 def _fingerprints(plan: Plan, count: int) -> list[str]:
-    """The fingerprints of so many equal runs, two at once beside a busy loop."""
+    """Return the fingerprints of equal runs, two at a time next to a busy loop."""
     images = find_images()
     cancelled = threading.Event()
     with (
@@ -76,7 +76,9 @@ def _fingerprints(plan: Plan, count: int) -> list[str]:
     ):
         try:
             logs = [FilePath(folder) / f"{number}.log" for number in range(count)]
-            return _gathered([pool.submit(_one, plan, images, log, cancelled) for log in logs])
+            return _collect(
+                [pool.submit(_fingerprint, plan, images, log, cancelled) for log in logs]
+            )
         except BaseException:
             cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -84,7 +86,7 @@ def _fingerprints(plan: Plan, count: int) -> list[str]:
 
 
 def equal_to_first(fingerprints: list[str]) -> int:
-    """How many equal the first, itself included.
+    """Count the fingerprints that equal the first, itself included.
 
     >>> equal_to_first(["a", "b", "a"])
     2
@@ -93,15 +95,15 @@ def equal_to_first(fingerprints: list[str]) -> int:
 
 
 def determinism_figures(quick: bool) -> dict[str, Figure]:
-    """How many of equal runs have the first's fingerprint."""
+    """Measure how many of several equal runs have the first one's fingerprint."""
     count = QUICK_RUNS if quick else FULL_RUNS
     schedule = seven_regions("htcp", REGION_S)
     plan = make_plan(path_by_name("cern"), schedule, 1, "virtual")
-    same = equal_to_first(_fingerprints(plan, count))
+    equal = equal_to_first(_fingerprints(plan, count))
     return {
         "determinism": Figure(
             "equal inputs, equal fingerprint",
-            float(same),
+            float(equal),
             f"of {count} runs",
             Goal(float(count), False),
             f"the seven-region test with regions of {REGION_S:g} s, {AT_ONCE} runs at once and a "

@@ -1,4 +1,4 @@
-"""Figures: one measured value each, its goal and how it was got; and their sums."""
+"""Figures of the benchmark, each with its goal and method, and the calculations for them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 from farpath.tools.tc import QueueSample
 
-#: What a full segment of a 1500-byte packet carries: without IP's 20 bytes, TCP's 20
-#: and the 12 of its timestamp option.
+#: The payload of a full segment in a 1500-byte packet: without IP's 20 bytes, TCP's 20 and the 12
+#: of its timestamp option.
 SEGMENT_BYTES = 1448
 
 
 class UnavailableError(Exception):
-    """This machine cannot give a figure; the text says why and what to do."""
+    """This machine cannot measure a figure; the text says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,17 @@ class Goal:
     at_most: bool
 
     def reached_by(self, value: float) -> bool:
-        """Whether a value is on the right side, or the number itself."""
+        """Whether a value is on the right side of the goal, or equal to it."""
         return value <= self.number if self.at_most else value >= self.number
 
     def as_dict(self) -> dict[str, Any]:
-        """The number and which side of it is wanted."""
+        """Return the number and which side of it is wanted."""
         return {"number": self.number, "wanted": "at most" if self.at_most else "at least"}
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured value; None where it cannot be had, and ``how`` says why."""
+    """One measured value; where it could not be measured it is None, and ``how`` says why."""
 
     title: str
     value: float | None
@@ -52,7 +52,7 @@ class Figure:
         return self.goal.reached_by(self.value)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain dicts, texts and numbers."""
+        """Return plain dicts, texts and numbers."""
         return {
             "title": self.title,
             "value": self.value,
@@ -66,14 +66,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run delivered and what CPU time it took, its start included."""
+    """The bytes that a run delivered, and its CPU time, including its start."""
 
     delivered_bytes: float
     cpu_s: float
 
 
 def segments(delivered_bytes: float) -> float:
-    """Full segments in so many bytes of payload.
+    """Return the number of full segments in that many bytes of payload.
 
     >>> segments(2896)
     2.0
@@ -82,10 +82,10 @@ def segments(delivered_bytes: float) -> float:
 
 
 def packets_per_cpu_s(short: Cost, long: Cost) -> float | None:
-    """Data packets per CPU second, from two runs that differ in length alone.
+    """Return data packets per CPU second, from two runs that differ only in length.
 
-    The difference holds nothing of the start and the end, which are equal. None if
-    the longer run did not take longer.
+    The difference cancels the cost of start and end, which is equal. It is None if the longer run
+    did not take longer.
 
     >>> packets_per_cpu_s(Cost(1448e3, 2.0), Cost(1448e3 + 1448e4, 3.0))
     10000.0
@@ -98,7 +98,7 @@ def packets_per_cpu_s(short: Cost, long: Cost) -> float | None:
 
 
 def extrapolated(total: float, start: float, carried_bytes: float, wanted_bytes: float) -> float:
-    """What a run costs that carries ``wanted_bytes``, from one that carried fewer.
+    """Return the cost of a run that carries ``wanted_bytes``, from one that carried fewer.
 
     ``start`` is the part of the ``total`` that does not grow with the traffic.
 
@@ -109,7 +109,7 @@ def extrapolated(total: float, start: float, carried_bytes: float, wanted_bytes:
 
 
 def ratio(value: float | None, other: float | None) -> float | None:
-    """``value / other``; None if either is unknown or nothing.
+    """Return ``value / other``; None if either is unknown or ``other`` is 0.
 
     >>> ratio(6.0, 3.0), ratio(None, 3.0), ratio(6.0, 0.0)
     (2.0, None, None)
@@ -118,21 +118,21 @@ def ratio(value: float | None, other: float | None) -> float | None:
 
 
 def longest_backlog(samples: Sequence[QueueSample]) -> Sequence[QueueSample]:
-    """The longest stretch of samples that each found packets waiting."""
-    best = range(0)
-    begin = 0
-    for at, sample in enumerate(samples):
+    """Return the longest stretch of samples in which packets were always waiting."""
+    longest = range(0)
+    start = 0
+    for index, sample in enumerate(samples):
         if sample.backlog_packets == 0:
-            begin = at + 1
-        elif at + 1 - begin > len(best):
-            best = range(begin, at + 1)
-    return [samples[at] for at in best]
+            start = index + 1
+        elif index + 1 - start > len(longest):
+            longest = range(start, index + 1)
+    return [samples[index] for index in longest]
 
 
 def rate_error_percent(samples: Sequence[QueueSample], rate_bps: float) -> float | None:
-    """How far a queue's rate was off while packets waited in it, in per cent.
+    """Return the error of a queue's rate while packets waited in it, in per cent.
 
-    None with fewer than two such samples in a row.
+    It is None with fewer than two such samples in a row.
     """
     waiting = longest_backlog(samples)
     if len(waiting) < 2:

@@ -38,13 +38,13 @@ PATH_NAME = "cern"
 STACK = "htcp"
 UDT = "udt"
 SEED = 1
-#: The paper's region, and the one that a quick run extrapolates from.
+#: The region of the paper, and the one that a quick run extrapolates from, in s.
 FULL_REGION_S = 120.0
 QUICK_REGION_S = 5.0
-#: UDT's flows need some ten seconds each to find their rates.
+#: The region of the UDT run, in s: UDT's flows need about ten seconds each to find their rates.
 UDT_REGION_S = 20.0
-#: Two flows of these lengths differ by a steady flow of 30 s: the window is open
-#: after 3 s of the path's 164 ms.
+#: Two flows of these lengths differ by a steady flow of 30 s: the window is open after 3 s of the
+#: path's 164 ms.
 SHORT_FLOW_S = 3.0
 LONG_FLOW_S = 33.0
 
@@ -59,27 +59,27 @@ RATE_GOAL_PERCENT = 0.1
 
 
 def lossless_path() -> Path:
-    """The cern path without its random loss: nothing disturbs one flow's window."""
+    """Return the cern path without its random loss, so that nothing disturbs one flow's window."""
     return dataclasses.replace(path_by_name(PATH_NAME), loss=0.0)
 
 
-class Moments:
-    """When the guest's events came, in real seconds from this object's making."""
+class EventTimes:
+    """The times of the guest's events, in real seconds since this object was created."""
 
     def __init__(self, progress: RunProgress) -> None:
-        self._begun = time.monotonic()
+        self._started_s = time.monotonic()
         self._progress = progress
         self.first_s: dict[str, float] = {}
 
     def watch(self, event: dict[str, Any]) -> None:
-        """Note an event's first coming and show it."""
-        self.first_s.setdefault(event["event"], time.monotonic() - self._begun)
+        """Store the time of an event's first occurrence and show it."""
+        self.first_s.setdefault(event["event"], time.monotonic() - self._started_s)
         self._progress.watch(event)
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What one run brought back that figures are made of."""
+class RunMeasurement:
+    """The results of one run that figures are calculated from."""
 
     cost: Cost
     wall_s: float
@@ -91,7 +91,7 @@ class Measured:
 
 
 def delivered_bytes(flows: pd.DataFrame, plan: Plan) -> float:
-    """Payload that all flows' receivers took; each interval ends where the next begins."""
+    """Return the payload of all flows; each interval ends where the next begins."""
     total = 0.0
     for flow in plan.schedule.flows:
         rows = flows[flows["flow"] == flow.name]
@@ -100,53 +100,53 @@ def delivered_bytes(flows: pd.DataFrame, plan: Plan) -> float:
     return total
 
 
-def one_flow(duration_s: float, folder: FilePath) -> Measured:
-    """One flow over the lossless path for so many virtual seconds."""
+def one_flow_run(duration_s: float, folder: FilePath) -> RunMeasurement:
+    """Run one flow over the lossless path for that many virtual seconds."""
     flow = Flow("flow1", "sender", "receiver", STACK, 0.0, duration_s, 5201)
     schedule = Schedule("one-flow", (flow,), duration_s, duration_s)
     plan = make_plan(lossless_path(), schedule, SEED, "virtual")
     images, log = find_images(), folder / "console.log"
     with RunProgress(f"one flow, {duration_s:g} s", duration_s) as progress:
-        moments = Moments(progress)
-        with uml.play(plan, images, log, moments.watch) as raw:
+        event_times = EventTimes(progress)
+        with uml.play(plan, images, log, event_times.watch) as raw:
             samples = record.samples_from_raw(raw.raw, plan)
-            return Measured(
+            return RunMeasurement(
                 cost=Cost(delivered_bytes(samples.flows, plan), raw.cpu_s),
                 wall_s=raw.wall_s,
-                start_s=moments.first_s["hosts-ready"],
-                idle_s=moments.first_s["progress"],
+                start_s=event_times.first_s["hosts-ready"],
+                idle_s=event_times.first_s["progress"],
                 peak_memory_bytes=raw.peak_memory_bytes,
                 queue=tc.parse_samples((raw.raw / "queue.txt").read_text()),
             )
 
 
-def recorded(plan: Plan, label: str, folder: FilePath) -> Measured:
-    """A run with all its checks, record and all."""
+def recorded_run(plan: Plan, label: str, folder: FilePath) -> RunMeasurement:
+    """Run a plan with all its checks, and write its record."""
     with RunProgress(label, plan.schedule.duration_s) as progress:
-        moments = Moments(progress)
-        outcome = run_plan(plan, folder, force=True, watch=moments.watch)
-    made = record.load_record(outcome.directory)
-    cost = made.data["provenance"]["cost"]
-    packed = (outcome.directory / RAW_DIR / "queue.txt.gz").read_bytes()
-    return Measured(
-        cost=Cost(delivered_bytes(made.samples.flows, plan), cost["cpu_s"]),
+        event_times = EventTimes(progress)
+        outcome = run_plan(plan, folder, force=True, watch=event_times.watch)
+    run_record = record.load_record(outcome.directory)
+    cost = run_record.data["provenance"]["cost"]
+    compressed = (outcome.directory / RAW_DIR / "queue.txt.gz").read_bytes()
+    return RunMeasurement(
+        cost=Cost(delivered_bytes(run_record.samples.flows, plan), cost["cpu_s"]),
         wall_s=cost["wall_s"],
-        start_s=moments.first_s["hosts-ready"],
-        idle_s=moments.first_s["progress"],
+        start_s=event_times.first_s["hosts-ready"],
+        idle_s=event_times.first_s["progress"],
         peak_memory_bytes=cost["peak_memory_bytes"],
-        queue=tc.parse_samples(gzip.decompress(packed).decode()),
-        idle_rtt_ms=made.data["readback"]["idle_rtt_ms"],
+        queue=tc.parse_samples(gzip.decompress(compressed).decode()),
+        idle_rtt_ms=run_record.data["readback"]["idle_rtt_ms"],
     )
 
 
-def all_regions(region_s: float, folder: FilePath, stack: str = STACK) -> Measured:
-    """The seven-region test on the cern path."""
+def seven_region_run(region_s: float, folder: FilePath, stack: str = STACK) -> RunMeasurement:
+    """Run the seven-region test on the cern path."""
     plan = make_plan(path_by_name(PATH_NAME), seven_regions(stack, region_s), SEED, "virtual")
-    return recorded(plan, f"{stack}, seven regions of {region_s:g} s", folder)
+    return recorded_run(plan, f"{stack}, seven regions of {region_s:g} s", folder)
 
 
-def full_run_figures(run: Measured, region_s: float) -> dict[str, Figure]:
-    """Wall and CPU time of the 16-minute test, measured or extrapolated."""
+def full_run_figures(run: RunMeasurement, region_s: float) -> dict[str, Figure]:
+    """Return wall and CPU time of the 16-minute test, measured or extrapolated."""
     full = seven_regions(STACK, FULL_REGION_S)
     wall_s, cpu_s = run.wall_s, run.cost.cpu_s
     how = "one run of 16 virtual minutes, region 120 s, H-TCP on path cern"
@@ -177,8 +177,8 @@ def full_run_figures(run: Measured, region_s: float) -> dict[str, Figure]:
     }
 
 
-def run_figures(run: Measured) -> dict[str, Figure]:
-    """Memory and base RTT of the seven-region run."""
+def run_figures(run: RunMeasurement) -> dict[str, Figure]:
+    """Return memory and base RTT error of the seven-region run."""
     assert run.idle_rtt_ms is not None
     rtt_ms = path_by_name(PATH_NAME).rtt_ms
     error_us = round(abs(run.idle_rtt_ms - rtt_ms) * 1e3, 3)
@@ -201,8 +201,8 @@ def run_figures(run: Measured) -> dict[str, Figure]:
     }
 
 
-def flow_figures(short: Measured, long: Measured) -> dict[str, Figure]:
-    """Speed, start and bottleneck rate, from two flows of different length."""
+def flow_figures(short: RunMeasurement, long: RunMeasurement) -> dict[str, Figure]:
+    """Return speed, start and bottleneck rate error, from two flows of different length."""
     rate_bps = lossless_path().rate_bps
     return {
         "lab_packets_per_cpu_s": Figure(
@@ -233,8 +233,8 @@ def flow_figures(short: Measured, long: Measured) -> dict[str, Figure]:
     }
 
 
-def udt_figures(run: Measured, region_s: float) -> dict[str, Figure]:
-    """Speed of UDT's seven-region test against real time, its start left out."""
+def udt_figures(run: RunMeasurement, region_s: float) -> dict[str, Figure]:
+    """Return the speed of UDT's seven-region test relative to real time, without its start."""
     duration_s = seven_regions(UDT, region_s).duration_s
     return {
         "udt_speed": Figure(
@@ -249,14 +249,14 @@ def udt_figures(run: Measured, region_s: float) -> dict[str, Figure]:
 
 
 def lab_figures(quick: bool) -> dict[str, Figure]:
-    """All figures that need nothing but the lab."""
+    """Measure all figures that need only the lab."""
     region_s = QUICK_REGION_S if quick else FULL_REGION_S
     with tempfile.TemporaryDirectory(prefix="farpath-bench-") as name:
         folder = FilePath(name)
-        run = all_regions(region_s, folder)
+        run = seven_region_run(region_s, folder)
         udt_region_s = QUICK_REGION_S if quick else UDT_REGION_S
-        udt = all_regions(udt_region_s, folder, UDT)
-        short, long = (one_flow(length_s, folder) for length_s in (SHORT_FLOW_S, LONG_FLOW_S))
+        udt = seven_region_run(udt_region_s, folder, UDT)
+        short, long = (one_flow_run(length_s, folder) for length_s in (SHORT_FLOW_S, LONG_FLOW_S))
     return (
         full_run_figures(run, region_s)
         | flow_figures(short, long)

@@ -1,10 +1,10 @@
-"""All figures, one after the other, with progress on stderr."""
+"""All figures, measured one after the other, with progress on stderr."""
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
-import sys
 from typing import Any
 
 from farpath import __version__
@@ -14,51 +14,49 @@ from farpath.bench.lab_runs import lab_figures
 from farpath.bench.ns3 import ns3_figures
 from farpath.bench.scale import measure_scale
 from farpath.bench.veth import veth_figures
-from farpath.lab.machine import cpu_model
+from farpath.lab.machine import available_cores, cpu_model
+
+LOG = logging.getLogger(__name__)
 
 
 def _machine() -> dict[str, Any]:
-    """What the figures depend on beside the lab; the load is that of the last minute."""
+    """Describe the machine that the figures depend on; the load is that of the last minute."""
     return {
         "cpu_model": cpu_model(),
-        "cores": os.cpu_count(),
+        "cores": available_cores(),
         "kernel": platform.release(),
         "load_before": round(os.getloadavg()[0], 2),
     }
 
 
-def _say(text: str) -> None:
-    sys.stderr.write(f"bench: {text}\n")
-
-
 def measure(quick: bool, scale_alone: bool = False) -> dict[str, object]:
-    """Every figure by name and what scale costs, as plain data.
+    """Measure every figure by name, and what scale costs; return plain data.
 
-    Nothing is left behind but a cached program. ``quick``: short runs, and nothing of scale.
-    Raises what the lab raises. Figures of what is beside the lab (ns-3, veth) are None where
-    this machine lacks something.
+    Only a cached program is left behind. ``quick``: use short runs, and leave out scale. Raises
+    what the lab raises. Figures that need more than the lab (ns-3, veth) are None where this
+    machine lacks something.
     """
     machine = _machine()
     figures = {} if scale_alone else _figures(quick)
-    found: dict[str, object] = {
+    results: dict[str, object] = {
         "farpath": __version__,
         "quick": quick,
         "machine": machine,
         "figures": {name: figure.as_dict() for name, figure in figures.items()},
     }
     if not quick:
-        _say("scale: fast and long paths, and many flows")
-        found["scale"] = measure_scale()
-    return found
+        LOG.info("bench: scale: fast and long paths, and many flows")
+        results["scale"] = measure_scale()
+    return results
 
 
 def _figures(quick: bool) -> dict[str, Figure]:
-    _say("the lab: speed, memory, accuracy")
+    LOG.info("bench: the lab: speed, memory, accuracy")
     figures: dict[str, Figure] = lab_figures(quick)
     speed = figures["lab_packets_per_cpu_s"].value
-    _say("the same path in ns-3")
+    LOG.info("bench: the same path in ns-3")
     figures |= ns3_figures(speed, quick)
-    _say("a bare veth pair on this machine's kernel")
+    LOG.info("bench: a bare veth pair on this machine's kernel")
     figures |= veth_figures(speed, quick)
-    _say("equal runs on a busy machine")
+    LOG.info("bench: equal runs on a busy machine")
     return figures | determinism_figures(quick)

@@ -1,4 +1,4 @@
-"""The same path in ns-3: compiled on demand against the machine's own packages."""
+"""The benchmark of the same path in ns-3, compiled on demand against the machine's packages."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ from farpath.bench.lab_runs import lossless_path
 
 SOURCE = FilePath(__file__).with_name("ns3_path.cc")
 MODULES = ("core", "network", "internet", "point-to-point", "traffic-control", "applications")
-#: ns-3 asks for C++17 until 3.43 and for C++20 since; the older one does not
-#: compile as C++20.
+#: ns-3 needs C++17 until 3.43 and C++20 since; the older one does not compile as C++20.
 STANDARDS = ("c++17", "c++20")
 RATIO_GOAL = 150.0
-#: Simulated s until the window is open, and CPU s to count after that.
+#: Simulated seconds until the window is open, and CPU seconds to measure after that.
 WARMUP_SIM_S = 4.0
 QUICK_CPU_S = 5.0
 FULL_CPU_S = 20.0
-#: Far above the minute it takes: only a broken ns-3 needs so much real time.
+#: Real seconds, far above the minute that it takes: only a broken ns-3 needs more.
 HANG_LIMIT_S = 1200.0
 REMEDY = "apt-get install libns3-dev g++ pkg-config"
 
 
-def _said(command: list[str]) -> str:
-    """What a command prints; UnavailableError with its first complaint if it fails."""
+def _output_of(command: list[str]) -> str:
+    """Return a command's output; raise UnavailableError with its first error if it fails."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=HANG_LIMIT_S
@@ -39,13 +38,13 @@ def _said(command: list[str]) -> str:
         raise UnavailableError(f"{command[0]}: {error}; {REMEDY}") from error
     if done.returncode:
         lines = done.stderr.splitlines()
-        said = next((line for line in lines if "error" in line), *lines[:1])
-        raise UnavailableError(f"{FilePath(command[0]).name} failed: {said}")
+        complaint = next((line for line in lines if "error" in line), *lines[:1])
+        raise UnavailableError(f"{FilePath(command[0]).name} failed: {complaint}")
     return done.stdout
 
 
 def _cache() -> FilePath:
-    """Where the compiled program stays: beside everything else that was built."""
+    """Return the directory of the compiled program, next to other cached builds."""
     home = os.environ.get("XDG_CACHE_HOME") or FilePath.home() / ".cache"
     folder = FilePath(os.environ.get("FARPATH_CACHE") or FilePath(home) / "farpath") / "bench"
     folder.mkdir(parents=True, exist_ok=True)
@@ -53,16 +52,16 @@ def _cache() -> FilePath:
 
 
 def _options(packages: list[str]) -> tuple[list[str], list[str]]:
-    """The compiler's and the linker's options; not the libraries that ns-3's own use."""
-    compiling = shlex.split(_said(["pkg-config", "--cflags", *packages]))
-    linking = shlex.split(_said(["pkg-config", "--libs", *packages]))
+    """Return the compiler's and the linker's options, without libraries that ns-3's own use."""
+    compiling = shlex.split(_output_of(["pkg-config", "--cflags", *packages]))
+    linking = shlex.split(_output_of(["pkg-config", "--libs", *packages]))
     return compiling, [word for word in linking if word.startswith(("-l", "-L"))]
 
 
 def _build(version: str) -> FilePath:
-    """The program, compiled for this ns-3 unless it is in the cache."""
+    """Return the program, compiled for this ns-3 unless it is in the cache."""
     packages = [f"ns3-{module}" for module in MODULES]
-    compiler = _said(["g++", "--version"])
+    compiler = _output_of(["g++", "--version"])
     key = hashlib.sha256(SOURCE.read_bytes() + f"{version} {compiler}".encode()).hexdigest()[:12]
     program = _cache() / f"ns3-path-{key}"
     if program.exists():
@@ -74,7 +73,7 @@ def _build(version: str) -> FilePath:
         for standard in STANDARDS:
             command = ["g++", f"-std={standard}", "-O2", *compiling, str(SOURCE), *linking]
             try:
-                _said([*command, "-o", str(fresh)])
+                _output_of([*command, "-o", str(fresh)])
             except UnavailableError as error:
                 failures.append(str(error))
                 continue
@@ -87,7 +86,7 @@ def _version() -> str:
         if shutil.which(tool) is None:
             raise UnavailableError(f"{tool} is not installed: {REMEDY}")
     try:
-        return _said(["pkg-config", "--modversion", "ns3-core"]).strip()
+        return _output_of(["pkg-config", "--modversion", "ns3-core"]).strip()
     except UnavailableError as error:
         raise UnavailableError(f"ns-3 is not installed: {REMEDY}") from error
 
@@ -102,15 +101,15 @@ def _packets_per_cpu_s(program: FilePath, quick: bool) -> float:
         "warmupS": WARMUP_SIM_S,
         "cpuS": QUICK_CPU_S if quick else FULL_CPU_S,
     }
-    said = _said([str(program), *(f"--{name}={value}" for name, value in arguments.items())])
-    result = json.loads(said)
+    output = _output_of([str(program), *(f"--{name}={value}" for name, value in arguments.items())])
+    result = json.loads(output)
     if not (result["bytes"] > 0 and result["cpu_s"] > 0):
-        raise UnavailableError(f"the flow carried nothing: {said.strip()}")
+        raise UnavailableError(f"the flow carried nothing: {output.strip()}")
     return float(segments(result["bytes"]) / result["cpu_s"])
 
 
 def ns3_figures(lab_packets_per_cpu_s: float | None, quick: bool) -> dict[str, Figure]:
-    """What ns-3 reaches on the lab's lossless path, and the lab against it."""
+    """Measure ns-3 on the lab's lossless path, and compare the lab with it."""
     value = None
     try:
         version = _version()

@@ -1,4 +1,4 @@
-"""What /proc tells of a core's work and whose it was; texts and numbers in, numbers out."""
+"""The work of a core and its threads, from texts of /proc."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Thread:
-    """A thread: its process and name, the core it ran on last, its CPU time so far."""
+    """A thread: its process and name, the core that it last ran on, and its CPU time so far."""
 
     pid: int
     name: str
@@ -17,10 +17,10 @@ class Thread:
 
 
 def thread_of(pid: int, stat: str, schedstat: str) -> Thread:
-    """A thread from the texts of its ``stat`` and ``schedstat`` (proc(5)).
+    """Parse a thread from the texts of its ``stat`` and ``schedstat`` (proc(5)).
 
-    The name stands in brackets and may hold blanks and brackets; the core is the
-    39th field of ``stat``, the time in ns the first of ``schedstat``.
+    The name is in brackets and may contain blanks and brackets. The core is the 39th field of
+    ``stat``, the time in ns the first of ``schedstat``.
     """
     head, _, tail = stat.rpartition(")")
     core = int(tail.split()[36])
@@ -28,10 +28,10 @@ def thread_of(pid: int, stat: str, schedstat: str) -> Thread:
 
 
 def core_worked_s(stat: str, core: int, ticks_per_s: int) -> float:
-    """Time a core worked since boot, in s, from the text of /proc/stat.
+    """Return the time in s that a core worked since boot, from the text of /proc/stat.
 
-    Its columns are user, nice, system, idle, iowait, irq, softirq and others
-    (proc(5)); work is all but idle, iowait and what other machines took.
+    Its columns are user, nice, system, idle, iowait, irq, softirq and others (proc(5)). Work is
+    everything except idle, iowait and the time that other machines took.
     """
     line = next(line for line in stat.splitlines() if line.startswith(f"cpu{core} "))
     ticks = [int(word) for word in line.split()[1:8]]
@@ -41,10 +41,10 @@ def core_worked_s(stat: str, core: int, ticks_per_s: int) -> float:
 def foreign_s(
     before: Mapping[int, Thread], after: Mapping[int, Thread], core: int, own: Set[int]
 ) -> float:
-    """CPU time that threads on a core took between two readings, but for ``own``.
+    """Return the CPU time of other threads on a core between two readings, in s.
 
-    ``own`` are processes; the core's ksoftirqd, which moves their packets when there
-    are many, belongs to them. A thread that changed cores counts where it is now.
+    ``own`` are the processes that do not count. The core's ksoftirqd moves their packets when there
+    are many, and does not count either. A thread that changed cores counts on its present one.
     """
     total_s = 0.0
     for number, thread in after.items():

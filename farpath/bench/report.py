@@ -1,4 +1,4 @@
-"""The benchmark as text: measured beside goal, and below each how it was got."""
+"""The benchmark's report as text: each figure next to its goal, and its method below."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 WIDTH = 98
-#: Columns of title, measured value and goal.
+#: The widths of the columns title, measured value and goal.
 TITLE_WIDTH, VALUE_WIDTH, GOAL_WIDTH = 34, 24, 26
 SCALES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 VERDICTS = {True: "reached", False: "NOT reached", None: ""}
 
 
 def number(value: float) -> str:
-    """A number with three digits, or all of a larger whole one below 1000.
+    """Format a number with three digits and a prefix.
 
     >>> number(449_600.0), number(0.00234), number(10.0), number(87.25), number(0.0)
     ('450 k', '0.00234', '10', '87.2', '0')
@@ -26,7 +26,7 @@ def number(value: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A number and its unit, its prefix joined to it.
+    """Format a number with its unit, its prefix joined to the unit.
 
     >>> quantity(116e6, "bytes"), quantity(87.25, "s"), quantity(3.0, "of 3 runs")
     ('116 Mbytes', '87.2 s', '3 of 3 runs')
@@ -50,11 +50,11 @@ def _how(text: str) -> str:
     return textwrap.fill(text, WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
-def _scale(found: Mapping[str, Any]) -> list[str]:
-    """Runs at scale, and what larger requests were told."""
-    heads = ("virtual/real", "CPU", "packets/CPU s", "memory", "estimate", "est./mem.")
-    lines = ["", "At scale", "".join(f"{head:>15}" for head in heads)]
-    for run in found["runs"]:
+def _scale(results: Mapping[str, Any]) -> list[str]:
+    """Format the runs at scale, and the answers to larger requests."""
+    headings = ("virtual/real", "CPU", "packets/CPU s", "memory", "estimate", "est./mem.")
+    lines = ["", "At scale", "".join(f"{head:>15}" for head in headings)]
+    for run in results["runs"]:
         over = run["estimate_over_measured"]
         cells = (
             quantity(run["speed"], "x"),
@@ -66,21 +66,21 @@ def _scale(found: Mapping[str, Any]) -> list[str]:
         )
         lines += ["".join(f"{cell:>15}" for cell in cells), _how(run["asked"])]
     lines += ["", "Larger"]
-    for asked, refused in found["larger"].items():
-        lines += [f"  {asked}", _how(refused or "not refused: it starts on this machine")]
+    for request, refusal in results["larger"].items():
+        lines += [f"  {request}", _how(refusal or "not refused: it starts on this machine")]
     return lines
 
 
 def render(figures: Mapping[str, Any]) -> str:
-    """What :func:`farpath.bench.measure` returns, for a reader."""
+    """Format the result of ``farpath.bench.measure`` for people."""
     machine = figures["machine"]
-    heads = ("measured", "goal")
+    headings = ("measured", "goal")
     lines = [
         f"{machine['cpu_model']}, {machine['cores']} cores, Linux {machine['kernel']}, "
         f"load {machine['load_before']:g} before",
     ]
     if figures["figures"]:
-        lines += ["", f"{'figure':<{TITLE_WIDTH}}{heads[0]:<{VALUE_WIDTH}}{heads[1]}"]
+        lines += ["", f"{'figure':<{TITLE_WIDTH}}{headings[0]:<{VALUE_WIDTH}}{headings[1]}"]
     for figure in figures["figures"].values():
         lines += [_row(figure), _how(figure["how"])]
     if figures.get("scale"):

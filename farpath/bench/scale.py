@@ -1,4 +1,4 @@
-"""What scale costs: the fastest, longest and fullest paths, and what is refused before boot."""
+"""The cost of scale: the fastest, longest and fullest paths, and requests refused before boot."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 
 from farpath.base.errors import FarpathError
 from farpath.bench.figure import ratio
-from farpath.bench.lab_runs import Measured, recorded
+from farpath.bench.lab_runs import RunMeasurement, recorded_run
 from farpath.lab import uml
 from farpath.lab.artifacts.images import find_images
 from farpath.planning.request import RunRequest
 from farpath.spec.plan import Plan
 from farpath.spec.window import segment_bytes
 
-#: All flows from the beginning, Reno: the stack whose window says nothing of a path's size.
+#: One Reno flow: its window does not depend on the size of the path.
 _FLOW = RunRequest(stack="reno", schedule="together")
 _FLOWS = dataclasses.replace(_FLOW, stack="100xreno")
-#: Requests that a run is made of, each of 10 to 30 virtual seconds. The first is the land
-#: speed record's: a window of the bandwidth-delay product (experiments/window-cap).
+#: Requests that are run, each of 10 to 30 virtual seconds. The first is that of the land speed
+#: record: a window of the bandwidth-delay product (experiments/window-cap).
 RUNS = (
     dataclasses.replace(
         _FLOW,
@@ -38,7 +38,7 @@ RUNS = (
     dataclasses.replace(_FLOWS, rate="1Gbit", rtt="100ms", region="15s"),
     dataclasses.replace(_FLOWS, rate="10Gbit", rtt="20ms", mtu="9000", region="10s"),
 )
-#: Requests beyond those: what of them this machine, or any, refuses.
+#: Larger requests, of which this machine, or any machine, refuses some.
 LARGER = (
     dataclasses.replace(_FLOWS, rate="10Gbit", rtt="1s", region="10s"),
     dataclasses.replace(_FLOWS, schedule="joining", rate="1Gbit", rtt="100ms", region="1h"),
@@ -51,16 +51,16 @@ LARGER = (
 
 
 class _BootedError(Exception):
-    """The guest runs: nothing was refused."""
+    """The guest booted, so nothing was refused."""
 
 
 @dataclass(frozen=True)
 class ScaleRow:
-    """One run at scale: what was asked and what it cost.
+    """One run at scale: its request and its cost.
 
-    ``speed``: virtual seconds in a real one, the start left out. ``packets_per_cpu_s``: full
-    segments delivered over all its CPU time. ``estimate_bytes``: what the guest may need at
-    most (:mod:`farpath.planning.memory`), beside the largest resident set that it had.
+    ``speed``: virtual seconds in a real second, without the start. ``packets_per_cpu_s``: full
+    segments delivered over all CPU time. ``estimate_bytes``: the most memory that the guest may
+    need (``farpath.planning.memory``), to compare with its largest resident set.
     """
 
     asked: str
@@ -73,26 +73,26 @@ class ScaleRow:
 
     @property
     def estimate_over_measured(self) -> float | None:
-        """How many times what was needed was reserved; below 1 a guest would have died."""
+        """How many times the needed memory was reserved; below 1 a guest would have died."""
         return ratio(self.estimate_bytes, self.peak_memory_bytes)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain texts and numbers."""
+        """Return plain texts and numbers."""
         return {**dataclasses.asdict(self), "estimate_over_measured": self.estimate_over_measured}
 
 
-def words(asked: RunRequest) -> str:
-    """A request as ``make experiment`` takes it.
+def make_variables(request: RunRequest) -> str:
+    """Format a request as ``make experiment`` takes it.
 
-    >>> words(Asked(stack="reno", rtt="1s"))
+    >>> make_variables(RunRequest(stack="reno", rtt="1s"))
     'RTT=1s STACK=reno'
     """
-    pairs = (option.removeprefix("--").partition("=") for option in asked.options())
+    pairs = (option.removeprefix("--").partition("=") for option in request.options())
     return " ".join(f"{name.replace('-', '_').upper()}={value}" for name, _, value in pairs)
 
 
-def row(asked: str, plan: Plan, run: Measured) -> ScaleRow:
-    """What a run cost; its flows' packets are all of the path's size."""
+def scale_row(asked: str, plan: Plan, run: RunMeasurement) -> ScaleRow:
+    """Return a run's cost; all packets of its flows have the path's size."""
     payload_bytes, _ = segment_bytes(plan.path.mtu_bytes, plan.ip_version)
     return ScaleRow(
         asked=asked,
@@ -105,13 +105,18 @@ def row(asked: str, plan: Plan, run: Measured) -> ScaleRow:
     )
 
 
-def _measured(asked: RunRequest, folder: FilePath) -> ScaleRow:
-    plan = asked.plan()
-    return row(words(asked), plan, recorded(plan, words(asked), folder))
+def _run_at_scale(request: RunRequest, folder: FilePath) -> ScaleRow:
+    plan = request.plan()
+    return scale_row(
+        make_variables(request), plan, recorded_run(plan, make_variables(request), folder)
+    )
 
 
-def refusal(asked: RunRequest) -> str | None:
-    """Why a request is refused before anything boots; None if its guest starts, which ends it."""
+def refusal(request: RunRequest) -> str | None:
+    """Return why a request is refused before anything boots; None if its guest starts.
+
+    The guest is stopped once it starts.
+    """
 
     def stop(_event: dict[str, Any]) -> None:
         raise _BootedError
@@ -119,7 +124,7 @@ def refusal(asked: RunRequest) -> str | None:
     with tempfile.TemporaryDirectory(prefix="farpath-bench-") as name:
         log = FilePath(name) / "console.log"
         try:
-            plan = asked.plan()
+            plan = request.plan()
             with uml.play(plan, find_images(), log, stop):
                 return None
         except _BootedError:
@@ -131,7 +136,10 @@ def refusal(asked: RunRequest) -> str | None:
 
 
 def measure_scale() -> dict[str, Any]:
-    """Every row, and of each larger request why it is refused, or None, as plain data."""
+    """Measure every run, and return why each larger request is refused, as plain data."""
     with tempfile.TemporaryDirectory(prefix="farpath-bench-") as name:
-        rows = [_measured(asked, FilePath(name)).as_dict() for asked in RUNS]
-    return {"runs": rows, "larger": {words(asked): refusal(asked) for asked in LARGER}}
+        rows = [_run_at_scale(request, FilePath(name)).as_dict() for request in RUNS]
+    return {
+        "runs": rows,
+        "larger": {make_variables(request): refusal(request) for request in LARGER},
+    }

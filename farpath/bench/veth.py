@@ -1,4 +1,4 @@
-"""A bare veth pair on this machine's own kernel: what a packet costs without a lab."""
+"""The benchmark of a bare veth pair on this machine's kernel: a packet's cost without a lab."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from farpath.bench.figure import Figure, UnavailableError, ratio
 from farpath.bench.proc import Thread, core_worked_s, foreign_s, thread_of
 from farpath.lab.machine import reserved_core
 
-#: Tools, each with the Debian package that brings it.
+#: Tools, each with the Debian package that contains it.
 TOOLS = {
     "ip": "iproute2",
     "iperf3": "iperf3",
@@ -28,24 +28,24 @@ TOOLS = {
 }
 PORT_NAME = "veth0"
 SENDER, RECEIVER = "192.0.2.1", "192.0.2.2"
-#: Whole seconds to count, after one in which the window opens.
+#: Whole seconds to count, after one second in which the window opens.
 QUICK_SECONDS = 3
 FULL_SECONDS = 10
 OFFLOADS = ("tso", "off", "gso", "off", "gro", "off")
-#: What each of iperf3's lines about one second holds, and no earlier line.
+#: The text that each of iperf3's lines about one second contains, and no earlier line.
 INTERVAL_MARK = "bits/sec"
-#: iperf3 ends on its own long before; a command of the kernel's takes milliseconds.
+#: iperf3 ends long before; other commands take milliseconds.
 COMMAND_LIMIT_S = 30.0
 
-#: A child that dies with this process, however that ends.
-BOUND = ("setpriv", "--pdeathsig", "KILL", "--")
+#: Runs a child that is killed when this process ends, however it ends.
+DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
 
 
 @contextmanager
 def _child(command: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """A process with its output in a pipe, killed at the end if it still runs."""
+    """Run a process with its output in a pipe; kill it at the end if it still runs."""
     child = subprocess.Popen(
-        [*BOUND, *command],
+        [*DIE_WITH_PARENT, *command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -62,15 +62,15 @@ def _child(command: list[str]) -> Iterator[subprocess.Popen[str]]:
 
 
 def _await(child: subprocess.Popen[str], mark: str, times: int = 1) -> None:
-    """Read a child's lines until so many of them held ``mark``."""
+    """Read a child's lines until that many of them contained ``mark``."""
     assert child.stdout is not None
-    said = []
+    lines = []
     for line in child.stdout:
-        said.append(line.strip())
+        lines.append(line.strip())
         times -= mark in line
         if times == 0:
             return
-    raise UnavailableError(f"{child.args!r} ended: {' '.join(said[-3:]) or 'it said nothing'}")
+    raise UnavailableError(f"{child.args!r} ended: {' '.join(lines[-3:]) or 'it said nothing'}")
 
 
 def _run(command: list[str]) -> str:
@@ -87,29 +87,29 @@ def _run(command: list[str]) -> str:
 
 @dataclass(frozen=True)
 class _Namespace:
-    """A network namespace that lives as long as the process that holds it."""
+    """A network namespace that exists as long as the process that holds it."""
 
     pid: int
 
     def inside(self, *command: str) -> list[str]:
-        """A command as it runs in here."""
+        """Return a command that runs in this namespace."""
         return ["nsenter", f"--net=/proc/{self.pid}/ns/net", "--", *command]
 
     def set_port(self, address: str) -> None:
-        """Address, no offloads, up."""
+        """Give the port its address, turn its offloads off, and set it up."""
         _run(self.inside("ip", "address", "add", f"{address}/24", "dev", PORT_NAME))
         _run(self.inside("ethtool", "-K", PORT_NAME, *OFFLOADS))
         _run(self.inside("ip", "link", "set", PORT_NAME, "gso_max_segs", "1", "up"))
 
     def sent_packets(self) -> int:
-        """Packets that the port sent so far."""
-        shown = json.loads(_run(self.inside("ip", "-j", "-s", "link", "show", PORT_NAME)))
-        return int(shown[0]["stats64"]["tx"]["packets"])
+        """Return the packets that the port has sent so far."""
+        links = json.loads(_run(self.inside("ip", "-j", "-s", "link", "show", PORT_NAME)))
+        return int(links[0]["stats64"]["tx"]["packets"])
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """What was sent and worked so far, and every thread's CPU time."""
+    """The packets and work so far, and the CPU time of every thread."""
 
     at_s: float
     worked_s: float
@@ -118,17 +118,17 @@ class _Reading:
 
 
 def _threads() -> dict[int, Thread]:
-    """Every thread that can be seen, by its number."""
-    found = {}
+    """Return every visible thread, by its number."""
+    threads = {}
     for folder in FilePath("/proc").glob("[0-9]*/task/*"):
         with suppress(OSError):  # it may end while it is read
             stat, schedstat = ((folder / name).read_text() for name in ("stat", "schedstat"))
-            found[int(folder.name)] = thread_of(int(folder.parent.parent.name), stat, schedstat)
-    return found
+            threads[int(folder.name)] = thread_of(int(folder.parent.parent.name), stat, schedstat)
+    return threads
 
 
 def _read(core: int, sender: _Namespace) -> _Reading:
-    """Clock, work, threads and packets, one after the other."""
+    """Read clock, work, threads and packets, one after the other."""
     return _Reading(
         time.monotonic(),
         core_worked_s(FilePath("/proc/stat").read_text(), core, os.sysconf("SC_CLK_TCK")),
@@ -139,7 +139,7 @@ def _read(core: int, sender: _Namespace) -> _Reading:
 
 @contextmanager
 def _namespace() -> Iterator[_Namespace]:
-    """A fresh network namespace without a name: nothing of it can be left behind."""
+    """Create a network namespace without a name, so that none can be left behind."""
     with _child(["unshare", "--net", "sh", "-c", "echo ready; exec sleep infinity"]) as holder:
         _await(holder, "ready")
         yield _Namespace(holder.pid)
@@ -147,7 +147,7 @@ def _namespace() -> Iterator[_Namespace]:
 
 @contextmanager
 def _pair() -> Iterator[tuple[_Namespace, _Namespace]]:
-    """Two network namespaces joined by a veth cable that carries single packets."""
+    """Create two network namespaces joined by a veth cable that carries single packets."""
     with _namespace() as sender, _namespace() as receiver:
         link = ["ip", "link", "add", PORT_NAME, "type", "veth"]
         _run(sender.inside(*link, "peer", "name", PORT_NAME, "netns", str(receiver.pid)))
@@ -157,7 +157,7 @@ def _pair() -> Iterator[tuple[_Namespace, _Namespace]]:
 
 
 def _flow(core: int, seconds: int) -> tuple[_Reading, _Reading, frozenset[int]]:
-    """Readings around so many seconds of iperf3 on one core, and iperf3's processes."""
+    """Return readings around that many seconds of iperf3 on one core, and iperf3's processes."""
     with _pair() as (sender, receiver), ExitStack() as stack:
         pinned = ["taskset", "--cpu-list", str(core), "iperf3", "--forceflush"]
         serve = receiver.inside(*pinned, "--server", "--one-off")
@@ -171,8 +171,8 @@ def _flow(core: int, seconds: int) -> tuple[_Reading, _Reading, frozenset[int]]:
         return before, _read(core, sender), frozenset((server.pid, client.pid))
 
 
-def _measured(seconds: int) -> tuple[float, str]:
-    """Data packets per CPU second, and how the CPU time was found."""
+def _packets_per_cpu_s(seconds: int) -> tuple[float, str]:
+    """Return data packets per CPU second, and how the CPU time was determined."""
     with reserved_core() as core:
         before, after, own = _flow(core, seconds)
     worked_s = after.worked_s - before.worked_s
@@ -195,11 +195,11 @@ def _check() -> None:
 
 
 def veth_figures(lab_packets_per_cpu_s: float | None, quick: bool) -> dict[str, Figure]:
-    """What this machine's own kernel reaches between two namespaces, and the lab by it."""
+    """Measure this machine's own kernel between two namespaces, and compare the lab with it."""
     value = None
     try:
         _check()
-        value, cpu_time = _measured(QUICK_SECONDS if quick else FULL_SECONDS)
+        value, cpu_time = _packets_per_cpu_s(QUICK_SECONDS if quick else FULL_SECONDS)
         how = (
             "iperf3 over veth, no delay, switches or rate, offloads off, both ends on one core: "
             f"packets by the port's counter over CPU time ({cpu_time})"

@@ -20,7 +20,7 @@ from farpath.analysis.metrics import Summary
 from farpath.analysis.path_model import PathModel, cost_of_means, cost_of_tables
 from farpath.analysis.published import published
 from farpath.analysis.results import RunSummary, run_summary
-from farpath.base.documents import read_json, read_toml
+from farpath.base.documents import check_format_version, read_json, read_toml
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.files import write_text
 from farpath.lab.run import run as run_plan
@@ -105,9 +105,8 @@ def read_trials(search: Search) -> list[dict[str, Any]]:
     if not file.exists():
         return []
     data = read_json(file, "move it away")
+    check_format_version(data, FORMAT_VERSION, file, "move it away")
     try:
-        if data["format_version"] != FORMAT_VERSION:
-            raise BadInputError(f"{file}: has format version {data['format_version']}")
         return list(data["trials"])
     except (KeyError, TypeError) as error:
         raise BadInputError(f"{file}: is damaged: {error}; move it away") from error

@@ -7,6 +7,7 @@ wherever the jobs run.
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
 import shutil
 import signal
@@ -30,9 +31,11 @@ from farpath.campaign.status import (
     run_statuses,
     shipped_records,
 )
+from farpath.lab.machine import available_cores
 from farpath.planning.experiment import WHOLE, Experiment, WantedRun
 from farpath.record.record import RECORD_FILE
 
+LOG = logging.getLogger(__name__)
 SNAKEFILE = EXPERIMENTS / "Snakefile"
 #: Disk space of a run of 960 s, page included, and as much again while it is written.
 RUN_BYTES = 12 << 20
@@ -67,7 +70,7 @@ class CampaignJob:
     out: FilePath = FilePath("results")
     report: FilePath | None = None
     experiments: FilePath = EXPERIMENTS
-    cores: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    cores: int = field(default_factory=available_cores)
     options: tuple[str, ...] = ()
 
     @property
@@ -314,8 +317,8 @@ def ignored_record_notes(out: FilePath, states: Sequence[RunStatus]) -> list[str
 
 
 def print_status(line: str) -> None:
-    """Print one line for people on stderr."""
-    print(f"campaign: {line}", file=sys.stderr, flush=True)
+    """Log one line for people."""
+    LOG.info("campaign: %s", line)
 
 
 def _failure_lines(out: FilePath, state: RunStatus) -> list[str]:

@@ -21,7 +21,7 @@ from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.artifacts.sources import source_identity, wanted_on_host
 from farpath.lab.run import place_name
 from farpath.planning.experiment import CPU, WHOLE, WantedRun
-from farpath.record.identity import is_of_other_results, source_of
+from farpath.record.identity import is_of_other_results, recorded_build_identity
 from farpath.record.record import RECORD_FILE, load_record
 from farpath.spec.settings import HOST
 
@@ -96,7 +96,7 @@ def run_statuses(
     existing = [record_dir for directory in directories for record_dir in records_in(directory)]
     by_source: dict[str, list[FilePath]] = {}
     for record_dir in existing:
-        source = source_of(record_dir / RECORD_FILE)
+        source = recorded_build_identity(record_dir / RECORD_FILE)
         if source is not None:
             by_source.setdefault(source, []).append(record_dir)
     statuses = []

@@ -13,35 +13,33 @@ import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path as FilePath
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from farpath.base.errors import BadInputError, FarpathError, MachineLacksError, shortened
+from farpath.base.errors import (
+    BadInputError,
+    FarpathError,
+    MachineLacksError,
+    on_one_line,
+    shortened,
+)
 from farpath.base.files import require_unicode, resource_errors
-from farpath.cli import campaign, draw, fit, packetdrill, paper, regress, site
-from farpath.cli.run_options import with_run_options
+from farpath.cli import campaign, draw, fit, logs, packetdrill, paper, regress, run, site
+from farpath.cli.run_options import DEFAULT_OUT
 from farpath.lab.cleanup import remove_stale_shares
 from farpath.planning.request import DEFAULT_STACK
 from farpath.spec.settings import HOST
 
 if TYPE_CHECKING:
     from farpath.lab.preflight import Check
-    from farpath.lab.run import Outcome
-    from farpath.record.record import Record
-    from farpath.spec.host_image import HostImage
-    from farpath.spec.plan import Plan
 
 INTERRUPTED = 130
 #: EX_SOFTWARE of sysexits.h
 BUG_STATUS = 70
-DEFAULT_OUT = "results"
-#: Width of tables where no terminal tells its own.
-PAGE_COLUMNS = 120
 
 app = typer.Typer(
     name="farpath",
@@ -83,150 +81,16 @@ def main_options(
             is_eager=True,
         ),
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print every command that is run.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no messages.")] = False,
 ) -> None:
     """Real transport stacks over emulated long fat paths, in virtual time."""
+    logs.configure(verbose, quiet)
 
 
-@app.command()
-@with_run_options
-def run(
-    out: Annotated[FilePath, typer.Option(help="Where records go.")] = FilePath(DEFAULT_OUT),
-    force: Annotated[bool, typer.Option("--force", help="Run even if recorded.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    **given: Any,
-) -> None:
-    """Run a test, of seven regions if not said otherwise, and show what its flows got."""
-    from farpath.lab.progress import RunProgress
-    from farpath.lab.run import run as run_plan
-    from farpath.lab.user_parts import BuiltParts
-    from farpath.planning.plan_warnings import plan_warnings
-    from farpath.planning.request import RunRequest
-    from farpath.report.html.run_page import save_pictures
-    from farpath.spec.labels import stacks_label
-
-    request = RunRequest(**given)
-    plan = request.plan(user_parts=BuiltParts(request.lab))
-    print(f"path {plan.path.name}: {plan.path.title}", file=sys.stderr)
-    for line in _image_lines(plan):
-        print(line, file=sys.stderr)
-    for warning in plan_warnings(plan):
-        print(f"warning: {warning}", file=sys.stderr)
-    label = f"{plan.path.name} {stacks_label(plan.schedule)}"
-    kind = "s" if plan.settings.clock == "wall" else "virtual s"
-    with RunProgress(label, plan.schedule.duration_s, kind) as progress:
-        outcome = run_plan(plan, out, force, progress.watch, finish=save_pictures)
-    _report(outcome, as_json)
-
-
-def _report(outcome: Outcome, as_json: bool) -> None:
-    from farpath.record.record import load_record
-
-    record = load_record(outcome.directory)
-    if as_json:
-        print(json.dumps(_as_json(record, outcome)))
-        return
-    _print_tables(record)
-    if outcome.cached:
-        print("already recorded: shown from there; FORCE=1 (--force) runs it again")
-    else:
-        speed = record.plan.schedule.duration_s / outcome.wall_s
-        print(f"ran in {outcome.wall_s:.1f} s, {speed:.1f}x real time, the lab's start included")
-
-
-def _as_json(record: Record, outcome: Outcome) -> dict[str, Any]:
-    from farpath.report.overview import metrics_of
-
-    return {
-        "record": str(record.directory),
-        "fingerprint": record.fingerprint,
-        "cached": outcome.cached,
-        "wall_s": outcome.wall_s,
-        "images": {host: image.digest for host, image in record.plan.images.items()},
-        "metrics": metrics_of(record),
-    }
-
-
-def _print_tables(record: Record) -> None:
-    from rich.console import Console
-
-    from farpath.planning.network import flow_routes
-    from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
-    from farpath.report.overview import overview
-    from farpath.report.tables.regions import fitting
-
-    plan = record.plan
-    print(f"path {plan.path.name}: {plan.path.title}")
-    for name, source in plan.path.sources.items():
-        value = getattr(plan.path, name)
-        if isinstance(value, Mapping):
-            value = f"{len(value)} settings"
-        shown = f"{value:,}" if isinstance(value, int | float) else str(value)
-        print(f"  {name:<12} {shown:>14}  {source}")
-    for found in record.droppers:
-        print(f"drop {found['dropper']}: {found['lost']:,} of {found['seen']:,} packets")
-    if len({flow.sender for flow in plan.schedule.all_flows}) > 1:
-        print("\n".join(flow_routes(plan)))
-    _print_stacks(plan)
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=PAGE_COLUMNS)
-    for grid in overview(record):
-        console.print(*fitting(grid, console.width), "", sep="\n")
-    for warning in record.data["warnings"]:
-        print(f"warning: {_on_one_line(warning)}")
-    if record.trace is not None:
-        every_ms = plan.settings.trace_interval_s * 1e3
-        print(f"trace       {len(record.trace):,} samples, one each {every_ms:g} ms")
-    print(f"record      {record.directory}")
-    print(f"figure      {record.directory / FIGURE_FILE}")
-    print(f"page        {record.directory / PAGE_FILE}")
-    print(f"fingerprint {record.fingerprint}")
-
-
-def _print_stacks(plan: Plan) -> None:
-    """What was run and on which hosts, and the other form that there is of it."""
-    from farpath.planning.era_catalog import title_of
-    from farpath.planning.stack_catalog import catalogue
-
-    for stack in plan.stacks:
-        entry = catalogue().get(stack.name)
-        print(
-            f"stack {stack.label}: {entry.title}, {entry.source}"
-            if entry
-            else f"stack {stack.label}"
-        )
-        if entry and entry.form_2004:
-            print(f"  its form of 2004 is {entry.form_2004}: ERA=2004 (--era=2004) runs it")
-    print(f"era {plan.era.name}: {title_of(plan.era.name)}")
-    for line in _image_lines(plan):
-        print(line)
-
-
-def _image_lines(plan: Plan) -> list[str]:
-    """Which end hosts start from which image of the user's."""
-    hosts: dict[HostImage, list[str]] = {}
-    for host in plan.hosts:
-        if host in plan.images:
-            hosts.setdefault(plan.images[host], []).append(host)
-    return [
-        f"{', '.join(named)}: image {image.name}, {image.digest}" for image, named in hosts.items()
-    ]
-
-
-@app.command()
-def show(
-    directory: Annotated[FilePath, typer.Argument(help="A record's directory.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Show a record again, without a lab."""
-    from farpath.lab.run import Outcome
-    from farpath.record.record import load_record
-
-    record = load_record(directory)
-    if as_json:
-        print(json.dumps(_as_json(record, Outcome(directory, cached=True, wall_s=0.0))))
-    else:
-        _print_tables(record)
+run.add_to(app)
 
 
 @app.command()
@@ -368,11 +232,6 @@ def _sweep_temporary_files() -> None:
         remove_stale_shares(FilePath(tempfile.gettempdir()))
 
 
-def _on_one_line(text: str) -> str:
-    """A text that may repeat what was given, its line ends and control characters escaped."""
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
-
-
 def _print_anything() -> None:
     """Let stdout and stderr take names and titles that their encoding lacks, escaped."""
     for stream in (sys.stdout, sys.stderr):
@@ -402,7 +261,7 @@ def main() -> None:
     except FarpathError as error:
         from farpath.cli.option_names import named_as_typed
 
-        print(f"farpath: {_on_one_line(named_as_typed(error.message))}", file=sys.stderr)
+        print(f"farpath: {on_one_line(named_as_typed(error.message))}", file=sys.stderr)
         if error.detail:
             print("\n".join(f"  | {line}" for line in error.detail.splitlines()), file=sys.stderr)
         sys.exit(error.exit_status)
@@ -418,6 +277,6 @@ def main() -> None:
             traceback.print_exc()
             sys.exit(BUG_STATUS)
         # Without arguments the help has been printed, and there is nothing to add.
-        if message := shortened(_on_one_line(said())):
+        if message := shortened(on_one_line(said())):
             print(f"farpath: {message} (see 'farpath --help')", file=sys.stderr)
         sys.exit(BadInputError.exit_status)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import logging
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +11,7 @@ import typer
 if TYPE_CHECKING:
     from farpath.lab.packetdrill import Script
 
+LOG = logging.getLogger(__name__)
 FAILED_STATUS = 1
 
 
@@ -49,8 +50,8 @@ def packetdrill(
 
     scripts = find_scripts(folder, tuple(one for one in (only or "").split(",") if one))
     program = find_tool(tool)
-    images = find_images() if kernel is None else images_of(kernel, _tell)
-    _tell(f"packetdrill: {len(scripts)} scripts on Linux {release_of(images)}")
+    images = find_images() if kernel is None else images_of(kernel, LOG.info)
+    LOG.info(f"packetdrill: {len(scripts)} scripts on Linux {release_of(images)}")
     with user_errors(out):
         out.mkdir(parents=True, exist_ok=True)
     found = run_scripts(images, program, folder, scripts, out / "packetdrill.console.log", _show)
@@ -58,10 +59,6 @@ def packetdrill(
     print(f"{len(found)} scripts: {len(found) - len(failed)} passed, {len(failed)} failed")
     if failed:
         raise typer.Exit(FAILED_STATUS)
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def _show(script: Script) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from farpath.regress.runner import Kernel
     from farpath.regress.suite import Trial
 
+LOG = logging.getLogger(__name__)
 RESULTS = FilePath("results") / "regress"
 #: Seeds of which bounds are made.
 SEEDS = 8
@@ -65,9 +67,9 @@ def regress(
     Against the baseline of the kernel's release; with --base against another kernel, built
     if need be. Exit status 1 if a run changed, 4 if one failed.
     """
+    from farpath.lab.machine import available_cores
     from farpath.regress import report
     from farpath.regress.baseline import read_baseline
-    from farpath.regress.runner import cores
     from farpath.regress.suite import trials
 
     wanted = trials(_listed(stacks), _listed(only))
@@ -75,7 +77,7 @@ def regress(
         for trial in wanted:
             print(f"{trial.name:<28} {trial.case.title}")
         return
-    at_once = jobs if jobs is not None else cores()
+    at_once = jobs if jobs is not None else available_cores()
     for name, number in (("JOBS", at_once), ("SEEDS", seeds)):
         if number < 1:
             raise BadInputError(f"{name} is {number}: it must be 1 or more")
@@ -104,13 +106,9 @@ def _side(kernel: str | None) -> Kernel:
     from farpath.lab.artifacts.kernels import images_of, release_of
     from farpath.regress.runner import Kernel
 
-    images = find_images() if kernel is None else images_of(kernel, _tell)
+    images = find_images() if kernel is None else images_of(kernel, LOG.info)
     name = f"Linux {release_of(images).removesuffix('-farpath')}"
     return Kernel(f"{name} ({kernel})" if kernel else name, images)
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def _level() -> int:
@@ -122,17 +120,17 @@ def _level() -> int:
 def _kernels(
     wanted: Sequence[Trial], base: Kernel, head: Kernel, out: FilePath, at_once: int, seeds: int
 ) -> Comparison:
-    from farpath.regress.compare import kernel_against_kernel
+    from farpath.regress.compare import compare_kernels
 
     if seeds < 2:
         raise BadInputError(f"SEEDS is {seeds}: bounds need 2 or more")
-    return kernel_against_kernel(wanted, base, head, out / "records", at_once, seeds)
+    return compare_kernels(wanted, base, head, out / "records", at_once, seeds)
 
 
 def _held(
     wanted: Sequence[Trial], side: Kernel, given: Baseline | None, out: FilePath, at_once: int
 ) -> Comparison:
-    from farpath.regress.compare import against_baseline
+    from farpath.regress.compare import compare_with_baseline
 
     known = given or _nearest(side)
     unknown = [trial.name for trial in wanted if trial.name not in known.runs]
@@ -141,16 +139,16 @@ def _held(
             f"the baseline {known.name} knows none of these runs ({', '.join(unknown[:3])}): add "
             "them with 'farpath regress --update', or compare two kernels with --base"
         )
-    _tell(f"regress: {side.name} against {known.name}")
-    return against_baseline(wanted, side, known, out / "records", at_once)
+    LOG.info(f"regress: {side.name} against {known.name}")
+    return compare_with_baseline(wanted, side, known, out / "records", at_once)
 
 
 def _nearest(side: Kernel) -> Baseline:
     from farpath.lab.artifacts.kernels import release_of
-    from farpath.regress.baseline import nearest, read_baseline
+    from farpath.regress.baseline import nearest_baseline, read_baseline
 
     release = release_of(side.images)
-    found = nearest(release, _level())
+    found = nearest_baseline(release, _level())
     if found is None:
         raise BadInputError(
             f"there is no baseline for the kernel {release}: make one with 'farpath regress "
@@ -164,18 +162,24 @@ def _update(
     seeds: int,
 ) -> None:  # fmt: skip
     from farpath.lab.artifacts.kernels import made_of, release_of
-    from farpath.regress.baseline import changes, file_for, merged, read_baseline, write_baseline
-    from farpath.regress.compare import baseline_of
+    from farpath.regress.baseline import (
+        baseline_file,
+        describe_changes,
+        merge_baselines,
+        read_baseline,
+        write_baseline,
+    )
+    from farpath.regress.compare import make_baseline
 
     if seeds < 2:
         raise BadInputError(f"SEEDS is {seeds}: bounds need 2 or more")
-    place = file or file_for(release_of(side.images), _level())
+    place = file or baseline_file(release_of(side.images), _level())
     old = read_baseline(place) if place.exists() else None
     made = made_of(side.images, _level())
-    new = baseline_of(wanted, side, place.stem, made, out / "records", at_once, seeds)
-    for line in changes(old, new, new.runs):
+    new = make_baseline(wanted, side, place.stem, made, out / "records", at_once, seeds)
+    for line in describe_changes(old, new, new.runs):
         print(line)
-    write_baseline(merged(old, new), place)
+    write_baseline(merge_baselines(old, new), place)
     print(f"{place}: {len(new.runs)} runs of {seeds} seeds")
 
 
@@ -197,9 +201,9 @@ def _write(
 
 
 def _end(compared: Comparison) -> None:
-    from farpath.regress.verdict import CaseState, worst
+    from farpath.regress.verdict import CaseState, worst_state
 
-    state = worst(compared.verdicts)
+    state = worst_state(compared.verdicts)
     if state == CaseState.FAILED:
         raise typer.Exit(FAILED_STATUS)
     if state in (CaseState.CHANGED, CaseState.NEW):

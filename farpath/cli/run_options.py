@@ -12,6 +12,8 @@ import typer
 from farpath.planning.options import options_of
 from farpath.planning.request import RunRequest
 
+#: Where records go if nothing else is said.
+DEFAULT_OUT = "results"
 Command = TypeVar("Command", bound=Callable[..., None])
 
 

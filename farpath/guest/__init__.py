@@ -1,4 +1,5 @@
-"""What runs inside the lab: as first process of its kernel, as root, no one else.
+"""The program that runs inside the lab, as root and as the first process of its namespace.
 
-Guest code uses Python's standard library, Mininet, and farpath's rooms ``spec`` and ``tools``.
+Guest code uses Python's standard library, Mininet, topologies, and the packages
+``farpath.spec`` and ``farpath.tools``.
 """

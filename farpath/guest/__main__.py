@@ -1,8 +1,9 @@
-"""The guest's main line: prepare, build, verify, measure, report, end."""
+"""The guest's main program: builds the network, verifies it, runs the traffic and reports."""
 
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import sys
 import time
@@ -26,98 +27,104 @@ from farpath.spec.protocol import (
     READBACK_FILE,
     event_line,
 )
-from farpath.tools import congestion_control, sysctl
+from farpath.tools import commands, congestion_control, sysctl
 
-#: Pings of the idle path before any traffic.
+#: Number of pings over the idle path before any traffic.
 IDLE_PINGS = 5
-#: Python's import of a module reads the clock some twenty times. Between the second on which the
-#: switch begins and the traffic that moves a path's background sources, and with them every
-#: packet. So many readings stand for four modules that were imported there when the baselines of
-#: farpath/regress and the sample of docs/usage.md were made; they go when these are made anew.
-READINGS_BEFORE_NETWORK = 84
 
 
-def say(kind: str, **values: Any) -> None:
-    """Tell the host."""
-    print(event_line(kind, virtual_s=round(time.monotonic(), 6), **values), flush=True)
+def send_event(event: str, **values: Any) -> None:
+    """Send an event to the host."""
+    print(event_line(event, virtual_s=round(time.monotonic(), 6), **values), flush=True)
+
+
+class CommandEvents(logging.Handler):
+    """Tells the host each command of the guest, as an event."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one event."""
+        send_event("command", command=record.getMessage())
 
 
 def read_back(plan: Plan, network: Network) -> dict[str, Any]:
-    """What the lab really is."""
+    """Read back the settings of the network and the parameters of the congestion controls."""
     return {**network.read_back(), "parameters": congestion_control.parameters(plan.stacks)}
 
 
-def verified(plan: Plan, network: Network, found: dict[str, Any]) -> bool:
-    """Whether the lab is what was asked; else the host is told how it differs."""
-    differences = network.differences(found)
-    differences += congestion_control.differences(plan.stacks, found["parameters"])
+def verify(plan: Plan, network: Network, readback: dict[str, Any]) -> bool:
+    """Whether a read-back matches the plan; if not, send an event with the differences."""
+    differences = network.differences(readback)
+    differences += congestion_control.differences(plan.stacks, readback["parameters"])
     if differences:
-        say("mismatch", differences=differences)
+        send_event("mismatch", differences=differences)
     return not differences
 
 
-def play(share: FilePath, ground: Platform) -> None:
-    """One whole run. What the tools say gathers in memory until the end."""
-    ground.prepare(share)
-    system.whole_second()
+def play(share: FilePath, platform: Platform) -> None:
+    """Carry out one complete run; the tools' output is kept in memory until the end."""
+    platform.prepare(share)
+    system.wait_for_whole_second()
     system.start_open_vswitch()
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
-    ground.take_stacks(plan.stacks, share / MODULES_DIR)
-    system.read_clock(READINGS_BEFORE_NETWORK)
-    network = Network(plan, ground)
+    platform.load_stacks(plan.stacks, share / MODULES_DIR)
+    network = Network(plan, platform)
     network.start()
-    say("network-ready")
-    hosts = EndHosts(plan, {host.name: host.pid for host in network.mininet.hosts}, ground)
-    say("hosts-ready")
+    send_event("network-ready")
+    hosts = EndHosts(plan, {host.name: host.pid for host in network.mininet.hosts}, platform)
+    send_event("hosts-ready")
     before = read_back(plan, network)
-    if not verified(plan, network, before):
+    if not verify(plan, network, before):
         return
     raw = FilePath("/tmp") / RAW_DIR
     raw.mkdir()
     droppers = Droppers(plan, network)
     traffic = Traffic(plan, network, hosts, raw, droppers.moments())
-    say("idle-pings", output=traffic.ping_idle_path(IDLE_PINGS))
+    send_event("idle-pings", output=traffic.ping_idle_path(IDLE_PINGS))
     for host, output in traffic.ping_from_senders(IDLE_PINGS):
-        say("idle-pings", host=host, output=output)
-    with ground.watched(raw) as sample:
+        send_event("idle-pings", host=host, output=output)
+    with platform.machine_sampling(raw) as sample:
 
         def progress(t_s: float) -> None:
             sample(t_s)
-            say("progress", t_s=t_s)
+            send_event("progress", t_s=t_s)
 
         traffic.play(progress)
-    if ground.shared:
+    if platform.shared:
         traffic.await_idle_path()
         traffic.ping_idle_path(IDLE_PINGS, "ping-idle-after")
-    after = {**read_back(plan, network), "droppers": droppers.counted()}
-    if not verified(plan, network, after):
+    after = {**read_back(plan, network), "droppers": droppers.counts()}
+    if not verify(plan, network, after):
         return
     (share / READBACK_FILE).write_text(json.dumps({"before": before, "after": after}))
     shutil.copytree(raw, share / RAW_DIR, copy_function=shutil.copyfile)
-    say("done")
+    send_event("done")
 
 
 def main() -> None:
-    """Run the plan in the directory named on the command line; the lab ends with it.
+    """Run the plan in the shared directory that the command line names, and end the lab.
 
-    Or, where that holds packetdrill's scripts, these.
+    If the directory holds packetdrill scripts, run these instead.
     """
     share = FilePath(sys.argv[1])
-    ground = platform_here()
+    commands.LOG.setLevel(logging.INFO)
+    commands.LOG.addHandler(CommandEvents())
+    platform = platform_here()
     try:
         if (share / PACKETDRILL_DIR).is_dir():
-            packetdrill.play(share, say)
+            packetdrill.play(share, send_event)
         else:
-            play(share, ground)
+            play(share, platform)
     except congestion_control.StackError as error:
-        say("refused", what=f"STACK: {error}")
+        send_event("refused", what=f"STACK: {error}")
     except sysctl.SettingError as error:
-        say("refused", what=f"SYSCTL: {error}")
+        send_event("refused", what=f"SYSCTL: {error}")
     except (TrafficError, TracerError) as error:
-        say("traffic-failed", what=str(error))
+        send_event("traffic-failed", what=str(error))
     except Exception as error:
-        say("failed", what=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
-    ground.end()
+        send_event(
+            "failed", what=f"{type(error).__name__}: {error}", traceback=traceback.format_exc()
+        )
+    platform.end()
 
 
 main()

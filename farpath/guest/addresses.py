@@ -1,27 +1,27 @@
-"""Addresses: those of hosts in the lab, by the version of IP, and what keeps ports silent.
+"""Addresses of the lab's hosts, by the version of IP, and settings that keep IPv6 ports silent.
 
-IPv6 is off in the lab's kernel but for the ports that carry it, since every port would
-announce itself on the path. These ports make no address of their own, hear no router and
-look for no duplicates; and they resolve nothing (NOARP), so that they join no solicited-node
-group and report none (addrconf_join_solict in net/ipv6/addrconf.c): all neighbours are
-permanent.
+IPv6 is enabled only on the ports that carry it, since every port would announce itself on
+the path. These ports generate no address, accept no router advertisements and detect no
+duplicates. They resolve no neighbours either (NOARP), so that they neither join nor report a
+solicited-node group (addrconf_join_solict in net/ipv6/addrconf.c); all neighbours are
+permanent entries.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-#: Where background traffic is sent: an address that no host has. A permanent neighbour
-#: leads it through the bottleneck to the receiver, whose kernel, no router, drops it
-#: without a word (ip_route_input_slow and ip_error in net/ipv4/route.c, ip6_forward in
-#: net/ipv6/ip6_output.c), and unassembled.
-NOWHERE = {4: "10.255.255.1", 6: "fd00::ffff"}
-#: A unique local prefix (RFC 4193) and, as long as Mininet's, room for any lab.
+#: Destination of background traffic: an address that no host has. A permanent neighbour entry
+#: sends it through the bottleneck to the receiver. Its kernel does not forward packets and
+#: drops these without an answer (ip_route_input_slow and ip_error in net/ipv4/route.c,
+#: ip6_forward in net/ipv6/ip6_output.c) and without reassembly.
+SINK_ADDRESS = {4: "10.255.255.1", 6: "fd00::ffff"}
+#: The lab's unique local prefix (RFC 4193) and its length in bits.
 _PREFIX, _LENGTH = "fd00::", 64
 
 
 def address(host: Any, number: int, ip_version: int) -> str:
-    """The address of Mininet's ``number``-th host, from 1; of IPv4 Mininet's own.
+    """Return the address of Mininet's ``number``-th host, from 1; for IPv4, the one Mininet gave.
 
     >>> address(None, 10, 6)
     'fd00::a'
@@ -30,7 +30,7 @@ def address(host: Any, number: int, ip_version: int) -> str:
 
 
 def quiet_settings(port: str) -> dict[str, str]:
-    """What a port that carries IPv6 is set to; the last lets it."""
+    """Return the sysctls of a port that carries IPv6; the last one enables it."""
     values = {
         "addr_gen_mode": "1",
         "accept_ra": "0",
@@ -41,27 +41,30 @@ def quiet_settings(port: str) -> dict[str, str]:
     return {f"net.ipv6.conf.{port}.{name}": value for name, value in values.items()}
 
 
-def lines_of_ipv6(port: str, own: str, old: str) -> list[str]:
-    """What ``ip -batch`` is told for a host's port: IPv6 in the place of IPv4."""
+def ip_lines(port: str, ipv6_address: str, ipv4_address: str) -> list[str]:
+    """Return lines for ``ip -batch`` that replace a port's IPv4 address by an IPv6 address."""
     return [
-        f"address del {old} dev {port}",
+        f"address del {ipv4_address} dev {port}",
         f"link set dev {port} arp off",
-        f"address add {own}/{_LENGTH} dev {port} nodad",
+        f"address add {ipv6_address}/{_LENGTH} dev {port} nodad",
     ]
 
 
-def differences(host: str, found: list[dict[str, Any]], wanted: str) -> list[str]:
-    """How the addresses of a host's ports, as ``ip -j address`` says, are not the one wanted."""
-    has = [
-        f"{one['local']}/{one['prefixlen']}{' tentative' if one.get('tentative') else ''}"
-        for port in found
+def differences(host: str, ports: list[dict[str, Any]], wanted: str) -> list[str]:
+    """Describe how a host's addresses differ from the wanted one, one sentence each.
+
+    ``ports``: what ``ip -j address`` printed in the host's network namespace.
+    """
+    actual = [
+        f"{info['local']}/{info['prefixlen']}{' tentative' if info.get('tentative') else ''}"
+        for port in ports
         if port["ifname"] != "lo"
-        for one in port["addr_info"]
+        for info in port["addr_info"]
     ]
-    different = [] if has == [f"{wanted}/{_LENGTH}"] else [f"addresses of {host} are {has}"]
-    talkative = [
+    different = [] if actual == [f"{wanted}/{_LENGTH}"] else [f"addresses of {host} are {actual}"]
+    resolving = [
         f"{port['ifname']} resolves neighbours"
-        for port in found
+        for port in ports
         if port["ifname"] != "lo" and "NOARP" not in port["flags"]
     ]
-    return different + talkative
+    return different + resolving

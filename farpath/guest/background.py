@@ -1,4 +1,4 @@
-"""A path's background traffic: its sources, stopped and continued at their turns."""
+"""Background traffic: its sources, which are continued and stopped at their on periods."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Moments = list[tuple[float, Callable[[], None]]]
 
 
 class BackgroundTraffic:
-    """One program for each source, which sends but for the time that it is stopped."""
+    """The programs of a path's sources; each sends as long as it is not stopped by a signal."""
 
     def __init__(self, plan: Plan, network: Network, raw: FilePath) -> None:
         self.plan = plan
@@ -32,7 +32,7 @@ class BackgroundTraffic:
                 process = subprocess.Popen(
                     socat.arguments(
                         *(source, path.background.rate_bps, path.mtu_bytes),
-                        *(network.nowhere, plan.ip_version),
+                        *(network.sink_address, plan.ip_version),
                     ),
                     stdin=subprocess.DEVNULL,
                     stdout=errors,
@@ -42,24 +42,24 @@ class BackgroundTraffic:
                 self.sources.append(process)
 
     def moments(self) -> Moments:
-        """When which source is continued or stopped, in s from the schedule's start."""
+        """Return when each source is continued or stopped, in s from the schedule's start."""
         if not self.plan.path.background:
             return []
         duration_s = self.plan.schedule.duration_s
-        found: Moments = []
-        for turn in on_periods(self.plan.path.background, self.plan.seed, duration_s):
-            source = self.sources[turn.source]
-            found.append((turn.start_s, partial(source.send_signal, signal.SIGCONT)))
-            found.append((turn.stop_s, partial(source.send_signal, signal.SIGSTOP)))
-        return found
+        moments: Moments = []
+        for period in on_periods(self.plan.path.background, self.plan.seed, duration_s):
+            source = self.sources[period.source]
+            moments.append((period.start_s, partial(source.send_signal, signal.SIGCONT)))
+            moments.append((period.stop_s, partial(source.send_signal, signal.SIGSTOP)))
+        return moments
 
     def problem(self) -> str:
-        """What a source that ended by itself said; empty if all are there."""
+        """Return the message of a source that ended by itself; empty if all are running."""
         ended = [status for source in self.sources if (status := source.poll()) is not None]
         if not ended:
             return ""
-        words = " ".join(self.errors.read_text(errors="replace").split()) or "it said nothing"
-        return f"a source of background traffic exited with {ended[0]}: {words}"
+        message = " ".join(self.errors.read_text(errors="replace").split()) or "it said nothing"
+        return f"a source of background traffic exited with {ended[0]}: {message}"
 
     def end(self) -> None:
         """Kill all sources."""

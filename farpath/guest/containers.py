@@ -1,4 +1,4 @@
-"""End hosts: OCI containers, each joined to its Mininet host's network namespace."""
+"""Containers: end hosts as OCI containers in the network namespaces of Mininet's hosts."""
 
 from __future__ import annotations
 
@@ -15,39 +15,49 @@ from farpath.spec.plan import Plan
 from farpath.spec.protocol import IMAGES_DIR
 from farpath.spec.schedule import Flow
 from farpath.spec.stack import IMAGE
+from farpath.tools.commands import note
 
 #: Root file systems of end hosts in the shared directory: farpath's and a user's.
 SENDER_IMAGE = "sender"
-OWN_IMAGE = f"{IMAGES_DIR}/{{build}}"
+USER_IMAGE = f"{IMAGES_DIR}/{{build}}"
+#: Directory of the containers' OCI bundles.
 BUNDLES = FilePath("/run/containers")
-#: Where farpath's sender image has the discarding receive, where the guest mounts that,
-#: and where every container finds it: a place that a user's image need not have.
+#: The library of the discarding receive: its directory in farpath's sender image, where the
+#: guest mounts that, and its path in every container, which a user's image need not have.
 SINK_DIRECTORY = f"{SENDER_IMAGE}/usr/lib/farpath"
 SINK_MOUNT = BUNDLES / ".farpath"
 SINK_LIBRARY = "/dev/farpath/sink.so"
-#: Tables of sockets in /proc/<pid>/net, and the state of one that waits there
-#: (TCP_LISTEN and TCP_CLOSE, the state of every unconnected UDP socket).
+#: Socket tables in /proc/<pid>/net, and the state of a listening socket in each: TCP_LISTEN,
+#: and TCP_CLOSE, which every unconnected UDP socket has.
 LISTENING = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}
+#: User and group id of the programs in containers.
 NOBODY = 65534
 PRELOAD = "LD_PRELOAD"
-#: HOME is given, since crun would look for one in an image's /etc/passwd.
+#: Environment of every program. Without HOME, crun would look for one in the image's
+#: /etc/passwd.
 ENVIRONMENT = {"PATH": SEARCH_PATH, "LC_ALL": "C.UTF-8", "HOME": "/tmp"}
 
 
 @dataclass(frozen=True)
 class Root:
-    """What a container starts from: a directory that is shared, and its programs' settings."""
+    """Root file system of a container, with the environment and directory of its programs.
+
+    ``directory``: below the shared directory. ``environment``: NAME=value.
+    """
 
     directory: str
     environment: tuple[str, ...] = ()
     working_directory: str = "/"
 
-    def variables(self, more: Mapping[str, str]) -> dict[str, str]:
-        """The environment of a program that is told ``more``, which wins."""
-        own = dict(text.partition("=")[::2] for text in self.environment)
-        merged = {**ENVIRONMENT, **own, **more}
-        if PRELOAD in own and PRELOAD in more:
-            merged[PRELOAD] = f"{more[PRELOAD]}:{own[PRELOAD]}"
+    def variables(self, overrides: Mapping[str, str]) -> dict[str, str]:
+        """Return the environment of a program; ``overrides`` replaces the image's variables.
+
+        Libraries of LD_PRELOAD are joined instead.
+        """
+        image = dict(text.partition("=")[::2] for text in self.environment)
+        merged = {**ENVIRONMENT, **image, **overrides}
+        if PRELOAD in image and PRELOAD in overrides:
+            merged[PRELOAD] = f"{overrides[PRELOAD]}:{image[PRELOAD]}"
         return merged
 
 
@@ -58,7 +68,7 @@ def _bundle(
     environment: Mapping[str, str],
     directory: str,
 ) -> dict[str, object]:
-    """The OCI runtime configuration of a container at an end host (runtime-spec 1.0)."""
+    """Return the OCI runtime configuration of a container at an end host (runtime-spec 1.0)."""
     return {
         "ociVersion": "1.0.2",
         "hostname": name,
@@ -105,22 +115,22 @@ def _bundle(
 
 
 class EndHost:
-    """A Mininet host's programs: each command is a container of its own.
+    """The programs of a Mininet host; each command runs in a new container.
 
-    So an image need not hold anything that could keep a container running. ``title``
-    says to people which host it is and, if that is a user's, which image.
+    An image therefore need not contain a program that keeps a container running. ``title``
+    names the host and the user's image in messages; it is empty for farpath's own image.
     """
 
     def __init__(
-        self, name: str, namespace_pid: int, root: Root, ground: Platform, title: str = ""
+        self, name: str, namespace_pid: int, root: Root, platform: Platform, title: str = ""
     ) -> None:
         self.name = name
-        self.ground = ground
+        self.platform = platform
         self.pid = namespace_pid
         self.root = root
         self.title = title
         self.started = 0
-        ground.mount_shared(root.directory, BUNDLES / name / "root")
+        platform.mount_shared(root.directory, BUNDLES / name / "root")
 
     def start(
         self,
@@ -129,22 +139,23 @@ class EndHost:
         stderr: IO[bytes],
         environment: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[bytes]:
-        """Start a command in a container; its output goes to the given files."""
+        """Start a command in a container, with its output in the given files."""
         variables = self.root.variables(environment or {})
         config = _bundle(self.name, self.pid, arguments, variables, self.root.working_directory)
         self.started += 1
         bundle = BUNDLES / f"{self.name}-{self.started}"
         bundle.mkdir()
         (bundle / "config.json").write_text(json.dumps(config))
+        note([*self.platform.crun, "run", bundle.name, "--", *arguments])
         return subprocess.Popen(
-            [*self.ground.crun, "run", "--bundle", str(bundle), bundle.name],
+            [*self.platform.crun, "run", "--bundle", str(bundle), bundle.name],
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
         )
 
     def listens(self, port: int) -> bool:
-        """Whether some TCP or UDP socket of the host waits on ``port`` for anyone."""
+        """Whether a TCP or UDP socket of the host listens on ``port``."""
         wanted = f":{port:04X}"
         for table, state in LISTENING.items():
             file = FilePath(f"/proc/{self.pid}/net/{table}")
@@ -158,40 +169,43 @@ class EndHost:
 
 
 class EndHosts:
-    """The end hosts of a run, and what a flow's program runs in at each."""
+    """The end hosts of a run.
 
-    def __init__(self, plan: Plan, namespace_pids: Mapping[str, int], ground: Platform) -> None:
+    A host whose flows run a user's image has one container root more for each such image.
+    """
+
+    def __init__(self, plan: Plan, namespace_pids: Mapping[str, int], platform: Platform) -> None:
         self.plan = plan
-        self.ground = ground
-        ground.mount_shared(SINK_DIRECTORY, SINK_MOUNT)
+        self.platform = platform
+        platform.mount_shared(SINK_DIRECTORY, SINK_MOUNT)
         self.hosts = {name: self._host(name, pid) for name, pid in namespace_pids.items()}
         for flow in plan.schedule.all_flows:
             stack = plan.stack_of(flow)
             for host in (flow.sender, flow.receiver):
                 name = self._container(host, flow)
                 if name not in self.hosts:
-                    own = OWN_IMAGE.format(build=stack.build)
-                    root = Root(own, stack.environment, stack.directory)
-                    self.hosts[name] = EndHost(name, namespace_pids[host], root, ground)
+                    image = USER_IMAGE.format(build=stack.build)
+                    root = Root(image, stack.environment, stack.directory)
+                    self.hosts[name] = EndHost(name, namespace_pids[host], root, platform)
 
     def _host(self, name: str, namespace_pid: int) -> EndHost:
-        """A host from the image that the plan has for it, else from farpath's."""
+        """Return a host with the user's image that the plan gives it, else with farpath's."""
         image = self.plan.images.get(name)
         if not image:
-            return EndHost(name, namespace_pid, Root(SENDER_IMAGE), self.ground)
-        own = OWN_IMAGE.format(build=image.build)
-        root = Root(own, image.environment, image.directory)
+            return EndHost(name, namespace_pid, Root(SENDER_IMAGE), self.platform)
+        directory = USER_IMAGE.format(build=image.build)
+        root = Root(directory, image.environment, image.directory)
         title = f"host {name}, image {image.name}"
-        return EndHost(name, namespace_pid, root, self.ground, title)
+        return EndHost(name, namespace_pid, root, self.platform, title)
 
     def _container(self, host: str, flow: Flow) -> str:
         stack = self.plan.stack_of(flow)
         return f"{host}-{stack.name}" if stack.program == IMAGE else host
 
     def __getitem__(self, host: str) -> EndHost:
-        """A host, for the programs of its image."""
+        """Return the host of this name, with its own image."""
         return self.hosts[host]
 
-    def running(self, flow: Flow, host: str) -> EndHost:
-        """What a flow's program runs in at a host: the host, or its stack's own image."""
+    def for_flow(self, flow: Flow, host: str) -> EndHost:
+        """Return the end host for a flow's program: with the stack's image if it has one."""
         return self.hosts[self._container(host, flow)]

@@ -1,4 +1,4 @@
-"""A plan's droppers: their rules set, those of times added when they come, and counted."""
+"""Droppers: sets the nftables rules of a plan's droppers and reads their counters."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ class Droppers:
         self.plan = plan
         self.pid = network.mininet.switches[0].pid
         if plan.droppers:
-            self._tell(nftables.script(plan, network.layout.dropping))
+            self._run_nft(nftables.script(plan, network.layout.dropping))
 
-    def _tell(self, text: str) -> None:
+    def _run_nft(self, text: str) -> None:
         with network_namespace(self.pid):
             run("nft", "-f", "-", text=text)
 
     def moments(self) -> Moments:
-        """When the next packet is to be lost, in s from the schedule's start."""
+        """Return when droppers by time drop the next packet, in s from the schedule's start."""
         return [
-            (at_s, partial(self._tell, nftables.drop_next(number)))
+            (at_s, partial(self._run_nft, nftables.drop_next(number)))
             for number, dropper in enumerate(self.plan.droppers)
             if dropper.kind == "at"
             for at_s in dropper.numbers
         ]
 
-    def counted(self) -> list[dict[str, str | int]]:
-        """What each has seen and dropped."""
+    def counts(self) -> list[dict[str, str | int]]:
+        """Return the packets that each dropper counted and dropped."""
         if not self.plan.droppers:
             return []
         with network_namespace(self.pid):
-            said = run_json("nft", "-j", "list", "counters", "table", *nftables.TABLE.split())
-        return nftables.counted(said, self.plan.droppers)
+            output = run_json("nft", "-j", "list", "counters", "table", *nftables.TABLE.split())
+        return nftables.parse_counters(output, self.plan.droppers)

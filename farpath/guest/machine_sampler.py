@@ -1,4 +1,4 @@
-"""What a lab on the machine's own kernel watches of the machine while traffic runs."""
+"""Machine sampler: records the machine's load and timer lateness during a host lab's run."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from farpath.tools import ping
 from farpath.tools.commands import run
 from farpath.tools.proc import machine_counters
 
-#: The side path: a cable between two network namespaces of its own, each end a delay
-#: line of netem's, as on the path itself.
+#: The side path: a veth pair between two network namespaces, with a netem delay at each end as
+#: on the path itself. For each end: namespace and port, IPv4 address, MAC address.
 SIDE = (
     ("lag-a", "192.0.2.1", "02:00:00:00:00:01"),
     ("lag-b", "192.0.2.2", "02:00:00:00:00:02"),
 )
+#: Number of pings over the side path: more than any run needs, since a signal ends them.
 PINGS = 1_000_000
 
 
 class MachineSampler:
-    """Samples of load and lost packets, and pings over a path that nothing else uses.
+    """Samples CPU load and lost packets, and pings over a side path without other traffic.
 
-    These pings take two netem delays; what they take longer is how late the
-    kernel's timers are.
+    The RTT of these pings is two netem delays and the lateness of the kernel's timers.
     """
 
     def __init__(self, raw: FilePath) -> None:
@@ -34,15 +34,15 @@ class MachineSampler:
         self.output = (raw / MACHINE_FILE).open("w", encoding="ascii")
         self._build()
         (source, _, _), (_, target, _) = SIDE
-        with (raw / LAG_FILE).open("wb") as said:
+        with (raw / LAG_FILE).open("wb") as output:
             self.pings = subprocess.Popen(
                 [
                     *("ip", "netns", "exec", source),
                     *ping.arguments(target, SIDE_INTERVAL_S, PINGS),
                 ],
                 stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
+                stdout=output,
+                stderr=output,
             )
 
     @staticmethod
@@ -51,17 +51,17 @@ class MachineSampler:
             run("ip", "netns", "add", name)
         ends = [("name", name, "address", mac, "netns", name) for name, _, mac in SIDE]
         run("ip", "link", "add", *ends[0], "type", "veth", "peer", *ends[1])
-        for (name, address, _), (_, far_address, far_mac) in zip(SIDE, SIDE[::-1], strict=True):
+        for (name, address, _), (_, peer_address, peer_mac) in zip(SIDE, SIDE[::-1], strict=True):
             run("ip", "-n", name, "address", "add", f"{address}/24", "dev", name)
             run("ip", "-n", name, "link", "set", name, "up")
-            # Without this the first ping would wait for its neighbour's address
-            neighbour = (far_address, "lladdr", far_mac, "nud", "permanent", "dev", name)
+            # Without this the first ping would wait for address resolution.
+            neighbour = (peer_address, "lladdr", peer_mac, "nud", "permanent", "dev", name)
             run("ip", "-n", name, "neigh", "replace", *neighbour)
             delay = f"{SIDE_RTT_MS / 2:g}ms"
             run("tc", "-n", name, "qdisc", "add", "dev", name, "root", "netem", "delay", delay)
 
     def sample(self, t_s: float) -> None:
-        """Append one line: time of the schedule, blank, the machine's counters then."""
+        """Append one line: the time in the schedule in s, a space, the counters as JSON."""
         counters = machine_counters(
             FilePath("/proc/stat").read_text(encoding="ascii"),
             FilePath("/proc/net/softnet_stat").read_text(encoding="ascii"),

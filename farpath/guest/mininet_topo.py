@@ -1,4 +1,4 @@
-"""Topology: a layout as a Mininet Topo."""
+"""Mininet topology: a layout as a Mininet Topo."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class LayoutTopo(Topo):
     """A Topo whose hosts, switches and links are those of a plan's layout."""
 
     def build(self, plan: Plan) -> None:
-        """Wire it; queues wait at their ports until the network sets them."""
+        """Add nodes and links; each port keeps its qdisc as a parameter until it is set."""
         self.layout = lay_out(plan)
         for node in self.layout.nodes:
             add = self.addHost if node.is_host else self.addSwitch
             add(node.name)
         for link in self.layout.links:
-            one, other = link.one, link.other
+            first, second = link.one, link.other
             self.addLink(
-                *(one.node, other.node, one.number, other.number),
-                **_parameters("params1", one),
-                **_parameters("params2", other),
+                *(first.node, second.node, first.number, second.number),
+                **_parameters("params1", first),
+                **_parameters("params2", second),
             )
 
 

@@ -1,4 +1,7 @@
-"""The network of a run: Mininet builds it, ip, ethtool and tc set it, all read back."""
+"""Network: builds a run's network with Mininet, configures it, and reads all settings back.
+
+Ports and hosts are configured with ip, ethtool, tc and sysctls.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +15,23 @@ from mininet.node import OVSBridge
 
 from farpath.guest import addresses
 from farpath.guest.mininet_topo import LayoutTopo
-from farpath.guest.platforms import Platform, silence
+from farpath.guest.platforms import Platform, disable_ipv6
 from farpath.spec.hosts import BACKGROUND
 from farpath.spec.plan import Plan
 from farpath.spec.window import buffer_of
 from farpath.tools.commands import run, run_json
 from farpath.tools.sysctl import can_write_setting, has_setting, read_setting, write_setting
 
-#: Work that a network card would do for the kernel: with any of it on, netem and
-#: tbf see packets of up to 64 KB instead of the path's. Short name for setting,
-#: long one as ``ethtool -k`` prints it.
+#: Segmentation offloads, which are switched off: with any of them, netem and tbf see packets of
+#: up to 64 KB instead of the path's. Short name for ``ethtool -K``, long name as ``ethtool -k``
+#: prints it.
 OFFLOADS = {
     "tso": "tcp-segmentation-offload",
     "gso": "generic-segmentation-offload",
     "gro": "generic-receive-offload",
 }
-#: Settings of every end host beside its path's: ping without privileges, and no
-#: memory of earlier connections' congestion windows.
+#: Sysctls of every end host in addition to its path's: ping without privileges, and no cache
+#: of the congestion windows of earlier connections.
 HOST_SETTINGS = {
     "net.ipv4.ping_group_range": "0 2147483647",
     "net.ipv4.tcp_no_metrics_save": "1",
@@ -37,28 +40,28 @@ HOST_SETTINGS = {
 
 @contextmanager
 def network_namespace(pid: int) -> Iterator[None]:
-    """Be in the network namespace of a process for a while."""
-    home = os.open("/proc/self/ns/net", os.O_RDONLY)
-    away = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
+    """Enter the network namespace of a process, and return to the former one at the end."""
+    former = os.open("/proc/self/ns/net", os.O_RDONLY)
+    target = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
     try:
-        os.setns(away, os.CLONE_NEWNET)
+        os.setns(target, os.CLONE_NEWNET)
         yield
     finally:
-        os.setns(home, os.CLONE_NEWNET)
-        os.close(away)
-        os.close(home)
+        os.setns(former, os.CLONE_NEWNET)
+        os.close(target)
+        os.close(former)
 
 
 class Network:
-    """A running Mininet and what was asked of it."""
+    """A Mininet network, with the plan that it carries out."""
 
-    def __init__(self, plan: Plan, ground: Platform) -> None:
+    def __init__(self, plan: Plan, platform: Platform) -> None:
         self.plan = plan
-        self.ground = ground
+        self.platform = platform
         topology = LayoutTopo(plan)
         self.layout = topology.layout
-        # Mininet's own initialisation raises limits: sysctls that the plan sets, and
-        # 16,384 open files, all of which mnexec closes one by one for every node.
+        # Skip Mininet's own initialisation. It sets sysctls that the plan sets, and raises the
+        # limit of open files to 16,384, all of which mnexec closes one by one for every node.
         Mininet.inited = True
         self.mininet = Mininet(
             topo=topology,
@@ -67,35 +70,37 @@ class Network:
         )
 
     def start(self) -> None:
-        """Start forwarding and set every port and host.
+        """Start the switches and configure every port and host.
 
-        Queues come last: Open vSwitch clears those of the ports it takes.
+        Qdiscs are set last: Open vSwitch removes those of the ports that it takes over.
         """
-        for host in self.mininet.hosts if self.ground.shared else []:
+        for host in self.mininet.hosts if self.platform.shared else []:
             with network_namespace(host.pid):
-                silence()
+                disable_ipv6()
         self.mininet.start()
         for node in self._namespaces():
             with network_namespace(node.pid):
                 self._set_ports(node)
         for node in self._namespaces():
             with network_namespace(node.pid):
-                self._add_queues(node)
+                self._add_qdiscs(node)
         self._apply(self.plan.path.sysctl)
         for host in self.mininet.hosts:
             with network_namespace(host.pid):
                 self._apply(self._host_settings(host.name))
                 self._set_route(host)
 
-    def _add_queues(self, node: Any) -> None:
-        queues = [
-            line for port, queue in self._queues(node).items() for line in queue.tc_lines(port)
+    def _add_qdiscs(self, node: Any) -> None:
+        lines = [
+            line
+            for port, qdisc in self._planned_qdiscs(node).items()
+            for line in qdisc.tc_lines(port)
         ]
-        if queues:
-            run("tc", "-batch", "-", text="\n".join(queues))
+        if lines:
+            run("tc", "-batch", "-", text="\n".join(lines))
 
     def _route_features(self) -> dict[str, int]:
-        """What the end hosts' one route says of connections, as ip names it."""
+        """Return the attributes of the end hosts' route that concern TCP, as ip names them."""
         features = {}
         if self.plan.era.initial_window_packets is not None:
             features["initcwnd"] = self.plan.era.initial_window_packets
@@ -104,7 +109,7 @@ class Network:
         return features
 
     def _set_route(self, host: Any) -> None:
-        """Give the route that came with the address its features."""
+        """Set the TCP attributes of the route that came with the host's address."""
         features = [str(word) for pair in self._route_features().items() for word in pair]
         if features:
             (route,) = run_json(*self._routes, "dev", str(host.defaultIntf()))
@@ -119,7 +124,7 @@ class Network:
 
     @property
     def _routes(self) -> tuple[str, ...]:
-        """The command that shows a namespace's routes, of IPv6 without those of multicast."""
+        """The command that prints a namespace's routes; for IPv6 without multicast routes."""
         if self.plan.ip_version == 4:
             return ("ip", "-j", "route", "show")
         return ("ip", "-6", "-j", "route", "show", "type", "unicast")
@@ -131,7 +136,7 @@ class Network:
                 write_setting(name, value)
 
     def _needed_settings(self) -> dict[str, str]:
-        """Settings of every end host by its era and its stacks."""
+        """Return the sysctls that the era and the stacks require of every end host."""
         settings = dict(self.plan.era.sysctl)
         for stack in self.plan.stacks:
             settings.update(stack.sysctl)
@@ -150,21 +155,21 @@ class Network:
         return settings
 
     def _kernel_settings(self) -> dict[str, str]:
-        """Settings that the path asks of the kernel as a whole."""
-        names = self.ground.kernel_wide(self.plan.path.sysctl)
+        """Return the path's sysctls that are not per network namespace."""
+        names = self.platform.kernel_wide(self.plan.path.sysctl)
         return {name: self.plan.path.sysctl[name] for name in names}
 
     def _namespaces(self) -> list[Any]:
-        """One node of each network namespace: every host, one switch for all."""
+        """Return one node of each network namespace: every host, and one switch for all."""
         return [*self.mininet.hosts, self.mininet.switches[0]]
 
     def _ports_with(self, node: Any) -> list[Any]:
-        """The ports in a node's network namespace; all switches share one."""
+        """Return the ports in a node's network namespace; all switches share one."""
         nodes = self.mininet.switches if node in self.mininet.switches else [node]
-        return [intf for each in nodes for intf in each.intfList() if intf.name != "lo"]
+        return [intf for member in nodes for intf in member.intfList() if intf.name != "lo"]
 
     def _set_ports(self, node: Any) -> None:
-        """MTU, offloads and neighbours, in as few processes as the tools allow."""
+        """Set MTU, offloads and neighbours, in as few processes as the tools allow."""
         ports = self._ports_with(node)
         mtus_bytes = self.layout.mtus_bytes
         links = [
@@ -173,8 +178,8 @@ class Network:
         if node in self.mininet.hosts:
             if self.plan.ip_version == 6:
                 self._apply(addresses.quiet_settings(ports[0].name))
-                old = f"{node.IP()}/{ports[0].prefixLen}"
-                links += addresses.lines_of_ipv6(ports[0].name, self.address(node.name), old)
+                ipv4_address = f"{node.IP()}/{ports[0].prefixLen}"
+                links += addresses.ip_lines(ports[0].name, self.address(node.name), ipv4_address)
             links += [
                 f"neigh replace {self.address(host.name)} lladdr {host.MAC()} dev {ports[0]} "
                 "nud permanent"
@@ -184,15 +189,16 @@ class Network:
         if node.name == BACKGROUND:
             receiver = self.mininet.get(self.plan.schedule.flows[0].receiver)
             links.append(
-                f"neigh replace {self.nowhere} lladdr {receiver.MAC()} dev {ports[0]} nud permanent"
+                f"neigh replace {self.sink_address} lladdr {receiver.MAC()} dev {ports[0]} "
+                "nud permanent"
             )
         run("ip", "-batch", "-", text="\n".join(links))
         for port in ports:
             states = [word for name in OFFLOADS for word in (name, "off")]
             run("ethtool", "-K", port.name, *states)
 
-    def _queues(self, node: Any) -> dict[str, Any]:
-        """The queues of the ports in a node's network namespace."""
+    def _planned_qdiscs(self, node: Any) -> dict[str, Any]:
+        """Return the planned qdiscs of the ports in a node's network namespace, by port."""
         return {
             intf.name: intf.params["queue"]
             for intf in self._ports_with(node)
@@ -200,7 +206,7 @@ class Network:
         }
 
     def read_back(self) -> dict[str, Any]:
-        """What the lab really is: qdiscs with statistics, offloads, host settings."""
+        """Read the network's real settings: qdiscs with statistics, links, routes, sysctls."""
         links = [
             {"host": node.name, **link} for node in self._namespaces() for link in self._links(node)
         ]
@@ -214,27 +220,27 @@ class Network:
                 }
                 routes[host.name] = run_json(*self._routes)
         names = self._kernel_settings()
-        with self.ground.whole_kernel():
+        with self.platform.initial_network_namespace():
             global_settings = {name: read_setting(name) for name in names if has_setting(name)}
         return self._addresses() | {
             "qdiscs": [qdisc for node in self._namespaces() for qdisc in self._qdiscs(node)],
             "links": links,
             "routes": routes,
             "settings": {"": global_settings, **settings},
-            "dropped_between_ports": self.ground.dropped_between_ports(),
+            "dropped_between_ports": self.platform.dropped_between_ports(),
             "background_bytes": self._background_bytes(),
         }
 
     def _addresses(self) -> dict[str, Any]:
-        """Each host's ports with their addresses, where these are not Mininet's own."""
-        found = {}
+        """Return the addresses of each host's ports for IPv6; for IPv4 nothing is read."""
+        host_ports = {}
         for host in self.mininet.hosts if self.plan.ip_version == 6 else []:
             with network_namespace(host.pid):
-                found[host.name] = run_json("ip", "-j", "address", "show")
-        return {"addresses": found} if found else {}
+                host_ports[host.name] = run_json("ip", "-j", "address", "show")
+        return {"addresses": host_ports} if host_ports else {}
 
     def _background_bytes(self) -> int:
-        """What the source of background traffic has sent, in bytes of frames."""
+        """Return how much background traffic was sent, in bytes of frames."""
         if not self.plan.path.background:
             return 0
         with network_namespace(self.pid(BACKGROUND)):
@@ -243,15 +249,15 @@ class Network:
         return sent
 
     def _qdiscs(self, node: Any) -> list[dict[str, Any]]:
-        if not self._queues(node):
+        if not self._planned_qdiscs(node):
             return []
         with network_namespace(node.pid):
-            shown: list[dict[str, Any]] = run_json("tc", "-r", "-s", "-j", "qdisc", "show")
-        return shown
+            qdiscs: list[dict[str, Any]] = run_json("tc", "-r", "-s", "-j", "qdisc", "show")
+        return qdiscs
 
     def _links(self, node: Any) -> list[dict[str, Any]]:
         with network_namespace(node.pid):
-            shown = run_json("ip", "-d", "-j", "link", "show", "type", "veth")
+            links = run_json("ip", "-d", "-j", "link", "show", "type", "veth")
             features = {port["ifname"]: port for port in run_json("ethtool", "--json", "-k", "*")}
         return [
             {
@@ -262,26 +268,26 @@ class Network:
                     long: features[link["ifname"]][long]["active"] for long in OFFLOADS.values()
                 },
             }
-            for link in shown
+            for link in links
         ]
 
-    def differences(self, found: dict[str, Any]) -> list[str]:
-        """How a read-back differs from what was asked, one sentence each."""
+    def differences(self, readback: dict[str, Any]) -> list[str]:
+        """Describe how a read-back differs from the plan, one sentence each."""
         sentences = []
-        if found["dropped_between_ports"]:
-            sentences.append(f"{found['dropped_between_ports']} packets were lost between ports")
-        roots = {qdisc["dev"]: qdisc for qdisc in found["qdiscs"] if qdisc.get("root")}
+        if readback["dropped_between_ports"]:
+            sentences.append(f"{readback['dropped_between_ports']} packets were lost between ports")
+        roots = {qdisc["dev"]: qdisc for qdisc in readback["qdiscs"] if qdisc.get("root")}
         for node in self._namespaces():
-            for port, queue in self._queues(node).items():
-                for difference in queue.differences(roots.get(port, {})):
+            for port, qdisc in self._planned_qdiscs(node).items():
+                for difference in qdisc.differences(roots.get(port, {})):
                     sentences.append(f"queue of {port}: {difference}")
-        for link in found["links"]:
+        for link in readback["links"]:
             sentences += self._link_differences(link)
-        for host, ports in found.get("addresses", {}).items():
+        for host, ports in readback.get("addresses", {}).items():
             sentences += addresses.differences(host, ports, self.address(host))
-        for host, routes in found["routes"].items():
+        for host, routes in readback["routes"].items():
             sentences += self._route_differences(host, routes)
-        for host, settings in found["settings"].items():
+        for host, settings in readback["settings"].items():
             sentences += self._setting_differences(host, settings)
         return sentences
 
@@ -306,28 +312,28 @@ class Network:
         return [f"routes of {host} have {metrics}, not {wanted}"]
 
     def _setting_differences(self, host: str, settings: dict[str, str]) -> list[str]:
-        where = host or "the kernel"
+        owner = host or "the kernel"
         wanted = self._host_settings(host) if host else self._kernel_settings()
-        asked = self._needed_settings() if host else wanted
+        required = self._needed_settings() if host else wanted
         different = [
-            f"{name} of {where} is '{value}', not '{wanted[name]}'"
+            f"{name} of {owner} is '{value}', not '{wanted[name]}'"
             for name, value in settings.items()
             if value.split() != wanted[name].split()
         ]
-        missing = sorted(set(asked) - set(settings))
-        return different + [f"{where} has no setting {name}" for name in missing]
+        missing = sorted(set(required) - set(settings))
+        return different + [f"{owner} has no setting {name}" for name in missing]
 
     def pid(self, host: str) -> int:
-        """A process in the network namespace of a host."""
+        """Return the id of a process in the network namespace of a host."""
         pid: int = self.mininet.get(host).pid
         return pid
 
     def address(self, host: str) -> str:
-        """The address of a host that flows use."""
-        number = 1 + [each.name for each in self.mininet.hosts].index(host)
+        """Return the IP address of a host."""
+        number = 1 + [node.name for node in self.mininet.hosts].index(host)
         return addresses.address(self.mininet.get(host), number, self.plan.ip_version)
 
     @property
-    def nowhere(self) -> str:
-        """The address to which background traffic is sent."""
-        return addresses.NOWHERE[self.plan.ip_version]
+    def sink_address(self) -> str:
+        """The destination address of background traffic."""
+        return addresses.SINK_ADDRESS[self.plan.ip_version]

@@ -1,4 +1,7 @@
-"""packetdrill's scripts in the guest: each by the kernel's own runner, in a fresh namespace."""
+"""packetdrill: runs scripts in the guest, each in a fresh network namespace.
+
+The kernel's own runner is used if the scripts' directory has it.
+"""
 
 from __future__ import annotations
 
@@ -14,38 +17,38 @@ from farpath.guest import system
 from farpath.spec.protocol import ORDERS, PACKETDRILL_DIR, RAW_DIR, READBACK_FILE, RUNNER, TIMES
 from farpath.tools import sysctl
 
-#: The default of kernels that are configured as usual.
+#: The default congestion control of kernels with the usual configuration.
 USUAL_CONGESTION_CONTROL = "cubic"
 
 
-def play(share: FilePath, say: Callable[..., None]) -> None:
-    """Run every script that is ordered, and tell of each how it ended."""
+def play(share: FilePath, send_event: Callable[..., None]) -> None:
+    """Run every requested script, and send an event with each one's result."""
     system.mount_all()
     system.prepare_kernel()
-    # The scripts ask for it in namespaces of their own, which may have what is the default
+    # Scripts select it in their own network namespaces, which are allowed the default.
     sysctl.write_setting("net.ipv4.tcp_congestion_control", USUAL_CONGESTION_CONTROL)
-    place = share / PACKETDRILL_DIR
-    orders = json.loads((place / ORDERS).read_text())
+    directory = share / PACKETDRILL_DIR
+    orders = json.loads((directory / ORDERS).read_text())
     environment = {
         **os.environ,
-        "PATH": f"{place / 'bin'}:{os.environ['PATH']}",
-        "LD_PRELOAD": str(place / TIMES),
+        "PATH": f"{directory / 'bin'}:{os.environ['PATH']}",
+        "LD_PRELOAD": str(directory / TIMES),
     }
     for script in orders["scripts"]:
-        say("script", **_one(script, place / orders["folder"], environment))
+        send_event("script", **_run_script(script, directory / orders["folder"], environment))
     (share / RAW_DIR).mkdir()
     (share / READBACK_FILE).write_text("{}")
-    say("done")
+    send_event("done")
 
 
-def _one(script: str, folder: FilePath, environment: dict[str, str]) -> dict[str, Any]:
-    """A script's name, exit status, what was said, and how long it took."""
+def _run_script(script: str, folder: FilePath, environment: dict[str, str]) -> dict[str, Any]:
+    """Run a script; return its name, exit status, output, and duration in s."""
     if (folder / RUNNER).is_file():
         command = ["bash", f"./{RUNNER}", script]
     else:
         command = ["unshare", "--net", "packetdrill", script]
-    began = time.monotonic()
-    done = subprocess.run(
+    began_s = time.monotonic()
+    result = subprocess.run(
         command,
         cwd=folder,
         env=environment,
@@ -56,5 +59,5 @@ def _one(script: str, folder: FilePath, environment: dict[str, str]) -> dict[str
         errors="replace",
         check=False,
     )
-    took_s = time.monotonic() - began
-    return {"name": script, "status": done.returncode, "said": done.stdout, "took_s": took_s}
+    took_s = time.monotonic() - began_s
+    return {"name": script, "status": result.returncode, "said": result.stdout, "took_s": took_s}

@@ -1,6 +1,6 @@
-"""The ground under a lab: a kernel of its own, or namespaces of the machine's.
+"""Platforms: the operations that differ between a UML guest and namespaces of the host kernel.
 
-Everything else in the guest is the same on both.
+All other guest code is the same on both.
 """
 
 from __future__ import annotations
@@ -22,60 +22,63 @@ from farpath.tools.commands import run
 
 Sample = Callable[[float], None]
 
-#: Where tools write on the machine's own kernel: memory, which goes with the lab.
+#: Directories in which tools write; on the host kernel each is a tmpfs that ends with the lab.
 SCRATCH = ("/run", "/tmp", "/var/log")
 NO_IPV6 = ("net.ipv6.conf.all.disable_ipv6", "net.ipv6.conf.default.disable_ipv6")
 
 
 class Platform(Protocol):
-    """What differs between labs. ``shared``: other programs use the kernel too."""
+    """Operations that differ between labs.
+
+    ``shared``: whether other programs use the kernel too. ``crun``: command of the OCI runtime.
+    """
 
     shared: bool
     crun: tuple[str, ...]
 
     def prepare(self, share: FilePath) -> None:
-        """Mount what the tools need; the shared directory stays where it is."""
+        """Mount the file systems that the tools need; the shared directory keeps its path."""
 
-    def take_stacks(self, stacks: Sequence[Stack], directory: FilePath) -> None:
-        """Have every stack's congestion control; StackError for one that is not there."""
+    def load_stacks(self, stacks: Sequence[Stack], directory: FilePath) -> None:
+        """Make every stack's congestion control available; raises StackError if one is not."""
 
-    def mount_shared(self, directory: str, place: FilePath) -> None:
-        """Show a directory below the shared one, as a root of containers, at a new place."""
+    def mount_shared(self, directory: str, target: FilePath) -> None:
+        """Mount a directory below the shared one at a new path, as the root of containers."""
 
     def kernel_wide(self, settings: Iterable[str]) -> list[str]:
-        """Those of some sysctls that the kernel has once, not per network namespace."""
+        """Return the sysctls among these that are not per network namespace."""
 
-    def whole_kernel(self) -> AbstractContextManager[None]:
-        """Be for a while where the kernel-wide settings can be read."""
+    def initial_network_namespace(self) -> AbstractContextManager[None]:
+        """Enter the initial network namespace, where kernel-wide sysctls can be read."""
 
     def dropped_between_ports(self) -> int:
-        """Packets lost between two ends of a virtual cable since the lab began."""
+        """Return how many packets were lost between ends of veth pairs since the lab started."""
 
-    def watched(self, raw: FilePath) -> AbstractContextManager[Sample]:
-        """Watch the machine meanwhile; what it gives is called at every sample."""
+    def machine_sampling(self, raw: FilePath) -> AbstractContextManager[Sample]:
+        """Sample the machine's load into ``raw``; yields the function to call at every sample."""
 
     def end(self) -> None:
-        """End the lab at once: nothing in it outlives its run."""
+        """End the lab and every process in it."""
 
 
 class UmlPlatform:
-    """User Mode Linux: the guest is the whole machine, and its first process."""
+    """User Mode Linux: the guest has its own kernel, and this process is its init."""
 
     shared = False
     crun: tuple[str, ...] = ("crun", "--cgroup-manager=cgroupfs")
 
     def prepare(self, share: FilePath) -> None:
-        """Mount everything beside the shared directory, which init mounted."""
+        """Mount all file systems but the shared directory, which init mounted."""
         system.mount_all()
         system.prepare_kernel()
 
-    def take_stacks(self, stacks: Sequence[Stack], directory: FilePath) -> None:
-        """Load the modules that the stacks bring."""
+    def load_stacks(self, stacks: Sequence[Stack], directory: FilePath) -> None:
+        """Load the kernel modules of the stacks."""
         congestion_control.load(stacks, directory)
 
-    def mount_shared(self, directory: str, place: FilePath) -> None:
-        """Mount a directory outside the guest, past the guest's own root."""
-        place.mkdir(parents=True)
+    def mount_shared(self, directory: str, target: FilePath) -> None:
+        """Mount a directory of the host by hostfs."""
+        target.mkdir(parents=True)
         run(
             "mount",
             "-t",
@@ -83,54 +86,54 @@ class UmlPlatform:
             "-o",
             f"hostfs={SHARED_DIRECTORY}/{directory}",
             "none",
-            str(place),
+            str(target),
         )
 
     def kernel_wide(self, settings: Iterable[str]) -> list[str]:
-        """All: this is the kernel's first namespace."""
+        """Return all sysctls: this process is in the initial network namespace."""
         return list(settings)
 
-    def whole_kernel(self) -> AbstractContextManager[None]:
-        """Where we are."""
+    def initial_network_namespace(self) -> AbstractContextManager[None]:
+        """Do nothing: this process is in the initial network namespace."""
         return nullcontext()
 
     def dropped_between_ports(self) -> int:
-        """The kernel's own count, which began with the lab."""
+        """Return the kernel's count, which started with the lab."""
         return system.dropped_between_ports()
 
-    def watched(self, raw: FilePath) -> AbstractContextManager[Sample]:
-        """Nothing: a busy machine makes this lab slower, not different."""
+    def machine_sampling(self, raw: FilePath) -> AbstractContextManager[Sample]:
+        """Sample nothing: a busy machine makes this lab slower but changes no result."""
         return nullcontext(lambda t_s: None)
 
     def end(self) -> None:
-        """Power off; never returns."""
+        """Power off; this never returns."""
         system.power_off()
         while True:
             time.sleep(1)
 
 
 class NamespacePlatform:
-    """The machine's kernel, in namespaces that ``farpath.lab.host`` has unshared.
+    """The host kernel, in namespaces that ``farpath.lab.host`` has unshared.
 
-    Those are of processes, mounts and System V's things; the network's is made here,
-    so that the machine's first one stays at hand, in which kernel-wide settings are.
+    These are PID, mount and IPC namespaces. The network namespace is unshared here, so that the
+    initial one stays open; kernel-wide sysctls can be read only there.
     """
 
     shared = True
-    # Which cgroups may be written differs from machine to machine; no limit is set.
+    # No cgroup limits are set; which cgroups can be written differs between machines.
     crun: tuple[str, ...] = ("crun", "--cgroup-manager=disabled")
 
     def __init__(self) -> None:
         self.share = FilePath()
-        self.first = -1
+        self.initial_namespace = -1
         self.dropped_before = 0
 
     def prepare(self, share: FilePath) -> None:
-        """A network namespace, and memory where tools write; the rest of the root stays."""
-        self.first = os.open("/proc/self/ns/net", os.O_RDONLY)
+        """Unshare the network namespace, and mount a tmpfs on each directory of ``SCRATCH``."""
+        self.initial_namespace = os.open("/proc/self/ns/net", os.O_RDONLY)
         self.dropped_before = system.dropped_between_ports()
         os.unshare(os.CLONE_NEWNET)
-        silence()
+        disable_ipv6()
         for link in [*share.iterdir(), *(share / IMAGES_DIR).iterdir()]:
             if link.is_symlink():
                 _bind_in_place(link)
@@ -138,62 +141,62 @@ class NamespacePlatform:
         run("mount", "-t", "sysfs", "sysfs", "/sys")
         _keep_directory(FilePath("/sys/fs/cgroup"))
         os.chdir(share)
-        for place in SCRATCH:
-            run("mount", "-t", "tmpfs", "tmpfs", place)
+        for directory in SCRATCH:
+            run("mount", "-t", "tmpfs", "tmpfs", directory)
         share.mkdir(parents=True, exist_ok=True)
         _keep_directory(share)
         os.chdir(share)
         run("ip", "link", "set", "lo", "up")
         self.share = share
 
-    def take_stacks(self, stacks: Sequence[Stack], directory: FilePath) -> None:
-        """They were loaded and allowed before; see that they are there."""
+    def load_stacks(self, stacks: Sequence[Stack], directory: FilePath) -> None:
+        """Check that the stacks are available; ``farpath.lab.host`` has loaded their modules."""
         congestion_control.check_available(stacks)
 
-    def mount_shared(self, directory: str, place: FilePath) -> None:
-        """Mount a directory of the machine."""
-        place.mkdir(parents=True)
-        run("mount", "--bind", str(self.share / directory), str(place))
+    def mount_shared(self, directory: str, target: FilePath) -> None:
+        """Bind-mount a directory of the host."""
+        target.mkdir(parents=True)
+        run("mount", "--bind", str(self.share / directory), str(target))
 
     def kernel_wide(self, settings: Iterable[str]) -> list[str]:
-        """Those that a network namespace of one's own lacks or cannot set."""
+        """Return the sysctls that a new network namespace lacks or cannot set."""
         return [name for name in settings if not sysctl.can_write_setting(name)]
 
     @contextmanager
-    def whole_kernel(self) -> Iterator[None]:
-        """Be in the machine's first network namespace."""
-        home = os.open("/proc/self/ns/net", os.O_RDONLY)
-        os.setns(self.first, os.CLONE_NEWNET)
+    def initial_network_namespace(self) -> Iterator[None]:
+        """Enter the host's initial network namespace."""
+        former = os.open("/proc/self/ns/net", os.O_RDONLY)
+        os.setns(self.initial_namespace, os.CLONE_NEWNET)
         try:
             yield
         finally:
-            os.setns(home, os.CLONE_NEWNET)
-            os.close(home)
+            os.setns(former, os.CLONE_NEWNET)
+            os.close(former)
 
     def dropped_between_ports(self) -> int:
-        """What the machine's count grew by; other programs' losses count too."""
+        """Return the growth of the host's count, which includes other programs' losses."""
         return system.dropped_between_ports() - self.dropped_before
 
     @contextmanager
-    def watched(self, raw: FilePath) -> Iterator[Sample]:
-        """Sample the machine's load and its timers' lag into ``raw``."""
-        watch = MachineSampler(raw)
+    def machine_sampling(self, raw: FilePath) -> Iterator[Sample]:
+        """Sample the host's load and the lateness of its timers into ``raw``."""
+        sampler = MachineSampler(raw)
         try:
-            yield watch.sample
+            yield sampler.sample
         finally:
-            watch.close()
+            sampler.close()
 
     def end(self) -> None:
-        """Leave: with the first process of its namespaces all of the lab ends."""
+        """Exit: the kernel ends a PID namespace with its first process."""
         sys.stdout.flush()
         os._exit(0)
 
 
-def silence() -> None:
-    """Switch IPv6 off in this network namespace, for ports to come too.
+def disable_ipv6() -> None:
+    """Disable IPv6 in this network namespace, also on ports that are created later.
 
-    Without it every port announces itself on the path. A guest's own kernel is started
-    without IPv6 and needs none of this.
+    Without this every port announces itself on the path. The kernel of a UML guest is booted
+    without IPv6 and does not need it.
     """
     for name in NO_IPV6:
         if sysctl.has_setting(name):
@@ -201,22 +204,22 @@ def silence() -> None:
 
 
 def _bind_in_place(link: FilePath) -> None:
-    """Put the directory that a link means in the link's place, before it is hidden."""
+    """Replace a symbolic link by a bind mount of its target, which later mounts would hide."""
     target = link.resolve()
     link.unlink()
     link.mkdir()
     run("mount", "--bind", str(target), str(link))
 
 
-def _keep_directory(place: FilePath) -> None:
-    """Show the working directory, which a mount has hidden, with all mounts on it."""
-    run("mount", "--no-canonicalize", "--rbind", "/proc/self/cwd", str(place))
+def _keep_directory(path: FilePath) -> None:
+    """Mount the working directory, which another mount hides, with its submounts at ``path``."""
+    run("mount", "--no-canonicalize", "--rbind", "/proc/self/cwd", str(path))
 
 
 def platform_here() -> Platform:
-    """The ground this process stands on: which kernel runs decides, nothing else.
+    """Return the platform of this process, which the running kernel decides.
 
-    Raises RuntimeError outside both: mounts would be the machine's own.
+    Raises RuntimeError outside a lab, where mounts would change the host's own file systems.
     """
     if system.is_user_mode_linux():
         return UmlPlatform()

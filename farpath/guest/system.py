@@ -1,4 +1,4 @@
-"""The guest's system: mounts, kernel settings, Open vSwitch, power off."""
+"""The guest's system: mounts, kernel settings, clock, Open vSwitch, power off."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path as FilePath
 from farpath.tools.commands import run
 from farpath.tools.sysctl import BACKLOG, BACKLOG_PACKETS, write_setting
 
-#: Kernel file systems the tools expect, and memory where they write: the root
-#: itself is read-only and shared by every run.
+#: Mounts of kernel file systems that the tools expect, and of a tmpfs where they write; the root
+#: file system is read-only and shared by all runs. Each is type, source, target, options.
 MOUNTS = (
     ("sysfs", "sysfs", "/sys", ""),
     ("devtmpfs", "devtmpfs", "/dev", ""),
@@ -20,7 +20,8 @@ MOUNTS = (
     ("cgroup2", "cgroup2", "/sys/fs/cgroup", ""),
 )
 NS_PER_S = 1_000_000_000
-#: HZ is 1000; a timer of a process may be 50 us late.
+#: Period of the kernel's tick (HZ is 1000), and how long after it ``wait_after_tick`` returns;
+#: a process's timer may be 50 us late.
 TICK_NS = 1_000_000
 AFTER_TICK_NS = 20_000
 OVS_SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
@@ -28,10 +29,10 @@ OVS_RUN_DIR = "/run/openvswitch"
 
 
 def mount_all() -> None:
-    """Mount what the tools of the lab need."""
-    for kind, source, target, options in MOUNTS:
+    """Mount the file systems that the lab's tools need."""
+    for fs_type, source, target, options in MOUNTS:
         extra = ("-o", options) if options else ()
-        run("mount", "-t", kind, *extra, source, target)
+        run("mount", "-t", fs_type, *extra, source, target)
     for directory in ("/dev/pts", "/dev/shm"):
         os.makedirs(directory, exist_ok=True)
     run("mount", "-t", "devpts", "-o", "mode=620,ptmxmode=666", "devpts", "/dev/pts")
@@ -44,21 +45,21 @@ def mount_all() -> None:
 
 
 def prepare_kernel() -> None:
-    """Settings of the whole guest: fail loudly, lose nothing."""
+    """Set the guest's kernel to panic when out of memory and to drop no packet between ports."""
     write_setting("vm.panic_on_oom", "1")
     write_setting(BACKLOG, str(BACKLOG_PACKETS))
     run("ip", "link", "set", "lo", "up")
 
 
-def whole_second(announce: Callable[[int], None] = lambda _second: None) -> float:
-    """Wait for the next whole second of the monotonic clock, and give it.
+def wait_for_whole_second(announce: Callable[[int], None] = lambda _second: None) -> float:
+    """Wait for the next whole second of the monotonic clock, and return it in s.
 
-    Each reading of the virtual clock takes time, so what the lab does before moves all that
-    comes after against the kernel's ticks; from a whole second on it no longer does.
-    ``announce`` is told the second before it has come.
+    Each reading of the virtual clock takes time, so the number of earlier readings shifts all
+    later events against the kernel's ticks. From a whole second on it no longer does.
+    ``announce`` is called with the second before the wait.
 
-    Half a nanosecond less makes what sleep() rounds up come out whole. A nanosecond more
-    or less, by how many readings there were before, would be another run.
+    sleep() rounds up, so half a nanosecond is subtracted to end the wait exactly at the second.
+    A nanosecond more or less, by the number of earlier readings, would be another run.
     """
     second = -(-time.monotonic_ns() // NS_PER_S)
     announce(second)
@@ -66,24 +67,18 @@ def whole_second(announce: Callable[[int], None] = lambda _second: None) -> floa
     return float(second)
 
 
-def read_clock(times: int) -> None:
-    """Read the clock so often; each reading of the virtual clock takes 256 ns."""
-    for _ in range(times):
-        time.monotonic_ns()
-
-
-def after_tick() -> None:
+def wait_after_tick() -> None:
     """Wait until just after the kernel's next tick.
 
-    Who runs when a tick comes is charged for it, and who was charged decides who runs first
-    where several can. What reads the clock less than 3900 times, a millisecond, after this
-    is charged for none, and so leaves no trace in the run.
+    The process that runs at a tick is charged for it, and the charges decide which of several
+    runnable processes runs first. A process that reads the clock less than 3900 times after
+    this, which takes a millisecond, is charged for no tick and so does not change the run.
     """
     time.sleep((-time.monotonic_ns() % TICK_NS + AFTER_TICK_NS - 0.5) / NS_PER_S)
 
 
 def start_open_vswitch() -> None:
-    """Start Open vSwitch's database and switch daemon, without its shell scripts."""
+    """Start Open vSwitch's database server and switch daemon, without its shell scripts."""
     os.makedirs(OVS_RUN_DIR, exist_ok=True)
     os.makedirs("/var/log/openvswitch", exist_ok=True)
     database = f"{OVS_RUN_DIR}/conf.db"
@@ -101,7 +96,7 @@ def start_open_vswitch() -> None:
 
 
 def dropped_between_ports() -> int:
-    """Packets lost between two ends of a virtual cable; none may be.
+    """Return how many packets were lost between ends of veth pairs; there should be none.
 
     Source: /proc/net/softnet_stat, second column (softnet_seq_show in
     net/core/net-procfs.c), one line per processor.
@@ -111,13 +106,13 @@ def dropped_between_ports() -> int:
 
 
 def is_user_mode_linux() -> bool:
-    """Whether the kernel is a guest's own (show_cpuinfo in arch/um/kernel/um_arch.c)."""
+    """Whether the kernel is User Mode Linux (show_cpuinfo in arch/um/kernel/um_arch.c)."""
     return "User Mode Linux" in FilePath("/proc/cpuinfo").read_text(encoding="ascii")
 
 
 def power_off() -> None:
-    """End the guest at once: nothing in it outlives its run. Never a machine."""
+    """Power the guest off at once; raises RuntimeError on any other kernel."""
     if not is_user_mode_linux():
-        raise RuntimeError("BUG: this is no guest, it will not be switched off")
+        raise RuntimeError("BUG: this is not a UML guest: it is not powered off")
     os.sync()
     FilePath("/proc/sysrq-trigger").write_text("o", encoding="ascii")

@@ -1,12 +1,13 @@
-"""Tracer: a program that asks a network namespace's kernel for its TCP connections' state.
+"""Tracer: a program that samples the state of TCP connections in its network namespace.
 
-Run as ``python3 -m farpath.guest.tracer``. Told on stdin, as one line of JSON, what to do
-(farpath.spec.trace.Orders), it says "ready"; told on a second line when the schedule begins, in ns
-of the monotonic clock, it asks at each tick from then on. SIGTERM has it write its rows at the
-next tick, and end.
+It is run as ``python3 -m farpath.guest.tracer``. It reads its configuration from stdin as one
+line of JSON (``farpath.spec.trace.TracerConfig``) and prints "ready". A second line holds the
+schedule's start, in ns of the monotonic clock; from then on it queries the kernel at each
+tick. On SIGTERM it writes its rows at the next tick, and exits.
 
 It must not disturb the run. A reading of the virtual clock takes 256 ns, so from its first
-tick to its last it reads none: it waits for a timer, without a timeout, and writes nothing.
+tick to its last it never reads the clock: it waits for a timer, without a timeout, and writes
+nothing.
 """
 
 from __future__ import annotations
@@ -25,56 +26,59 @@ from typing import Protocol
 
 from farpath.spec.trace import TracerConfig
 from farpath.tools import inet_diag, tcp_info
-from farpath.tools.inet_diag import Answer
+from farpath.tools.inet_diag import Message
 
-#: As long as one of the kernel's dumps may be (netlink_dump in net/netlink/af_netlink.c).
+#: Largest datagram of a netlink dump (netlink_dump in net/netlink/af_netlink.c).
 RECEIVE_BYTES = 32_768
-#: timerfd_create(2), which the standard library has since Python 3.13 only.
+#: Flags of timerfd_create(2), which the standard library has only since Python 3.13.
 TFD_CLOEXEC = os.O_CLOEXEC
 TFD_TIMER_ABSTIME = 1
 NS_PER_S = 1_000_000_000
-#: iperf3 has two connections to one port, and this much is acknowledged on one only.
+#: Acknowledged bytes that mark a connection as the one with the data; iperf3 opens a control
+#: connection to the same port, which never carries so much.
 CARRIES_DATA_BYTES = 65_536
 
 
 class Kernel(Protocol):
-    """Who tells of TCP connections."""
+    """Source of the state of TCP connections."""
 
-    def established(self) -> Iterator[Answer]:
-        """All established connections."""
+    def established(self) -> Iterator[Message]:
+        """Yield the state of all established connections."""
 
-    def ask(self, identities: list[bytes]) -> Iterator[Answer]:
-        """Some connections, an answer for each."""
+    def lookup(self, identities: list[bytes]) -> Iterator[Message]:
+        """Yield one message for each of some connections."""
 
 
 class SockDiag:
-    """The kernel, by a netlink socket in this network namespace."""
+    """The kernel's sock_diag, by a netlink socket in this network namespace."""
 
     def __init__(self, family: int) -> None:
         self.family = family
-        kind = socket.SOCK_RAW | socket.SOCK_CLOEXEC
-        self.socket = socket.socket(socket.AF_NETLINK, kind, inet_diag.NETLINK_SOCK_DIAG)
+        flags = socket.SOCK_RAW | socket.SOCK_CLOEXEC
+        self.socket = socket.socket(socket.AF_NETLINK, flags, inet_diag.NETLINK_SOCK_DIAG)
 
-    def established(self) -> Iterator[Answer]:
-        """All of them; it looks through the whole table of connections, which takes long."""
+    def established(self) -> Iterator[Message]:
+        """Yield all established connections; the kernel walks its whole table, which is slow."""
         self.socket.send(inet_diag.request(self.family))
         while True:
-            for answer in inet_diag.answers(self.socket.recv(RECEIVE_BYTES)):
-                if answer.error:
-                    raise OSError(answer.error, inet_diag.explained(answer.error))
-                if answer.kind == inet_diag.NLMSG_DONE:
+            for message in inet_diag.parse_messages(self.socket.recv(RECEIVE_BYTES)):
+                if message.error:
+                    raise OSError(message.error, inet_diag.error_text(message.error))
+                if message.message_type == inet_diag.NLMSG_DONE:
                     return
-                yield answer
+                yield message
 
-    def ask(self, identities: list[bytes]) -> Iterator[Answer]:
-        """Some of them, looked up; one that is gone is answered with ENOENT."""
-        self.socket.send(b"".join(inet_diag.request(self.family, one) for one in identities))
+    def lookup(self, identities: list[bytes]) -> Iterator[Message]:
+        """Yield one message for each connection; a closed one has the error ENOENT."""
+        self.socket.send(
+            b"".join(inet_diag.request(self.family, identity) for identity in identities)
+        )
         for _ in identities:
-            yield from inet_diag.answers(self.socket.recv(RECEIVE_BYTES))
+            yield from inet_diag.parse_messages(self.socket.recv(RECEIVE_BYTES))
 
 
 class Timer:
-    """A timer that a read waits for."""
+    """A periodic timer by timerfd(2), on which a read waits."""
 
     def __init__(self) -> None:
         self.libc = ctypes.CDLL(None, use_errno=True)
@@ -83,31 +87,34 @@ class Timer:
             raise OSError(ctypes.get_errno(), "timerfd_create")
 
     def start(self, first_ns: int, interval_ns: int) -> None:
-        """Expire at a time of the monotonic clock and at each interval from there."""
-        # struct itimerspec: interval, first, each in s and ns
+        """Start the timer; it expires at ``first_ns`` of the monotonic clock and periodically."""
+        # struct itimerspec: interval and first expiry, each in s and ns.
         times = (ctypes.c_long * 4)(*divmod(interval_ns, NS_PER_S), *divmod(first_ns, NS_PER_S))
         if self.libc.timerfd_settime(self.descriptor, TFD_TIMER_ABSTIME, times, None):
             raise OSError(ctypes.get_errno(), "timerfd_settime")
 
     def expirations(self) -> int:
-        """Wait until it has expired; how often it has since the last time."""
+        """Wait for the timer; return how often it has expired since the last call."""
         return int.from_bytes(os.read(self.descriptor, 8), sys.byteorder)
 
 
 class Tracer:
-    """Which connections the orders mean, and their state at each tick."""
+    """Finds the connections of the configured flows and samples their state at each tick.
 
-    def __init__(self, orders: TracerConfig, kernel: Kernel) -> None:
+    ``asked``: number of ticks at which the kernel was queried.
+    """
+
+    def __init__(self, config: TracerConfig, kernel: Kernel) -> None:
         self.kernel = kernel
         self.rows = tcp_info.Rows()
-        #: Ports of which no connection has carried data yet, with their first and last tick.
-        self.awaited = {port: (first, last) for port, first, last in orders.flows}
-        #: The connection that carries the data to a port.
+        #: Ports without a connection that has carried data yet, with their first and last tick.
+        self.awaited = {port: (first, last) for port, first, last in config.flows}
+        #: The connection that carries the data, by its remote port.
         self.followed: dict[int, bytes] = {}
         self.asked = 0
 
-    def look(self, tick: int) -> None:
-        """Take down the state that all connections are in."""
+    def sample(self, tick: int) -> None:
+        """Record the state of all connections at a tick."""
         self.asked += 1
         if self.followed:
             self._follow(tick)
@@ -117,48 +124,48 @@ class Tracer:
 
     def _follow(self, tick: int) -> None:
         ports = list(self.followed)
-        answers = self.kernel.ask(list(self.followed.values()))
-        for port, answer in zip(ports, answers, strict=True):
-            info = b"" if answer.error else answer.tcp_info
-            if answer.error not in (0, errno.ENOENT):
-                raise OSError(answer.error, inet_diag.explained(answer.error))
+        messages = self.kernel.lookup(list(self.followed.values()))
+        for port, message in zip(ports, messages, strict=True):
+            info = b"" if message.error else message.tcp_info
+            if message.error not in (0, errno.ENOENT):
+                raise OSError(message.error, inet_diag.error_text(message.error))
             if info:
-                self.rows.add(tick, port, answer.state, answer.cookie, info)
+                self.rows.add(tick, port, message.state, message.cookie, info)
             else:
-                # Closed; one in TIME_WAIT has no more state to tell
+                # The connection is closed, or in TIME_WAIT, where it has no tcp_info.
                 del self.followed[port]
 
     def _await(self, tick: int, ports: set[int]) -> None:
-        for answer in self.kernel.established():
-            port = answer.far_port
+        for message in self.kernel.established():
+            port = message.remote_port
             if port not in ports:
                 continue
-            info = answer.tcp_info
-            self.rows.add(tick, port, answer.state, answer.cookie, info)
+            info = message.tcp_info
+            self.rows.add(tick, port, message.state, message.cookie, info)
             if tcp_info.bytes_acked(info) > CARRIES_DATA_BYTES:
-                self.followed[port] = answer.identity
+                self.followed[port] = message.identity
                 self.awaited.pop(port, None)
 
 
 def main() -> None:
-    """Do as the orders say."""
-    orders = TracerConfig.from_json(sys.stdin.buffer.readline())
-    kernel = SockDiag(orders.family)
-    tracer = Tracer(orders, kernel)
+    """Trace as the configuration on stdin says."""
+    config = TracerConfig.from_json(sys.stdin.buffer.readline())
+    kernel = SockDiag(config.family)
+    tracer = Tracer(config, kernel)
     list(kernel.established())
     timer = Timer()
-    told_to_end: list[int] = []
-    signal.signal(signal.SIGTERM, lambda number, _frame: told_to_end.append(number))
+    received_signals: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _frame: received_signals.append(number))
     gc.disable()
-    if orders.last_in_line:
+    if config.last_in_line:
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     print("ready", flush=True)
-    timer.start(int(sys.stdin.buffer.readline()), orders.interval_ns)
+    timer.start(int(sys.stdin.buffer.readline()), config.interval_ns)
     tick = -1
-    while not told_to_end:
+    while not received_signals:
         tick += timer.expirations()
-        tracer.look(tick)
-    with FilePath(orders.file).open("wb") as file:
+        tracer.sample(tick)
+    with FilePath(config.file).open("wb") as file:
         file.writelines(tracer.rows.parts(ticks=tick + 1, asked=tracer.asked))
 
 

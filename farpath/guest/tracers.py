@@ -1,4 +1,4 @@
-"""Tracers: one program at each sending host, where a trace is asked for."""
+"""Tracers: starts a tracer program at each sending host of a plan with a trace."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from farpath.spec import trace
 from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL_CLOCK
 
-#: Without site, whose packages it needs none of: less to read the clock for.
+#: Command of a tracer. Without the site module, whose packages it does not need, Python reads
+#: the clock less often.
 PROGRAM = (sys.executable, "-S", "-m", "farpath.guest.tracer")
 
 
 class TracerError(RuntimeError):
-    """A tracer did not start or did not go on; the text says what it said."""
+    """A tracer did not start or ended early; the text holds its message."""
 
 
 class Tracers:
-    """The tracers of a run; none where no trace is asked for."""
+    """The tracers of a run; there are none if the plan has no trace."""
 
     def __init__(self, plan: Plan, raw: FilePath) -> None:
         self.plan = plan
@@ -30,7 +31,7 @@ class Tracers:
         self.running: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, network: Network) -> None:
-        """Start all, and wait until they wait for the schedule to begin."""
+        """Start all tracers, and wait until they are ready for the schedule to start."""
         for host in trace.hosts(self.plan):
             self._start(host, network)
         for host, process in self.running.items():
@@ -41,12 +42,12 @@ class Tracers:
 
     def _start(self, host: str, network: Network) -> None:
         flows = [flow for flow in trace.flows(self.plan) if flow.sender == host]
-        far = network.address(flows[0].receiver)
-        orders = trace.tracer_config(
+        address = network.address(flows[0].receiver)
+        config = trace.tracer_config(
             self.plan,
             flows,
             file=str(self.raw / f"{host}{trace.SUFFIX}"),
-            family=socket.AF_INET6 if ":" in far else socket.AF_INET,
+            family=socket.AF_INET6 if ":" in address else socket.AF_INET,
             last_in_line=self.plan.settings.clock == VIRTUAL_CLOCK,
         )
         with (
@@ -57,30 +58,30 @@ class Tracers:
                 PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
             )
         self.running[host] = process
-        self._tell(process, orders.to_json())
+        self._send_line(process, config.to_json())
 
     @staticmethod
-    def _tell(process: subprocess.Popen[bytes], line: bytes) -> None:
+    def _send_line(process: subprocess.Popen[bytes], line: bytes) -> None:
         assert process.stdin is not None
         process.stdin.write(line + b"\n")
         process.stdin.flush()
 
     def begin(self, second: int) -> None:
-        """Tell all when the schedule begins, in s of the monotonic clock."""
+        """Send all tracers the schedule's start, in s of the monotonic clock."""
         for process in self.running.values():
-            self._tell(process, b"%d" % (second * 1_000_000_000))
+            self._send_line(process, b"%d" % (second * 1_000_000_000))
 
     def problem(self) -> str:
-        """What a tracer that ended by itself said; empty if all are there."""
+        """Return the message of a tracer that ended by itself; empty if all are running."""
         for host, process in self.running.items():
             if process.poll() is not None:
-                said = (self.raw / f"{host}-tracer.err").read_text(errors="replace").strip()
-                words = said.splitlines()[-1] if said else "it said nothing"
-                return f"the tracer of {host} exited with {process.returncode}: {words}"
+                output = (self.raw / f"{host}-tracer.err").read_text(errors="replace").strip()
+                message = output.splitlines()[-1] if output else "it said nothing"
+                return f"the tracer of {host} exited with {process.returncode}: {message}"
         return ""
 
     def end(self) -> None:
-        """Have all write what they saw."""
+        """Make all tracers write their rows and exit; raises TracerError if one fails."""
         for process in self.running.values():
             process.send_signal(signal.SIGTERM)
         for host, process in self.running.items():

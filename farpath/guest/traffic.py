@@ -1,4 +1,4 @@
-"""Traffic: flows started and ended on time, pings, samples of the bottleneck."""
+"""Traffic: runs a schedule's flows, the pings, and the samples of the bottleneck."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import IO
 from farpath.guest.background import BackgroundTraffic, Moments
 from farpath.guest.containers import PRELOAD, SINK_LIBRARY, EndHost, EndHosts
 from farpath.guest.network import Network, network_namespace
-from farpath.guest.system import after_tick, whole_second
+from farpath.guest.system import wait_after_tick, wait_for_whole_second
 from farpath.guest.tracers import Tracers
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
@@ -21,18 +21,18 @@ from farpath.spec.stack import IMAGE, IPERF3
 from farpath.tools import iperf3, iperf3_like, ping
 from farpath.tools.commands import run
 
-#: How long a flow's receiver may take to wait on its port, in virtual seconds, in
-#: which computing costs nothing.
+#: Longest time in virtual s until a flow's receiver listens on its port; CPU takes none.
 LISTEN_LIMIT_S = 10.0
+#: Time between two pings of the idle path in s.
 IDLE_PING_INTERVAL_S = 0.2
 
 
 class TrafficError(RuntimeError):
-    """A flow or a ping did not do what the schedule says."""
+    """A program of the schedule failed, ended early or did not end; the text says which."""
 
 
 class QueueSampler:
-    """One ``tc`` that stays, asked for the bottleneck's statistics on time."""
+    """Samples the statistics of a bottleneck's qdisc with one ``tc`` process that stays open."""
 
     def __init__(self, port: str, output: FilePath) -> None:
         self.port = port
@@ -44,7 +44,7 @@ class QueueSampler:
         )
 
     def sample(self, t_s: float) -> None:
-        """Append one line: time, blank, what tc says."""
+        """Append one line: the time in the schedule in s, a space, the output of tc."""
         assert self.tc.stdin is not None
         assert self.tc.stdout is not None
         self.tc.stdin.write(f"qdisc show dev {self.port}\n".encode())
@@ -55,7 +55,7 @@ class QueueSampler:
         self.output.write(f"{t_s:.6f} ".encode() + answer)
 
     def close(self) -> None:
-        """End tc and keep what it said."""
+        """End tc and close the file of samples."""
         assert self.tc.stdin is not None
         self.tc.stdin.close()
         self.tc.wait()
@@ -63,9 +63,9 @@ class QueueSampler:
 
 
 class Traffic:
-    """Plays a schedule on a network and leaves the tools' own output in ``raw``.
+    """Runs a schedule on a network and writes the output of the tools to ``raw``.
 
-    ``moments``: what else is to be done when.
+    ``moments``: further functions to call, each with its time in s from the schedule's start.
     """
 
     def __init__(
@@ -105,11 +105,14 @@ class Traffic:
         return self.network.address(self.plan.schedule.flows[0].receiver)
 
     def await_idle_path(self) -> None:
-        """Let the path empty: full buffers and whatever is on its way."""
+        """Wait until buffers and delay lines are empty."""
         time.sleep(self.plan.drain_s)
 
     def ping_idle_path(self, count: int, label: str = "ping-idle") -> str:
-        """What ping says of the path without any traffic."""
+        """Ping over the path without any traffic, and return the output of ping.
+
+        ``label``: name of the raw file. Raises TrafficError if ping fails.
+        """
         idle = ping.arguments(self._target(), IDLE_PING_INTERVAL_S, count)
         process = self._start(self.hosts[PINGER], label, idle)
         if process.wait():
@@ -118,27 +121,28 @@ class Traffic:
         return (self.raw / f"{label}.out").read_text()
 
     def ping_from_senders(self, count: int) -> Iterator[tuple[str, str]]:
-        """What the lab's ping says from each sender's port to its receiver, if there are several.
+        """Ping from each sender to its receiver, and yield the sender and the output of ping.
 
-        It is the lab's own, since a user's image need not have one.
+        There are no pings if the plan has only one sender. ping is the lab's own, since a user's
+        image need not have one.
         """
-        ways = {flow.sender: flow.receiver for flow in self.plan.schedule.flows}
-        for sender, receiver in ways.items() if len(ways) > 1 else ():
+        receivers = {flow.sender: flow.receiver for flow in self.plan.schedule.flows}
+        for sender, receiver in receivers.items() if len(receivers) > 1 else ():
             target = self.network.address(receiver)
             with network_namespace(self.network.pid(sender)):
-                said = run(*ping.arguments(target, IDLE_PING_INTERVAL_S, count))
-            (self.raw / f"ping-idle-{sender}.out").write_text(said)
-            yield sender, said
+                output = run(*ping.arguments(target, IDLE_PING_INTERVAL_S, count))
+            (self.raw / f"ping-idle-{sender}.out").write_text(output)
+            yield sender, output
 
     def _receiver_environment(self, flow: Flow) -> dict[str, str]:
-        """What a flow's receiving program is told beside its arguments."""
+        """Return the environment variables of a flow's receiving program."""
         settings = self.plan.settings
         if not settings.receiver_discards or self.plan.stack_of(flow).program != IPERF3:
             return {}
         return {PRELOAD: SINK_LIBRARY, "SINK_WAKE_BYTES": str(settings.wake_bytes)}
 
     def _commands(self, flow: Flow) -> tuple[list[str], list[str]]:
-        """The commands of a flow's receiver and of its sender."""
+        """Return the commands of a flow's receiver and sender."""
         stack = self.plan.stack_of(flow)
         interval_s = self.plan.settings.sample_interval_s
         address = self.network.address(flow.receiver)
@@ -158,7 +162,7 @@ class Traffic:
     def _start_flow(self, flow: Flow) -> None:
         server, client = self._commands(flow)
         clock = {"FARPATH_CLOCK": self.plan.settings.clock}
-        receiver = self.hosts.running(flow, flow.receiver)
+        receiver = self.hosts.for_flow(flow, flow.receiver)
         label = f"{flow.name}-receiver"
         self._start(receiver, label, server, clock | self._receiver_environment(flow))
         limit_s, pause_s = time.monotonic() + LISTEN_LIMIT_S, 0.001
@@ -171,15 +175,15 @@ class Traffic:
                 )
             time.sleep(pause_s)
             pause_s = min(2 * pause_s, 0.1)
-        sender = self.hosts.running(flow, flow.sender)
+        sender = self.hosts.for_flow(flow, flow.sender)
         self._start(sender, f"{flow.name}-sender", client, clock)
 
     def _explain(self, label: str, status: int | None) -> str:
-        said = ""
+        output = ""
         for ending in ("err", "out"):
-            said += (self.raw / f"{label}.{ending}").read_text(errors="replace")[-500:]
-        words = " ".join(said.split()) or "it said nothing"
-        return f"{self.titles[label]} exited with {status}: {words}"
+            output += (self.raw / f"{label}.{ending}").read_text(errors="replace")[-500:]
+        message = " ".join(output.split()) or "it said nothing"
+        return f"{self.titles[label]} exited with {status}: {message}"
 
     def _check_running(self) -> None:
         if problem := self.background.problem() or self.tracers.problem():
@@ -193,7 +197,7 @@ class Traffic:
                 raise TrafficError(self._explain(label, status))
 
     def _agenda(self, sample: Callable[[float], None]) -> Moments:
-        """What to do when, in order: samples, flows to start, turns of other traffic."""
+        """Return what to do when, in order: samples, flow starts, background traffic, droppers."""
         schedule, step_s = self.plan.schedule, self.plan.settings.sample_interval_s
         moments: Moments = [
             (tick * step_s, partial(sample, tick * step_s))
@@ -204,7 +208,11 @@ class Traffic:
         return sorted(moments, key=lambda moment: moment[0])
 
     def play(self, progress: Callable[[float], None]) -> None:
-        """Run the whole schedule; returns when every flow has ended."""
+        """Run the whole schedule; return when every flow has ended.
+
+        ``progress``: called at every sample with the time in the schedule in s. Raises
+        TrafficError or TracerError if a program fails or does not end in time.
+        """
         interval_s = self.plan.settings.ping_interval_s
         count = round(self.plan.schedule.duration_s / interval_s)
         first, *others = self.network.layout.bottlenecks
@@ -219,9 +227,9 @@ class Traffic:
             progress(at_s)
 
         agenda = self._agenda(sample)
-        after_tick()
+        wait_after_tick()
         self.tracers.start(self.network)
-        epoch_s = whole_second(self.tracers.begin)
+        epoch_s = wait_for_whole_second(self.tracers.begin)
         pinger = self.hosts[PINGER]
         self._start(pinger, "ping", ping.arguments(self._target(), interval_s, count))
         for at_s, act in agenda:

@@ -13,7 +13,7 @@ from typing import Any
 
 from farpath.base.errors import MachineLacksError
 from farpath.base.project import BUILD
-from farpath.lab import host_kernel, preflight, process
+from farpath.lab import host_kernel, machine, preflight, process
 from farpath.lab.artifacts.images import Images, manifest
 from farpath.lab.process import RawRun, Watch
 from farpath.spec.plan import Plan
@@ -138,7 +138,7 @@ def _kernel_manifest() -> dict[str, Any]:
         "hz": preflight.hz_here(),
         "clock_source": preflight.clock_source_here(ROOT),
         "cpu_governors": sorted(set(preflight.governors_here(ROOT))),
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": machine.available_cores(),
     }
 
 

@@ -94,6 +94,11 @@ def share_directory() -> FilePath:
         ) from error
 
 
+def available_cores() -> int:
+    """How many processor cores this process may use: a container may allow fewer than there are."""
+    return len(os.sched_getaffinity(0))
+
+
 @contextmanager
 def reserved_core() -> Iterator[int]:
     """One processor core for the length of a run, none other's if one is free.

@@ -375,7 +375,7 @@ def host_checks(
         high_resolution_check(time.clock_getres(time.CLOCK_MONOTONIC)),
         clock_check(clock_source_here(root)),
         governor_check(governors_here(root)),
-        cores_check(len(os.sched_getaffinity(0))),
+        cores_check(machine.available_cores()),
         memory_check(_read(root / "proc/meminfo"), memory_bytes),
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import signal
@@ -34,6 +35,7 @@ from farpath.spec.protocol import (
 )
 from farpath.spec.settings import VIRTUAL
 from farpath.spec.stack import IMAGE
+from farpath.tools.commands import note
 
 #: What the guest runs of farpath: its own room, those that it stands on, and errors.
 GUEST_PACKAGES = ("farpath/guest", "farpath/spec", "farpath/tools", "topologies")
@@ -41,6 +43,8 @@ GUEST_FILES = ("farpath/__init__.py", "farpath/base/__init__.py", "farpath/base/
 #: Real seconds between two words to who watches, of a guest that works and says nothing.
 WAITING_S = 30.0
 PATIENCE = Patience()
+#: Receives every command that the guest runs.
+GUEST_LOG = logging.getLogger("farpath.commands.guest")
 #: Events of the guest that decide what a run's end means.
 DECIDING = ("done", "failed", "mismatch", "refused", "traffic-failed")
 
@@ -133,6 +137,9 @@ def _follow(console: Console, watch: Watch, watchdog: Watchdog) -> dict[str, Any
         event = None if line is None else parse_event(line)
         if event is not None:
             watchdog.feed()
+            if event["event"] == "command":
+                GUEST_LOG.info("%s", event["command"])
+                continue
             watch(event)
             told_s = time.monotonic()
             if event["event"] in DECIDING:
@@ -181,6 +188,7 @@ def run_guest(
     raises; then it is killed.
     """
     started = time.monotonic()
+    note(command)
     with os.fdopen(open_regular(log, os.O_TRUNC), "wb") as logged:
         guest = subprocess.Popen(
             command,

@@ -20,6 +20,7 @@ from farpath.base.errors import LabFailedError, MachineLacksError
 from farpath.base.project import PROJECT
 from farpath.lab.host import STACKS_DIR
 from farpath.lab.run import INSTRUCTION_NS, git_commit
+from farpath.tools.commands import note
 
 SCRIPTS = PROJECT / "images" / "qemu"
 PYTHON = "/opt/farpath/venv/bin/python"
@@ -48,6 +49,7 @@ class Parts:
 
 def _output(*command: str | FilePath) -> FilePath:
     """The place that a build script prints; what it says for people goes to stderr."""
+    note([str(word) for word in command])
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         name = FilePath(command[0]).relative_to(PROJECT)

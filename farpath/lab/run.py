@@ -192,7 +192,7 @@ def _fill(
     with play(plan, images, log, check_and_watch) as raw:
         # What a slow machine did to the flows is told as the machine's fault.
         seen, doubts = checks.check_machine(raw.raw, plan)
-        with checks.blamed_on_machine(doubts):
+        with checks.slow_machine_errors(doubts):
             samples = record.samples_from_raw(raw.raw, plan)
             checks.check_flows(samples, plan)
             checks.check_congestion(raw.raw, plan)

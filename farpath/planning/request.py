@@ -108,7 +108,8 @@ class RunRequest:
     drop: str | None = option(
         Option(
             "Packets to lose on purpose before the bottleneck: every Nth, listed ones, at a time, "
-            "by chance or in bursts, of one flow or one direction; several are separated by blanks.",
+            "by chance or in bursts, of one flow or one direction; several droppers are separated "
+            "by blanks.",
             "every:1000",
             "none",
             allowed=", ".join(f"{kind}:..." for kind in DROPPER_KINDS),

@@ -1,1 +1,1 @@
-"""What a run left: samples, checks of them, and their form on disk."""
+"""Records of runs: their samples, the checks of these, and their format on disk."""

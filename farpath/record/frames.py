@@ -1,6 +1,6 @@
-"""Frames: tables of samples with fixed columns, their hash, and as Parquet files.
+"""Frames: data frames with fixed columns, their hash, and reading them from Parquet files.
 
-Columns are named with what they hold: ``str``, ``int`` or ``float``.
+``columns`` maps the name of each column to its type: ``str``, ``int`` or ``float``.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ _TYPES = {"str": "object", "float": "float64", "int": "int64"}
 
 
 class Digest(Protocol):
-    """A hash that grows."""
+    """A hash object of hashlib."""
 
     def update(self, data: bytes, /) -> None:
-        """Take more bytes in."""
+        """Feed bytes into the hash."""
 
 
 def typed_frame(
     columns: Mapping[str, str],
     data: Sequence[tuple[object, ...]] | Mapping[str, Any] | pd.DataFrame,
 ) -> pd.DataFrame:
-    """A table with exactly these columns, in their order and of their types."""
+    """Build a data frame with exactly these columns, in this order and of these types."""
     import pandas as pd
 
     frame = pd.DataFrame(data, columns=list(columns))
-    return frame.astype({column: _TYPES[kind] for column, kind in columns.items()})
+    return frame.astype({column: _TYPES[type_name] for column, type_name in columns.items()})
 
 
 def add_to_hash(digest: Digest, name: str, columns: Mapping[str, str], frame: pd.DataFrame) -> None:
-    """Hash a table, as :func:`farpath.record.record.fingerprint` says."""
+    """Add a table to a hash, in the format that ``farpath.record.record.fingerprint`` defines."""
     import numpy as np
 
     digest.update(f"{name} {len(frame)}\n".encode())
-    for column, kind in columns.items():
-        digest.update(f"{column} {kind}\n".encode())
-        if kind == "str":
+    for column, type_name in columns.items():
+        digest.update(f"{column} {type_name}\n".encode())
+        if type_name == "str":
             digest.update("".join(f"{text}\n" for text in frame[column]).encode())
-        elif kind == "int":
+        elif type_name == "int":
             digest.update(frame[column].to_numpy().astype("<i8").tobytes())
         else:
             values = frame[column].to_numpy().astype("<f8") + 0.0
@@ -53,7 +53,7 @@ def add_to_hash(digest: Digest, name: str, columns: Mapping[str, str], frame: pd
 
 
 def read_frame(file: FilePath, columns: Mapping[str, str]) -> pd.DataFrame:
-    """A table from its Parquet file; CheckFailedError for one that is damaged."""
+    """Read a table from its Parquet file; raises CheckFailedError if it is damaged."""
     import pandas as pd
 
     try:
@@ -61,5 +61,5 @@ def read_frame(file: FilePath, columns: Mapping[str, str]) -> pd.DataFrame:
     except Exception as error:  # pyarrow raises its own types for a damaged file
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise CheckFailedError(
-            f"{file}: is no table of samples ({reason}): the record was changed; repeat the run"
+            f"{file}: is not a table of samples ({reason}): the record was changed; repeat the run"
         ) from error

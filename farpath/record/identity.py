@@ -1,12 +1,13 @@
-"""Identity: when two runs are the same, in three notions.
+"""Identity: three hashes that say in which sense two runs are the same.
 
-**Plan**: what is asked of a lab. Equal plans are equal requests, whatever they run on.
-**Build**: the plan, and the sources that kernel, modules and root file systems were built from.
-A record of another machine stands for a run here if both builds are the same.
-**Code**: the code of farpath that decides a run, which is part of a record's name. It is no part
-of the build: every edit of the lab would make a campaign of hours worthless, and most edits move
-packets by microseconds at most. A change that moves results beyond what another seed does raises
-``RESULTS_VERSION``; a record of another version is marked wherever it is counted.
+The plan identity hashes the request. Equal plans are equal requests, whichever lab runs them.
+The build identity hashes the plan and the sources of kernel, modules and root file systems.
+A record from another machine can replace a run here if both have the same build identity.
+The code identity hashes the code of farpath that decides what a run measures. It is part of a
+record's name and not of the build identity: every edit of the lab would invalidate a campaign
+of hours, and most edits move packets by microseconds. A change that moves metrics by more than
+another seed does raises ``RESULTS_VERSION``; a record of another version is marked wherever it
+is counted.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from farpath.base.project import PROJECT
 from farpath.spec.plan import Plan
 
 #: Raised by hand with a change after which a run's metrics differ by more than they do between
-#: seeds (farpath regress says so); CHANGELOG.md names each. A record without one has the first.
+#: seeds, as ``farpath regress`` finds. CHANGELOG.md names each. A record without one has the first.
 FIRST_RESULTS_VERSION = RESULTS_VERSION = 1
-#: Fields of a plan that say something to people and nothing to the lab.
-WORDS = frozenset({"title", "sources"})
-#: The code that decides what a run measures; an edit elsewhere leaves records valid.
+#: Fields of a plan that describe it to people and that the lab does not read.
+DESCRIPTIVE_FIELDS = frozenset({"title", "sources"})
+#: Directories of the code that decides what a run measures; edits elsewhere keep records valid.
 DECIDING_CODE = (
     "farpath/spec",
     "farpath/tools",
@@ -40,53 +41,55 @@ DECIDING_CODE = (
 
 
 def code_identity(project: FilePath = PROJECT) -> str:
-    """SHA-256 over the names and contents of the code that decides a run."""
-    places = [project / name for name in DECIDING_CODE]
+    """Return the SHA-256 over the names and contents of the code that decides a run."""
+    paths = [project / name for name in DECIDING_CODE]
     files = [
-        file
-        for place in places
-        for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
+        file for path in paths for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])
     ]
-    total = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in files:
-        total.update(f"{file.relative_to(project)}\0".encode() + file.read_bytes() + b"\0")
-    return total.hexdigest()
+        digest.update(f"{file.relative_to(project)}\0".encode() + file.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 def hash_of(*texts: bytes) -> str:
-    """SHA-256 over the hashes of some texts."""
-    total = hashlib.sha256()
+    """Return the SHA-256 over the SHA-256 digests of some texts."""
+    digest = hashlib.sha256()
     for text in texts:
-        total.update(hashlib.sha256(text).digest())
-    return total.hexdigest()
+        digest.update(hashlib.sha256(text).digest())
+    return digest.hexdigest()
 
 
-def _asked(value: Any) -> Any:
-    """What a plan asks for: fields at their defaults and words for people left out.
+def _canonical(value: Any) -> Any:
+    """Convert a plan to plain data without descriptive fields and fields at their defaults.
 
-    So a plan stays the same when a later farpath can ask for more.
+    A plan therefore keeps its identity when a later version of farpath adds fields.
     """
     if dataclasses.is_dataclass(value):
         return {
-            field.name: _asked(found)
+            field.name: _canonical(field_value)
             for field in dataclasses.fields(value)
-            if field.name not in WORDS and (found := getattr(value, field.name)) != _default(field)
+            if field.name not in DESCRIPTIVE_FIELDS
+            and (field_value := getattr(value, field.name)) != _default(field)
         }
     if isinstance(value, tuple):
-        return [_asked(one) for one in value]
+        return [_canonical(element) for element in value]
     if isinstance(value, Mapping):
-        return {key: _asked(one) for key, one in value.items()}
+        return {key: _canonical(element) for key, element in value.items()}
     return value
 
 
 def plan_identity(plan: Plan) -> str:
-    """SHA-256 over what the plan asks for, whatever a lab boots."""
-    return hash_of(json.dumps(_asked(plan), sort_keys=True).encode())
+    """Return the SHA-256 over a plan's request, independent of what its lab boots."""
+    return hash_of(json.dumps(_canonical(plan), sort_keys=True).encode())
 
 
 def build_identity(plan: Plan, sources: Mapping[str, Any]) -> str:
-    """SHA-256 over what the plan asks for and what its lab was built from, as plain data."""
-    return hash_of(json.dumps({"plan": _asked(plan), **sources}, sort_keys=True).encode())
+    """Return the SHA-256 over a plan's request and the sources of its lab.
+
+    ``sources``: hashes of the sources of kernel, modules and root file systems, as plain data.
+    """
+    return hash_of(json.dumps({"plan": _canonical(plan), **sources}, sort_keys=True).encode())
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:
@@ -96,13 +99,13 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 def is_of_other_results(provenance: Mapping[str, Any]) -> bool:
-    """Whether a record's provenance names a farpath that gives other results than this one."""
+    """Whether a record's provenance names a farpath that gives other results."""
     version = provenance.get("results_version", FIRST_RESULTS_VERSION)
     return bool(version != RESULTS_VERSION)
 
 
-def source_of(record_file: FilePath) -> str | None:
-    """The build identity in a record.json; None if it is unreadable or says none."""
+def recorded_build_identity(record_file: FilePath) -> str | None:
+    """Return the build identity in a record.json; None if it is unreadable or holds none."""
     try:
         data = read_json(record_file)
         return str(data["provenance"]["source_sha256"])

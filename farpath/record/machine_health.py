@@ -1,6 +1,7 @@
-"""What a lab in real time saw of its machine: counters, their summary, its judgement.
+"""Machine health: whether the machine kept up with a run in real time.
 
-Pure: texts of /proc, of ping and of tc in, numbers and sentences out. Times are real.
+The samples come from /proc, ping and tc; they are summarised and judged by the thresholds
+below. Times are real seconds.
 """
 
 from __future__ import annotations
@@ -20,43 +21,49 @@ from farpath.tools.ping import Pings
 from farpath.tools.proc import CPU_COLUMNS
 from farpath.tools.tc import QueueSample
 
-#: A bottleneck with so many frames waiting at both ends of a second was sending
-#: throughout, but for moments.
+#: Backlog in frames, at both ends of a second, with which the bottleneck was sending
+#: throughout that second except for moments.
 BUSY_QUEUE_FRAMES = 20
 
-#: A core busy for more than this part of a second leaves nothing for what must run on
-#: time: work that arrives waits for the scheduler, at 250 Hz for up to 4 ms.
+#: Fraction of a second above which a core is too busy for work that must run on time:
+#: arriving work waits for the scheduler, at 250 Hz for up to 4 ms.
 BUSY_SHARE = 0.9
-#: So many seconds of a run may be such ones: a run's own start and end of flows.
+#: Fraction of a run's seconds that may be so busy: flows that start and end.
 BUSY_SECONDS_PART = 0.05
-#: Time that the hypervisor gave to others is time in which no timer fires; one per cent
-#: of a second is 10 ms, more than the RTT's samples may be off.
+#: Fraction of the time that the hypervisor may give to other guests. No timer fires in it;
+#: one per cent of a second is 10 ms, more than the tolerance of the RTT samples.
 STEAL_SHARE = 0.01
-#: A squeeze is a round of packet work cut off by its budget (net_rx_action in
-#: net/core/dev.c); the rest waits for a kernel thread. Ten a second are noise.
+#: Squeezes per second that are noise. A squeeze is a round of packet processing that its
+#: budget cut off (net_rx_action in net/core/dev.c); the rest waits for a kernel thread.
 SQUEEZES_PER_S = 10.0
-#: The 2005 paper's pings resolve one millisecond, and so must the lab's delay lines:
-#: half of that each way.
+#: Tolerance of the delay in ms: the 2005 paper's pings resolve one millisecond, so each of
+#: the lab's two delay lines must keep half of that.
 LAG_MS = 1.0
-#: Beyond this part of the RTT the path is another than asked for.
+#: Fraction of the RTT by which it may be off before the path is not the planned one.
 RTT_PART = 0.1
-#: No lab on the wall clock is held to less than this: one tick at 250 Hz, and one more.
+#: Least tolerance in ms of a lab on the wall clock: two ticks at 250 Hz.
 LEAST_FAILING_MS = 8.0
-#: So many pings may be such: a moment in which the machine did something else.
+#: Fraction of the pings that may be late, for moments in which the machine was busy elsewhere.
 LATE_PINGS_PART = 0.1
-#: A timer that fires early would be a clock that runs wrong; ping prints microseconds
-#: and takes its times in user space and in the kernel, some of them apart.
+#: How early a ping may return, in ms. A timer never fires early, but ping prints microseconds
+#: and takes some timestamps in user space and some in the kernel.
 EARLY_MS = 0.1
-#: How far the bottleneck may stay below its rate while packets wait. tbf forgets what a
-#: timer later than LATENESS_S (farpath.spec.qdiscs) lets overflow its bucket.
+#: Fractions of its rate below which the bottleneck, while packets wait, makes a record
+#: doubtful or wrong. tbf loses the tokens that overflow its bucket when a timer is later than
+#: LATENESS_S (farpath.spec.qdiscs).
 RATE_POOR, RATE_FAILED = 0.98, 0.90
-#: Fewer such seconds than this say nothing of the rate.
+#: Fewest seconds with a queue from which the rate can be measured.
 RATE_LEAST_SECONDS = 5
 
 
 @dataclass(frozen=True)
 class MachineSample:
-    """The machine's counters at ``t_s`` of the schedule, ``elapsed_s`` after the first."""
+    """The machine's counters at one time.
+
+    ``t_s``: time since the schedule's start in s. ``elapsed_s``: real time since the first
+    sample in s. ``cpus``: clock ticks of each core, by its name, in the columns of
+    ``farpath.tools.proc.CPU_COLUMNS``. ``dropped``, ``squeezed``: counters of softnet_stat.
+    """
 
     t_s: float
     elapsed_s: float
@@ -66,12 +73,15 @@ class MachineSample:
 
 
 def parse_samples(text: str) -> list[MachineSample]:
-    """Lines of a time in s, a blank and :func:`machine_counters` as JSON."""
+    """Parse lines that hold a time in s, a space and the counters as JSON.
+
+    The counters are those of ``farpath.tools.proc``. Raises LabFailedError for a broken line.
+    """
     samples = []
     for number, line in enumerate(text.splitlines(), start=1):
-        t_s, _, said = line.partition(" ")
+        t_s, _, counters = line.partition(" ")
         try:
-            samples.append(MachineSample(t_s=float(t_s), **json.loads(said)))
+            samples.append(MachineSample(t_s=float(t_s), **json.loads(counters)))
         except (ValueError, TypeError) as error:
             raise LabFailedError(f"line {number} of the machine's samples is broken", line) from (
                 error
@@ -81,9 +91,10 @@ def parse_samples(text: str) -> list[MachineSample]:
 
 @dataclass(frozen=True)
 class Shares:
-    """Parts of one second's time: the busiest core's, all cores', and of all cores.
+    """CPU use in one second, as fractions of the time.
 
-    ``softirq``: packet work; ``steal``: what the hypervisor gave to other guests.
+    ``busiest``: of the busiest core. ``all``: mean of all cores. ``softirq``: packet
+    processing, mean of all cores. ``steal``: time that the hypervisor gave to other guests.
     """
 
     busiest: float
@@ -93,7 +104,7 @@ class Shares:
 
 
 def _shares(before: MachineSample, after: MachineSample) -> Shares | None:
-    """Shares between two samples; None if no tick passed."""
+    """Return the CPU use between two samples; None if no clock tick passed."""
     cores = []
     for name, ticks in after.cpus.items():
         spent = [
@@ -116,7 +127,9 @@ def _shares(before: MachineSample, after: MachineSample) -> Shares | None:
 
 
 def quantile(values: Sequence[float], part: float) -> float:
-    """The least value that at least ``part`` of the values do not exceed; NaN of none.
+    """Return the least value that at least a fraction ``part`` of the values do not exceed.
+
+    It is NaN if there are no values.
 
     >>> quantile([4.0, 1.0, 3.0, 2.0], 0.5)
     2.0
@@ -128,15 +141,15 @@ def quantile(values: Sequence[float], part: float) -> float:
 
 @dataclass(frozen=True)
 class MachineSummary:
-    """What a run's watch found; shares are parts of time, ``lag_*`` RTT beyond nominal.
+    """Summary of the machine's load and timing during a run.
 
-    ``idle_rtt_*``: the least of the idle path's pings, what it takes when nothing is
-    late; lateness itself is the side path's to tell.
-    ``busy_seconds_part``: of all seconds, those in which one core was busy for more
-    than :data:`BUSY_SHARE`. ``rate_part``: what the bottleneck sent, of its rate,
-    while packets waited; None with too few such seconds.
-    ``late_pings_part``: pings that took longer, by :func:`failing_lateness_ms`, than a
-    full buffer explains.
+    ``busiest_core_*``, ``all_cores_mean``, ``softirq_mean``, ``steal_mean``: fractions of time.
+    ``busy_seconds_part``: fraction of the seconds in which one core was busier than
+    ``BUSY_SHARE``. ``lag_*_ms``: RTT of the side path above its nominal RTT; it measures how
+    late timers were. ``idle_rtt_*_ms``: least RTT of the idle path, the one with no late
+    timer. ``late_pings_part``: fraction of the pings that took longer than a full buffer
+    explains by more than ``failing_lateness_ms``. ``rate_part``: what the bottleneck sent
+    while packets waited, as a fraction of its rate; None with too few such seconds.
     """
 
     seconds: int
@@ -160,7 +173,7 @@ class MachineSummary:
     rate_part: float | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain numbers for JSON, rounded; what is not defined is None."""
+        """Return plain numbers for JSON, rounded; None for those that are not finite."""
         return {
             name: None
             if value is None or not math.isfinite(value)
@@ -172,11 +185,12 @@ class MachineSummary:
 def rate_part(
     queue: Sequence[QueueSample], machine: Sequence[MachineSample], path: Path
 ) -> float | None:
-    """What the bottleneck sent, as part of its rate, in seconds that began and ended with a queue.
+    """Return the bottleneck's throughput as a fraction of its rate while packets waited.
 
-    Their median, since within one a loss may have emptied the queue for a moment. Time
-    is that of the machine's samples, taken with the queue's. None with fewer than
-    :data:`RATE_LEAST_SECONDS` such seconds.
+    It is the median over the seconds that began and ended with a queue, since a loss within
+    one of them may have emptied the queue for a moment. Times are those of the machine's
+    samples, which were taken together with the queue's. None with fewer than
+    ``RATE_LEAST_SECONDS`` such seconds.
     """
     elapsed_s = {sample.t_s: sample.elapsed_s for sample in machine}
     parts = []
@@ -191,13 +205,16 @@ def rate_part(
 
 
 def full_rtt_ms(path: Path, buffers: int = 1) -> float:
-    """RTT of a ping behind full buffers of bottlenecks, its own frame in each included."""
+    """Return the RTT in ms of a ping that waits behind ``buffers`` full bottleneck buffers.
+
+    The ping's own frame is included in each.
+    """
     buffer_ms = 8e3 * (path.buffer_bytes + path.frame_bytes) / path.rate_bps
     return path.rtt_ms + path.jitter_ms + buffers * buffer_ms
 
 
 def failing_lateness_ms(path: Path) -> float:
-    """By how much a path's delay may be off before it is another path."""
+    """Return by how many ms a path's delay may be off before a run on it fails."""
     return max(RTT_PART * path.rtt_ms, LEAST_FAILING_MS)
 
 
@@ -215,11 +232,12 @@ def summarise_machine(
     idle_after: Pings,
     buffers: int = 1,
 ) -> MachineSummary:
-    """Everything the watch brought back, in one place.
+    """Summarise all measurements of the machine during a run.
 
-    ``buffers``: how many bottlenecks a ping passes.
+    ``lag``: pings of the side path. ``buffers``: number of bottlenecks that a ping passes.
+    Raises LabFailedError if the counters did not change or no ping came back.
     """
-    shares = [found for pair in pairwise(machine) if (found := _shares(*pair))]
+    shares = [share for pair in pairwise(machine) if (share := _shares(*pair))]
     if not shares:
         raise LabFailedError("the machine's counters did not move during the run")
     if not (lag.replies and idle_after.replies and idle_before.replies):
@@ -254,82 +272,83 @@ def summarise_machine(
 
 @dataclass(frozen=True)
 class Judgement:
-    """Sentences: what makes a record doubtful, and what makes it wrong."""
+    """Reasons, one sentence each, why a record is doubtful (``poor``) or wrong (``failed``)."""
 
     poor: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
 
 
-def judge(found: MachineSummary, path: Path, buffers: int = 1) -> Judgement:
-    """What the watch says of a run, by the thresholds of this module.
+def judge(summary: MachineSummary, path: Path, buffers: int = 1) -> Judgement:
+    """Judge a run by the thresholds of this module.
 
-    Wrong is a path that was not the one asked for: packets lost between ports, a delay
-    or a rate off by a tenth. Doubtful is a machine with too little in reserve.
+    A run is wrong if its path was not the planned one: packets were lost between ports, or a
+    delay or a rate was off by a tenth. It is doubtful if the machine had too little reserve.
     """
     failing_ms = failing_lateness_ms(path)
     full_ms = full_rtt_ms(path, buffers)
-    # With jitter the least of some pings differs by itself.
-    drift_ms = abs(found.idle_rtt_after_ms - found.idle_rtt_before_ms) - 2 * path.jitter_ms
+    # With jitter the least RTT of a few pings varies without any drift.
+    drift_ms = abs(summary.idle_rtt_after_ms - summary.idle_rtt_before_ms) - 2 * path.jitter_ms
     return Judgement(
-        tuple(_poor(found, path, drift_ms, failing_ms, full_ms)),
-        tuple(_failed(found, path, drift_ms, failing_ms, full_ms)),
+        tuple(_poor(summary, path, drift_ms, failing_ms, full_ms)),
+        tuple(_failed(summary, path, drift_ms, failing_ms, full_ms)),
     )
 
 
 def _failed(
-    found: MachineSummary, path: Path, drift_ms: float, failing_ms: float, full_ms: float
+    summary: MachineSummary, path: Path, drift_ms: float, failing_ms: float, full_ms: float
 ) -> Iterable[str]:
-    if found.softnet_dropped:
-        yield f"the machine lost {found.softnet_dropped} packets between ports"
-    if found.lag_median_ms > failing_ms:
+    if summary.softnet_dropped:
+        yield f"the machine lost {summary.softnet_dropped} packets between ports"
+    if summary.lag_median_ms > failing_ms:
         yield (
-            f"half of its timers were late by {found.lag_median_ms:.1f} ms or more over a round "
+            f"half of its timers were late by {summary.lag_median_ms:.1f} ms or more over a round "
             f"trip ({failing_ms:g} ms is the most for this path)"
         )
     if drift_ms > failing_ms:
         yield (
-            f"the idle path's RTT went from {found.idle_rtt_before_ms:.1f} to "
-            f"{found.idle_rtt_after_ms:.1f} ms"
+            f"the idle path's RTT went from {summary.idle_rtt_before_ms:.1f} to "
+            f"{summary.idle_rtt_after_ms:.1f} ms"
         )
-    if found.idle_rtt_before_ms - path.rtt_ms > failing_ms:
-        yield f"the idle path's RTT is {found.idle_rtt_before_ms:.1f} ms, not {path.rtt_ms:g} ms"
-    if found.ping_min_ms < path.least_rtt_ms - EARLY_MS:
+    if summary.idle_rtt_before_ms - path.rtt_ms > failing_ms:
+        yield f"the idle path's RTT is {summary.idle_rtt_before_ms:.1f} ms, not {path.rtt_ms:g} ms"
+    if summary.ping_min_ms < path.least_rtt_ms - EARLY_MS:
         least_ms = path.least_rtt_ms
-        yield f"a ping took {found.ping_min_ms:.3f} ms, less than the path's {least_ms:g} ms"
-    if found.late_pings_part > LATE_PINGS_PART:
+        yield f"a ping took {summary.ping_min_ms:.3f} ms, less than the path's {least_ms:g} ms"
+    if summary.late_pings_part > LATE_PINGS_PART:
         yield (
-            f"{found.late_pings_part:.0%} of the pings took over {failing_ms:g} ms longer than a "
-            f"full buffer explains ({full_ms:.1f} ms), up to {found.ping_max_ms:.1f} ms"
+            f"{summary.late_pings_part:.0%} of the pings took over {failing_ms:g} ms longer than a "
+            f"full buffer explains ({full_ms:.1f} ms), up to {summary.ping_max_ms:.1f} ms"
         )
-    if found.rate_part is not None and found.rate_part < RATE_FAILED:
-        yield f"the bottleneck sent {found.rate_part:.1%} of its rate while packets waited"
+    if summary.rate_part is not None and summary.rate_part < RATE_FAILED:
+        yield f"the bottleneck sent {summary.rate_part:.1%} of its rate while packets waited"
 
 
 def _poor(
-    found: MachineSummary, path: Path, drift_ms: float, failing_ms: float, full_ms: float
+    summary: MachineSummary, path: Path, drift_ms: float, failing_ms: float, full_ms: float
 ) -> Iterable[str]:
-    if found.busy_seconds_part > BUSY_SECONDS_PART:
+    if summary.busy_seconds_part > BUSY_SECONDS_PART:
         yield (
-            f"one core was busy for more than {BUSY_SHARE:.0%} in {found.busy_seconds_part:.0%} of "
-            f"the seconds (mean of the busiest {found.busiest_core_mean:.0%})"
+            f"one core was busy for more than {BUSY_SHARE:.0%} in "
+            f"{summary.busy_seconds_part:.0%} of the seconds "
+            f"(mean of the busiest {summary.busiest_core_mean:.0%})"
         )
-    if found.steal_mean > STEAL_SHARE:
-        yield f"the hypervisor took {found.steal_mean:.1%} of the time for others"
-    if found.softnet_squeezed_per_s > SQUEEZES_PER_S:
-        yield f"packet work was cut off {found.softnet_squeezed_per_s:.0f} times a second"
-    if found.lag_p99_ms > LAG_MS:
+    if summary.steal_mean > STEAL_SHARE:
+        yield f"the hypervisor took {summary.steal_mean:.1%} of the time for others"
+    if summary.softnet_squeezed_per_s > SQUEEZES_PER_S:
+        yield f"packet work was cut off {summary.softnet_squeezed_per_s:.0f} times a second"
+    if summary.lag_p99_ms > LAG_MS:
         yield (
             f"timers were late: of a round trip's {SIDE_RTT_MS:g} ms one in a hundred took "
-            f"{found.lag_p99_ms:.1f} ms more (median {found.lag_median_ms:.1f} ms)"
+            f"{summary.lag_p99_ms:.1f} ms more (median {summary.lag_median_ms:.1f} ms)"
         )
-    if LAG_MS < found.idle_rtt_before_ms - path.rtt_ms <= failing_ms:
-        yield f"the idle path's RTT is {found.idle_rtt_before_ms:.1f} ms, not {path.rtt_ms:g} ms"
+    if LAG_MS < summary.idle_rtt_before_ms - path.rtt_ms <= failing_ms:
+        yield f"the idle path's RTT is {summary.idle_rtt_before_ms:.1f} ms, not {path.rtt_ms:g} ms"
     if LAG_MS < drift_ms <= failing_ms:
         yield (
-            f"the idle path's RTT was {found.idle_rtt_before_ms:.1f} ms before and "
-            f"{found.idle_rtt_after_ms:.1f} ms after the traffic"
+            f"the idle path's RTT was {summary.idle_rtt_before_ms:.1f} ms before and "
+            f"{summary.idle_rtt_after_ms:.1f} ms after the traffic"
         )
-    if found.late_pings_part <= LATE_PINGS_PART and found.ping_max_ms > full_ms + LAG_MS:
-        yield f"a ping took {found.ping_max_ms:.1f} ms, a full buffer explains {full_ms:.1f} ms"
-    if found.rate_part is not None and RATE_FAILED <= found.rate_part < RATE_POOR:
-        yield f"the bottleneck sent {found.rate_part:.1%} of its rate while packets waited"
+    if summary.late_pings_part <= LATE_PINGS_PART and summary.ping_max_ms > full_ms + LAG_MS:
+        yield f"a ping took {summary.ping_max_ms:.1f} ms, a full buffer explains {full_ms:.1f} ms"
+    if summary.rate_part is not None and RATE_FAILED <= summary.rate_part < RATE_POOR:
+        yield f"the bottleneck sent {summary.rate_part:.1%} of its rate while packets waited"

@@ -1,8 +1,8 @@
 """Record: every raw sample of a run and everything that decided them, on disk.
 
-A record is a directory: ``record.json``, ``flows.parquet``, ``ping.parquet``,
-``queue.parquet`` and ``raw/``, the tools' own output, compressed; of a run with a trace
-``trace.parquet`` too. ``record.json`` is written last, so a directory with one is whole.
+A record is a directory that holds ``record.json``, ``flows.parquet``, ``ping.parquet``,
+``queue.parquet`` and ``raw/``, the compressed output of the tools. A run with a trace has
+``trace.parquet`` too. ``record.json`` is written last, so a directory that has it is complete.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ T = TypeVar("T")
 FORMAT_VERSION = 2
 RECORD_FILE = "record.json"
 
-#: The tables, their columns and what these hold.
+#: The tables, with the name and type of each column.
 COLUMNS = {
     "flows": {
         "flow": "str",
@@ -52,22 +52,22 @@ COLUMNS = {
     "ping": {"t_s": "float", "rtt_ms": "float"},
     "queue": {"t_s": "float", "backlog_bytes": "int", "backlog_packets": "int", "drops": "int"},
 }
-#: By how many intervals, or which part of them, iperf3's reports may miss the
-#: schedule: it ends a test up to one interval late.
+#: By how many intervals, or by which fraction of them, iperf3's report may differ from the
+#: schedule: iperf3 ends a test up to one interval late.
 INTERVALS_OFF = 1
 INTERVALS_OFF_PART = 0.02
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Everything a run measured; ``t_s`` counts virtual s from the schedule's start.
+    """The samples of a run; ``t_s`` counts virtual seconds from the schedule's start.
 
-    ``flows``: one row per flow and second, ``t_s`` the interval's end;
-    ``throughput_bps`` is what the receiver took, the other columns the sender's TCP
-    at the interval's end (``retransmits`` within it). A flow's last row may be
-    short: data that arrived after its sender stopped; the sender's columns are 0
-    there. ``ping``: when each was sent and its ``rtt_ms``, NaN if lost. ``queue``:
-    the bottleneck's backlog in bytes and packets, and drops since it was made.
+    ``flows``: one row per flow and second; ``t_s`` is the interval's end. ``throughput_bps``
+    is what the receiver read; the other columns are the state of the sender's TCP at the
+    interval's end (``retransmits`` counts within the interval). A flow's last row may cover a
+    short interval, with data that arrived after the sender stopped; the sender's columns are
+    0 there. ``ping``: when each ping was sent and its ``rtt_ms``, NaN if it was lost.
+    ``queue``: the bottleneck's backlog in bytes and packets, and its drops since the start.
     """
 
     flows: pd.DataFrame
@@ -75,13 +75,13 @@ class Samples:
     queue: pd.DataFrame
 
     def frame(self, name: str) -> pd.DataFrame:
-        """The table ``flows``, ``ping`` or ``queue``."""
+        """Return the table ``flows``, ``ping`` or ``queue``."""
         frame: pd.DataFrame = getattr(self, name)
         return frame
 
 
 def typed_frame(name: str, data: Sequence[tuple[object, ...]] | pd.DataFrame) -> pd.DataFrame:
-    """A table with exactly the columns, order and types of :data:`COLUMNS`."""
+    """Build the table ``name`` with the columns, order and types of ``COLUMNS``."""
     return frames.typed_frame(COLUMNS[name], data)
 
 
@@ -93,7 +93,7 @@ def _read(raw_dir: FilePath, name: str) -> str:
 
 
 def _parsed(raw_dir: FilePath, name: str, parse: Callable[[str], T]) -> T:
-    """A raw file through its parser; errors name the file."""
+    """Parse a raw file; LabFailedError names the file."""
     try:
         return parse(_read(raw_dir, name))
     except LabFailedError as error:
@@ -103,19 +103,19 @@ def _parsed(raw_dir: FilePath, name: str, parse: Callable[[str], T]) -> T:
 def _flow_rows(
     raw_dir: FilePath, flow: Flow, interval_s: float, tcp: bool
 ) -> list[tuple[str, float, float, int, int, int, int]]:
-    """Rows of one flow: the k-th intervals of sender and receiver belong together."""
+    """Return the rows of one flow; the k-th intervals of sender and receiver form one row."""
     parse_sender = partial(iperf3.parse_sender, tcp=tcp)
     sent = _parsed(raw_dir, f"{flow.name}-sender.out", parse_sender)
-    taken = _parsed(raw_dir, f"{flow.name}-receiver.out", iperf3.parse_receiver)
+    received = _parsed(raw_dir, f"{flow.name}-receiver.out", iperf3.parse_receiver)
     wanted = (flow.stop_s - flow.start_s) / interval_s
     if abs(len(sent) - wanted) > max(INTERVALS_OFF, INTERVALS_OFF_PART * wanted):
         raise LabFailedError(f"{flow.name} sent in {len(sent)} intervals of {wanted:g}")
-    if len(taken) < len(sent):
+    if len(received) < len(sent):
         raise LabFailedError(
-            f"{flow.name}'s receiver reported {len(taken)} intervals, its sender {len(sent)}"
+            f"{flow.name}'s receiver reported {len(received)} intervals, its sender {len(sent)}"
         )
     rows = []
-    for sender, receiver in zip_longest(sent, taken):
+    for sender, receiver in zip_longest(sent, received):
         length_s = receiver.end_s - receiver.start_s
         if length_s < SHORTEST_S:
             continue
@@ -128,10 +128,11 @@ def _flow_rows(
 
 
 def _ping_rows(pings: ping.Pings, interval_s: float) -> list[tuple[float, float]]:
-    """When each ping was sent, from the schedule's start, and its RTT or NaN.
+    """Return when each ping was sent, in s from the schedule's start, and its RTT in ms or NaN.
 
-    The first is sent at the start. Sent is answered less RTT; ping keeps its
-    interval only to about a millisecond, so lost ones lie between their neighbours.
+    The first ping is sent at the schedule's start. The sending time is the reply's timestamp
+    less the RTT. ping keeps its interval only to about a millisecond, so the time of a lost
+    ping is counted from the last one answered before it.
     """
     sent_s = {reply.seq: reply.timestamp_s - reply.rtt_ms / 1e3 for reply in pings.replies}
     rtt_ms = {reply.seq: reply.rtt_ms for reply in pings.replies}
@@ -148,10 +149,10 @@ def _ping_rows(pings: ping.Pings, interval_s: float) -> list[tuple[float, float]
 
 
 def samples_from_raw(raw_dir: FilePath, plan: Plan) -> Samples:
-    """The samples in the tools' own output of a run.
+    """Parse the output of a run's tools into samples.
 
-    Raises :class:`LabFailedError` that names the file for output that is missing,
-    cut short, reports an error or does not cover the schedule.
+    Raises LabFailedError that names the file if the output is missing, is cut short, reports
+    an error or does not cover the schedule.
     """
     interval_s = plan.settings.sample_interval_s
     flows = [
@@ -171,14 +172,14 @@ def samples_from_raw(raw_dir: FilePath, plan: Plan) -> Samples:
 
 
 def fingerprint(samples: Samples) -> str:
-    """SHA-256 over all samples, in hexadecimal.
+    """Return the SHA-256 over all samples, in hexadecimal.
 
-    What is hashed depends on no library: for each of the tables flows, ping and
-    queue one line ``name row-count``; for each of its columns, in the order of
-    ``COLUMNS``, one line ``name kind`` and then the values: floats as IEEE
-    754 doubles and integers as 64-bit two's complement, both little-endian, texts
-    as UTF-8 with a newline after each. A missing RTT is the double
-    0x7ff8000000000000, and there is no negative zero.
+    The hashed bytes do not depend on any library. For each of the tables flows, ping and
+    queue there is one line ``name row-count``. For each of its columns, in the order of
+    ``COLUMNS``, there is one line ``name type`` and then the values: floats as IEEE 754
+    doubles and integers as 64-bit two's complement, both little-endian, and texts as UTF-8
+    with a newline after each. A missing RTT is the double 0x7ff8000000000000, and negative
+    zero is hashed as zero.
     """
     digest = hashlib.sha256()
     for name, columns in COLUMNS.items():
@@ -188,38 +189,42 @@ def fingerprint(samples: Samples) -> str:
 
 @dataclass(frozen=True)
 class Record:
-    """One run's record: where it is and its ``record.json``; samples and trace on demand."""
+    """The record of one run.
+
+    ``directory``: where it is. ``data``: the contents of its ``record.json``. Samples and trace
+    are read from disk when they are first used.
+    """
 
     directory: FilePath
     data: dict[str, Any]
 
     @property
     def fingerprint(self) -> str:
-        """The SHA-256 over the samples, as stored."""
+        """The stored SHA-256 over the samples, in hexadecimal."""
         return str(self.data["fingerprint"])
 
     @cached_property
     def plan(self) -> Plan:
-        """What decided the run."""
+        """The plan of the run."""
         return Plan.from_dict(self.data["plan"])
 
     @property
     def droppers(self) -> list[dict[str, Any]]:
-        """What each dropper saw and lost."""
-        found: list[dict[str, Any]] = self.data["readback"].get("after", {}).get("droppers", [])
-        return found
+        """For each dropper, the packets that it counted (``seen``) and dropped (``lost``)."""
+        counts: list[dict[str, Any]] = self.data["readback"].get("after", {}).get("droppers", [])
+        return counts
 
     @property
     def cpu(self) -> dict[str, float] | None:
-        """CPU time of the sending programs, where it was counted."""
-        found: dict[str, float] | None = self.data["readback"].get("cpu")
-        return found
+        """CPU time of the sending programs (``senders_s``, ``mhz``); None if not measured."""
+        cpu: dict[str, float] | None = self.data["readback"].get("cpu")
+        return cpu
 
     @cached_property
     def samples(self) -> Samples:
-        """All samples, read from disk at first use and checked by fingerprint.
+        """All samples, read from disk at first use and checked by their fingerprint.
 
-        Raises :class:`CheckFailedError` if they are not those that were stored.
+        Raises CheckFailedError if they are not the samples that were stored.
         """
         samples = Samples(
             **{
@@ -227,20 +232,20 @@ class Record:
                 for name, columns in COLUMNS.items()
             }
         )
-        found = fingerprint(samples)
-        if found != self.fingerprint:
+        computed = fingerprint(samples)
+        if computed != self.fingerprint:
             raise CheckFailedError(
-                f"{self.directory}: the samples' fingerprint is {found[:12]}..., stored is "
+                f"{self.directory}: the samples' fingerprint is {computed[:12]}..., stored is "
                 f"{self.fingerprint[:12]}...: the record was changed; repeat the run"
             )
         return samples
 
     @cached_property
     def trace(self) -> pd.DataFrame | None:
-        """The trace, if the run has one; read from disk at first use and checked.
+        """The TCP trace, read from disk at first use and checked; None if the run has none.
 
-        Columns are :data:`farpath.record.trace_table.COLUMNS`. Raises :class:`CheckFailedError` if
-        it is not what was stored.
+        Its columns are ``farpath.record.trace_table.COLUMNS``. Raises CheckFailedError if it is
+        not the trace that was stored.
         """
         stored = self.data.get("trace")
         if stored is None:
@@ -257,7 +262,7 @@ def _table_file(directory: FilePath, name: str) -> FilePath:
 
 
 def _compress_raw(source: FilePath, target: FilePath) -> None:
-    """Every file of ``source`` but traces, compressed; equal files give equal bytes."""
+    """Compress every file of ``source`` but traces; equal files give equal bytes."""
     target.mkdir()
     for file in sorted(file for file in source.iterdir() if file.suffix != SUFFIX):
         with (
@@ -278,11 +283,11 @@ def write_record(
     raw_dir: FilePath,
     trace: Trace | None = None,
 ) -> Record:
-    """Write a whole record into a fresh directory, which the caller renames.
+    """Write a complete record into a fresh directory, which the caller renames.
 
-    ``provenance``: what made the samples (commit, kernel, tools). ``readback``:
-    what the lab said it is. Raises :class:`BadInputError` if ``directory`` already
-    holds something.
+    ``provenance``: the commit, kernel and tools that made the samples. ``readback``: the
+    settings that the lab read back. ``raw_dir``: the tools' output. Raises BadInputError if
+    ``directory`` is not empty.
     """
     directory.mkdir(parents=True, exist_ok=True)
     if any(directory.iterdir()):
@@ -309,18 +314,18 @@ def write_record(
 
 
 def _read_data(directory: FilePath) -> dict[str, Any]:
-    """``record.json`` of a record, judged as :mod:`farpath.record.schema` says."""
+    """Read the ``record.json`` of a record and validate it by ``farpath.record.schema``."""
     from farpath.record.schema import check_description
 
     file = directory / RECORD_FILE
     remedy = "the record was changed; repeat the run"
     data = read_json(file, remedy)
     if not isinstance(data, dict) or "format_version" not in data:
-        raise BadInputError(f"{file}: describes no record: {remedy}")
+        raise BadInputError(f"{file}: does not describe a record: {remedy}")
     version = data["format_version"]
     if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
         raise BadInputError(
-            f"{file}: has format version {version!r}, this farpath reads up to {FORMAT_VERSION}: "
+            f"{file}: has format version {version!r}, this farpath reads 1 to {FORMAT_VERSION}: "
             f"use a newer farpath"
         )
     try:
@@ -331,19 +336,19 @@ def _read_data(directory: FilePath) -> dict[str, Any]:
 
 
 def load_record(directory: FilePath, *, verify: bool = True) -> Record:
-    """The record in a directory; without ``verify`` its samples wait for their use.
+    """Load the record in a directory.
 
-    Raises :class:`BadInputError` for a directory that is missing, no record, half
-    made, of a newer format or with a damaged description, :class:`CheckFailedError` for
-    samples that were changed.
+    Without ``verify`` its samples are read and checked only when they are first used. Raises
+    BadInputError if the directory is missing, is not a complete record, has a newer format or
+    a damaged record.json, and CheckFailedError if the samples were changed.
     """
     if not directory.is_dir():
-        raise BadInputError(f"{directory}: is no directory: give the directory of a record")
+        raise BadInputError(f"{directory}: is not a directory: give the directory of a record")
     needed = [directory / RECORD_FILE, *(_table_file(directory, name) for name in COLUMNS)]
     absent = [file.name for file in needed if not file.is_file()]
     if absent:
         raise BadInputError(
-            f"{directory}: is no record or a half-made one, it lacks {', '.join(absent)}: "
+            f"{directory}: is not a complete record, it lacks {', '.join(absent)}: "
             f"give the directory of a finished run"
         )
     record = Record(directory, _read_data(directory))

@@ -1,7 +1,7 @@
-"""Record schema: what a record.json must hold, judged before anything computes with it.
+"""Record schema: validates a record.json before anything computes with it.
 
-Fields that a reader takes are named here with their types; others may stand beside them,
-but in the plan, which is held against the plan's own classes field by field.
+Fields that a reader uses are declared here with their types, and further fields are allowed.
+In the plan they are not: it is compared field by field with the plan's own classes.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from farpath.planning.rules import check_plan
 from farpath.record.identity import FIRST_RESULTS_VERSION
 from farpath.spec.plan import Plan
 
-#: The one format of records that names no stacks.
+#: The only record format in which plans hold no stacks.
 FIRST_FORMAT = 1
-#: Fields of a plan that are programs' and may hold any text.
-_OF_PROGRAMS = frozenset({"command", "environment", "directory"})
+#: Fields of a plan that go to programs and may hold any text.
+_PROGRAM_FIELDS = frozenset({"command", "environment", "directory"})
 Model = TypeVar("Model", bound=BaseModel)
 _Positive = Annotated[float, Field(gt=0)]
 _Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -85,7 +85,7 @@ class _Trace(_Part):
 
 
 class _Description(_Part):
-    """A whole record.json."""
+    """A complete record.json."""
 
     plan: Plan
     provenance: _Provenance
@@ -96,13 +96,13 @@ class _Description(_Part):
 
 
 def check_description(data: Mapping[str, Any]) -> None:
-    """Raise BadInputError naming the first field of a record.json that is not as it must be."""
+    """Raise BadInputError that names the first invalid field of a record.json."""
     plan = _validated(_Description, data, "").plan
     given = data["plan"]
     if unknown := next(_unknown(given, plan.as_dict(), "plan"), ""):
-        raise BadInputError(f"{unknown} is no field of a record")
+        raise BadInputError(f"{unknown} is not a field of a record")
     if data["format_version"] > FIRST_FORMAT and not plan.stacks:
-        raise BadInputError("plan.stacks is empty: each flow runs one of them")
+        raise BadInputError("plan.stacks is empty: it must hold the stack of each flow")
     check_plan(plan)
     if plan.era.name not in era_names():
         raise BadInputError(
@@ -110,12 +110,12 @@ def check_description(data: Mapping[str, Any]) -> None:
         )
     for where, text in _texts(given, "plan"):
         if not text.isprintable():
-            raise BadInputError(f"{where} is {text!r}: it must hold printable letters alone")
+            raise BadInputError(f"{where} is {text!r}: it must hold printable characters only")
 
 
 def _validated(model: type[Model], data: object, where: str) -> Model:
     try:
-        # As JSON: strict validation of Python objects would demand tuples.
+        # Validate as JSON: strict validation of Python objects would demand tuples.
         return model.model_validate_json(json.dumps(data))
     except ValidationError as error:
         first = error.errors()[0]
@@ -124,7 +124,7 @@ def _validated(model: type[Model], data: object, where: str) -> Model:
 
 
 def _unknown(given: object, known: object, where: str) -> Iterator[str]:
-    """The names of fields that are given and not known."""
+    """Yield the names of fields in ``given`` that ``known`` does not have."""
     if isinstance(given, dict) and isinstance(known, dict):
         for name, value in given.items():
             if name not in known:
@@ -132,19 +132,19 @@ def _unknown(given: object, known: object, where: str) -> Iterator[str]:
             else:
                 yield from _unknown(value, known[name], f"{where}.{name}")
     elif isinstance(given, list) and isinstance(known, list | tuple):
-        for number, (one, other) in enumerate(zip(given, known, strict=True)):
-            yield from _unknown(one, other, f"{where}.{number}")
+        for index, (given_element, known_element) in enumerate(zip(given, known, strict=True)):
+            yield from _unknown(given_element, known_element, f"{where}.{index}")
 
 
 def _texts(value: object, where: str) -> Iterator[tuple[str, str]]:
-    """Every text of a plan that is for people, and where it stands; names of fields too."""
+    """Yield each text of a plan that people read, names of fields included, with its location."""
     if isinstance(value, str):
         yield where, value
     elif isinstance(value, dict):
-        for name, each in value.items():
+        for name, element in value.items():
             yield f"a name in {where}", name
-            if name not in _OF_PROGRAMS:
-                yield from _texts(each, f"{where}.{name}")
+            if name not in _PROGRAM_FIELDS:
+                yield from _texts(element, f"{where}.{name}")
     elif isinstance(value, list):
-        for number, each in enumerate(value):
-            yield from _texts(each, f"{where}.{number}")
+        for index, element in enumerate(value):
+            yield from _texts(element, f"{where}.{index}")

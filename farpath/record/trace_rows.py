@@ -16,36 +16,34 @@ from farpath.tools.tcp_info import BLOCK, FIELDS
 
 
 def row_type() -> np.dtype[Any]:
-    """A row as numpy has it, packed."""
+    """Return the NumPy type of a row, packed."""
     types = {"B": "u1", "I": "<u4", "Q": "<u8"}
     head = [("tick", "<u4"), ("port", "<u2"), ("tcp_state", "u1"), ("", "u1"), ("cookie", "<u8")]
-    return np.dtype([*head, *((name, types[kind]) for name, kind in FIELDS)])
+    return np.dtype([*head, *((name, types[code]) for name, code in FIELDS)])
 
 
 def parse(data: bytes) -> tuple[dict[str, Any], Iterator[npt.NDArray[np.void]]]:
-    """What the tracer wrote of itself, and its rows, an array for each block.
+    """Parse a file of ``tcp_info.Rows.parts``; return its header and an array for each block.
 
-    The form is that of ``farpath.tools.tcp_info.Rows.parts``.
-
-    Raises :class:`LabFailedError` for data that is cut short or none of these.
+    Raises LabFailedError if the data is cut short or in another format.
     """
     head, newline, rest = data.partition(b"\n")
     try:
-        about = json.loads(head)
+        header = json.loads(head)
     except ValueError as error:
-        raise LabFailedError("the trace does not say what it is of") from error
-    if not newline or not isinstance(about, dict):
-        raise LabFailedError("the trace does not say what it is of")
-    return about, _blocks(rest)
+        raise LabFailedError("the trace has no header line") from error
+    if not newline or not isinstance(header, dict):
+        raise LabFailedError("the trace has no header line")
+    return header, _blocks(rest)
 
 
 def _blocks(data: bytes) -> Iterator[npt.NDArray[np.void]]:
-    at, kind = 0, row_type()
+    at, dtype = 0, row_type()
     while at < len(data):
         try:
             (length,) = BLOCK.unpack_from(data, at)
             rows = zlib.decompress(data[at + BLOCK.size : at + BLOCK.size + length])
-            yield np.frombuffer(rows, kind)
+            yield np.frombuffer(rows, dtype)
         except (struct.error, zlib.error, ValueError) as error:
             raise LabFailedError(f"the trace is broken after {at} bytes: {error}") from error
         at += BLOCK.size + length

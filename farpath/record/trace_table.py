@@ -1,4 +1,4 @@
-"""Trace table: the samples of a run's trace, made of what its tracers left, and their hash."""
+"""Trace table: builds the table of a run's TCP trace from the tracers' files, and hashes it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from farpath.spec.schedule import Flow
 
 NAME = "trace"
-#: What stands where the kernel has no number yet: no threshold, no RTT, no pacing.
+#: Value in a column for which the kernel has no number yet: no threshold, no RTT, no pacing.
 NONE = -1
 #: enum tcp_ca_state in include/uapi/linux/tcp.h, by number.
 CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
-#: Columns of whole numbers, each with its field of struct tcp_info, or None if computed.
+#: Integer columns, each with its field of struct tcp_info, or None if it is computed.
 NUMBERS: Mapping[str, str | None] = {
     "cwnd_packets": "snd_cwnd",
     "ssthresh_packets": "snd_ssthresh",
@@ -60,14 +60,14 @@ NUMBERS: Mapping[str, str | None] = {
     "sndbuf_limited_us": "sndbuf_limited",
 }
 COLUMNS = {"flow": "str", "t_s": "float", "ca_state": "str", **dict.fromkeys(NUMBERS, "int")}
-#: For each column whose field can say that there is no number, what it says then.
+#: For each column that can be undefined, the value of its field in that case.
 _NONE = {
     "ssthresh_packets": tcp_info.INFINITE_SSTHRESH,
     "min_rtt_us": tcp_info.NO_RTT,
     "pacing_rate_bps": tcp_info.NO_RATE,
 }
 
-#: How Parquet files hold it: most numbers differ little from the ones before.
+#: Encoding of the Parquet file: most numbers differ little from their predecessors.
 PARQUET: Mapping[str, Any] = {
     "compression": "zstd",
     "use_dictionary": ["flow", "ca_state"],
@@ -79,11 +79,11 @@ _Columns = dict[str, "npt.NDArray[Any]"]
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """A run's trace.
+    """The TCP trace of a run.
 
-    ``frame``: a row for each traced flow and tick at which its connection was there.
-    ``ticks`` and ``asked``: by host, how many ticks passed and at how many its kernel was
-    asked; fewer where a machine in real time was late.
+    ``frame``: one row for each traced flow and each tick at which its connection existed.
+    ``ticks`` and ``asked``: by host, how many ticks passed and at how many the kernel was
+    queried. The second is less if a machine in real time was late.
     """
 
     frame: pd.DataFrame
@@ -91,7 +91,7 @@ class Trace:
     asked: Mapping[str, int]
 
     def as_dict(self) -> dict[str, Any]:
-        """What a record says of it beside the table itself."""
+        """Return the entry of record.json that describes the table."""
         return {
             "fingerprint": fingerprint(self.frame),
             "ticks": dict(self.ticks),
@@ -100,48 +100,51 @@ class Trace:
 
 
 def fingerprint(frame: pd.DataFrame) -> str:
-    """SHA-256 over a trace, as :func:`farpath.record.record.fingerprint` over other tables."""
+    """Return the SHA-256 over a trace, in the format of ``farpath.record.record.fingerprint``."""
     digest = hashlib.sha256()
     add_to_hash(digest, NAME, COLUMNS, frame)
     return digest.hexdigest()
 
 
 def from_raw(raw_dir: FilePath, plan: Plan) -> Trace | None:
-    """The trace in a run's raw output; None if none was asked for.
+    """Build the trace from a run's raw output; None if the plan has no trace.
 
-    iperf3's connections to one port are two; that on which most is acknowledged is the
-    flow's. Raises LabFailedError for what is missing or broken.
+    iperf3 opens two connections to one port; the one with more acknowledged bytes carries the
+    flow's data. Raises LabFailedError if a trace is missing or broken.
     """
     import pandas as pd
 
-    found: dict[str, list[_Columns]] = {}
+    flow_parts: dict[str, list[_Columns]] = {}
     ticks, asked = {}, {}
     for host in trace.hosts(plan):
         file = raw_dir / f"{host}{trace.SUFFIX}"
         try:
-            about, blocks = trace_rows.parse(file.read_bytes())
-            ticks[host], asked[host] = int(about["ticks"]), int(about["asked"])
+            header, blocks = trace_rows.parse(file.read_bytes())
+            ticks[host], asked[host] = int(header["ticks"]), int(header["asked"])
         except (OSError, KeyError) as error:
             raise LabFailedError(f"the lab left no trace in {file}") from error
         ports = {flow.port: flow for flow in trace.flows(plan) if flow.sender == host}
         parts = [part for block in blocks for part in _by_port(block, plan)]
         for port, flow in ports.items():
-            found[flow.name] = [columns for number, columns in parts if number == port]
+            flow_parts[flow.name] = [columns for number, columns in parts if number == port]
     if not ticks:
         return None
-    frames = [_flow_frame(flow, found[flow.name]) for flow in trace.flows(plan)]
+    frames = [_flow_frame(flow, flow_parts[flow.name]) for flow in trace.flows(plan)]
     return Trace(pd.concat(frames, ignore_index=True), ticks, asked)
 
 
 def windows_mb(rows: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[float]]:
-    """A flow's congestion window and slow start threshold in MB; NaN while it has none."""
+    """Return a flow's congestion window and slow start threshold in MB.
+
+    The threshold is NaN as long as the flow has none.
+    """
     mss_mb = rows["mss_bytes"] / 1e6
     ssthresh = rows["ssthresh_packets"].where(rows["ssthresh_packets"] != NONE)
     return rows["cwnd_packets"] * mss_mb, ssthresh * mss_mb
 
 
 def _by_port(rows: npt.NDArray[np.void], plan: Plan) -> list[tuple[int, _Columns]]:
-    """The columns of a block's rows for each port, with their sockets' cookies."""
+    """Split a block's rows by port, and return each port with its columns and socket cookies."""
     import numpy as np
 
     interval_s = plan.settings.trace_interval_s
@@ -165,7 +168,7 @@ def _columns(rows: npt.NDArray[np.void], interval_s: float) -> _Columns:
         "delivery_rate_bps": number("delivery_rate") * 8,
         "app_limited": number("flags") & 1,
     }
-    # An odd interval's multiples, as people write them
+    # Round away the binary fraction: multiples of 0.003 are 0.006, 0.009, ...
     t_s = np.round(rows["tick"] * interval_s, 6)
     columns: _Columns = {
         "cookie": rows["cookie"].copy(),
@@ -181,13 +184,13 @@ def _columns(rows: npt.NDArray[np.void], interval_s: float) -> _Columns:
 
 
 def _flow_frame(flow: Flow, parts: list[_Columns]) -> pd.DataFrame:
-    """A flow's rows of the connection that carried its data."""
+    """Return a flow's rows, of the connection that carried its data."""
     import numpy as np
 
     if not parts:
-        raise LabFailedError(f"{flow.name} has no trace: its connection was never there")
+        raise LabFailedError(f"{flow.name} has no trace: the tracer saw no connection of it")
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     cookies = joined.pop("cookie")
-    most = cookies[int(np.argmax(joined["bytes_acked"]))]
-    kept = {name: values[cookies == most] for name, values in joined.items()}
-    return typed_frame(COLUMNS, {"flow": flow.name, **kept})
+    data_cookie = cookies[int(np.argmax(joined["bytes_acked"]))]
+    data_rows = {name: values[cookies == data_cookie] for name, values in joined.items()}
+    return typed_frame(COLUMNS, {"flow": flow.name, **data_rows})

@@ -1,1 +1,1 @@
-"""Regress: whether and how a change altered the behaviour of stacks."""
+"""The regression suite: whether and how a change altered the behaviour of stacks."""

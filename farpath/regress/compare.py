@@ -1,4 +1,4 @@
-"""Compare: a suite's runs on one kernel against a baseline, or against another kernel."""
+"""The comparison of a suite's runs on a kernel with a baseline, or with another kernel."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from farpath.regress.verdict import CaseState, CaseVerdict, judge
 
 @dataclass(frozen=True)
 class Comparison:
-    """Verdicts on all trials; ``before`` and ``after``: what was compared, for people.
+    """Verdicts on all trials.
 
-    ``records``: of each trial's run before and after, as far as they are there.
+    ``before`` and ``after``: what was compared, for people. ``records``: the records of each
+    trial's run before and after, as far as they exist.
     """
 
     before: str
@@ -25,84 +26,88 @@ class Comparison:
     records: Mapping[str, tuple[FilePath | None, FilePath | None]]
 
 
-def against_baseline(
-    trials: Sequence[Trial], side: Kernel, baseline: Baseline, out: FilePath, at_once: int
+def compare_with_baseline(
+    trials: Sequence[Trial], kernel: Kernel, baseline: Baseline, out: FilePath, at_once: int
 ) -> Comparison:
-    """Each trial once, with seed 1."""
-    made = run_trials([TrialJob(trial, side) for trial in trials], out, at_once)
-    verdicts = [_judged(each, baseline.runs.get(each.job.trial.name)) for each in made]
-    records = {each.job.trial.name: (None, each.record) for each in made}
-    return Comparison(baseline.name, side.name, tuple(verdicts), records)
+    """Run each trial once, with seed 1, and compare it with a baseline."""
+    results = run_trials([TrialJob(trial, kernel) for trial in trials], out, at_once)
+    verdicts = [_verdict(result, baseline.runs.get(result.job.trial.name)) for result in results]
+    records = {result.job.trial.name: (None, result.record) for result in results}
+    return Comparison(baseline.name, kernel.name, tuple(verdicts), records)
 
 
-def kernel_against_kernel(
+def compare_kernels(
     trials: Sequence[Trial], base: Kernel, head: Kernel, out: FilePath, at_once: int, seeds: int
 ) -> Comparison:
-    """Each trial on both; where metrics differ, the base with further seeds.
+    """Run each trial on both kernels; where metrics differ, run the base with further seeds.
 
-    These give the bounds within which a difference says nothing.
+    Those runs give the bounds within which a difference is not significant.
     """
-    both = [TrialJob(trial, side) for trial in trials for side in (base, head)]
-    made = run_trials(both, out, at_once)
-    pairs = list(zip(trials, made[::2], made[1::2], strict=True))
-    unlike = [
+    jobs = [TrialJob(trial, kernel) for trial in trials for kernel in (base, head)]
+    results = run_trials(jobs, out, at_once)
+    pairs = list(zip(trials, results[::2], results[1::2], strict=True))
+    differing = [
         trial
         for trial, before, after in pairs
         if not (before.failure or after.failure) and before.metrics != after.metrics
     ]
-    further = run_trials(
-        [TrialJob(trial, base, seed) for trial in unlike for seed in range(2, seeds + 1)],
+    further_results = run_trials(
+        [TrialJob(trial, base, seed) for trial in differing for seed in range(2, seeds + 1)],
         out,
         at_once,
-        f"runs for the bounds of {len(unlike)} that differ",
+        f"runs for the bounds of {len(differing)} that differ",
     )
     verdicts = tuple(
-        _of_pair(before, after, [each for each in further if each.job.trial == trial])
+        _pair_verdict(
+            before, after, [result for result in further_results if result.job.trial == trial]
+        )
         for trial, before, after in pairs
     )
     records = {trial.name: (before.record, after.record) for trial, before, after in pairs}
     return Comparison(base.name, head.name, verdicts, records)
 
 
-def _of_pair(
-    before: TrialResult, after: TrialResult, further: Sequence[TrialResult]
+def _pair_verdict(
+    before: TrialResult, after: TrialResult, further_results: Sequence[TrialResult]
 ) -> CaseVerdict:
     name = after.job.trial.name
-    for each in (before, *further):
-        if each.failure is not None:
-            why = f"{each.job.side.name}, seed {each.job.seed}: {each.failure.message}"
-            return CaseVerdict(name, CaseState.FAILED, why=why)
-    by_seed = [each.metrics for each in (before, *further)]
-    return _judged(after, baseline_run(before.fingerprint, by_seed))
+    for result in (before, *further_results):
+        if result.failure is not None:
+            reason = f"{result.job.kernel.name}, seed {result.job.seed}: {result.failure.message}"
+            return CaseVerdict(name, CaseState.FAILED, why=reason)
+    by_seed = [result.metrics for result in (before, *further_results)]
+    return _verdict(after, baseline_run(before.fingerprint, by_seed))
 
 
-def _judged(made: TrialResult, before: BaselineRun | None) -> CaseVerdict:
-    """The verdict on a run, also on one that failed."""
-    name = made.job.trial.name
-    if made.failure is not None:
-        return CaseVerdict(name, CaseState.FAILED, why=made.failure.message, wall_s=made.wall_s)
-    verdict = judge(name, before, made.fingerprint, made.metrics)
-    return replace(verdict, wall_s=made.wall_s)
+def _verdict(result: TrialResult, before: BaselineRun | None) -> CaseVerdict:
+    """Return the verdict on a run, which may have failed."""
+    name = result.job.trial.name
+    if result.failure is not None:
+        return CaseVerdict(name, CaseState.FAILED, why=result.failure.message, wall_s=result.wall_s)
+    verdict = judge(name, before, result.fingerprint, result.metrics)
+    return replace(verdict, wall_s=result.wall_s)
 
 
-def baseline_of(
-    trials: Sequence[Trial], side: Kernel, name: str, made: Mapping[str, str | int], out: FilePath,
-    at_once: int, seeds: int,
+def make_baseline(
+    trials: Sequence[Trial], kernel: Kernel, name: str, made: Mapping[str, str | int],
+    out: FilePath, at_once: int, seeds: int,
 ) -> Baseline:  # fmt: skip
-    """What trials give on a kernel: with seed 1, and bounds by so many seeds.
+    """Run trials on a kernel, and return the baseline: values of seed 1, bounds by all seeds.
 
-    Raises the failure of a run that fails: a baseline has none.
+    Raises the error of a run that fails: a baseline has no failed runs.
     """
-    jobs = [TrialJob(trial, side, seed) for trial in trials for seed in range(1, seeds + 1)]
-    runs = run_trials(jobs, out, at_once)
-    for each in runs:
-        if each.failure is not None:
-            where = f"{each.job.trial.name}, seed {each.job.seed}"
-            raise type(each.failure)(f"{where}: {each.failure.message}", each.failure.detail)
-    found = {
-        trial.name: baseline_run(runs[place].fingerprint, [
-            each.metrics for each in runs[place : place + seeds]
+    jobs = [TrialJob(trial, kernel, seed) for trial in trials for seed in range(1, seeds + 1)]
+    results = run_trials(jobs, out, at_once)
+    for result in results:
+        if result.failure is not None:
+            trial_text = f"{result.job.trial.name}, seed {result.job.seed}"
+            raise type(result.failure)(
+                f"{trial_text}: {result.failure.message}", result.failure.detail
+            )
+    runs = {
+        trial.name: baseline_run(results[index].fingerprint, [
+            result.metrics for result in results[index : index + seeds]
         ])
-        for trial, place in zip(trials, range(0, len(runs), seeds), strict=True)
+        for trial, index in zip(trials, range(0, len(results), seeds), strict=True)
     }  # fmt: skip
-    return Baseline(name, made, found)
+    return Baseline(name, made, runs)

@@ -1,4 +1,4 @@
-"""Page: what a suite found as one HTML page, with the curves of what is not identical."""
+"""The HTML page of a suite's results, with the curves of runs that are not identical."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from farpath.spec.labels import flow_label
 if TYPE_CHECKING:
     from farpath.record.record import Record
 
-#: Of a curve a page holds so many points: its peaks and troughs.
-MOST_POINTS = 1500
+#: The most points of a curve that a page holds: its peaks and troughs.
+MAX_POINTS = 1500
 ONLY_AFTER = (
     "Only the run after is drawn: a baseline holds figures and bounds, and no samples. With "
     "--base=<kernel> both kernels are run, and both drawn."
@@ -33,7 +33,7 @@ PANELS = ("throughput (Mbit/s)", "congestion window (packets)")
 
 @dataclass(frozen=True)
 class Cell:
-    """One run in the table of all: its mark, its state, and its section if it has one."""
+    """One run in the table of all runs: its mark, its state, and its section if it has one."""
 
     mark: str = ""
     state: str = ""
@@ -42,9 +42,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Section:
-    """A run that is not identical: what was found, drawn where there is a record.
+    """A run that is not identical: the results, with curves if there is a record.
 
-    ``commands``: what repeats it, by what that does.
+    ``commands``: the commands that repeat it, by their purpose.
     """
 
     verdict: CaseVerdict
@@ -55,30 +55,35 @@ class Section:
     commands: Mapping[str, str]
 
 
-def render_page(compared: Comparison, trials: Iterable[Trial], options: Sequence[str] = ()) -> str:
-    """The page, self-contained; ``options``: of farpath regress, which chose the kernels."""
+def render_page(
+    comparison: Comparison, trials: Iterable[Trial], options: Sequence[str] = ()
+) -> str:
+    """Return the self-contained page of a comparison.
+
+    ``options``: the options of farpath regress that chose the kernels.
+    """
     by_name = {trial.name: trial for trial in trials}
     order = list(CaseState)
-    shown = [
-        _section(compared, verdict, by_name[verdict.trial], options)
-        for verdict in sorted(compared.verdicts, key=lambda each: -order.index(each.state))
+    sections = [
+        _section(comparison, verdict, by_name[verdict.trial], options)
+        for verdict in sorted(comparison.verdicts, key=lambda verdict: -order.index(verdict.state))
         if verdict.state != CaseState.IDENTICAL
     ]
-    matrix = report.matrix(compared).grid
+    matrix = report.matrix(comparison).grid
     return render(
         "regress.html",
-        heading=f"{compared.after} against {compared.before}",
+        heading=f"{comparison.after} against {comparison.before}",
         assets="",
-        summary=report.summary(compared.verdicts),
+        summary=report.summary(comparison.verdicts),
         matrix=matrix,
-        rows=_rows(compared, matrix),
-        shown=shown,
+        rows=_rows(comparison, matrix),
+        sections=sections,
     )
 
 
-def _rows(compared: Comparison, matrix: Grid) -> list[tuple[str, list[Cell]]]:
-    """The cells of the table of all runs, row by row."""
-    by_trial = {verdict.trial: verdict for verdict in compared.verdicts}
+def _rows(comparison: Comparison, matrix: Grid) -> list[tuple[str, list[Cell]]]:
+    """Return the cells of the table of all runs, row by row."""
+    by_trial = {verdict.trial: verdict for verdict in comparison.verdicts}
     stacks = matrix.header[1:]
     return [
         (case, [_cell(by_trial.get(f"{stack}/{case}")) for stack in stacks])
@@ -98,42 +103,50 @@ def _section_name(verdict: CaseVerdict) -> str:
 
 
 def _section(
-    compared: Comparison, verdict: CaseVerdict, trial: Trial, options: Sequence[str]
+    comparison: Comparison, verdict: CaseVerdict, trial: Trial, options: Sequence[str]
 ) -> Section:
-    before, after = compared.records.get(verdict.trial, (None, None))
-    again = ("farpath", "regress", f"--stacks={trial.stack}", f"--only={trial.name}", *options)
+    before, after = comparison.records.get(verdict.trial, (None, None))
+    judge_command = (
+        "farpath",
+        "regress",
+        f"--stacks={trial.stack}",
+        f"--only={trial.name}",
+        *options,
+    )
     commands = {
-        "judges it again": shlex.join(again),
+        "judges it again": shlex.join(judge_command),
         "makes a record of it with figure and page, on the kernel that make has built": shlex.join(
-            ["farpath", "run", *trial.asked.options()]
+            ["farpath", "run", *trial.request.options()]
         ),
     }
     return Section(
         verdict,
         _section_name(verdict),
         trial.case.title,
-        _curves(compared, verdict),
+        _curves(comparison, verdict),
         ONLY_AFTER if before is None and after is not None else "",
         commands,
     )
 
 
-def _curves(compared: Comparison, verdict: CaseVerdict) -> dict[str, Any] | None:
-    """Both runs' curves over each other; None if there is no record."""
+def _curves(comparison: Comparison, verdict: CaseVerdict) -> dict[str, Any] | None:
+    """Return both runs' curves in one figure; None if there is no record."""
     traces = []
-    places = compared.records.get(verdict.trial, (None, None))
-    for place, name, dash in zip(places, ("before", "after"), ("dot", "solid"), strict=True):
-        if place is not None:
-            traces += _of_record(load_record(place, verify=False), name, dash)
+    record_dirs = comparison.records.get(verdict.trial, (None, None))
+    for record_dir, name, dash in zip(
+        record_dirs, ("before", "after"), ("dot", "solid"), strict=True
+    ):
+        if record_dir is not None:
+            traces += _record_traces(load_record(record_dir, verify=False), name, dash)
     return {"data": traces, "layout": _layout()} if traces else None
 
 
-def _of_record(record: Record, name: str, dash: str) -> list[dict[str, Any]]:
+def _record_traces(record: Record, name: str, dash: str) -> list[dict[str, Any]]:
     schedule = record.plan.schedule
-    each = per_second(record.samples, schedule)
-    found = []
+    throughputs_bps = per_second(record.samples, schedule)
+    traces = []
     for number, flow in enumerate(schedule.flows):
-        look: dict[str, Any] = {
+        style: dict[str, Any] = {
             "type": "scatter",
             "mode": "lines",
             "name": f"{name} {flow_label(flow)}" if len(schedule.flows) > 1 else name,
@@ -141,20 +154,22 @@ def _of_record(record: Record, name: str, dash: str) -> list[dict[str, Any]]:
             "line": {"color": NORMAL.colour(number), "dash": dash, "width": 1.3},
             "meta": {"colour": f"flow-{number + 1}" if name == "after" else "ink"},
         }
-        rates = each[flow.name] / 1e6
-        found.append(_line(each.index - 0.5, rates, "%{y:.1f} Mbit/s", yaxis="y", **look))
+        rates = throughputs_bps[flow.name] / 1e6
+        traces.append(
+            _line(throughputs_bps.index - 0.5, rates, "%{y:.1f} Mbit/s", yaxis="y", **style)
+        )
         if record.trace is not None:
-            mine = record.trace[record.trace["flow"] == flow.name]
-            windows = min_max_points(mine["t_s"], mine["cwnd_packets"], MOST_POINTS)
-            look["showlegend"] = False
-            found.append(_line(*windows, "window %{y:.0f} packets", yaxis="y2", **look))
-    return found
+            trace = record.trace[record.trace["flow"] == flow.name]
+            windows = min_max_points(trace["t_s"], trace["cwnd_packets"], MAX_POINTS)
+            style["showlegend"] = False
+            traces.append(_line(*windows, "window %{y:.0f} packets", yaxis="y2", **style))
+    return traces
 
 
-def _line(x: Iterable[float], y: Iterable[float], quantity: str, **look: Any) -> dict[str, Any]:
+def _line(x: Iterable[float], y: Iterable[float], quantity: str, **style: Any) -> dict[str, Any]:
     rounded = {"x": [round(float(v), 3) for v in x], "y": [round(float(v), 4) for v in y]}
-    over = f"%{{fullData.name}}: {quantity} at %{{x:.2~f}} s<extra></extra>"
-    return {**look, **rounded, "hovertemplate": over}
+    hover_text = f"%{{fullData.name}}: {quantity} at %{{x:.2~f}} s<extra></extra>"
+    return {**style, **rounded, "hovertemplate": hover_text}
 
 
 def _layout() -> dict[str, Any]:
@@ -167,8 +182,8 @@ def _layout() -> dict[str, Any]:
         "shapes": [],
         "annotations": [],
     }
-    for place, (text, domain) in enumerate(zip(PANELS, ([0.53, 1.0], [0.0, 0.47]), strict=True)):
-        layout[f"yaxis{place + 1 if place else ''}"] = {
+    for index, (text, domain) in enumerate(zip(PANELS, ([0.53, 1.0], [0.0, 0.47]), strict=True)):
+        layout[f"yaxis{index + 1 if index else ''}"] = {
             "title": {"text": text}, "domain": domain, "rangemode": "tozero",
         }  # fmt: skip
     return layout

@@ -1,7 +1,7 @@
-"""Measured: the numbers of a trial's record that a baseline keeps.
+"""The metrics of a trial's record that a baseline holds.
 
-Each is in the unit that its name ends with; what a stack does not have, as UDT no
-congestion window, is left out.
+Each has the unit that its name ends with. A metric that a stack does not have is left out, such as
+UDT's congestion window.
 """
 
 from __future__ import annotations
@@ -19,101 +19,108 @@ from farpath.record.record import Record
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Baselines hold so many digits, and no difference below them counts.
+#: Baselines hold this many digits; smaller differences do not count.
 DIGITS = 6
 
 
-def metrics_of(record: Record, watch: tuple[str, ...] = ()) -> dict[str, float]:
-    """Everything measured of a record, by name, in six digits; ``watch``: of WATCHES."""
-    found = _of_every_run(record)
-    for name in watch:
-        found |= EXTRA_METRICS[name](record)
+def metrics_of(record: Record, extra: tuple[str, ...] = ()) -> dict[str, float]:
+    """Return all metrics of a record, by name, in six digits; ``extra``: names of EXTRA_METRICS."""
+    metrics = _standard_metrics(record)
+    for name in extra:
+        metrics |= EXTRA_METRICS[name](record)
     return {
-        name: float(f"{value:.{DIGITS}g}") for name, value in found.items() if math.isfinite(value)
+        name: float(f"{value:.{DIGITS}g}")
+        for name, value in metrics.items()
+        if math.isfinite(value)
     }
 
 
-def _of_every_run(record: Record) -> dict[str, float]:
+def _standard_metrics(record: Record) -> dict[str, float]:
     summary = summarise(record.samples, record.plan)
-    rows = record.samples.flows
-    each = per_second(record.samples, record.plan.schedule)
-    found = {
+    flows = record.samples.flows
+    throughputs_bps = per_second(record.samples, record.plan.schedule)
+    metrics = {
         "throughput_mbps": summary.mean_bps / 1e6,
         "stability": summary.stability,
-        "retransmits": float(rows["retransmits"].sum()),
+        "retransmits": float(flows["retransmits"].sum()),
         "queue_drops": float(summary.queue_drops),
         "queue_mean_kb": float(record.samples.queue["backlog_bytes"].mean()) / 1e3,
         "rtt_max_ms": summary.rtt_max_ms,
     }
-    if len(each.columns) > 1:
-        total = float(each.to_numpy().sum())
-        found["first_flow_share"] = float(each.iloc[:, 0].sum()) / total if total else math.nan
-        found["fairness_min"] = summary.fairness_min
-    trace = _first(record)
+    if len(throughputs_bps.columns) > 1:
+        total = float(throughputs_bps.to_numpy().sum())
+        metrics["first_flow_share"] = (
+            float(throughputs_bps.iloc[:, 0].sum()) / total if total else math.nan
+        )
+        metrics["fairness_min"] = summary.fairness_min
+    trace = _established_trace(record)
     if trace is not None and len(trace):
-        found |= {
+        metrics |= {
             "cwnd_mean_packets": float(trace["cwnd_packets"].mean()),
             "cwnd_max_packets": float(trace["cwnd_packets"].max()),
-            "recovery_part": float((trace["ca_state"] == "recovery").mean()),
-            "loss_part": float((trace["ca_state"] == "loss").mean()),
+            "recovery_fraction": float((trace["ca_state"] == "recovery").mean()),
+            "loss_fraction": float((trace["ca_state"] == "loss").mean()),
         }
         timed = trace[trace["rtt_us"] > 0]
-        found["rtt_mean_ms"] = float(timed["rtt_us"].mean()) / 1e3
-    return found
+        metrics["rtt_mean_ms"] = float(timed["rtt_us"].mean()) / 1e3
+    return metrics
 
 
-def _first(record: Record) -> pd.DataFrame | None:
-    """The first flow's trace, from its connection's establishment on."""
+def _established_trace(record: Record) -> pd.DataFrame | None:
+    """Return the first flow's trace, from its connection's establishment on."""
     if record.trace is None:
         return None
-    mine = record.trace[record.trace["flow"] == record.plan.schedule.flows[0].name]
-    return mine[mine["bytes_sent"] > 0]
+    trace = record.trace[record.trace["flow"] == record.plan.schedule.flows[0].name]
+    return trace[trace["bytes_sent"] > 0]
 
 
 def overshoot(record: Record) -> dict[str, float]:
-    """Of slow start: its peak window over what path and buffer hold, and what it lost."""
-    trace, path = _first(record), record.plan.path
+    """Return slow start's peak window over the capacity of path and buffer, and its losses."""
+    trace, path = _established_trace(record), record.plan.path
     if trace is None or not len(trace):
         return {}
-    room = flow_metrics.bdp_packets(path) + path.buffer_bytes / path.frame_bytes
-    later = trace[trace["ca_state"] != "open"]
-    until_s = float(later["t_s"].iloc[0]) if len(later) else float(trace["t_s"].iloc[-1])
-    begun = trace[trace["t_s"] <= until_s]
-    rtts = path.rtt_ms / 1e3
-    repaired = trace[trace["t_s"] <= until_s + 10 * rtts]
+    capacity_packets = flow_metrics.bdp_packets(path) + path.buffer_bytes / path.frame_bytes
+    after_open = trace[trace["ca_state"] != "open"]
+    end_s = float(after_open["t_s"].iloc[0]) if len(after_open) else float(trace["t_s"].iloc[-1])
+    slow_start = trace[trace["t_s"] <= end_s]
+    rtt_s = path.rtt_ms / 1e3
+    repaired = trace[trace["t_s"] <= end_s + 10 * rtt_s]
     return {
-        "overshoot_part": float(begun["cwnd_packets"].max()) / room,
-        "overshoot_end_s": until_s,
+        "overshoot_fraction": float(slow_start["cwnd_packets"].max()) / capacity_packets,
+        "overshoot_end_s": end_s,
         "overshoot_retransmits": float(repaired["retransmits"].iloc[-1]),
     }
 
 
 def recovery(record: Record) -> dict[str, float]:
-    """The time from the loss until the window is what it was, and what was left of it."""
+    """Return the time until the window recovers from the loss, and the fraction that was left."""
     plan = record.plan
     lost_s = plan.droppers[0].numbers[-1]
-    found = find_recovery(window_series(record), lost_s, plan.path, plan.ip_version)
-    if found is None:
+    loss_recovery = find_recovery(window_series(record), lost_s, plan.path, plan.ip_version)
+    if loss_recovery is None:
         return {}
-    return {"recovery_s": found.time_s, "kept_part": found.after_packets / found.before_packets}
+    return {
+        "recovery_s": loss_recovery.time_s,
+        "kept_fraction": loss_recovery.after_packets / loss_recovery.before_packets,
+    }
 
 
 def sharing(record: Record) -> dict[str, float]:
-    """How soon two flows share, and how soon the first has half (RFC 5166, 2.3 and 2.2)."""
-    each = per_second(record.samples, record.plan.schedule)
+    """Return when two flows share, and when the first has half (RFC 5166, 2.3 and 2.2)."""
+    throughputs_bps = per_second(record.samples, record.plan.schedule)
     times_s = {
-        "share_s": share_time_s(each, record.plan.schedule),
-        "halve_s": halving_time_s(each, record.plan.schedule),
+        "share_s": share_time_s(throughputs_bps, record.plan.schedule),
+        "halve_s": halving_time_s(throughputs_bps, record.plan.schedule),
     }
     return {name: time_s for name, time_s in times_s.items() if time_s is not None}
 
 
 def initial_window(record: Record) -> dict[str, float]:
-    """Packets on their way in the middle of each of the first three round trips of data.
+    """Return packets in flight in the middle of each of the first three round trips of data.
 
-    What iperf3 says first, a short packet, goes before them.
+    iperf3 sends a short packet before them.
     """
-    trace = _first(record)
+    trace = _established_trace(record)
     assert trace is not None
     rtt_s = record.plan.path.rtt_ms / 1e3
     data = trace[trace["bytes_sent"] > trace["mss_bytes"]]
@@ -127,22 +134,22 @@ def initial_window(record: Record) -> dict[str, float]:
 
 
 def recovery_flight(record: Record) -> dict[str, float]:
-    """In the first recovery: flight at its start, its least, at its end, and how long it was."""
-    trace = _first(record)
+    """Return, for the first recovery, its flight at start, minimum and end, and its length."""
+    trace = _established_trace(record)
     assert trace is not None
-    within = trace[trace["ca_state"] == "recovery"]
-    if within.empty:
+    in_recovery = trace[trace["ca_state"] == "recovery"]
+    if in_recovery.empty:
         return {}
     return {
-        "flight_first_packets": float(within["in_flight_packets"].iloc[0]),
-        "flight_least_packets": float(within["in_flight_packets"].min()),
-        "flight_last_packets": float(within["in_flight_packets"].iloc[-1]),
-        "ssthresh_packets": float(within["ssthresh_packets"].iloc[-1]),
-        "in_recovery_s": float(within["t_s"].iloc[-1] - within["t_s"].iloc[0]),
+        "flight_first_packets": float(in_recovery["in_flight_packets"].iloc[0]),
+        "flight_least_packets": float(in_recovery["in_flight_packets"].min()),
+        "flight_last_packets": float(in_recovery["in_flight_packets"].iloc[-1]),
+        "ssthresh_packets": float(in_recovery["ssthresh_packets"].iloc[-1]),
+        "in_recovery_s": float(in_recovery["t_s"].iloc[-1] - in_recovery["t_s"].iloc[0]),
     }
 
 
-#: What a case may watch, by name.
+#: The extra metrics that a case may select, by name.
 EXTRA_METRICS: Mapping[str, Callable[[Record], dict[str, float]]] = {
     "overshoot": overshoot,
     "recovery": recovery,

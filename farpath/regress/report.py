@@ -1,4 +1,4 @@
-"""Report: verdicts as text for a terminal, Markdown for a pull request, JSON and JUnit."""
+"""Reports of a comparison: text for a terminal, Markdown for a pull request, JSON and JUnit."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 from farpath import __version__
-from farpath.regress.baseline import number
+from farpath.regress.baseline import value_text
 from farpath.regress.compare import Comparison
-from farpath.regress.verdict import CaseState, CaseVerdict, counts
+from farpath.regress.verdict import CaseState, CaseVerdict, count_states
 from farpath.report.tables.formats import Sheet, as_markdown, as_text
 from farpath.report.tables.regions import Grid
 
-#: What stands in a cell for each state.
+#: The mark of each state in the table.
 MARKS: Mapping[CaseState, str] = {
     CaseState.IDENTICAL: "=",
     CaseState.WITHIN: "~",
@@ -22,23 +22,21 @@ MARKS: Mapping[CaseState, str] = {
     CaseState.CHANGED: "CHANGED",
     CaseState.FAILED: "FAILED",
 }
-#: States that a reader has to look at.
-TOLD = (CaseState.CHANGED, CaseState.FAILED, CaseState.NEW)
+#: The states that a reader has to look at.
+REPORTED_STATES = (CaseState.CHANGED, CaseState.FAILED, CaseState.NEW)
 
 
-def matrix(compared: Comparison) -> Sheet:
-    """A row for each case, a column for each stack."""
-    verdicts = compared.verdicts
+def matrix(comparison: Comparison) -> Sheet:
+    """Return the table of all runs: a row for each case, a column for each stack."""
+    verdicts = comparison.verdicts
     stacks = tuple(dict.fromkeys(verdict.stack for verdict in verdicts))
     cases = tuple(dict.fromkeys(verdict.case for verdict in verdicts))
-    by_place = {(verdict.case, verdict.stack): verdict for verdict in verdicts}
-    rows = tuple(
-        (case, *(_mark(by_place.get((case, stack))) for stack in stacks)) for case in cases
-    )
+    by_cell = {(verdict.case, verdict.stack): verdict for verdict in verdicts}
+    rows = tuple((case, *(_mark(by_cell.get((case, stack))) for stack in stacks)) for case in cases)
     note = "= identical, packet for packet; ~ within bounds"
-    grid = Grid(f"{compared.after} against {compared.before}", ("run", *stacks), rows, note)
+    grid = Grid(f"{comparison.after} against {comparison.before}", ("run", *stacks), rows, note)
     columns = ("run", "state", "fingerprint")
-    data = tuple((each.trial, str(each.state), each.fingerprint) for each in verdicts)
+    data = tuple((verdict.trial, str(verdict.state), verdict.fingerprint) for verdict in verdicts)
     return Sheet("regress", grid, columns, data)
 
 
@@ -46,27 +44,31 @@ def _mark(verdict: CaseVerdict | None) -> str:
     return "" if verdict is None else MARKS[verdict.state]
 
 
-def changed(compared: Comparison) -> Sheet | None:
-    """A row for each metric that is out of bounds; None if there is none."""
-    found = [(each, one) for each in compared.verdicts for one in each.differences]
-    if not found:
+def changed(comparison: Comparison) -> Sheet | None:
+    """Return the table of metrics that are out of bounds, a row for each; None if there is none."""
+    differences = [
+        (verdict, difference)
+        for verdict in comparison.verdicts
+        for difference in verdict.differences
+    ]
+    if not differences:
         return None
     rows, data = [], []
-    for verdict, one in found:
-        before, after = one.before, one.after
+    for verdict, difference in differences:
+        before, after = difference.before, difference.after
         value = None if before is None else before.value
         rows.append(
             (
                 verdict.trial,
-                one.metric,
-                number(value),
-                number(after),
-                one.part,
-                one.bounds,
+                difference.metric,
+                value_text(value),
+                value_text(after),
+                difference.relative_change,
+                difference.bounds,
             )
         )
         data.append((
-            verdict.trial, one.metric, value, after,
+            verdict.trial, difference.metric, value, after,
             None if before is None else before.low, None if before is None else before.high,
         ))  # fmt: skip
     grid = Grid("What changed", ("run", "metric", "before", "after", "", "bounds"), tuple(rows))
@@ -75,43 +77,43 @@ def changed(compared: Comparison) -> Sheet | None:
 
 
 def summary(verdicts: Iterable[CaseVerdict]) -> str:
-    """How many are in which state, in one line."""
-    found = counts(verdicts)
-    return ", ".join(f"{count} {state}" for state, count in found.items() if count)
+    """Count the verdicts in each state, in one line."""
+    by_state = count_states(verdicts)
+    return ", ".join(f"{count} {state}" for state, count in by_state.items() if count)
 
 
 def failures(verdicts: Iterable[CaseVerdict]) -> list[str]:
-    """A line for each run that failed, and for each that no baseline knows."""
+    """Return a line for each run that failed, and for each that no baseline holds."""
     return [
-        f"{each.trial}: {each.why or each.state}"
-        for each in verdicts
-        if each.state in (CaseState.FAILED, CaseState.NEW)
+        f"{verdict.trial}: {verdict.why or verdict.state}"
+        for verdict in verdicts
+        if verdict.state in (CaseState.FAILED, CaseState.NEW)
     ]
 
 
-def text(compared: Comparison) -> str:
-    """For a terminal."""
-    sheets = [matrix(compared), changed(compared)]
+def text(comparison: Comparison) -> str:
+    """Return the report for a terminal."""
+    sheets = [matrix(comparison), changed(comparison)]
     parts = [as_text(sheet) for sheet in sheets if sheet is not None]
-    return "\n".join([*parts, *failures(compared.verdicts), summary(compared.verdicts)])
+    return "\n".join([*parts, *failures(comparison.verdicts), summary(comparison.verdicts)])
 
 
-def markdown(compared: Comparison) -> str:
-    """For a pull request."""
-    sheets = [matrix(compared), changed(compared)]
+def markdown(comparison: Comparison) -> str:
+    """Return the report for a pull request."""
+    sheets = [matrix(comparison), changed(comparison)]
     parts = [as_markdown(sheet) for sheet in sheets if sheet is not None]
-    listed = "".join(f"- {line}\n" for line in failures(compared.verdicts))
-    return "\n".join([*parts, *([listed] if listed else []), summary(compared.verdicts)]) + "\n"
+    listed = "".join(f"- {line}\n" for line in failures(comparison.verdicts))
+    return "\n".join([*parts, *([listed] if listed else []), summary(comparison.verdicts)]) + "\n"
 
 
-def as_dict(compared: Comparison) -> dict[str, Any]:
-    """For programs: plain values."""
+def as_dict(comparison: Comparison) -> dict[str, Any]:
+    """Return the report as plain values for programs."""
     return {
         "farpath": __version__,
-        "before": compared.before,
-        "after": compared.after,
-        "counts": {str(state): count for state, count in counts(compared.verdicts).items()},
-        "runs": [_run(verdict) for verdict in compared.verdicts],
+        "before": comparison.before,
+        "after": comparison.after,
+        "counts": {str(state): count for state, count in count_states(comparison.verdicts).items()},
+        "runs": [_run(verdict) for verdict in comparison.verdicts],
     }
 
 
@@ -135,34 +137,35 @@ def _run(verdict: CaseVerdict) -> dict[str, Any]:
     }
 
 
-def as_json(compared: Comparison) -> str:
-    """:func:`as_dict` as text."""
-    return json.dumps(as_dict(compared), indent=1) + "\n"
+def as_json(comparison: Comparison) -> str:
+    """Return ``as_dict`` as JSON text."""
+    return json.dumps(as_dict(comparison), indent=1) + "\n"
 
 
-def junit(compared: Comparison) -> str:
-    """JUnit XML: a suite for each stack, a case for each run.
+def junit(comparison: Comparison) -> str:
+    """Return JUnit XML: a suite for each stack, a case for each run.
 
-    What changed is a failure, what could not run an error, as the Ant task's format has it.
+    A change is a failure, and a run that could not finish is an error, as in the format of the Ant
+    task.
     """
     root = ElementTree.Element("testsuites", name="farpath regress")
-    stacks = dict.fromkeys(verdict.stack for verdict in compared.verdicts)
+    stacks = dict.fromkeys(verdict.stack for verdict in comparison.verdicts)
     for stack in stacks:
-        _junit_suite(root, stack, [v for v in compared.verdicts if v.stack == stack])
+        _junit_suite(root, stack, [v for v in comparison.verdicts if v.stack == stack])
     ElementTree.indent(root)
     body = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
 
 
 def _junit_suite(root: ElementTree.Element, stack: str, verdicts: Sequence[CaseVerdict]) -> None:
-    found = counts(verdicts)
+    by_state = count_states(verdicts)
     suite = ElementTree.SubElement(
         root,
         "testsuite",
         name=stack,
         tests=str(len(verdicts)),
-        failures=str(found[CaseState.CHANGED] + found[CaseState.NEW]),
-        errors=str(found[CaseState.FAILED]),
+        failures=str(by_state[CaseState.CHANGED] + by_state[CaseState.NEW]),
+        errors=str(by_state[CaseState.FAILED]),
         time=f"{sum(verdict.wall_s for verdict in verdicts):.3f}",
     )
     for verdict in verdicts:
@@ -173,11 +176,11 @@ def _junit_suite(root: ElementTree.Element, stack: str, verdicts: Sequence[CaseV
             name=verdict.case,
             time=f"{verdict.wall_s:.3f}",
         )
-        if verdict.state in TOLD:
-            kind = "error" if verdict.state == CaseState.FAILED else "failure"
+        if verdict.state in REPORTED_STATES:
+            element_name = "error" if verdict.state == CaseState.FAILED else "failure"
             lines = [str(each) for each in verdict.differences] or [verdict.why]
-            what = ElementTree.SubElement(case, kind, message=str(verdict.state))
-            what.text = "\n".join(lines)
+            problem = ElementTree.SubElement(case, element_name, message=str(verdict.state))
+            problem.text = "\n".join(lines)
         else:
-            out = ElementTree.SubElement(case, "system-out")
-            out.text = f"{verdict.state}, fingerprint {verdict.fingerprint}"
+            output = ElementTree.SubElement(case, "system-out")
+            output.text = f"{verdict.state}, fingerprint {verdict.fingerprint}"

@@ -1,4 +1,4 @@
-"""Conduct: a suite's runs, several at once, and what each gave."""
+"""The runner of a suite: several trials at once, and their results."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from farpath.regress.metrics import metrics_of
 from farpath.regress.suite import Trial
 
 #: Real seconds between two lines of progress where there is no terminal.
-TOLD_EVERY_S = 10.0
-#: Of prctl(2): the signal that a process gets when its parent dies (linux/prctl.h).
+PROGRESS_INTERVAL_S = 10.0
+#: An option of prctl(2): the signal that a process gets when its parent dies (linux/prctl.h).
 PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """One kernel to run on, and its name for people."""
+    """A kernel to run on, and its name for people."""
 
     name: str
     images: Images
@@ -39,13 +39,13 @@ class TrialJob:
     """A trial to be run with a seed on a kernel."""
 
     trial: Trial
-    side: Kernel
+    kernel: Kernel
     seed: int = 1
 
 
 @dataclass(frozen=True)
 class TrialResult:
-    """What a job gave: its record's place, or why there is none."""
+    """The result of a job: its record's directory, or why there is none."""
 
     job: TrialJob
     fingerprint: str = ""
@@ -60,39 +60,41 @@ def run_trial(job: TrialJob, out: FilePath) -> TrialResult:
     from farpath.lab.run import run
     from farpath.record.record import load_record
 
-    begun = time.monotonic()
+    start_s = time.monotonic()
     try:
         plan = job.trial.plan(job.seed)
-        outcome = run(plan, out, False, lambda _event: None, job.side.images)
+        outcome = run(plan, out, False, lambda _event: None, job.kernel.images)
         record = load_record(outcome.directory)
-        metrics = metrics_of(record, job.trial.case.watch)
+        metrics = metrics_of(record, job.trial.case.extra_metrics)
     except FarpathError as error:
-        return TrialResult(job, failure=error, wall_s=time.monotonic() - begun)
+        return TrialResult(job, failure=error, wall_s=time.monotonic() - start_s)
     return TrialResult(
-        job, record.fingerprint, metrics, record.directory, wall_s=time.monotonic() - begun
+        job, record.fingerprint, metrics, record.directory, wall_s=time.monotonic() - start_s
     )
 
 
 def run_trials(
-    jobs: Sequence[TrialJob], out: FilePath, at_once: int, what: str = "runs"
+    jobs: Sequence[TrialJob], out: FilePath, at_once: int, label: str = "runs"
 ) -> list[TrialResult]:
-    """Run all jobs, so many at once, and tell how far it is; in the order of ``jobs``.
+    """Run all jobs, several at once, and print progress; results are in the order of ``jobs``.
 
-    ``what`` they are, for people.
-    Interrupted or killed, runs under way end at once and leave nothing half made.
+    ``label`` names the jobs for people. If this process is interrupted or killed, runs that are
+    going end at once and leave nothing incomplete.
     """
-    found: dict[int, TrialResult] = {}
-    with _workers(at_once) as workers, _told(len(jobs), what) as tell:
-        waiting = {workers.submit(_made, job, out): place for place, job in enumerate(jobs)}
-        for future in as_completed(waiting):
-            found[waiting[future]] = future.result()
-            tell(found[waiting[future]])
-    return [found[place] for place in range(len(jobs))]
+    results: dict[int, TrialResult] = {}
+    with _workers(at_once) as workers, _progress_printer(len(jobs), label) as print_progress:
+        pending = {
+            workers.submit(_run_in_worker, job, out): index for index, job in enumerate(jobs)
+        }
+        for future in as_completed(pending):
+            results[pending[future]] = future.result()
+            print_progress(results[pending[future]])
+    return [results[index] for index in range(len(jobs))]
 
 
 @contextmanager
 def _workers(at_once: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes of their own: a run waits for its guest, and holds a core by a socket."""
+    """Start worker processes; each run waits for its guest, and reserves a core by a socket."""
     context = multiprocessing.get_context("spawn")
     workers = ProcessPoolExecutor(
         at_once, mp_context=context, initializer=_begin_worker, initargs=(os.getpid(),)
@@ -104,7 +106,7 @@ def _workers(at_once: int) -> Iterator[ProcessPoolExecutor]:
             "a run's process was killed, perhaps for want of memory: take fewer JOBS"
         ) from error
     except BaseException:
-        # What is under way would go on to its end
+        # The runs that are going would continue to their end
         for worker in multiprocessing.active_children():
             worker.terminate()
         raise
@@ -113,49 +115,47 @@ def _workers(at_once: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _begin_worker(parent: int) -> None:
-    """Leave a terminal's Ctrl-C to who conducts, and end with him, however he does."""
+    """Ignore SIGINT (the parent handles it) and die with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         os._exit(1)
 
 
-def _made(job: TrialJob, out: FilePath) -> TrialResult:
-    """A worker's part: told to end, it leaves its run as an interrupted command does."""
+def _run_in_worker(job: TrialJob, out: FilePath) -> TrialResult:
+    """Run a job in a worker; SIGTERM ends its run as an interrupted command ends."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return run_trial(job, out)
     except KeyboardInterrupt:
-        # A worker that only raised it would take the next job
+        # A worker that only raised the exception would take the next job
         os._exit(1)
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager
-def _told(count: int, what: str) -> Iterator[Callable[[TrialResult], None]]:
-    """A line that is renewed on a terminal, else one every ten seconds."""
+def _progress_printer(count: int, label: str) -> Iterator[Callable[[TrialResult], None]]:
+    """Print a line that is renewed on a terminal, else one line every ten seconds."""
     terminal = sys.stderr.isatty()
-    begun = last = time.monotonic()
+    start_s = last_s = time.monotonic()
     done = 0
 
-    def tell(made: TrialResult) -> None:
-        nonlocal done, last
+    def print_progress(result: TrialResult) -> None:
+        nonlocal done, last_s
         done += 1
-        now = time.monotonic()
-        if made.failure is not None:
-            print(f"regress: {made.job.trial.name} failed: {made.failure.message}", file=sys.stderr)
-        if not terminal and now - last < TOLD_EVERY_S and done < count:
+        now_s = time.monotonic()
+        if result.failure is not None:
+            print(
+                f"regress: {result.job.trial.name} failed: {result.failure.message}",
+                file=sys.stderr,
+            )
+        if not terminal and now_s - last_s < PROGRESS_INTERVAL_S and done < count:
             return
-        last = now
-        left_s = (now - begun) / done * (count - done)
-        text = f"regress: {done} of {count} {what}, about {left_s:.0f} s to go"
+        last_s = now_s
+        left_s = (now_s - start_s) / done * (count - done)
+        text = f"regress: {done} of {count} {label}, about {left_s:.0f} s to go"
         end = "" if terminal and done < count else "\n"
         print(f"\r{text}\033[K" if terminal else text, end=end, file=sys.stderr, flush=True)
 
-    yield tell
-
-
-def cores() -> int:
-    """How many runs at once this machine has cores for."""
-    return len(os.sched_getaffinity(0))
+    yield print_progress

@@ -1,4 +1,4 @@
-"""Suite: the short runs by which a change of a stack's behaviour is found (``suite.toml``)."""
+"""The suite: the short runs that reveal a change of a stack's behaviour (``suite.toml``)."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from farpath.regress.metrics import EXTRA_METRICS
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan
 
-#: Groups of cases by what a stack is that the suite does not name itself.
+#: Groups of cases for stacks that the suite does not name, by the type of stack.
 TCP, UDT = "tcp", "udt"
-#: By how much of itself another seed's base RTT may be off.
-RTT_OFF = 1e-3
+#: The largest relative change of the base RTT with further seeds.
+RTT_VARIATION = 1e-3
 
 
 @dataclass(frozen=True)
 class Case:
-    """One thing to look at: its words, with ``{stack}`` in them, and what is watched.
+    """One case: its options, with ``{stack}`` in them, and its extra metrics.
 
-    ``groups``: of stacks, by name. ``watch``: names of :data:`EXTRA_METRICS`.
+    ``groups``: names of groups of stacks. ``extra_metrics``: names of ``EXTRA_METRICS``.
     """
 
     name: str
     title: str
     groups: tuple[str, ...]
-    words: Mapping[str, str]
-    watch: tuple[str, ...]
+    options: Mapping[str, str]
+    extra_metrics: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -69,32 +69,34 @@ class Trial:
         return f"{self.stack}/{self.case.name}"
 
     @property
-    def asked(self) -> RunRequest:
-        """Its run of seed 1 in the words of the command line."""
-        words = {word: text.format(stack=self.stack) for word, text in self.case.words.items()}
+    def request(self) -> RunRequest:
+        """The request of its run with seed 1."""
+        words = {word: text.format(stack=self.stack) for word, text in self.case.options.items()}
         if catalogue()[self.stack].kind == USER_SPACE:
             # The kernel knows nothing of a program's own transport
             words.pop("trace", None)
         return RunRequest(**words)
 
     def plan(self, seed: int = 1) -> Plan:
-        """What is run. With other seeds than 1 the base RTT is off by a drawn bit too.
+        """Return the plan; with seeds other than 1 the base RTT also varies by a random bit.
 
-        A single flow without random losses hardly knows its seed. What an RTT that is
-        different by a thousandth changes is the phase of packets against each other, and
-        no behaviour of a stack.
+        A single flow without random losses hardly depends on its seed. An RTT that differs by a
+        thousandth changes only the phase of packets relative to each other, and no behaviour of a
+        stack.
         """
-        asked = dataclasses.replace(self.asked, seed=str(seed))
+        request = dataclasses.replace(self.request, seed=str(seed))
         if seed != 1:
-            assert asked.rtt is not None
-            off = random.Random(f"{self.name} {seed}").uniform(-RTT_OFF, RTT_OFF)
-            asked = dataclasses.replace(asked, rtt=f"{parse_rtt_ms(asked.rtt) * (1 + off):.3f}ms")
-        return asked.plan(user_parts=BuiltParts(asked.lab))
+            assert request.rtt is not None
+            variation = random.Random(f"{self.name} {seed}").uniform(-RTT_VARIATION, RTT_VARIATION)
+            request = dataclasses.replace(
+                request, rtt=f"{parse_rtt_ms(request.rtt) * (1 + variation):.3f}ms"
+            )
+        return request.plan(user_parts=BuiltParts(request.lab))
 
 
 @cache
 def suite() -> Suite:
-    """The suite that the project brings."""
+    """Return the suite that the project ships."""
     text = resources.files("farpath.regress").joinpath("suite.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
     cases = tuple(
@@ -102,40 +104,39 @@ def suite() -> Suite:
             name=case["name"],
             title=case["title"],
             groups=tuple(case["groups"]),
-            words={**data["words"], **case["words"]},
-            watch=tuple(case.get("watch", ())),
+            options={**data["options"], **case["options"]},
+            extra_metrics=tuple(case.get("extra_metrics", ())),
         )
         for case in data["cases"]
     )
-    assert all(name in EXTRA_METRICS for case in cases for name in case.watch)
+    assert all(name in EXTRA_METRICS for case in cases for name in case.extra_metrics)
     return Suite({name: tuple(stacks) for name, stacks in data["groups"].items()}, cases)
 
 
 def trials(stacks: Sequence[str] = (), only: Sequence[str] = ()) -> tuple[Trial, ...]:
-    """The trials of some stacks, all if none is named, that match one of some patterns.
+    """Return the trials of the given stacks, by default all, that match one of the patterns.
 
-    A stack of the catalogue that the suite does not name has the cases of ``tcp``, or of
-    ``udt`` if it is a program. ``only``: of names, as ``htcp/*`` or ``*/one-loss`` or
-    ``one-loss``. Raises BadInputError for a stack that there is not, and for a pattern
-    that matches nothing.
+    A stack of the catalogue that the suite does not name has the cases of ``tcp``, or of ``udt`` if
+    it is a program. ``only``: patterns of names, such as ``htcp/*``, ``*/one-loss`` or
+    ``one-loss``. Raises BadInputError for an unknown stack, and for a pattern that matches nothing.
     """
     known = suite()
-    found = [
+    selected = [
         Trial(stack, case)
         for stack in stacks or known.stacks
         for case in known.cases
         if set(case.groups) & _groups_of(stack)
     ]
     if not only:
-        return tuple(found)
+        return tuple(selected)
     for pattern in only:
-        if not any(_matches(trial, pattern) for trial in found):
+        if not any(_matches(trial, pattern) for trial in selected):
             names = ", ".join(case.name for case in known.cases)
             raise BadInputError(
                 f"ONLY is '{pattern}': no run of {', '.join(stacks) or 'the suite'} is called so; "
                 f"give one of {names}, or a pattern such as 'htcp/*'"
             )
-    return tuple(each for each in found if any(_matches(each, pattern) for pattern in only))
+    return tuple(trial for trial in selected if any(_matches(trial, pattern) for pattern in only))
 
 
 def _matches(trial: Trial, pattern: str) -> bool:
@@ -143,7 +144,7 @@ def _matches(trial: Trial, pattern: str) -> bool:
 
 
 def _groups_of(stack: str) -> set[str]:
-    """The groups that have a stack, or those that fit its kind."""
+    """Return the groups that contain a stack, or those that fit its type."""
     known = suite()
     if stack in known.stacks:
         return {name for name, stacks in known.groups.items() if stack in stacks}

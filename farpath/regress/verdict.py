@@ -1,4 +1,4 @@
-"""Verdict: what became of a run against a baseline."""
+"""The verdict on a run compared with a baseline."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from farpath.regress.baseline import BaselineRun, Interval, number
+from farpath.regress.baseline import BaselineRun, Interval, value_text
 
 
 class CaseState(StrEnum):
-    """What a run is against its baseline, the worst last."""
+    """The state of a run compared with its baseline, the worst last."""
 
     IDENTICAL = "identical"
     WITHIN = "within bounds"
@@ -21,7 +21,7 @@ class CaseState(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """A metric that is out of bounds, or that only one of both has."""
+    """A metric that is out of bounds, or that only one side has."""
 
     metric: str
     before: Interval | None
@@ -29,28 +29,28 @@ class Difference:
 
     @property
     def bounds(self) -> str:
-        """The bounds for people, or that there are none."""
+        """The bounds for people, or "none"."""
         return "none" if self.before is None else str(self.before)
 
     @property
-    def part(self) -> str:
-        """The change as a part of what was before, where that is a number but 0."""
+    def relative_change(self) -> str:
+        """The relative change in per cent, if the value before was a number other than 0."""
         value = self.before.value if self.before else None
         return (
             f"{100 * (self.after / value - 1):+.2g} %" if value and self.after is not None else ""
         )
 
     def __str__(self) -> str:
-        before = "none" if self.before is None else number(self.before.value)
-        part = f" ({self.part})" if self.part else ""
-        return f"{self.metric}: {before} -> {number(self.after)}{part}, bounds {self.bounds}"
+        before = "none" if self.before is None else value_text(self.before.value)
+        change = f" ({self.relative_change})" if self.relative_change else ""
+        return f"{self.metric}: {before} -> {value_text(self.after)}{change}, bounds {self.bounds}"
 
 
 @dataclass(frozen=True)
 class CaseVerdict:
-    """A trial's name, its state, what changed, and for a failure why.
+    """A trial's name, its state, the differences, and the reason of a failure.
 
-    ``fingerprint`` and ``metrics``: of the run that is judged; empty if it failed.
+    ``fingerprint`` and ``metrics`` are those of the judged run; they are empty if it failed.
     """
 
     trial: str
@@ -63,19 +63,19 @@ class CaseVerdict:
 
     @property
     def stack(self) -> str:
-        """The stack's name."""
+        """The name of the stack."""
         return self.trial.partition("/")[0]
 
     @property
     def case(self) -> str:
-        """The case's name."""
+        """The name of the case."""
         return self.trial.partition("/")[2]
 
 
 def judge(
     trial: str, before: BaselineRun | None, fingerprint: str, metrics: Mapping[str, float]
 ) -> CaseVerdict:
-    """A run against what is known of it: first by its fingerprint, then by its metrics."""
+    """Compare a run with its baseline, first by its fingerprint, then by its metrics."""
     if before is None:
         return CaseVerdict(trial, CaseState.NEW, (), "", fingerprint, metrics)
     if before.fingerprint == fingerprint:
@@ -94,17 +94,17 @@ def _differences(
             yield Difference(name, before, after)
 
 
-def worst(verdicts: Sequence[CaseVerdict]) -> CaseState:
-    """The worst state of all."""
+def worst_state(verdicts: Sequence[CaseVerdict]) -> CaseState:
+    """Return the worst state of all verdicts."""
     order = list(CaseState)
     return max(
         (verdict.state for verdict in verdicts), key=order.index, default=CaseState.IDENTICAL
     )
 
 
-def counts(verdicts: Iterable[CaseVerdict]) -> dict[CaseState, int]:
-    """How many are in each state, all states named."""
-    found = dict.fromkeys(CaseState, 0)
+def count_states(verdicts: Iterable[CaseVerdict]) -> dict[CaseState, int]:
+    """Count the verdicts in each state; every state is a key."""
+    by_state = dict.fromkeys(CaseState, 0)
     for verdict in verdicts:
-        found[verdict.state] += 1
-    return found
+        by_state[verdict.state] += 1
+    return by_state

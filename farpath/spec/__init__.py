@@ -1,1 +1,1 @@
-"""What a run is: plain data that host and guest share, of the standard library only."""
+"""Specification of a run: plain data that host and guest share, on the standard library alone."""

@@ -1,7 +1,7 @@
-"""Background: other people's traffic on a path, as plain data, shared by host and guest.
+"""Background: competing traffic on a path from independent on/off sources.
 
-Sources that neither know nor heed the flows: each sends at a constant rate while it is
-on, and on and off take turns. How long each lasts is drawn from exponential
+The sources do not react to the flows. Each sends at a constant rate during its on periods,
+which alternate with off periods. The lengths of both are drawn from exponential
 distributions, the usual on/off model (Jain and Routhier, *Packet Trains*, IEEE JSAC 4(6),
 1986, call an on period a train).
 """
@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from farpath.base.errors import BadInputError
 
 SOURCES_RANGE = (1, 64)
-#: The part of a bottleneck's rate that all sources may take on average.
+#: Allowed fraction of a bottleneck's rate that all sources take on average.
 PART_RANGE = (0.0, 0.9)
 RATE_BPS_RANGE = (100_000, 10_000_000_000)
-#: Shorter turns than this would be bursts of few packets, longer ones no traffic at all.
+#: Mean length of on and off periods in s. Shorter on periods would be bursts of few packets;
+#: longer off periods would be no traffic at all.
 TURN_S_RANGE = (0.1, 10_000.0)
 
 
@@ -25,10 +26,10 @@ TURN_S_RANGE = (0.1, 10_000.0)
 class Background:
     """Independent on/off sources that share a path's bottleneck with the flows.
 
-    ``rate_bps``: of one source while it is on, counted over Ethernet frames as the
-    bottleneck's. ``on_s``, ``off_s``: mean length of its turns; with ``off_s`` 0 it is on all
-    the time, at a constant bit rate. Raises :class:`~farpath.base.errors.BadInputError` for a value
-    out of range.
+    ``sources``: their number. ``rate_bps``: rate of one source while it is on, counted over
+    Ethernet frames as the bottleneck's rate is. ``on_s``, ``off_s``: mean length of its on and
+    off periods in s. With ``off_s`` 0 a source is always on, at a constant bit rate. Raises
+    BadInputError for a value out of range.
     """
 
     sources: int
@@ -54,23 +55,26 @@ class Background:
     def taking(
         cls, part: float, rate_bps: float, sources: int, on_s: float, off_s: float
     ) -> Background | None:
-        """Sources that take ``part`` of a rate on average; None if less than one can send."""
-        one_bps = round(part * rate_bps * (on_s + off_s) / on_s / sources)
-        return cls(sources, one_bps, on_s, off_s) if one_bps >= RATE_BPS_RANGE[0] else None
+        """Return sources that send a fraction ``part`` of a rate on average.
+
+        None if the rate of one source would be below the least allowed rate.
+        """
+        source_bps = round(part * rate_bps * (on_s + off_s) / on_s / sources)
+        return cls(sources, source_bps, on_s, off_s) if source_bps >= RATE_BPS_RANGE[0] else None
 
     @classmethod
     def constant(cls, rate_bps: int) -> Background:
-        """One source of a constant bit rate."""
+        """Return one source of a constant bit rate."""
         return cls(1, rate_bps, TURN_S_RANGE[1], 0.0)
 
     @property
     def on_part(self) -> float:
-        """The part of time for which a source is on."""
+        """Fraction of the time for which a source is on."""
         return self.on_s / (self.on_s + self.off_s)
 
     @property
     def mean_rate_bps(self) -> float:
-        """What all sources send on average."""
+        """Mean rate of all sources together."""
         return self.sources * self.rate_bps * self.on_part
 
     def __str__(self) -> str:
@@ -80,7 +84,7 @@ class Background:
 
 @dataclass(frozen=True)
 class OnPeriod:
-    """One time for which a source is on, in s from the schedule's start."""
+    """One on period of a source, in s from the schedule's start."""
 
     source: int
     start_s: float
@@ -88,15 +92,15 @@ class OnPeriod:
 
 
 def on_periods(background: Background, seed: int, duration_s: float) -> tuple[OnPeriod, ...]:
-    """All turns of all sources until ``duration_s``, by their start; equal for equal seeds.
+    """Return the on periods of all sources until ``duration_s``, ordered by their start.
 
-    A source begins on with the probability that it is on at any time; an exponential
-    distribution has no memory, so what is left of that turn is as long as a new one.
-    Times are whole microseconds.
+    They are equal for equal seeds, and times are whole microseconds. At the start a source is on
+    with the probability ``on_part``. The exponential distribution has no memory, so the rest of
+    a period that has already started is distributed as a new period.
     """
     if not background.off_s:
         return tuple(OnPeriod(source, 0.0, duration_s) for source in range(background.sources))
-    found = []
+    periods = []
     for source in range(background.sources):
         chance = random.Random(f"background {seed} {source}")
         on = chance.random() < background.on_part
@@ -105,12 +109,13 @@ def on_periods(background: Background, seed: int, duration_s: float) -> tuple[On
             mean_s = background.on_s if on else background.off_s
             until_s = round(at_s + chance.expovariate(1 / mean_s), 6)
             if on and until_s > at_s:
-                found.append(OnPeriod(source, at_s, min(until_s, duration_s)))
+                periods.append(OnPeriod(source, at_s, min(until_s, duration_s)))
             at_s, on = until_s, not on
-    return tuple(sorted(found, key=lambda turn: (turn.start_s, turn.source)))
+    return tuple(sorted(periods, key=lambda period: (period.start_s, period.source)))
 
 
 def sent_bytes(background: Background, seed: int, duration_s: float) -> float:
-    """Bytes of frames that the sources send in all."""
-    on_s = sum(turn.stop_s - turn.start_s for turn in on_periods(background, seed, duration_s))
+    """Return how many bytes of frames all sources send until ``duration_s``."""
+    periods = on_periods(background, seed, duration_s)
+    on_s = sum(period.stop_s - period.start_s for period in periods)
     return background.rate_bps / 8 * on_s

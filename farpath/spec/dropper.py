@@ -1,19 +1,19 @@
-"""Dropper: packets lost on purpose, as plain data, shared by host and guest.
+"""Dropper: a rule that drops packets on purpose, as plain data.
 
-Pure. A dropper counts the packets that it concerns, in the order in which they leave the
-path's delay line, before the bottleneck, and takes some of them away. Which ones is
-decided by their number, by time, or by chance:
+A dropper counts the packets of its flows in its direction, in the order in which they leave
+the path's delay line before the bottleneck, and drops some of them. Their number, time or
+chance decides which:
 
-``every:1000``        each thousandth
-``packets:100,2000``  the hundredth and the two-thousandth
-``at:30s,60s``        the first one after each of these times
-``random:1e-4``       each with this probability
-``burst:1e-4,0.3``    those that come in the bad state of a Gilbert-Elliott chain: the
-                      probabilities to enter and to leave it, and perhaps a third, of a loss
-                      while in it (1)
+``every:1000``        each thousandth packet
+``packets:100,2000``  the hundredth and the two-thousandth packet
+``at:30s,60s``        the first packet after each of these times
+``random:1e-4``       each packet with this probability
+``burst:1e-4,0.3``    packets in the bad state of a Gilbert-Elliott chain, given the
+                      probabilities to enter and to leave it and, optionally, a third one
+                      to lose a packet in it (default 1)
 
-Towards the receiver it concerns data packets, those above half the MTU; towards the
-sender all packets of a flow.
+Towards the receiver it counts data packets, which are those above half the MTU; towards the
+sender it counts all packets of a flow.
 """
 
 from __future__ import annotations
@@ -22,35 +22,33 @@ import math
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError
 
-if TYPE_CHECKING:
-    pass
-
 KINDS = ("every", "packets", "at", "random", "burst")
-#: Towards the receiver and towards the sender.
+#: Directions towards the receiver and towards the sender.
 THERE, BACK = "there", "back"
 DIRECTIONS = (THERE, BACK)
-#: nftables counts in 32 bits (net/netfilter/nft_numgen.c).
+#: Most packets that a dropper can count: nftables uses 32 bits (net/netfilter/nft_numgen.c).
 MOST_PACKETS = 2**32 - 2
-#: A set of more numbers than this takes the guest long to load, and much memory.
+#: Most numbers in ``packets``; a larger set takes the guest much time to load and much memory.
 MOST_LISTED = 100_000
-#: nftables draws chances as whole billionths: from here on within 1 % of what was asked.
+#: Least probability of ``random``. nftables draws whole billionths, which from here on is within
+#: 1 % of the given probability.
 LEAST_CHANCE = 5e-8
-#: A chain's probabilities may be less: of all packets that can be counted, none would come.
+#: Least probability of ``burst``; below it, no packet that can be counted would be dropped.
 LEAST_BURST_CHANCE = 1e-12
-#: How improbable a random count may be, in standard deviations of a binomial one.
+#: Tolerance of a random count, in standard deviations of the binomial distribution.
 LIKELY_DEVIATIONS = 6.0
 
 
 @dataclass(frozen=True)
 class Dropper:
-    """Which packets of which flow are lost on purpose.
+    """A rule that selects packets to drop.
 
-    ``numbers``: what stands behind the kind, times in s. ``flow``: one flow's name; of all
-    flows together if empty. Raises BadInputError for numbers that make no dropper.
+    ``kind``: one of ``KINDS``. ``numbers``: its packet numbers, probabilities, or times in s.
+    ``direction``: one of ``DIRECTIONS``. ``flow``: the name of one flow; if empty, all flows are
+    counted together. Raises BadInputError for an unknown kind or direction and wrong numbers.
     """
 
     kind: str
@@ -71,27 +69,30 @@ class Dropper:
 
     def __str__(self) -> str:
         unit = "s" if self.kind == "at" else ""
-        where = f",direction={self.direction}" if self.direction != THERE else ""
-        whose = f",flow={self.flow}" if self.flow else ""
-        return f"{self.kind}:{','.join(f'{n:.12g}{unit}' for n in self.numbers)}{where}{whose}"
+        direction = f",direction={self.direction}" if self.direction != THERE else ""
+        flow = f",flow={self.flow}" if self.flow else ""
+        return f"{self.kind}:{','.join(f'{n:.12g}{unit}' for n in self.numbers)}{direction}{flow}"
 
     def positions(self, seed: int, count: int) -> tuple[int, ...]:
-        """Numbers, from 1, of the packets lost among the first ``count``: packets, burst."""
+        """Return the numbers, from 1, of the packets that are dropped among the first ``count``.
+
+        Only for the kinds ``packets`` and ``burst``.
+        """
         if self.kind == "packets":
             return tuple(int(number) for number in self.numbers if number <= count)
         chance = random.Random(f"dropper {seed} {self}")
         return tuple(_bursts(chance, count, *self.numbers))
 
     def expected(self, seen: int, seed: int) -> tuple[int, int]:
-        """The fewest and the most packets that may have been lost of ``seen``."""
+        """Return the least and the largest number of packets that may be dropped of ``seen``."""
         if self.kind == "every":
             exact = seen // int(self.numbers[0])
         elif self.kind == "packets" or self.kind == "at":
             exact = len(self.numbers)
         elif self.kind == "random":
             mean = seen * self.numbers[0]
-            off = LIKELY_DEVIATIONS * math.sqrt(mean * (1 - self.numbers[0])) + 1
-            return max(0, math.floor(mean - off)), math.ceil(mean + off)
+            deviation = LIKELY_DEVIATIONS * math.sqrt(mean * (1 - self.numbers[0])) + 1
+            return max(0, math.floor(mean - deviation)), math.ceil(mean + deviation)
         else:
             exact = len(self.positions(seed, seen))
         return exact, exact
@@ -100,10 +101,10 @@ class Dropper:
 def _bursts(
     chance: random.Random, count: int, enter: float, leave: float, loss: float = 1.0
 ) -> Iterator[int]:
-    """Numbers of the packets lost by a Gilbert-Elliott chain among the first ``count``.
+    """Yield the numbers of the packets that a Gilbert-Elliott chain drops of the first ``count``.
 
-    Before each packet the state may change; how many packets pass until it does is drawn
-    from a geometric distribution. Elliott, *Estimates of Error Rates for Codes on
+    The state may change before each packet. The number of packets until it does is drawn from
+    a geometric distribution. Source: Elliott, *Estimates of Error Rates for Codes on
     Burst-Noise Channels*, Bell System Technical Journal 42(5), 1963.
     """
     at = _geometric(chance, enter)
@@ -116,7 +117,7 @@ def _bursts(
 
 
 def _geometric(chance: random.Random, probability: float) -> int:
-    """How many trials until the first success, at least one."""
+    """Draw the number of trials until the first success, at least one."""
     if probability == 1.0:
         return 1
     return 1 + math.floor(math.log(1.0 - chance.random()) / math.log1p(-probability))

@@ -1,4 +1,4 @@
-"""Dropping: which flows and how many packets of a plan a dropper concerns. Pure."""
+"""Dropping: which flows and packets of a plan a dropper counts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def horizon_packets(plan: Plan) -> int:
-    """More packets than a plan's path lets through: how far a burst's losses are drawn.
+    """Return an upper bound on the packets in a run; burst losses are drawn up to this number.
 
-    Twice what its bottlenecks carry in full packets of the smallest size, for those that
-    their buffers drop.
+    It is twice the number of full packets, at the smallest MTU, that the bottlenecks carry; the
+    factor allows for packets that their buffers drop.
     """
     sizes_bytes = [plan.flow_mtu_bytes(flow) for flow in plan.schedule.flows]
     frame_bytes = min(sizes_bytes) + ETHERNET_HEADER_BYTES
@@ -26,7 +26,7 @@ def horizon_packets(plan: Plan) -> int:
 
 
 def counted_above_bytes(mtu_bytes: int) -> int:
-    """The size above which a packet of a flow is data to a dropper.
+    """Return the packet size in bytes above which a dropper counts a packet as data.
 
     >>> counted_above_bytes(1500)
     750
@@ -35,5 +35,5 @@ def counted_above_bytes(mtu_bytes: int) -> int:
 
 
 def concerned_flows(dropper: Dropper, plan: Plan) -> list[Flow]:
-    """The flows whose packets a dropper counts."""
+    """Return the flows whose packets a dropper counts."""
     return [flow for flow in plan.schedule.flows if dropper.flow in ("", flow.name)]

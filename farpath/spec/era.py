@@ -1,4 +1,4 @@
-"""Era: what end hosts are, of 2004 or of today. Plain data, shared by host and guest."""
+"""Era: end-host settings of a time, 2004 or today, as plain data."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Era:
-    """Settings of all end hosts that belong to a time and not to a path.
+    """Settings of all end hosts that depend on the time and not on the path.
 
-    ``sysctl``: of every end host. ``initial_window_packets``: a connection's first
-    window; None is the kernel's own. ``card_rate_bps``: rate of a sender's network
-    card and ``txqueuelen_packets``: how many packets wait before it; None for both is
-    a host that is infinitely fast.
+    ``sysctl``: kernel settings of every end host. ``initial_window_packets``: initial window of
+    a connection; None for the kernel's default. ``card_rate_bps``: rate of a sender's NIC.
+    ``txqueuelen_packets``: length of the NIC's queue. With None for both, a sender is infinitely
+    fast.
     """
 
     name: str

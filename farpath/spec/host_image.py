@@ -1,4 +1,4 @@
-"""Image: what a user's own end hosts start from, as a plan holds it. Plain data."""
+"""Host image: a user's root file system for an end host, as plain data of a plan."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: Where end hosts look for programs, unless an image sets PATH itself: the PATH that
-#: Docker gives to what it builds (DefaultPathEnv in Moby).
+#: PATH of the programs at end hosts, unless an image sets it: Docker's default
+#: (DefaultPathEnv in Moby).
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 @dataclass(frozen=True)
 class HostImage:
-    """A user's image at an end host, in the place of farpath's own.
+    """A user's image that an end host uses instead of farpath's.
 
-    ``name``: that of its directory or tar, for people. ``digest``: what is in it, as
-    ``sha256:...``. ``build``: which build of it the lab starts. ``environment``
-    (NAME=value) and ``directory``: those of its programs.
+    ``name``: name of its directory or tar, for people. ``digest``: hash of its contents, as
+    ``sha256:...``. ``build``: name of the build that the lab uses. ``environment`` (NAME=value)
+    and ``directory``: environment and working directory of its programs.
     """
 
     name: str
@@ -28,10 +28,10 @@ class HostImage:
 
     @property
     def variables(self) -> dict[str, str]:
-        """The environment by name."""
+        """The environment as a mapping from name to value."""
         return dict(text.partition("=")[::2] for text in self.environment)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> HostImage:
-        """The inverse of :func:`dataclasses.asdict`, also after a way through JSON."""
+        """Build an image from the output of ``dataclasses.asdict``, or from its JSON."""
         return cls(**{**data, "environment": tuple(data.get("environment", ()))})

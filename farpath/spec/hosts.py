@@ -1,7 +1,7 @@
-"""Hosts: the end hosts of a topology, who sends to whom, and the flows between them.
+"""Hosts: the end hosts of a topology and the pairs between which flows are sent.
 
-Pure, shared by host and guest. The first sender has the path's RTT and MTU; further ones
-share its bottleneck from farther away or with smaller packets.
+The first sender has the path's RTT and MTU. Further senders share its bottleneck with their
+own RTT and MTU.
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ from dataclasses import dataclass, replace
 from farpath.base.errors import BadInputError
 from farpath.spec.schedule import Flow, Schedule
 
-#: The host that every topology has beside those that flows name.
+#: The host that pings; every topology has it in addition to the hosts of the flows.
 PINGER = "pinger"
-#: The one that sends a path's background traffic; it runs no container.
+#: The host that sends a path's background traffic; it runs no container.
 BACKGROUND = "background"
-#: The first sender and its receiver; the k-th further one of either has ``k + 1`` behind it.
+#: The first sender and its receiver; further ones are numbered from 2, as ``sender2``.
 SENDER, RECEIVER = "sender", "receiver"
 
 
 @dataclass(frozen=True)
 class Sender:
-    """A host that sends through a path's bottleneck from ``rtt_ms`` away, whole path counted.
+    """A further sender of a dumbbell.
 
-    ``mtu_bytes``: the largest IP packet that it sends and takes.
+    ``rtt_ms``: base RTT between it and the receiver. ``mtu_bytes``: the largest IP packet that
+    it sends and receives.
     """
 
     name: str
@@ -35,27 +36,29 @@ class Sender:
         return f"rtt={self.rtt_ms:g}ms,mtu={self.mtu_bytes}"
 
 
-def numbered(kind: str, number: int) -> str:
-    """The name of the ``number``-th host of a kind.
+def numbered(role: str, number: int) -> str:
+    """Return the name of the ``number``-th host of a role, from 1.
 
     >>> numbered(SENDER, 1), numbered(SENDER, 2)
     ('sender', 'sender2')
     """
-    return kind if number == 1 else f"{kind}{number}"
+    return role if number == 1 else f"{role}{number}"
 
 
 DUMBBELL, PARKING_LOT = "dumbbell", "parking-lot"
 TOPOLOGIES = (DUMBBELL, PARKING_LOT)
-#: Bottlenecks of a parking lot: one would be a dumbbell.
+#: Number of bottlenecks of a parking lot: one would be a dumbbell.
 BOTTLENECKS_RANGE = (2, 8)
 DEFAULT_BOTTLENECKS = 3
-#: The first flow of the other direction has the next port.
+#: Ports of reverse flows: flow k has this port plus k.
 FIRST_REVERSE_PORT = 5600
 Pair = tuple[str, str]
 
 
 def host_pairs(topology: str, bottlenecks: int, senders: Sequence[Sender] = ()) -> tuple[Pair, ...]:
-    """Who sends to whom: of a parking lot the long way first, then across each bottleneck.
+    """Return the pairs of sender and receiver of a topology.
+
+    In a parking lot the first pair sends over all bottlenecks, and each further pair over one.
 
     >>> host_pairs(PARKING_LOT, 2)
     (('sender', 'receiver'), ('sender2', 'receiver2'), ('sender3', 'receiver3'))
@@ -69,15 +72,15 @@ def host_pairs(topology: str, bottlenecks: int, senders: Sequence[Sender] = ()) 
 
 
 def assign_hosts(schedule: Schedule, pairs: Sequence[Pair]) -> Schedule:
-    """A schedule whose flows take the pairs of hosts in turn.
+    """Assign the pairs of hosts to a schedule's flows in turn, and return the new schedule.
 
-    Raises BadInputError if a pair would be left without a flow.
+    Raises BadInputError if a pair would have no flow.
     """
     if len(schedule.flows) < len(pairs):
         raise BadInputError(
-            f"there are {len(pairs)} senders and {len(schedule.flows)} flows, and each sender "
-            f"needs one: take SCHEDULE=together with one stack, which each then sends with, or "
-            f"with {len(pairs)}, as in STACK=reno+{len(pairs) - 1}xhtcp"
+            f"there are {len(pairs)} senders and {len(schedule.flows)} flows, but each sender "
+            f"needs a flow: take SCHEDULE=together with one stack for all senders, or "
+            f"with {len(pairs)} stacks, as in STACK=reno+{len(pairs) - 1}xhtcp"
         )
     flows = tuple(
         replace(flow, sender=sender, receiver=receiver)
@@ -88,7 +91,7 @@ def assign_hosts(schedule: Schedule, pairs: Sequence[Pair]) -> Schedule:
 
 
 def with_reverse(schedule: Schedule, stacks: Sequence[str], pairs: Sequence[Pair]) -> Schedule:
-    """A schedule with one flow of each stack in the other direction, from beginning to end."""
+    """Add a reverse flow of each stack, from receiver to sender for the whole schedule."""
     reverse = tuple(
         Flow(
             f"reverse{number}",

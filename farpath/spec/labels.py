@@ -1,4 +1,4 @@
-"""Labels: how the stacks and the flows of a run are called, in the order of the flows."""
+"""Labels: names of a run's stacks and flows for tables and figures."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 
 def stacks_label(schedule: Schedule) -> str:
-    """The stacks of a schedule's flows in their order, each with how many it has in a row.
+    """Return the stacks of a schedule's flows in order, with the number of equal ones in a row.
 
-    The flows of the seven regions take the stacks in turn: then one turn is the label.
+    The flows of the seven regions take the stacks in turn, so their label holds each stack once.
 
-    >>> from farpath.spec.schedule import seven_regions, together
-    >>> stacks_label(together(["reno", "bbr", "cubic", "cubic"], 10.0))
+    >>> from farpath.spec.schedule import seven_regions, simultaneous
+    >>> stacks_label(simultaneous(["reno", "bbr", "cubic", "cubic"], 10.0))
     'reno + bbr + 2xcubic'
     >>> stacks_label(seven_regions("htcp", 10.0))
     'htcp'
     """
     stacks = [flow.stack for flow in schedule.flows]
-    return counted(_turn(stacks) if schedule.name == SEVEN_REGIONS else stacks)
+    return counted(_cycle(stacks) if schedule.name == SEVEN_REGIONS else stacks)
 
 
 def counted(stacks: Sequence[str]) -> str:
-    """Stacks in their order, each with how many there are in a row.
+    """Join stacks in their order, with the number of equal ones in a row.
 
     >>> counted(["reno", "cubic", "cubic"]), counted([])
     ('reno + 2xcubic', '')
@@ -37,14 +37,14 @@ def counted(stacks: Sequence[str]) -> str:
     return " + ".join(stack if count == 1 else f"{count}x{stack}" for stack, count in rows)
 
 
-def _turn(stacks: list[str]) -> list[str]:
-    """The shortest beginning that gives all of a list when it is taken again and again."""
+def _cycle(stacks: list[str]) -> list[str]:
+    """Return the shortest prefix that gives the whole list when it is repeated."""
     for length in range(1, len(stacks)):
-        if all(stack == stacks[place % length] for place, stack in enumerate(stacks)):
+        if all(stack == stacks[index % length] for index, stack in enumerate(stacks)):
             return stacks[:length]
     return stacks
 
 
 def flow_label(flow: Flow) -> str:
-    """A flow's name and its stack."""
+    """Return a flow's name and its stack."""
     return f"{flow.name} {flow.stack}"

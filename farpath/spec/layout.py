@@ -1,7 +1,7 @@
-"""Layout: a topology as plain data: hosts, switches, links, and what each port does.
+"""Layout: a topology as plain data: hosts, switches, links, and the qdisc of each port.
 
-Pure: the lab's Mininet network is built from it and ``farpath draw`` pictures it, so
-neither can show another topology than the other.
+The lab's Mininet network is built from a layout and ``farpath draw`` draws it, so both show
+the same topology.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from farpath.spec.qdiscs import Qdisc
 
 @dataclass(frozen=True)
 class Node:
-    """A host or a switch, and where a picture has it: columns count from the senders."""
+    """A host or a switch, with its position in a drawing; columns count from the senders."""
 
     name: str
     column: float
@@ -24,7 +24,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Port:
-    """A port of a node. ``queue``: what packets that leave by it go through, if anything."""
+    """A port of a node. ``queue``: the qdisc of packets that leave by it; None for no qdisc."""
 
     node: str
     number: int
@@ -42,7 +42,7 @@ class Port:
 
 @dataclass(frozen=True)
 class Link:
-    """A cable between two ports of one MTU."""
+    """A link between two ports with the same MTU."""
 
     one: Port
     other: Port
@@ -51,10 +51,10 @@ class Link:
 
 @dataclass(frozen=True)
 class Layout:
-    """A whole topology.
+    """A complete topology.
 
-    ``bottlenecks``: the ports that hold them; samples of the first are the record's.
-    ``dropping``: by the direction, the ports where droppers stand.
+    ``bottlenecks``: names of the ports with a bottleneck; the record has samples of the first.
+    ``dropping``: names of the ports at which droppers count, by direction.
     """
 
     nodes: tuple[Node, ...]
@@ -75,18 +75,18 @@ class Layout:
 
 @dataclass
 class Wiring:
-    """A layout in the making; ports are numbered as they come, hosts' from 0, others' from 1."""
+    """Builds a layout. Ports are numbered in the order of links, from 0 at hosts, 1 at switches."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     links: list[Link] = field(default_factory=list)
 
     def host(self, name: str, column: float, row: float = 0.0) -> str:
-        """Add an end host."""
+        """Add an end host; returns its name."""
         self.nodes[name] = Node(name, column, row, is_host=True)
         return name
 
     def switch(self, column: float, row: float = 0.0) -> str:
-        """Add a switch, called by the next number."""
+        """Add a switch with the next number; returns its name, as ``s1``."""
         name = f"s{1 + sum(not node.is_host for node in self.nodes.values())}"
         self.nodes[name] = Node(name, column, row, is_host=False)
         return name
@@ -99,7 +99,10 @@ class Wiring:
         from_one: Qdisc | None = None,
         from_other: Qdisc | None = None,
     ) -> Link:
-        """Add a cable; packets from an end go through that end's queue."""
+        """Add a link between two nodes.
+
+        ``from_one``, ``from_other``: the qdiscs of packets that leave each of them.
+        """
         link = Link(self._port(one, from_one), self._port(other, from_other), mtu_bytes)
         self.links.append(link)
         return link
@@ -111,5 +114,5 @@ class Wiring:
     def layout(
         self, bottlenecks: tuple[str, ...], dropping: Mapping[str, tuple[str, ...]]
     ) -> Layout:
-        """What was wired."""
+        """Return the layout of all nodes and links so far."""
         return Layout(tuple(self.nodes.values()), tuple(self.links), bottlenecks, dropping)

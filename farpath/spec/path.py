@@ -1,4 +1,4 @@
-"""Path: one network path as plain data, shared by host and guest."""
+"""Path: one network path as plain data."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ from typing import Any
 from farpath.base.errors import BadInputError
 from farpath.spec.background import Background
 
-#: What a path may ask of the lab. RTT: TCP's retransmission timer and the
-#: 16-minute schedule stay meaningful up to ten seconds. Rate: netem and tbf keep
-#: nanoseconds, and one 1500-byte frame at 10 Gbit/s lasts 1.2 us. Windows:
-#: half of
-#: RFC 7323's largest, since a receive buffer is up to 2.6 windows and below 2 GiB.
+#: Range of the RTT: up to ten seconds TCP's retransmission timer and the 16-minute schedule are
+#: meaningful.
 RTT_MS_RANGE = (0.01, 10_000.0)
+#: Range of the rate: netem and tbf use nanoseconds, and a 1500-byte frame at 10 Gbit/s takes
+#: 1.2 us.
 RATE_BPS_RANGE = (100_000, 10_000_000_000)
 BUFFER_BYTES_RANGE = (3_000, 1 << 30)
 LOSS_RANGE = (0.0, 0.5)
 REORDER_RANGE = (0.0, 0.5)
 DUPLICATE_RANGE = (0.0, 0.5)
 JITTER_MS_RANGE = (0.0, 1_000.0)
-#: netem keeps chances in 32 bits and times in ns (net/sched/sch_netem.c): a chance from
-#: here on is within 2 % of what was asked, and a jitter is some.
+#: Least probability and least jitter above zero. netem keeps probabilities in 32 bits and times
+#: in ns (net/sched/sch_netem.c): from here on a probability is within 2 % of the given one, and
+#: a jitter is not rounded to zero.
 LEAST_CHANCE = 1e-8
 LEAST_JITTER_MS = 1e-6
 MTU_BYTES_RANGE = (576, 9_000)
+#: Range of the window: up to half of RFC 7323's largest, since a receive buffer takes up to 2.6
+#: windows and must be below 2 GiB.
 WINDOW_BYTES_RANGE = (65_536, 1 << 29)
-#: Every link of IPv6 carries packets of this size (RFC 8200, section 5).
+#: Least MTU of a link that carries IPv6 (RFC 8200, section 5).
 LEAST_IPV6_MTU_BYTES = 1_280
 
-#: Settings that hold whole numbers, and how many.
+#: Sysctls that hold whole numbers, with the number of these.
 NUMBERS_OF_SETTINGS = {
     "net.core.rmem_max": 1,
     "net.core.wmem_max": 1,
@@ -39,7 +41,7 @@ NUMBERS_OF_SETTINGS = {
     "net.ipv4.tcp_mem": 3,
 }
 
-#: An Ethernet header: what a frame has beside its IP packet.
+#: Size of an Ethernet header, which a frame has in addition to its IP packet.
 ETHERNET_HEADER_BYTES = 14
 
 
@@ -54,11 +56,11 @@ def _require(
 
 
 def _require_some(name: str, value: float, least: float, unit: str, prefix: str) -> None:
-    """Refuse what is more than nothing and would become nothing, or another value."""
+    """Raise BadInputError for a value above zero that netem would round to zero or change."""
     if 0 < value < least:
         raise BadInputError(
-            f"{prefix}{name} is {value:g}{unit}: it must be 0 or at least {least:g}{unit}; netem "
-            "keeps no less"
+            f"{prefix}{name} is {value:g}{unit}: it must be 0 or at least {least:g}{unit}, the "
+            "least that netem keeps"
         )
 
 
@@ -74,21 +76,20 @@ def _require_numbers(sysctl: Mapping[str, str], prefix: str) -> None:
 class Path:
     """One network path between a sending and a receiving site.
 
-    ``rtt_ms``: round-trip time of an idle path, half of it in each direction.
+    ``rtt_ms``: round-trip time of the idle path, half of it in each direction.
     ``rate_bps``: bottleneck rate, counted over Ethernet frames without their
     check sum. ``buffer_bytes``: the bottleneck's drop-tail buffer, in bytes of
     frames. ``loss``: probability that a packet towards the receiver is lost,
-    independent of every other. ``mtu_bytes``: IP packet size. ``window_bytes``:
-    the largest window a receiver advertises. ``sysctl``: settings of sender and
-    receiver. ``background``: other traffic towards the receiver, if there is any.
-    ``jitter_ms``: how far a packet's delay towards the receiver may be off either way,
-    evenly distributed; packets overtake each other. ``reorder``: probability that a packet
-    towards the receiver overtakes all that are on their way, as if it had no delay.
-    ``duplicate``: probability that a packet arrives there twice.
-    ``sources``: for each of these, where its value comes from.
+    independent of all others. ``mtu_bytes``: largest IP packet. ``window_bytes``:
+    largest window that a receiver advertises. ``sysctl``: kernel settings of sender and
+    receiver. ``background``: competing traffic towards the receiver; None for none.
+    ``jitter_ms``: largest deviation of a packet's delay towards the receiver in either
+    direction, uniformly distributed; packets overtake each other. ``reorder``: probability
+    that a packet towards the receiver has no delay and so overtakes all packets in flight.
+    ``duplicate``: probability that a packet towards the receiver arrives twice.
+    ``sources``: for each of these fields, a sentence that says where its value comes from.
 
-    Raises :class:`~farpath.base.errors.BadInputError` for a value out of range or
-    fields that contradict each other.
+    Raises BadInputError for a value out of range and for fields that contradict each other.
     """
 
     name: str
@@ -108,7 +109,7 @@ class Path:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Path:
-        """The inverse of dataclasses.asdict."""
+        """Build a path from the output of ``dataclasses.asdict``."""
         background = data.get("background")
         return cls(**{**data, "background": Background(**background) if background else None})
 
@@ -144,25 +145,25 @@ class Path:
         if self.window_bytes > rmem_max:
             raise BadInputError(
                 f"{at}window_bytes is {self.window_bytes}, more than its own sysctl "
-                f"net.core.rmem_max {rmem_max}: lower the one or raise the other"
+                f"net.core.rmem_max {rmem_max}: lower the window or raise the sysctl"
             )
 
     @property
     def frame_bytes(self) -> int:
-        """Bytes of a full Ethernet frame, as tc counts them."""
+        """Size of a full Ethernet frame as tc counts it, without its check sum."""
         return self.mtu_bytes + ETHERNET_HEADER_BYTES
 
     @property
     def least_rtt_ms(self) -> float:
-        """The shortest round trip that the path allows."""
+        """The shortest RTT that the path allows, by jitter or reordering."""
         return self.rtt_ms / 2 if self.reorder else self.rtt_ms - self.jitter_ms
 
     @property
     def one_way_delay_s(self) -> float:
-        """Propagation delay of each direction: half the base RTT."""
+        """Propagation delay of each direction in s: half the base RTT."""
         return self.rtt_ms / 2e3
 
     @property
     def bdp_bytes(self) -> float:
-        """Bandwidth-delay product of the idle path."""
+        """Bandwidth-delay product of the idle path in bytes."""
         return self.rate_bps * self.rtt_ms / 8e3

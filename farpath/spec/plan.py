@@ -1,4 +1,4 @@
-"""Plan: everything that decides a run, as the host hands it to the guest: plain data in JSON."""
+"""Plan: everything that decides a run, as plain data that the host passes to the guest in JSON."""
 
 from __future__ import annotations
 
@@ -17,20 +17,23 @@ from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.settings import Settings
 from farpath.spec.stack import Stack
 
-#: How long flows may overrun the schedule's end: iperf3 closes a test and exchanges results in
-#: some round trips, and what it lost at the end takes some more.
+#: How long flows may run after the schedule's end: a constant in s and a number of round trips.
+#: iperf3 closes a test and exchanges results in some round trips, and recovery of packets that
+#: were lost at the end takes some more.
 GRACE_S, GRACE_ROUND_TRIPS = 60.0, 4
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One run: path, schedule, settings and seed; its stacks and its hosts' era.
+    """Everything that decides one run.
 
-    ``stacks``: one for each label that flows name. ``images``: users' own, by the end
-    hosts that start from them. ``droppers``: packets lost on purpose. ``senders``: those of
-    a dumbbell beside the first. ``ip_version``: 4 or 6. ``bottlenecks``: of a parking lot.
+    ``topology``: one of ``farpath.spec.hosts.TOPOLOGIES``. ``stacks``: one for each label that
+    flows name. ``era``: settings of the end hosts. ``images``: users' images, by end host.
+    ``droppers``: packets that are dropped on purpose. ``senders``: further senders of a
+    dumbbell. ``ip_version``: 4 or 6. ``bottlenecks``: their number, more than one only in a
+    parking lot.
 
-    Data alone: :func:`farpath.planning.rules.check_plan` says whether its parts go together.
+    A plan does not check itself; ``farpath.planning.rules.check_plan`` does.
     """
 
     path: Path
@@ -48,7 +51,7 @@ class Plan:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The end hosts: those of the flows, senders first, and the pinger."""
+        """The end hosts: senders, receivers, and the pinger."""
         flows = self.schedule.flows
         senders, receivers = [flow.sender for flow in flows], [flow.receiver for flow in flows]
         return tuple(dict.fromkeys([*senders, *receivers, PINGER]))
@@ -60,49 +63,50 @@ class Plan:
 
     @property
     def pinged_bottlenecks(self) -> int:
-        """How many bottlenecks a ping passes on its way there and back."""
+        """How many bottlenecks a ping passes in both directions."""
         return self.bottlenecks + bool(self.schedule.reverse)
 
     @property
     def drain_s(self) -> float:
-        """How long what is on its way can take: the longest round trip, and all full buffers."""
+        """Time in s until the path is empty: the longest RTT, and all buffers full."""
         longest_ms = max([self.path.rtt_ms, *(sender.rtt_ms for sender in self.senders)])
         buffer_s = 8 * self.path.buffer_bytes / self.path.rate_bps
         return longest_ms / 1e3 + self.pinged_bottlenecks * buffer_s
 
     @property
     def grace_s(self) -> float:
-        """How long flows may overrun the schedule's end: to close a test takes round trips."""
+        """How long flows may run after the schedule's end, in s."""
         return GRACE_S + GRACE_ROUND_TRIPS * self.drain_s
 
     def host_rtt_ms(self, host: str) -> float:
-        """Base RTT between a sending host and its receiver."""
-        return next((one.rtt_ms for one in self.senders if one.name == host), self.path.rtt_ms)
+        """Return the base RTT between a sending host and its receiver in ms."""
+        rtts_ms = (sender.rtt_ms for sender in self.senders if sender.name == host)
+        return next(rtts_ms, self.path.rtt_ms)
 
     def host_mtu_bytes(self, host: str) -> int:
-        """The largest IP packet of a host's port."""
-        own = (one.mtu_bytes for one in self.senders if one.name == host)
-        return next(own, self.path.mtu_bytes)
+        """Return the MTU of a host's port in bytes."""
+        mtus_bytes = (sender.mtu_bytes for sender in self.senders if sender.name == host)
+        return next(mtus_bytes, self.path.mtu_bytes)
 
     def flow_mtu_bytes(self, flow: Flow) -> int:
-        """The largest IP packet that both hosts of a flow take."""
+        """Return the smaller MTU of a flow's two hosts in bytes."""
         return min(self.host_mtu_bytes(flow.sender), self.host_mtu_bytes(flow.receiver))
 
     def stack_of(self, flow: Flow) -> Stack:
-        """What a flow runs."""
+        """Return the stack of a flow."""
         return next(stack for stack in self.stacks if stack.label == flow.stack)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything as plain dicts, lists and numbers."""
+        """Return the plan as plain dicts, tuples, texts and numbers."""
         return dataclasses.asdict(self)
 
     def to_json(self) -> str:
-        """The canonical text of this plan: equal plans give equal text."""
+        """Return the canonical text of this plan: equal plans give equal text."""
         return json.dumps(self.as_dict(), sort_keys=True, indent=1)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Plan:
-        """The inverse of :meth:`as_dict`."""
+        """Build a plan from the output of ``as_dict``, or from its JSON."""
         schedule = dict(data["schedule"])
         for flows in ("flows", "reverse"):
             schedule[flows] = tuple(Flow(**flow) for flow in schedule.get(flows, ()))

@@ -1,7 +1,7 @@
-"""What host and guest say to each other: file names in the shared directory, and events.
+"""Protocol between host and guest: file names in the shared directory, and console events.
 
-The host writes the plan as JSON. The guest answers with events: lines on its console that
-begin with :data:`EVENT_MARK` and hold one JSON object each.
+The host writes the plan as JSON. The guest sends events, which are lines on its console that
+contain ``EVENT_MARK`` followed by one JSON object.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import json
 from typing import Any
 
 EVENT_MARK = "@farpath "
-#: The shared directory as hostfs finds it: the one the guest's kernel runs in.
+#: Path of the shared directory for hostfs: the working directory of the guest's kernel.
 SHARED_DIRECTORY = "/proc/self/cwd"
-#: Names inside the directory that host and guest share during a run.
+#: Names of files and directories inside the shared directory.
 PLAN_FILE = "plan.json"
 READBACK_FILE = "readback.json"
 RAW_DIR = "raw"
@@ -22,16 +22,13 @@ IMAGES_DIR = "images"
 PACKETDRILL_DIR = "packetdrill"
 
 
-def event_line(kind: str, **values: Any) -> str:
-    """One event as the guest prints it."""
-    return EVENT_MARK + json.dumps({"event": kind, **values})
+def event_line(event: str, **values: Any) -> str:
+    """Return the console line of an event with its values."""
+    return EVENT_MARK + json.dumps({"event": event, **values})
 
 
 def parse_event(line: str) -> dict[str, Any] | None:
-    """The event in a console line, or None if it holds none.
-
-    A line cut short by a dying guest is no event.
-    """
+    """Parse the event in a console line; None if there is none or the line was cut short."""
     _, mark, text = line.partition(EVENT_MARK)
     if not mark:
         return None
@@ -42,16 +39,16 @@ def parse_event(line: str) -> dict[str, Any] | None:
     return event if isinstance(event, dict) and "event" in event else None
 
 
-#: Raw files: samples of the machine's counters, and pings of the side path.
+#: Raw files: samples of the machine's counters, and output of ping over the side path.
 MACHINE_FILE = "machine.txt"
 LAG_FILE = "lag.out"
-#: The side path's RTT, and the time between its pings: ten round trips apart are each
-#: alone on it, and five a second cost nothing.
+#: RTT of the side path in ms, and the interval of its pings in s. Pings that are ten RTTs apart
+#: never queue behind each other, and five per second take hardly any CPU time.
 SIDE_RTT_MS = 20.0
 SIDE_INTERVAL_S = 0.2
-#: What is run and how, below PACKETDRILL_DIR.
+#: File below PACKETDRILL_DIR that lists the scripts and their directory.
 ORDERS = "orders.json"
-#: The kernel's way to run a script (tools/testing/selftests/net/packetdrill).
+#: The kernel's runner of a script (tools/testing/selftests/net/packetdrill).
 RUNNER = "ksft_runner.sh"
-#: A library with a times(2) that the virtual clock can do.
+#: Library with a replacement of times(2) that works on the virtual clock.
 TIMES = "times.so"

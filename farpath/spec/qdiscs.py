@@ -1,6 +1,6 @@
-"""Links: what a port does to packets, as tc arguments, and its read-back.
+"""Qdiscs: the queueing disciplines of ports, as tc arguments, and checks of their read-back.
 
-Pure: nothing here runs a command.
+Nothing in this module runs a command.
 """
 
 from __future__ import annotations
@@ -13,31 +13,33 @@ from farpath.spec.hosts import SENDER
 from farpath.spec.plan import Plan
 from farpath.spec.stack import UDTPERF
 
-#: Packets a delay line may hold: more than any set of windows puts on a path (100
+#: Packet limit of a delay line: more than any set of windows puts on a path (100
 #: flows of 16 MiB are 1.2 million), and far above netem's default of 1000, which
-#: caps 164 ms at 73 Mbit/s.
+#: limits a path of 164 ms to 73 Mbit/s.
 DELAY_LIMIT_PACKETS = 2_000_000
-#: Packets that a program may have handed over ahead of their time: far above any window.
+#: Packet limit of fq, for packets that a program sends ahead of their time: far above any window.
 PACED_PACKETS = 100_000
-#: netem stores a probability in 32 bits (net/sched/sch_netem.c, prandom compare).
+#: Resolution of netem's probabilities: 32 bits (net/sched/sch_netem.c, prandom compare).
 PROBABILITY_STEP = 2.0**-32
-#: tc prints fractions with six digits (print_color_float in iproute2's json_print.c).
+#: Relative error of fractions that tc prints with six digits (print_color_float in iproute2's
+#: json_print.c).
 SIX_DIGITS = 5e-6
-#: tbf forgets what a late timer lets overflow its bucket, and a bucket of a second frame
-#: lets packet pairs through undispersed, from which UDT infers the rate. So beside one
-#: frame a bucket holds what a late timer is late by: on the virtual clock some readings
-#: of the clock, 256 ns each; elsewhere what a busy machine makes of it.
+#: How late a tbf's timer may be, by clock, in s. tbf loses the tokens that overflow its bucket
+#: when a timer is late. With room for a second frame, packet pairs would pass without
+#: dispersion, from which UDT estimates the rate. So the bucket holds one frame and the tokens
+#: of this time: on the virtual clock some readings of the clock, 256 ns each; on the others,
+#: the delays of a busy machine.
 LATENESS_S = {"virtual": 2e-6, "cpu": 50e-6, "wall": 200e-6}
-#: In real time a bucket has room for a second frame at least: on a slow path, where
-#: a frame lasts longer than the above, timers are no more exact.
+#: On this clock a bucket has room for a second frame at least: on a slow path, where a frame
+#: takes longer than LATENESS_S, timers are not more exact.
 REAL_TIME = "wall"
-#: tc keeps a bucket as time in ticks of 64 ns: a bucket of exactly one frame could come
-#: out below it, and nothing would pass.
+#: Least size of a bucket above one frame. tc stores a bucket as time in ticks of 64 ns: one of
+#: exactly one frame could be rounded below it, and no frame would pass.
 LEAST_SLACK_BYTES = 64
 
 
 def bucket_bytes(rate_bps: int, frame_bytes: int, lateness_s: float) -> int:
-    """A tbf's bucket: one frame and what its timer may be late by.
+    """Return the size of a tbf's bucket: one frame and the tokens of ``lateness_s``.
 
     >>> bucket_bytes(450_000_000, 1514, 2e-6)
     1627
@@ -46,7 +48,7 @@ def bucket_bytes(rate_bps: int, frame_bytes: int, lateness_s: float) -> int:
 
 
 def lateness_s(clock: str, rate_bps: int, frame_bytes: int) -> float:
-    """How late a bottleneck's timer may be without a loss of rate, on a clock.
+    """Return how late a bottleneck's timer may be without a loss of rate, in s.
 
     >>> lateness_s("virtual", 10_000_000, 1250), lateness_s("wall", 10_000_000, 1250)
     (2e-06, 0.001)
@@ -55,17 +57,18 @@ def lateness_s(clock: str, rate_bps: int, frame_bytes: int) -> float:
     return max(LATENESS_S[clock], least_s)
 
 
-def rate_differences(found_bytes_per_s: int, rate_bps: int) -> list[str]:
-    """How a rate, as tc prints it in whole bytes per second, differs from one asked for."""
-    if found_bytes_per_s * 8 == rate_bps // 8 * 8:
+def rate_differences(actual_bytes_per_s: int, rate_bps: int) -> list[str]:
+    """Compare a rate that tc printed, in whole bytes per second, with the planned one."""
+    if actual_bytes_per_s * 8 == rate_bps // 8 * 8:
         return []
-    return [f"rate is {found_bytes_per_s * 8} bit/s, not {rate_bps}"]
+    return [f"rate is {actual_bytes_per_s * 8} bit/s, not {rate_bps}"]
 
 
 @dataclass(frozen=True)
 class TbfBottleneck:
-    """A rate and a drop-tail buffer: tbf over bfifo (net/sched/sch_tbf.c).
+    """A bottleneck with a rate and a drop-tail buffer: tbf over bfifo (net/sched/sch_tbf.c).
 
+    ``buffer_bytes``: in bytes of frames. ``frame_bytes``: size of a full frame.
     ``lateness_s``: how late its timer may be without a loss of rate.
     """
 
@@ -75,7 +78,7 @@ class TbfBottleneck:
     lateness_s: float
 
     def tc_lines(self, port: str) -> list[str]:
-        """What ``tc -batch`` is told for a port."""
+        """Return the lines for ``tc -batch`` that set this qdisc on a port."""
         burst = bucket_bytes(self.rate_bps, self.frame_bytes, self.lateness_s)
         return [
             f"qdisc add dev {port} root handle 1: tbf rate {self.rate_bps}bit burst {burst} "
@@ -83,22 +86,23 @@ class TbfBottleneck:
         ]
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
-        """How a qdisc, as ``tc -j qdisc show`` prints it, differs from this."""
+        """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
         options = qdisc.get("options", {})
-        found = []
+        differences = []
         if qdisc.get("kind") != "tbf":
-            found.append(f"kind is {qdisc.get('kind')}, not tbf")
-        found += rate_differences(options.get("rate", 0), self.rate_bps)
+            differences.append(f"kind is {qdisc.get('kind')}, not tbf")
+        differences += rate_differences(options.get("rate", 0), self.rate_bps)
         if options.get("limit") != self.buffer_bytes:
-            found.append(f"buffer is {options.get('limit')} bytes, not {self.buffer_bytes}")
-        return found
+            differences.append(f"buffer is {options.get('limit')} bytes, not {self.buffer_bytes}")
+        return differences
 
 
 @dataclass(frozen=True)
 class NetemDelay:
     """A delay line with independent loss: netem (net/sched/sch_netem.c).
 
-    ``jitter_s``, ``reorder`` and ``duplicate`` are as a path's.
+    ``loss``, ``jitter_s``, ``reorder`` and ``duplicate`` have the meaning of the path's fields.
+    ``seed``: of netem's random numbers.
     """
 
     delay_s: float
@@ -114,7 +118,7 @@ class NetemDelay:
         return round(self.delay_s * 1e9)
 
     def tc_lines(self, port: str) -> list[str]:
-        """What ``tc -batch`` is told for a port."""
+        """Return the lines for ``tc -batch`` that set this qdisc on a port."""
         jitter = f"{round(self.jitter_s * 1e9)}ns " if self.jitter_s else ""
         loss = f"loss random {self.loss:.12%} " if self.loss else ""
         duplicate = f"duplicate {self.duplicate:.12%} " if self.duplicate else ""
@@ -125,19 +129,21 @@ class NetemDelay:
         ]
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
-        """How a qdisc, as ``tc -j qdisc show`` prints it, differs from this."""
+        """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
         options = qdisc.get("options", {})
-        found = []
+        differences = []
         if qdisc.get("kind") != "netem":
-            found.append(f"kind is {qdisc.get('kind')}, not netem")
+            differences.append(f"kind is {qdisc.get('kind')}, not netem")
         if options.get("limit") != DELAY_LIMIT_PACKETS:
-            found.append(f"limit is {options.get('limit')} packets, not {DELAY_LIMIT_PACKETS}")
+            differences.append(
+                f"limit is {options.get('limit')} packets, not {DELAY_LIMIT_PACKETS}"
+            )
         delay_s = options.get("delay", {}).get("delay", 0.0)
         if not math.isclose(delay_s, self.delay_s, rel_tol=SIX_DIGITS, abs_tol=1e-9):
-            found.append(f"delay is {delay_s} s, not {self.delay_s}")
+            differences.append(f"delay is {delay_s} s, not {self.delay_s}")
         jitter_s = options.get("delay", {}).get("jitter", 0.0)
         if not math.isclose(jitter_s, self.jitter_s, rel_tol=SIX_DIGITS, abs_tol=1e-9):
-            found.append(f"jitter is {jitter_s} s, not {self.jitter_s}")
+            differences.append(f"jitter is {jitter_s} s, not {self.jitter_s}")
         for option, name, wanted in (
             ("loss-random", "loss", self.loss),
             ("duplicate", "duplicate", self.duplicate),
@@ -145,20 +151,20 @@ class NetemDelay:
         ):
             part = options.get(option, {}).get(name, 0.0)
             if not math.isclose(part, wanted, rel_tol=SIX_DIGITS, abs_tol=PROBABILITY_STEP):
-                found.append(f"{name} is {part:g}, not {wanted:g}")
+                differences.append(f"{name} is {part:g}, not {wanted:g}")
         if options.get("seed") != self.seed:
-            found.append(f"seed is {options.get('seed')}, not {self.seed}")
-        return found
+            differences.append(f"seed is {options.get('seed')}, not {self.seed}")
+        return differences
 
 
 @dataclass(frozen=True)
 class NicQueue:
-    """A sender's network card and the packets that wait before it: netem with a rate.
+    """A sender's NIC with its queue: netem with a rate.
 
-    netem lets go of a packet's socket as soon as it is queued, so TCP small queues
-    do not keep the queue short, as nothing did in 2004; a packet that finds it full is
-    refused, which TCP takes for congestion (NET_XMIT_DROP in net/sched/sch_netem.c,
-    tcp_enter_cwr in net/ipv4/tcp_output.c).
+    netem orphans a packet from its socket when it is queued, so TCP small queues do not keep the
+    queue short; they did not exist in 2004. A packet that arrives at a full queue is refused,
+    which TCP treats as congestion (NET_XMIT_DROP in net/sched/sch_netem.c, tcp_enter_cwr in
+    net/ipv4/tcp_output.c).
     """
 
     rate_bps: int
@@ -166,37 +172,37 @@ class NicQueue:
     seed: int
 
     def tc_lines(self, port: str) -> list[str]:
-        """What ``tc -batch`` is told for a port."""
+        """Return the lines for ``tc -batch`` that set this qdisc on a port."""
         return [
             f"qdisc add dev {port} root handle 1: netem limit {self.queue_packets} "
             f"rate {self.rate_bps}bit seed {self.seed}"
         ]
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
-        """How a qdisc, as ``tc -j qdisc show`` prints it, differs from this."""
+        """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
         options = qdisc.get("options", {})
-        found = []
+        differences = []
         if qdisc.get("kind") != "netem":
-            found.append(f"kind is {qdisc.get('kind')}, not netem")
+            differences.append(f"kind is {qdisc.get('kind')}, not netem")
         if options.get("limit") != self.queue_packets:
-            found.append(f"limit is {options.get('limit')} packets, not {self.queue_packets}")
-        return found + rate_differences(options.get("rate", {}).get("rate", 0), self.rate_bps)
+            differences.append(f"limit is {options.get('limit')} packets, not {self.queue_packets}")
+        return differences + rate_differences(options.get("rate", {}).get("rate", 0), self.rate_bps)
 
 
 @dataclass(frozen=True)
 class FqPacing:
-    """A sender's port that lets each packet go when its program says: fq (sch_fq.c).
+    """A sender's port that sends each packet at the time its program set: fq (sch_fq.c).
 
-    udtperf leaves the spacing of its packets to it on the virtual clock. With a rate,
-    fq stands behind a tbf, since netem takes no other queue before itself and needs
-    none here: a program over UDP is not held back by TCP small queues.
+    On the virtual clock udtperf leaves the spacing of its packets to fq. With a rate, fq is the
+    child of a tbf, since netem takes no child here. netem's orphaning is not needed either: TCP
+    small queues do not hold back a program over UDP.
     """
 
     rate_bps: int | None
     frame_bytes: int
 
     def tc_lines(self, port: str) -> list[str]:
-        """What ``tc -batch`` is told for a port."""
+        """Return the lines for ``tc -batch`` that set this qdisc on a port."""
         fq = f"fq limit {PACED_PACKETS} flow_limit {PACED_PACKETS} timer_slack 1"
         if self.rate_bps is None:
             return [f"qdisc add dev {port} root handle 1: {fq}"]
@@ -209,31 +215,34 @@ class FqPacing:
         ]
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
-        """How a qdisc, as ``tc -j qdisc show`` prints it, differs from this."""
+        """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
         wanted = "fq" if self.rate_bps is None else "tbf"
-        found = []
+        differences = []
         if qdisc.get("kind") != wanted:
-            found.append(f"kind is {qdisc.get('kind')}, not {wanted}")
+            differences.append(f"kind is {qdisc.get('kind')}, not {wanted}")
         if self.rate_bps is not None:
-            found += rate_differences(qdisc.get("options", {}).get("rate", 0), self.rate_bps)
-        return found
+            differences += rate_differences(qdisc.get("options", {}).get("rate", 0), self.rate_bps)
+        return differences
 
 
 @dataclass(frozen=True)
 class FqMaxrate:
-    """The port of background traffic: fq (net/sched/sch_fq.c) paces each source's socket."""
+    """The port of background traffic: fq (net/sched/sch_fq.c) paces each source's socket.
+
+    ``rate_bps``: the rate of one source.
+    """
 
     rate_bps: int
 
     def tc_lines(self, port: str) -> list[str]:
-        """What ``tc -batch`` is told for a port."""
+        """Return the lines for ``tc -batch`` that set this qdisc on a port."""
         return [
             f"qdisc add dev {port} root handle 1: fq limit {PACED_PACKETS} "
             f"flow_limit {PACED_PACKETS} maxrate {self.rate_bps}bit timer_slack 1"
         ]
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
-        """How a qdisc, as ``tc -j qdisc show`` prints it, differs from this."""
+        """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
         if qdisc.get("kind") != "fq":
             return [f"kind is {qdisc.get('kind')}, not fq"]
         return rate_differences(qdisc.get("options", {}).get("maxrate", 0), self.rate_bps)
@@ -243,7 +252,7 @@ Qdisc = TbfBottleneck | NetemDelay | NicQueue | FqPacing | FqMaxrate
 
 
 def nic_qdisc(plan: Plan, host: str = SENDER) -> NicQueue | FqPacing | None:
-    """What a plan gives a host that sends; None for one that is infinitely fast."""
+    """Return the qdisc of a sending host's port; None for a host that is infinitely fast."""
     era = plan.era
     sent = [flow for flow in plan.schedule.all_flows if flow.sender == host]
     paces = any(plan.stack_of(flow).program == UDTPERF for flow in sent)

@@ -1,7 +1,4 @@
-"""Schedule: who sends to whom with which stack, from when to when.
-
-Plain data, shared by host and guest.
-"""
+"""Schedule: the flows of a run, each with its hosts, stack, start and stop, as plain data."""
 
 from __future__ import annotations
 
@@ -11,29 +8,32 @@ from itertools import pairwise
 
 from farpath.base.errors import BadInputError
 
-#: The 2005 test: flows join one region apart and leave last in, first out, so with
-#: all of them present the region is twice as long (paper, section III.A, figure 1).
+#: The 2005 test: flows start one region apart and stop in reverse order, so the region with all
+#: of them is twice as long (paper, section III.A, figure 1).
 SEVEN_REGIONS = "seven-regions"
-#: All flows at once, and one region after another.
+#: Simultaneous start of all flows.
 TOGETHER = "together"
+#: Staggered start of the flows, one region apart.
 JOINING = "joining"
+#: Flows of the 2005 test, and its length in regions.
 FLOWS = 4
 REGIONS = 2 * FLOWS
-#: iperf3 runs no test for longer (MAX_TIME in src/iperf.h).
+#: Longest schedule in s: iperf3's longest test (MAX_TIME in src/iperf.h).
 LONGEST_S = 86_400.0
-#: Flows of one direction, each with two processes.
+#: Most flows in one direction; each has two processes.
 MOST_FLOWS = 100
-#: So often may a region go into a schedule: more often than flows can join and leave.
+#: Largest ratio of a schedule's length to its region: more than flows can start and stop.
 MOST_REGIONS = 1_000
-#: Flow 1 has the next port.
+#: Ports of flows: flow k has this port plus k.
 FIRST_PORT = 5200
 
 
 @dataclass(frozen=True)
 class Flow:
-    """One transfer: ``stack`` from ``sender`` to ``receiver`` between two times.
+    """One transfer from ``sender`` to ``receiver`` with the stack of the label ``stack``.
 
-    ``start_s`` and ``stop_s`` count virtual seconds from the schedule's start.
+    ``start_s`` and ``stop_s`` are virtual seconds from the schedule's start. ``port``: the
+    receiver's port.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Region:
-    """One stretch of a schedule in which the same flows are present."""
+    """An interval of a schedule, in s, during which the same flows are active."""
 
     number: int
     start_s: float
@@ -57,11 +57,12 @@ class Region:
 
 @dataclass(frozen=True)
 class Schedule:
-    """All flows of a run and how long it lasts.
+    """All flows of a run, and its length.
 
-    ``flows``: those that a run is about. ``reverse``: others, in the other direction, which
-    no metric counts. Raises :class:`~farpath.base.errors.BadInputError` for times that contradict
-    each other, and for too many flows or two of one name.
+    ``flows``: the flows that metrics are computed for. ``duration_s``: length of the schedule.
+    ``region_s``: length of a region. ``reverse``: flows in the other direction, which no metric
+    counts. Raises BadInputError for times that contradict each other, for too many flows, and
+    for two flows with the same name.
     """
 
     name: str
@@ -84,16 +85,16 @@ class Schedule:
         if not self.flows or max(len(self.flows), len(self.reverse)) > MOST_FLOWS:
             raise BadInputError(
                 f"the schedule has {len(self.flows)} flows and {len(self.reverse)} in the other "
-                f"direction: it must have from 1 to {MOST_FLOWS}, and none or as many back"
+                f"direction: it must have 1 to {MOST_FLOWS} flows, and at most {MOST_FLOWS} reverse"
             )
         for flow in self.all_flows:
             if not 0 <= flow.start_s < flow.stop_s <= self.duration_s:
                 raise BadInputError(
-                    f"{flow.name} is there from {flow.start_s:g} to {flow.stop_s:g} s: that must "
+                    f"{flow.name} lasts from {flow.start_s:g} to {flow.stop_s:g} s: that must "
                     f"lie within the schedule's {self.duration_s:g} s"
                 )
         if len({flow.name for flow in self.all_flows}) < len(self.all_flows):
-            raise BadInputError("two flows of the schedule have one name")
+            raise BadInputError("two flows of the schedule have the same name")
 
     @property
     def all_flows(self) -> tuple[Flow, ...]:
@@ -101,12 +102,12 @@ class Schedule:
         return self.flows + self.reverse
 
     def regions(self) -> tuple[Region, ...]:
-        """The stretches between one flow's start or stop and the next, in order.
+        """Return the intervals between successive starts and stops of flows, in order.
 
-        Seven for the 2005 test; regions without any flow do not count.
+        There are seven in the 2005 test; intervals without a flow are left out.
         """
         edges_s = sorted({edge for flow in self.flows for edge in (flow.start_s, flow.stop_s)})
-        found: list[Region] = []
+        regions: list[Region] = []
         for start_s, stop_s in pairwise(edges_s):
             present = tuple(
                 flow.name
@@ -114,8 +115,8 @@ class Schedule:
                 if flow.start_s <= start_s and flow.stop_s >= stop_s
             )
             if present:
-                found.append(Region(len(found) + 1, start_s, stop_s, present))
-        return tuple(found)
+                regions.append(Region(len(regions) + 1, start_s, stop_s, present))
+        return tuple(regions)
 
 
 def _flow(number: int, stack: str, start_s: float, stop_s: float) -> Flow:
@@ -123,10 +124,10 @@ def _flow(number: int, stack: str, start_s: float, stop_s: float) -> Flow:
 
 
 def seven_regions(stack: str | Sequence[str], region_s: float) -> Schedule:
-    """The 2005 test: four flows, one region apart, last in first out.
+    """Return the schedule of the 2005 test: four flows that start one region apart.
 
-    Of several stacks the flows take one after another, and begin again with the first.
-    Source: the paper, section III.A; with ``region_s`` 120 it lasts 16 minutes.
+    They stop in reverse order. With several stacks, the flows take these in turn. Source: the
+    paper, section III.A; with ``region_s`` 120 the test lasts 16 minutes.
     """
     stacks = [stack] if isinstance(stack, str) else stack
     flows = tuple(
@@ -142,13 +143,16 @@ def seven_regions(stack: str | Sequence[str], region_s: float) -> Schedule:
 
 
 def simultaneous(stacks: Sequence[str], region_s: float) -> Schedule:
-    """One flow of each stack, all from the beginning to the end of one region."""
+    """Return a schedule with one flow of each stack, all for the length of one region."""
     flows = tuple(_flow(number, stack, 0.0, region_s) for number, stack in enumerate(stacks, 1))
     return Schedule(TOGETHER, flows, region_s, region_s)
 
 
 def staggered(stacks: Sequence[str], region_s: float) -> Schedule:
-    """One flow of each stack, each a region after the one before; all end together."""
+    """Return a schedule with one flow of each stack that start one region apart.
+
+    All flows stop at the end of the schedule, one region after the last start.
+    """
     duration_s = len(stacks) * region_s
     flows = tuple(
         _flow(number, stack, (number - 1) * region_s, duration_s)
@@ -157,7 +161,7 @@ def staggered(stacks: Sequence[str], region_s: float) -> Schedule:
     return Schedule(JOINING, flows, duration_s, region_s)
 
 
-#: Every schedule by its name; each is made of stacks and the length of a region.
+#: The function of each schedule, by its name; it takes stack labels and a region's length in s.
 SCHEDULES: Mapping[str, Callable[[Sequence[str], float], Schedule]] = {
     SEVEN_REGIONS: seven_regions,
     TOGETHER: simultaneous,

@@ -1,4 +1,4 @@
-"""Settings: how the lab treats a run, apart from path and schedule; labs and clocks."""
+"""Settings: the lab, clock, sampling and memory of a run, as plain data."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
 
-#: The labs: a User Mode Linux guest, and the machine's own kernel.
+#: The labs: a User Mode Linux guest, and namespaces of the host kernel.
 VIRTUAL = "virtual"
 HOST = "host"
-#: The clock on which CPU takes no time.
+#: The clock on which computation takes no time.
 VIRTUAL_CLOCK = "virtual"
-#: The clocks of each lab; its first is the one that is meant without another word.
+#: The clocks of each lab; the first is the default.
 CLOCKS = {VIRTUAL: (VIRTUAL_CLOCK, "cpu", "wall"), HOST: ("wall",)}
-#: A lab of one flow starts in this much. In 8 MiB less it runs out of memory, and in half
-#: of it its kernel may look for free pages for ever.
+#: Least memory of a lab, enough for one flow. With 8 MiB less it runs out of memory, and with
+#: half of it the guest's kernel may search for free pages forever.
 LEAST_MEMORY_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How the lab treats a run, apart from path and schedule.
+    """Settings of a run that belong neither to its path nor to its schedule.
 
-    ``lab``: ``virtual`` (a User Mode Linux guest) or ``host`` (the machine's own kernel).
-    ``receiver_discards``: the receiving kernel drops a flow's payload instead of
-    copying it to iperf3, which wakes once per ``wake_bytes`` (virtual clock only:
-    it saves real time and no virtual time). ``delayed_ack``: receivers acknowledge
-    every second packet at once, else each (the route's quickack). ``ping_interval_s``
-    and ``sample_interval_s``: between two pings, two samples of flows and queue.
-    ``memory_bytes``: of the guest. ``trace_interval_s``: between two looks at the senders'
-    TCP connections, 0 for none (:mod:`farpath.spec.trace`).
+    ``clock``: one of the lab's ``CLOCKS``. ``lab``: ``virtual`` (a User Mode Linux guest) or
+    ``host`` (the host kernel). ``receiver_discards``: the receiving kernel discards a flow's
+    payload instead of copying it to iperf3, which wakes up once per ``wake_bytes`` (virtual
+    clock only: this saves real time and no virtual time). ``delayed_ack``: receivers acknowledge
+    every second packet; if False, every packet (the route's quickack). ``ping_interval_s``:
+    time between two pings. ``sample_interval_s``: time between two samples of flows and queue.
+    ``memory_bytes``: memory of the guest. ``trace_interval_s``: time between two samples of
+    the senders' TCP connections, 0 for no trace (``farpath.spec.trace``).
 
-    Raises :class:`~farpath.base.errors.BadInputError` for less memory than any lab needs.
+    Raises BadInputError if ``memory_bytes`` is less than any lab needs.
     """
 
     clock: str = "virtual"
@@ -52,5 +52,5 @@ class Settings:
 
     @property
     def cpu_is_free(self) -> bool:
-        """Whether computing takes no time: then how much there was of it is not known."""
+        """Whether computation takes no virtual time; CPU time is then not measured either."""
         return self.clock == VIRTUAL_CLOCK

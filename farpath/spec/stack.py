@@ -1,4 +1,4 @@
-"""Stack: what a flow runs, as a plan holds it. Plain data, shared by host and guest."""
+"""Stack: the transport implementation of a flow, as plain data of a plan."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass, field
 
 IPERF3 = "iperf3"
 UDTPERF = "udtperf"
-#: The sending program is the entry point of a user's own image.
+#: Value of ``Stack.program`` for the entry point of a user's image.
 IMAGE = "image"
 
 
 @dataclass(frozen=True)
 class Stack:
-    """One stack of a run: a congestion control under iperf3, or a program of its own.
+    """One stack of a run: iperf3 with a congestion control, or another program.
 
-    ``label``: how flows name it, the name and the parameters given. ``program``: what
-    sends. ``congestion``: the kernel's name of the congestion control, empty for a
-    program that brings its own. ``module``: the kernel module to load, empty for what
-    is built in. ``parameters``: those given; others keep the defaults that the
-    read-back shows. ``build``: which build of a user's own source or image, empty for
-    what farpath has. ``command``, ``environment``, ``directory``: how an image's program
-    is started, what its environment is (NAME=value) and where.
-    ``sysctl``: settings of end hosts without which the stack is another.
+    ``label``: its name with the given parameters; flows refer to it. ``program``: the program
+    that sends. ``congestion``: the kernel's name of the congestion control, empty for a program
+    with its own. ``module``: the kernel module to load, empty if it is built in.
+    ``parameters``: the given ones; others keep the defaults, which the read-back shows.
+    ``build``: name of the build of a user's source or image, empty for farpath's stacks.
+    ``command``, ``environment`` (NAME=value), ``directory``: command, environment and working
+    directory of an image's program. ``sysctl``: kernel settings of the end hosts that are part
+    of the stack's definition.
     """
 
     label: str
@@ -39,5 +39,5 @@ class Stack:
 
     @property
     def kernel_parameters(self) -> str | None:
-        """The module, loaded or built in, that has the parameters; None if no module."""
+        """The module, loaded or built in, that has the parameters; None for a program."""
         return f"tcp_{self.congestion}" if self.congestion else None

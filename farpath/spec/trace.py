@@ -1,6 +1,6 @@
-"""Trace: which flows' state each sending host's kernel is asked for, and when.
+"""Trace: which TCP connections a run samples, and at which ticks.
 
-Plain data, shared by host and guest. The first tick is at the schedule's start.
+The first tick is at the schedule's start.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from farpath.spec.stack import IPERF3
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan
 
-#: Ticks lie on whole milliseconds, at which the guest's kernel has a tick of its own (HZ is
-#: 1000), so that a timer more is no further moment at which anything can happen.
+#: Resolution of the interval in s. Ticks are at whole milliseconds, at which the guest's kernel
+#: has its own tick (HZ is 1000), so that the trace's timer adds no further event.
 TICK_S = 0.001
 INTERVAL_S_RANGE = (TICK_S, 10.0)
-#: Of all flows together: while a record is made each takes some 600 bytes of memory.
+#: Most samples of all flows together; each takes some 600 bytes while a record is made.
 MOST_SAMPLES = 2_500_000
-#: What tracers leave among a run's raw output ends so. Its samples are all in the table;
-#: compressed beside it they would take twice as much again.
+#: Suffix of the tracers' raw files. Records leave them out: the table has all of their samples,
+#: and compressed they would take twice its size.
 SUFFIX = ".trace"
 
 
 def interval_ns(interval_s: float) -> int:
-    """An interval in ns.
+    """Convert an interval to ns, rounded to ``TICK_S``.
 
     >>> interval_ns(0.01)
     10000000
@@ -38,7 +38,7 @@ def interval_ns(interval_s: float) -> int:
 
 
 def ticks(duration_s: float, interval_s: float) -> int:
-    """How many ticks a schedule has: the first at its start, the last not after its end.
+    """Return how many ticks a schedule has, the first at its start, none after its end.
 
     >>> ticks(8.0, 0.01), ticks(1.0, 0.003)
     (801, 334)
@@ -47,7 +47,7 @@ def ticks(duration_s: float, interval_s: float) -> int:
 
 
 def first_tick(at_s: float, interval_s: float) -> int:
-    """The first tick that is not before a time of the schedule.
+    """Return the number of the first tick at or after a time of the schedule.
 
     >>> first_tick(2.0, 0.01), first_tick(0.0101, 0.01)
     (200, 2)
@@ -56,19 +56,19 @@ def first_tick(at_s: float, interval_s: float) -> int:
 
 
 def flows(plan: Plan) -> list[Flow]:
-    """The flows that a plan traces: those of the kernel's TCP; none without an interval."""
+    """Return the flows that a plan traces: those of the kernel's TCP, if it has an interval."""
     if not plan.settings.trace_interval_s:
         return []
     return [flow for flow in plan.schedule.all_flows if plan.stack_of(flow).program == IPERF3]
 
 
 def hosts(plan: Plan) -> list[str]:
-    """The hosts whose kernel is asked."""
+    """Return the hosts that run a tracer."""
     return list(dict.fromkeys(flow.sender for flow in flows(plan)))
 
 
 def untraced(plan: Plan) -> list[str]:
-    """A sentence for each flow that has no trace although others have."""
+    """Return a warning for each flow without a trace in a plan that traces others."""
     traced = flows(plan)
     return [
         f"{flow.name} has no trace: {flow.stack} is none of the kernel's TCP"
@@ -79,11 +79,12 @@ def untraced(plan: Plan) -> list[str]:
 
 @dataclass(frozen=True)
 class TracerConfig:
-    """What a tracer is to do.
+    """Configuration of a tracer.
 
-    ``flows``: ports with the first and the last tick at which a connection to them may
-    appear. ``family``: of addresses. ``last_in_line``: it waits at each moment until nothing
-    else has anything to do, which on the virtual clock takes no time.
+    ``interval_ns``: time between ticks. ``flows``: for each flow its port and the first and
+    last tick at which its connection may appear. ``file``: output file. ``family``: address
+    family. ``last_in_line``: run the tracer only when no other process is runnable, which
+    takes no time on the virtual clock.
     """
 
     interval_ns: int
@@ -93,12 +94,12 @@ class TracerConfig:
     last_in_line: bool
 
     def to_json(self) -> bytes:
-        """One line, without its end."""
+        """Return the configuration as one line of JSON, without a newline."""
         return json.dumps(dataclasses.asdict(self)).encode()
 
     @classmethod
     def from_json(cls, line: bytes) -> TracerConfig:
-        """The inverse of :meth:`to_json`."""
+        """Build a configuration from the output of ``to_json``."""
         data = json.loads(line)
         return cls(**{**data, "flows": tuple(tuple(flow) for flow in data["flows"])})
 
@@ -106,15 +107,15 @@ class TracerConfig:
 def tracer_config(
     plan: Plan, traced: Sequence[Flow], file: str, family: int, last_in_line: bool
 ) -> TracerConfig:
-    """The orders of the tracer of a host, from which some flows are sent."""
+    """Return the configuration of the tracer of the host that sends the flows ``traced``."""
     interval_s = plan.settings.trace_interval_s
-    moments = tuple(
+    flow_ticks = tuple(
         (flow.port, first_tick(flow.start_s, interval_s), first_tick(flow.stop_s, interval_s))
         for flow in traced
     )
     return TracerConfig(
         interval_ns=interval_ns(interval_s),
-        flows=moments,
+        flows=flow_ticks,
         file=file,
         family=family,
         last_in_line=last_in_line,

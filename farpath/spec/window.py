@@ -1,10 +1,9 @@
-"""Window: how large a receive buffer has to be for a window, and the window that it gives.
+"""Window: the receive buffer that gives an advertised window, and the reverse.
 
-Pure, shared by host and guest. The kernel advertises buffer * ratio / 256, with
-ratio = 256 * payload / memory of a full segment (tcp_measure_rcv_mss in
-net/ipv4/tcp_input.c). A segment's memory is its payload and 840 bytes of headers, seen in
-the lab at both common MTUs and with both versions of IP. What really is advertised is in
-every flow's samples, and the host checks it.
+The kernel advertises buffer * ratio / 256, with ratio = 256 * payload / memory of a full
+segment (tcp_measure_rcv_mss in net/ipv4/tcp_input.c). A segment's memory is its payload and
+840 bytes of overhead, which was measured in the lab at both common MTUs and with both versions
+of IP. Every flow's samples hold the window that was really advertised, and the host checks it.
 """
 
 from __future__ import annotations
@@ -12,15 +11,17 @@ from __future__ import annotations
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow
 
-#: Headers of a segment with timestamps, by the version of IP (RFC 791, 8200, 9293, 7323).
+#: IP and TCP headers of a segment with timestamps, by the version of IP (RFC 791, 8200, 9293,
+#: 7323).
 SEGMENT_HEADERS_BYTES = {4: 52, 6: 72}
+#: Size of the timestamps option, padding included (RFC 7323).
 TIMESTAMPS_BYTES = 12
-#: So large segments at most are what a receiver expects at first, and it measures no others;
-#: then half of a buffer is its window (tcp_initialize_rcv_mss in net/ipv4/tcp_input.c,
+#: Initial rcv_mss estimate; smaller segments never update it. The ratio then keeps its default,
+#: by which the window is half of the buffer (tcp_initialize_rcv_mss in net/ipv4/tcp_input.c,
 #: TCP_MSS_DEFAULT and TCP_DEFAULT_SCALING_RATIO in include/net/tcp.h).
 EXPECTED_SEGMENT_BYTES = 536
 EXPECTED_RATIO = 128
-#: What a segment takes of memory beside its payload.
+#: Memory that a segment takes in addition to its payload.
 SEGMENT_OVERHEAD_BYTES = 840
 
 
@@ -32,12 +33,12 @@ def _ratio(mtu_bytes: int, ip_version: int) -> int:
 
 
 def receive_buffer_bytes(window_bytes: int, mtu_bytes: int, ip_version: int = 4) -> int:
-    """Receive buffer with which the kernel advertises ``window_bytes``."""
+    """Return the receive buffer with which the kernel advertises ``window_bytes``."""
     return -(-window_bytes * 256 // _ratio(mtu_bytes, ip_version))
 
 
 def offered_window_bytes(buffer_bytes: int, mtu_bytes: int, ip_version: int = 4) -> int:
-    """The window that a receive buffer gives a flow of such packets.
+    """Return the window that the kernel advertises with a receive buffer at this MTU.
 
     >>> offered_window_bytes(receive_buffer_bytes(1_000_000, 1500), 1500)
     1000000
@@ -48,7 +49,7 @@ def offered_window_bytes(buffer_bytes: int, mtu_bytes: int, ip_version: int = 4)
 
 
 def segment_bytes(mtu_bytes: int, ip_version: int = 4) -> tuple[int, int]:
-    """Payload of a full segment with timestamps, and without.
+    """Return the payload of a full segment with timestamps, and without.
 
     >>> segment_bytes(1500), segment_bytes(1500, 6)
     ((1448, 1460), (1428, 1440))
@@ -58,7 +59,10 @@ def segment_bytes(mtu_bytes: int, ip_version: int = 4) -> tuple[int, int]:
 
 
 def buffer_of(plan: Plan, host: str) -> int:
-    """Receive buffer of a host: the path's window for the flow whose packets waste most."""
+    """Return a host's receive buffer in bytes.
+
+    It gives the path's window to the flow whose segments have the largest share of overhead.
+    """
     return max(
         receive_buffer_bytes(plan.path.window_bytes, plan.flow_mtu_bytes(flow), plan.ip_version)
         for flow in plan.schedule.all_flows
@@ -67,7 +71,11 @@ def buffer_of(plan: Plan, host: str) -> int:
 
 
 def window_of(plan: Plan, flow: Flow) -> int:
-    """The window that a flow is offered: the path's, more where others' packets are smaller."""
+    """Return the window that a flow is offered, in bytes.
+
+    It is the path's window, or more if the receiver's buffer is sized for a flow with smaller
+    segments.
+    """
     buffer_bytes, mtu_bytes = buffer_of(plan, flow.receiver), plan.flow_mtu_bytes(flow)
     if buffer_bytes == receive_buffer_bytes(plan.path.window_bytes, mtu_bytes, plan.ip_version):
         return plan.path.window_bytes

@@ -1,1 +1,1 @@
-"""Command lines of the tools that the lab runs, and parsers of what they print."""
+"""Tools: command lines of the programs that the lab runs, and parsers of their output."""

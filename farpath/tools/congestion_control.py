@@ -1,4 +1,4 @@
-"""Congestion controls of the guest: loaded, with the parameters asked for, read back."""
+"""Congestion controls: loads their kernel modules with parameters and reads these back."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from farpath.tools.sysctl import read_setting, write_setting
 AVAILABLE = "net.ipv4.tcp_available_congestion_control"
 ALLOWED = "net.ipv4.tcp_allowed_congestion_control"
 MODULES = FilePath("/sys/module")
-#: What stands for the value of a parameter that the kernel does not show.
+#: Text in the place of the value of a parameter that the kernel does not show.
 UNSEEN = "nowhere in sysfs (its mode must be 0444)"
 
 
 class StackError(RuntimeError):
-    """A stack that this kernel lacks or does not take."""
+    """The kernel lacks a stack's congestion control or refuses its module."""
 
 
 def load(stacks: Sequence[Stack], directory: FilePath) -> None:
-    """Load the modules of the stacks, and let every user choose any stack.
+    """Load the modules of the stacks from a directory, and allow every user every stack.
 
-    Raises StackError for a module that the kernel refuses, and for a congestion
-    control that is not there, with what is.
+    Raises StackError for a module that the kernel refuses, and for a congestion control that
+    the kernel lacks; the message lists those that it has.
     """
     for stack in {stack.module: stack for stack in stacks if stack.module}.values():
         insert(stack, directory)
@@ -32,7 +32,7 @@ def load(stacks: Sequence[Stack], directory: FilePath) -> None:
 
 
 def check_available(stacks: Sequence[Stack]) -> list[str]:
-    """All congestion controls there are; StackError if a stack's is none of them."""
+    """Return the kernel's congestion controls; raises StackError if a stack's is missing."""
     available = read_setting(AVAILABLE).split()
     for stack in stacks:
         if stack.congestion and stack.congestion not in available:
@@ -45,51 +45,54 @@ def check_available(stacks: Sequence[Stack]) -> list[str]:
 
 
 def insert(stack: Stack, directory: FilePath) -> None:
-    """Load a stack's module from a directory; StackError with the kernel's words."""
+    """Load a stack's module from a directory; raises StackError with the kernel's messages."""
     values = [f"{name}={value}" for name, value in stack.parameters.items()]
     before = len(_kernel_messages())
     try:
         run("insmod", str(directory / f"{stack.module}.ko"), *values)
     except CommandError as error:
         reason = str(error).rpartition(": ")[2]
-        said = "; ".join(_kernel_messages()[before:]) or "nothing"
+        log = "; ".join(_kernel_messages()[before:]) or "nothing"
         raise StackError(
-            f"the kernel does not take {stack.module} of {stack.label} ({reason}); it says: {said}"
+            f"the kernel does not take {stack.module} of {stack.label} ({reason}); it says: {log}"
         ) from error
 
 
 def _kernel_messages() -> list[str]:
-    """What the kernel said so far, except that a module is none of its own."""
+    """Return the kernel's log without the message that an out-of-tree module taints it."""
     lines = run("dmesg", "--notime").splitlines()
     return [line for line in lines if "taints kernel" not in line]
 
 
 def parameters(stacks: Sequence[Stack]) -> dict[str, dict[str, str]]:
-    """All parameters of each stack's congestion control as the kernel has them."""
-    found = {}
+    """Return all module parameters of each stack's congestion control, read from sysfs."""
+    values = {}
     for stack in stacks:
         if stack.kernel_parameters is None:
             continue
         folder = MODULES / stack.kernel_parameters / "parameters"
         if folder.is_dir():
-            found[stack.label] = {
-                file.name: _shown(file.read_text()) for file in sorted(folder.iterdir())
+            values[stack.label] = {
+                file.name: _parameter_value(file.read_text()) for file in sorted(folder.iterdir())
             }
-    return found
+    return values
 
 
-def _shown(text: str) -> str:
-    """A parameter's value as it is given: the kernel shows truth as Y and N."""
+def _parameter_value(text: str) -> str:
+    """Return a parameter's value as users write it; sysfs shows booleans as Y and N."""
     value = text.strip()
     return {"Y": "1", "N": "0"}.get(value, value)
 
 
-def differences(stacks: Sequence[Stack], found: dict[str, dict[str, str]]) -> list[str]:
-    """How parameters differ from those given, one sentence each."""
+def differences(stacks: Sequence[Stack], actual: dict[str, dict[str, str]]) -> list[str]:
+    """Describe how the kernel's parameters differ from the given ones, one sentence each.
+
+    ``actual``: what ``parameters`` returned.
+    """
     return [
-        f"{name} of {stack.label} is {found.get(stack.label, {}).get(name, UNSEEN)}, not {value}"
+        f"{name} of {stack.label} is {actual.get(stack.label, {}).get(name, UNSEEN)}, not {value}"
         for stack in stacks
         if stack.congestion
         for name, value in stack.parameters.items()
-        if found.get(stack.label, {}).get(name) != value
+        if actual.get(stack.label, {}).get(name) != value
     ]

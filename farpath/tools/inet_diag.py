@@ -1,7 +1,8 @@
-"""sock_diag: asking Linux for the state of TCP connections, and what it answers.
+"""inet_diag: builds netlink requests for the state of TCP connections, and parses the answers.
 
-Messages are of include/uapi/linux/netlink.h, sock_diag.h and inet_diag.h, with numbers in
-the machine's order but for ports; the state itself is struct tcp_info (farpath.tools.tcp_info).
+The messages are defined in include/uapi/linux/netlink.h, sock_diag.h and inet_diag.h. Numbers
+are in native byte order, but ports in network order. The state itself is struct tcp_info
+(``farpath.tools.tcp_info``).
 """
 
 from __future__ import annotations
@@ -13,26 +14,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 NETLINK_SOCK_DIAG = 4
-#: Types and flags of messages.
+#: Message types and flags.
 SOCK_DIAG_BY_FAMILY = 20
 NLMSG_ERROR = 2
 NLMSG_DONE = 3
 NLM_F_REQUEST = 0x1
 NLM_F_DUMP = 0x300
-#: TCP_ESTABLISHED of enum tcp_state, as a set of states.
+#: TCP_ESTABLISHED of enum tcp_state, as a bit mask of states.
 ESTABLISHED = 1 << 1
-#: The attribute that holds a struct tcp_info, which as an extension is asked for.
+#: The attribute that holds a struct tcp_info; a request selects it as an extension.
 INET_DIAG_INFO = 2
 #: struct nlmsghdr: length, type, flags, sequence, port.
 HEADER = struct.Struct("=IHHII")
-#: struct inet_diag_req_v2 but for its end, a struct inet_diag_sockid: family, protocol,
-#: extensions, padding, states.
+#: struct inet_diag_req_v2 without its last member, a struct inet_diag_sockid: family,
+#: protocol, extensions, padding, states.
 REQUEST = struct.Struct("=BBBxI")
-#: struct inet_diag_sockid: ports, addresses, interface, cookie.
+#: Size of struct inet_diag_sockid: ports, addresses, interface, cookie.
 IDENTITY_BYTES = 48
 ANY = bytes(IDENTITY_BYTES)
 #: In an answer struct inet_diag_msg follows the header: family, state, timer, retransmits, the
-#: identity, and five numbers; then attributes.
+#: struct inet_diag_sockid, and five 32-bit numbers; then come attributes.
 STATE_AT = HEADER.size + 1
 IDENTITY_AT = HEADER.size + 4
 PORTS = struct.Struct(">HH")
@@ -44,81 +45,81 @@ ERROR = struct.Struct("=i")
 
 
 def _aligned(length: int) -> int:
-    """Messages and attributes begin at multiples of four bytes."""
+    """Round a length up to four bytes, the alignment of messages and attributes."""
     return (length + 3) & ~3
 
 
 def request(family: int, identity: bytes = ANY) -> bytes:
-    """What asks for a connection's struct tcp_info; without one for all established ones'.
+    """Build a request for the struct tcp_info of one connection or of all established ones.
 
-    ``family``: of their addresses, as :mod:`socket` numbers it. ``identity``: as an answer
-    had it.
+    ``family``: address family, AF_INET or AF_INET6. ``identity``: the connection's struct
+    inet_diag_sockid from an earlier answer; ``ANY`` for all connections.
     """
-    wanted = NLM_F_REQUEST | (NLM_F_DUMP if identity == ANY else 0)
+    flags = NLM_F_REQUEST | (NLM_F_DUMP if identity == ANY else 0)
     length = HEADER.size + REQUEST.size + IDENTITY_BYTES
     return (
-        HEADER.pack(length, SOCK_DIAG_BY_FAMILY, wanted, 0, 0)
+        HEADER.pack(length, SOCK_DIAG_BY_FAMILY, flags, 0, 0)
         + REQUEST.pack(family, socket.IPPROTO_TCP, 1 << (INET_DIAG_INFO - 1), ESTABLISHED)
         + identity
     )
 
 
 @dataclass(frozen=True)
-class Answer:
-    """One message: ``kind`` is its type, ``error`` an errno, 0 for none."""
+class Message:
+    """One netlink message: its type, its errno (0 for none), and its bytes with the header."""
 
-    kind: int
+    message_type: int
     error: int
     body: bytes
 
     @property
     def identity(self) -> bytes:
-        """Which connection it is of, to ask for it again."""
+        """The connection's struct inet_diag_sockid, which ``request`` takes."""
         return self.body[IDENTITY_AT : IDENTITY_AT + IDENTITY_BYTES]
 
     @property
     def state(self) -> int:
-        """The connection's state, of enum tcp_state."""
+        """The connection's state, a value of enum tcp_state."""
         return self.body[STATE_AT]
 
     @property
-    def far_port(self) -> int:
-        """The port at the connection's other end."""
-        far: int = PORTS.unpack_from(self.body, IDENTITY_AT)[1]
-        return far
+    def remote_port(self) -> int:
+        """The remote port of the connection."""
+        port: int = PORTS.unpack_from(self.body, IDENTITY_AT)[1]
+        return port
 
     @property
     def cookie(self) -> int:
-        """A number that no other socket of this kernel has."""
+        """The socket's cookie, which is unique in this kernel."""
         cookie: int = COOKIE.unpack_from(self.body, COOKIE_AT)[0]
         return cookie
 
     @property
     def tcp_info(self) -> bytes:
-        """Its struct tcp_info; empty if the message has none."""
+        """The connection's struct tcp_info; empty if the message has none."""
         at = ATTRIBUTES_AT
         while at + ATTRIBUTE.size <= len(self.body):
-            length, kind = ATTRIBUTE.unpack_from(self.body, at)
-            if kind == INET_DIAG_INFO:
+            length, attribute_type = ATTRIBUTE.unpack_from(self.body, at)
+            if attribute_type == INET_DIAG_INFO:
                 return self.body[at + ATTRIBUTE.size : at + length]
             at += max(_aligned(length), ATTRIBUTE.size)
         return b""
 
 
-def answers(datagram: bytes) -> Iterator[Answer]:
-    """The messages that came at once; ValueError for one that is cut short."""
+def parse_messages(datagram: bytes) -> Iterator[Message]:
+    """Yield the messages of a datagram; raises ValueError for one that is cut short."""
     at = 0
     while at + HEADER.size <= len(datagram):
-        length, kind, *_ = HEADER.unpack_from(datagram, at)
+        length, message_type, *_ = HEADER.unpack_from(datagram, at)
         if length < HEADER.size or at + length > len(datagram):
             raise ValueError(f"a netlink message of {length} bytes in {len(datagram) - at}")
         error = 0
-        if kind in (NLMSG_ERROR, NLMSG_DONE):
+        if message_type in (NLMSG_ERROR, NLMSG_DONE):
             error = -ERROR.unpack_from(datagram, at + HEADER.size)[0]
-        yield Answer(kind, error, datagram[at : at + length])
+        yield Message(message_type, error, datagram[at : at + length])
         at += _aligned(length)
 
 
-def explained(error: int) -> str:
-    """What the kernel's refusal means."""
+def error_text(error: int) -> str:
+    """Describe an errno that the kernel returned."""
     return f"sock_diag says: {os.strerror(error)}"

@@ -1,6 +1,6 @@
-"""iperf3: command lines, and the parser of its JSON, which other programs print too.
+"""iperf3: its command lines, and the parser of its JSON, which other programs print too.
 
-Plain integers everywhere: iperf3 reads suffixes decimally after -b and in
+All sizes are given as plain integers: iperf3 reads suffixes as decimal after -b and as
 binary after -w and -l (src/units.c, src/iperf_api.c).
 """
 
@@ -17,22 +17,22 @@ from farpath.tools.iperf3_like import count, time_s
 
 PROGRAM = "iperf3"
 BLOCK_BYTES = 131_072
-#: Of a machine of a thousand cores; more is no report.
+#: Largest CPU use in per cent that is plausible: a thousand cores.
 MOST_CPU_PERCENT = 100_000
 
 
 def server_arguments(flow: Flow, interval_s: float) -> list[str]:
-    """The receiving side of one flow: one test, then exit."""
+    """Return the command of a flow's receiver, which serves one test and exits."""
     return iperf3_like.server_arguments([PROGRAM], flow, interval_s, {})
 
 
 def client_arguments(
     flow: Flow, address: str, interval_s: float, congestion: str, zerocopy: bool
 ) -> list[str]:
-    """The sending side of one flow with a congestion control of the kernel.
+    """Return the command of a flow's sender with a congestion control of the kernel.
 
-    ``zerocopy``: sendfile(2) instead of write(2), which an application of 2004 would have
-    used: for where CPU is not counted.
+    ``zerocopy``: send with sendfile(2), for runs in which CPU time does not count. An
+    application of 2004 would have used write(2).
     """
     options = {"congestion": congestion, "length": str(BLOCK_BYTES)}
     command = iperf3_like.client_arguments([PROGRAM], flow, address, interval_s, options)
@@ -41,7 +41,7 @@ def client_arguments(
 
 @dataclass(frozen=True)
 class ReceiverInterval:
-    """What a receiver took in one interval; times count from the test's start."""
+    """The bytes that a receiver read in one interval; times in s from the test's start."""
 
     start_s: float
     end_s: float
@@ -50,10 +50,10 @@ class ReceiverInterval:
 
 @dataclass(frozen=True)
 class SenderInterval:
-    """What a sender handed to its kernel in one interval, and TCP's state at its end.
+    """The bytes that a sender wrote in one interval, and TCP's state at the interval's end.
 
-    ``snd_wnd_bytes``: the window that the receiver advertises. ``rtt_us``: TCP's
-    smoothed round-trip time.
+    ``start_s``, ``end_s``: from the test's start. ``retransmits``: within the interval.
+    ``snd_wnd_bytes``: the window that the receiver advertises. ``rtt_us``: smoothed RTT.
     """
 
     start_s: float
@@ -66,12 +66,15 @@ class SenderInterval:
 
 
 def _report(text: str) -> dict[str, Any]:
-    """A program's JSON; LabFailedError if it was cut short or says that the test failed."""
+    """Parse a program's JSON.
+
+    Raises LabFailedError if it was cut short or reports that the test failed.
+    """
     try:
         report = json.loads(text)
     except (ValueError, RecursionError) as error:
-        said = "the program printed nothing" if not text.strip() else f"its JSON is broken: {error}"
-        raise LabFailedError(said, text[-500:]) from error
+        problem = f"its JSON is broken: {error}" if text.strip() else "the program printed nothing"
+        raise LabFailedError(problem, text[-500:]) from error
     if not isinstance(report, dict) or "intervals" not in report:
         raise LabFailedError("its JSON holds no intervals", text[-500:])
     if "error" in report:
@@ -80,35 +83,41 @@ def _report(text: str) -> dict[str, Any]:
 
 
 def _object(report: dict[str, Any], name: str) -> dict[str, Any]:
-    """A part of a report; empty if there is none, or it is something else."""
-    part = report.get(name)
-    return part if isinstance(part, dict) else {}
+    """Return an object in a report; empty if it is missing or is not an object."""
+    value = report.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def parse_congestion(text: str) -> str:
-    """The congestion control that a sending iperf3 had, as its kernel told it."""
+    """Return the congestion control that the sending iperf3 read from its socket."""
     return str(_object(_report(text), "end").get("sender_tcp_congestion", ""))
 
 
 def parse_segment_bytes(text: str) -> int:
-    """Payload of a full segment of a sending iperf3, as its kernel told it at the start."""
-    told = _object(_report(text), "start").get("tcp_mss_default")
-    if not isinstance(told, int):
-        raise LabFailedError("the sender did not tell how large its segments are", text[:500])
-    return told
+    """Return the payload of a full segment in bytes, which iperf3 reads from its socket.
+
+    Raises LabFailedError if the report does not have it.
+    """
+    mss_bytes = _object(_report(text), "start").get("tcp_mss_default")
+    if not isinstance(mss_bytes, int):
+        raise LabFailedError("the sender did not report its segment size", text[:500])
+    return mss_bytes
 
 
 def parse_cpu_share(text: str) -> float | None:
-    """The part of its test for which a program held a core, if it tells.
+    """Return the fraction of its test for which a program used a core; None if not reported.
 
-    iperf3's own user and system time over real time (cpu_util in src/iperf_util.c).
+    It is iperf3's user and system time over real time (cpu_util in src/iperf_util.c).
     """
-    told = _object(_object(_report(text), "end"), "cpu_utilization_percent").get("host_total")
-    return told / 100 if isinstance(told, int | float) and 0 <= told <= MOST_CPU_PERCENT else None
+    utilization = _object(_object(_report(text), "end"), "cpu_utilization_percent")
+    percent = utilization.get("host_total")
+    if isinstance(percent, int | float) and 0 <= percent <= MOST_CPU_PERCENT:
+        return percent / 100
+    return None
 
 
 def _streams(text: str) -> list[dict[str, Any]]:
-    """The one stream of each interval; LabFailedError for any other number."""
+    """Return the only stream of each interval; raises LabFailedError if there are more."""
     streams = []
     for interval in _report(text)["intervals"]:
         if len(interval["streams"]) != 1:
@@ -118,9 +127,9 @@ def _streams(text: str) -> list[dict[str, Any]]:
 
 
 def parse_receiver(text: str) -> list[ReceiverInterval]:
-    """The intervals of a receiving program; raises :class:`LabFailedError`.
+    """Parse the intervals of a receiving program; raises LabFailedError for a broken report.
 
-    The last interval may be short: what still arrived after the sender stopped.
+    The last interval may be short: it holds the data that arrived after the sender stopped.
     """
     try:
         return [
@@ -132,22 +141,22 @@ def parse_receiver(text: str) -> list[ReceiverInterval]:
 
 
 def parse_sender(text: str, tcp: bool = True) -> list[SenderInterval]:
-    """The intervals of a sending program; raises :class:`LabFailedError`.
+    """Parse the intervals of a sending program; raises LabFailedError for a broken report.
 
-    ``tcp``: it is iperf3, which has to tell its TCP's state. Another program may
-    leave that out; it is 0 then.
+    ``tcp``: the program is iperf3 and must report TCP's state. Another program may leave it
+    out; its values are 0 then.
     """
-    absent = None if tcp else 0
+    default = None if tcp else 0
     try:
         return [
             SenderInterval(
                 start_s=time_s(row, "start"),
                 end_s=time_s(row, "end"),
                 bytes=count(row, "bytes"),
-                retransmits=count(row, "retransmits", absent),
-                snd_cwnd_bytes=count(row, "snd_cwnd", absent),
-                snd_wnd_bytes=count(row, "snd_wnd", absent),
-                rtt_us=count(row, "rtt", absent),
+                retransmits=count(row, "retransmits", default),
+                snd_cwnd_bytes=count(row, "snd_cwnd", default),
+                snd_wnd_bytes=count(row, "snd_wnd", default),
+                rtt_us=count(row, "rtt", default),
             )
             for row in _streams(text)
         ]

@@ -1,4 +1,4 @@
-"""Programs with iperf3's interface: udtperf and users' own senders."""
+"""Programs with iperf3's command line and report: udtperf and users' own senders."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 from farpath.spec.schedule import Flow
 
-#: What a program may report of an interval: times within twice the longest test there is, and
-#: counts that a double holds exactly. What is computed of these stays finite, if no interval
-#: that is shorter than the last counts.
+#: Limits of the values that a program may report of an interval: times in s within twice the
+#: longest test, and counts that a double holds exactly. With intervals shorter than SHORTEST_S
+#: left out, everything computed from these values is finite.
 LATEST_S = 200_000.0
 MOST_COUNTED = 1 << 53
 SHORTEST_S = 1e-9
@@ -26,7 +26,7 @@ def _options(parameters: Mapping[str, str]) -> list[str]:
 def server_arguments(
     program: list[str], flow: Flow, interval_s: float, parameters: Mapping[str, str]
 ) -> list[str]:
-    """The receiving side of one flow: one test, then exit."""
+    """Return the command of a flow's receiver, which serves one test and exits."""
     return [
         *program,
         "--server",
@@ -43,7 +43,7 @@ def server_arguments(
 def client_arguments(
     program: list[str], flow: Flow, address: str, interval_s: float, parameters: Mapping[str, str]
 ) -> list[str]:
-    """The sending side of one flow."""
+    """Return the command of a flow's sender."""
     return [
         *program,
         "--client",
@@ -60,7 +60,7 @@ def client_arguments(
 
 
 def _number(row: Mapping[str, Any], name: str, default: float | None = None) -> float:
-    """A value of an interval, which may be any program's; a number, or an exception."""
+    """Return a number of an interval; raises KeyError or TypeError if there is none."""
     value = row[name] if name in row or default is None else default
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"a number as '{name}'")
@@ -68,7 +68,10 @@ def _number(row: Mapping[str, Any], name: str, default: float | None = None) -> 
 
 
 def time_s(row: Mapping[str, Any], name: str) -> float:
-    """A time that a program reports; KeyError or TypeError for what is none, or no test's."""
+    """Return a time in s of an interval.
+
+    Raises KeyError if it is missing and TypeError if it is no number or out of range.
+    """
     value = _number(row, name)
     if not 0 <= value <= LATEST_S:
         raise TypeError(f"a number as '{name}' from 0 to {LATEST_S:g} s: it is {value}")
@@ -76,7 +79,10 @@ def time_s(row: Mapping[str, Any], name: str) -> float:
 
 
 def count(row: Mapping[str, Any], name: str, default: int | None = None) -> int:
-    """A count that a program reports; KeyError or TypeError for what is none or too large."""
+    """Return a count of an interval.
+
+    Raises KeyError if it is missing and TypeError if it is no number or out of range.
+    """
     value = _number(row, name, default)
     if not 0 <= value <= MOST_COUNTED:
         raise TypeError(f"a number as '{name}' from 0 to {MOST_COUNTED}: it is {value}")

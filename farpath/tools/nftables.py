@@ -1,7 +1,7 @@
-"""nft: rules that drop a plan's packets, and what their counters say.
+"""nftables: rules that drop packets as a plan's droppers say, and their counters.
 
-Rules stand where a switch takes in what has left the delay line, before the switch sees
-it (the netdev family's ingress hook), so a packet dropped here is one that the path lost.
+The rules are at the ingress hook (netdev family) of the switch port behind the delay line. A
+packet that they drop never reaches the switch, so it is one that the path lost.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow
 
 TABLE = "netdev farpath"
-#: numgen begins with 0, and after so many packets begins anew.
+#: Counter of packets: numgen starts with 0, and wraps after MOST_PACKETS + 1 packets.
 _COUNT = f"numgen inc mod {MOST_PACKETS + 1}"
-#: nftables draws chances as whole numbers below this.
+#: Resolution of probabilities: numgen draws integers below this.
 _CHANCES = 1_000_000_000
 
 
@@ -25,8 +25,8 @@ def _chain(number: int) -> str:
     return f"dropper_{number}"
 
 
-def _concerned(dropper: Dropper, plan: Plan) -> list[str]:
-    """The matches of the packets that a dropper counts: one for each size of full ones."""
+def _counted_matches(dropper: Dropper, plan: Plan) -> list[str]:
+    """Return the matches of the packets that a dropper counts, one for each MTU."""
     flows = concerned_flows(dropper, plan)
     if dropper.direction == BACK:
         return [f"th sport {{ {_ports(flows)} }}"]
@@ -34,8 +34,8 @@ def _concerned(dropper: Dropper, plan: Plan) -> list[str]:
     for flow in flows:
         by_mtu.setdefault(plan.flow_mtu_bytes(flow), []).append(flow)
     return [
-        f"th dport {{ {_ports(alike)} }} meta length > {counted_above_bytes(mtu_bytes)}"
-        for mtu_bytes, alike in by_mtu.items()
+        f"th dport {{ {_ports(mtu_flows)} }} meta length > {counted_above_bytes(mtu_bytes)}"
+        for mtu_bytes, mtu_flows in by_mtu.items()
     ]
 
 
@@ -45,12 +45,12 @@ def _ports(flows: Iterable[Flow]) -> str:
 
 def _hook(devices: Sequence[str]) -> str:
     quoted = ", ".join(f'"{device}"' for device in devices)
-    where = f"device {quoted}" if len(devices) == 1 else f"devices = {{ {quoted} }}"
-    return f"type filter hook ingress {where} priority 0;"
+    device_list = f"device {quoted}" if len(devices) == 1 else f"devices = {{ {quoted} }}"
+    return f"type filter hook ingress {device_list} priority 0;"
 
 
-def _lost(dropper: Dropper, plan: Plan) -> str:
-    """The match of those that it drops; empty where time decides."""
+def _dropped_match(dropper: Dropper, plan: Plan) -> str:
+    """Return the match of the packets that a dropper drops; empty if time decides which."""
     if dropper.kind == "at":
         return ""
     if dropper.kind == "every":
@@ -62,26 +62,26 @@ def _lost(dropper: Dropper, plan: Plan) -> str:
     most = MOST_PACKETS
     if dropper.kind == "burst":
         most = horizon_packets(plan)
-    places = ", ".join(str(place - 1) for place in dropper.positions(plan.seed, most))
-    return f"{_COUNT} {{ {places} }} " if places else ""
+    numbers = ", ".join(str(position - 1) for position in dropper.positions(plan.seed, most))
+    return f"{_COUNT} {{ {numbers} }} " if numbers else ""
 
 
 def script(plan: Plan, devices: Mapping[str, Sequence[str]]) -> str:
-    """What ``nft -f -`` is told; ``devices``: the ports that packets of a direction reach."""
+    """Return the input of ``nft -f -``; ``devices``: the ports of the hooks, by direction."""
     lines = [f"table {TABLE} {{"]
     for number, _ in enumerate(plan.droppers):
         lines += [f"counter seen_{number} {{}}", f"counter lost_{number} {{}}"]
     for number, dropper in enumerate(plan.droppers):
         lines += [f"chain {_chain(number)} {{", f"counter name seen_{number}"]
-        if match := _lost(dropper, plan):
+        if match := _dropped_match(dropper, plan):
             lines.append(f"{match}counter name lost_{number} drop")
         lines.append("}")
     for direction in (THERE, BACK):
         jumps = [
-            f"meta l4proto {{ tcp, udp }} {concerned} jump {_chain(number)}"
+            f"meta l4proto {{ tcp, udp }} {match} jump {_chain(number)}"
             for number, dropper in enumerate(plan.droppers)
             if dropper.direction == direction
-            for concerned in _concerned(dropper, plan)
+            for match in _counted_matches(dropper, plan)
         ]
         if jumps:
             lines += [f"chain {direction} {{", _hook(devices[direction]), *jumps, "}"]
@@ -89,18 +89,25 @@ def script(plan: Plan, devices: Mapping[str, Sequence[str]]) -> str:
 
 
 def drop_next(number: int) -> str:
-    """A rule more, for a dropper by time: the first packet from now on."""
+    """Return the command that adds a rule, for a dropper by time: drop the next packet."""
     return f"add rule {TABLE} {_chain(number)} {_COUNT} == 0 counter name lost_{number} drop"
 
 
-def counted(said: Any, droppers: Iterable[Dropper]) -> list[dict[str, str | int]]:
-    """For each dropper what it saw and dropped, of ``nft -j list counters``."""
-    found = {
+def parse_counters(output: Any, droppers: Iterable[Dropper]) -> list[dict[str, str | int]]:
+    """Return the packets that each dropper counted and dropped.
+
+    ``output``: the parsed JSON of ``nft -j list counters``.
+    """
+    packets = {
         entry["counter"]["name"]: int(entry["counter"]["packets"])
-        for entry in said["nftables"]
+        for entry in output["nftables"]
         if "counter" in entry
     }
     return [
-        {"dropper": str(dropper), "seen": found[f"seen_{number}"], "lost": found[f"lost_{number}"]}
+        {
+            "dropper": str(dropper),
+            "seen": packets[f"seen_{number}"],
+            "lost": packets[f"lost_{number}"],
+        }
         for number, dropper in enumerate(droppers)
     ]

@@ -1,4 +1,4 @@
-"""ping (iputils): command line and parser."""
+"""ping (iputils): its command line, and the parser of its output."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _SENT = re.compile(r"^(\d+) packets transmitted", re.MULTILINE)
 
 
 def arguments(target: str, interval_s: float, count: int) -> list[str]:
-    """Pings with their time and three decimals of a millisecond (-3)."""
+    """Return a command that prints timestamps (-D) and RTTs with three decimals in ms (-3)."""
     return ["ping", "-n", "-D", "-3", "-i", f"{interval_s:g}", "-c", str(count), target]
 
 
 @dataclass(frozen=True)
 class Reply:
-    """One answered ping: when the answer came (Unix time), which, and its RTT."""
+    """One answered ping: the Unix time of the answer, the ping's number from 1, and its RTT."""
 
     timestamp_s: float
     seq: int
@@ -27,7 +27,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Pings:
-    """All pings of one run of ping, numbered from 1: answers, and which had none."""
+    """All pings of one run of ping: their number, the replies, and the numbers of those lost."""
 
     sent: int
     replies: tuple[Reply, ...]
@@ -35,19 +35,19 @@ class Pings:
 
 
 def parse(text: str) -> Pings:
-    """What ``ping -D`` printed; duplicates of an answer do not count.
+    """Parse the output of ``ping -D``; duplicate replies are left out.
 
-    Raises :class:`LabFailedError` if ping did not come to its statistics.
+    Raises LabFailedError if ping ended before it printed its statistics.
     """
     sent = _SENT.search(text)
     if not sent:
-        raise LabFailedError("ping did not come to its end", text[-500:])
+        raise LabFailedError("ping ended before it printed its statistics", text[-500:])
     replies: dict[int, Reply] = {}
     for line in text.splitlines():
-        found = _REPLY.match(line)
-        if found:
-            seq = int(found[2])
-            replies.setdefault(seq, Reply(float(found[1]), seq, float(found[3])))
+        match = _REPLY.match(line)
+        if match:
+            seq = int(match[2])
+            replies.setdefault(seq, Reply(float(match[1]), seq, float(match[3])))
     numbers = range(1, int(sent[1]) + 1)
     return Pings(
         sent=len(numbers),

@@ -1,4 +1,4 @@
-"""Counters of a machine, from the texts of /proc."""
+"""/proc: parsers of a machine's CPU and packet processing counters."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ CPU_COLUMNS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "st
 
 
 def machine_counters(stat: str, softnet_stat: str) -> dict[str, Any]:
-    """The machine's counters in /proc/stat and /proc/net/softnet_stat.
+    """Parse the contents of /proc/stat and /proc/net/softnet_stat.
 
-    ``cpus``: for each core its ticks by :data:`CPU_COLUMNS`. ``dropped``,
-    ``squeezed``: of the whole machine, second and third column of softnet_seq_show in
-    net/core/net-procfs.c.
+    Returns ``cpus``, the clock ticks of each core in the order of ``CPU_COLUMNS``, and
+    ``dropped`` and ``squeezed``, sums over all cores of the second and third column that
+    softnet_seq_show in net/core/net-procfs.c prints.
     """
     cpus = {}
     for line in stat.splitlines():

@@ -1,4 +1,4 @@
-"""tc: the parser of a bottleneck's statistics over time."""
+"""tc: the parser of a bottleneck's qdisc statistics over time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from farpath.base.errors import LabFailedError
 
 @dataclass(frozen=True)
 class QueueSample:
-    """A queue at one time; drops, bytes and packets count since it was made."""
+    """A qdisc's statistics at one time; drops, bytes and packets count since it was created.
+
+    ``t_s``: time since the schedule's start in s.
+    """
 
     t_s: float
     backlog_bytes: int
@@ -21,16 +24,16 @@ class QueueSample:
 
 
 def parse_samples(text: str) -> list[QueueSample]:
-    """Lines of a time in s, a blank and what ``tc -s -j qdisc show`` said then.
+    """Parse lines that hold a time in s, a space and the output of ``tc -s -j qdisc show``.
 
-    The root queue counts. Raises :class:`LabFailedError` for a line cut short or
-    without a root queue.
+    Samples are of the root qdisc. Raises LabFailedError for a line that is cut short or has no
+    root qdisc.
     """
     samples = []
     for number, line in enumerate(text.splitlines(), start=1):
-        t_s, _, said = line.partition(" ")
+        t_s, _, output = line.partition(" ")
         try:
-            root = next(queue for queue in json.loads(said) if queue.get("root"))
+            root = next(qdisc for qdisc in json.loads(output) if qdisc.get("root"))
             samples.append(
                 QueueSample(
                     t_s=float(t_s),

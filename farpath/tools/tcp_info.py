@@ -1,7 +1,7 @@
-"""tcp_info: the state of a TCP connection as Linux tells it, and rows of it over time.
+"""tcp_info: the layout of Linux's struct tcp_info, and a file format for its values over time.
 
 Source: struct tcp_info in include/uapi/linux/tcp.h, filled by tcp_get_info in net/ipv4/tcp.c.
-It only ever grows at its end; what is read here it has since Linux 5.4.
+The kernel only appends members to it; Linux has those that are read here since 5.4.
 """
 
 from __future__ import annotations
@@ -11,13 +11,9 @@ import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    pass
-
-#: Fields in order with their types as numpy and the struct module both write them. Those
-#: that are bit fields in C are bytes here.
+#: Members in order, with their type codes for the struct module. Bit fields in C are bytes here.
 FIELDS = (
     *((name, "B") for name in (
         "state", "ca_state", "retransmits", "probes", "backoff", "options", "wscale", "flags",
@@ -39,40 +35,42 @@ FIELDS = (
     *((name, "Q") for name in ("bytes_sent", "bytes_retrans")),
     *((name, "I") for name in ("dsack_dups", "reord_seen", "rcv_ooopack", "snd_wnd")),
 )  # fmt: skip
-LAYOUT = struct.Struct("<" + "".join(kind for _, kind in FIELDS))
+LAYOUT = struct.Struct("<" + "".join(code for _, code in FIELDS))
 _ACKED = struct.Struct("<Q")
 _ACKED_AT = struct.calcsize(
-    "<" + "".join(kind for _, kind in FIELDS[: [name for name, _ in FIELDS].index("bytes_acked")])
+    "<" + "".join(code for _, code in FIELDS[: [name for name, _ in FIELDS].index("bytes_acked")])
 )
-#: What stands before each: its tick, the far port, the state of enum tcp_state, the socket.
+#: Head of each row: tick, remote port, state of enum tcp_state, socket cookie.
 ROW = struct.Struct("<IHBxQ")
-#: Numbers that mean "none" (TCP_INFINITE_SSTHRESH, sk_pacing_rate of an unpaced socket, a
-#: minimum of no RTT yet): include/net/tcp.h, net/core/sock.c.
+#: Values that mean "none": TCP_INFINITE_SSTHRESH, sk_pacing_rate of a socket without pacing,
+#: and the least RTT before the first measurement (include/net/tcp.h, net/core/sock.c).
 INFINITE_SSTHRESH = 0x7FFFFFFF
 NO_RATE = (1 << 64) - 1
 NO_RTT = (1 << 32) - 1
-#: So many bytes of rows are compressed together: none, on either side, has all of them at once.
+#: Bytes of rows that are compressed together, so that neither writer nor reader needs memory
+#: for all rows at once.
 BLOCK_BYTES = 1 << 20
+#: Head of a block: its compressed length in bytes.
 BLOCK = struct.Struct("<I")
-#: The fastest of zlib: rows hardly differ from those before.
+#: zlib's fastest level; it suffices, since rows hardly differ from their predecessors.
 LEVEL = 1
 
 
 def bytes_acked(info: bytes) -> int:
-    """How many bytes of a connection's are acknowledged."""
+    """Return the number of acknowledged bytes in a struct tcp_info."""
     acked: int = _ACKED.unpack_from(info, _ACKED_AT)[0]
     return acked
 
 
 @dataclass
 class Rows:
-    """Rows gathered in memory, compressed by blocks."""
+    """Rows of connection states, collected in memory and compressed in blocks."""
 
     blocks: list[bytes] = field(default_factory=list)
     open: bytearray = field(default_factory=bytearray)
 
     def add(self, tick: int, port: int, state: int, cookie: int, info: bytes) -> None:
-        """One connection's state at a tick; ValueError for a kernel that tells too little."""
+        """Add a connection's state at a tick; raises ValueError if ``info`` is too short."""
         if len(info) < LAYOUT.size:
             raise ValueError(f"struct tcp_info has {len(info)} bytes here, not {LAYOUT.size}")
         self.open += ROW.pack(tick, port, state, cookie)
@@ -85,10 +83,10 @@ class Rows:
         self.blocks += (BLOCK.pack(len(block)), block)
         self.open.clear()
 
-    def parts(self, **about: Any) -> Iterator[bytes]:
-        """A file's contents, piece by piece: a line of JSON and the blocks, which go."""
+    def parts(self, **header: Any) -> Iterator[bytes]:
+        """Yield a file's contents: a header line of JSON, then the blocks, which are freed."""
         self._close()
-        yield json.dumps(about).encode() + b"\n"
+        yield json.dumps(header).encode() + b"\n"
         blocks, self.blocks = self.blocks[::-1], []
         while blocks:
             yield blocks.pop()

@@ -17,7 +17,7 @@ from farpath.regress.verdict import CaseState, CaseVerdict
 from farpath.report.html.run_page import PAGE_FILE, save_pictures
 from farpath.report.site.build import build_site
 from tests.browser.conftest import Tab
-from tests.unit.campaigns import write_named
+from tests.support.campaigns import write_named
 
 #: What tries to reach an address, and says whether it could.
 TRIALS = {
@@ -78,8 +78,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, FilePath]:
     (place / "report.html").write_text(report)
     site = place / "site"
     run_page = site / "runs" / "cern-htcp_2004-seed1.html"
-    files = (first.directory / PAGE_FILE, site / "index.html", run_page, "report.html")
-    return {name: place / file for name, file in zip(PAGES, files, strict=True)}
+    files = (first.directory / PAGE_FILE, site / "index.html", run_page, place / "report.html")
+    return dict(zip(PAGES, files, strict=True))
 
 
 def _open(tab: Tab, file: FilePath) -> None:

@@ -11,7 +11,7 @@ import pytest
 from farpath.report.html.run_page import PAGE_FILE, save_pictures
 from farpath.report.site.build import build_site
 from tests.browser.conftest import Tab
-from tests.unit.campaigns import write_named
+from tests.support.campaigns import write_named
 
 MARKUP = "<img src=x onerror=alert(1)>"
 

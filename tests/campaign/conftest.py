@@ -19,7 +19,7 @@ from farpath.lab.artifacts.images import find_images
 from farpath.lab.run import place_name
 from farpath.planning.experiment import load_experiment
 from farpath.record.record import RECORD_FILE
-from tests.processes import interruptible
+from tests.support.processes import interruptible
 
 NAME = "small"
 TEXT = """\

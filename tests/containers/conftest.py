@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-PROJECT = FilePath(__file__).parents[2]
+from farpath.base.project import PROJECT
+
 #: An experiment of 40 virtual seconds.
 SHORT = ("RTT=164ms", "REGION=5s", "JSON=1")
 #: How long a command may take, as a limit for hangs: it may build all images.

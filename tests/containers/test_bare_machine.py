@@ -17,7 +17,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from tests.containers.conftest import PROJECT, container, docker
+from farpath.base.project import PROJECT
+from tests.containers.conftest import container, docker
 
 IMAGE = "farpath/bare"
 BASE = "farpath/debian:trixie-slim"

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from tests.containers.conftest import PROJECT, container, docker, inspect
+from farpath.base.project import PROJECT
+from tests.containers.conftest import container, docker, inspect
 
 #: What compiles, and what asks an archive for more: none of it is in a final image.
 BUILD_TOOLS = ("gcc", "cc", "make", "ld", "flex", "bison", "apt-get", "pip", "mmdebstrap")

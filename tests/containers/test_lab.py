@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from farpath.base.project import PROJECT
 from tests.containers.conftest import (
-    PROJECT,
     SHORT,
     Make,
     containers_of,
@@ -22,7 +22,7 @@ from tests.containers.conftest import (
     inspect,
     result,
 )
-from tests.processes import await_true, interruptible
+from tests.support.processes import await_true, interruptible
 
 #: A run that is under way as long as a test looks at it.
 LONG = ("RTT=164ms", "REGION=120s", "LAB_RUNTIME=docker")

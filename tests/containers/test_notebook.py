@@ -15,9 +15,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.project import PROJECT
 from farpath.notebook.paper_records import OWN as OWN_PLACES
-from tests.containers.conftest import PROJECT, container, docker, inspect
-from tests.unit.campaigns import LABELS, write_seven_regions
+from tests.containers.conftest import container, docker, inspect
+from tests.support.campaigns import LABELS, write_seven_regions
 
 OWN = OWN_PLACES["make paper-quick"]
 START_LIMIT_S = 180.0
@@ -64,7 +65,7 @@ def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notebook]:
         "FARPATH_RESULTS": str(results),
     }
     project = ["--project-name", f"farpath-test-{port}"]
-    compose = [PROJECT / "images" / "container", "compose", *project]
+    compose = [str(PROJECT / "images" / "container"), "compose", *project]
     subprocess.run([*compose, "up", "--no-build", "-d", "notebook"], env=environment, check=True)
     try:
         name = subprocess.run(

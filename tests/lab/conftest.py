@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path as FilePath
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from farpath.record.record import Record, load_record
 from farpath.spec import schedule
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
-from tests.paths import LONG
+from tests.support.paths import LONG
 
 RunPlan = Callable[[Plan], Record]
 
@@ -28,7 +29,7 @@ def together(
     duration_s: float,
     path: Path | None = None,
     era: str = "modern",
-    **settings: object,
+    **settings: Any,
 ) -> Plan:
     """A plan of one flow for each stack, all from 0 to ``duration_s``.
 
@@ -43,7 +44,7 @@ def together(
 
 
 def single_flow(
-    stack: str, duration_s: float, path: Path | None = None, flows: int = 1, **more: object
+    stack: str, duration_s: float, path: Path | None = None, flows: int = 1, **more: Any
 ) -> Plan:
     """A plan of equal flows, one if not said otherwise: see :func:`simultaneous`."""
     return together([stack] * flows, duration_s, path, **more)

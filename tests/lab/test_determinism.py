@@ -13,7 +13,7 @@ from farpath.planning.planner import make_plan
 from farpath.record.record import load_record
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
-from tests.paths import SHORT
+from tests.support.paths import SHORT
 
 
 def short_plan(seed: int) -> Plan:

@@ -21,8 +21,8 @@ import pytest
 from farpath.lab import uml
 from farpath.lab.artifacts.images import find_images
 from farpath.lab.watchdog import Patience
-from tests.paths import SHORT as SHORT_PATH
-from tests.processes import await_true, interruptible
+from tests.support.paths import SHORT as SHORT_PATH
+from tests.support.processes import await_true, interruptible
 
 from .conftest import single_flow
 
@@ -57,6 +57,10 @@ class Running:
                 if (process / "cwd").readlink().is_relative_to(self.temporary):
                     found.append(int(process.name))
         return sorted(found)
+
+    def is_gone(self) -> bool:
+        """Whether no process of its guest is left."""
+        return not self.guest_pids()
 
     def await_traffic(self) -> None:
         """Wait until the first virtual second of the schedule is over."""
@@ -158,7 +162,8 @@ def test_a_fifo_where_the_console_log_goes_is_refused(start: Callable[..., Runni
     _, said = again.process.communicate()
     assert again.process.returncode == 2
     assert said.splitlines()[-1].endswith(
-        f"{record}.console.log is no regular file: remove it, or give another place with --out"
+        f"{record}.console.log is not a regular file: remove it, "
+        "or give another directory with --out"
     )
 
 
@@ -173,7 +178,7 @@ def test_killed_at_any_moment_a_run_leaves_nothing_after_the_next_command(
         for process in [killed.process.pid, *killed.janitors()]:
             os.kill(process, signal.SIGKILL)
         killed.process.communicate()
-        await_true(lambda killed=killed: not killed.guest_pids())
+        await_true(killed.is_gone)
     following = start(BRIEF)
     _, said = following.process.communicate()
     assert following.process.returncode == 0, said

@@ -21,7 +21,7 @@ from farpath.lab.artifacts.host_images import host_images
 from farpath.lab.artifacts.images import find_images
 from farpath.lab.artifacts.user_stacks import own_stack
 from farpath.spec.plan import Plan
-from tests.paths import SHORT
+from tests.support.paths import SHORT
 
 from .conftest import RunPlan, single_flow
 
@@ -37,7 +37,9 @@ Images = Callable[[Plan, str], Plan]
 
 def needed(program: str) -> list[str]:
     """The libraries that a program of the sender image loads at its start."""
-    command = [SENDER / LOADER, "--library-path", SENDER / LIBRARIES, "--list", SENDER / program]
+    places = [SENDER / LOADER, SENDER / LIBRARIES, SENDER / program]
+    loader, libraries, binary = map(str, places)
+    command = [loader, "--library-path", libraries, "--list", binary]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return re.findall(r"^\s+([^/\s]+) => ", done.stdout, re.MULTILINE)
 
@@ -190,7 +192,7 @@ def test_a_docker_save_is_a_program_for_a_stack_too(
 
 
 def tar_of(root: FilePath) -> bytes:
-    command = ["tar", "--create", "--directory", root, "."]
+    command = ["tar", "--create", "--directory", str(root), "."]
     return subprocess.run(command, check=True, capture_output=True).stdout
 
 
@@ -233,8 +235,8 @@ def test_an_images_environment_and_path_hold(
     script.chmod(0o755)
     image = f"{layout}:latest"
     for file in (script, root.parent / "sh"):
-        command = ["umoci", "insert", "--rootless", "--image", image, file, f"/opt/{file.name}"]
-        subprocess.run(command, check=True)
+        files = (str(file), f"/opt/{file.name}")
+        subprocess.run(["umoci", "insert", "--rootless", "--image", image, *files], check=True)
     setting = ["--config.env", "PATH=/none:/opt"]
     subprocess.run(["umoci", "config", "--image", image, *setting], check=True)
     said = r"host receiver, image tiny\) exited with 3: TINY is yes, PATH is /none:/opt;"

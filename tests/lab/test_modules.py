@@ -22,9 +22,11 @@ NAMES = [name for name, entry in catalogue().items() if entry.kind == OURS]
 RELOADING = """
 import json, sys
 from pathlib import Path
-from farpath.guest import congestion, system
+from farpath.guest import system
+from farpath.tools import congestion_control, sysctl
 from farpath.tools.commands import run
-from farpath.spec.plan import Plan, event_line
+from farpath.spec.plan import Plan
+from farpath.spec.protocol import event_line
 
 share = Path(sys.argv[1])
 try:
@@ -32,10 +34,10 @@ try:
     plan = Plan.from_dict(json.loads((share / "plan.json").read_text()))
     (share / "raw").mkdir()
     for _ in range(3):
-        congestion.load(plan.stacks, share / "modules")
+        congestion_control.load(plan.stacks, share / "modules")
         for stack in plan.stacks:
             run("rmmod", stack.module)
-        left = set(system.read_setting(congestion.AVAILABLE).split())
+        left = set(sysctl.read_setting(congestion_control.AVAILABLE).split())
         assert not left & {stack.congestion for stack in plan.stacks}, left
     messages = run("dmesg", "--level", "err,warn")
     (share / "readback.json").write_text(json.dumps({"messages": messages}))

@@ -24,8 +24,8 @@ from farpath.planning.planner import make_plan
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.stack import Stack
-from tests.paths import SHORT
-from tests.processes import await_true, interruptible
+from tests.support.paths import SHORT
+from tests.support.processes import await_true, interruptible
 
 from .conftest import RunPlan
 

@@ -13,9 +13,10 @@ from farpath.planning.path_files import path_by_name
 from farpath.planning.path_options import resolve_path
 from farpath.planning.planner import make_plan
 from farpath.record.record import Record
+from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 from farpath.tools import tc
-from tests.paths import SHORT
+from tests.support.paths import SHORT
 
 from .conftest import RunPlan, single_flow
 
@@ -41,7 +42,7 @@ def filled_record(tmp_path_factory: pytest.TempPathFactory) -> Record:
     from farpath.lab.run import run
     from farpath.record.record import load_record
 
-    def make(plan):  # type: ignore[no-untyped-def]
+    def make(plan: Plan) -> Record:
         out = tmp_path_factory.mktemp("filled")
         return load_record(run(plan, out, force=True, watch=lambda _event: None).directory)
 

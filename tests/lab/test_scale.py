@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from farpath.planning.path_options import MOST_FLOWS
 from farpath.planning.request import RunRequest
+from farpath.spec.schedule import MOST_FLOWS
 from tests.lab.conftest import RunPlan
 
 

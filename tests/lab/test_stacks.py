@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from farpath.planning.stack_catalog import USER_SPACE, catalogue
-from tests.paths import LONG, SHORT
+from tests.support.paths import LONG, SHORT
 
 from .conftest import RunPlan, single_flow, together
 

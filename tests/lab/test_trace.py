@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from farpath.record.record import Record, fingerprint
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions, staggered
 from tests.lab.conftest import RunPlan, single_flow, together
-from tests.paths import SHORT
+from tests.support.paths import SHORT
 from tests.support.plans import with_droppers, with_trace
 
 RTT_S = 0.020
@@ -95,7 +96,7 @@ def test_reno_halves_its_window_after_a_loss_and_grows_by_a_packet_each_rtt(
 ) -> None:
     plan = with_droppers(single_flow("reno", 4.0, PATH), parse_droppers("packets:150"))
     rows = _rows(run_plan(with_trace(plan, 0.01)))
-    at = int((rows["retransmits"] > 0).idxmax())
+    at: Any = (rows["retransmits"] > 0).idxmax()
     before, after = rows.loc[at - 1], rows.loc[at]
     assert (before["ca_state"], after["ca_state"]) == ("open", "recovery")
     assert before["ssthresh_packets"] == -1
@@ -125,6 +126,7 @@ def test_a_trace_agrees_with_what_iperf3_says_each_second(run_plan: RunPlan) -> 
     off = np.abs(acked - taken) / taken
     print(f"bytes acknowledged are off those taken by up to {off.max():.2%}")
     assert off.iloc[1:].max() < 0.02
+    second: Any
     for second in seconds.itertuples():
         close = rows[(rows["t_s"] - began_s - second.t_s).abs() < 2.5 * RTT_S]
         windows = close["cwnd_packets"] * close["mss_bytes"]

@@ -12,14 +12,13 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.analysis.studies.measure import MEASURES_FILE
-from farpath.base.project import BUILD
+from farpath.base.project import BUILD, PROJECT
 from farpath.campaign.status import records_in, shipped_records
 from farpath.planning.experiment import PAPER
 from farpath.planning.path_files import path_by_name
-from tests.unit.campaigns import LABELS, write_seven_regions
-from tests.unit.companion_runs import ship_runs
+from tests.support.campaigns import LABELS, write_seven_regions
+from tests.support.study_runs import ship_runs
 
-PROJECT = FilePath(__file__).parents[2]
 PARTS = ("farpath", "topologies", "experiments", "notebooks")
 QUICK_REGION_S = 30.0
 

@@ -15,7 +15,7 @@ from farpath.campaign.status import records_in, shipped_records
 from farpath.notebook.paper_records import SHIPPED
 from farpath.planning.experiment import PAPER, QUICK, load_experiment
 from tests.notebooks.conftest import Clone
-from tests.unit.companion_runs import write_run
+from tests.support.study_runs import write_run
 
 PLOTLY = '"application/vnd.plotly.v1+json"'
 #: The notebooks that show records, and what each puts out of them.

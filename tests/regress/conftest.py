@@ -35,7 +35,7 @@ def call_in(place: FilePath) -> Regress:
     def call(*options: str) -> Ended:
         report.unlink(missing_ok=True)
         # As Make and people call it: runs are made by processes that import the command again
-        farpath = FilePath(sys.executable).with_name("farpath")
+        farpath = str(FilePath(sys.executable).with_name("farpath"))
         command = [farpath, "regress", *options, f"--out={out}"]
         done = subprocess.run(command, text=True, capture_output=True, timeout=HANG_S)
         found = json.loads(report.read_text())["runs"] if report.exists() else []

@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.regress.suite import trials
-from tests.processes import interruptible
+from tests.support.processes import interruptible
 
 #: Of a run under way; more than that is a hang.
 END_S = 60.0

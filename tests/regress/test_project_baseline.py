@@ -12,7 +12,7 @@ import pytest
 
 from farpath.lab.artifacts.images import find_images
 from farpath.lab.artifacts.kernels import processor_level, release_of
-from farpath.regress.baseline import file_for, nearest, read_baseline
+from farpath.regress.baseline import baseline_file, nearest_baseline, read_baseline
 from farpath.regress.suite import trials
 from tests.regress.conftest import Regress
 
@@ -43,7 +43,7 @@ def busy_cores() -> Iterator[None]:
 
 
 def test_it_knows_every_run_of_the_suite(release: str, level: int) -> None:
-    file = nearest(release, level)
+    file = nearest_baseline(release, level)
     assert file is not None
     assert set(read_baseline(file).runs) == {trial.name for trial in trials()}
 
@@ -54,7 +54,7 @@ def test_on_busy_cores_the_lab_is_identical_to_it(
     ended = regress(RUNS)
     print(ended.out)
     states = {run["state"] for run in ended.runs.values()}
-    if file_for(release, level).exists():
+    if baseline_file(release, level).exists():
         assert states == {"identical"}
         assert ended.status == 0, ended.err
     else:

@@ -7,12 +7,11 @@ shipped runs have to be made again: so each is pinned in tests/data/plan-identit
 from __future__ import annotations
 
 import json
-from pathlib import Path as FilePath
 
+from farpath.base.project import PROJECT
 from farpath.record.identity import plan_identity
 from farpath.spec.plan import Plan
 
-PROJECT = FilePath(__file__).parents[2]
 PINNED = PROJECT / "tests" / "data" / "plan-identities.json"
 
 

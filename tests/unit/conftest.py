@@ -1,79 +1,28 @@
-"""A synthetic run whose throughputs, RTTs and queue are known by hand, and the command line."""
+"""Fixtures of the unit tests: a synthetic run and settings of a kernel."""
 
 from __future__ import annotations
 
-import json
-import signal
-import sys
-from collections.abc import Callable, Iterator
+import dataclasses
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
 
 import pytest
 
-from farpath.cli import app
 from farpath.planning.planner import make_plan
+from farpath.record import trace_table
 from farpath.record.record import Record, Samples, samples_from_raw, write_record
 from farpath.spec.plan import Plan
-from farpath.spec.schedule import Flow, Schedule
-from tests.paths import LONG
-
-DATA = FilePath(__file__).parent.parent / "data"
-#: Bytes that flow 1 gets in each of its seconds while alone and while in company.
-ALONE, SHARED = 50_000_000, 25_000_000
-
-
-def _report(streams: list[dict[str, Any]]) -> str:
-    return json.dumps({"start": {}, "intervals": [{"streams": [s]} for s in streams], "end": {}})
-
-
-def _write_flow(raw: FilePath, flow: Flow, taken_bytes: list[int], drained_bytes: int) -> None:
-    """iperf3's two reports: whole seconds, then 0.2 s of what was still on its way."""
-    seconds = range(len(taken_bytes))
-    sender = [
-        {"start": k, "end": k + 1, "bytes": taken_bytes[k], "retransmits": k % 2,
-         "snd_cwnd": 1_000_000 + k, "snd_wnd": 16_000_000, "rtt": 164_000 + k}
-        for k in seconds
-    ]  # fmt: skip
-    receiver: list[dict[str, Any]] = [
-        {"start": k, "end": k + 1, "bytes": taken_bytes[k]} for k in seconds
-    ]
-    end = len(taken_bytes)
-    receiver.append({"start": end, "end": end + 0.2, "bytes": drained_bytes})
-    (raw / f"{flow.name}-sender.out").write_text(_report(sender))
-    (raw / f"{flow.name}-receiver.out").write_text(_report(receiver))
-
-
-def _write_pings(raw: FilePath, count: int) -> None:
-    """Every ping takes 164 ms and the third is lost; ping drifts by 1 ms each time."""
-    lines = [
-        f"[{1e9 + 1.001 * (seq - 1) + 0.164:.6f}] 64 bytes from 10.0.0.2: "
-        f"icmp_seq={seq} ttl=64 time=164.000 ms"
-        for seq in range(1, count + 1)
-        if seq != 3
-    ]
-    lines.append(f"{count} packets transmitted, {count - 1} received, 1% packet loss, time 0ms")
-    (raw / "ping.out").write_text("\n".join(lines) + "\n")
-
-
-def _write_queue(raw: FilePath, count: int) -> None:
-    lines = []
-    for k in range(count + 1):
-        root = {"kind": "tbf", "root": True, "backlog": 1514 * k, "qlen": k, "drops": 5 + 2 * k,
-                "bytes": 0, "packets": 0}  # fmt: skip
-        lines.append(f"{k:.6f} {json.dumps([root])}\n")
-    (raw / "queue.txt").write_text("".join(lines))
+from farpath.spec.schedule import staggered
+from farpath.tools import congestion_control, sysctl
+from tests.support.paths import LONG
+from tests.support.plans import BUSY, with_trace
+from tests.support.synthetic_run import synthetic_plan, write_raw_output
+from tests.support.traces import samples_like, write_raw_trace
 
 
 @pytest.fixture
 def plan() -> Plan:
-    """Flow 1 for 40 s, flow 2 within it from 5 s to 35 s: three regions."""
-    flows = (
-        Flow("flow1", "sender", "receiver", "htcp", 0.0, 40.0, 5201),
-        Flow("flow2", "sender", "receiver", "htcp", 5.0, 35.0, 5202),
-    )
-    schedule = Schedule("two-flows", flows, 40.0, 5.0)
-    return make_plan(LONG, schedule, 1, "virtual")
+    """The synthetic run's plan."""
+    return synthetic_plan()
 
 
 @pytest.fixture
@@ -81,11 +30,7 @@ def raw_dir(tmp_path: FilePath, plan: Plan) -> FilePath:
     """The tools' output of the synthetic run."""
     raw = tmp_path / "guest-raw"
     raw.mkdir()
-    first, second = plan.schedule.flows
-    _write_flow(raw, first, [ALONE] * 5 + [SHARED] * 30 + [ALONE] * 5, 7_000_000)
-    _write_flow(raw, second, [SHARED] * 30, 1_000_000)
-    _write_pings(raw, 40)
-    _write_queue(raw, 40)
+    write_raw_output(raw, plan)
     return raw
 
 
@@ -104,17 +49,9 @@ def record(tmp_path: FilePath, plan: Plan, samples: Samples, raw_dir: FilePath) 
     )
 
 
-@pytest.fixture(scope="session")
-def data_dir() -> FilePath:
-    """Captured output of the real tools."""
-    return DATA
-
-
 @pytest.fixture
 def kernel(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> dict[str, FilePath]:
     """Some of a kernel's settings, as files of their own that stand for /proc/sys."""
-    from farpath.tools import congestion_control, sysctl
-
     folder = tmp_path / "sysctl"
     folder.mkdir()
     values = {
@@ -130,31 +67,34 @@ def kernel(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> dict[str, Fil
     return files
 
 
-class Ended(NamedTuple):
-    """How a command ended."""
-
-    status: int | str | None
-    out: str
-    err: str
-
-
-Farpath = Callable[..., Ended]
+@pytest.fixture
+def tracing() -> Plan:
+    """A plan of two flows with a trace each 10 ms."""
+    return with_trace(
+        make_plan(LONG, staggered(["reno", "cubic"], 5.0), seed=1, clock="virtual"), 0.01
+    )
 
 
 @pytest.fixture
-def farpath(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Farpath]:
-    """Run farpath in this process."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # typer replaces it
+def traced(tracing: Plan, samples: Samples, tmp_path: FilePath) -> Record:
+    """A record with a trace."""
+    raw = tmp_path / "traced-raw"
+    raw.mkdir()
+    write_raw_trace(raw, tracing)
+    found = trace_table.from_raw(raw, tracing)
+    like = samples_like(samples, tracing)
+    return write_record(tmp_path / "traced", tracing, like, {}, {"before": {}}, [], raw, found)
 
-    def call(*arguments: object) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["farpath", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            app.main()
-        return Ended(ended.value.code, *capsys.readouterr())
 
-    yield call
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+@pytest.fixture
+def busy(plan: Plan) -> Plan:
+    """The plan of the samples, its path with background traffic."""
+    return dataclasses.replace(plan, path=dataclasses.replace(plan.path, background=BUSY))
+
+
+@pytest.fixture
+def out(tmp_path: FilePath) -> FilePath:
+    """A place for records."""
+    place = tmp_path / "results"
+    place.mkdir()
+    return place

@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.published import PublishedMeasure, published_measures
-from farpath.base.documents import read_json
+from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
 from farpath.planning.experiment import WantedRun
@@ -120,13 +120,9 @@ def read_measures(file: FilePath) -> tuple[Measure, ...]:
     """
     remedy = "run 'make companion', which writes one"
     data = read_json(file, remedy)
-    version = data.get("format_version") if isinstance(data, dict) else None
-    if type(version) is int and version != FORMAT_VERSION:
-        raise BadInputError(
-            f"{file}: has format version {version}, this farpath reads {FORMAT_VERSION}"
-        )
-    entries = data.get("measures") if isinstance(data, dict) else None
-    if type(version) is not int or not isinstance(entries, list):
+    check_format_version(data, FORMAT_VERSION, file, remedy)
+    entries = data.get("measures")
+    if not isinstance(entries, list):
         raise BadInputError(f"{file}: is damaged (no measures in it): {remedy}")
     measures = []
     for number, entry in enumerate(entries, start=1):

@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.base.project import PROJECT
 from farpath.lab.artifacts import oci
+from farpath.tools.commands import note
 
 #: Docker's usual images of whole distributions with their tools take one to three GB.
 LARGEST_IMAGE_BYTES = 10_000_000_000
@@ -49,6 +50,7 @@ def build_artifact(
             f"({script.relative_to(PROJECT)}): use a clone of the project"
         )
     said: list[str] = []
+    note([str(script), *arguments])
     with subprocess.Popen(
         [str(script), *arguments],
         stdin=subprocess.DEVNULL,

@@ -14,7 +14,7 @@ def min_max_points(x: npt.ArrayLike, y: npt.ArrayLike, most_points: int) -> tupl
     NaN is no value: a stretch of nothing else gives one. A curve of at most
     ``most_points`` stays as it is.
 
-    >>> x, y = extremes(range(6), [1, 5, 2, 3, 9, 0], 4)
+    >>> x, y = min_max_points(range(6), [1, 5, 2, 3, 9, 0], 4)
     >>> x.tolist(), y.tolist()
     ([0.0, 1.0, 4.0, 5.0], [1.0, 5.0, 9.0, 0.0])
     """

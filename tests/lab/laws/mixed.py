@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pandas as pd
 
@@ -25,7 +26,7 @@ class Visit:
     stop_s: float
 
 
-def plan_of(path: Path, visits: list[Visit], **settings: object) -> Plan:
+def plan_of(path: Path, visits: list[Visit], **settings: Any) -> Plan:
     """A plan of these flows, called flow1, flow2, ..., on today's hosts."""
     flows = tuple(
         Flow(f"flow{k}", "sender", "receiver", visit.stack, visit.start_s, visit.stop_s, 5200 + k)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
 from farpath.analysis.theory.response import WARM_UP_LOSSES, Rule, mean_window, standard_error
 from farpath.record.record import Record
 from farpath.spec.path import Path
-from tests.paths import SHORT
+from tests.support.paths import SHORT
 
 from ..conftest import RunPlan, single_flow
 
@@ -71,7 +72,7 @@ def lost_packets(record: Record) -> int:
 
 
 def measure(
-    run_plan: RunPlan, stack: str, loss: float, expected: float, losses: int, **settings: object
+    run_plan: RunPlan, stack: str, loss: float, expected: float, losses: int, **settings: Any
 ) -> Measured:
     """A real flow over about ``losses`` losses: window = packets sent per second * RTT.
 

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from farpath.analysis.theory.window_rules import appendix_b, hstcp_row
-from tests.paths import SHORT
+from tests.support.paths import SHORT
 
 from ..conftest import RunPlan, single_flow
 from .mixed import rows_of

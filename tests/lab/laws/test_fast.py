@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
-from tests.paths import SHORT
+from tests.support.paths import SHORT
 
 from ..conftest import RunPlan, single_flow
 from .mixed import Visit, plan_of, rows_of
@@ -20,10 +21,11 @@ DURATION_S = 6.0
 SETTLED_S = 4.0
 
 
-def _path(**changes: object) -> Path:
-    path = SHORT
-    values = {"rtt_ms": 20, "rate_bps": 500_000_000, "buffer_bytes": 5_000_000, "loss": 0.0}
-    return dataclasses.replace(path, **{**values, **changes})
+def _path(**changes: Any) -> Path:
+    usual = dataclasses.replace(
+        SHORT, rtt_ms=20, rate_bps=500_000_000, buffer_bytes=5_000_000, loss=0.0
+    )
+    return dataclasses.replace(usual, **changes)
 
 
 def _packets_per_s(path: Path) -> float:

@@ -8,7 +8,7 @@ import pytest
 
 from farpath.analysis.theory.window_rules import hstcp_row
 from farpath.spec.path import Path
-from tests.paths import MEDIUM, SHORT
+from tests.support.paths import MEDIUM, SHORT
 
 from ..conftest import RunPlan, single_flow
 from .mixed import Visit, plan_of, rows_of

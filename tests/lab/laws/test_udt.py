@@ -20,8 +20,8 @@ from farpath.lab.artifacts.images import find_images
 from farpath.record.record import Record
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
-from tests.paths import LONG
-from tests.processes import interruptible
+from tests.support.paths import LONG
+from tests.support.processes import interruptible
 
 from ..conftest import RunPlan, single_flow
 

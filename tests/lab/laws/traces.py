@@ -6,9 +6,10 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from statistics import mean
+from typing import Any
 
 from farpath.spec.path import Path
-from tests.paths import SHORT
+from tests.support.paths import SHORT
 
 from ..conftest import RunPlan, single_flow
 from .responses import PAYLOAD_BYTES
@@ -72,7 +73,7 @@ def narrow_path(rtt_s: float, packets: int, buffer_packets: int) -> Path:
 
 
 def epochs(
-    run_plan: RunPlan, stack: str, duration_s: float, path: Path, **settings: object
+    run_plan: RunPlan, stack: str, duration_s: float, path: Path, **settings: Any
 ) -> list[Epoch]:
     """What a lone flow does between its losses, from the first loss on."""
     plan = single_flow(stack, duration_s, path, sample_interval_s=SAMPLE_S, **settings)

@@ -1,0 +1,169 @@
+"""The commands that run a test and that show its record."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from farpath.base.errors import on_one_line
+from farpath.cli.run_options import DEFAULT_OUT, with_run_options
+
+if TYPE_CHECKING:
+    from farpath.lab.run import Outcome
+    from farpath.record.record import Record
+    from farpath.spec.host_image import HostImage
+    from farpath.spec.plan import Plan
+
+
+#: Width of tables where no terminal tells its own.
+PAGE_COLUMNS = 120
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.command()(run)
+    app.command()(show)
+
+
+@with_run_options
+def run(
+    out: Annotated[FilePath, typer.Option(help="Where records go.")] = FilePath(DEFAULT_OUT),
+    force: Annotated[bool, typer.Option("--force", help="Run even if recorded.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    **given: Any,
+) -> None:
+    """Run a test, of seven regions if not said otherwise, and show what its flows got."""
+    from farpath.lab.progress import RunProgress
+    from farpath.lab.run import run as run_plan
+    from farpath.lab.user_parts import BuiltParts
+    from farpath.planning.plan_warnings import plan_warnings
+    from farpath.planning.request import RunRequest
+    from farpath.report.html.run_page import save_pictures
+    from farpath.spec.labels import stacks_label
+
+    request = RunRequest(**given)
+    plan = request.plan(user_parts=BuiltParts(request.lab))
+    print(f"path {plan.path.name}: {plan.path.title}", file=sys.stderr)
+    for line in _image_lines(plan):
+        print(line, file=sys.stderr)
+    for warning in plan_warnings(plan):
+        print(f"warning: {warning}", file=sys.stderr)
+    label = f"{plan.path.name} {stacks_label(plan.schedule)}"
+    kind = "s" if plan.settings.clock == "wall" else "virtual s"
+    with RunProgress(label, plan.schedule.duration_s, kind) as progress:
+        outcome = run_plan(plan, out, force, progress.watch, finish=save_pictures)
+    _report(outcome, as_json)
+
+
+def _report(outcome: Outcome, as_json: bool) -> None:
+    from farpath.record.record import load_record
+
+    record = load_record(outcome.directory)
+    if as_json:
+        print(json.dumps(_as_json(record, outcome.cached, outcome.wall_s)))
+        return
+    _print_tables(record)
+    if outcome.cached:
+        print("already recorded: shown from there; FORCE=1 (--force) runs it again")
+    else:
+        speed = record.plan.schedule.duration_s / outcome.wall_s
+        print(f"ran in {outcome.wall_s:.1f} s, {speed:.1f}x real time, the lab's start included")
+
+
+def _as_json(record: Record, cached: bool, wall_s: float) -> dict[str, Any]:
+    from farpath.report.overview import metrics_of
+
+    return {
+        "record": str(record.directory),
+        "fingerprint": record.fingerprint,
+        "cached": cached,
+        "wall_s": wall_s,
+        "images": {host: image.digest for host, image in record.plan.images.items()},
+        "metrics": metrics_of(record),
+    }
+
+
+def _print_tables(record: Record) -> None:
+    from rich.console import Console
+
+    from farpath.planning.network import flow_routes
+    from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
+    from farpath.report.overview import overview
+    from farpath.report.tables.regions import fitting
+
+    plan = record.plan
+    print(f"path {plan.path.name}: {plan.path.title}")
+    for name, source in plan.path.sources.items():
+        value = getattr(plan.path, name)
+        if isinstance(value, Mapping):
+            value = f"{len(value)} settings"
+        shown = f"{value:,}" if isinstance(value, int | float) else str(value)
+        print(f"  {name:<12} {shown:>14}  {source}")
+    for found in record.droppers:
+        print(f"drop {found['dropper']}: {found['lost']:,} of {found['seen']:,} packets")
+    if len({flow.sender for flow in plan.schedule.all_flows}) > 1:
+        print("\n".join(flow_routes(plan)))
+    _print_stacks(plan)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PAGE_COLUMNS)
+    for grid in overview(record):
+        console.print(*fitting(grid, console.width), "", sep="\n")
+    for warning in record.data["warnings"]:
+        print(f"warning: {on_one_line(warning)}")
+    if record.trace is not None:
+        every_ms = plan.settings.trace_interval_s * 1e3
+        print(f"trace       {len(record.trace):,} samples, one each {every_ms:g} ms")
+    print(f"record      {record.directory}")
+    print(f"figure      {record.directory / FIGURE_FILE}")
+    print(f"page        {record.directory / PAGE_FILE}")
+    print(f"fingerprint {record.fingerprint}")
+
+
+def _print_stacks(plan: Plan) -> None:
+    """What was run and on which hosts, and the other form that there is of it."""
+    from farpath.planning.era_catalog import title_of
+    from farpath.planning.stack_catalog import catalogue
+
+    for stack in plan.stacks:
+        entry = catalogue().get(stack.name)
+        print(
+            f"stack {stack.label}: {entry.title}, {entry.source}"
+            if entry
+            else f"stack {stack.label}"
+        )
+        if entry and entry.form_2004:
+            print(f"  its form of 2004 is {entry.form_2004}: ERA=2004 (--era=2004) runs it")
+    print(f"era {plan.era.name}: {title_of(plan.era.name)}")
+    for line in _image_lines(plan):
+        print(line)
+
+
+def _image_lines(plan: Plan) -> list[str]:
+    """Which end hosts start from which image of the user's."""
+    hosts: dict[HostImage, list[str]] = {}
+    for host in plan.hosts:
+        if host in plan.images:
+            hosts.setdefault(plan.images[host], []).append(host)
+    return [
+        f"{', '.join(named)}: image {image.name}, {image.digest}" for image, named in hosts.items()
+    ]
+
+
+def show(
+    directory: Annotated[FilePath, typer.Argument(help="A record's directory.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show a record again, without a lab."""
+    from farpath.record.record import load_record
+
+    record = load_record(directory)
+    if as_json:
+        print(json.dumps(_as_json(record, cached=True, wall_s=0.0)))
+    else:
+        _print_tables(record)

@@ -1,0 +1,114 @@
+"""The build script of the lab's kernel: a tree's twin becomes what the tree is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from farpath.base.project import PROJECT
+
+SCRIPT = PROJECT / "images" / "kernel" / "build"
+FILES = {"Makefile": "VERSION = 7", "net/a.c": "int a;", "net/b.c": "int b;", "arch/x.dts": "x"}
+
+
+def call(place: Path, *words: str) -> str:
+    """What a function of the script prints."""
+    done = subprocess.run(
+        ["bash", "-c", '. "$1"; "${@:2}"', "bash", SCRIPT, *words],
+        env={**os.environ, "FARPATH_CACHE": str(place / "cache")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def write_tree(place: Path) -> Path:
+    for name, text in FILES.items():
+        file = place / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    (place / "net" / "link").symlink_to("a.c")
+    return place
+
+
+@pytest.fixture
+def twin(tmp_path: Path) -> Path:
+    return write_tree(tmp_path / "twin")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    return write_tree(tmp_path / "tree")
+
+
+def followed(tmp_path: Path, tree: Path, twin: Path) -> list[str]:
+    """The names that differ; afterwards the twin has the tree's files of these names."""
+    names = tmp_path / "names"
+    names.write_text(call(tmp_path, "changed_files", str(tree), str(twin)))
+    call(tmp_path, "follow_tree", str(tree), str(twin), str(names))
+    return names.read_text().split("\0")[:-1]
+
+
+def test_equal_trees_share_every_file(tmp_path: Path, tree: Path, twin: Path) -> None:
+    before = {file: file.stat().st_mtime_ns for file in twin.rglob("*.c")}
+    assert followed(tmp_path, tree, twin) == []
+    assert {file: file.stat().st_mtime_ns for file in twin.rglob("*.c")} == before
+
+
+def test_changed_new_and_removed_files_are_followed_and_no_other(
+    tmp_path: Path, tree: Path, twin: Path
+) -> None:
+    original = tmp_path / "original.c"
+    original.hardlink_to(twin / "net" / "a.c")
+    os.utime(twin / "net" / "a.c", (0, 0))
+    (tree / "net" / "a.c").write_text("int c;")
+    (tree / "net" / "b.c").unlink()
+    (tree / "new dir").mkdir()
+    (tree / "new dir" / "back\\slash.c").write_text("int d;")
+    (tree / "net" / "link").unlink()
+    (tree / "net" / "link").symlink_to("../Makefile")
+    (tree / "arch" / "x.dts").write_text("nothing opens it")
+    (tree / ".git").mkdir()
+    (tree / ".git" / "HEAD").write_text("a branch")
+    names = followed(tmp_path, tree, twin)
+    assert names == ["net/a.c", "net/b.c", "net/link", "new dir/back\\slash.c"]
+    assert followed(tmp_path, tree, twin) == []
+    # What is newer than every object is compiled; the cache's own source stays as it is
+    assert (twin / "net" / "a.c").stat().st_mtime > tree.parent.stat().st_mtime - 3600
+    assert original.read_text() == "int a;"
+    assert not (twin / "net" / "b.c").exists()
+    assert str((twin / "net" / "link").readlink()) == "../Makefile"
+
+
+def test_a_file_in_the_place_of_a_directory_is_followed_and_the_reverse(
+    tmp_path: Path, tree: Path, twin: Path
+) -> None:
+    for name in ("net/a.c", "net/b.c", "net/link"):
+        (tree / name).unlink()
+    (tree / "net").rmdir()
+    (tree / "net").write_text("a file")
+    (tree / "Makefile").unlink()
+    (tree / "Makefile").mkdir()
+    (tree / "Makefile" / "part").write_text("VERSION = 8")
+    followed(tmp_path, tree, twin)
+    assert followed(tmp_path, tree, twin) == []
+    assert (twin / "net").read_text() == "a file"
+    assert (twin / "Makefile" / "part").read_text() == "VERSION = 8"
+
+
+def test_objects_get_the_twins_paths_and_keep_their_times(tmp_path: Path) -> None:
+    objects = tmp_path / "objects"
+    objects.mkdir()
+    command, other = objects / ".a.o.cmd", objects / ".config"
+    command.write_text("gcc -I/cache/source/7.2.1~bpo+1/include a.c")
+    other.write_text("CONFIG_A=y")
+    for file in (command, other):
+        os.utime(file, ns=(10**18, 10**18 + 1))
+    call(tmp_path, "rename_in_objects", str(objects), "/cache/source/7.2.1~bpo+1", "/twin")
+    assert command.read_text() == "gcc -I/twin/include a.c"
+    assert [file.stat().st_mtime_ns for file in (command, other)] == [10**18 + 1] * 2
+    assert sorted(objects.iterdir()) == [command, other]

@@ -1,0 +1,101 @@
+"""Notebooks as files: no output, no definition, no dead link."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+
+from farpath.base.project import PROJECT
+from farpath.planning.experiment import load_experiment
+from farpath.planning.request import RunRequest
+
+COMPANION = load_experiment("companion").parts
+NOTEBOOKS = sorted((PROJECT / "notebooks").glob("*.ipynb"))
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def cells(file: FilePath, kind: str) -> list[dict[str, Any]]:
+    return [cell for cell in json.loads(file.read_text())["cells"] if cell["cell_type"] == kind]
+
+
+def source(cell: dict[str, Any]) -> str:
+    """A cell's text without IPython's own lines."""
+    return "".join(line for line in cell["source"] if not line.startswith("%"))
+
+
+def test_all_are_there_those_of_the_companion_in_its_experiments_order() -> None:
+    assert [file.stem for file in NOTEBOOKS] == [
+        "01-seven-regions",
+        "02-table-1",
+        "03-table-2",
+        "04-claims",
+        "05-explore",
+        *(f"{number:02}-{name}" for number, name in enumerate(COMPANION, 6)),
+    ]
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_its_cells_have_ids_that_stay(file: FilePath) -> None:
+    found = [cell["id"] for cell in json.loads(file.read_text())["cells"]]
+    stem = found[0].removesuffix("-1")
+    assert found == [f"{stem}-{place}" for place in range(1, len(found) + 1)]
+    assert stem in file.stem
+
+
+@pytest.mark.parametrize("name", COMPANION)
+def test_a_companion_notebook_ends_with_commands_of_its_own_experiment(name: str) -> None:
+    (file,) = (file for file in NOTEBOOKS if file.stem.endswith(f"-{name}"))
+    last = "".join(cells(file, "markdown")[-1]["source"]).replace("\\\n", "")
+    (command,) = re.findall(r"^    make experiment (.+)$", last, re.MULTILINE)
+    given = [word.partition("=") for word in shlex.split(command)]
+    words = {"path" if key == "PATH_NAME" else key.lower(): value for key, _, value in given}
+    plan = RunRequest(**words).plan()
+    # What the experiment runs, but for names, maxima and lengths
+    like = [
+        run.plan.path
+        for run in load_experiment(name).runs()
+        if run.plan.stacks == plan.stacks
+        and run.plan.senders == plan.senders
+        and run.plan.droppers == plan.droppers
+        and run.plan.era == plan.era
+    ]
+    same = ("rtt_ms", "rate_bps", "buffer_bytes", "mtu_bytes", "loss", "reorder")
+    asked = [getattr(plan.path, field) for field in same]
+    assert asked in [[getattr(path, field) for field in same] for path in like]
+    assert f"--experiment={name}`" in last
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_it_holds_no_output_and_nothing_of_a_machine(file: FilePath) -> None:
+    for cell in cells(file, "code"):
+        assert (cell["outputs"], cell["execution_count"], cell["metadata"]) == ([], None, {})
+    assert json.loads(file.read_text())["metadata"] == {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_it_defines_nothing(file: FilePath) -> None:
+    for cell in cells(file, "code"):
+        found = list(ast.walk(ast.parse(source(cell))))
+        assert not [node for node in found if isinstance(node, DEFINITIONS)], source(cell)
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_its_links_lead_somewhere(file: FilePath) -> None:
+    texts = "".join("".join(cell["source"]) for cell in cells(file, "markdown"))
+    for target in re.findall(r"\]\(([^)#]+)", texts):
+        assert (file.parent / target).is_file(), target
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_its_figures_are_shown_without_a_button_that_sends_them(file: FilePath) -> None:
+    for cell in cells(file, "code"):
+        assert "plotly" not in source(cell)

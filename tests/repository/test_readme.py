@@ -1,0 +1,79 @@
+"""Documents: the results that they state are those of the records that the project ships."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.analysis.studies.registry import ANALYSES, shipped_measures
+from farpath.base.project import PROJECT
+from tests.support.command_line import Farpath
+
+README = PROJECT / "README.md"
+USAGE = PROJECT / "docs" / "usage.md"
+STUDY = PROJECT / "docs" / "results" / "study-2005.md"
+COMPANION = PROJECT / "docs" / "results" / "companion.md"
+#: A newcomer reads it whole.
+README_BYTES = 5000
+MEASURED = {measure.experiment for measure in shipped_measures()}
+
+
+@pytest.mark.parametrize("name", ["path-means", "deviations", "agreement"])
+def test_the_study_s_page_has_the_tables_of_the_shipped_campaign(
+    farpath: Farpath, tmp_path: FilePath, name: str
+) -> None:
+    assert farpath("tables", "--format=markdown", f"--out={tmp_path}").status == 0
+    table = (tmp_path / f"{name}.md").read_text()
+    assert table in STUDY.read_text(), f"put 'farpath tables --format=markdown' of {name} into it"
+
+
+@pytest.mark.parametrize("name", [name for name in ANALYSES if name in MEASURED])
+def test_the_companions_results_are_the_tables_of_what_is_shipped(
+    farpath: Farpath, tmp_path: FilePath, name: str
+) -> None:
+    options = (f"--experiment={name}", "--format=markdown", f"--out={tmp_path}")
+    assert farpath("tables", *options).status == 0
+    table = (tmp_path / f"{name}.md").read_text()
+    assert table in COMPANION.read_text(), f"put 'farpath tables --experiment={name}' into it"
+
+
+def test_the_sample_output_is_what_a_shipped_record_shows(farpath: Farpath) -> None:
+    text = USAGE.read_text()
+    (name,) = re.findall(r"<!-- farpath show: (\S+) -->", text)
+    sample = text.partition(f"{name} -->\n```\n")[2].partition("\n```\n<!-- end of sample -->")[0]
+    (record,) = PROJECT.glob(f"experiments/seven-regions/records/{name}-virtual-*")
+    shown = farpath("show", str(record))
+    assert shown.status == 0
+    assert sample.startswith("Table 1")
+    assert sample in "\n".join(line.rstrip() for line in shown.out.splitlines())
+
+
+def test_the_readme_is_short_and_names_what_ci_and_newcomers_call() -> None:
+    text = README.read_text()
+    assert len(text.encode()) <= README_BYTES
+    for command in ("make experiment", "make test", "make test-host-lab", "make bundle"):
+        assert command in text
+
+
+def test_usage_explains_every_variable_of_the_makefile() -> None:
+    makefile = (PROJECT / "Makefile").read_text()
+    (names,) = re.findall(r"^RUN_VARIABLES := (.+)$", makefile, re.MULTILINE)
+    explained = USAGE.read_text()
+    assert [name for name in names.split() if f"\n| `{name}` |" not in explained] == []
+
+
+def test_usage_explains_every_environment_variable_that_the_project_reads() -> None:
+    # Include guards of C headers are no variables
+    variable = re.compile(r"\bFARPATH_(?!\w+_H\b)[A-Z][A-Z_]*")
+    files = [PROJECT / "Makefile", PROJECT / "docker-compose.yml"]
+    files += [file for part in ("farpath", "images") for file in (PROJECT / part).rglob("*")]
+    named = {
+        name
+        for file in files
+        if file.is_file() and "__pycache__" not in file.parts
+        for name in variable.findall(file.read_text(encoding="utf-8"))
+    }
+    explained = USAGE.read_text()
+    assert [name for name in sorted(named) if f"`{name}`" not in explained] == []

@@ -1,0 +1,23 @@
+"""Networks of few hosts that topologies and pictures are tested with."""
+
+from __future__ import annotations
+
+from farpath.planning.request import RunRequest
+from farpath.spec.plan import Plan
+
+
+def short_plan(**words: str) -> Plan:
+    """The plan of a run on a path of 20 ms."""
+    texts = {"rtt": "20ms", "stack": "reno", "schedule": "together"} | words
+    return RunRequest(**texts).plan()
+
+
+#: Options of runs over each kind of network.
+NETWORKS: list[dict[str, str]] = [
+    {},
+    {"senders": "rtt=40ms mtu=1400 rtt=30ms,mtu=1300", "stack": "reno"},
+    {"reverse": "reno"},
+    {"senders": "rtt=40ms", "reverse": "2xreno", "background": "20%"},
+    {"topology": "parking-lot:2"},
+    {"topology": "parking-lot:8", "background": "cbr:10Mbit"},
+]

@@ -1,0 +1,19 @@
+"""Runs that measured exactly what the paper prints."""
+
+from __future__ import annotations
+
+from farpath.analysis.metrics import Summary
+from farpath.analysis.published import Published, published
+from tests.support.campaigns import summary_of
+
+
+def printed_of(stack: str) -> Published:
+    """What the paper prints of a stack at CERN."""
+    found = published(stack, "cern")
+    assert found
+    return found
+
+
+def as_printed(stack: str) -> Summary:
+    """A run that measured exactly what is printed of a stack."""
+    return summary_of(printed_of(stack).stack)

@@ -1,0 +1,81 @@
+"""Documents: what nobody could compute with is refused at the door, in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.base import documents
+from farpath.base.errors import BadInputError, shortened
+
+DEEP = 100_000
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "is not JSON"),
+        ("[" * DEEP, "nested"),
+        ("[" * DEEP + "]" * DEEP, "nested"),
+        ("[" * 100 + "]" * 100, "nested"),
+        ('{"a":' * DEEP, "nested"),
+        ('["\\ud800"]', "lone surrogate"),
+        ('{"\\udfff": 1}', "lone surrogate"),
+        ("NaN", "not a finite number"),
+        ("[1e999]", "not a finite number"),
+        (f"[{1 << 64}]", "more than 64 bits"),
+        ("9" * 5000, "is not JSON"),
+    ],
+)
+def test_json_that_cannot_be_used_is_refused_by_its_file(
+    tmp_path: FilePath, text: str, complaint: str
+) -> None:
+    file = tmp_path / "some.json"
+    file.write_text(text)
+    with pytest.raises(BadInputError, match=complaint) as caught:
+        documents.read_json(file, "make it again")
+    assert caught.value.message.startswith(f"{file}: ")
+    assert caught.value.message.endswith(": make it again")
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"a = " + b"[" * DEEP, "nested"),
+        (b"a = " + b"{b=" * DEEP, "nested"),
+        (b"\xff", "is not TOML"),
+        (b"a = ", "is not TOML"),
+    ],
+)
+def test_toml_that_cannot_be_used_is_refused_by_its_file(
+    tmp_path: FilePath, content: bytes, complaint: str
+) -> None:
+    file = tmp_path / "some.toml"
+    file.write_bytes(content)
+    with pytest.raises(BadInputError, match=complaint) as caught:
+        documents.read_toml(file)
+    assert caught.value.message.startswith(f"{file}: ")
+
+
+def test_a_file_that_is_not_there_too_large_or_has_an_impossible_name_is_refused(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("none", "n" * 300):
+        with pytest.raises(BadInputError, match="cannot be read"):
+            documents.read_json(tmp_path / name)
+    (tmp_path / "large").write_text("[1, 2, 3]")
+    monkeypatch.setattr(documents, "LARGEST_BYTES", 8)
+    with pytest.raises(BadInputError, match="holds more than"):
+        documents.read_json(tmp_path / "large")
+
+
+def test_a_message_repeats_the_beginning_and_end_of_a_long_text_only() -> None:
+    text = "begin" + "x" * 5000 + "end"
+    for message in (f"STACK is '{text}': it must be", f"{text} is no directory: give one"):
+        short = shortened(message)
+        assert len(short) < 400
+        assert "begin" in short
+        assert "end" in short
+    assert shortened("a run's path, and another's") == "a run's path, and another's"
+    assert BadInputError(f"'{text}'").message == shortened(f"'{text}'")

@@ -1,0 +1,42 @@
+"""Files: what the file system refuses is one line, and nothing that was there is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.base.errors import BadInputError, MachineLacksError
+from farpath.base.files import replace_directory, resource_errors
+
+
+def test_only_what_a_user_can_mend_is_said_to_be_a_files_fault(tmp_path: FilePath) -> None:
+    with pytest.raises(BadInputError, match="File name too long"), resource_errors():
+        (tmp_path / ("n" * 300)).stat()
+    with pytest.raises(FileNotFoundError), resource_errors():
+        (tmp_path / "none").read_text()
+    with pytest.raises(MachineLacksError, match="no space"), resource_errors():
+        raise OSError(28, "No space left on device", "/some/file")
+
+
+def test_a_directory_that_cannot_take_its_place_leaves_what_was_there(tmp_path: FilePath) -> None:
+    place, fresh = tmp_path / "site", tmp_path / "fresh"
+    place.mkdir()
+    (place / "page").write_text("old")
+    (fresh / "replaced").mkdir(parents=True)
+    (fresh / "replaced" / "in the way").write_text("")
+    with pytest.raises(OSError, match="not empty"):
+        replace_directory(fresh, place)
+    assert (place / "page").read_text() == "old"
+
+
+def test_a_link_at_a_place_is_replaced_and_what_it_leads_to_stays(tmp_path: FilePath) -> None:
+    precious, place, fresh = tmp_path / "precious", tmp_path / "site", tmp_path / "fresh"
+    for folder in (precious, fresh):
+        folder.mkdir()
+        (folder / "page").write_text(folder.name)
+    place.symlink_to(precious)
+    replace_directory(fresh, place)
+    assert (place / "page").read_text() == "fresh"
+    assert sorted(file.name for file in place.iterdir()) == ["page"]
+    assert (precious / "page").read_text() == "precious"

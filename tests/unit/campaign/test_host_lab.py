@@ -1,0 +1,159 @@
+"""Runs of the host lab one after another: which are made, what failed, what is brought back."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+
+from farpath.base.errors import BadInputError, LabFailedError
+from farpath.campaign import host_lab, status
+from farpath.campaign.snakemake import CampaignJob
+from farpath.campaign.status import RunStatus
+from farpath.lab import run
+from farpath.lab.artifacts import sources
+from farpath.lab.qemu import CommandResult
+from farpath.planning.experiment import CPU, load_experiment
+from farpath.record.record import RECORD_FILE, Record, load_record, write_record
+from tests.support.command_line import Farpath
+
+
+@pytest.fixture
+def job(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> CampaignJob:
+    """The set that counts CPU, and an end hosts' root that says what it is."""
+    monkeypatch.setattr(sources, "manifest", lambda place, what: {"packages_hash": "e"})
+    return CampaignJob(load_experiment("seven-regions"), CPU, tmp_path / "out")
+
+
+def written(place: FilePath, state: RunStatus, sample: Record) -> FilePath:
+    """A record at a place that is one of a run, with another's samples."""
+    raw = place.parent / ".raw"
+    raw.mkdir(parents=True, exist_ok=True)
+    made_by = {
+        **sample.data["provenance"],
+        "source_sha256": status.wanted_identity(state.run, None),
+    }
+    write_record(place, state.run.plan, sample.samples, made_by, {"before": {}}, [], raw)
+    return place
+
+
+class Maker:
+    """Makes records of the first runs, and fails from then on."""
+
+    def __init__(self, out: FilePath, sample: Record, whole: int) -> None:
+        self.out, self.sample, self.whole = out, sample, whole
+        self.asked: list[str] = []
+
+    def __call__(self, state: RunStatus) -> FilePath:
+        self.asked.append(state.run.label)
+        if len(self.asked) > self.whole:
+            raise LabFailedError("the lab failed", "console's end")
+        return written(self.out / f"{state.name}-0123456789", state, self.sample)
+
+
+def use(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def makes(*_of: object) -> Iterator[Maker]:
+        yield maker
+
+    monkeypatch.setattr(host_lab, "_qemu_maker", makes)
+
+
+def test_what_fails_is_told_at_the_end_and_the_next_call_makes_the_rest_only(
+    job: CampaignJob,
+    record: Record,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    first = Maker(job.out, record, whole=7)
+    use(first, monkeypatch)
+    with pytest.raises(LabFailedError, match="2 of 9 runs failed") as caught:
+        host_lab.run_on_host(job, in_qemu=True, finish=lambda _record: None)
+    assert caught.value.detail.count("the lab failed") == 2
+    assert "console's end" in caught.value.detail
+    assert "0 of 9 runs made, 9 left" in caplog.text
+    second = Maker(job.out, record, whole=9)
+    use(second, monkeypatch)
+    found = host_lab.run_on_host(job, in_qemu=True, finish=lambda _record: None)
+    assert second.asked == first.asked[7:]
+    assert all(state.record for state in found)
+
+
+def test_a_shipped_record_is_another_machines_and_does_not_count_as_made(
+    job: CampaignJob, record: Record, tmp_path: FilePath
+) -> None:
+    folder = tmp_path / "experiments" / "seven-regions"
+    host_lab.copy_experiment(job, folder.parent)
+    there = CampaignJob(
+        load_experiment("seven-regions", folder.parent), CPU, job.out, None, folder.parent
+    )
+    state = there.states()[0]
+    written(there.shipped[0] / "its", state, record)
+    assert there.shipped == (folder / "cpu-records",)
+    assert there.states()[0].record == there.shipped[0] / "its"
+    assert there.local_states()[0].record is None
+    # With one of one's own those of another machine are not shown
+    written(job.out / "own", there.states()[1], record)
+    assert [bool(state.record) for state in there.states()[:2]] == [False, True]
+
+
+class FakeMachine:
+    """A machine whose farpath has made a record, or says why not."""
+
+    def __init__(self, jobs: FilePath, done: CommandResult) -> None:
+        self.jobs, self.done = jobs, done
+        self.asked: tuple[str, ...] = ()
+
+    def farpath(self, *arguments: str) -> CommandResult:
+        self.asked = arguments
+        return self.done
+
+    def do(self, *command: str) -> str:
+        if command[0] == "cp":
+            shutil.copytree(command[2], self.jobs / FilePath(command[2]).name)
+        return ""
+
+
+def test_a_record_leaves_the_machine_whole_and_what_is_in_its_way_is_put_aside(
+    job: CampaignJob, record: Record, tmp_path: FilePath
+) -> None:
+    state = job.local_states()[1]
+    inside = written(tmp_path / "machine" / "place-0123456789", state, record)
+    (job.out / inside.name).mkdir(parents=True)
+    (job.out / inside.name / RECORD_FILE).write_text("damaged")
+    (tmp_path / "jobs").mkdir()
+    machine: Any = FakeMachine(tmp_path / "jobs", CommandResult(0, f"{inside}\n", ""))
+    assert host_lab.make_in_machine(machine, job, state) == job.out / inside.name
+    assert load_record(job.out / inside.name).plan == state.run.plan
+    assert {"--set=cpu", "--index=1"} <= set(machine.asked)
+    assert [place.name for place in (job.out / "damaged").iterdir()] == [f"{inside.name}-1"]
+
+
+def test_a_run_that_fails_in_the_machine_fails_with_its_last_line(
+    job: CampaignJob, tmp_path: FilePath
+) -> None:
+    state = job.local_states()[0]
+    machine: Any = FakeMachine(tmp_path, CommandResult(5, "", "network built\nfarpath: too slow\n"))
+    with pytest.raises(LabFailedError, match=r"^too slow$"):
+        host_lab.make_in_machine(machine, job, state)
+
+
+def test_where_the_clock_counts_instructions_a_cycle_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(run, "cpu_mhz", lambda: 2100.0)
+    assert (run.cycles_mhz(), run.instruction_ns()) == (2100.0, None)
+    monkeypatch.setenv(run.INSTRUCTION_NS, "2")
+    assert (run.cycles_mhz(), run.instruction_ns()) == (500.0, 2)
+
+
+def test_the_virtual_labs_runs_need_no_machine(farpath: Farpath) -> None:
+    ended = farpath("campaign", "--quick", "--qemu")
+    assert ended.status == BadInputError.exit_status
+    assert "--qemu is for runs of the host lab" in ended.err

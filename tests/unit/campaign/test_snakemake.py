@@ -1,0 +1,110 @@
+"""Snakemake: what it is told, how far it is, and what is in the way of a report."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.base import project
+from farpath.base.errors import BadInputError, MachineLacksError
+from farpath.campaign import snakemake
+from farpath.campaign.status import RunStatus
+from farpath.cli import campaign
+from farpath.planning.experiment import load_experiment
+from tests.support.campaigns import make_empty_record
+
+
+@pytest.fixture
+def progress(todo: list[RunStatus], tmp_path: FilePath) -> snakemake.Progress:
+    (tmp_path / "logs").mkdir()
+    return snakemake.Progress(todo, tmp_path, cores=2, made_before=6)
+
+
+def test_before_anything_ran_the_time_left_is_the_expected_one(
+    progress: snakemake.Progress,
+) -> None:
+    assert progress.line(0.0) == "6 of 9 runs made, 0 running, 3 left; about 10 min to go"
+
+
+def test_the_time_left_follows_how_long_runs_really_took(
+    progress: snakemake.Progress, tmp_path: FilePath
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f".{name}.lock").touch()
+    assert progress.line(0.0).startswith("6 of 9 runs made, 2 running, 1 left;")
+    make_empty_record(tmp_path, "b")
+    # Twice as long as expected: a has 10 of 20 minutes left, c takes 10, on two cores
+    line = progress.line(600.0)
+    assert line == "7 of 9 runs made, 1 running, 1 left; about 10 min to go"
+
+
+def test_one_long_run_is_not_shared_between_cores(
+    progress: snakemake.Progress, tmp_path: FilePath
+) -> None:
+    for name in ("b", "c"):
+        make_empty_record(tmp_path, name)
+    (tmp_path / ".a.lock").touch()
+    assert progress.line(0.0) == "8 of 9 runs made, 1 running, 0 left; about 10 min to go"
+
+
+def test_failed_runs_are_counted_apart_and_not_waited_for(
+    progress: snakemake.Progress, tmp_path: FilePath
+) -> None:
+    make_empty_record(tmp_path, "b")
+    make_empty_record(tmp_path, "c")
+    (tmp_path / "logs" / "a.failed").touch()
+    assert progress.line(0.0) == "8 of 9 runs made, 0 running, 1 failed, 0 left"
+
+
+def test_a_disk_without_room_is_named_before_a_run_is_begun(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snakemake, "RUN_BYTES", 1 << 60)
+    with pytest.raises(MachineLacksError, match=r"no space left under .* 2 runs take .* OUT"):
+        snakemake.check_space(tmp_path, 2)
+
+
+def test_snakemake_is_told_to_keep_going_and_to_trust_records(tmp_path: FilePath) -> None:
+    job = snakemake.CampaignJob(load_experiment("seven-regions"), "quick", tmp_path, cores=3)
+    command = snakemake._command(job, ["runs"], [], partial=False)
+    assert {"--keep-going", "--ignore-incomplete", "--nolock"} <= set(command)
+    assert command[command.index("--cores") + 1] == "3"
+    assert command[command.index("--config") + 1 :][:2] == ["experiment=seven-regions", "set=quick"]
+
+
+def test_a_report_takes_the_place_of_no_folder_of_somebodys_own(tmp_path: FilePath) -> None:
+    snakemake.check_report(tmp_path / "new")
+    (tmp_path / "figures").mkdir()
+    with pytest.raises(BadInputError, match="holds figures, which farpath has not made"):
+        snakemake.check_report(tmp_path)
+    (tmp_path / project.REPORT_MARK).write_text("")
+    snakemake.check_report(tmp_path)
+
+
+def test_the_report_of_ones_own_experiment_is_below_its_records_and_has_no_claims(
+    tmp_path: FilePath,
+) -> None:
+    (tmp_path / "mine").mkdir()
+    text = 'title = "Mine"\n[[runs]]\nrtt = "20ms"\nstack = ["cubic", "bbr"]\nregion = "5s"\n'
+    (tmp_path / "mine" / "experiment.toml").write_text(text)
+    own = snakemake.CampaignJob(
+        load_experiment("mine", tmp_path), out=tmp_path / "results" / "mine"
+    )
+    assert own.parts == ("tables", "figures", "page")
+    assert campaign._report_place(own) == tmp_path / "results" / "mine" / "report"
+    quick = snakemake.CampaignJob(load_experiment("seven-regions"), "quick", tmp_path)
+    assert quick.parts == ("tables", "claims", "figures", "page")
+    assert campaign._report_place(quick) == FilePath("results/paper-quick")
+
+
+def test_without_snakemake_nothing_is_advised_that_is_not_farpaths(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(MachineLacksError, match="'make venv-paper'") as refused:
+        snakemake.run_campaign(
+            snakemake.CampaignJob(load_experiment("seven-regions"), "quick", tmp_path)
+        )
+    assert "pip install" not in refused.value.message

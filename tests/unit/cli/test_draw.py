@@ -1,0 +1,37 @@
+"""farpath draw: a picture or text of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import pytest
+
+from tests.support.command_line import Farpath
+
+
+def test_a_drawing_is_a_file_or_text_and_takes_the_options_of_a_run(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    file = tmp_path / "lot.png"
+    ended = farpath("draw", "--topology=parking-lot:2", "--rtt=50ms", f"--out={file}")
+    assert ended.status == 0
+    assert file.read_bytes().startswith(b"\x89PNG")
+    ended = farpath("draw", "--rtt=50ms", "--senders=rtt=60ms", "--text", "--schedule=together")
+    assert "s3 -> s1: delay 5 ms" in ended.out
+    assert "sender2 -> receiver, RTT 60 ms" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--rtt=50"], "--rtt is '50'"),
+        (["--colour=red"], "'--colour=red' is no option of a run"),
+        (["--rtt", "50ms"], "'--rtt' is no option of a run: give --rtt=164ms"),
+        (["--rtt=50ms", "--out=lot.pdf"], "it must end with .png or .svg"),
+    ],
+)
+def test_a_drawing_of_nothing_is_refused(farpath: Farpath, options: list[str], said: str) -> None:
+    ended = farpath("draw", *options)
+    assert ended.status == 2
+    assert said in ended.err
+    assert len(ended.err.strip().splitlines()) == 1

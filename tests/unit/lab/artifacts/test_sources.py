@@ -1,0 +1,169 @@
+"""The source identity follows sources, and not which compiler made bytes of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.lab.artifacts import sources
+from farpath.lab.artifacts.images import Images
+from farpath.lab.artifacts.sources import options, source_identity, wanted_on_host
+from farpath.lab.host import HostImages
+from farpath.planning.path_files import path_by_name
+from farpath.planning.planner import make_plan
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import seven_regions
+from farpath.spec.settings import HOST
+from tests.support.data import captured
+
+#: Lines of a kernel's configuration, of which some describe the compiler.
+CONFIG = captured("kernel/config.txt")
+
+
+@pytest.fixture
+def plan() -> Plan:
+    return make_plan(path_by_name("cern"), seven_regions("htcp_2004", 5.0), 1, "virtual")
+
+
+@pytest.fixture
+def images(tmp_path: FilePath) -> Images:
+    """A lab's parts, of a kernel with one module of its own."""
+    for name in ("kernel", "lab", "sender", "stacks"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "kernel" / "config").write_text(CONFIG)
+    write_module(tmp_path / "stacks", "int htcp;", "bytes of gcc 12")
+    return Images(
+        **{name: tmp_path / name for name in ("kernel", "lab", "sender", "stacks")},
+        own=tmp_path / "own",
+        manifests={
+            "kernel": {"source_hash": "s", "cflags": "-O2", "linux_hash": "bytes of gcc 12"},
+            "lab": {"packages_hash": "l"},
+            "sender": {"packages_hash": "e"},
+        },
+    )
+
+
+def write_module(place: FilePath, source: str, module: str) -> None:
+    (place / "tcp_htcp_2004.c").write_text(source)
+    made = {
+        "source_hash": hashlib.sha256(source.encode()).hexdigest(),
+        "module_hash": hashlib.sha256(module.encode()).hexdigest(),
+    }
+    (place / "manifest.json").write_text(json.dumps({"modules": {"tcp_htcp_2004": made}}))
+
+
+def changed(images: Images, part: str, **values: str) -> Images:
+    manifests = {**images.manifests, part: {**images.manifests[part], **values}}
+    return dataclasses.replace(images, manifests=manifests)
+
+
+def test_another_compiler_makes_no_other_run(plan: Plan, images: Images) -> None:
+    before = source_identity(plan, images)
+    write_module(images.stacks, "int htcp;", "bytes of gcc 14")
+    (images.kernel / "config").write_text(
+        CONFIG.replace("12.2.0", "14.2.0").replace("CONFIG_CC_HAS_ASM_INLINE=y\n", "")
+    )
+    assert source_identity(plan, changed(images, "kernel", linux_hash="gcc 14")) == before
+
+
+@pytest.mark.parametrize(
+    ("part", "field"),
+    [
+        *(("kernel", "source_hash"), ("kernel", "cflags")),
+        *(("lab", "packages_hash"), ("sender", "packages_hash")),
+    ],
+)
+def test_other_sources_or_packages_make_another_run(
+    plan: Plan, images: Images, part: str, field: str
+) -> None:
+    assert source_identity(plan, changed(images, part, **{field: "other"})) != source_identity(
+        plan, images
+    )
+
+
+def test_another_option_of_the_kernel_makes_another_run(plan: Plan, images: Images) -> None:
+    before = source_identity(plan, images)
+    (images.kernel / "config").write_text(CONFIG.replace("CONFIG_HZ=1000", "CONFIG_HZ=100"))
+    assert source_identity(plan, images) != before
+
+
+def test_another_source_of_a_module_makes_another_run(plan: Plan, images: Images) -> None:
+    before = source_identity(plan, images)
+    write_module(images.stacks, "int other;", "bytes of gcc 12")
+    assert source_identity(plan, images) != before
+
+
+def test_a_header_counts_as_source(plan: Plan, images: Images) -> None:
+    before = source_identity(plan, images)
+    (images.stacks / "hstcp.h").write_text("int table;")
+    assert source_identity(plan, images) != before
+
+
+def test_without_its_source_a_module_is_its_bytes(plan: Plan, images: Images) -> None:
+    (images.stacks / "tcp_htcp_2004.c").unlink()
+    before = source_identity(plan, images)
+    write_module(images.stacks, "int htcp;", "bytes of gcc 14")
+    (images.stacks / "tcp_htcp_2004.c").unlink()
+    assert source_identity(plan, images) != before
+
+
+def test_another_seed_or_setting_is_another_run(plan: Plan, images: Images) -> None:
+    before = source_identity(plan, images)
+    path = dataclasses.replace(plan.path, loss=1e-3)
+    settings = dataclasses.replace(plan.settings, delayed_ack=False)
+    for other in ({"seed": 2}, {"path": path}, {"settings": settings}):
+        assert source_identity(dataclasses.replace(plan, **other), images) != before
+
+
+def test_words_for_people_make_no_other_run(plan: Plan, images: Images) -> None:
+    path = dataclasses.replace(plan.path, title="other words", sources={})
+    changed_words = dataclasses.replace(plan, path=path)
+    assert source_identity(changed_words, images) == source_identity(plan, images)
+
+
+def test_options_that_describe_the_compiler_are_left_out() -> None:
+    assert options(CONFIG) == "CONFIG_HZ=1000\n# CONFIG_SMP is not set"
+
+
+@pytest.fixture
+def on_host(
+    tmp_path: FilePath, images: Images, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Plan, Images]:
+    """A run of the host lab, and a module for its kernel with the source beside it."""
+    (tmp_path / "sender" / "manifest.json").write_text('{"packages_hash": "e"}')
+    monkeypatch.setattr(sources, "STACKS", tmp_path / "stacks")
+    modules = tmp_path / "host-stacks"
+    modules.mkdir()
+    (modules / "tcp_htcp_2004.ko").write_text("bytes of gcc 14")
+    (modules / "tcp_htcp_2004.c").write_text("int htcp;")
+    asked = seven_regions("htcp_2004", 5.0)
+    plan = make_plan(path_by_name("cern"), asked, 1, "wall", lab=HOST)
+    parts = {field.name: getattr(images, field.name) for field in dataclasses.fields(images)}
+    return plan, HostImages(**{**parts, "stacks": modules})
+
+
+def test_a_run_of_the_host_lab_is_that_of_any_kernel(
+    on_host: tuple[Plan, Images], tmp_path: FilePath
+) -> None:
+    plan, images = on_host
+    wanted = wanted_on_host(plan, tmp_path)
+    assert source_identity(plan, images) == wanted
+    assert source_identity(plan, changed(images, "kernel", linux_hash="another")) == wanted
+    assert source_identity(plan, changed(images, "sender", packages_hash="other")) != wanted
+
+
+@pytest.mark.parametrize("source", ["int other;", None])
+def test_a_module_of_another_or_unknown_source_is_another_run_on_the_host_lab(
+    on_host: tuple[Plan, Images], tmp_path: FilePath, source: str | None
+) -> None:
+    plan, images = on_host
+    file = images.stacks / "tcp_htcp_2004.c"
+    if source is None:
+        file.unlink()
+    else:
+        file.write_text(source)
+    assert source_identity(plan, images) != wanted_on_host(plan, tmp_path)

@@ -1,0 +1,113 @@
+"""Who sends to whom: what texts mean, which flows run where, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from farpath.base.errors import BadInputError
+from farpath.planning.network import flow_routes, resolve_network
+from farpath.planning.path_files import path_by_name
+from tests.support.plans import network_plan
+
+
+def test_one_stack_alone_is_sent_by_each_sender_and_several_are_taken_in_turn() -> None:
+    alone = network_plan(senders="rtt=172ms rtt=172ms").schedule.flows
+    assert [(flow.sender, flow.stack) for flow in alone] == [
+        ("sender", "reno"), ("sender2", "reno"), ("sender3", "reno"),
+    ]  # fmt: skip
+    four = network_plan(senders="rtt=172ms", stack="reno+htcp+2xbic").schedule.flows
+    assert [flow.sender for flow in four] == ["sender", "sender2", "sender", "sender2"]
+    assert {flow.receiver for flow in four} == {"receiver"}
+
+
+def test_a_sender_without_a_flow_is_refused() -> None:
+    with pytest.raises(BadInputError, match="3 senders and 2 flows"):
+        network_plan(senders="rtt=172ms rtt=172ms", stack="reno+htcp")
+
+
+def test_reverse_flows_last_as_long_as_the_schedule_and_are_no_part_of_what_is_measured() -> None:
+    schedule = network_plan(reverse="2xreno", senders="rtt=172ms", region="30s").schedule
+    assert [(flow.sender, flow.receiver) for flow in schedule.reverse] == [
+        ("receiver", "sender"), ("receiver", "sender2"),
+    ]  # fmt: skip
+    assert {(flow.start_s, flow.stop_s) for flow in schedule.reverse} == {(0.0, 30.0)}
+    assert [region.flows for region in schedule.regions()] == [("flow1", "flow2")]
+    ports = [flow.port for flow in schedule.all_flows]
+    assert len(set(ports)) == len(ports)
+
+
+def test_a_parking_lot_has_the_long_way_first_and_one_across_each_bottleneck() -> None:
+    plan = network_plan(topology="parking-lot:2")
+    assert [(flow.sender, flow.receiver) for flow in plan.schedule.flows] == [
+        ("sender", "receiver"), ("sender2", "receiver2"), ("sender3", "receiver3"),
+    ]  # fmt: skip
+    assert plan.bottlenecks == 2
+    assert network_plan(topology="parking-lot", schedule="seven-regions").bottlenecks == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"topology": "ring"}, "TOPOLOGY is 'ring': it must be dumbbell, parking-lot"),
+        ({"topology": "os"}, "TOPOLOGY is 'os'"),
+        ({"topology": "../evil"}, "TOPOLOGY is '../evil'"),
+        ({"topology": "parking_lot"}, "TOPOLOGY is 'parking_lot'"),
+        ({"topology": "parking-lot:1"}, "parking-lot:2 to parking-lot:8"),
+        ({"topology": "parking-lot:99"}, "parking-lot:2 to parking-lot:8"),
+        ({"topology": "dumbbell:2"}, "TOPOLOGY is 'dumbbell:2'"),
+        ({"topology": "parking-lot", "senders": "rtt=172ms"}, "with TOPOLOGY=dumbbell"),
+        ({"topology": "parking-lot", "reverse": "reno"}, "with TOPOLOGY=dumbbell"),
+        ({"topology": "parking-lot", "stack": "reno+htcp"}, "4 senders and 2 flows"),
+        ({"reverse": ""}, "REVERSE is ''"),
+        ({"reverse": "quic"}, "'quic'"),
+        ({"ip": "5"}, "IP is '5': it must be 4 or 6"),
+        ({"ip": "6", "mtu": "1279"}, "IP=6 needs at least 1280"),
+        ({"ip": "6", "senders": "mtu=1000"}, "IP=6 needs at least 1280"),
+        ({"ip": "6", "stack": "udt"}, "udt runs over IPv4 only"),
+        ({"ip": "6", "reverse": "udt"}, "udt runs over IPv4 only"),
+        ({"senders": "mtu=1400", "stack": "udt"}, "give udt:mss=1400"),
+        ({"background": "cbr:600Mbit"}, "at most 90%"),
+        ({"background": "cbr:"}, "BACKGROUND: cbr is ''"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_contradicts_or_means_nothing_is_refused_in_one_line(
+    words: dict[str, str], said: str
+) -> None:
+    with pytest.raises(BadInputError) as caught:
+        network_plan(**words)
+    assert said in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+def test_the_window_grows_with_the_longest_rtt_and_settings_with_it() -> None:
+    near, far = network_plan(), network_plan(senders="rtt=400ms")
+    assert far.path.window_bytes == 2 * 622_000_000 * 0.4 / 8 + near.path.buffer_bytes
+    assert int(far.path.sysctl["net.core.rmem_max"]) >= far.path.window_bytes
+    assert "400 ms" in far.path.sources["window_bytes"]
+    assert network_plan(senders="mtu=1400").path.window_bytes == near.path.window_bytes
+
+
+def test_a_window_that_was_asked_for_stays() -> None:
+    assert network_plan(senders="rtt=400ms", window="1MB").path.window_bytes == 1_000_000
+
+
+def test_a_topology_of_no_name_is_refused() -> None:
+    with pytest.raises(BadInputError, match="TOPOLOGY is ''"):
+        network_plan(topology="")
+
+
+def test_flows_are_listed_by_their_way_with_its_rtt() -> None:
+    plan = network_plan(senders="rtt=172ms,mtu=1400", reverse="reno")
+    assert flow_routes(plan) == [
+        "sender -> receiver, RTT 117 ms, MTU 1500: flow1 reno",
+        "sender2 -> receiver, RTT 172 ms, MTU 1400: flow2 reno",
+        "receiver -> sender, RTT 117 ms, MTU 1500: reverse1 reno",
+    ]
+
+
+def test_a_path_without_any_of_it_stays_as_it_is() -> None:
+    path = path_by_name("cern")
+    found, asked = resolve_network(path)
+    assert found is path
+    assert asked.pairs == (("sender", "receiver"),)

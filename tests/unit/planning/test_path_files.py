@@ -1,0 +1,85 @@
+"""Named paths and path files: whole, with a source of each value, or refused."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.base.errors import BadInputError
+from farpath.planning import path_files
+
+
+def test_the_three_paths_of_the_study_are_named() -> None:
+    assert set(path_files.named_paths()) >= {"cern", "ufl", "caltech"}
+
+
+@pytest.mark.parametrize(
+    ("name", "rtt_ms", "low_bps", "high_bps"),
+    [("cern", 164, 400e6, 700e6), ("ufl", 78.9, 400e6, 600e6), ("caltech", 13.6, 600e6, 1000e6)],
+)
+def test_a_studied_path_lies_within_its_published_figures(
+    name: str, rtt_ms: float, low_bps: float, high_bps: float
+) -> None:
+    found = path_files.path_by_name(name)
+    assert found.rtt_ms == rtt_ms
+    assert low_bps <= found.rate_bps <= high_bps
+
+
+@pytest.mark.parametrize("name", path_files.named_paths())
+def test_every_named_path_loads_and_says_where_each_value_is_from(name: str) -> None:
+    found = path_files.path_by_name(name)
+    assert found.name == name
+    assert all(found.sources[field].endswith(".") for field in path_files.NUMERIC_FIELDS)
+
+
+def test_an_unknown_name_lists_the_names_and_suggests_one() -> None:
+    with pytest.raises(BadInputError, match=r"one of caltech, cern, .*ufl.*; did you mean cern"):
+        path_files.path_by_name("cren")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("rtt_ms = 164\n", "", "rtt_ms: field required"),
+        ("rtt_ms = 164\n", 'rtt_ms = "164"\n', "rtt_ms: .*valid number"),
+        ("rtt_ms = 164\n", "rtt_ms = true\n", "rtt_ms: .*valid number"),
+        ("rtt_ms = 164\n", "rtt_ms = nan\n", "rtt_ms is nan"),
+        ("rtt_ms = 164\n", "rtt_ms = 164\nrtt = 1\n", "rtt: unknown field"),
+        ("622_000_000", "622.5", "rate_bps: .*valid integer"),
+        ("1e-6", "2", "loss is 2: it must lie between 0 and 0.5"),
+        ('_max" = "33554432"', '_max" = 33554432', "sysctl.net.core.rmem_max: .*valid string"),
+        ('name = "cern"', 'name = "other"', "name is 'other'"),
+        ("buffer_bytes = \"Path", "other = \"Our", "sources.buffer_bytes: missing"),
+        ("[sysctl]", "[sysctl", "is not TOML"),
+        ("[sysctl]", "[[sysctl]]", "sysctl: is no table"),
+        ("[sysctl]", '[sysctl]\n"../../etc/motd" = "1"', "sysctl: '../../etc/motd' is '1'"),
+        ("[sysctl]", '[sysctl]\n"kernel.core_pattern" = "1"', "sysctl: 'kernel.core_pattern'"),
+        ("[sysctl]", "[sysctl]\nnet.ipv4.tcp_sack = 0", "sysctl: 'net' is"),
+        ("[sources]", '[sources]\nweather = "x"', "sources.weather"),
+    ],
+)  # fmt: skip
+def test_a_faulty_path_file_is_refused_by_file_and_field(
+    tmp_path: FilePath, old: str, new: str, complaint: str
+) -> None:
+    text = path_files.named_paths()["cern"].read_text()
+    assert old in text
+    file = tmp_path / "cern.toml"
+    file.write_text(text.replace(old, new))
+    with pytest.raises(BadInputError, match=complaint) as caught:
+        path_files.load_path(file)
+    assert str(file) in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+def test_a_missing_path_file_is_refused(tmp_path: FilePath) -> None:
+    with pytest.raises(BadInputError, match="No such file"):
+        path_files.load_path(tmp_path / "none.toml")
+
+
+def test_a_path_file_with_jitter_says_where_it_is_from(tmp_path: FilePath) -> None:
+    text = path_files.named_paths()["cern"].read_text()
+    file = tmp_path / "cern.toml"
+    file.write_text(text.replace("rtt_ms = 164\n", "rtt_ms = 164\njitter_ms = 1.0\n"))
+    with pytest.raises(BadInputError, match=r"sources\.jitter_ms: missing"):
+        path_files.load_path(file)

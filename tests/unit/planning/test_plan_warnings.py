@@ -1,0 +1,26 @@
+"""What a run is warned of before it begins, and in its record."""
+
+from __future__ import annotations
+
+import pytest
+
+from farpath.planning.plan_warnings import plan_warnings
+from farpath.planning.request import RunRequest
+
+
+def test_a_stack_that_needs_marks_is_warned_that_the_bottleneck_marks_nothing() -> None:
+    plan = RunRequest(rtt="20ms", stack="dctcp+cubic", schedule="together").plan()
+    (warning,) = plan_warnings(plan)
+    assert warning.startswith(
+        "dctcp reacts to packets marked by ECN, and the bottleneck marks none"
+    )
+
+
+def test_ecn_asked_for_by_a_sysctl_is_warned_of_too() -> None:
+    plan = RunRequest(rtt="20ms", stack="cubic", sysctl="net.ipv4.tcp_ecn=1").plan()
+    assert "end hosts react by net.ipv4.tcp_ecn" in plan_warnings(plan)[0]
+
+
+@pytest.mark.parametrize("sysctl", [None, "net.ipv4.tcp_ecn=2", "net.ipv4.tcp_ecn=0"])
+def test_other_runs_are_not_warned(sysctl: str | None) -> None:
+    assert plan_warnings(RunRequest(rtt="20ms", stack="bbr", sysctl=sysctl).plan()) == ()

@@ -1,0 +1,28 @@
+"""Texts of stacks: one stack for each flow."""
+
+from __future__ import annotations
+
+import pytest
+
+from farpath.base.errors import BadInputError
+from farpath.planning import stack_texts
+
+
+@pytest.mark.parametrize(
+    ("text", "stacks"),
+    [
+        ("htcp", ("htcp",)),
+        ("htcp + reno", ("htcp", "reno")),
+        ("udt+2xreno", ("udt", "reno", "reno")),
+        ("fast:alpha=100,gamma=50", ("fast:alpha=100,gamma=50",)),
+        ("./tcp_mine.c", ("./tcp_mine.c",)),
+    ],
+)
+def test_stacks_are_named_one_for_each_flow(text: str, stacks: tuple[str, ...]) -> None:
+    assert stack_texts.parse_stacks(text) == stacks
+
+
+@pytest.mark.parametrize("text", ["", "htcp+", "0xreno", "101xreno", "60xreno+60xhtcp"])
+def test_flows_without_a_stack_or_too_many_are_refused(text: str) -> None:
+    with pytest.raises(BadInputError, match="STACK is"):
+        stack_texts.parse_stacks(text)

@@ -1,0 +1,339 @@
+"""Checks: each way in which a run can differ from what was asked fails it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+
+from farpath.base.errors import CheckFailedError, LabFailedError
+from farpath.planning.droppers import parse_droppers
+from farpath.planning.path_files import path_by_name
+from farpath.planning.planner import make_plan
+from farpath.planning.request import RunRequest
+from farpath.record import trace_table
+from farpath.record.checks import (
+    RTT_TOLERANCE_MS,
+    check_background,
+    check_base_rtt,
+    check_droppers,
+    check_flows,
+    check_segments,
+    check_trace,
+    check_windows,
+    slow_machine_errors,
+)
+from farpath.record.record import Samples
+from farpath.spec.background import sent_bytes
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import seven_regions
+from tests.support.plans import with_droppers
+from tests.support.traces import samples_like, write_raw_trace
+
+PATH = path_by_name("cern")
+
+
+def _on(clock: str) -> Plan:
+    return make_plan(PATH, seven_regions("htcp", 10.0), 1, clock)
+
+
+def _pings(*rtts_ms: float, sent: int = 5) -> str:
+    lines = [
+        f"[1100000000.{seq:06d}] 64 bytes from 10.0.0.2: icmp_seq={seq} ttl=64 time={rtt:.3f} ms"
+        for seq, rtt in enumerate(rtts_ms, start=1)
+    ]
+    lost = 100 * (sent - len(rtts_ms)) / sent
+    lines.append(f"{sent} packets transmitted, {len(rtts_ms)} received, {lost:g}% packet loss")
+    return "\n".join(lines)
+
+
+def test_the_paths_rtt_is_accepted_and_given_back() -> None:
+    assert check_base_rtt(_pings(164.001, 164.0, 164.001), _on("virtual")) == 164.001
+
+
+def test_one_late_ping_of_several_does_not_fail_a_run() -> None:
+    assert check_base_rtt(_pings(900.0, 164.0, 164.0, 164.0, 164.0), _on("virtual")) == 164.0
+
+
+@pytest.mark.parametrize("clock", RTT_TOLERANCE_MS)
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_another_rtt_fails_the_run_on_every_clock(clock: str, sign: int) -> None:
+    off_ms = RTT_TOLERANCE_MS[clock]
+    # ping prints whole microseconds
+    inside = 164 + sign * (math.ceil(off_ms * 1e3) - 1) / 1e3
+    outside = 164 + sign * (math.floor(off_ms * 1e3) + 1) / 1e3
+    assert check_base_rtt(_pings(inside, inside, inside), _on(clock)) == pytest.approx(inside)
+    with pytest.raises(CheckFailedError) as caught:
+        check_base_rtt(_pings(outside, outside, outside), _on(clock))
+    assert f"not 164 ms (within {off_ms:g} ms on the {clock} clock)" in caught.value.message
+
+
+def test_a_farther_senders_rtt_is_held_against_its_own() -> None:
+    plan = RunRequest(path="cern", senders="rtt=200ms", schedule="together").plan()
+    assert check_base_rtt(_pings(200.001, 200.001, 200.001), plan, "sender2") == 200.001
+    with pytest.raises(CheckFailedError, match=r"RTT from sender2 is 164\.001 ms, not 200 ms"):
+        check_base_rtt(_pings(164.001, 164.001, 164.001), plan, "sender2")
+    with pytest.raises(CheckFailedError, match="no ping came back over the idle path from sender2"):
+        check_base_rtt(_pings(), plan, "sender2")
+
+
+def _sent_in_segments_of(raw: FilePath, plan: Plan, segment_bytes: int) -> None:
+    for flow in plan.schedule.all_flows:
+        said = {"start": {"tcp_mss_default": segment_bytes}, "intervals": [], "end": {}}
+        (raw / f"{flow.name}-sender.out").write_text(json.dumps(said))
+
+
+@pytest.mark.parametrize(("ip", "segment_bytes"), [("4", 1448), ("4", 1460), ("6", 1428)])
+def test_segments_as_large_as_the_mtu_allows_are_accepted(
+    tmp_path: FilePath, ip: str, segment_bytes: int
+) -> None:
+    plan = RunRequest(path="cern", ip=ip, reverse="reno").plan()
+    _sent_in_segments_of(tmp_path, plan, segment_bytes)
+    check_segments(tmp_path, plan)
+
+
+@pytest.mark.parametrize(("ip", "segment_bytes"), [("6", 1448), ("4", 1428), ("4", 536)])
+def test_segments_of_another_size_fail_the_run(
+    tmp_path: FilePath, ip: str, segment_bytes: int
+) -> None:
+    plan = RunRequest(path="cern", ip=ip).plan()
+    _sent_in_segments_of(tmp_path, plan, segment_bytes)
+    with pytest.raises(CheckFailedError, match=f"flow1 sent segments of {segment_bytes} bytes"):
+        check_segments(tmp_path, plan)
+
+
+def test_pings_that_overtake_others_do_not_make_the_path_another() -> None:
+    plan = _on("virtual")
+    reordering = dataclasses.replace(plan, path=dataclasses.replace(plan.path, reorder=0.5))
+    overtaken = _pings(164.014, 82.001, 164.001, 82.0, 164.0)
+    assert check_base_rtt(overtaken, reordering) == 164.001
+    overtaken = _pings(82.0, 82.001, 164.001, 82.0, 82.0)
+    assert check_base_rtt(overtaken, reordering) == 164.001
+    with pytest.raises(CheckFailedError, match=r"RTT is 82 ms|RTT is 82\.000 ms"):
+        check_base_rtt(overtaken, plan)
+    with pytest.raises(CheckFailedError, match=r"RTT is 170\.000 ms"):
+        check_base_rtt(_pings(82.0, 170.0, 82.0), reordering)
+
+
+def test_of_two_pings_that_came_back_the_first_may_be_late_for_learning_the_way() -> None:
+    assert check_base_rtt(_pings(164.014), _on("virtual")) == 164.014
+    with pytest.raises(CheckFailedError, match=r"RTT is 164\.014 ms"):
+        check_base_rtt(_pings(164.014, 164.014, 164.0), _on("virtual"))
+    with pytest.raises(CheckFailedError, match=r"RTT is 164\.100 ms"):
+        check_base_rtt(_pings(164.1), _on("virtual"))
+
+
+def test_an_idle_path_that_answers_no_ping_fails_the_run() -> None:
+    with pytest.raises(CheckFailedError, match="no ping came back"):
+        check_base_rtt(_pings(), _on("virtual"))
+
+
+def test_a_ping_that_did_not_end_is_a_failed_lab() -> None:
+    with pytest.raises(LabFailedError, match="ping ended before it printed its statistics"):
+        check_base_rtt("PING 10.0.0.2", _on("virtual"))
+
+
+def _with_windows(samples: Samples, plan: Plan, part: float) -> Samples:
+    window = int(plan.path.window_bytes * part)
+    return dataclasses.replace(samples, flows=samples.flows.assign(snd_wnd_bytes=window))
+
+
+@pytest.mark.parametrize("part", [0.995, 1.0, 1.005])
+def test_the_window_asked_for_is_accepted(samples: Samples, plan: Plan, part: float) -> None:
+    check_windows(_with_windows(samples, plan, part), plan)
+
+
+@pytest.mark.parametrize("part", [0.5, 0.85, 1.02, 2.0])
+def test_another_window_fails_the_run(samples: Samples, plan: Plan, part: float) -> None:
+    with pytest.raises(CheckFailedError, match=r"flow1 was offered a window of \d+ bytes"):
+        check_windows(_with_windows(samples, plan, part), plan)
+
+
+def _slowed(samples: Samples, factor: float) -> Samples:
+    flows = samples.flows
+    return dataclasses.replace(
+        samples, flows=flows.assign(throughput_bps=flows["throughput_bps"] * factor)
+    )
+
+
+def test_a_flow_that_carried_little_need_not_have_seen_the_whole_window(
+    samples: Samples, plan: Plan
+) -> None:
+    slow = _slowed(_with_windows(samples, plan, 0.5), 0.01)
+    check_windows(slow, plan)
+    with pytest.raises(CheckFailedError, match="offered a window"):
+        check_windows(_slowed(_with_windows(samples, plan, 1.5), 0.01), plan)
+
+
+def test_flows_that_carried_data_are_accepted(samples: Samples, plan: Plan) -> None:
+    check_flows(samples, plan)
+
+
+@pytest.mark.parametrize("name", ["flow1", "flow2"])
+def test_a_flow_without_samples_fails_the_run(samples: Samples, plan: Plan, name: str) -> None:
+    without = samples.flows[samples.flows["flow"] != name]
+    with pytest.raises(CheckFailedError, match=rf"{name} carried nothing: its packets or"):
+        check_flows(dataclasses.replace(samples, flows=without), plan)
+
+
+def test_a_flow_that_carried_nothing_fails_the_run(samples: Samples, plan: Plan) -> None:
+    with pytest.raises(CheckFailedError, match="flow1 carried nothing"):
+        check_flows(_slowed(samples, 0.0), plan)
+
+
+DOUBTS = ["slow machine: one core was busy for more than 90% in 40% of the seconds"]
+
+
+def _starved() -> None:
+    with slow_machine_errors(DOUBTS):
+        raise LabFailedError("flow1 sent in 38 intervals of 40")
+
+
+def test_what_a_starved_program_did_is_the_doubtful_machine_s_fault() -> None:
+    with pytest.raises(CheckFailedError, match="too slow for the path: flow1 sent in 38") as caught:
+        _starved()
+    assert "one core was busy" in caught.value.message
+    assert "lower RATE" in caught.value.message
+
+
+def test_on_a_machine_without_doubts_a_failed_reading_stays_what_it_is() -> None:
+    with (
+        pytest.raises(LabFailedError, match=r"^flow1 sent in 38 intervals of 40$"),
+        slow_machine_errors([]),
+    ):
+        raise LabFailedError("flow1 sent in 38 intervals of 40")
+
+
+def test_a_good_trace_passes_its_check(tracing: Plan, samples: Samples, tmp_path: FilePath) -> None:
+    write_raw_trace(tmp_path, tracing, ticks=1012)
+    found = trace_table.from_raw(tmp_path, tracing)
+    assert check_trace(found, samples_like(samples, tracing), tracing) == []
+    assert check_trace(None, samples, tracing) == []
+
+
+@pytest.mark.parametrize(
+    ("ticks", "asked", "bytes_per_s", "said"),
+    [
+        (1000, 1000, 1e6, "1,000 of 1,000 ticks, not 1,001"),
+        (1001, 990, 1e6, "990 of 1,001 ticks"),
+        (1001, 1001, 9e6, "flow1 ends with 10.0 MB acknowledged, but its receiver took 90.0 MB"),
+    ],
+)
+def test_a_trace_with_ticks_or_bytes_missing_fails_the_run(
+    tracing: Plan, samples: Samples, tmp_path: FilePath,
+    ticks: int, asked: int, bytes_per_s: float, said: str,
+) -> None:  # fmt: skip
+    write_raw_trace(tmp_path, tracing, ticks, asked)
+    found = trace_table.from_raw(tmp_path, tracing)
+    with pytest.raises(CheckFailedError, match=said):
+        check_trace(found, samples_like(samples, tracing, bytes_per_s), tracing)
+
+
+def test_a_late_machine_in_real_time_is_a_warning(
+    tracing: Plan, samples: Samples, tmp_path: FilePath
+) -> None:
+    real = dataclasses.replace(
+        tracing, settings=dataclasses.replace(tracing.settings, clock="wall")
+    )
+    write_raw_trace(tmp_path, real, 1001, 998)
+    found = trace_table.from_raw(tmp_path, real)
+    (said,) = check_trace(found, samples_like(samples, real), real)
+    assert "the trace of sender lacks 3 of 1,001 ticks" in said
+
+
+def background_sent(plan: Plan, part: float) -> dict[str, Any]:
+    assert plan.path.background
+    return background_counted(
+        part * sent_bytes(plan.path.background, plan.seed, plan.schedule.duration_s)
+    )
+
+
+def background_counted(sent: float) -> dict[str, Any]:
+    return {"before": {"background_bytes": 100}, "after": {"background_bytes": 100 + sent}}
+
+
+def test_what_the_path_has_is_accepted(busy: Plan) -> None:
+    check_background(background_sent(busy, 1.005), busy)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sent_bytes_more"),
+    [
+        ({"path": "cern"}, 542_325),
+        ({"path": "cern", "seed": "2"}, 438_248),
+        ({"rtt": "20ms", "rate": "100Mbit", "background": "0.9"}, 328_651),
+        ({"rtt": "20ms", "rate": "100Mbit", "background": "cbr:1Mbit"}, 22_992),
+        ({"rtt": "20ms", "rate": "100Mbit", "background": "0.5", "mtu": "9000"}, 614_534),
+        ({"rtt": "20ms", "rate": "100Mbit", "background": "0.5", "ip": "6"}, 266_634),
+    ],
+)
+def test_what_sockets_still_send_is_allowed_in_a_short_run_and_no_second_more(
+    asked: dict[str, str], sent_bytes_more: int
+) -> None:
+    """What sources of runs of 5 s sent in the lab beyond their turns."""
+    plan = RunRequest(region="5s", schedule="together", stack="reno", **asked).plan()
+    background = plan.path.background
+    assert background
+    wanted = sent_bytes(background, plan.seed, 5.0)
+    check_background(background_counted(wanted + sent_bytes_more), plan)
+    another_second = background.mean_rate_bps / 8
+    for sent in (wanted + sent_bytes_more + another_second, wanted - another_second):
+        with pytest.raises(CheckFailedError, match="background traffic was"):
+            check_background(background_counted(sent), plan)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.5, 1.2])
+def test_a_run_with_other_traffic_than_asked_fails(busy: Plan, part: float) -> None:
+    with pytest.raises(CheckFailedError, match=r"background traffic was .* MB, not .* MB"):
+        check_background(background_sent(busy, part), busy)
+
+
+def test_a_path_without_background_needs_none(plan: Plan) -> None:
+    check_background({}, plan)
+
+
+def after_dropper(**counts: int) -> dict[str, Any]:
+    return {"after": {"droppers": [{"dropper": "it", **counts}]}}
+
+
+@pytest.mark.parametrize(
+    ("drop", "seen", "lost", "complaint"),
+    [
+        ("every:10", 99, 9, ""),
+        ("every:10", 99, 10, "took 10 of 99 packets, not 9"),
+        ("packets:5,100", 99, 1, "not 2: a packet that it should drop never came"),
+        ("packets:5,100", 100, 2, ""),
+        ("at:3s,4s", 99, 2, ""),
+        ("at:3s,4s", 99, 1, "never came"),
+        ("random:0.1", 1000, 100, ""),
+        ("random:0.1", 1000, 200, "not 42 to 158"),
+        ("burst:1e-6,0.3", 10**9, 0, "more than its bursts were drawn for"),
+        ("every:10", 0, 0, "saw no packet"),
+        ("random:0.1,direction=back", 0, 0, "saw no packet"),
+    ],
+)
+def test_a_run_fails_if_others_were_lost_than_asked(
+    plan: Plan, drop: str, seen: int, lost: int, complaint: str
+) -> None:
+    dropping = with_droppers(plan, parse_droppers(drop))
+    if not complaint:
+        check_droppers(after_dropper(seen=seen, lost=lost), dropping)
+        return
+    with pytest.raises(CheckFailedError, match=complaint):
+        check_droppers(after_dropper(seen=seen, lost=lost), dropping)
+
+
+@pytest.mark.parametrize("drop", ["every:1000", "random:1e-6", "burst:1e-6,0.5"])
+def test_a_dropper_whose_turn_never_came_is_warned_of(plan: Plan, drop: str) -> None:
+    dropping = with_droppers(plan, parse_droppers(drop))
+    (warning,) = check_droppers(after_dropper(seen=999, lost=0), dropping)
+    assert warning == f"DROP {dropping.droppers[0]} lost nothing: it saw 999 packets"
+
+
+def test_a_dropper_that_took_some_is_not_warned_of(plan: Plan) -> None:
+    dropping = with_droppers(plan, parse_droppers("every:1000"))
+    assert check_droppers(after_dropper(seen=1000, lost=1), dropping) == []

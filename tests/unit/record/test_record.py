@@ -1,0 +1,231 @@
+"""Records: written whole, read back equal, refused when damaged."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import struct
+from pathlib import Path as FilePath
+
+import pandas as pd
+import pytest
+
+from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
+from farpath.record import trace_table
+from farpath.record.record import (
+    COLUMNS,
+    FORMAT_VERSION,
+    Record,
+    Samples,
+    fingerprint,
+    load_record,
+    samples_from_raw,
+    write_record,
+)
+from farpath.report.html.run_page import render_page
+from farpath.spec.era import MODERN
+from farpath.spec.plan import Plan
+
+#: What plans of the first format lack.
+NEW_IN_2 = ("stacks", "era")
+
+
+def test_samples_pair_what_was_taken_with_the_senders_state(samples: Samples) -> None:
+    rows = samples.flows[samples.flows["flow"] == "flow2"]
+    first, last = rows.iloc[0], rows.iloc[-1]
+    assert first["t_s"] == 6.0  # flow 2 starts at 5 s
+    assert first["throughput_bps"] == 200e6
+    assert (first["cwnd_bytes"], first["rtt_us"]) == (1_000_000, 164_000)
+    assert last["t_s"] == pytest.approx(35.2)
+    assert last["throughput_bps"] == pytest.approx(40e6)  # 1 MB in 0.2 s
+    assert last["cwnd_bytes"] == 0
+
+
+def test_pings_are_timed_by_when_they_were_sent(samples: Samples) -> None:
+    assert samples.ping["t_s"].tolist()[:5] == pytest.approx(
+        [0, 1.001, 2.001, 3.003, 4.004], abs=1e-6
+    )
+    assert samples.ping["rtt_ms"].isna().tolist()[:4] == [False, False, True, False]
+
+
+def test_tables_have_the_documented_columns(samples: Samples) -> None:
+    for name, columns in COLUMNS.items():
+        assert list(samples.frame(name).columns) == list(columns)
+
+
+@pytest.mark.parametrize(
+    "name", ["flow1-sender.out", "flow2-receiver.out", "ping.out", "queue.txt"]
+)
+def test_a_missing_or_truncated_raw_file_is_named(raw_dir: FilePath, plan: Plan, name: str) -> None:
+    text = (raw_dir / name).read_text()
+    (raw_dir / name).write_text(text[: len(text) - 70])
+    with pytest.raises(LabFailedError, match=name):
+        samples_from_raw(raw_dir, plan)
+    (raw_dir / name).unlink()
+    with pytest.raises(LabFailedError, match=name):
+        samples_from_raw(raw_dir, plan)
+
+
+def test_a_flow_that_ended_early_is_a_failed_lab(raw_dir: FilePath, plan: Plan) -> None:
+    file = raw_dir / "flow1-sender.out"
+    report = json.loads(file.read_text())
+    report["intervals"] = report["intervals"][:10]
+    file.write_text(json.dumps(report))
+    with pytest.raises(LabFailedError, match="flow1 sent in 10 intervals of 40"):
+        samples_from_raw(raw_dir, plan)
+
+
+def test_a_record_is_read_back_equal(record: Record, samples: Samples, plan: Plan) -> None:
+    loaded = load_record(record.directory)
+    assert loaded.data == record.data
+    assert loaded.plan == plan
+    for name in COLUMNS:
+        pd.testing.assert_frame_equal(loaded.samples.frame(name), samples.frame(name))
+    assert loaded.fingerprint == fingerprint(samples)
+    assert loaded.data["warnings"] == ["take care"]
+
+
+def test_raw_output_is_kept_compressed_and_without_a_date(
+    record: Record, raw_dir: FilePath
+) -> None:
+    packed = (record.directory / "raw" / "ping.out.gz").read_bytes()
+    assert gzip.decompress(packed) == (raw_dir / "ping.out").read_bytes()
+    assert packed[4:8] == bytes(4)
+    assert len(list((record.directory / "raw").iterdir())) == 6
+
+
+def test_a_fingerprint_is_the_documented_hash_of_the_documented_bytes() -> None:
+    samples = Samples(
+        flows=pd.DataFrame([("flow1", 1.0, 8.0, 0, 10, 20, 30)], columns=list(COLUMNS["flows"])),
+        ping=pd.DataFrame([(0.0, float("nan")), (1.0, -0.0)], columns=["t_s", "rtt_ms"]),
+        queue=pd.DataFrame([(0.0, 1, 2, 3)], columns=list(COLUMNS["queue"])),
+    )
+    missing = bytes.fromhex("000000000000f87f")
+    documented = b"".join(
+        [
+            b"flows 1\nflow str\nflow1\n",
+            b"t_s float\n"
+            + struct.pack("<d", 1)
+            + b"throughput_bps float\n"
+            + struct.pack("<d", 8),
+            b"retransmits int\n"
+            + struct.pack("<q", 0)
+            + b"cwnd_bytes int\n"
+            + struct.pack("<q", 10),
+            b"snd_wnd_bytes int\n"
+            + struct.pack("<q", 20)
+            + b"rtt_us int\n"
+            + struct.pack("<q", 30),
+            b"ping 2\nt_s float\n" + struct.pack("<2d", 0, 1),
+            b"rtt_ms float\n" + missing + struct.pack("<d", 0),
+            b"queue 1\nt_s float\n" + struct.pack("<d", 0),
+            b"backlog_bytes int\n" + struct.pack("<q", 1),
+            b"backlog_packets int\n" + struct.pack("<q", 2) + b"drops int\n" + struct.pack("<q", 3),
+        ]
+    )
+    assert fingerprint(samples) == hashlib.sha256(documented).hexdigest()
+
+
+def test_a_fingerprint_changes_with_any_value(samples: Samples) -> None:
+    before = fingerprint(samples)
+    for name, columns in COLUMNS.items():
+        for column in columns:
+            frame = samples.frame(name).copy()
+            values = frame[column].tolist()
+            frame[column] = ["flow9" if column == "flow" else values[0] + 1, *values[1:]]
+            changed = Samples(**{n: samples.frame(n) for n in COLUMNS} | {name: frame})
+            assert fingerprint(changed) != before, column
+
+
+def test_a_changed_sample_is_noticed(record: Record, samples: Samples) -> None:
+    frame = samples.ping.copy()
+    frame["rtt_ms"] += 1e-9
+    frame.to_parquet(record.directory / "ping.parquet", index=False)
+    with pytest.raises(CheckFailedError, match="fingerprint"):
+        load_record(record.directory)
+    unverified = load_record(record.directory, verify=False)
+    with pytest.raises(CheckFailedError, match="fingerprint"):
+        _ = unverified.samples
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1 nonsense"])
+def test_a_damaged_table_is_noticed(record: Record, content: bytes) -> None:
+    (record.directory / "flows.parquet").write_bytes(content)
+    with pytest.raises(CheckFailedError, match=r"flows\.parquet"):
+        load_record(record.directory)
+
+
+@pytest.mark.parametrize("name", ["record.json", "queue.parquet"])
+def test_a_half_made_record_is_refused(record: Record, name: str) -> None:
+    (record.directory / name).unlink()
+    with pytest.raises(BadInputError, match=f"not a complete record, it lacks {name}"):
+        load_record(record.directory)
+
+
+def test_a_missing_directory_is_refused(tmp_path: FilePath) -> None:
+    with pytest.raises(BadInputError, match="is not a directory"):
+        load_record(tmp_path / "none")
+
+
+def test_a_newer_format_is_refused(record: Record) -> None:
+    file = record.directory / "record.json"
+    file.write_text(json.dumps({**record.data, "format_version": FORMAT_VERSION + 1}))
+    with pytest.raises(BadInputError, match=r"format version \d+.*newer farpath"):
+        load_record(record.directory)
+
+
+def test_a_record_of_the_first_format_is_read_and_its_hosts_are_todays(record: Record) -> None:
+    plan = {name: value for name, value in record.data["plan"].items() if name not in NEW_IN_2}
+    plan["settings"] = {k: v for k, v in plan["settings"].items() if k != "delayed_ack"}
+    old = {**record.data, "format_version": 1, "plan": plan}
+    (record.directory / "record.json").write_text(json.dumps(old))
+    read = load_record(record.directory)
+    assert read.plan.era == MODERN
+    assert read.plan.stacks == ()
+    assert read.plan.schedule == record.plan.schedule
+    assert "htcp" in render_page(read)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format_version": 1}'])
+def test_a_damaged_description_is_refused(record: Record, text: str) -> None:
+    (record.directory / "record.json").write_text(text)
+    with pytest.raises(BadInputError, match=r"record\.json"):
+        load_record(record.directory)
+
+
+def test_a_record_is_never_written_over_another(
+    record: Record, samples: Samples, plan: Plan, raw_dir: FilePath
+) -> None:
+    with pytest.raises(BadInputError, match="not empty"):
+        write_record(record.directory, plan, samples, {}, {}, [], raw_dir)
+
+
+def test_a_trace_is_read_back_equal_and_is_no_part_of_the_fingerprint(
+    traced: Record, tmp_path: FilePath, tracing: Plan
+) -> None:
+    again = load_record(traced.directory)
+    assert again.trace is not None
+    assert trace_table.fingerprint(again.trace) == traced.data["trace"]["fingerprint"]
+    assert len(again.trace) == 996 + 496
+    # Its samples are in the table, and not once more among the raw output
+    assert list((traced.directory / "raw").iterdir()) == []
+    plain = write_record(
+        tmp_path / "plain", tracing, again.samples, {}, {}, [], tmp_path / "traced-raw"
+    )
+    assert plain.fingerprint == traced.fingerprint
+    assert plain.trace is None
+    assert "trace" not in plain.data
+
+
+def test_a_changed_trace_is_refused(traced: Record) -> None:
+    file = traced.directory / "trace.parquet"
+    frame = load_record(traced.directory).trace
+    assert frame is not None
+    frame["cwnd_packets"] += frame.index == 7
+    frame.to_parquet(file)
+    with pytest.raises(CheckFailedError, match="the record was changed"):
+        _ = load_record(traced.directory).trace
+    file.unlink()
+    with pytest.raises(CheckFailedError, match="the record was changed"):
+        _ = load_record(traced.directory).trace

@@ -1,0 +1,52 @@
+"""Traces: which connections are asked, what their answers mean, and the table made of them."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.base.errors import LabFailedError
+from farpath.record import trace_table
+from farpath.spec import trace
+from farpath.spec.plan import Plan
+from tests.support.plans import with_trace
+from tests.support.traces import write_raw_trace
+
+
+def test_a_trace_has_the_data_connections_rows_in_units_of_their_names(
+    tracing: Plan, tmp_path: FilePath
+) -> None:
+    write_raw_trace(tmp_path, tracing)
+    found = trace_table.from_raw(tmp_path, tracing)
+    assert found is not None
+    frame = found.frame
+    assert list(frame.columns) == list(trace_table.COLUMNS)
+    assert (found.ticks, found.asked) == ({"sender": 1001}, {"sender": 1001})
+    second = frame[frame["flow"] == "flow2"]
+    assert len(frame) == 996 + 496
+    assert second["t_s"].tolist()[:2] == [5.05, 5.06]
+    row = second.iloc[0].to_dict()
+    wanted = {
+        "ca_state": "recovery", "cwnd_packets": 505, "ssthresh_packets": -1,
+        "in_flight_packets": 67, "mss_bytes": 1448, "pacing_rate_bps": 8000,
+        "delivery_rate_bps": 4000, "app_limited": 1, "min_rtt_us": 164_000, "snd_wnd_bytes": 7,
+    }  # fmt: skip
+    assert {name: row[name] for name in wanted} == wanted
+
+
+def test_a_run_without_a_trace_has_none(tracing: Plan, tmp_path: FilePath) -> None:
+    assert trace_table.from_raw(tmp_path, with_trace(tracing, 0.0)) is None
+    assert trace.hosts(with_trace(tracing, 0.0)) == []
+
+
+def test_a_missing_or_broken_trace_is_a_failed_lab(tracing: Plan, tmp_path: FilePath) -> None:
+    with pytest.raises(LabFailedError, match="left no trace"):
+        trace_table.from_raw(tmp_path, tracing)
+    write_raw_trace(tmp_path, tracing)
+    file = tmp_path / f"sender{trace.SUFFIX}"
+    whole = file.read_bytes()
+    for broken in (whole[:-9], b"", b"{}\n" + whole, b'{"ticks": 1, "asked": 1}\n'):
+        file.write_bytes(broken)
+        with pytest.raises(LabFailedError, match="trace"):
+            trace_table.from_raw(tmp_path, tracing)

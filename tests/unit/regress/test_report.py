@@ -1,0 +1,39 @@
+"""Reports as text, Markdown, JSON and JUnit."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+from farpath.regress import report
+from tests.support.baselines import compared
+
+
+def test_reports_say_of_every_run_what_became_of_it() -> None:
+    shown = report.text(compared())
+    assert "throughput_mbps" in shown
+    assert "90" in shown
+    assert "-44 %" in shown
+    assert "reno/burst: the guest panicked <&>" in shown
+    assert "1 identical, 1 within bounds, 1 not in the baseline, 1 changed, 1 failed" in shown
+    markdown = report.markdown(compared())
+    assert "| cubic/one-loss | throughput\\_mbps | 90 | 50 | -44 % | 85 to 95 |" in markdown
+    data = json.loads(report.as_json(compared()))
+    states = {run["run"]: run["state"] for run in data["runs"]}
+    assert states["cubic/one-loss"] == "changed"
+    assert data["counts"]["failed"] == 1
+
+
+def test_junit_has_a_failure_for_what_changed_and_an_error_for_what_did_not_run() -> None:
+    root = ElementTree.fromstring(report.junit(compared()))
+    suites = {each.get("name"): each for each in root.findall("testsuite")}
+    assert set(suites) == {"htcp", "cubic", "reno"}
+    cubic, reno = suites["cubic"], suites["reno"]
+    assert (cubic.get("tests"), cubic.get("failures"), cubic.get("errors")) == ("2", "2", "0")
+    failure = cubic.find("testcase[@name='one-loss']/failure")
+    assert failure is not None
+    assert failure.text == "throughput_mbps: 90 -> 50 (-44 %), bounds 85 to 95"
+    error = reno.find("testcase/error")
+    assert error is not None
+    assert error.text == "the guest panicked <&>"
+    assert suites["htcp"].find("testcase/failure") is None

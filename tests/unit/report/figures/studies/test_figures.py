@@ -1,0 +1,125 @@
+"""Figures of studies, drawn from synthetic records."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+
+from farpath.analysis.studies import (
+    cbr_background,
+    loss_utilisation,
+    recovery,
+    response,
+    sharing,
+    window_cap,
+)
+from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.analysis.studies.registry import measures_of
+from farpath.planning.experiment import QUICK, WHOLE, load_experiment
+from farpath.report.figures.studies import figures
+from tests.support.curves import xs, ys
+from tests.support.study_measures import measure
+from tests.support.study_runs import LOST_S, write_recorded_runs, write_run
+
+
+def test_figures_are_of_the_measures_of_their_own_experiment() -> None:
+    about = {"stack": "reno_2004", "path": "mb-ng", "drop": "random:1e-3", "loss": "0.001"}
+    known = [
+        measure(response.EXPERIMENT, response.WINDOW, 41.0, theory=40.0, about=about),
+        measure(
+            cbr_background.EXPERIMENT, cbr_background.WINDOW, 1300.0, about={"path": "mb-ng-cbr"}
+        ),
+        measure(loss_utilisation.EXPERIMENT, loss_utilisation.UTILISATION, 0.01, about=about),
+    ]
+    drawn = dict(figures(known, []))
+    assert list(drawn) == ["response-function", "loss-utilisation"]
+    (axes,) = drawn["response-function"].axes
+    assert [ys(line)[0] for line in axes.lines] == [41.0, 40.0]
+
+
+def drawn(done: list[RecordedRun], name: str) -> list[Axes]:
+    """The frames of the one figure of an experiment's runs."""
+    ((stem, figure),) = figures(measures_of(done), done)
+    assert stem == name
+    return figure.axes
+
+
+@pytest.mark.parametrize("name", [sharing.MTU_BIAS, sharing.RTT_BIAS])
+def test_flows_that_differ_are_drawn_with_means_a_frame_for_each_run(
+    tmp_path: FilePath, name: str
+) -> None:
+    frames = drawn(write_recorded_runs(tmp_path, name, WHOLE), name)
+    assert len(frames) == 2
+    # Flow 2 has half of what flow 1 has of 1 Gbit/s
+    for axes in frames:
+        lines = [each for each in axes.collections if isinstance(each, LineCollection)]
+        means = [np.asarray(each.get_segments()[0])[0][1] for each in lines]
+        assert means == pytest.approx([500, 250])
+    legend = frames[0].get_legend()
+    assert legend is not None
+    first = [text.get_text() for text in legend.get_texts()]
+    assert first[0].startswith("9000 bytes, 117 ms: mean 500, published ")
+
+
+def test_a_held_window_is_drawn_for_each_ip_version(tmp_path: FilePath) -> None:
+    frames = drawn(
+        write_recorded_runs(tmp_path, window_cap.EXPERIMENT, QUICK), window_cap.EXPERIMENT
+    )
+    assert [axes.get_title() for axes in frames[:2]] == ["IPv4", "IPv6"]
+    windows_mb = ys(frames[2].lines[0])
+    assert (max(windows_mb), min(windows_mb)) == pytest.approx((223.8, 111.9), rel=0.2)
+
+
+def test_dips_are_drawn_with_what_befell_the_window_with_sack_and_without(
+    tmp_path: FilePath,
+) -> None:
+    frames = drawn(
+        write_recorded_runs(tmp_path, cbr_background.EXPERIMENT, WHOLE), cbr_background.EXPERIMENT
+    )
+    assert len(frames) == 2
+    assert ["without SACK" in axes.get_title(loc="left") for axes in frames] == [False, True]
+    for axes in frames:
+        _, recoveries, timeouts = axes.lines
+        # Two rows in a recovery are one
+        assert xs(recoveries) == [LOST_S + 0.1]
+        assert xs(timeouts) == [LOST_S + 1]
+
+
+def test_stacks_are_drawn_beside_one_reno_and_four_and_say_which_never_share() -> None:
+    def one(stack: str, quantity: str, value: float, **about: str) -> Measure:
+        about = {"stack": stack, "schedule": "together", **about}
+        return measure(sharing.INTER_PROTOCOL, quantity, value, about=about)
+
+    known = [
+        one("ltcp+reno_2004", sharing.FRIENDLINESS, 0.4),
+        one("ltcp+reno_2004", sharing.UTILISATION, 0.9),
+        one("ltcp+4xreno_2004", sharing.FRIENDLINESS, 0.8),
+        one("ltcp+ltcp", sharing.CONVERGENCE, 12.0),
+        one("fast+fast", sharing.CONVERGENCE, float("nan")),
+        one("fast", sharing.UTILISATION, 0.7, reverse="reno_2004"),
+        one("fast", sharing.UTILISATION, 0.2, reorder="0.001"),
+    ]
+    ((_, figure),) = figures(known, [])
+    friendly, times, alone = figure.axes
+    assert [xs(line) for line in friendly.lines[:2]] == [[0.4], [0.8]]
+    assert xs(times.lines[0]) == [12.0]
+    (never,) = times.texts
+    assert (never.get_text().strip(), never.get_position()[1]) == ("never", 1)
+    assert [xs(line) for line in alone.lines] == [[0.7], [0.2]]
+
+
+def test_recoveries_of_hours_do_not_hide_those_of_seconds(tmp_path: FilePath) -> None:
+    runs = load_experiment(recovery.EXPERIMENT).runs(WHOLE)
+    mine = [run for run in runs if run.asked.path == "datatag-128"]
+    done = [
+        RecordedRun(run, write_run(tmp_path / str(place), run)) for place, run in enumerate(mine)
+    ]
+    ((name, figure),) = figures([], done)
+    assert name == "recovery-datatag-128"
+    ends_s = [max(xs(axes.lines[0])) for axes in figure.axes]
+    assert ends_s == pytest.approx([120, 300, 1500], abs=1)
+    assert sum(len(axes.lines) for axes in figure.axes) == len(mine)

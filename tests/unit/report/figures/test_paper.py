@@ -1,0 +1,68 @@
+"""The paper's figures 1 to 5, drawn from synthetic records."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.analysis.results import load_results
+from farpath.report.figures import paper
+from farpath.report.figures.save import save
+from farpath.report.figures.style import COLOUR_BLIND, NORMAL
+from tests.support.campaigns import write_named
+
+
+@pytest.fixture
+def records(tmp_path: FilePath) -> FilePath:
+    """Reno with two seeds and UDT at CERN, H-TCP elsewhere."""
+    place = tmp_path / "records"
+    for seed in (3, 2):
+        write_named(place, "cern", "reno_2004", seed)
+    write_named(place, "cern", "udt", 1)
+    write_named(place, "ufl", "htcp_2004", 1)
+    return place
+
+
+def test_a_figure_shows_the_smallest_seed_at_cern(records: FilePath) -> None:
+    campaign, _ = load_results(records)
+    shown = {each.number: paper.run_of_figure(campaign, each) for each in paper.RUN_FIGURES}
+    assert shown[2] is not None
+    assert shown[2].record == "cern-reno_2004-2"
+    assert shown[3] is None
+
+
+def test_a_figure_without_its_record_is_named_and_the_others_are_drawn(
+    records: FilePath, tmp_path: FilePath
+) -> None:
+    campaign, _ = load_results(records)
+    files = list(paper.write_figures(campaign, records, tmp_path, (NORMAL, COLOUR_BLIND)))
+    stems = ("figure-1", "figure-2", "figure-5")
+    assert {file.name for file in files} == {
+        f"{stem}{style}.{kind}"
+        for stem in stems
+        for style in ("", "-colour-blind")
+        for kind in ("png", "svg")
+    }
+    missing = paper.missing_figures(campaign)
+    assert [sentence.split(" is ")[0] for sentence in missing] == ["figure 3", "figure 4"]
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_equal_figures_give_equal_files(tmp_path: FilePath, kind: str) -> None:
+    for name in ("a", "b"):
+        save(paper.draw_regions(COLOUR_BLIND), tmp_path / f"{name}.{kind}")
+    assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+
+
+def test_figure_1_has_four_flows_and_seven_regions_of_which_the_fourth_is_twice_as_long() -> None:
+    axes = paper.draw_regions(NORMAL).axes[0]
+    texts = {text.get_text(): text.get_position()[0] for text in axes.texts}
+    assert {f"flow {k}" for k in range(1, 5)} < set(texts)
+    assert [texts[f"region {k}"] for k in range(1, 8)] == [1, 3, 5, 8, 11, 13, 15]
+
+
+def test_the_papers_figures_are_smoothed_as_the_papers(tmp_path: FilePath) -> None:
+    record = write_named(tmp_path, "cern", "reno_2004", 1)
+    figure = paper.draw_run(record.directory, paper.RUN_FIGURES[0], NORMAL)
+    assert "over 5 s" in figure.axes[1].get_ylabel()

@@ -1,0 +1,23 @@
+"""The picture of a topology."""
+
+from __future__ import annotations
+
+import pytest
+
+from farpath.report.figures import topology as pictures
+from tests.support.networks import NETWORKS, short_plan
+from topologies import lay_out
+
+
+@pytest.mark.parametrize("words", NETWORKS, ids=str)
+def test_a_picture_names_every_host_and_all_that_packets_meet(words: dict[str, str]) -> None:
+    plan = short_plan(**words, drop="every:1000")
+    layout = lay_out(plan)
+    shown = [text.get_text() for text in pictures.draw(plan).axes[0].texts]
+    assert {node.name for node in layout.nodes} <= set(shown)
+    words_shown = "\n".join(shown)
+    narrow = words_shown.count("450 Mbit/s\nbuffer")
+    assert narrow == len(layout.bottlenecks)
+    assert words_shown.count("drop every:1000") == len(layout.dropping["there"])
+    own_mtus = {sender.mtu_bytes for sender in plan.senders} - {plan.path.mtu_bytes}
+    assert all(f"MTU {mtu_bytes}" in words_shown for mtu_bytes in own_mtus)

@@ -1,0 +1,145 @@
+"""The page of a run: what it says, and that it needs no network."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import json
+import re
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.planning.request import RunRequest
+from farpath.record.record import Record
+from farpath.report.figures.run import draw
+from farpath.report.html import run_page
+from farpath.report.html.render import PLOTLY_CONFIG
+from farpath.report.html.run_page import curves, render_page
+from farpath.spec.background import Background
+from tests.support.campaigns import write_named, write_seven_regions
+
+
+def test_the_page_is_self_contained(record: Record, tmp_path: FilePath) -> None:
+    run_page.save_pictures(record)
+    text = (record.directory / run_page.PAGE_FILE).read_text()
+    assert not re.search(r"<(script|link|img)[^>]*\s(src|href)=", text)
+    assert "Plotly.newPlot" in text
+    assert record.fingerprint in text
+    assert "take care" in text
+    assert "6.0 &lt;test&gt;" in text
+
+
+def test_the_page_has_what_each_flow_got_and_what_the_whole_run_did(record: Record) -> None:
+    text = run_page.render_page(record)
+    for title in ("Each flow", "Whole run", "Each region, in which the same flows send"):
+        assert f"<h2>{title}</h2>" in text
+    for word in ("RTT p99 ms", "drops at the bottleneck", "Jain&#39;s fairness index (F)"):
+        assert word in text
+    assert "Table 1" not in text
+
+
+def test_the_page_says_when_it_was_recorded_and_how_to_repeat_it(tmp_path: FilePath) -> None:
+    record = write_seven_regions(tmp_path / "a", "htcp_2004", 3)
+    assert "Recorded" not in run_page.render_page(record)
+    record.data["provenance"]["recorded_at"] = "2026-11-22T10:11:12+00:00"
+    text = run_page.render_page(record)
+    assert "Recorded 2026-11-22 10:11:12 UTC." in text
+    words = re.findall(r'<span class="word">([^<]+)</span>', text)
+    plan = RunRequest.of_options(words[2:]).plan()
+    assert (plan.seed, plan.schedule, plan.path.name) == (3, record.plan.schedule, "cern")
+    assert "Table 1: whole run, path cern" in text
+
+
+def test_the_page_says_so_where_no_options_repeat_the_run(record: Record) -> None:
+    assert "alone ask for exactly this run" in run_page.render_page(record)
+
+
+def test_no_page_may_reach_a_network_or_offers_to(record: Record) -> None:
+    for assets in ("", "../assets"):
+        text = run_page.render_page(record, assets=assets)
+        (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', text)
+        rules = dict(rule.split(" ", 1) for rule in html.unescape(policy).split("; "))
+        for closed in ("default-src", "connect-src", "form-action", "base-uri"):
+            assert rules.pop(closed) == "'none'"
+        assert not re.search(r"https?:|\*", policy)
+    buttons = {name for group in PLOTLY_CONFIG["modeBarButtons"] for name in group}
+    assert not [name for name in buttons if re.search("cloud|send|share|edit", name, re.I)]
+    assert PLOTLY_CONFIG["plotlyServerURL"] == ""
+
+
+def test_the_page_says_what_other_traffic_the_path_has(record: Record) -> None:
+    assert "<td>none</td>" in run_page.render_page(record)
+    traffic = Background(4, 20_000_000, 2.0, 6.0)
+    record.data["plan"]["path"]["background"] = dataclasses.asdict(traffic)
+    assert str(traffic) in run_page.render_page(Record(record.directory, record.data))
+
+
+def test_the_pages_curves_are_valid_and_cover_all_panels(record: Record) -> None:
+    graph_objects = pytest.importorskip("plotly.graph_objects")
+    traces, layout = run_page._traces(record), run_page._layout(record)
+    graph_objects.Figure(data=traces, layout=layout)  # checks every property
+    assert {trace["yaxis"] for trace in traces} == {"y", "y2", "y3", "y4"}
+    json.dumps([traces, layout], allow_nan=False)
+    assert traces[0]["y"][2] is None  # the lost ping
+    windows = [trace for trace in traces if trace["yaxis"] == "y3"]
+    assert [len(trace["x"]) for trace in windows] == [40, 30]
+
+
+def test_the_pages_throughput_is_as_measured_and_nobody_sends_before_the_start(
+    record: Record,
+) -> None:
+    by_name = {trace["name"]: trace for trace in run_page._traces(record)}
+    flow2 = by_name["flow2 htcp"]
+    assert flow2["x"] == [float(second) for second in range(41)]
+    for curve in (flow2["y"], flow2["meta"]["smoothed"]):
+        assert set(curve[1:6]) == {None}  # it starts at 5 s
+        assert curve[6:36] == [200.0] * 30
+        assert curve[36] == 8.0  # what was on its way
+        assert set(curve[37:]) == {None}
+    assert by_name["aggregate"]["y"][1:] == [400.0] * 35 + [408.0] + [400.0] * 4
+    assert by_name["bottleneck rate"]["y"] == [450.0, 450.0]
+
+
+def test_every_curve_says_its_quantity_and_unit_under_the_mouse(record: Record) -> None:
+    for trace in run_page._traces(record):
+        if trace["name"] == "bottleneck rate":
+            continue
+        unit = {"y": "ms", "y2": "Mbit/s", "y3": "MB", "y4": "MB"}[trace["yaxis"]]
+        assert re.search(rf"%{{y:\.\df}} {unit} at %{{x:[^}}]+}} s", trace["hovertemplate"])
+
+
+def test_what_is_no_flow_looks_like_no_other_curve(record: Record) -> None:
+    looks = [
+        json.dumps([trace.get("fill"), trace.get("line"), trace.get("marker"), trace["meta"]])
+        for trace in run_page._traces(record)
+        if trace["meta"]["colour"] in ("ink", "queue")
+    ]
+    assert len(set(looks)) == len(looks) == 4
+
+
+def test_page_and_figure_draw_windows_from_the_trace(traced: Record) -> None:
+    drawn = [line for line in curves(traced)["data"] if line.get("yaxis") == "y3"]
+    names = [
+        f"{flow.name} {flow.stack} {each}"
+        for flow in traced.plan.schedule.flows
+        for each in ("window", "ssthresh")
+    ]
+    assert [line["name"] for line in drawn] == names
+    assert drawn[0]["y"][-1] == pytest.approx(1000 * 1448 / 1e6)
+    assert set(drawn[1]["y"]) == {None}  # no threshold yet
+    figure = draw(traced.samples, traced.plan, trace=traced.trace)
+    assert [axes.get_ylabel().split()[0] for axes in figure.axes] == ["ping", "throughput", "cwnd"]
+    assert len(draw(traced.samples, traced.plan).axes) == 2
+
+
+MARKUP = "<script>alert('&')</script>"
+
+
+def test_everything_a_record_says_is_escaped(tmp_path: FilePath) -> None:
+    record = write_named(tmp_path, "cern", "fast", 1, warnings=(MARKUP,), kernel=MARKUP)
+    record.data["plan"]["path"].update(title=MARKUP, sources={"loss": MARKUP})
+    text = render_page(record, assets="../assets")
+    assert "alert(" in text
+    assert MARKUP not in text
+    assert text.count("<script") == 4

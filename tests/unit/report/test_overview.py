@@ -1,0 +1,54 @@
+"""What a run says of itself: each flow, the whole run, each region, and the paper's tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.record.record import Record
+from farpath.report.overview import metrics_of, overview
+from farpath.report.tables.regions import Grid
+from tests.support.campaigns import write_seven_regions
+
+
+def _grids(record: Record) -> dict[str, Grid]:
+    return {grid.title: grid for grid in overview(record)}
+
+
+def test_a_run_that_is_not_the_papers_has_tables_of_its_own_alone(record: Record) -> None:
+    grids = _grids(record)
+    assert list(grids) == ["Each flow", "Whole run", "Each region, in which the same flows send"]
+    flows = grids["Each flow"]
+    assert flows.header[:3] == ("flow", "stack", "sends, s")
+    assert flows.rows[1][:6] == ("flow2", "htcp", "5 to 35", "200.0", "37.5 %", "15")
+    whole = {row[0]: row[1] for row in grids["Whole run"].rows}
+    assert whole["throughput"] == "400.2 Mbit/s"
+    assert whole["of the bottleneck's rate"] == "88.9 %"
+    assert whole["coefficient of variation (S)"] == "0.00"
+    assert whole["Jain's fairness index (F)"] == "1.00"
+    assert whole["ping RTT, 99th percentile"] == "164.0 ms"
+    assert whole["pings lost"] == "1 of 40"
+    assert (whole["retransmits"], whole["drops at the bottleneck"]) == ("35 packets", "80 packets")
+    regions = grids["Each region, in which the same flows send"]
+    assert [row[0:3] for row in regions.rows] == [
+        ("1", "0 to 5", "1"), ("2", "5 to 35", "2"), ("3", "35 to 40", "1"),
+    ]  # fmt: skip
+    assert [row[5] for row in regions.rows] == ["-", "1.00", "-"]
+
+
+def test_the_papers_own_test_also_has_the_papers_tables(tmp_path: FilePath) -> None:
+    titles = list(_grids(write_seven_regions(tmp_path / "a", "htcp_2004")))
+    assert titles[:2] == ["Each flow", "Whole run"]
+    assert [title.split(":")[0] for title in titles[2:]] == ["Table 1", "Table 2"]
+    others = _grids(write_seven_regions(tmp_path / "b", "cubic"))
+    assert not [title for title in others if title.startswith("Table")]
+
+
+def test_the_metrics_as_json_have_each_flow_and_the_summary(record: Record) -> None:
+    metrics = json.loads(json.dumps(metrics_of(record), allow_nan=False))
+    assert metrics["stack"] == "2xhtcp"
+    assert [flow["flow"] for flow in metrics["flows"]] == ["flow1", "flow2"]
+    assert metrics["flows"][1]["throughput_bps"] == pytest.approx(200e6)
+    assert metrics["rtt_median_ms"] == pytest.approx(164.0)

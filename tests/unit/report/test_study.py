@@ -1,0 +1,32 @@
+"""The report of a study."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path as FilePath
+
+from farpath.analysis.studies import recovery
+from farpath.analysis.studies.measure import read_measures
+from farpath.base.project import EXPERIMENTS
+from farpath.campaign.status import RunStatus
+from farpath.planning.experiment import QUICK
+from farpath.report.study import report_of, write_report
+from tests.support.study_runs import write_recorded_runs
+
+
+def test_a_report_reads_each_record_once(tmp_path: FilePath) -> None:
+    found = [
+        RunStatus(each.run, each.record.directory.name, each.record.directory)
+        for each in write_recorded_runs(tmp_path / "records", recovery.EXPERIMENT, QUICK)
+    ]
+    unmade = RunStatus(found[0].run, "unmade", None)
+    made = report_of([*found, unmade], EXPERIMENTS)
+    assert [each.run.plan for each in made.done] == [state.run.plan for state in found]
+    shutil.rmtree(tmp_path / "records")
+    write_report(made, tmp_path / "report")
+    assert read_measures(tmp_path / "report" / "measures.json") == made.measures
+    pictures = {file.name for file in (tmp_path / "report" / "figures").iterdir()}
+    paths = {state.run.asked.path for state in found}
+    assert pictures == {f"recovery-{path}.{kind}" for path in paths for kind in ("png", "svg")}
+    assert (tmp_path / "report" / "tables" / "recovery.csv").is_file()
+    assert "C23" in (tmp_path / "report" / "claims" / "claims.txt").read_text()

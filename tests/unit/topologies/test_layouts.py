@@ -1,0 +1,144 @@
+"""Layouts: the topologies that the lab builds."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from farpath.spec.hosts import TOPOLOGIES
+from farpath.spec.layout import Layout, Link
+from farpath.spec.qdiscs import NetemDelay, TbfBottleneck
+from tests.support.networks import NETWORKS, short_plan
+from topologies import MODULES, lay_out
+
+
+def way(layout: Layout, start: str, end: str) -> list[tuple[Link, str]]:
+    """The cables from one node to another, each with the node that is left by it."""
+    before: dict[str, tuple[Link, str]] = {}
+    todo, seen = [start], {start}
+    while todo:
+        node = todo.pop()
+        for link in layout.links:
+            ends = (link.one.node, link.other.node)
+            if node in ends:
+                (other,) = set(ends) - {node}
+                if other not in seen:
+                    seen.add(other)
+                    before[other] = (link, node)
+                    todo.append(other)
+    steps: list[tuple[Link, str]] = []
+    while end != start:
+        steps.append(before[end])
+        end = before[end][1]
+    return steps[::-1]
+
+
+def queues(layout: Layout, start: str, end: str) -> list[object]:
+    """What packets from one node to another go through, in order."""
+    ports = [
+        link.one if link.one.node == node else link.other for link, node in way(layout, start, end)
+    ]
+    return [port.queue for port in ports if port.queue]
+
+
+def test_the_plain_dumbbell_is_wired_as_it_always_was() -> None:
+    layout = lay_out(short_plan(background="20%"))
+    assert [(link.one.name, link.other.name) for link in layout.links] == [
+        ("s1-eth1", "s2-eth1"),
+        ("receiver-eth0", "s2-eth2"),
+        ("sender-eth0", "s1-eth2"),
+        ("pinger-eth0", "s1-eth3"),
+        ("background-eth0", "s1-eth4"),
+    ]
+    assert layout.bottlenecks == ("s2-eth2",)
+    assert layout.dropping == {"there": ("s2-eth1",), "back": ("s1-eth1",)}
+
+
+@pytest.mark.parametrize("words", NETWORKS, ids=str)
+def test_droppers_stand_where_packets_leave_the_paths_delay_lines(words: dict[str, str]) -> None:
+    # No further sender's own delay line is as long
+    plan = short_plan(**words, rtt="30ms")
+    layout = lay_out(plan)
+    line_s = plan.path.one_way_delay_s
+    lines = [
+        link
+        for link in layout.links
+        if isinstance(link.one.queue, NetemDelay) and link.one.queue.delay_s == line_s
+    ]
+    assert layout.dropping["there"] == tuple(link.other.name for link in lines)
+    assert layout.dropping["back"] == tuple(link.one.name for link in lines)
+
+
+@pytest.mark.parametrize("words", NETWORKS, ids=str)
+def test_delays_of_a_way_there_and_back_are_its_base_rtt(words: dict[str, str]) -> None:
+    plan = short_plan(**words)
+    layout = lay_out(plan)
+    for flow in plan.schedule.flows:
+        ends = (flow.sender, flow.receiver)
+        both = queues(layout, *ends) + queues(layout, *reversed(ends))
+        rtt_s = sum(queue.delay_s for queue in both if isinstance(queue, NetemDelay))
+        assert rtt_s * 1e3 == pytest.approx(plan.host_rtt_ms(flow.sender))
+
+
+@pytest.mark.parametrize("words", NETWORKS, ids=str)
+def test_a_flows_packets_are_delayed_before_each_bottleneck(words: dict[str, str]) -> None:
+    plan = short_plan(**words)
+    layout = lay_out(plan)
+    for flow in plan.schedule.all_flows:
+        kinds = [type(queue) for queue in queues(layout, flow.sender, flow.receiver)]
+        assert TbfBottleneck in kinds
+        assert kinds.index(NetemDelay) < kinds.index(TbfBottleneck)
+
+
+@pytest.mark.parametrize("words", NETWORKS, ids=str)
+def test_it_is_a_tree_of_hosts_with_one_port_each(words: dict[str, str]) -> None:
+    plan = short_plan(**words)
+    layout = lay_out(plan)
+    assert len(layout.links) == len(layout.nodes) - 1
+    names = [port.name for port in layout.ports]
+    assert len(set(names)) == len(names)
+    ports = Counter(port.node for port in layout.ports)
+    hosts = {node.name for node in layout.nodes if node.is_host}
+    assert {ports[host] for host in hosts} == {1}
+    assert set(plan.hosts) <= hosts
+    assert {layout.mtus_bytes[f"{host}-eth0"] for host in plan.hosts} == {
+        plan.host_mtu_bytes(host) for host in plan.hosts
+    }
+
+
+@given(bottlenecks=st.integers(2, 8))
+def test_the_long_way_has_every_bottleneck_and_each_other_way_one(bottlenecks: int) -> None:
+    plan = short_plan(topology=f"parking-lot:{bottlenecks}")
+    layout = lay_out(plan)
+    counts = [
+        sum(
+            isinstance(queue, TbfBottleneck) for queue in queues(layout, flow.sender, flow.receiver)
+        )
+        for flow in plan.schedule.flows
+    ]
+    assert counts == [bottlenecks, *[1] * bottlenecks]
+    assert len(layout.bottlenecks) == bottlenecks
+
+
+def test_delay_lines_of_a_parking_lot_do_not_lose_the_same_packets() -> None:
+    layout = lay_out(short_plan(topology="parking-lot:3", loss="1%"))
+    seeds = [
+        port.queue.seed
+        for port in layout.ports
+        if isinstance(port.queue, NetemDelay) and port.queue.loss
+    ]
+    assert len(seeds) == len(set(seeds)) == 4
+
+
+def test_with_reverse_flows_each_direction_has_one_bottleneck_of_the_same_kind() -> None:
+    layout = lay_out(short_plan(reverse="reno"))
+    there, back = queues(layout, "sender", "receiver"), queues(layout, "receiver", "sender")
+    assert [type(queue) for queue in there] == [type(queue) for queue in back]
+    assert there[-1] == back[-1]
+
+
+def test_every_topology_has_a_layout() -> None:
+    assert set(MODULES) == set(TOPOLOGIES)
