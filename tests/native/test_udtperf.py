@@ -32,7 +32,7 @@ def _build_key(build: FilePath) -> str:
 def _copy(tmp_path: FilePath) -> FilePath:
     images = tmp_path / "images"
     shutil.copytree(SOURCES, images / "udtperf")
-    shutil.copy(SOURCES.parent / "debian.sh", images)
+    shutil.copytree(SOURCES.parent / "lib", images / "lib")
     return images / "udtperf"
 
 

@@ -1,56 +1,14 @@
 # shellcheck shell=bash
-# What the build scripts of images/ share: messages, the cache, locks, and
-# Debian's archive by way of mmdebstrap. Sourced; the sourcing script sets
-# PART, the name that starts each of its messages.
+# Debian's archive by way of mmdebstrap, for scripts that take packages from it. Sourced
+# in place of common.sh, which it sources itself.
 #
-# FARPATH_CACHE   where results are kept (default: ~/.cache/farpath)
 # DEBIAN_MIRROR   a mirror of Debian's main archive (default: the machine's own
 #                 where its apt has one, else mmdebstrap's default)
 
+# shellcheck source=images/lib/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
 readonly SUITE=trixie
-CACHE=${FARPATH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/farpath}
-[[ $CACHE = /* ]] || CACHE=$PWD/$CACHE
-
-say() {
-    printf '%s: %s\n' "$PART" "$*" >&2
-}
-
-# die STATUS MESSAGE: 2 for bad input, 3 for a machine that lacks something
-die() {
-    say "${*:2}"
-    exit "$1"
-}
-
-need_commands() {
-    local command missing=()
-    for command in "$@"; do
-        command -v "$command" >/dev/null || missing+=("$command")
-    done
-    [ ${#missing[@]} -eq 0 ] ||
-        die 3 "this machine lacks ${missing[*]}; install what is missing with images/host-packages"
-}
-
-# hold_lock FILE: wait for other builds of the same thing; held until exit
-hold_lock() {
-    mkdir -p "$(dirname "$1")"
-    exec 9>"$1"
-    if ! flock --nonblock 9; then
-        say "another build holds $1; waiting for it to end"
-        flock 9
-    fi
-}
-
-need_space() {
-    local gigabytes=$1 free_kb
-    mkdir -p "$CACHE" || die 3 "cannot write to the cache $CACHE; set FARPATH_CACHE to a writable directory"
-    free_kb=$(df --output=avail -k "$CACHE" | tail -n 1)
-    [ "$free_kb" -ge $((gigabytes * 1024 * 1024)) ] ||
-        die 3 "no space left: $CACHE has $((free_kb / 1024)) MB free, the build needs $gigabytes GB; free some or set FARPATH_CACHE to another disk"
-}
-
-sha256_of() {
-    sha256sum "$@" | cut -d ' ' -f 1
-}
 
 # The mirror of Debian's main archive that the machine's own apt is set to use;
 # nothing where there is none, as on Ubuntu. Security mirrors serve other suites.

@@ -1,0 +1,128 @@
+# shellcheck shell=bash
+# What the scripts of images/ share: messages, the cache, locks, cached builds and their
+# manifests. Sourced; the sourcing script sets PART, the name that starts each of its
+# messages.
+#
+# FARPATH_CACHE   where results are kept (default: ~/.cache/farpath)
+
+: "${PART:?}"
+MANIFEST_SCRIPT=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/manifest.py
+readonly MANIFEST_SCRIPT
+CACHE=${FARPATH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/farpath}
+[[ $CACHE = /* ]] || CACHE=$PWD/$CACHE
+held_lock=
+
+say() {
+    printf '%s: %s\n' "$PART" "$*" >&2
+}
+
+# die STATUS MESSAGE: 2 for bad input, 3 for a machine that lacks something
+die() {
+    say "${*:2}"
+    exit "$1"
+}
+
+need_commands() {
+    local command missing=()
+    for command in "$@"; do
+        command -v "$command" >/dev/null || missing+=("$command")
+    done
+    [ ${#missing[@]} -eq 0 ] ||
+        die 3 "this machine lacks ${missing[*]}; install what is missing with images/host-packages"
+}
+
+# hold_lock FILE: wait for other builds under that lock; held until exit
+hold_lock() {
+    [ "$held_lock" != "$1" ] || return 0
+    need_commands flock
+    mkdir -p "$(dirname "$1")"
+    exec 9>"$1"
+    if ! flock --nonblock 9; then
+        say "another build holds $1; waiting for it to end"
+        flock 9
+    fi
+    held_lock=$1
+}
+
+need_space() {
+    local gigabytes=$1 free_kb
+    mkdir -p "$CACHE" || die 3 "cannot write to the cache $CACHE; set FARPATH_CACHE to a writable directory"
+    free_kb=$(df --output=avail -k "$CACHE" | tail -n 1)
+    [ "$free_kb" -ge $((gigabytes * 1024 * 1024)) ] ||
+        die 3 "no space left: $CACHE has $((free_kb / 1024)) MB free, the build needs $gigabytes GB; free some or set FARPATH_CACHE to another disk"
+}
+
+sha256_of() {
+    sha256sum "$@" | cut -d ' ' -f 1
+}
+
+# ---------------------------------------------------------- cached builds
+
+# A result is a directory $CACHE/<kind>/<key>; the key is a hash of all that decides what
+# is in it. It is written once and never changed.
+
+# Whether result is there and whole; a script may define its own after sourcing this file
+is_built() {
+    [ -e "$result/manifest.json" ]
+}
+
+# cached_build RESULT CHECK FILL: prints RESULT, which is made if it is not there. One
+# build at a time has the lock of RESULT's kind. CHECK ends the script if the machine
+# lacks what FILL needs. FILL puts files into the new directory part, which is then
+# renamed to RESULT. All that CHECK and FILL print goes to stderr.
+cached_build() {
+    local check=$2 fill=$3
+    result=$1
+    if ! is_built; then
+        hold_lock "${result%/*}/lock"
+        if ! is_built; then
+            "$check" >&2
+            make_result "$fill" >&2
+        fi
+    fi
+    printf '%s\n' "$result"
+}
+
+make_result() {
+    child=
+    part=$(mktemp -d "$result.XXXXXX.part")
+    trap discard_part EXIT
+    chmod 755 "$part"
+    "$1"
+    rm -rf "$result"
+    mv -T "$part" "$result"
+    trap - EXIT
+    say "made $result ($(du -sm "$result" | cut -f 1) MB, ${SECONDS} s)"
+}
+
+# What a build leaves that fails or is interrupted: child, its process in the background
+# if it has one, and part, in which unpacked directories may not be writable
+discard_part() {
+    [ -z "$child" ] || kill "$child" 2>/dev/null || true
+    chmod -R u+rwX "$part" || true
+    rm -rf "$part"
+}
+
+# -------------------------------------------------------------- manifests
+
+# write_manifest FILE: lines from stdin, each the names that lead to a value and the
+# value, separated by tabs; a name alone is an object, filled by other lines or empty
+write_manifest() {
+    python3 -I "$MANIFEST_SCRIPT" write "$1"
+}
+
+# read_manifest FILE NAME...: prints the value to which the names lead
+read_manifest() {
+    python3 -I "$MANIFEST_SCRIPT" read "$@" ||
+        die 3 "$1 is not as this farpath writes it, as said above; remove ${1%/*} and build it again"
+}
+
+# module_fields DIRECTORY: lines for write_manifest, of each module there and its source
+module_fields() {
+    local file name
+    for file in "$1"/tcp_*.ko; do
+        name=$(basename "$file" .ko)
+        printf 'modules\t%s\tmodule_hash\t%s\n' "$name" "$(sha256_of "$file")"
+        printf 'modules\t%s\tsource_hash\t%s\n' "$name" "$(sha256_of "$1/$name.c")"
+    done
+}
