@@ -23,8 +23,8 @@ from farpath.planning.experiment import QUICK, WHOLE, Experiment, WantedRun, loa
 from farpath.record.identity import plan_identity
 from farpath.record.record import RECORD_FILE, load_record
 from farpath.report.study import verdicts_of
-from farpath.report.tables.formats import Sheet
-from farpath.report.tables.studies import sheets
+from farpath.report.tables.formats import ResultTable
+from farpath.report.tables.studies import study_tables
 
 #: Where `make companion` and `make companion-quick` put records, below results; runs of one
 #: experiment alone have a folder of its name.
@@ -59,9 +59,9 @@ class StudySelection:
         return max(self.done, key=alike, default=None)
 
     @property
-    def sheets(self) -> tuple[Sheet, ...]:
+    def tables(self) -> tuple[ResultTable, ...]:
         """Measured beside theory and published: one table, none without a measure."""
-        return sheets(self.measures, {self.experiment.name: self.experiment.title})
+        return study_tables(self.measures, {self.experiment.name: self.experiment.title})
 
     @property
     def verdicts(self) -> tuple[ClaimVerdict, ...]:

@@ -52,8 +52,8 @@ def test_what_is_shipped_is_shown_with_table_figures_and_verdicts(
     shown = experiment_to_show(name, results, experiments)
     many = f"{len(made)} of {len(made)} runs of {name}"
     assert shown.sentences == (f"The records that farpath ships, the quick set: {many}.",)
-    (sheet,) = shown.sheets
-    assert sheet.grid.title == shown.experiment.title
+    (sheet,) = shown.tables
+    assert sheet.text.title == shown.experiment.title
     assert len(sheet.data) == len(shown.measures)
     assert [verdict.id for verdict in shown.verdicts] == list(claims_of(name))
     drawn = dict(figures(shown.measures, shown.done))

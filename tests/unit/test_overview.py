@@ -12,12 +12,12 @@ from farpath.planning.request import RunRequest
 from farpath.record.record import Record, Samples, typed_frame
 from farpath.report.flow_summary import flow_summaries
 from farpath.report.overview import metrics_of, overview
-from farpath.report.tables.regions import Grid
+from farpath.report.tables.regions import TextTable
 from farpath.spec.plan import Plan
 from tests.unit.campaigns import write_seven_regions
 
 
-def _grids(record: Record) -> dict[str, Grid]:
+def _grids(record: Record) -> dict[str, TextTable]:
     return {grid.title: grid for grid in overview(record)}
 
 

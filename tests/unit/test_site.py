@@ -17,7 +17,7 @@ from farpath.record.record import RECORD_FILE
 from farpath.report.html.run_page import render_page
 from farpath.report.site import build, pages, runs, study
 from farpath.report.site.build import build_site
-from farpath.report.site.matrix import makes, matrix
+from farpath.report.site.matrix import matrix, provenance_groups
 from farpath.report.site.thumbnail import HEIGHT, WIDTH, areas
 from tests.unit import campaigns
 from tests.unit.campaigns import write_named, write_seven_regions
@@ -97,7 +97,7 @@ def test_most_runs_have_no_mark() -> None:
     changed = [
         dataclasses.replace(run, code="other") if run == odd else run for run in campaign.runs
     ]
-    found, marks = makes(changed)
+    found, marks = provenance_groups(changed)
     assert [(make.mark, make.runs) for make in found] == [("", 80), ("a", 1)]
     assert [record for record, mark in marks.items() if mark] == [odd.record]
 
