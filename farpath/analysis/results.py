@@ -137,17 +137,17 @@ class ResultSet:
 
 def _sorted(runs: Iterable[RunSummary]) -> tuple[RunSummary, ...]:
     """Sort runs; raise BadInputError naming two of the same path, stack and seed."""
-    known: dict[tuple[str, str, int], RunSummary] = {}
+    by_key: dict[tuple[str, str, int], RunSummary] = {}
     for run in runs:
         key = (run.path, run.stack, run.seed)
-        if key in known:
+        if key in by_key:
             raise BadInputError(
-                f"{known[key].record} and {run.record} are both {run.stack} on path {run.path} "
-                f"with seed {run.seed}{_difference(known[key], run)}: the 2005 study has one "
+                f"{by_key[key].record} and {run.record} are both {run.stack} on path {run.path} "
+                f"with seed {run.seed}{_difference(by_key[key], run)}: the 2005 study has one "
                 "record of each: move one of them elsewhere; 'farpath tables' and 'site' show both"
             )
-        known[key] = run
-    return tuple(known[key] for key in sorted(known))
+        by_key[key] = run
+    return tuple(by_key[key] for key in sorted(by_key))
 
 
 def _difference(first: RunSummary, second: RunSummary) -> str:
@@ -240,9 +240,11 @@ def _mixed(
         for run in runs:
             by_value.setdefault(value_of(run), []).append(run.record)
         if len(by_value) > 1:
-            most = sorted(by_value.items(), key=lambda item: -len(item[1]))
-            shown = "; ".join(f"{value or 'unknown'}: {_named(names)}" for value, names in most)
-            sentences.append(f"{records_text} of different {name} are mixed: {shown}")
+            by_count = sorted(by_value.items(), key=lambda item: -len(item[1]))
+            values_text = "; ".join(
+                f"{value or 'unknown'}: {_named(names)}" for value, names in by_count
+            )
+            sentences.append(f"{records_text} of different {name} are mixed: {values_text}")
     return sentences
 
 
@@ -403,8 +405,10 @@ def read_figures(file: FilePath) -> ResultSet:
     if version is None or isinstance(version, bool):
         raise BadInputError(f"{file}: is damaged (no format version): {_FIGURES_REMEDY}")
     try:
-        both = [[RunSummary.from_dict(run) for run in data[name]] for name in ("runs", "cpu_runs")]
+        runs_and_cpu_runs = [
+            [RunSummary.from_dict(run) for run in data[name]] for name in ("runs", "cpu_runs")
+        ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadInputError(f"{file}: is damaged ({reason}): {_FIGURES_REMEDY}") from error
-    return result_set_of(*both)
+    return result_set_of(*runs_and_cpu_runs)

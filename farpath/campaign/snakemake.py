@@ -332,7 +332,7 @@ def _tail(log: FilePath) -> list[str]:
 
 
 def _command(
-    job: CampaignJob, targets: Sequence[str], more: Sequence[str], partial: bool
+    job: CampaignJob, targets: Sequence[str], arguments: Sequence[str], partial: bool
 ) -> list[str]:
     settings = [f"experiment={job.experiment.name}", f"set={job.which}"]
     settings += [f"experiments={job.experiments.resolve()}"]
@@ -344,7 +344,7 @@ def _command(
         *("--cores", str(job.cores), "--jobs", str(job.cores), "--scheduler", "greedy"),
         *("--keep-going", "--ignore-incomplete", "--rerun-triggers", "mtime"),
         *("--nolock", "--nocolor", "--drop-metadata"),
-        *more,
+        *arguments,
         *job.options,
         *("--config", *settings),
     ]
@@ -353,7 +353,7 @@ def _command(
 def _snakemake(
     job: CampaignJob,
     targets: Sequence[str],
-    more: Sequence[str],
+    arguments: Sequence[str],
     *,
     partial: bool,
     progress: Progress | None = None,
@@ -365,7 +365,7 @@ def _snakemake(
     log = job.out / "logs" / f"snakemake-{targets[0]}.log"
     with log.open("wb") as logged:
         process = subprocess.Popen(
-            _command(job, targets, more, partial),
+            _command(job, targets, arguments, partial),
             stdin=subprocess.DEVNULL,
             stdout=logged,
             stderr=subprocess.STDOUT,
@@ -380,15 +380,15 @@ def _snakemake(
 
 def _follow(process: subprocess.Popen[bytes], progress: Progress | None) -> None:
     """Wait for a process; print progress when it changes, and at intervals."""
-    shown, shown_s = "", time.monotonic()
+    last_counts, last_print_s = "", time.monotonic()
     while True:
         over = process.poll() is not None
         if progress is not None:
             now_s = time.monotonic()
             counts, line = progress.counts(), progress.line(now_s)
-            if counts != shown or now_s - shown_s > PROGRESS_INTERVAL_S:
+            if counts != last_counts or now_s - last_print_s > PROGRESS_INTERVAL_S:
                 print_status(line)
-                shown, shown_s = counts, now_s
+                last_counts, last_print_s = counts, now_s
         if over:
             return
         time.sleep(POLL_INTERVAL_S)

@@ -151,13 +151,13 @@ def _set_of(experiment: Experiment, by_plan: dict[str, FilePath]) -> str | None:
 
     Returns None without records of either.
     """
-    whole, quick = (
+    of_whole, of_quick = (
         {plan_identity(run.plan) for run in experiment.runs(which)} & set(by_plan)
         for which in (WHOLE, QUICK)
     )
-    if whole - quick:
+    if of_whole - of_quick:
         return WHOLE
-    return QUICK if quick else None
+    return QUICK if of_quick else None
 
 
 def _load(
@@ -184,5 +184,5 @@ def _named(runs: Sequence[WantedRun]) -> str:
         texts.append(
             run.label if drop is None or drop in run.label else f"{run.label}, drop {drop}"
         )
-    more = [f"and {len(runs) - MAX_NAMED_RUNS} others"] if len(runs) > MAX_NAMED_RUNS else []
-    return "; ".join([*texts, *more])
+    remainder = [f"and {len(runs) - MAX_NAMED_RUNS} others"] if len(runs) > MAX_NAMED_RUNS else []
+    return "; ".join([*texts, *remainder])

@@ -130,13 +130,13 @@ def _run(verdict: CaseVerdict) -> dict[str, Any]:
         "metrics": dict(verdict.metrics),
         "changed": [
             {
-                "metric": each.metric,
-                "before": None if each.before is None else each.before.value,
-                "low": None if each.before is None else each.before.low,
-                "high": None if each.before is None else each.before.high,
-                "after": each.after,
+                "metric": difference.metric,
+                "before": None if difference.before is None else difference.before.value,
+                "low": None if difference.before is None else difference.before.low,
+                "high": None if difference.before is None else difference.before.high,
+                "after": difference.after,
             }
-            for each in verdict.differences
+            for difference in verdict.differences
         ],
     }
 
@@ -182,7 +182,7 @@ def _junit_suite(root: ElementTree.Element, stack: str, verdicts: Sequence[CaseV
         )
         if verdict.state in REPORTED_STATES:
             element_name = "error" if verdict.state == CaseState.FAILED else "failure"
-            lines = [str(each) for each in verdict.differences] or [verdict.why]
+            lines = [str(difference) for difference in verdict.differences] or [verdict.why]
             problem = ElementTree.SubElement(case, element_name, message=str(verdict.state))
             problem.text = "\n".join(lines)
         else:

@@ -89,7 +89,7 @@ def _summary(
     rtts_ms = rows["rtt_us"].to_numpy(dtype=np.float64) / 1e3
     rtts_ms = rtts_ms[rtts_ms > 0]
     retransmits = int(rows["retransmits"].sum())
-    known = bool(retransmits) or not may_be_silent
+    is_known = bool(retransmits) or not may_be_silent
     return FlowSummary(
         flow=flow.name,
         stack=flow.stack,
@@ -97,7 +97,7 @@ def _summary(
         stop_s=flow.stop_s,
         throughput_bps=float(present.mean()) if present.size else 0.0,
         share=float(bits.sum()) / total_bits if total_bits > 0 else None,
-        retransmits=retransmits if known else None,
+        retransmits=retransmits if is_known else None,
         rtt_median_ms=float(np.median(rtts_ms)) if rtts_ms.size else None,
         rtt_p99_ms=float(np.percentile(rtts_ms, 99)) if rtts_ms.size else None,
     )

@@ -45,10 +45,13 @@ def overview(record: Record) -> tuple[TextTable, ...]:
     """Return all tables of a run: its own, and those of the paper if they have rows for it."""
     plan = record.plan
     summary = summarise(record.samples, plan, record.cpu)
-    own = (flows_table(flow_summaries(record.samples, plan)), whole_run_table(summary, record))
+    run_tables = (
+        flows_table(flow_summaries(record.samples, plan)),
+        whole_run_table(summary, record),
+    )
     if published := published_for(plan):
-        return (*own, run_table_1(summary, published), run_table_2(summary, published))
-    return (*own, regions_table(summary, plan)) if len(summary.regions) > 1 else own
+        return (*run_tables, run_table_1(summary, published), run_table_2(summary, published))
+    return (*run_tables, regions_table(summary, plan)) if len(summary.regions) > 1 else run_tables
 
 
 def metrics_of(record: Record) -> dict[str, Any]:

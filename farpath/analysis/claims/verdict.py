@@ -73,10 +73,10 @@ def within(
 
 def state_of(conditions: Iterable[Condition]) -> str:
     """Return ``holds`` if all conditions do, ``fails`` if one does not, else ``undecided``."""
-    known = tuple(conditions)
-    if any(condition.defined and not condition.holds for condition in known):
+    all_conditions = tuple(conditions)
+    if any(condition.defined and not condition.holds for condition in all_conditions):
         return FAILS
-    return HOLDS if all(condition.holds for condition in known) else UNDECIDED
+    return HOLDS if all(condition.holds for condition in all_conditions) else UNDECIDED
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ def min_max_points(x: npt.ArrayLike, y: npt.ArrayLike, max_points: int) -> tuple
         return positions, values
     kept: list[int] = []
     for stretch in np.array_split(np.arange(values.size), max_points // 2):
-        known = stretch[~np.isnan(values[stretch])]
-        if known.size == 0:
+        defined = stretch[~np.isnan(values[stretch])]
+        if defined.size == 0:
             kept.append(int(stretch[0]))
             continue
-        ends = {int(known[values[known].argmin()]), int(known[values[known].argmax()])}
+        ends = {int(defined[values[defined].argmin()]), int(defined[values[defined].argmax()])}
         kept += sorted(ends)
     return positions[kept], values[kept]

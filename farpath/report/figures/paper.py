@@ -64,8 +64,11 @@ def run_of_figure(campaign: ResultSet, figure: RunFigure) -> RunSummary | None:
 
 def captions(campaign: ResultSet) -> dict[int, str]:
     """Return the caption of each figure that can be drawn, by its number."""
-    drawn = (figure for figure in RUN_FIGURES if run_of_figure(campaign, figure) is not None)
-    return {REGIONS_FIGURE: REGIONS_CAPTION, **{figure.number: figure.caption for figure in drawn}}
+    figures = (figure for figure in RUN_FIGURES if run_of_figure(campaign, figure) is not None)
+    return {
+        REGIONS_FIGURE: REGIONS_CAPTION,
+        **{figure.number: figure.caption for figure in figures},
+    }
 
 
 def draw_regions(style: Style) -> Figure:
@@ -133,8 +136,8 @@ def write_figures(
         for figure in RUN_FIGURES:
             run = run_of_figure(campaign, figure)
             if run is not None:
-                drawn = draw_run(records / run.record, figure, style)
-                yield from _saved(drawn, out, file_stem(figure.number, style))
+                run_figure = draw_run(records / run.record, figure, style)
+                yield from _saved(run_figure, out, file_stem(figure.number, style))
 
 
 def missing_figures(campaign: ResultSet) -> tuple[str, ...]:

@@ -53,18 +53,21 @@ def build_site(
     """
     _check_free(out)
     loaded = load_record_set(records, view, cpu_records)
-    shown = view_for(loaded, held_out)
+    site_view = view_for(loaded, held_out)
     # If ``out`` is a link, the site that it leads to is replaced
     site_dir = out.resolve()
     with user_errors(out):
         site_dir.parent.mkdir(parents=True, exist_ok=True)
         with fresh_partial(site_dir.parent) as partial:
-            _fill(partial, loaded, shown, on_progress)
+            _fill(partial, loaded, site_view, on_progress)
             size = sum(file.stat().st_size for file in partial.rglob("*") if file.is_file())
             partial.chmod(0o755)
             replace_directory(partial, site_dir)
     return BuiltSite(
-        out / INDEX, len(loaded.members), size, (*loaded.problems, *shown.remarks, *shown.missing)
+        out / INDEX,
+        len(loaded.members),
+        size,
+        (*loaded.problems, *site_view.remarks, *site_view.missing),
     )
 
 
@@ -85,8 +88,8 @@ def _fill(
         (site_dir / folder).mkdir()
     _write_assets(site_dir / ASSETS_DIR)
     thumbnails = _write_runs(site_dir / RUNS_DIR, records, view, on_progress)
-    drawn = view.write_site_figures(site_dir / FIGURES_DIR, (NORMAL, COLOUR_BLIND))
-    for count, _ in enumerate(drawn, 1):
+    figure_files = view.write_site_figures(site_dir / FIGURES_DIR, (NORMAL, COLOUR_BLIND))
+    for count, _ in enumerate(figure_files, 1):
         on_progress("figures", count, 0)
     _write_tables(site_dir / TABLES_DIR, view.site_tables())
     (site_dir / INDEX).write_text(view.index(thumbnails), encoding="utf-8")

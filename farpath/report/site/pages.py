@@ -44,15 +44,15 @@ def columns(campaign: ResultSet) -> tuple[str, ...]:
 def file_names(campaign: ResultSet) -> Mapping[str, str]:
     """Return the file name of each run's page, by record; all names are different."""
     names: dict[str, str] = {}
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for run in campaign.runs:
         stacks = run.stack.replace(" + ", "-")
         stem = name = f"{safe_name(run.path)}-{safe_name(stacks)}-seed{run.seed}"
         count = 1
-        while name.lower() in taken:
+        while name.lower() in used_names:
             count += 1
             name = f"{stem}-{count}"
-        taken.add(name.lower())
+        used_names.add(name.lower())
         names[run.record] = f"{name}.html"
     return names
 

@@ -113,7 +113,7 @@ def deviations(campaign: ResultSet, held_out: Collection[str] = ()) -> ResultTab
         f"Deviations from table 1, path {PUBLISHED_PATH}: measured less published",
         ("stack", *(goal.heading for goal in GOALS)),
         tuple(rows),
-        " ".join([*(f"MIXED: {said}." for said in mixed(campaign)), "*: beyond the goal."]),
+        " ".join([*(f"MIXED: {sentence}." for sentence in mixed(campaign)), "*: beyond the goal."]),
     )
     return ResultTable("deviations", text_table, tuple(columns), tuple(data))
 
@@ -163,7 +163,7 @@ def agreement(campaign: ResultSet, held_out: Collection[str] = ()) -> ResultTabl
         "Agreement with the published numbers",
         ("goal", "reached", "wanted", "met"),
         tuple((goal, text, wanted, met) for goal, _, text, wanted, met in lines),
-        " ".join(f"MIXED: {said}." for said in mixed(campaign)),
+        " ".join(f"MIXED: {sentence}." for sentence in mixed(campaign)),
     )
     data = tuple((goal, value, wanted, met) for goal, value, _, wanted, met in lines)
     return ResultTable("agreement", text_table, ("goal", "reached", "wanted", "met"), data)
@@ -175,9 +175,9 @@ _Line = tuple[str, CellValue, str, str, str]
 def _line(goal: str, value: float, wanted: str, bound: float, below: bool = False) -> _Line:
     """Return one goal, its value, and whether the bound is kept; a dash if unknown."""
     met = value <= bound if below else value >= bound
-    known = NOTHING if math.isnan(value) else "yes" if met else "no"
+    met_text = NOTHING if math.isnan(value) else "yes" if met else "no"
     text = str(value) if isinstance(value, int) else number(value, 2)
-    return goal, value, text, wanted, known
+    return goal, value, text, wanted, met_text
 
 
 def _stack_lines(campaign: ResultSet, held_out: Collection[str]) -> list[_Line]:
@@ -186,11 +186,11 @@ def _stack_lines(campaign: ResultSet, held_out: Collection[str]) -> list[_Line]:
     by_stack = {name: [goal.deviation(campaign, name) for goal in GOALS] for name in names}
     lines: list[_Line] = []
     for goal in GOALS:
-        within, known = _within(by_stack, names, goal)
-        met = NOTHING if not known else "yes" if 2 * within > known else "no"
-        fraction = within / known if known else math.nan
+        within, count = _within(by_stack, names, goal)
+        met = NOTHING if not count else "yes" if 2 * within > count else "no"
+        fraction = within / count if count else math.nan
         lines.append(
-            (f"{stacks_text}: {goal.heading}", fraction, f"{within} of {known}", "most", met)
+            (f"{stacks_text}: {goal.heading}", fraction, f"{within} of {count}", "most", met)
         )
     return lines
 

@@ -99,7 +99,7 @@ def as_latex(table: ResultTable) -> str:
         r"\midrule",
     ]
     for index, row in enumerate(text.rows):
-        if index and row[0] and any(not other[0] for other in text.rows):
+        if index and row[0] and any(not each_row[0] for each_row in text.rows):
             lines.append(r"\addlinespace")
         lines.append(line(row))
     lines += [r"\bottomrule", r"\end{tabular}"]

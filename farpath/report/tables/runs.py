@@ -126,7 +126,7 @@ def _over_seeds(records: RecordSet, groups: Sequence[tuple[Group, str]]) -> Resu
         settings_data = _settings_data(first, further[first.run.record])
         data.append((run_numbers, *settings_data, seeds, *estimates))
     header = ("runs", "stack", "settings", "seeds", *(metric.heading for metric in METRICS))
-    keys = [key for each in METRICS for key in (each.key, f"{each.key}_half_width_95")]
+    keys = [key for metric in METRICS for key in (metric.key, f"{metric.key}_half_width_95")]
     note = " ".join([INTERVAL_NOTE, *alike])
     text_table = TextTable("Runs that differ in nothing but their seeds", header, tuple(rows), note)
     return ResultTable(

@@ -24,7 +24,7 @@ def draw_stacks(measures: Sequence[Measure]) -> Figure:
     from matplotlib.figure import Figure
 
     stacks = list(dict.fromkeys(map(_stack, measures)))
-    alone = [
+    alone_measures = [
         m for m in select_measures(measures, sharing.UTILISATION) if "+" not in m.about["stack"]
     ]
     friendly = select_measures(measures, sharing.FRIENDLINESS)
@@ -35,8 +35,8 @@ def draw_stacks(measures: Sequence[Measure]) -> Figure:
         },
         {"two of a stack": select_measures(measures, sharing.CONVERGENCE)},
         {
-            "Reno the other way": [m for m in alone if "reverse" in m.about],
-            "packets overtake": [m for m in alone if "reorder" in m.about],
+            "Reno the other way": [m for m in alone_measures if "reverse" in m.about],
+            "packets overtake": [m for m in alone_measures if "reorder" in m.about],
         },
     )
     titles = (sharing.FRIENDLINESS, f"{sharing.CONVERGENCE} (s)", f"{sharing.UTILISATION} alone")
