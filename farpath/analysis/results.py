@@ -170,7 +170,7 @@ def result_set_of(runs: Iterable[RunSummary], cpu_runs: Iterable[RunSummary] = (
     return ResultSet(_sorted(runs), _sorted(cpu_runs))
 
 
-#: What all runs of a result set have in common.
+#: The properties that all runs of a result set have in common.
 _SAME_IN_ALL: dict[str, Callable[[RunSummary], str]] = {
     "kernel": lambda run: run.kernel,
     "kernel source or packages": lambda run: run.lab[:12],
@@ -180,20 +180,20 @@ _SAME_IN_ALL: dict[str, Callable[[RunSummary], str]] = {
     "era": lambda run: run.summary.era,
     "clock": lambda run: run.summary.clock,
 }
-#: What all runs in which CPU was counted have in common.
+#: The properties that all runs in which CPU was counted have in common.
 _SAME_IN_CPU: dict[str, Callable[[RunSummary], str]] = {
     "path": lambda run: run.path,
     "processor": lambda run: run.processor,
 }
-#: What all runs of one compiler have in common.
+#: The properties that all runs of one compiler have in common.
 _SAME_IN_COMPILER: dict[str, Callable[[RunSummary], str]] = {
     "kernel configuration": lambda run: run.config[:12]
 }
-#: What all runs of one stack have in common.
+#: The properties that all runs of one stack have in common.
 _SAME_IN_STACK: dict[str, Callable[[RunSummary], str]] = {
     "modules or images": lambda run: run.parts[:12]
 }
-#: What all runs on one path have in common.
+#: The properties that all runs on one path have in common.
 _SAME_IN_PATH: dict[str, Callable[[RunSummary], str]] = {
     "path and settings": lambda run: run.settings[:12]
 }

@@ -217,7 +217,7 @@ def run_campaign(job: CampaignJob) -> tuple[RunStatus, ...]:
     if importlib.util.find_spec("snakemake") is None:
         raise MachineLacksError(
             "Snakemake is missing, which campaigns need: 'make venv-paper' in farpath's clone "
-            "installs it beside farpath's other packages"
+            "adds it to farpath's other packages"
         )
     if job.report is not None:
         check_report(job.report)

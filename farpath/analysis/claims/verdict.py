@@ -50,7 +50,7 @@ class Condition:
 
     @property
     def margin(self) -> float:
-        """By how much it holds (above 0) or is missed (below 0), in the condition's unit."""
+        """The amount by which it holds (above 0) or is missed (below 0), in its unit."""
         difference = self.limit - self.value
         return difference if self.relation.startswith("<") else -difference
 

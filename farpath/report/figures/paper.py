@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 REGION_S = 120.0
 REGIONS_FIGURE = 1
 REGIONS_CAPTION = (
-    "Figure 1: the seven regions: four flows join one by one, and the last in leaves first"
+    "Figure 1: the seven regions: four flows join one by one, and the last to join leaves first"
 )
 
 

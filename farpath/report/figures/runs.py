@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 #: The name of the figure of all runs together.
 OVERVIEW = "overview"
 CAPTION = (
-    "Mean throughput of the flows, one on the other in their order, and the pings' 99th "
-    "percentile; lines: base RTT, and where there are several seeds the 95 % confidence interval"
+    "Mean throughput of the flows, stacked in their order, and the 99th percentile of ping RTTs; "
+    "lines: base RTT, and with several seeds the 95 % confidence interval"
 )
 #: Heights in inches: of a line of a row's label, and of the axis below the rows.
 LINE_IN, FRAME_IN = 0.17, 0.8

@@ -53,7 +53,7 @@ class RunsView:
         counted = f"{of_study} of {len(members)} runs are of the 2005 study"
         if of_study == len(members):
             return (f"{counted}, some of them twice: with each once it is shown as the study",)
-        return (f"{counted}: --view=study shows it as the study, beside the published numbers",)
+        return (f"{counted}: --view=study shows it as the study, with the published numbers",)
 
     @property
     def missing(self) -> tuple[str, ...]:

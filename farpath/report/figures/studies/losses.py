@@ -36,7 +36,7 @@ def _loss(measure: Measure) -> float:
 
 def _log_axes(axes: Axes, title: str) -> None:
     axes.set_xscale("log")
-    axes.set_xlabel("packets lost, of all")
+    axes.set_xlabel("fraction of packets lost")
     axes.set_title(title)
     axes.grid(True, which="major", color=RULE, linewidth=0.3)
 
@@ -64,7 +64,7 @@ def draw_response(measures: Sequence[Measure]) -> Figure:
             axes.set_yscale("log")
         frames[0].set_ylabel("mean window (packets)")
         frames[-1].legend(fontsize=7, frameon=False)
-        figure.suptitle("Response functions: measured (marks) and by the stacks' rules (lines)")
+        figure.suptitle("Response functions: measured (marks) and the stacks' rules (lines)")
     return figure
 
 
@@ -78,7 +78,7 @@ def draw_utilisation(measures: Sequence[Measure]) -> Figure:
         axes = figure.subplots()
         for index, path in enumerate(paths):
             _curve(axes, [m for m in measures if m.about["path"] == path], path, index)
-        _log_axes(axes, "Reno's part of 1 Gbit/s: measured (marks) and theory (lines)")
+        _log_axes(axes, "Reno's fraction of 1 Gbit/s: measured (marks) and theory (lines)")
         axes.set_ylim(0, 1.05)
         axes.set_ylabel("utilisation")
         axes.legend(frameon=False)

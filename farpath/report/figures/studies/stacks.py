@@ -30,12 +30,12 @@ def draw_stacks(measures: Sequence[Measure]) -> Figure:
     friendly = select_measures(measures, sharing.FRIENDLINESS)
     groups = (
         {
-            "beside one Reno": [m for m in friendly if "+4x" not in m.about["stack"]],
-            "beside four": [m for m in friendly if "+4x" in m.about["stack"]],
+            "with one Reno flow": [m for m in friendly if "+4x" not in m.about["stack"]],
+            "with four": [m for m in friendly if "+4x" in m.about["stack"]],
         },
         {"two of a stack": select_measures(measures, sharing.CONVERGENCE)},
         {
-            "Reno the other way": [m for m in alone_measures if "reverse" in m.about],
+            "Reno in reverse": [m for m in alone_measures if "reverse" in m.about],
             "packets overtake": [m for m in alone_measures if "reorder" in m.about],
         },
     )

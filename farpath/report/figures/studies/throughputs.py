@@ -42,7 +42,7 @@ def draw_biases(measures: Sequence[Measure], done: Sequence[RecordedRun]) -> Fig
             _draw_pair(axes, recorded, means)
         frames[-1].set_xlabel("time (s)")
         figure.suptitle(
-            "Two flows of one bottleneck: throughput over 5 s, means, and published means (dots)"
+            "Two flows on one bottleneck: throughput over 5 s, means, and published means (dots)"
         )
     return figure
 
@@ -87,11 +87,11 @@ def draw_window_cap(done: Sequence[RecordedRun]) -> Figure:
             full_mbps = flow_metrics.goodput_bps(plan.path, plan.ip_version) / 1e6
             upper.axhline(
                 full_mbps, color=COLOURS[2], linewidth=0.9, linestyle="--",
-                label="what the path carries of payload",
+                label="the path's payload rate",
             )  # fmt: skip
             upper.axhline(
                 printed, color=COLOURS[1], linewidth=0.9, linestyle=":",
-                label="published, at what its hosts could do",
+                label="published, limited by its hosts",
             )  # fmt: skip
             lower.plot(rows["t_s"], rows["cwnd_bytes"] / 1e6, color=COLOURS[0], linewidth=0.9)
             lower.axhline(
@@ -102,7 +102,7 @@ def draw_window_cap(done: Sequence[RecordedRun]) -> Figure:
                 window_cap.STARTED_S,
                 color=QUIET,
                 linewidth=0.6,
-                label="the mean is of what follows",
+                label="the mean is of the time after this line",
             )
             upper.set_title(f"IPv{recorded.run.asked.ip or 4}")
             lower.set_xlabel("time (s)")
@@ -114,5 +114,5 @@ def draw_window_cap(done: Sequence[RecordedRun]) -> Figure:
         ):
             axes.set_ylabel(label)
             axes.legend(fontsize=7, frameon=False, loc="lower right")
-        figure.suptitle(f"One flow whose window is held: {done[0].run.plan.path.title}")
+        figure.suptitle(f"One flow with a limited window: {done[0].run.plan.path.title}")
     return figure

@@ -80,7 +80,7 @@ def draw_cbr_windows(done: Sequence[RecordedRun]) -> Figure:
             fontsize=7, frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=3
         )
         frames[-1].set_xlabel("time (s)")
-        figure.suptitle("Windows beside traffic of a constant bit rate")
+        figure.suptitle("Windows next to traffic of a constant bit rate")
     return figure
 
 
