@@ -56,8 +56,8 @@ def standard_deviation(values: npt.ArrayLike) -> float:
     2.0
     """
     array = np.asarray(values, dtype=np.float64)
-    known = array[~np.isnan(array)]
-    return float(known.std(ddof=1)) if known.size > 1 else math.nan
+    defined = array[~np.isnan(array)]
+    return float(defined.std(ddof=1)) if defined.size > 1 else math.nan
 
 
 def fairness(means_bps: npt.ArrayLike) -> float:
@@ -98,8 +98,8 @@ def smoothed_flows(
     middles_s = flows_bps.index.to_numpy(dtype=np.float64) - 0.5
     curves = flows_bps.copy()
     for flow in schedule.flows:
-        own = (middles_s > flow.start_s) & (middles_s < flow.stop_s)
-        curves.loc[own, flow.name] = smoothed(flows_bps.loc[own, flow.name], seconds)
+        present = (middles_s > flow.start_s) & (middles_s < flow.stop_s)
+        curves.loc[present, flow.name] = smoothed(flows_bps.loc[present, flow.name], seconds)
     return curves
 
 
@@ -260,8 +260,8 @@ def region_summary(flows_bps: pd.DataFrame, ping: pd.DataFrame, region: Region) 
 
 
 def _extreme(values: Sequence[float], choose: Callable[[Sequence[float]], float]) -> float:
-    known = [value for value in values if not math.isnan(value)]
-    return float(choose(known)) if known else math.nan
+    defined = [value for value in values if not math.isnan(value)]
+    return float(choose(defined)) if defined else math.nan
 
 
 def cpu_figures(

@@ -150,8 +150,8 @@ def make_record_set(
     if view is not None and view not in VIEWS:
         raise BadInputError(f"--view is '{view}': it must be one of {', '.join(VIEWS)}")
     ordered = tuple(sorted(members, key=lambda member: member.order))
-    shown = view or default_view([member.plan for member in ordered])
-    return RecordSet(directory, ordered, shown, cpu_runs, problems)
+    chosen_view = view or default_view([member.plan for member in ordered])
+    return RecordSet(directory, ordered, chosen_view, cpu_runs, problems)
 
 
 def load_record_set(

@@ -137,17 +137,17 @@ class ResultSet:
 
 def _sorted(runs: Iterable[RunSummary]) -> tuple[RunSummary, ...]:
     """Sort runs; raise BadInputError naming two of the same path, stack and seed."""
-    known: dict[tuple[str, str, int], RunSummary] = {}
+    by_key: dict[tuple[str, str, int], RunSummary] = {}
     for run in runs:
         key = (run.path, run.stack, run.seed)
-        if key in known:
+        if key in by_key:
             raise BadInputError(
-                f"{known[key].record} and {run.record} are both {run.stack} on path {run.path} "
-                f"with seed {run.seed}{_difference(known[key], run)}: the 2005 study has one "
+                f"{by_key[key].record} and {run.record} are both {run.stack} on path {run.path} "
+                f"with seed {run.seed}{_difference(by_key[key], run)}: the 2005 study has one "
                 "record of each: move one of them elsewhere; 'farpath tables' and 'site' show both"
             )
-        known[key] = run
-    return tuple(known[key] for key in sorted(known))
+        by_key[key] = run
+    return tuple(by_key[key] for key in sorted(by_key))
 
 
 def _difference(first: RunSummary, second: RunSummary) -> str:
@@ -170,7 +170,7 @@ def result_set_of(runs: Iterable[RunSummary], cpu_runs: Iterable[RunSummary] = (
     return ResultSet(_sorted(runs), _sorted(cpu_runs))
 
 
-#: What all runs of a result set have in common.
+#: The properties that all runs of a result set have in common.
 _SAME_IN_ALL: dict[str, Callable[[RunSummary], str]] = {
     "kernel": lambda run: run.kernel,
     "kernel source or packages": lambda run: run.lab[:12],
@@ -180,20 +180,20 @@ _SAME_IN_ALL: dict[str, Callable[[RunSummary], str]] = {
     "era": lambda run: run.summary.era,
     "clock": lambda run: run.summary.clock,
 }
-#: What all runs in which CPU was counted have in common.
+#: The properties that all runs in which CPU was counted have in common.
 _SAME_IN_CPU: dict[str, Callable[[RunSummary], str]] = {
     "path": lambda run: run.path,
     "processor": lambda run: run.processor,
 }
-#: What all runs of one compiler have in common.
+#: The properties that all runs of one compiler have in common.
 _SAME_IN_COMPILER: dict[str, Callable[[RunSummary], str]] = {
     "kernel configuration": lambda run: run.config[:12]
 }
-#: What all runs of one stack have in common.
+#: The properties that all runs of one stack have in common.
 _SAME_IN_STACK: dict[str, Callable[[RunSummary], str]] = {
     "modules or images": lambda run: run.parts[:12]
 }
-#: What all runs on one path have in common.
+#: The properties that all runs on one path have in common.
 _SAME_IN_PATH: dict[str, Callable[[RunSummary], str]] = {
     "path and settings": lambda run: run.settings[:12]
 }
@@ -240,9 +240,11 @@ def _mixed(
         for run in runs:
             by_value.setdefault(value_of(run), []).append(run.record)
         if len(by_value) > 1:
-            most = sorted(by_value.items(), key=lambda item: -len(item[1]))
-            shown = "; ".join(f"{value or 'unknown'}: {_named(names)}" for value, names in most)
-            sentences.append(f"{records_text} of different {name} are mixed: {shown}")
+            by_count = sorted(by_value.items(), key=lambda item: -len(item[1]))
+            values_text = "; ".join(
+                f"{value or 'unknown'}: {_named(names)}" for value, names in by_count
+            )
+            sentences.append(f"{records_text} of different {name} are mixed: {values_text}")
     return sentences
 
 
@@ -396,8 +398,10 @@ def read_figures(file: FilePath) -> ResultSet:
     data = read_json(file, _FIGURES_REMEDY)
     check_format_version(data, FIGURES_VERSION, file, _FIGURES_REMEDY)
     try:
-        both = [[RunSummary.from_dict(run) for run in data[name]] for name in ("runs", "cpu_runs")]
+        runs_and_cpu_runs = [
+            [RunSummary.from_dict(run) for run in data[name]] for name in ("runs", "cpu_runs")
+        ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadInputError(f"{file}: is damaged ({reason}): {_FIGURES_REMEDY}") from error
-    return result_set_of(*both)
+    return result_set_of(*runs_and_cpu_runs)

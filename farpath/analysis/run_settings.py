@@ -146,12 +146,12 @@ def _of_path(path: Path) -> Iterator[str]:
 
 def _differing_sysctls(records: RecordSet) -> tuple[str, ...]:
     """Return the sysctls in which runs of a set differ, except those that follow the window."""
-    known = [member.plan.path.sysctl for member in records.members]
-    names = dict.fromkeys(name for settings in known for name in settings)
+    all_sysctls = [member.plan.path.sysctl for member in records.members]
+    names = dict.fromkeys(name for settings in all_sysctls for name in settings)
     return tuple(
         name
         for name in names
-        if name not in WINDOW_SYSCTLS and len({settings.get(name) for settings in known}) > 1
+        if name not in WINDOW_SYSCTLS and len({settings.get(name) for settings in all_sysctls}) > 1
     )
 
 

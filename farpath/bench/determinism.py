@@ -106,7 +106,7 @@ def determinism_figures(quick: bool) -> dict[str, Figure]:
             float(equal),
             f"of {count} runs",
             Goal(float(count), False),
-            f"the seven-region test with regions of {REGION_S:g} s, {AT_ONCE} runs at once and a "
-            "busy loop beside",
+            f"the seven-region test with regions of {REGION_S:g} s, {AT_ONCE} runs at once "
+            "next to a busy loop",
         )
     }

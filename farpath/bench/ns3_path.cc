@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One bulk TCP flow over the lab's lossless path, in ns-3, and what a packet costs.
+// The cost of a packet in ns-3: one bulk TCP flow over the lab's lossless path.
 //
 //   sender --[10 Gbit/s, half the RTT]-- router --[rate, drop-tail buffer]-- receiver
 //
-// As in the lab, the delay lies before the bottleneck, the windows are fixed and the
-// queue is the device's alone. Counting begins at --warmupS of simulated time, when
-// the window is open, and ends once --cpuS of CPU time or --simS of simulated time
-// is spent. Prints one JSON object.
+// As in the lab, the delay is before the bottleneck, the windows are fixed, and the
+// device has the only queue. Counting begins at --warmupS of simulated time, when
+// the window is open, and ends after --cpuS of CPU time or --simS of simulated time.
+// The program prints one JSON object.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -29,7 +29,7 @@ namespace
 // Payload of a 1500-byte packet: IP 20, TCP 20 and its timestamp option 12 bytes.
 constexpr uint32_t SEGMENT_BYTES = 1448;
 constexpr uint16_t PORT = 5201;
-// How often the CPU time is looked at, in simulated time.
+// The interval between readings of the CPU time, in simulated time.
 constexpr double STEP_S = 0.01;
 
 struct Options

@@ -48,7 +48,7 @@ def foreign_s(
     """
     total_s = 0.0
     for number, thread in after.items():
-        ours = thread.pid in own or thread.name == f"ksoftirqd/{core}"
-        if thread.core == core and not ours:
+        is_own = thread.pid in own or thread.name == f"ksoftirqd/{core}"
+        if thread.core == core and not is_own:
             total_s += thread.ran_s - (before[number].ran_s if number in before else 0.0)
     return total_s

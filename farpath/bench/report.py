@@ -31,8 +31,8 @@ def quantity(value: float, unit: str) -> str:
     >>> quantity(116e6, "bytes"), quantity(87.25, "s"), quantity(3.0, "of 3 runs")
     ('116 Mbytes', '87.2 s', '3 of 3 runs')
     """
-    shown = number(value)
-    return f"{shown}{unit}" if shown[-1].isalpha() else f"{shown} {unit}"
+    text = number(value)
+    return f"{text}{unit}" if text[-1].isalpha() else f"{text} {unit}"
 
 
 def _row(figure: Mapping[str, Any]) -> str:

@@ -174,9 +174,9 @@ def _flow(core: int, seconds: int) -> tuple[_Reading, _Reading, frozenset[int]]:
 def _packets_per_cpu_s(seconds: int) -> tuple[float, str]:
     """Return data packets per CPU second, and how the CPU time was determined."""
     with reserved_core() as core:
-        before, after, own = _flow(core, seconds)
+        before, after, own_pids = _flow(core, seconds)
     worked_s = after.worked_s - before.worked_s
-    others_s = foreign_s(before.threads, after.threads, core, own)
+    others_s = foreign_s(before.threads, after.threads, core, own_pids)
     if worked_s <= others_s:
         raise UnavailableError(f"core {core} did no work of its own by /proc/stat")
     how = (

@@ -44,7 +44,7 @@ ZSTD_LEVEL = 19
 ENCODINGS = {"float": "BYTE_STREAM_SPLIT", "int": "DELTA_BINARY_PACKED", "str": "DELTA_BYTE_ARRAY"}
 
 
-def write_compact_record(record: Record, target: FilePath, more: dict[str, Any]) -> None:
+def write_compact_record(record: Record, target: FilePath, more_provenance: dict[str, Any]) -> None:
     """Write a record compactly into an empty directory, with ``more`` added to its provenance."""
     for name, columns in COLUMNS.items():
         record.samples.frame(name).to_parquet(
@@ -53,11 +53,13 @@ def write_compact_record(record: Record, target: FilePath, more: dict[str, Any])
             compression="zstd",
             compression_level=ZSTD_LEVEL,
             use_dictionary=False,
-            column_encoding={column: ENCODINGS[kind] for column, kind in columns.items()},
+            column_encoding={
+                column: ENCODINGS[column_type] for column, column_type in columns.items()
+            },
         )
     if record.trace is not None:
         shutil.copy(record.directory / TRACE_FILE, target)
-    data = {**record.data, "provenance": {**record.data["provenance"], **more}}
+    data = {**record.data, "provenance": {**record.data["provenance"], **more_provenance}}
     text = json.dumps(data, indent=1, sort_keys=True, allow_nan=False) + "\n"
     (target / RECORD_FILE).write_text(text, encoding="utf-8")
 
@@ -141,10 +143,10 @@ def _copy_record(state: RunStatus, folder: FilePath) -> bool:
     if state.record.parent.resolve() == folder.resolve():
         return False
     record = load_record(state.record)
-    more = {"source_sha256": wanted_identity(state.run, images_for([state.run]))}
+    more_provenance = {"source_sha256": wanted_identity(state.run, images_for([state.run]))}
     target = folder / record.directory.name
     with fresh_partial(folder) as partial:
-        write_compact_record(record, partial, more)
+        write_compact_record(record, partial, more_provenance)
         load_record(partial)
         partial.chmod(0o755)
         replace_directory(partial, target)

@@ -220,7 +220,7 @@ def run_campaign(job: CampaignJob) -> tuple[RunStatus, ...]:
     if importlib.util.find_spec("snakemake") is None:
         raise MachineLacksError(
             "Snakemake is missing, which campaigns need: 'make venv-paper' in farpath's clone "
-            "installs it beside farpath's other packages"
+            "adds it to farpath's other packages"
         )
     if job.report is not None:
         check_report(job.report)
@@ -337,7 +337,7 @@ def _tail(log: FilePath) -> list[str]:
 
 
 def _command(
-    job: CampaignJob, targets: Sequence[str], more: Sequence[str], partial: bool
+    job: CampaignJob, targets: Sequence[str], arguments: Sequence[str], partial: bool
 ) -> list[str]:
     settings = [f"experiment={job.experiment.name}", f"set={job.which}"]
     settings += [f"experiments={job.experiments.resolve()}"]
@@ -349,7 +349,7 @@ def _command(
         *("--cores", str(job.cores), "--jobs", str(job.cores), "--scheduler", "greedy"),
         *("--keep-going", "--ignore-incomplete", "--rerun-triggers", "mtime"),
         *("--nolock", "--nocolor", "--drop-metadata"),
-        *more,
+        *arguments,
         *job.options,
         *("--config", *settings),
     ]
@@ -358,7 +358,7 @@ def _command(
 def _snakemake(
     job: CampaignJob,
     targets: Sequence[str],
-    more: Sequence[str],
+    arguments: Sequence[str],
     *,
     partial: bool,
     progress: Progress | None = None,
@@ -370,7 +370,7 @@ def _snakemake(
     log = job.out / "logs" / f"snakemake-{targets[0]}.log"
     with log.open("wb") as logged:
         process = subprocess.Popen(
-            _command(job, targets, more, partial),
+            _command(job, targets, arguments, partial),
             stdin=subprocess.DEVNULL,
             stdout=logged,
             stderr=subprocess.STDOUT,
@@ -385,15 +385,15 @@ def _snakemake(
 
 def _follow(process: subprocess.Popen[bytes], progress: Progress | None) -> None:
     """Wait for a process; print progress when it changes, and at intervals."""
-    shown, shown_s = "", time.monotonic()
+    last_counts, last_print_s = "", time.monotonic()
     while True:
         over = process.poll() is not None
         if progress is not None:
             now_s = time.monotonic()
             counts, line = progress.counts(), progress.line(now_s)
-            if counts != shown or now_s - shown_s > PROGRESS_INTERVAL_S:
+            if counts != last_counts or now_s - last_print_s > PROGRESS_INTERVAL_S:
                 print_status(line)
-                shown, shown_s = counts, now_s
+                last_counts, last_print_s = counts, now_s
         if over:
             return
         time.sleep(POLL_INTERVAL_S)

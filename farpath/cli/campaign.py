@@ -156,7 +156,7 @@ def _conduct_companion(
     import dataclasses
 
     from farpath.campaign.snakemake import print_status, run_campaign
-    from farpath.report.study import as_said, report_of, write_report
+    from farpath.report.study import report_of, report_text, write_report
 
     place = report or _report_place(job)
     job = dataclasses.replace(job, options=options, cores=cores or job.cores)
@@ -168,7 +168,7 @@ def _conduct_companion(
             print_status(f"making tables, figures and claims of the records in {place}")
             made = report_of(found, job.experiments)
             write_report(made, place)
-            print(as_said(made))
+            print(report_text(made))
     print(f"records     {job.out}")
     for part in () if no_report else ("tables", "claims", "figures"):
         print(f"{part:<11} {place / part}")

@@ -28,7 +28,7 @@ def fit(
     """Search for the path model that agrees best with what was published."""
     from farpath.base.project import PROJECT
     from farpath.campaign.path_search import continue_search, load_search, run_in_lab
-    from farpath.report.tables.path_search import best_grid, trials_grid
+    from farpath.report.tables.path_search import best_trial_table, trials_table
     from farpath.report.tables.regions import render, rich_table
 
     searches = {
@@ -42,4 +42,7 @@ def fit(
     search = load_search(searches[name])
     measure = partial(run_in_lab, search, results)
     continue_search(search, trials, workers, measure, lambda line: print(line, file=sys.stderr))
-    print(render(*(rich_table(grid) for grid in (best_grid(search), trials_grid(search)))), end="")
+    print(
+        render(*(rich_table(table) for table in (best_trial_table(search), trials_table(search)))),
+        end="",
+    )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from farpath.analysis.claims import ClaimVerdict
     from farpath.analysis.results import ResultSet
-    from farpath.report.tables.formats import Sheet
+    from farpath.report.tables.formats import ResultTable
 
 #: The figures of the project's own campaign, below the project's folder.
 SUMMARY_FILE = FilePath("experiments") / PAPER / "summary.json"
@@ -91,39 +91,39 @@ def tables(
         if given is not None:
             raise BadInputError(f"--{option} does not go with EXPERIMENT '{experiment}'")
     if experiment != PAPER:
-        sheets = _companion_sheets(experiment, measures)
+        tables = _companion_tables(experiment, measures)
     else:
-        sheets = _sheets(records, cpu_records, path, held_out, view)
+        tables = _tables(records, cpu_records, path, held_out, view)
     if out is None:
-        print("\n".join(FORMS[form](sheet) for sheet in sheets), end="")
+        print("\n".join(FORMS[form](table) for table in tables), end="")
         return
-    for sheet in sheets:
-        file = out / file_name(sheet, SUFFIXES[form])
-        write_text(file, FORMS[form](sheet))
+    for table in tables:
+        file = out / file_name(table, SUFFIXES[form])
+        write_text(file, FORMS[form](table))
         print(file)
 
 
-def _sheets(
+def _tables(
     records: FilePath | None,
     cpu_records: FilePath | None,
     path: str | None,
     held_out: str | None,
     view: str | None,
-) -> Sequence[Sheet]:
+) -> Sequence[ResultTable]:
     """The tables of a directory's records, as what these are, or of the study's figures."""
     from farpath.analysis.record_set import load_record_set
     from farpath.base.project import PROJECT
     from farpath.planning.experiment import load_experiment
-    from farpath.report.site.view import shown_as
-    from farpath.report.tables.agreement import all_sheets, known_stacks
+    from farpath.report.site.view import view_for
+    from farpath.report.tables.agreement import all_tables, parse_paper_stacks
 
     stacks = tuple(text for text in (held_out or "").split(",") if text)
     if records is not None and not records.is_file():
         loaded = load_record_set(records, view, cpu_records)
-        shown = shown_as(loaded, known_stacks(stacks))
+        shown = view_for(loaded, parse_paper_stacks(stacks))
         say_left_out(loaded.problems)
         say_warnings(shown.remarks)
-        return shown.sheets(path)
+        return shown.tables(path)
     if view is not None:
         raise BadInputError(
             f"--view is '{view}': it goes with --records and a directory of records"
@@ -131,7 +131,7 @@ def _sheets(
     campaign = _campaign(records, cpu_records)
     if held_out is None and records is None:
         stacks = load_experiment(PAPER, PROJECT / "experiments").held_out
-    return all_sheets(campaign, path, known_stacks(stacks))
+    return all_tables(campaign, path, parse_paper_stacks(stacks))
 
 
 def say_left_out(problems: Iterable[str]) -> None:
@@ -146,13 +146,13 @@ def say_warnings(sentences: Iterable[str]) -> None:
         print(f"warning: {sentence}", file=sys.stderr)
 
 
-def _companion_sheets(name: str, measures: FilePath | None) -> Sequence[Sheet]:
+def _companion_tables(name: str, measures: FilePath | None) -> Sequence[ResultTable]:
     from farpath.analysis.studies.measure import read_measures
     from farpath.analysis.studies.registry import shipped_measures
     from farpath.base.project import EXPERIMENTS
     from farpath.planning.experiment import load_experiment
-    from farpath.report.study import titles_of
-    from farpath.report.tables.studies import sheets
+    from farpath.report.study import experiment_titles
+    from farpath.report.tables.studies import study_tables
 
     parts = load_experiment(name).parts
     known = shipped_measures() if measures is None else read_measures(measures)
@@ -163,7 +163,7 @@ def _companion_sheets(name: str, measures: FilePath | None) -> Sequence[Sheet]:
             f"{'that the project ships' if measures is None else f'in {measures}'}; run "
             "'make companion' and give --measures=<its report>/measures.json"
         )
-    return sheets(found, titles_of(found, EXPERIMENTS))
+    return study_tables(found, experiment_titles(found, EXPERIMENTS))
 
 
 def claims(

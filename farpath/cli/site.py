@@ -33,10 +33,10 @@ def figures(
     """
     from farpath.analysis.record_set import load_record_set
     from farpath.report.figures.style import COLOUR_BLIND, NORMAL
-    from farpath.report.site.view import shown_as
+    from farpath.report.site.view import view_for
 
     loaded = load_record_set(records, view)
-    shown = shown_as(loaded)
+    shown = view_for(loaded)
     style = COLOUR_BLIND if colour_blind else NORMAL
     for file in shown.write_figures(out, (style,)):
         print(file, flush=True)
@@ -64,9 +64,9 @@ def site(
     Its index is a table of the runs; of the 2005 study its stacks against its paths.
     """
     from farpath.report.site.build import build_site
-    from farpath.report.tables.agreement import known_stacks
+    from farpath.report.tables.agreement import parse_paper_stacks
 
-    held = known_stacks([text for text in held_out.split(",") if text])
+    held = parse_paper_stacks([text for text in held_out.split(",") if text])
     built = build_site(records, out, _told, cpu_records, held, view)
     if sys.stderr.isatty():
         print(file=sys.stderr)

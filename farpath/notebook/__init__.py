@@ -1,1 +1,1 @@
-"""What notebooks call: the explorer, and the choice of records to show."""
+"""Functions for notebooks: the explorer, and the selection of records to show."""

@@ -1,6 +1,6 @@
-"""Explore: choose a run in a notebook, make it in the lab, and look at its curves.
+"""The explorer: choose a run in a notebook, make it in the lab, and look at its curves.
 
-Needs ipywidgets, which the optional packages ``farpath[notebook]`` bring.
+It needs ipywidgets, which the optional packages ``farpath[notebook]`` install.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from farpath.campaign.status import records_in
 from farpath.lab import preflight
 from farpath.lab.background_run import BackgroundRun, Stage
 from farpath.lab.run import Outcome
-from farpath.notebook.paper_records import places_to_show, plan_at
+from farpath.notebook.paper_records import load_plan, select_records
 from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import DEFAULT_PATH
 from farpath.planning.request import SEED_RANGE, RunRequest
@@ -30,15 +30,15 @@ from farpath.report.tables.regions import render, rich_table
 from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL
 
-#: How Jupyter calls a figure of Plotly's.
+#: Jupyter's media type of Plotly figures.
 PLOTLY = "application/vnd.plotly.v1+json"
-#: What a fresh explorer offers to run: some 10 s of a core.
+#: The run that a new explorer offers: about 10 s of a core.
 FIRST_STACK, FIRST_REGION = "htcp_2004", "5s"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What to run, as texts of the command line; an empty one takes the path's own value."""
+    """A run to make, as options of the command line; an empty text takes the path's own value."""
 
     path: str = DEFAULT_PATH
     stack: str = FIRST_STACK
@@ -48,8 +48,8 @@ class Choice:
     region: str = FIRST_REGION
 
     def plan(self) -> Plan:
-        """The plan of the seven-region test; raises BadInputError for a text that means none."""
-        asked = RunRequest(
+        """Return the plan of the seven-region test; raise BadInputError for an invalid text."""
+        request = RunRequest(
             path=self.path,
             loss=self.loss.strip() or None,
             buffer=self.buffer.strip() or None,
@@ -57,11 +57,11 @@ class Choice:
             region=self.region,
             seed=str(self.seed),
         )
-        return asked.plan()
+        return request.plan()
 
 
 def lab_problem() -> str:
-    """Why the lab cannot run on this machine, in one line; empty if it can."""
+    """Return why the lab cannot run on this machine, in one line; empty if it can."""
     try:
         preflight.require(preflight.virtual_checks(), VIRTUAL)
     except MachineLacksError as error:
@@ -70,7 +70,7 @@ def lab_problem() -> str:
 
 
 def outputs_of(record: Record) -> tuple[dict[str, Any], ...]:
-    """A record's tables and curves as outputs of Jupyter's."""
+    """Return a record's tables and curves as Jupyter outputs."""
     tables = render(*map(rich_table, overview(record)))
     heading = f"{title(record.plan)}\nfingerprint {record.fingerprint}\n"
     return (
@@ -80,13 +80,13 @@ def outputs_of(record: Record) -> tuple[dict[str, Any], ...]:
 
 
 def plotly_bundle(figure: Mapping[str, Any]) -> dict[str, Any]:
-    """A figure of Plotly's as Jupyter shows it, with no button that sends it anywhere."""
-    drawn = {**figure, "config": PLOTLY_CONFIG}
-    return {PLOTLY: drawn, "text/plain": "the curves need JupyterLab"}
+    """Return a Plotly figure as Jupyter shows it, without buttons that send it anywhere."""
+    configured = {**figure, "config": PLOTLY_CONFIG}
+    return {PLOTLY: configured, "text/plain": "the curves need JupyterLab"}
 
 
 def show_figure(figure: Mapping[str, Any]) -> None:
-    """Show a figure of Plotly's, data and layout, in a notebook."""
+    """Show a Plotly figure, data and layout, in a notebook."""
     from IPython.display import display
 
     display(plotly_bundle(figure), raw=True)  # type: ignore[no-untyped-call]
@@ -99,73 +99,75 @@ def _output(data: dict[str, Any]) -> dict[str, Any]:
 class Explorer:
     """Widgets that choose a run, make it, and show its curves and those of other records.
 
-    ``results``: where records go, as those of ``farpath run``. Without a lab the line
-    below the buttons says why, and records can still be looked at. ``line`` has that
-    line, ``place`` the directory of the record that is shown, None without one.
+    ``results``: the directory for records, as that of ``farpath run``. Without a lab the line below
+    the buttons says why, and records can still be shown. ``line`` holds that line, ``record_dir``
+    the directory of the record that is shown, None without one.
     """
 
     def __init__(self, results: FilePath | str) -> None:
         self.line = ""
-        self.place: FilePath | None = None
+        self.record_dir: FilePath | None = None
         self._out = FilePath(results)
         self._attempt: BackgroundRun | None = None
         self._widgets = _Widgets()
         self._widgets.run.on_click(lambda _button: self.begin(self._widgets.choice))
         self._widgets.stop.on_click(lambda _button: self.stop())
-        self._widgets.records.observe(self._chosen, names="value")
+        self._widgets.records.observe(self._on_record_chosen, names="value")
         problem = lab_problem()
         self._can_run = not problem
         self._widgets.run.disabled = not self._can_run
-        places, said = self._records()
-        about = "" if places else f"; {said}"
-        self._say(f"No runs here: {problem}{about}" if problem else said)
-        if places:
-            self.show(places[0])
+        record_dirs, origin = self._records()
+        remark = "" if record_dirs else f"; {origin}"
+        self._set_line(f"No runs here: {problem}{remark}" if problem else origin)
+        if record_dirs:
+            self.show(record_dirs[0])
 
     def _ipython_display_(self) -> None:
-        """What a notebook shows."""
+        """Show the widgets in a notebook."""
         from IPython.display import display
 
         display(self._widgets.all)  # type: ignore[no-untyped-call]
 
-    def show(self, place: FilePath) -> None:
+    def show(self, record_dir: FilePath) -> None:
         """Show the record in a directory; the line says so if it cannot be read."""
         try:
-            outputs = outputs_of(load_record(place))
+            outputs = outputs_of(load_record(record_dir))
         except FarpathError as error:
-            self._say(error.message)
+            self._set_line(error.message)
             return
-        self.place = place
+        self.record_dir = record_dir
         self._widgets.figure.outputs = outputs
-        if str(place) in [value for _, value in self._widgets.records.options]:
-            self._widgets.records.value = str(place)
+        if str(record_dir) in [value for _, value in self._widgets.records.options]:
+            self._widgets.records.value = str(record_dir)
 
     def begin(self, choice: Choice) -> None:
-        """Begin a run and return at once; what hinders it is said in the line."""
+        """Begin a run and return at once; the line says what prevents it."""
         if not self._can_run:
             return
         if self._attempt is not None and self._attempt.running:
-            self._say("a run is under way: wait for its end, or stop it")
+            self._set_line("a run is under way: wait for its end, or stop it")
             return
         try:
             plan = choice.plan()
         except FarpathError as error:
-            self._say(error.message)
+            self._set_line(error.message)
             return
-        self._attempt = BackgroundRun(plan, self._out, self._told, self._ended, save_pictures)
+        self._attempt = BackgroundRun(
+            plan, self._out, self._show_stage, self._show_outcome, save_pictures
+        )
         self._widgets.run.disabled, self._widgets.stop.disabled = True, False
-        self._told(Stage(0.0, "booting"))
+        self._show_stage(Stage(0.0, "booting"))
         self._attempt.start()
 
     def stop(self) -> None:
-        """Stop the run that is under way."""
+        """Stop the current run."""
         if self._attempt is not None:
             self._attempt.stop()
 
     def run(self, **chosen: Any) -> str:
-        """Choose by the names of :class:`Choice`, run, wait; returns the line at the end.
+        """Set fields of ``Choice``, run, wait, and return the line at the end.
 
-        An interruption of the notebook's kernel stops the run.
+        Interrupting the notebook's kernel stops the run.
         """
         self._widgets.choice = replace(self._widgets.choice, **chosen)
         before = self._attempt
@@ -174,83 +176,85 @@ class Explorer:
             self._attempt.wait()
         return self.line
 
-    def _say(self, line: str) -> None:
+    def _set_line(self, line: str) -> None:
         self.line = line
         self._widgets.line.value = html.escape(line)
 
-    def _chosen(self, change: Mapping[str, Any]) -> None:
-        if change["new"] not in (None, str(self.place)):
+    def _on_record_chosen(self, change: Mapping[str, Any]) -> None:
+        if change["new"] not in (None, str(self.record_dir)):
             self.show(FilePath(change["new"]))
 
-    def _told(self, stage: Stage) -> None:
+    def _show_stage(self, stage: Stage) -> None:
         self._widgets.bar.value = stage.part
-        self._say(stage.note)
+        self._set_line(stage.note)
 
-    def _ended(self, attempt: BackgroundRun) -> None:
-        """Show what came of a run; called in its thread."""
+    def _show_outcome(self, attempt: BackgroundRun) -> None:
+        """Show the outcome of a run; this is called in the run's thread."""
         self._widgets.run.disabled, self._widgets.stop.disabled = False, True
         if attempt.outcome is None:
             assert attempt.error is not None
             self._widgets.bar.value = 0.0
-            self._say(attempt.error.message)
+            self._set_line(attempt.error.message)
             return
         self._widgets.bar.value = 1.0
         self._records()
-        self._say(_what_came(attempt.outcome))
+        self._set_line(_outcome_text(attempt.outcome))
         self.show(attempt.outcome.directory)
 
     def _records(self) -> tuple[list[FilePath], str]:
-        """List the records there are, the newest made here first; says whose the others are."""
+        """List all records, those made here first by age, and return whose the others are."""
         try:
-            whose, others, _ = places_to_show(self._out)
+            origin, others, _ = select_records(self._out)
         except BadInputError as error:
-            whose, others = error.message, []
-        places = [*_newest_first(records_in(self._out)), *others]
-        options = [(name, str(place)) for place in places for name in _name_of(place)]
+            origin, others = error.message, []
+        record_dirs = [*_newest_first(records_in(self._out)), *others]
+        options = [
+            (name, str(record_dir)) for record_dir in record_dirs for name in _titles_of(record_dir)
+        ]
         self._widgets.records.options = [("choose a record", None), *options]
-        return [FilePath(place) for _, place in options], whose
+        return [FilePath(record_dir) for _, record_dir in options], origin
 
 
-def _newest_first(places: Iterable[FilePath]) -> list[FilePath]:
-    return sorted(places, key=lambda place: -(place / RECORD_FILE).stat().st_mtime)
+def _newest_first(record_dirs: Iterable[FilePath]) -> list[FilePath]:
+    return sorted(record_dirs, key=lambda record_dir: -(record_dir / RECORD_FILE).stat().st_mtime)
 
 
-def _name_of(place: FilePath) -> list[str]:
-    """A record's name for people; none if it does not tell what was run."""
+def _titles_of(record_dir: FilePath) -> list[str]:
+    """Return a record's title as the only item; empty if the record cannot be read."""
     try:
-        return [title(plan_at(place))]
+        return [title(load_plan(record_dir))]
     except FarpathError:
         return []
 
 
-def _what_came(outcome: Outcome) -> str:
+def _outcome_text(outcome: Outcome) -> str:
     if outcome.cached:
         return f"already recorded, shown from there: {outcome.directory}"
     return f"ran in {outcome.wall_s:.1f} s: {outcome.directory}"
 
 
 class _Widgets:
-    """What an explorer is made of."""
+    """The widgets of an explorer."""
 
     def __init__(self) -> None:
         import ipywidgets as widgets
 
         first = Choice()
-        look = {"style": {"description_width": "5em"}}
+        style = {"style": {"description_width": "5em"}}
         stacks = [(f"{name}: {entry.title}", name) for name, entry in catalogue().items()]
-        self.path = widgets.Dropdown(options=list(named_paths()), description="path", **look)
-        self.stack = widgets.Dropdown(options=stacks, description="stack", **look)
-        self.region = widgets.Text(description="region", **look)
-        self.loss = widgets.Text(placeholder="the path's, or 1e-6", description="loss", **look)
-        self.buffer = widgets.Text(placeholder="the path's, or 2MB", description="buffer", **look)
+        self.path = widgets.Dropdown(options=list(named_paths()), description="path", **style)
+        self.stack = widgets.Dropdown(options=stacks, description="stack", **style)
+        self.region = widgets.Text(description="region", **style)
+        self.loss = widgets.Text(placeholder="the path's, or 1e-6", description="loss", **style)
+        self.buffer = widgets.Text(placeholder="the path's, or 2MB", description="buffer", **style)
         self.seed = widgets.BoundedIntText(
-            min=SEED_RANGE[0], max=SEED_RANGE[1], description="seed", **look
+            min=SEED_RANGE[0], max=SEED_RANGE[1], description="seed", **style
         )
         self.run = widgets.Button(description="Run", button_style="primary", icon="play")
         self.stop = widgets.Button(description="Stop", icon="stop", disabled=True)
         self.bar = widgets.FloatProgress(min=0.0, max=1.0)
         self.line = widgets.HTML()
-        self.records = widgets.Dropdown(description="record", layout={"width": "95%"}, **look)
+        self.records = widgets.Dropdown(description="record", layout={"width": "95%"}, **style)
         self.figure = widgets.Output()
         left = widgets.VBox([self.path, self.stack, self.region])
         right = widgets.VBox([self.loss, self.buffer, self.seed])
@@ -261,7 +265,7 @@ class _Widgets:
 
     @property
     def choice(self) -> Choice:
-        """What is chosen."""
+        """The chosen values."""
         return Choice(**{field.name: getattr(self, field.name).value for field in fields(Choice)})
 
     @choice.setter

@@ -1,7 +1,7 @@
-"""Shown: what notebooks show of a companion experiment: the reader's own records, else shipped.
+"""The selection of a companion experiment's records: the reader's own, else those shipped.
 
-Nothing here needs a lab: a record is of a run of which the same was asked. As
-:mod:`farpath.notebook.paper_records` is for the seven regions.
+None of this needs a lab: a record belongs to the run with the same plan.
+``farpath.notebook.paper_records`` does the same for the seven regions.
 """
 
 from __future__ import annotations
@@ -18,161 +18,171 @@ from farpath.analysis.studies.registry import measures_of
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
 from farpath.campaign.status import records_in, shipped_records
-from farpath.notebook.paper_records import SHIPPED, plan_at
+from farpath.notebook.paper_records import SHIPPED, load_plan
 from farpath.planning.experiment import QUICK, WHOLE, Experiment, WantedRun, load_experiment
 from farpath.record.identity import plan_identity
 from farpath.record.record import RECORD_FILE, load_record
 from farpath.report.study import verdicts_of
-from farpath.report.tables.formats import Sheet
-from farpath.report.tables.studies import sheets
+from farpath.report.tables.formats import ResultTable
+from farpath.report.tables.studies import study_tables
 
-#: Where `make companion` and `make companion-quick` put records, below results; runs of one
-#: experiment alone have a folder of its name.
+#: The directory below results in which `make companion` and `make companion-quick` put records;
+#: runs of one experiment alone are in a folder of its name.
 OWN = "companion"
-#: So many runs that are missing are named.
-NAMED = 12
+#: At most this many missing runs are named.
+MAX_NAMED_RUNS = 12
 
 
 @dataclass(frozen=True, eq=False)
 class StudySelection:
-    """What is there of an experiment: whose it is, runs with records, runs without, measures.
+    """The records and measures of an experiment, their origin, and the missing runs.
 
     ``problems``: a sentence for each record that cannot be read.
     """
 
     experiment: Experiment
-    whose: str
+    origin: str
     done: tuple[RecordedRun, ...]
     missing: tuple[WantedRun, ...]
     measures: tuple[Measure, ...]
     problems: tuple[str, ...] = ()
 
-    def like(self, **words: str) -> RecordedRun | None:
-        """The run of which most was asked in these words; None if no run has a record.
+    def closest_run(self, **options: str) -> RecordedRun | None:
+        """Return the run whose request matches most of these options; None without records.
 
-        ``words`` are those of the command line: ``path``, ``stack``, ``acks``...
+        ``options``: those of the command line: ``path``, ``stack``, ``acks``...
         """
 
-        def alike(each: RecordedRun) -> int:
-            return sum(getattr(each.run.asked, word) == value for word, value in words.items())
+        def matches(recorded: RecordedRun) -> int:
+            request = recorded.run.asked
+            return sum(getattr(request, name) == value for name, value in options.items())
 
-        return max(self.done, key=alike, default=None)
+        return max(self.done, key=matches, default=None)
 
     @property
-    def sheets(self) -> tuple[Sheet, ...]:
-        """Measured beside theory and published: one table, none without a measure."""
-        return sheets(self.measures, {self.experiment.name: self.experiment.title})
+    def tables(self) -> tuple[ResultTable, ...]:
+        """One table of measured values, theory and published values; empty without measures."""
+        return study_tables(self.measures, {self.experiment.name: self.experiment.title})
 
     @property
     def verdicts(self) -> tuple[ClaimVerdict, ...]:
-        """What the measures say of the claims that this experiment decides."""
-        mine = claims_of(self.experiment.name)
-        return tuple(verdict for verdict in verdicts_of(self.measures) if verdict.id in mine)
+        """The verdicts on the claims that this experiment decides."""
+        claim_ids = claims_of(self.experiment.name)
+        return tuple(verdict for verdict in verdicts_of(self.measures) if verdict.id in claim_ids)
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Whose records these are, how many, what is missing, what is wrong."""
+        """Sentences on origin, counts, missing runs and problems."""
         name, runs = self.experiment.name, len(self.done) + len(self.missing)
-        kernels = [each.record.data["provenance"].get("kernel", {}) for each in self.done]
+        kernels = [recorded.record.data["provenance"].get("kernel", {}) for recorded in self.done]
         releases = {kernel.get("release", "") for kernel in kernels}
         return (
-            f"{self.whose}: {len(self.done)} of {runs} runs of {name}.",
+            f"{self.origin}: {len(self.done)} of {runs} runs of {name}.",
             *([f"Missing: {_named(self.missing)}."] if self.missing else []),
             *([f"MIXED: kernels {', '.join(sorted(releases))}."] if len(releases) > 1 else []),
-            *(f"Left out: {said}." for said in self.problems),
+            *(f"Left out: {problem}." for problem in self.problems),
         )
 
     def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
-        """What a notebook shows."""
+        """Print the sentences in a notebook."""
         printer.text("\n".join(self.sentences))
 
 
 def experiment_to_show(
     name: str, results: FilePath | str, experiments: FilePath = EXPERIMENTS
 ) -> StudySelection:
-    """The reader's own records of an experiment below ``results``, else those that are shipped.
+    """Select the reader's own records of an experiment below ``results``, else shipped ones.
 
-    Of either the whole set of runs is taken if some of it is there, else the quick set. A
-    run of an own set of which only a shipped record is there has that, as in a campaign.
-    Measures are those shipped with the records, else made of these. Raises BadInputError
-    that names the command to make some, if there is nothing to show.
+    Of either, the whole set of runs is taken if some of it exists, else the quick set. A run of an
+    own set takes a shipped record if it has no other, as in a campaign. Measures are those shipped
+    with the records, else they are calculated. Raises BadInputError naming the command to make
+    some, if there is nothing to show.
     """
     experiment = load_experiment(name, experiments)
-    places = (FilePath(results) / OWN, FilePath(results) / name)
-    own, own_problems = _found(place for folder in places for place in records_in(folder))
+    folders = (FilePath(results) / OWN, FilePath(results) / name)
+    own, own_problems = _by_plan(
+        record_dir for own_dir in folders for record_dir in records_in(own_dir)
+    )
     folder = shipped_records(name, experiments)
-    shipped, problems = _found(records_in(folder))
+    shipped, problems = _by_plan(records_in(folder))
     file = experiments / name / MEASURES_FILE
     if which := _set_of(experiment, own):
-        whose, taken, measures = f"Your own records, {SHIPPED[which]}", {**shipped, **own}, None
+        origin, by_plan, measures = f"Your own records, {SHIPPED[which]}", {**shipped, **own}, None
         problems = (*own_problems, *problems)
     elif own_problems and not own:
         raise BadInputError(f"Your own records: none can be read: {'; '.join(own_problems)}")
     elif which := _set_of(experiment, shipped):
-        whose, taken = f"The records that farpath ships, {SHIPPED[which]}", shipped
+        origin, by_plan = f"The records that farpath ships, {SHIPPED[which]}", shipped
         measures = read_measures(file) if which == WHOLE and file.is_file() else None
     elif file.is_file():
-        which, whose = WHOLE, "The measures that farpath ships, without records"
-        taken, measures = {}, read_measures(file)
+        which, origin = WHOLE, "The measures that farpath ships, without records"
+        by_plan, measures = {}, read_measures(file)
     else:
         raise BadInputError(
-            f"there are no records to show of {name}, neither in {places[0]} nor in {folder}: make "
-            "some with 'make companion-quick', which takes minutes, or 'make companion', which "
-            "takes hours"
+            f"there are no records to show of {name}, neither in {folders[0]} nor in {folder}: "
+            "make some with 'make companion-quick', which takes minutes, or 'make companion', "
+            "which takes hours"
         )
     runs = experiment.runs(which)
-    done, unreadable = _load(runs, taken)
+    done, unreadable = _load(runs, by_plan)
     if unreadable and not done:
-        raise BadInputError(f"{whose}: none can be read: {'; '.join(unreadable)}")
-    missing = tuple(run for run in runs if run not in [each.run for each in done])
+        raise BadInputError(f"{origin}: none can be read: {'; '.join(unreadable)}")
+    missing = tuple(run for run in runs if run not in [recorded.run for recorded in done])
     if measures is None:
         measures = measures_of(done)
-    return StudySelection(experiment, whose, done, missing, measures, (*unreadable, *problems))
+    return StudySelection(experiment, origin, done, missing, measures, (*unreadable, *problems))
 
 
-def _found(places: Iterable[FilePath]) -> tuple[dict[str, FilePath], tuple[str, ...]]:
-    """Records by what was asked, the latest of each, and a sentence for each that is none."""
-    found, problems = {}, []
-    for place in sorted(places, key=lambda place: (place / RECORD_FILE).stat().st_mtime):
+def _by_plan(record_dirs: Iterable[FilePath]) -> tuple[dict[str, FilePath], tuple[str, ...]]:
+    """Return the latest record of each plan, and a sentence for each that cannot be read."""
+    by_plan, problems = {}, []
+    for record_dir in sorted(
+        record_dirs, key=lambda record_dir: (record_dir / RECORD_FILE).stat().st_mtime
+    ):
         try:
-            found[plan_identity(plan_at(place))] = place
+            by_plan[plan_identity(load_plan(record_dir))] = record_dir
         except FarpathError as error:
             problems.append(error.message)
-    return found, tuple(problems)
+    return by_plan, tuple(problems)
 
 
-def _set_of(experiment: Experiment, found: dict[str, FilePath]) -> str | None:
-    """The set that records are of: the whole if one is of no run of the quick set too."""
-    whole, quick = (
-        {plan_identity(run.plan) for run in experiment.runs(which)} & set(found)
+def _set_of(experiment: Experiment, by_plan: dict[str, FilePath]) -> str | None:
+    """Return the set that records belong to: WHOLE if one is not of the quick set, else QUICK.
+
+    Returns None without records of either.
+    """
+    of_whole, of_quick = (
+        {plan_identity(run.plan) for run in experiment.runs(which)} & set(by_plan)
         for which in (WHOLE, QUICK)
     )
-    if whole - quick:
+    if of_whole - of_quick:
         return WHOLE
-    return QUICK if quick else None
+    return QUICK if of_quick else None
 
 
 def _load(
-    runs: Sequence[WantedRun], found: dict[str, FilePath]
+    runs: Sequence[WantedRun], by_plan: dict[str, FilePath]
 ) -> tuple[tuple[RecordedRun, ...], tuple[str, ...]]:
-    """The runs whose records can be read, and a sentence for each other record."""
+    """Load the records of runs, and return a sentence for each that cannot be read."""
     done, problems = [], []
     for run in runs:
-        place = found.get(plan_identity(run.plan))
-        if place is None:
+        record_dir = by_plan.get(plan_identity(run.plan))
+        if record_dir is None:
             continue
         try:
-            done.append(RecordedRun(run, load_record(place)))
+            done.append(RecordedRun(run, load_record(record_dir)))
         except FarpathError as error:
             problems.append(error.message)
     return tuple(done), tuple(problems)
 
 
 def _named(runs: Sequence[WantedRun]) -> str:
-    """Runs by their labels and what they lose; of many the first."""
-    said = []
-    for run in runs[:NAMED]:
+    """Return the labels of runs and their droppers; of many runs only the first are named."""
+    texts = []
+    for run in runs[:MAX_NAMED_RUNS]:
         drop = run.asked.drop
-        said.append(run.label if drop is None or drop in run.label else f"{run.label}, drop {drop}")
-    more = [f"and {len(runs) - NAMED} others"] if len(runs) > NAMED else []
-    return "; ".join([*said, *more])
+        texts.append(
+            run.label if drop is None or drop in run.label else f"{run.label}, drop {drop}"
+        )
+    remainder = [f"and {len(runs) - MAX_NAMED_RUNS} others"] if len(runs) > MAX_NAMED_RUNS else []
+    return "; ".join([*texts, *remainder])

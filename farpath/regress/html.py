@@ -16,7 +16,7 @@ from farpath.regress.verdict import CaseState, CaseVerdict
 from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.style import NORMAL
 from farpath.report.html.render import render
-from farpath.report.tables.regions import Grid
+from farpath.report.tables.regions import TextTable
 from farpath.spec.labels import flow_label
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def render_page(
         for verdict in sorted(comparison.verdicts, key=lambda verdict: -order.index(verdict.state))
         if verdict.state != CaseState.IDENTICAL
     ]
-    matrix = report.matrix(comparison).grid
+    matrix = report.matrix(comparison).text
     return render(
         "regress.html",
         heading=f"{comparison.after} against {comparison.before}",
@@ -81,7 +81,7 @@ def render_page(
     )
 
 
-def _rows(comparison: Comparison, matrix: Grid) -> list[tuple[str, list[Cell]]]:
+def _rows(comparison: Comparison, matrix: TextTable) -> list[tuple[str, list[Cell]]]:
     """Return the cells of the table of all runs, row by row."""
     by_trial = {verdict.trial: verdict for verdict in comparison.verdicts}
     stacks = matrix.header[1:]

@@ -11,8 +11,8 @@ from farpath import __version__
 from farpath.regress.baseline import value_text
 from farpath.regress.compare import Comparison
 from farpath.regress.verdict import CaseState, CaseVerdict, count_states
-from farpath.report.tables.formats import Sheet, as_markdown, as_text
-from farpath.report.tables.regions import Grid
+from farpath.report.tables.formats import ResultTable, as_markdown, as_text
+from farpath.report.tables.regions import TextTable
 
 #: The mark of each state in the table.
 MARKS: Mapping[CaseState, str] = {
@@ -26,7 +26,7 @@ MARKS: Mapping[CaseState, str] = {
 REPORTED_STATES = (CaseState.CHANGED, CaseState.FAILED, CaseState.NEW)
 
 
-def matrix(comparison: Comparison) -> Sheet:
+def matrix(comparison: Comparison) -> ResultTable:
     """Return the table of all runs: a row for each case, a column for each stack."""
     verdicts = comparison.verdicts
     stacks = tuple(dict.fromkeys(verdict.stack for verdict in verdicts))
@@ -34,17 +34,19 @@ def matrix(comparison: Comparison) -> Sheet:
     by_cell = {(verdict.case, verdict.stack): verdict for verdict in verdicts}
     rows = tuple((case, *(_mark(by_cell.get((case, stack))) for stack in stacks)) for case in cases)
     note = "= identical, packet for packet; ~ within bounds"
-    grid = Grid(f"{comparison.after} against {comparison.before}", ("run", *stacks), rows, note)
+    text_table = TextTable(
+        f"{comparison.after} against {comparison.before}", ("run", *stacks), rows, note
+    )
     columns = ("run", "state", "fingerprint")
     data = tuple((verdict.trial, str(verdict.state), verdict.fingerprint) for verdict in verdicts)
-    return Sheet("regress", grid, columns, data)
+    return ResultTable("regress", text_table, columns, data)
 
 
 def _mark(verdict: CaseVerdict | None) -> str:
     return "" if verdict is None else MARKS[verdict.state]
 
 
-def changed(comparison: Comparison) -> Sheet | None:
+def changed(comparison: Comparison) -> ResultTable | None:
     """Return the table of metrics that are out of bounds, a row for each; None if there is none."""
     differences = [
         (verdict, difference)
@@ -71,9 +73,11 @@ def changed(comparison: Comparison) -> Sheet | None:
             verdict.trial, difference.metric, value, after,
             None if before is None else before.low, None if before is None else before.high,
         ))  # fmt: skip
-    grid = Grid("What changed", ("run", "metric", "before", "after", "", "bounds"), tuple(rows))
+    text_table = TextTable(
+        "What changed", ("run", "metric", "before", "after", "", "bounds"), tuple(rows)
+    )
     columns = ("run", "metric", "before", "after", "low", "high")
-    return Sheet("changed", grid, columns, tuple(data))
+    return ResultTable("changed", text_table, columns, tuple(data))
 
 
 def summary(verdicts: Iterable[CaseVerdict]) -> str:
@@ -93,15 +97,15 @@ def failures(verdicts: Iterable[CaseVerdict]) -> list[str]:
 
 def text(comparison: Comparison) -> str:
     """Return the report for a terminal."""
-    sheets = [matrix(comparison), changed(comparison)]
-    parts = [as_text(sheet) for sheet in sheets if sheet is not None]
+    tables = [matrix(comparison), changed(comparison)]
+    parts = [as_text(table) for table in tables if table is not None]
     return "\n".join([*parts, *failures(comparison.verdicts), summary(comparison.verdicts)])
 
 
 def markdown(comparison: Comparison) -> str:
     """Return the report for a pull request."""
-    sheets = [matrix(comparison), changed(comparison)]
-    parts = [as_markdown(sheet) for sheet in sheets if sheet is not None]
+    tables = [matrix(comparison), changed(comparison)]
+    parts = [as_markdown(table) for table in tables if table is not None]
     listed = "".join(f"- {line}\n" for line in failures(comparison.verdicts))
     return "\n".join([*parts, *([listed] if listed else []), summary(comparison.verdicts)]) + "\n"
 
@@ -126,13 +130,13 @@ def _run(verdict: CaseVerdict) -> dict[str, Any]:
         "metrics": dict(verdict.metrics),
         "changed": [
             {
-                "metric": each.metric,
-                "before": None if each.before is None else each.before.value,
-                "low": None if each.before is None else each.before.low,
-                "high": None if each.before is None else each.before.high,
-                "after": each.after,
+                "metric": difference.metric,
+                "before": None if difference.before is None else difference.before.value,
+                "low": None if difference.before is None else difference.before.low,
+                "high": None if difference.before is None else difference.before.high,
+                "after": difference.after,
             }
-            for each in verdict.differences
+            for difference in verdict.differences
         ],
     }
 
@@ -178,7 +182,7 @@ def _junit_suite(root: ElementTree.Element, stack: str, verdicts: Sequence[CaseV
         )
         if verdict.state in REPORTED_STATES:
             element_name = "error" if verdict.state == CaseState.FAILED else "failure"
-            lines = [str(each) for each in verdict.differences] or [verdict.why]
+            lines = [str(difference) for difference in verdict.differences] or [verdict.why]
             problem = ElementTree.SubElement(case, element_name, message=str(verdict.state))
             problem.text = "\n".join(lines)
         else:

@@ -120,18 +120,18 @@ def trials(stacks: Sequence[str] = (), only: Sequence[str] = ()) -> tuple[Trial,
     it is a program. ``only``: patterns of names, such as ``htcp/*``, ``*/one-loss`` or
     ``one-loss``. Raises BadInputError for an unknown stack, and for a pattern that matches nothing.
     """
-    known = suite()
+    full_suite = suite()
     selected = [
         Trial(stack, case)
-        for stack in stacks or known.stacks
-        for case in known.cases
+        for stack in stacks or full_suite.stacks
+        for case in full_suite.cases
         if set(case.groups) & _groups_of(stack)
     ]
     if not only:
         return tuple(selected)
     for pattern in only:
         if not any(_matches(trial, pattern) for trial in selected):
-            names = ", ".join(case.name for case in known.cases)
+            names = ", ".join(case.name for case in full_suite.cases)
             raise BadInputError(
                 f"ONLY is '{pattern}': no run of {', '.join(stacks) or 'the suite'} is called so; "
                 f"give one of {names}, or a pattern such as 'htcp/*'"
@@ -145,9 +145,9 @@ def _matches(trial: Trial, pattern: str) -> bool:
 
 def _groups_of(stack: str) -> set[str]:
     """Return the groups that contain a stack, or those that fit its type."""
-    known = suite()
-    if stack in known.stacks:
-        return {name for name, stacks in known.groups.items() if stack in stacks}
+    full_suite = suite()
+    if stack in full_suite.stacks:
+        return {name for name, stacks in full_suite.groups.items() if stack in stacks}
     entry = catalogue().get(stack)
     if entry is None:
         near = difflib.get_close_matches(stack, catalogue(), 1)

@@ -1,1 +1,1 @@
-"""From numbers to tables, figures, pages and sites."""
+"""Reports of results: tables, figures, pages and sites."""

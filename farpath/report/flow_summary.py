@@ -1,6 +1,6 @@
-"""Flow summary: what each flow of a run got.
+"""The results of each flow of a run.
 
-Apart from :class:`farpath.analysis.metrics.Summary`, of which files keep a form.
+They are separate from ``farpath.analysis.metrics.Summary``, which is a file format.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FlowSummary:
-    """What one flow got.
+    """The results of one flow.
 
-    ``throughput_bps``: its mean from ``start_s`` to ``stop_s``. ``share``: its part of all
-    that the run's flows got; None for a flow in the other direction. ``retransmits``:
-    segments sent again. ``rtt_median_ms``, ``rtt_p99_ms``: median and 99th percentile of the
-    smoothed RTT that its sender had at each interval's end. What a sending program does not
-    tell is None.
+    ``throughput_bps``: its mean from ``start_s`` to ``stop_s``. ``share``: its fraction of all bits
+    that the run's flows received; None for a flow in the reverse direction. ``retransmits``:
+    segments sent again. ``rtt_median_ms``, ``rtt_p99_ms``: median and 99th percentile of its
+    sender's smoothed RTT at the end of each interval. Values that a sending program does not report
+    are None.
     """
 
     flow: str
@@ -46,12 +46,12 @@ class FlowSummary:
     rtt_p99_ms: float | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return dataclasses.asdict(self)
 
 
 def flow_summaries(samples: Samples, plan: Plan) -> tuple[FlowSummary, ...]:
-    """One summary for each flow, those in the other direction last."""
+    """Summarise each flow, those in the reverse direction last."""
     schedule = plan.schedule
     rows = {flow.name: _rows_of(samples, flow) for flow in schedule.all_flows}
     bits = {
@@ -59,7 +59,7 @@ def flow_summaries(samples: Samples, plan: Plan) -> tuple[FlowSummary, ...]:
         for flow in schedule.all_flows
     }
     total_bits = sum(float(bits[flow.name].sum()) for flow in schedule.flows)
-    # Records of the first format hold no stacks: all of theirs are the kernel's
+    # Records of the first format hold no stacks: all of theirs are kernel stacks
     silent = {stack.label for stack in plan.stacks if stack.program == IMAGE}
     return tuple(
         _summary(
@@ -80,13 +80,16 @@ def _rows_of(samples: Samples, flow: Flow) -> pd.DataFrame:
 def _summary(
     flow: Flow, rows: pd.DataFrame, bits: Array, total_bits: float, may_be_silent: bool
 ) -> FlowSummary:
-    """``may_be_silent``: the program need not tell of retransmits; 0 is then not known."""
+    """Summarise a flow.
+
+    ``may_be_silent``: the program may not report retransmissions, so that 0 means unknown.
+    """
     middles_s = np.arange(bits.size) + 0.5
     present = bits[(middles_s > flow.start_s) & (middles_s < flow.stop_s)]
     rtts_ms = rows["rtt_us"].to_numpy(dtype=np.float64) / 1e3
     rtts_ms = rtts_ms[rtts_ms > 0]
     retransmits = int(rows["retransmits"].sum())
-    known = bool(retransmits) or not may_be_silent
+    is_known = bool(retransmits) or not may_be_silent
     return FlowSummary(
         flow=flow.name,
         stack=flow.stack,
@@ -94,7 +97,7 @@ def _summary(
         stop_s=flow.stop_s,
         throughput_bps=float(present.mean()) if present.size else 0.0,
         share=float(bits.sum()) / total_bits if total_bits > 0 else None,
-        retransmits=retransmits if known else None,
+        retransmits=retransmits if is_known else None,
         rtt_median_ms=float(np.median(rtts_ms)) if rtts_ms.size else None,
         rtt_p99_ms=float(np.percentile(rtts_ms, 99)) if rtts_ms.size else None,
     )

@@ -1,6 +1,6 @@
-"""Overview: what any run says by tables of its own: the whole run, each flow, each region.
+"""The tables of any run: the whole run, each flow, and each region.
 
-A run that the paper has beside it also has the paper's tables 1 and 2.
+A run for which the paper has rows also gets the paper's tables 1 and 2.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ import numpy as np
 from farpath.analysis.metrics import summarise
 from farpath.analysis.published import published_for
 from farpath.report.flow_summary import FlowSummary, flow_summaries
-from farpath.report.tables.regions import NOTHING, Grid, cpu_note, grid_1, grid_2, number
+from farpath.report.tables.regions import (
+    NOTHING,
+    TextTable,
+    cpu_note,
+    number,
+    run_table_1,
+    run_table_2,
+)
 from farpath.spec.hosts import DUMBBELL
 
 if TYPE_CHECKING:
@@ -34,18 +41,21 @@ _RUN_NOTE = (
 )
 
 
-def overview(record: Record) -> tuple[Grid, ...]:
-    """All tables of a run: its own, and those of the paper if they have a row for it."""
+def overview(record: Record) -> tuple[TextTable, ...]:
+    """Return all tables of a run: its own, and those of the paper if they have rows for it."""
     plan = record.plan
     summary = summarise(record.samples, plan, record.cpu)
-    own = (flows_grid(flow_summaries(record.samples, plan)), run_grid(summary, record))
+    run_tables = (
+        flows_table(flow_summaries(record.samples, plan)),
+        whole_run_table(summary, record),
+    )
     if published := published_for(plan):
-        return (*own, grid_1(summary, published), grid_2(summary, published))
-    return (*own, regions_grid(summary, plan)) if len(summary.regions) > 1 else own
+        return (*run_tables, run_table_1(summary, published), run_table_2(summary, published))
+    return (*run_tables, regions_table(summary, plan)) if len(summary.regions) > 1 else run_tables
 
 
 def metrics_of(record: Record) -> dict[str, Any]:
-    """All metrics of a run as plain values: its summary's, and ``flows``, each flow's."""
+    """Return all metrics of a run as plain values: its summary, and ``flows``, each flow's."""
     summary = summarise(record.samples, record.plan, record.cpu).as_dict()
     answered = _answered_ms(record)
     mean_ms, median_ms = (
@@ -56,33 +66,33 @@ def metrics_of(record: Record) -> dict[str, Any]:
 
 
 def _answered_ms(record: Record) -> Array:
-    """RTTs of the pings that were answered."""
+    """Return the RTTs in ms of the pings that were answered."""
     rtt_ms = record.samples.ping["rtt_ms"].to_numpy(dtype=np.float64)
     answered: Array = rtt_ms[~np.isnan(rtt_ms)]
     return answered
 
 
-def run_grid(summary: Summary, record: Record) -> Grid:
-    """The whole run in a column."""
+def whole_run_table(summary: Summary, record: Record) -> TextTable:
+    """Return the table of the whole run, with one column of values."""
     note = f"{_RUN_NOTE} {cpu_note(summary)}" if summary.cpu_percent is not None else _RUN_NOTE
     rows = (
         *_throughput_rows(summary, record.plan),
         *_rtt_rows(record),
         *_loss_rows(summary, record),
     )
-    return Grid("Whole run", ("all flows", "measured"), (*rows, *_cpu_rows(summary)), note)
+    return TextTable("Whole run", ("all flows", "measured"), (*rows, *_cpu_rows(summary)), note)
 
 
 def _throughput_rows(summary: Summary, plan: Plan) -> list[tuple[str, str]]:
     rows = [("throughput", f"{number(summary.mean_bps / 1e6, 1)} Mbit/s")]
     if plan.topology == DUMBBELL:
-        used = number(100 * summary.mean_bps / summary.rate_bps, 1)
-        rows.append(("of the bottleneck's rate", f"{used} %"))
+        utilisation = number(100 * summary.mean_bps / summary.rate_bps, 1)
+        rows.append(("of the bottleneck's rate", f"{utilisation} %"))
     rows.append(("standard deviation", f"{number(summary.std_bps / 1e6, 1)} Mbit/s"))
     rows.append((STABILITY, number(summary.stability, 2)))
-    least, most = number(summary.fairness_min, 2), number(summary.fairness_max, 2)
-    if least != NOTHING:
-        rows.append((FAIRNESS, least if least == most else f"{least} to {most}"))
+    low, high = number(summary.fairness_min, 2), number(summary.fairness_max, 2)
+    if low != NOTHING:
+        rows.append((FAIRNESS, low if low == high else f"{low} to {high}"))
     return rows
 
 
@@ -103,11 +113,11 @@ def _rtt_rows(record: Record) -> list[tuple[str, str]]:
 
 
 def _loss_rows(summary: Summary, record: Record) -> list[tuple[str, str]]:
-    known = [flow.retransmits for flow in flow_summaries(record.samples, record.plan)]
-    where = "bottleneck" if record.plan.bottlenecks == 1 else "first bottleneck"
+    retransmits = [flow.retransmits for flow in flow_summaries(record.samples, record.plan)]
+    location = "bottleneck" if record.plan.bottlenecks == 1 else "first bottleneck"
     return [
-        ("retransmits", NOTHING if None in known else f"{summary.retransmits:,} packets"),
-        (f"drops at the {where}", f"{summary.queue_drops:,} packets"),
+        ("retransmits", NOTHING if None in retransmits else f"{summary.retransmits:,} packets"),
+        (f"drops at the {location}", f"{summary.queue_drops:,} packets"),
         ("longest queue", f"{summary.queue_max_bytes / 1e3:,.0f} kB"),
     ]
 
@@ -121,25 +131,25 @@ def _cpu_rows(summary: Summary) -> list[tuple[str, str]]:
     ]
 
 
-def flows_grid(flows: tuple[FlowSummary, ...]) -> Grid:
-    """What each flow got, a row each; when they send only where that differs."""
+def flows_table(flows: tuple[FlowSummary, ...]) -> TextTable:
+    """Return a row for each flow; their times are shown only if they differ."""
     header = ("flow", "stack", "Mbit/s", "share", "retransmits", "RTT median ms", "RTT p99 ms")
     timed = len({(flow.start_s, flow.stop_s) for flow in flows}) > 1
     rows = []
     for flow in flows:
         share = NOTHING if flow.share is None else f"{100 * flow.share:.1f} %"
-        sent_again = NOTHING if flow.retransmits is None else f"{flow.retransmits:,}"
+        retransmits = NOTHING if flow.retransmits is None else f"{flow.retransmits:,}"
         times = (f"{flow.start_s:g} to {flow.stop_s:g}",) if timed else ()
         rows.append((
-            flow.flow, flow.stack, *times, number(flow.throughput_bps / 1e6, 1), share, sent_again,
+            flow.flow, flow.stack, *times, number(flow.throughput_bps / 1e6, 1), share, retransmits,
             number(flow.rtt_median_ms, 1), number(flow.rtt_p99_ms, 1),
         ))  # fmt: skip
     header = (*header[:2], *(("sends, s",) if timed else ()), *header[2:])
-    return Grid("Each flow", header, tuple(rows), _FLOWS_NOTE)
+    return TextTable("Each flow", header, tuple(rows), _FLOWS_NOTE)
 
 
-def regions_grid(summary: Summary, plan: Plan) -> Grid:
-    """Each region in a row."""
+def regions_table(summary: Summary, plan: Plan) -> TextTable:
+    """Return a row for each region."""
     header = ("region", "s", "flows", "Mbit/s", "S", "F", "RTT max ms")
     rows = tuple(
         (
@@ -150,4 +160,4 @@ def regions_grid(summary: Summary, plan: Plan) -> Grid:
         )
         for region, span in zip(summary.regions, plan.schedule.regions(), strict=True)
     )  # fmt: skip
-    return Grid("Each region, in which the same flows send", header, rows)
+    return TextTable("Each region, in which the same flows send", header, rows)

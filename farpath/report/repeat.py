@@ -1,6 +1,6 @@
-"""Repeat: the command that asks for a run again, derived from its plan.
+"""The command that repeats a run, derived from its plan.
 
-A command is given only if the plan that it means is the same.
+A command is given only if it leads to the same plan.
 """
 
 from __future__ import annotations
@@ -26,47 +26,46 @@ COMMAND = ("farpath", "run")
 
 
 def command_of(plan: Plan) -> str | None:
-    """The shortest ``farpath run`` of that plan; None if no options alone mean it.
+    """Return the shortest ``farpath run`` of a plan; None if no options alone lead to it.
 
-    Files of a user's, a path, a stack's source or an image, are in no option that a plan
-    could tell.
+    A user's files (a path, a stack's source, an image) are in no option that a plan could tell.
     """
     if plan.images or any(stack.build for stack in plan.stacks):
         return None
     identity = plan_identity(plan)
-    for asked in _candidates(plan):
-        if _means(asked, identity):
-            return shlex.join([*COMMAND, *_shortest(asked, identity).options()])
+    for request in _candidates(plan):
+        if _gives_plan(request, identity):
+            return shlex.join([*COMMAND, *_shortest(request, identity).options()])
     return None
 
 
-def _means(asked: RunRequest, identity: str) -> bool:
+def _gives_plan(request: RunRequest, identity: str) -> bool:
     try:
-        return plan_identity(asked.plan()) == identity
+        return plan_identity(request.plan()) == identity
     except FarpathError:
         return False
 
 
-def _shortest(asked: RunRequest, identity: str) -> RunRequest:
-    """Without each word that changes nothing, but with the path's name or its RTT."""
+def _shortest(request: RunRequest, identity: str) -> RunRequest:
+    """Remove each option that changes nothing, but keep the path's name or its RTT."""
     for field in dataclasses.fields(RunRequest):
         if field.name == "path":
             continue
         changed: dict[str, Any] = {field.name: field.default}
-        without = dataclasses.replace(asked, **changed)
-        if without != asked and _means(without, identity):
-            asked = without
-    return asked
+        without = dataclasses.replace(request, **changed)
+        if without != request and _gives_plan(without, identity):
+            request = without
+    return request
 
 
 def _candidates(plan: Plan) -> Iterator[RunRequest]:
-    """What may have been asked; settings are those that the rest does not bring."""
-    full = _asked(plan)
-    # A window that is given stays as it is with senders from farther away
-    for asked in (full, dataclasses.replace(full, window=None)):
-        yield asked
+    """Yield possible requests; sysctls are those that the other options do not set."""
+    full = _full_request(plan)
+    # A given window does not change with senders that are farther away
+    for request in (full, dataclasses.replace(full, window=None)):
+        yield request
         try:
-            settings = asked.plan().path.sysctl
+            settings = request.plan().path.sysctl
         except FarpathError:
             continue
         given = [
@@ -75,11 +74,11 @@ def _candidates(plan: Plan) -> Iterator[RunRequest]:
             if settings.get(name) != value and name not in OWN_SETTINGS
         ]
         if given:
-            yield dataclasses.replace(asked, sysctl=",".join(given))
+            yield dataclasses.replace(request, sysctl=",".join(given))
 
 
-def _asked(plan: Plan) -> RunRequest:
-    """All that a plan says, in the words of the command line."""
+def _full_request(plan: Plan) -> RunRequest:
+    """Return the request with all that a plan says, as options of the command line."""
     path, settings, schedule = plan.path, plan.settings, plan.schedule
     name = _base_name(plan)
     return RunRequest(
@@ -98,9 +97,9 @@ def _asked(plan: Plan) -> RunRequest:
         acks=next(word for word, delayed in ACKS.items() if delayed == settings.delayed_ack),
         topology=None if plan.topology == DUMBBELL else f"{plan.topology}:{plan.bottlenecks}",
         senders=" ".join(map(str, plan.senders)) or None,
-        reverse=_words(counted([flow.stack for flow in schedule.reverse])) or None,
+        reverse=_without_blanks(counted([flow.stack for flow in schedule.reverse])) or None,
         ip=str(plan.ip_version),
-        stack=_words(stacks_label(schedule)),
+        stack=_without_blanks(stacks_label(schedule)),
         schedule=schedule.name,
         era=plan.era.name,
         region=f"{schedule.region_s:g}s",
@@ -111,16 +110,16 @@ def _asked(plan: Plan) -> RunRequest:
     )
 
 
-def _words(label: str) -> str:
+def _without_blanks(label: str) -> str:
     return label.replace(" ", "")
 
 
 def _base_name(plan: Plan) -> str:
-    """The named path of which a plan's is a changed one; any other name for none."""
-    marks = ("dropping", "ipv6", "reverse", "senders", f"{plan.topology}-{plan.bottlenecks}")
+    """Return the name of the path that a plan's path was derived from, if it has one."""
+    suffixes = ("dropping", "ipv6", "reverse", "senders", f"{plan.topology}-{plan.bottlenecks}")
     name = plan.path.name
-    for mark in (*marks, "changed"):
-        name = name.removesuffix(f"-{mark}")
+    for suffix in (*suffixes, "changed"):
+        name = name.removesuffix(f"-{suffix}")
     return name
 
 

@@ -1,4 +1,4 @@
-"""Report: tables, figures and verdicts of companion experiments, in a directory."""
+"""The report on companion experiments: tables, figures and verdicts, in a directory."""
 
 from __future__ import annotations
 
@@ -17,55 +17,55 @@ from farpath.campaign.status import RunStatus, recorded_runs
 from farpath.planning.experiment import load_experiment
 from farpath.report.figures.save import FORMATS, save
 from farpath.report.figures.studies import figures
-from farpath.report.tables.formats import FORMS, SUFFIXES, Sheet, file_name
-from farpath.report.tables.formats import as_text as sheet_as_text
-from farpath.report.tables.studies import sheets
+from farpath.report.tables.formats import FORMS, SUFFIXES, ResultTable, file_name
+from farpath.report.tables.formats import as_text as table_as_text
+from farpath.report.tables.studies import study_tables
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
-    """All runs that have records, what they measure, and what that says of the claims."""
+class StudyReport:
+    """All runs that have records, their measures, and the verdicts on claims."""
 
     done: tuple[RecordedRun, ...]
     measures: tuple[Measure, ...]
-    sheets: tuple[Sheet, ...]
+    tables: tuple[ResultTable, ...]
     verdicts: tuple[ClaimVerdict, ...]
 
 
 def verdicts_of(measures: Sequence[Measure]) -> tuple[ClaimVerdict, ...]:
-    """The claims that measures alone can decide."""
-    every = judge_all(ResultSet((), measures=tuple(measures)))
-    return tuple(verdict for verdict in every if verdict.id in COMPANION_RULES)
+    """Return the verdicts on claims that measures alone can decide."""
+    verdicts = judge_all(ResultSet((), measures=tuple(measures)))
+    return tuple(verdict for verdict in verdicts if verdict.id in COMPANION_RULES)
 
 
-def report_of(states: Sequence[RunStatus], experiments: FilePath) -> Report:
-    """The report on some runs; ``experiments`` is the folder of theirs."""
+def report_of(states: Sequence[RunStatus], experiments: FilePath) -> StudyReport:
+    """Return the report on some runs; ``experiments`` is the folder of their experiments."""
     done = recorded_runs(states)
     measures = measures_of(done)
-    titles = titles_of(measures, experiments)
-    return Report(done, measures, sheets(measures, titles), verdicts_of(measures))
+    titles = experiment_titles(measures, experiments)
+    return StudyReport(done, measures, study_tables(measures, titles), verdicts_of(measures))
 
 
-def titles_of(measures: Sequence[Measure], experiments: FilePath) -> dict[str, str]:
-    """The experiments' titles, by name."""
+def experiment_titles(measures: Sequence[Measure], experiments: FilePath) -> dict[str, str]:
+    """Return the titles of the experiments, by name."""
     names = dict.fromkeys(measure.experiment for measure in measures)
     return {name: load_experiment(name, experiments).title for name in names}
 
 
-def as_said(report: Report) -> str:
-    """Tables and verdicts for a terminal."""
-    return "\n".join([*map(sheet_as_text, report.sheets), as_text(report.verdicts)])
+def report_text(report: StudyReport) -> str:
+    """Return tables and verdicts for a terminal."""
+    return "\n".join([*map(table_as_text, report.tables), as_text(report.verdicts)])
 
 
-def write_report(report: Report, folder: FilePath) -> None:
-    """Measures, tables in every form, claims and figures."""
+def write_report(report: StudyReport, folder: FilePath) -> None:
+    """Write measures, tables in every form, claims and figures."""
     write_measures(report.measures, folder / MEASURES_FILE)
-    for sheet in report.sheets:
-        for form, text in FORMS.items():
-            write_text(folder / "tables" / file_name(sheet, SUFFIXES[form]), text(sheet))
+    for table in report.tables:
+        for form, format_table in FORMS.items():
+            write_text(folder / "tables" / file_name(table, SUFFIXES[form]), format_table(table))
     write_text(folder / "claims" / "claims.txt", as_text(report.verdicts) + "\n")
-    listed = [verdict.as_dict() for verdict in report.verdicts]
-    write_text(folder / "claims" / "claims.json", json.dumps({"claims": listed}) + "\n")
+    verdicts = [verdict.as_dict() for verdict in report.verdicts]
+    write_text(folder / "claims" / "claims.json", json.dumps({"claims": verdicts}) + "\n")
     for name, figure in figures(report.measures, report.done):
-        for kind in FORMATS:
-            save(figure, folder / "figures" / f"{name}.{kind}")
+        for file_format in FORMATS:
+            save(figure, folder / "figures" / f"{name}.{file_format}")

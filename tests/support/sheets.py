@@ -6,9 +6,9 @@ import csv
 import io
 
 from farpath.report.tables import formats
-from farpath.report.tables.formats import Sheet
+from farpath.report.tables.formats import ResultTable
 
 
-def numbers_of(of: Sheet) -> list[dict[str, str]]:
+def numbers_of(of: ResultTable) -> list[dict[str, str]]:
     """The rows of a table's CSV file, by their columns."""
     return list(csv.DictReader(io.StringIO(formats.as_csv(of))))

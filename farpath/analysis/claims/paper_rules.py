@@ -113,10 +113,10 @@ def _ranking_criteria(
     ``sign``: 1 if the largest value is the best, -1 if the smallest is.
     """
     conditions = []
-    alone = True
+    unmixed = True
     for group, end, name in ((best, sign, "best"), (worst, -sign, "worst")):
         others = max(end * value for stack, value in values.items() if stack not in group)
-        alone &= others < min(end * values[stack] for stack in group)
+        unmixed &= others < min(end * values[stack] for stack in group)
         for stack in group:
             rank = 1 + sum(end * other > end * values[stack] for other in values.values())
             conditions.append(
@@ -124,7 +124,7 @@ def _ranking_criteria(
             )
     order = sorted(values, key=lambda stack: -sign * values[stack])
     ranking = ", ".join(f"{stack} {values[stack]:.2f}" for stack in order)
-    among = "no other stack stands" if alone else "other stacks stand"
+    among = "no other stack stands" if unmixed else "other stacks stand"
     return Criteria(tuple(conditions), (f"{quantity}: {ranking}; {among} among the named groups",))
 
 
@@ -143,10 +143,12 @@ def all_do_well_at_the_shortest_rtt(view: ResultView) -> Criteria:
     """C2, Caltech: the least F of any stack, and its mean S below that of the other paths."""
     caltech, *others = view.mean_over_stacks((CALTECH, UFL, CERN), stability)
     fairness_min = view.by_stack(CALTECH, paper_names(), fairness)
-    least = min(fairness_min, key=lambda stack: fairness_min[stack])
+    least_fair = min(fairness_min, key=lambda stack: fairness_min[stack])
     return Criteria(
         (
-            Condition(f"Caltech: smallest F, {least}'s,", fairness_min[least], ">=", 0.85),
+            Condition(
+                f"Caltech: smallest F, {least_fair}'s,", fairness_min[least_fair], ">=", 0.85
+            ),
             *(
                 Condition("mean S at Caltech", caltech, "<", other, "", name)
                 for other, name in zip(others, ("UFL", "CERN"), strict=True)

@@ -50,7 +50,7 @@ class Condition:
 
     @property
     def margin(self) -> float:
-        """By how much it holds (above 0) or is missed (below 0), in the condition's unit."""
+        """The amount by which it holds (above 0) or is missed (below 0), in its unit."""
         difference = self.limit - self.value
         return difference if self.relation.startswith("<") else -difference
 
@@ -73,10 +73,10 @@ def within(
 
 def state_of(conditions: Iterable[Condition]) -> str:
     """Return ``holds`` if all conditions do, ``fails`` if one does not, else ``undecided``."""
-    known = tuple(conditions)
-    if any(condition.defined and not condition.holds for condition in known):
+    all_conditions = tuple(conditions)
+    if any(condition.defined and not condition.holds for condition in all_conditions):
         return FAILS
-    return HOLDS if all(condition.holds for condition in known) else UNDECIDED
+    return HOLDS if all(condition.holds for condition in all_conditions) else UNDECIDED
 
 
 @dataclass(frozen=True)

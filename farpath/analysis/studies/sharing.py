@@ -104,14 +104,14 @@ def halving_time_s(throughputs_bps: pd.DataFrame, schedule: Schedule) -> float |
     ``share_time_s``. None if the rate never halves.
     """
     first_flow, second_flow = schedule.flows[:2]
-    alone = throughputs_bps[
+    alone_bps = throughputs_bps[
         (throughputs_bps.index > second_flow.start_s / 2)
         & (throughputs_bps.index <= second_flow.start_s)
     ][first_flow.name]
     for t_s, rate_bps in zip(
         throughputs_bps.index, smoothed(throughputs_bps[first_flow.name]), strict=True
     ):
-        if t_s > second_flow.start_s and rate_bps <= alone.mean() / 2:
+        if t_s > second_flow.start_s and rate_bps <= alone_bps.mean() / 2:
             return float(t_s) - second_flow.start_s
     return None
 

@@ -166,7 +166,7 @@ def ltcp(variant: int = 1) -> StatelessRule:
     percent = 15 if variant else 20
     slow = reno()
     layered = StatelessRule(
-        lambda w: float(sum(w >= least for least in thresholds)),
+        lambda w: float(sum(w >= threshold_window for threshold_window in thresholds)),
         decrease_fraction(lambda w: w - w * percent // 100 + 1),
     )
     return StatelessRule(
@@ -255,9 +255,11 @@ class Bic:
 
     def decrease(self, window: float) -> float:
         """Return an eighth; fast convergence lowers a maximum below the last one further."""
-        whole = math.floor(window)
-        reduction = math.floor(whole * self.beta)
-        self.maximum = whole - reduction / 2 if whole < self.maximum else whole
+        whole_window = math.floor(window)
+        reduction = math.floor(whole_window * self.beta)
+        self.maximum = whole_window - reduction / 2 if whole_window < self.maximum else whole_window
         self.probe = 0.0
-        remaining = whole // 2 if whole <= self.low_window else whole - reduction
+        remaining = (
+            whole_window // 2 if whole_window <= self.low_window else whole_window - reduction
+        )
         return 1 - (remaining + 1) / window

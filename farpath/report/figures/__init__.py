@@ -1,1 +1,1 @@
-"""Figures: of runs, of the paper, of studies, of topologies."""
+"""Figures of runs, of the paper, of studies and of topologies."""

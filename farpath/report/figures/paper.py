@@ -1,7 +1,7 @@
-"""The paper's figures 1 to 5: the regions, and one run each of Reno, H-TCP, FAST and UDT.
+"""Figures 1 to 5 of the paper: the regions, and one run each of Reno, H-TCP, FAST and UDT.
 
-Source: Cottrell et al., *Characterization and Evaluation of TCP and UDP-based
-Transport on Real Networks*, SLAC, 2005, sections III.A and IV.A.
+Source: Cottrell et al., *Characterization and Evaluation of TCP and UDP-based Transport on Real
+Networks*, SLAC, 2005, sections III.A and IV.A.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from farpath.spec.schedule import seven_regions
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Region of the published runs, s.
+#: The region of the published runs, in s.
 REGION_S = 120.0
 REGIONS_FIGURE = 1
 REGIONS_CAPTION = (
-    "Figure 1: the seven regions: four flows join one by one, and the last in leaves first"
+    "Figure 1: the seven regions: four flows join one by one, and the last to join leaves first"
 )
 
 
 @dataclass(frozen=True)
 class RunFigure:
-    """One of the paper's figures of a run: its number, the stack as the paper calls it."""
+    """One of the paper's figures of a run: its number, and the paper's name of the stack."""
 
     number: int
     stack: str
 
     @property
     def caption(self) -> str:
-        """What it shows."""
+        """The caption of the figure."""
         return (
             f"Figure {self.number}: throughput and ping RTT of four {self.stack} flows joining "
             "and leaving, SLAC to CERN"
@@ -57,19 +57,22 @@ RUN_FIGURES = (
 
 
 def run_of_figure(campaign: ResultSet, figure: RunFigure) -> RunSummary | None:
-    """The run that a figure shows, or None: on the paper's path the smallest seed's."""
+    """Return the run that a figure shows, or None: on the paper's path the smallest seed's."""
     runs = runs_of(campaign, PUBLISHED_PATH, figure.stack)
     return min(runs, key=lambda run: run.seed, default=None)
 
 
 def captions(campaign: ResultSet) -> dict[int, str]:
-    """The caption of each figure that there is, by its number."""
-    drawn = (figure for figure in RUN_FIGURES if run_of_figure(campaign, figure) is not None)
-    return {REGIONS_FIGURE: REGIONS_CAPTION, **{each.number: each.caption for each in drawn}}
+    """Return the caption of each figure that can be drawn, by its number."""
+    figures = (figure for figure in RUN_FIGURES if run_of_figure(campaign, figure) is not None)
+    return {
+        REGIONS_FIGURE: REGIONS_CAPTION,
+        **{figure.number: figure.caption for figure in figures},
+    }
 
 
 def draw_regions(style: Style) -> Figure:
-    """Figure 1: which flows are present in which region, as the schedule has them."""
+    """Draw figure 1: which flows are present in which region of the schedule."""
     from matplotlib.figure import Figure
 
     schedule = seven_regions("-", REGION_S)
@@ -103,14 +106,14 @@ def draw_regions(style: Style) -> Figure:
 
 
 def draw_run(directory: FilePath, figure: RunFigure, style: Style) -> Figure:
-    """One of figures 2 to 5, from a record's directory."""
+    """Draw one of figures 2 to 5 from a record's directory."""
     record = load_record(directory)
     heading = f"Figure {figure.number}: {figure.stack}\n{title(record.plan)}"
     return draw(record.samples, record.plan, style, heading, smoothing_s=SMOOTHING_S)
 
 
 def file_stem(number: int, style: Style) -> str:
-    """The name of a figure's files without their ending."""
+    """Return the name of a figure's files without their suffix."""
     return f"figure-{number}" + ("-colour-blind" if style == COLOUR_BLIND else "")
 
 
@@ -124,21 +127,21 @@ def _saved(figure: Figure, out: FilePath, stem: str) -> Iterator[FilePath]:
 def write_figures(
     campaign: ResultSet, records: FilePath, out: FilePath, styles: Iterable[Style]
 ) -> Iterator[FilePath]:
-    """Draw all figures that there are records of; yields each file once it is written.
+    """Draw all figures that there are records of; yield each file once it is written.
 
-    ``records``: the directory that holds the campaign's records.
+    ``records``: the directory of the campaign's records.
     """
     for style in styles:
         yield from _saved(draw_regions(style), out, file_stem(REGIONS_FIGURE, style))
         for figure in RUN_FIGURES:
             run = run_of_figure(campaign, figure)
             if run is not None:
-                drawn = draw_run(records / run.record, figure, style)
-                yield from _saved(drawn, out, file_stem(figure.number, style))
+                run_figure = draw_run(records / run.record, figure, style)
+                yield from _saved(run_figure, out, file_stem(figure.number, style))
 
 
 def missing_figures(campaign: ResultSet) -> tuple[str, ...]:
-    """One sentence for each figure that no record is there for."""
+    """Return one sentence for each figure that has no record."""
     return tuple(
         f"figure {figure.number} is not drawn: no record of {figure.stack} on path {PUBLISHED_PATH}"
         for figure in RUN_FIGURES

@@ -1,8 +1,7 @@
-"""One run over time: ping RTT and throughput per flow, as the paper's figures 2 to 5.
+"""The figure of one run over time: ping RTT and throughput per flow, as the paper's figures 2 to 5.
 
-The paper draws both into one frame; here the RTTs stand above the throughputs on the
-same time axis, where neither hides the other. Of a run with a trace the congestion windows
-stand below.
+The paper draws both into one frame. Here the RTTs are above the throughputs on the same time axis,
+so that neither hides the other. If the run has a trace, the congestion windows are below.
 """
 
 from __future__ import annotations
@@ -31,36 +30,36 @@ if TYPE_CHECKING:
     from farpath.record.record import Samples
 
 LOST_COLOUR = "#c00000"
-#: More points a curve's width on paper cannot show.
-MOST_POINTS = 4000
-#: With more pings than this their marks are drawn smaller.
-MANY_PINGS = 300
-#: Of throughput there is one value a second: so long is it smoothed where it is not.
-RAW_S = 1
-#: So few and so many ticks a time axis has at least and at most, if they are regions apart.
+#: The most points that are visible within a curve's width on paper.
+MAX_POINTS = 4000
+#: Marks of pings are smaller if there are more than this.
+SMALL_MARKS_ABOVE_PINGS = 300
+#: The interval of throughput values in s, which means no smoothing.
+UNSMOOTHED_S = 1
+#: A time axis has ticks one region apart if their number is within this range.
 REGION_TICKS = (5, 17)
-#: A region that is a smaller part of the run is called by its number alone.
-LEAST_NAMED_PART = 0.08
-#: So many letters a line of the legend holds, with so many for each entry's colour.
-LEGEND_LETTERS, ENTRY_LETTERS = 115, 8
-#: And so many a line of what stands above.
-HEADING_LETTERS = 95
+#: A region that is a smaller fraction of the run is labelled by its number alone.
+MIN_NAMED_FRACTION = 0.08
+#: The characters that fit a line of the legend, and those that each entry's colour takes.
+LEGEND_CHARS, ENTRY_CHARS = 115, 8
+#: The characters that fit a line of the heading.
+HEADING_CHARS = 95
 
 
 def title(plan: Plan) -> str:
-    """What a figure is of: path, stack, the hosts' era, region and seed."""
+    """Return the title of a run's figure: path, stack, era of the hosts, region and seed."""
     path = plan.path.title or plan.path.name
     region = f"regions of {plan.schedule.region_s:g} s"
     return f"{path}: {stacks_label(plan.schedule)}, era {plan.era.name}, {region}, seed {plan.seed}"
 
 
 def boundaries_s(plan: Plan) -> list[float]:
-    """Where one region ends and the next begins."""
+    """Return the times in s at which one region ends and the next begins."""
     return [region.start_s for region in plan.schedule.regions()][1:]
 
 
 def region_tick_s(plan: Plan) -> float | None:
-    """A region's length, if that many s make as many ticks as a time axis should have."""
+    """Return a region's length in s if ticks that far apart suit a time axis, else None."""
     fewest, most = REGION_TICKS
     ticks = plan.schedule.duration_s / plan.schedule.region_s + 1
     return plan.schedule.region_s if fewest <= ticks <= most else None
@@ -70,14 +69,14 @@ def _draw_rtt(axes: Axes, samples: Samples, plan: Plan) -> None:
     answered = samples.ping.dropna()
     axes.plot(
         answered["t_s"], answered["rtt_ms"], "+", color="black", mew=0.5, clip_on=False,
-        markersize=3 if len(answered) > MANY_PINGS else 5,
+        markersize=3 if len(answered) > SMALL_MARKS_ABOVE_PINGS else 5,
     )  # fmt: skip
-    most = float(answered["rtt_ms"].max()) if len(answered) else plan.path.rtt_ms
-    axes.set_ylim(0, 1.1 * most)
+    max_ms = float(answered["rtt_ms"].max()) if len(answered) else plan.path.rtt_ms
+    axes.set_ylim(0, 1.1 * max_ms)
     axes.set_ylabel("ping RTT (ms)")
     lost = samples.ping.loc[samples.ping["rtt_ms"].isna(), "t_s"]
     if len(lost):
-        axes.plot(lost, [0.04 * most] * len(lost), "x", color=LOST_COLOUR, markersize=3, mew=0.6)
+        axes.plot(lost, [0.04 * max_ms] * len(lost), "x", color=LOST_COLOUR, markersize=3, mew=0.6)
         axes.text(
             0.995, 0.11, f"x: {len(lost)} lost", transform=axes.transAxes, ha="right",
             color=LOST_COLOUR,
@@ -87,10 +86,10 @@ def _draw_rtt(axes: Axes, samples: Samples, plan: Plan) -> None:
 def _draw_throughput(
     axes: Axes, samples: Samples, plan: Plan, style: Style, smoothing_s: int
 ) -> None:
-    """Every flow's throughput on top of the others', each second's mean as a step."""
+    """Draw every flow's throughput, stacked, with each second's mean as a step."""
     flows_bps = smoothed_flows(per_second(samples, plan.schedule), plan.schedule, smoothing_s)
     edges_s = np.arange(len(flows_bps) + 1)
-    curves = [_to_the_end(flows_bps[flow.name] / 1e6) for flow in plan.schedule.flows]
+    curves = [_step_values(flows_bps[flow.name] / 1e6) for flow in plan.schedule.flows]
     areas = axes.stackplot(
         edges_s, curves, labels=_legend_labels(plan, len(style.flows)), linewidth=0,
         colors=[style.colour(number) for number in range(len(curves))], step="post",
@@ -103,41 +102,41 @@ def _draw_throughput(
     rate_mbps = plan.path.rate_bps / 1e6
     axes.axhline(rate_mbps, color="black", linewidth=0.7, linestyle="--", label="bottleneck rate")
     axes.set_ylim(0, 1.12 * max(rate_mbps, float(total.max())))
-    over = f", over {smoothing_s} s" if smoothing_s > RAW_S else ""
-    axes.set_ylabel(f"throughput (Mbit/s)\nstacked{over}")
+    smoothing_text = f", over {smoothing_s} s" if smoothing_s > UNSMOOTHED_S else ""
+    axes.set_ylabel(f"throughput (Mbit/s)\nstacked{smoothing_text}")
 
 
-def _legend_labels(plan: Plan, most: int) -> list[str]:
-    """Each flow's label for the legend; of those that have no colour of their own one for all."""
+def _legend_labels(plan: Plan, max_labels: int) -> list[str]:
+    """Return each flow's label for the legend; flows without an own colour share one."""
     labels = [flow_label(flow) for flow in plan.schedule.flows]
-    further = len(labels) - most
-    if further <= 0:
+    unlabelled = len(labels) - max_labels
+    if unlabelled <= 0:
         return labels
-    # A label that begins with an underscore is in no legend
-    return [*labels[:most], f"{further} more", *["_"] * (further - 1)]
+    # Matplotlib omits labels that begin with an underscore from legends
+    return [*labels[:max_labels], f"{unlabelled} more", *["_"] * (unlabelled - 1)]
 
 
-def _to_the_end(values: pd.Series[float]) -> Array:
-    """A value for each edge between seconds: the last one's holds until the end."""
+def _step_values(values: pd.Series[float]) -> Array:
+    """Return a value for each edge between seconds: the last value also holds at the end."""
     return np.append(values, values.iloc[-1])
 
 
 def _draw_windows(axes: Axes, trace: pd.DataFrame, style: Style, plan: Plan) -> None:
-    """Each traced flow's congestion window, and its slow start threshold in dashes."""
-    most_mb = 0.0
+    """Draw each traced flow's congestion window, and its slow start threshold in dashes."""
+    max_mb = 0.0
     for number, flow in enumerate(plan.schedule.flows):
         rows = trace[trace["flow"] == flow.name]
         if not len(rows):
             continue
         cwnd_mb, ssthresh_mb = windows_mb(rows)
-        most_mb = max(most_mb, float(cwnd_mb.max()))
+        max_mb = max(max_mb, float(cwnd_mb.max()))
         colour = style.colour(number)
-        axes.plot(*min_max_points(rows["t_s"], cwnd_mb, MOST_POINTS), color=colour, linewidth=0.8)
+        axes.plot(*min_max_points(rows["t_s"], cwnd_mb, MAX_POINTS), color=colour, linewidth=0.8)
         axes.plot(
-            *min_max_points(rows["t_s"], ssthresh_mb, MOST_POINTS),
+            *min_max_points(rows["t_s"], ssthresh_mb, MAX_POINTS),
             color=colour, linewidth=0.6, linestyle=(0, (4, 2)), alpha=0.7,
         )  # fmt: skip
-    axes.set_ylim(0, 1.08 * most_mb)
+    axes.set_ylim(0, 1.08 * max_mb)
     axes.set_ylabel("cwnd (MB)\ndashes: ssthresh")
 
 
@@ -147,15 +146,15 @@ def _mark_regions(axes: Axes, plan: Plan) -> None:
 
 
 def region_names(plan: Plan) -> list[str]:
-    """What each region is called above it: of many regions the numbers alone have room."""
+    """Return the label of each region: if there are many, only their numbers fit."""
     regions = plan.schedule.regions()
-    least_s = min(region.stop_s - region.start_s for region in regions)
-    word = "region " if least_s >= LEAST_NAMED_PART * plan.schedule.duration_s else ""
+    shortest_s = min(region.stop_s - region.start_s for region in regions)
+    word = "region " if shortest_s >= MIN_NAMED_FRACTION * plan.schedule.duration_s else ""
     return [f"{word}{region.number}" for region in regions]
 
 
 def number_regions(axes: Axes, plan: Plan) -> None:
-    """Each region's number above its stretch of time."""
+    """Write each region's number above its stretch of time."""
     for region, name in zip(plan.schedule.regions(), region_names(plan), strict=True):
         axes.text(
             (region.start_s + region.stop_s) / 2, 1.02, name, ha="center", va="bottom",
@@ -169,12 +168,12 @@ def draw(
     style: Style = NORMAL,
     heading: str = "",
     trace: pd.DataFrame | None = None,
-    smoothing_s: int = RAW_S,
+    smoothing_s: int = UNSMOOTHED_S,
 ) -> Figure:
-    """Stacked throughput per flow, one value a second, below the ping RTT.
+    """Draw the stacked throughput per flow, one value a second, below the ping RTT.
 
-    ``heading``: what stands above, the run's :func:`title` if nothing is given. ``trace``:
-    the run's, if it has one. ``smoothing_s``: over how long throughput is smoothed.
+    ``heading``: the text above, by default the run's ``title``. ``trace``: the run's trace, if it
+    has one. ``smoothing_s``: the time over which throughput is smoothed.
     """
     from matplotlib.figure import Figure
 
@@ -198,25 +197,25 @@ def draw(
         number_regions(upper, plan)
         if tick_s := region_tick_s(plan):
             lower.set_xticks(np.arange(0, plan.schedule.duration_s + tick_s / 2, tick_s))
-        text = heading or fill(title(plan), HEADING_LETTERS)
+        text = heading or fill(title(plan), HEADING_CHARS)
         figure.suptitle(text, fontsize=10, parse_math=False)
         _add_legend(figure, lower)
     return figure
 
 
 def _add_legend(figure: Figure, axes: Axes) -> None:
-    """The legend of a panel below all of them, in as many columns as have room."""
+    """Add the legend of a panel below all panels, in as many columns as fit."""
     handles, labels = axes.get_legend_handles_labels()
-    widths = [len(label) + ENTRY_LETTERS for label in labels]
-    one_line = sum(widths) <= LEGEND_LETTERS
+    widths = [len(label) + ENTRY_CHARS for label in labels]
+    one_line = sum(widths) <= LEGEND_CHARS
     figure.legend(
         handles, labels, loc="outside lower center", frameon=False, handlelength=1.6,
-        ncols=len(labels) if one_line else max(1, LEGEND_LETTERS // max(widths)),
+        ncols=len(labels) if one_line else max(1, LEGEND_CHARS // max(widths)),
     )  # fmt: skip
 
 
 def save_png(
     samples: Samples, plan: Plan, file: FilePath, trace: pd.DataFrame | None = None
 ) -> None:
-    """A run's figure as PNG."""
+    """Save a run's figure as PNG."""
     save(draw(samples, plan, trace=trace), file)

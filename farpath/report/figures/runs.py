@@ -1,4 +1,4 @@
-"""Figures of plain runs: what each set of settings gave, and every run over time."""
+"""Figures of plain runs: the results of each set of settings, and every run over time."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
     from farpath.analysis.metrics import Summary
 
-#: The figure of all runs together.
+#: The name of the figure of all runs together.
 OVERVIEW = "overview"
 CAPTION = (
-    "Mean throughput of the flows, one on the other in their order, and the pings' 99th "
-    "percentile; lines: base RTT, and where there are several seeds the 95 % confidence interval"
+    "Mean throughput of the flows, stacked in their order, and the 99th percentile of ping RTTs; "
+    "lines: base RTT, and with several seeds the 95 % confidence interval"
 )
-#: Heights in inches: of a line of a row's label, and of what stands below the rows.
+#: Heights in inches: of a line of a row's label, and of the axis below the rows.
 LINE_IN, FRAME_IN = 0.17, 0.8
-#: A line of a label has at most so many letters.
-LABEL_LETTERS = 40
+#: The characters that fit a line of a label.
+LABEL_CHARS = 40
 
 
 def overview_stem(style: Style) -> str:
-    """The name of the overview's files without their ending."""
+    """Return the name of the overview's files without their suffix."""
     return OVERVIEW + _suffix(style)
 
 
@@ -43,15 +43,15 @@ def _suffix(style: Style) -> str:
 
 
 def labels(records: RecordSet) -> tuple[str, ...]:
-    """What tells each group of runs from the others: its stacks, and settings that differ."""
+    """Return the label of each group of runs: its stacks, and the settings that differ."""
     return tuple(
-        "\n".join([group.members[0].stacks, *textwrap.wrap(about, LABEL_LETTERS)])
-        for group, about in zip(records.groups, group_settings(records), strict=True)
+        "\n".join([group.members[0].stacks, *textwrap.wrap(settings, LABEL_CHARS)])
+        for group, settings in zip(records.groups, group_settings(records), strict=True)
     )
 
 
 def flow_means_mbps(summary: Summary) -> list[float]:
-    """Each flow's throughput over the whole run, in the order of the flows."""
+    """Return each flow's throughput over the whole run, in the order of the flows."""
     bits: dict[str, float] = {}
     for region in summary.regions:
         for flow, mean_bps in zip(region.flows, region.flow_means_bps, strict=True):
@@ -62,7 +62,7 @@ def flow_means_mbps(summary: Summary) -> list[float]:
 
 
 def draw_overview(records: RecordSet, style: Style) -> Figure:
-    """One row for each group of runs: its flows' throughputs, and the RTT."""
+    """Draw one row for each group of runs: its flows' throughputs, and the RTT."""
     from matplotlib.figure import Figure
 
     groups = records.groups
@@ -105,19 +105,19 @@ def _draw_throughput(axes: Axes, row: int, group: Group, style: Style) -> None:
 
 
 def _draw_rtt(axes: Axes, row: int, group: Group) -> None:
-    high = group.over_seeds(lambda run: run.rtt_p99_ms)
+    p99_ms = group.over_seeds(lambda run: run.rtt_p99_ms)
     base_ms = group.members[0].plan.path.rtt_ms
     axes.plot([base_ms, base_ms], [row - 0.35, row + 0.35], color="black", linewidth=0.8)
-    axes.plot([base_ms, high.mean], [row, row], color=RULE, linewidth=1.2, zorder=1)
-    axes.plot(high.mean, row, "o", color="black", markersize=4)
+    axes.plot([base_ms, p99_ms.mean], [row, row], color=RULE, linewidth=1.2, zorder=1)
+    axes.plot(p99_ms.mean, row, "o", color="black", markersize=4)
     if len(group.seeds) > 1:
-        axes.errorbar(high.mean, row, xerr=high.half_width, color="black", capsize=2, lw=0.8)
+        axes.errorbar(p99_ms.mean, row, xerr=p99_ms.half_width, color="black", capsize=2, lw=0.8)
 
 
 def write_overview(
     records: RecordSet, out: FilePath, styles: Iterable[Style]
 ) -> Iterator[FilePath]:
-    """The overview's files, each once it is written; none of a single run."""
+    """Write the overview and yield each file; a single run has no overview."""
     for style in styles if len(records.members) > 1 else ():
         figure = draw_overview(records, style)
         for ending in FORMATS:
@@ -127,7 +127,7 @@ def write_overview(
 def write_figures(
     records: RecordSet, stems: Mapping[str, str], out: FilePath, styles: Sequence[Style]
 ) -> Iterator[FilePath]:
-    """The overview and every run over time; ``stems``: the files' names by record."""
+    """Write the overview and every run over time; ``stems``: names of files by record."""
     yield from write_overview(records, out, styles)
     for member in records.members:
         record = load_record(records.directory / member.run.record)

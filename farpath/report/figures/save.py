@@ -1,4 +1,4 @@
-"""Save: figures as PNG and SVG; equal figures give equal bytes with equal libraries."""
+"""Saving of figures as PNG and SVG; with equal libraries equal figures give equal bytes."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from farpath.report.figures.style import print_style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Pixels per inch of PNG files.
+#: The resolution of PNG files, in pixels per inch.
 DPI = 200
 FORMATS = ("png", "svg")
-#: No date and no version in a file.
+#: Metadata without date and version.
 _METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "svg": {"Date": None}}
 
 
 def save(figure: Figure, file: FilePath) -> None:
-    """Write a figure in the format that the file's ending says, whole or not at all."""
-    kind = file.suffix.removeprefix(".")
-    drawn = io.BytesIO()
+    """Write a figure in the format of the file's suffix, completely or not at all."""
+    file_format = file.suffix.removeprefix(".")
+    buffer = io.BytesIO()
     with print_style():
-        figure.savefig(drawn, format=kind, dpi=DPI, metadata=_METADATA[kind])
-    write_bytes(file, drawn.getvalue())
+        figure.savefig(buffer, format=file_format, dpi=DPI, metadata=_METADATA[file_format])
+    write_bytes(file, buffer.getvalue())

@@ -1,4 +1,4 @@
-"""Style: colours, hatches and print sizes that all figures share."""
+"""Colours, hatches and print sizes that all figures share."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 #: Width and height in inches: two columns of a printed page.
 FULL_IN = (7.5, 4.6)
-#: With a panel more.
+#: Width and height in inches with an additional panel.
 TALL_IN = (7.5, 6.4)
-#: Further flows than a style has colours for.
+#: The colour of further flows than a style has colours for.
 OTHER_COLOUR = "#7f7f7f"
-#: What is not data: region marks, notes.
+#: The colours of region marks and notes.
 QUIET = "#606060"
 RULE = "#b0b0b0"
 
@@ -24,31 +24,31 @@ _RC: dict[Any, Any] = {
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
     "hatch.linewidth": 0.35,
-    # Text as outlines: the same letters on every machine.
+    # Text as outlines, so that the letters are the same on every machine
     "svg.fonttype": "path",
-    # Element names that are random otherwise
+    # Element names that would be random without a salt
     "svg.hashsalt": "farpath",
 }
 
 
 @dataclass(frozen=True)
 class Style:
-    """Colours by flow, in order; hatches beside them where colour alone must not tell."""
+    """Colours by flow, in order, and hatches where colour alone is not enough."""
 
     name: str
     flows: tuple[str, ...]
     hatches: tuple[str, ...] = ()
 
     def colour(self, number: int) -> str:
-        """Colour of the flow at this place of the schedule, counted from 0."""
+        """Return the colour of the flow with this index in the schedule, counted from 0."""
         return self.flows[number] if number < len(self.flows) else OTHER_COLOUR
 
     def hatch(self, number: int) -> str:
-        """Its hatch, empty for none."""
+        """Return the flow's hatch, empty for none."""
         return self.hatches[number] if number < len(self.hatches) else ""
 
 
-#: Flow 1 red, 2 green, 3 blue, 4 pink, as on the testbed's page, and eight others.
+#: Flow 1 is red, 2 green, 3 blue, 4 pink, as on the testbed's page; then eight other colours.
 NORMAL = Style(
     "normal",
     (
@@ -56,9 +56,9 @@ NORMAL = Style(
         "#e321d3", "#93e000", "#ff7a1a", "#c9b8f0",
     ),
 )  # fmt: skip
-#: The same roles in the colours of Okabe and Ito (Color Universal Design, 2008), eight
-#: others that stay apart from these and each other without red and without green cones, and
-#: hatches that also part them in grey.
+#: The same roles in the colours of Okabe and Ito (Color Universal Design, 2008). The eight others
+#: differ from these and each other without red and without green cones. The hatches distinguish
+#: flows in grey too.
 COLOUR_BLIND = Style(
     "colour-blind",
     (
@@ -74,7 +74,7 @@ COLOUR_BLIND = Style(
 
 @contextmanager
 def print_style() -> Iterator[None]:
-    """Sizes of text and lines for as long as a figure is drawn or saved."""
+    """Set sizes of text and lines while a figure is drawn or saved."""
     import matplotlib as mpl
 
     with mpl.rc_context(_RC):

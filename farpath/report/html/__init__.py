@@ -1,1 +1,1 @@
-"""HTML: pages by Jinja, everything escaped."""
+"""HTML pages made with Jinja; all texts are escaped."""

@@ -1,4 +1,4 @@
-"""Render: pages from the templates beside this file; all that is shown is escaped."""
+"""Rendering of pages from the templates in this package; all texts are escaped."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 TEMPLATES = "templates"
-#: How plotly.js draws. It offers these buttons and no other: some versions bring one that sends
-#: a chart to a service.
+#: The configuration of plotly.js. It offers only these buttons: some versions have one that sends a
+#: chart to a service.
 PLOTLY_CONFIG: dict[str, Any] = {
     "displaylogo": False,
     "responsive": True,
@@ -25,12 +25,12 @@ PLOTLY_CONFIG: dict[str, Any] = {
 
 
 def asset_text(name: str) -> str:
-    """A file of ``farpath/report/html/templates`` as it is."""
+    """Return a file of ``farpath/report/html/templates`` unchanged."""
     return resources.files(__package__).joinpath(TEMPLATES, name).read_text(encoding="utf-8")
 
 
 def plotly_js() -> str:
-    """plotly.js as its Python package brings it."""
+    """Return plotly.js from its Python package."""
     from plotly.offline import get_plotlyjs
 
     text: str = get_plotlyjs()
@@ -42,23 +42,23 @@ def _environment() -> Environment:
     import jinja2
     from markupsafe import Markup
 
-    made = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader(__package__, TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
-    # Our own files, written into a page that must need no other
-    made.globals["asset"] = lambda name: Markup(asset_text(name))
-    made.globals["plotly_js"] = lambda: Markup(plotly_js())
-    made.globals["plotly_config"] = PLOTLY_CONFIG
-    made.globals["normal"] = NORMAL
-    made.globals["colour_blind"] = COLOUR_BLIND
-    return made
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    # Our own files, which are embedded so that a page needs no others
+    environment.globals["asset"] = lambda name: Markup(asset_text(name))
+    environment.globals["plotly_js"] = lambda: Markup(plotly_js())
+    environment.globals["plotly_config"] = PLOTLY_CONFIG
+    environment.globals["normal"] = NORMAL
+    environment.globals["colour_blind"] = COLOUR_BLIND
+    return environment
 
 
 def render(template: str, **values: Any) -> str:
-    """A template's text; a value that it needs and is not given is an error of ours."""
+    """Render a template; a missing value is a programming error."""
     return _environment().get_template(template).render(**values)

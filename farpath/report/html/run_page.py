@@ -1,7 +1,7 @@
-"""Page: one run as an interactive HTML page that works offline.
+"""The interactive HTML page of one run, which works offline.
 
-By itself it is one self-contained file; a results site gives it links to other runs and
-shares style, script and plotly.js among all pages.
+On its own it is one self-contained file. A results site adds links to other runs, and shares style,
+script and plotly.js among all pages.
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ if TYPE_CHECKING:
     from farpath.spec.schedule import Flow
 
 PANELS = ("ping RTT (ms)", "throughput (Mbit/s)", "congestion window (MB)", "queue (MB)")
-#: What a run's pictures are called in its record.
+#: The names of a run's figure and page in its record.
 FIGURE_FILE, PAGE_FILE = "figure.png", "page.html"
-#: Of a trace's curve a page holds so many points: its peaks and troughs.
-MOST_POINTS = 4000
-#: What is no flow has the colour of text, the queue its own: page.js knows them by these names.
+#: The most points of a trace's curve that a page holds: its peaks and troughs.
+MAX_POINTS = 4000
+#: Colours of curves that are not flows: that of text, and the queue's. page.js knows them by these
+#: names.
 INK, QUEUE = {"colour": "ink"}, {"colour": "queue"}
 INK_COLOUR, QUEUE_COLOUR = "#404040", "#5f7f95"
-#: Regions are numbered in this colour where the page has none of its own.
+#: The colour of region numbers where the page sets none.
 NUMBER_COLOUR = "#606060"
 
 
 @dataclass(frozen=True)
 class NavLink:
-    """A place to go: its text and relative address; ``here`` if it is this page."""
+    """A link: its text and relative address; ``here`` if it leads to this page."""
 
     text: str
     href: str
@@ -54,7 +55,7 @@ class NavLink:
 
 @dataclass(frozen=True)
 class NavLinks:
-    """Where a run's page of a site leads: the index, and groups of runs beside it."""
+    """The links of a run's page on a site: to the index, and to groups of related runs."""
 
     index: str
     groups: tuple[tuple[str, tuple[NavLink, ...]], ...]
@@ -62,7 +63,7 @@ class NavLinks:
 
 @dataclass(frozen=True)
 class Facts:
-    """A titled table of rows whose first cell names them."""
+    """A titled table; the first cell of each row names the row."""
 
     title: str
     rows: tuple[tuple[str, ...], ...]
@@ -71,9 +72,9 @@ class Facts:
 def _line(
     x: Iterable[float], y: Iterable[float], name: str, quantity: str, **more: object
 ) -> dict[str, Any]:
-    """One curve as plotly.js takes it; plain lists keep the page readable.
+    """Return one curve as plotly.js takes it; plain lists keep the page readable.
 
-    ``quantity``: what a value is, with its unit, where the mouse is over it.
+    ``quantity``: the value with its unit, as shown where the mouse is over it.
     """
     return {
         "type": "scatter",
@@ -104,7 +105,7 @@ def _traces(record: Record) -> list[dict[str, Any]]:
 
 
 def _flow_traces(record: Record) -> list[dict[str, Any]]:
-    """Each flow's throughput, stacked on the others', and its window."""
+    """Return each flow's throughput, stacked on the others', and its window."""
     schedule = record.plan.schedule
     flows_bps = per_second(record.samples, schedule)
     smooth_bps = smoothed_flows(flows_bps, schedule)
@@ -112,13 +113,14 @@ def _flow_traces(record: Record) -> list[dict[str, Any]]:
     for number, flow in enumerate(schedule.flows):
         line = {"color": NORMAL.colour(number), "width": 1}
         meta = {"colour": f"flow-{number + 1}"}
-        look = {"line": line, "mode": "lines", "legendgroup": flow.name, "meta": meta}
-        silent = _silent(flows_bps, flow)
+        style = {"line": line, "mode": "lines", "legendgroup": flow.name, "meta": meta}
+        absent = _absent(flows_bps, flow)
         raw, smooth = (
-            _from_zero(each[flow.name].mask(silent) / 1e6) for each in (flows_bps, smooth_bps)
+            _from_zero(values_bps[flow.name].mask(absent) / 1e6)
+            for values_bps in (flows_bps, smooth_bps)
         )
         area = {
-            **look,
+            **style,
             "line": {**line, "width": 0, "shape": "vh"},
             "meta": {**meta, "smoothed": _rounded(smooth)},
         }
@@ -126,33 +128,33 @@ def _flow_traces(record: Record) -> list[dict[str, Any]]:
             _line(_edges_s(flows_bps), raw, flow_label(flow), "%{y:.1f} Mbit/s", yaxis="y2",
                   stackgroup="flows", **area)
         )  # fmt: skip
-        traces += _window_traces(record, flow, look)
+        traces += _window_traces(record, flow, style)
     return traces
 
 
-def _silent(flows_bps: pd.DataFrame, flow: Flow) -> pd.Series[bool]:
-    """The seconds in which a flow is not there, and nothing of it arrives."""
+def _absent(flows_bps: pd.DataFrame, flow: Flow) -> pd.Series[bool]:
+    """Return the seconds in which a flow is absent and nothing of it arrives."""
     middles_s = flows_bps.index.to_series() - 0.5
     return ((middles_s < flow.start_s) | (middles_s > flow.stop_s)) & (flows_bps[flow.name] == 0)
 
 
 def _edges_s(flows_bps: pd.DataFrame) -> list[float]:
-    """The beginning of the first second and the end of each."""
+    """Return the beginning of the first second and the end of each."""
     return [0.0, *flows_bps.index]
 
 
 def _from_zero(values: pd.Series[float]) -> list[float]:
-    """A value for each of :func:`_edges_s`: of the second that ends there."""
+    """Return a value for each time of ``_edges_s``: that of the second that ends there."""
     return [0.0, *values]
 
 
 def _total_traces(record: Record) -> list[dict[str, Any]]:
-    """The throughput of all flows, and the rate of the bottleneck."""
+    """Return the throughput of all flows, and the rate of the bottleneck."""
     schedule = record.plan.schedule
     flows_bps = per_second(record.samples, schedule)
     raw, smooth = (
-        _from_zero(each.sum(axis="columns") / 1e6)
-        for each in (flows_bps, smoothed_flows(flows_bps, schedule))
+        _from_zero(values_bps.sum(axis="columns") / 1e6)
+        for values_bps in (flows_bps, smoothed_flows(flows_bps, schedule))
     )
     rate_mbps = record.plan.path.rate_bps / 1e6
     line = {"color": INK_COLOUR, "width": 1}
@@ -166,35 +168,42 @@ def _total_traces(record: Record) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _window_traces(record: Record, flow: Flow, look: dict[str, Any]) -> list[dict[str, Any]]:
-    """A flow's congestion window, and from a trace its slow start threshold in dashes."""
-    more = {**look, "yaxis": "y3", "showlegend": False}
-    traced = record.trace
-    name, size = flow_label(flow), "%{y:.3f} MB"
-    rows = None if traced is None else traced[traced["flow"] == flow.name]
+def _window_traces(record: Record, flow: Flow, style: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a flow's congestion window, and from a trace its slow start threshold in dashes."""
+    options = {**style, "yaxis": "y3", "showlegend": False}
+    trace = record.trace
+    name, value_text = flow_label(flow), "%{y:.3f} MB"
+    rows = None if trace is None else trace[trace["flow"] == flow.name]
     if rows is None or not len(rows):
         rows = _windows(record.samples, flow.name)
-        return [_line(rows["t_s"], rows["cwnd_bytes"] / 1e6, f"{name} window", size, **more)]
+        return [
+            _line(rows["t_s"], rows["cwnd_bytes"] / 1e6, f"{name} window", value_text, **options)
+        ]
     cwnd_mb, ssthresh_mb = windows_mb(rows)
-    dashed = {**more, "line": {**look["line"], "dash": "dash"}, "opacity": 0.6}
+    dashed_options = {**options, "line": {**style["line"], "dash": "dash"}, "opacity": 0.6}
     return [
-        _line(*min_max_points(rows["t_s"], cwnd_mb, MOST_POINTS), f"{name} window", size, **more),
         _line(
-            *min_max_points(rows["t_s"], ssthresh_mb, MOST_POINTS),
+            *min_max_points(rows["t_s"], cwnd_mb, MAX_POINTS),
+            f"{name} window",
+            value_text,
+            **options,
+        ),
+        _line(
+            *min_max_points(rows["t_s"], ssthresh_mb, MAX_POINTS),
             f"{name} ssthresh",
-            size,
-            **dashed,
+            value_text,
+            **dashed_options,
         ),
     ]
 
 
 def _windows(samples: Samples, flow: str) -> pd.DataFrame:
-    """A flow's rows that have a congestion window; user space's transports report none."""
+    """Return a flow's samples with a congestion window; user-space transports report none."""
     return samples.flows[(samples.flows["flow"] == flow) & (samples.flows["cwnd_bytes"] > 0)]
 
 
 def _region_numbers(plan: Plan) -> list[dict[str, Any]]:
-    """Each region's number above its stretch of time."""
+    """Return each region's number above its stretch of time."""
     return [
         {"xref": "x", "yref": "paper", "x": (region.start_s + region.stop_s) / 2, "y": 1,
          "yanchor": "bottom", "text": name, "showarrow": False,
@@ -225,9 +234,9 @@ def _layout(record: Record) -> dict[str, Any]:
     if tick_s := region_tick_s(plan):
         layout["xaxis"]["dtick"] = tick_s
     height = 1 / len(PANELS)
-    for place, text in enumerate(PANELS):
-        top = 1 - place * height
-        layout[f"yaxis{place + 1 if place else ''}"] = {
+    for index, text in enumerate(PANELS):
+        top = 1 - index * height
+        layout[f"yaxis{index + 1 if index else ''}"] = {
             "title": {"text": text}, "domain": [top - height + 0.03, top],
             "rangemode": "tozero", "gridcolor": "#eee", "showline": True, "linecolor": "#888",
         }  # fmt: skip
@@ -235,21 +244,21 @@ def _layout(record: Record) -> dict[str, Any]:
 
 
 def curves(record: Record) -> dict[str, Any]:
-    """The interactive figure as Plotly takes it: data, layout, configuration, plain values."""
+    """Return the interactive figure as Plotly takes it: data, layout, configuration."""
     return {"data": _traces(record), "layout": _layout(record), "config": PLOTLY_CONFIG}
 
 
-def _shown(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+def _number_text(number: float) -> str:
+    return f"{number:,}" if isinstance(number, int) else f"{number:g}"
 
 
 def _path_facts(record: Record) -> Facts:
     path = record.plan.path
     names = ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
-    values = {name: _shown(getattr(path, name)) for name in names}
+    values = {name: _number_text(getattr(path, name)) for name in names}
     for name in ("jitter_ms", "reorder", "duplicate"):
         if value := getattr(path, name):
-            values[name] = _shown(value)
+            values[name] = _number_text(value)
     plan = record.plan
     values["ip"] = str(plan.ip_version)
     values["topology"] = f"{plan.topology}, {plan.bottlenecks} bottlenecks"
@@ -266,30 +275,32 @@ def _path_facts(record: Record) -> Facts:
 
 
 def _stack_facts(record: Record) -> Facts:
-    """What each stack is, its congestion control's parameters as they were, and the era."""
+    """Return each stack's description and the parameters in effect, and the era of the hosts."""
     plan = record.plan
     parameters = record.data["readback"].get("before", {}).get("parameters", {})
     rows = []
     for stack in plan.stacks:
         entry = catalogue().get(stack.name)
-        shown = {**parameters.get(stack.label, {}), **stack.parameters}
-        values = ", ".join(f"{name}={value}" for name, value in shown.items())
-        about = f"{entry.title}; {entry.source}" if entry else f"a user's own, build {stack.build}"
-        rows.append((stack.label, f"{about}; {values}" if values else about))
+        in_effect = {**parameters.get(stack.label, {}), **stack.parameters}
+        values = ", ".join(f"{name}={value}" for name, value in in_effect.items())
+        description = (
+            f"{entry.title}; {entry.source}" if entry else f"a user's own, build {stack.build}"
+        )
+        rows.append((stack.label, f"{description}; {values}" if values else description))
     rows.append(("hosts", f"era {plan.era.name}: {title_of(plan.era.name)}"))
     return Facts("Stacks and hosts", tuple(rows))
 
 
-def _shown_time(text: str) -> str:
-    """A time as records have it, for people."""
+def _time_text(text: str) -> str:
+    """Format a time of a record for people."""
     return text.replace("T", " ").replace("+00:00", " UTC")
 
 
 def render_page(record: Record, links: NavLinks | None = None, assets: str = "") -> str:
-    """The whole page as HTML: curves, tables, path and provenance.
+    """Return the whole page as HTML: curves, tables, path and provenance.
 
-    ``assets``: relative address of the directory that holds style.css, page.js and
-    plotly.min.js; without one the page holds them itself.
+    ``assets``: relative address of the directory with style.css, page.js and plotly.min.js; without
+    one the page contains them.
     """
     plan = record.plan
     return render(
@@ -300,9 +311,9 @@ def render_page(record: Record, links: NavLinks | None = None, assets: str = "")
         warnings=record.data["warnings"],
         smoothing_s=SMOOTHING_S,
         curves=curves(record),
-        grids=overview(record),
+        tables=overview(record),
         command=command_of(plan),
-        recorded_at=_shown_time(record.data["provenance"].get("recorded_at", "")),
+        recorded_at=_time_text(record.data["provenance"].get("recorded_at", "")),
         facts=(_stack_facts(record), _path_facts(record)),
         fingerprint=record.fingerprint,
         seed=plan.seed,
@@ -311,7 +322,7 @@ def render_page(record: Record, links: NavLinks | None = None, assets: str = "")
 
 
 def save_pictures(record: Record) -> None:
-    """Add a run's figure and its page, self-contained, to its record's directory."""
+    """Add a run's figure and its self-contained page to its record's directory."""
     trace = record.trace
     save_png(record.samples, record.plan, record.directory / FIGURE_FILE, trace)
     page = render_page(record)

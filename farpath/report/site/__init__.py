@@ -1,1 +1,1 @@
-"""A set of records as static pages."""
+"""Results sites: sets of records as static pages."""

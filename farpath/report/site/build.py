@@ -1,4 +1,4 @@
-"""Build: a results site from a directory of records, whole or not at all."""
+"""The building of a results site from a directory of records, completely or not at all."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from farpath.report.html.render import asset_text, plotly_js
 from farpath.report.html.run_page import render_page
 from farpath.report.site.pages import ASSETS_DIR, FIGURES_DIR, RUNS_DIR, TABLES_DIR
 from farpath.report.site.thumbnail import areas
-from farpath.report.site.view import View, shown_as
-from farpath.report.tables.formats import FORMS, SUFFIXES, Sheet, file_name
+from farpath.report.site.view import View, view_for
+from farpath.report.tables.formats import FORMS, SUFFIXES, ResultTable, file_name
 
 INDEX = "index.html"
-#: Told after each step: what is done, and of how much.
-Told = Callable[[str, int, int], None]
+#: Called after each step with the kind of step, the count of finished steps and their total.
+ProgressCallback = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
 class BuiltSite:
-    """What a site holds: pages of runs, and a sentence for each thing left out or mixed."""
+    """The contents of a site: pages of runs, and a sentence for each problem or mixture."""
 
     index: FilePath
     pages: int
@@ -39,32 +39,35 @@ class BuiltSite:
 def build_site(
     records: FilePath,
     out: FilePath,
-    told: Told,
+    on_progress: ProgressCallback,
     cpu_records: FilePath | None = None,
     held_out: Collection[str] = (),
     view: str | None = None,
 ) -> BuiltSite:
     """Make the site of a directory of records at ``out``, replacing an earlier site.
 
-    ``cpu_records`` holds the runs in which CPU was counted; ``held_out`` are the paper's
-    stacks that no path was fitted to; ``view``: what the records are shown as, if not as what
-    they are. Raises BadInputError for a directory without records and for an ``out`` that
-    holds anything but a site, MachineLacksError for a full disk; then ``out`` is as it was.
+    ``cpu_records`` holds the runs in which CPU was counted. ``held_out`` are the paper's stacks
+    that no path was fitted to. ``view``: how the records are shown, by default as ``default_view``
+    decides. Raises BadInputError for a directory without records and for an ``out`` that holds
+    anything but a site, MachineLacksError for a full disk; then ``out`` is unchanged.
     """
     _check_free(out)
     loaded = load_record_set(records, view, cpu_records)
-    shown = shown_as(loaded, held_out)
-    # The site that a link leads to is replaced, and the link stays.
-    place = out.resolve()
+    site_view = view_for(loaded, held_out)
+    # If ``out`` is a link, the site that it leads to is replaced
+    site_dir = out.resolve()
     with user_errors(out):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with fresh_partial(place.parent) as partial:
-            _fill(partial, loaded, shown, told)
+        site_dir.parent.mkdir(parents=True, exist_ok=True)
+        with fresh_partial(site_dir.parent) as partial:
+            _fill(partial, loaded, site_view, on_progress)
             size = sum(file.stat().st_size for file in partial.rglob("*") if file.is_file())
             partial.chmod(0o755)
-            replace_directory(partial, place)
+            replace_directory(partial, site_dir)
     return BuiltSite(
-        out / INDEX, len(loaded.members), size, (*loaded.problems, *shown.remarks, *shown.missing)
+        out / INDEX,
+        len(loaded.members),
+        size,
+        (*loaded.problems, *site_view.remarks, *site_view.missing),
     )
 
 
@@ -78,41 +81,43 @@ def _check_free(out: FilePath) -> None:
         )
 
 
-def _fill(place: FilePath, records: RecordSet, view: View, told: Told) -> None:
+def _fill(
+    site_dir: FilePath, records: RecordSet, view: View, on_progress: ProgressCallback
+) -> None:
     for folder in (RUNS_DIR, ASSETS_DIR, FIGURES_DIR, TABLES_DIR):
-        (place / folder).mkdir()
-    _write_assets(place / ASSETS_DIR)
-    thumbnails = _write_runs(place / RUNS_DIR, records, view, told)
-    drawn = view.write_site_figures(place / FIGURES_DIR, (NORMAL, COLOUR_BLIND))
-    for count, _ in enumerate(drawn, 1):
-        told("figures", count, 0)
-    _write_tables(place / TABLES_DIR, view.site_sheets())
-    (place / INDEX).write_text(view.index(thumbnails), encoding="utf-8")
-    (place / SITE_MARK).write_text(f"{__version__}\n", encoding="utf-8")
+        (site_dir / folder).mkdir()
+    _write_assets(site_dir / ASSETS_DIR)
+    thumbnails = _write_runs(site_dir / RUNS_DIR, records, view, on_progress)
+    figure_files = view.write_site_figures(site_dir / FIGURES_DIR, (NORMAL, COLOUR_BLIND))
+    for count, _ in enumerate(figure_files, 1):
+        on_progress("figures", count, 0)
+    _write_tables(site_dir / TABLES_DIR, view.site_tables())
+    (site_dir / INDEX).write_text(view.index(thumbnails), encoding="utf-8")
+    (site_dir / SITE_MARK).write_text(f"{__version__}\n", encoding="utf-8")
 
 
-def _write_assets(place: FilePath) -> None:
+def _write_assets(folder: FilePath) -> None:
     for name in ("style.css", "page.js"):
-        (place / name).write_text(asset_text(name), encoding="utf-8")
-    (place / "plotly.min.js").write_text(plotly_js(), encoding="utf-8")
+        (folder / name).write_text(asset_text(name), encoding="utf-8")
+    (folder / "plotly.min.js").write_text(plotly_js(), encoding="utf-8")
 
 
 def _write_runs(
-    place: FilePath, records: RecordSet, view: View, told: Told
+    folder: FilePath, records: RecordSet, view: View, on_progress: ProgressCallback
 ) -> dict[str, tuple[str, ...]]:
-    """Every run's page, one record at a time; returns the thumbnails."""
+    """Write every run's page, one record at a time; return the thumbnails."""
     thumbnails = {}
     for count, member in enumerate(records.members, 1):
         run = member.run
         record = load_record(records.directory / run.record)
         page = render_page(record, view.links(run), f"../{ASSETS_DIR}")
-        (place / view.names[run.record]).write_text(page, encoding="utf-8")
+        (folder / view.names[run.record]).write_text(page, encoding="utf-8")
         thumbnails[run.record] = areas(record.samples, record.plan)
-        told("pages", count, len(records.members))
+        on_progress("pages", count, len(records.members))
     return thumbnails
 
 
-def _write_tables(place: FilePath, sheets: tuple[Sheet, ...]) -> None:
-    for sheet in sheets:
+def _write_tables(folder: FilePath, tables: tuple[ResultTable, ...]) -> None:
+    for table in tables:
         for form, write in FORMS.items():
-            (place / file_name(sheet, SUFFIXES[form])).write_text(write(sheet), encoding="utf-8")
+            (folder / file_name(table, SUFFIXES[form])).write_text(write(table), encoding="utf-8")

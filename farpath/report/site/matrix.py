@@ -1,4 +1,4 @@
-"""Matrix: stacks against paths, each cell with the figures of its runs."""
+"""The matrix of stacks against paths, each cell with the results of its runs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from farpath.report.html.run_page import NavLink
 from farpath.report.site.pages import RUNS_DIR, columns, path_label, rows
 from farpath.report.tables.regions import NOTHING
 
-#: What most runs of a campaign were made of has no mark, the others these.
+#: Runs with the most common provenance have no mark, the others these.
 MARKS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True)
 class Column:
-    """One path: its name, and its base RTT and bottleneck as they were run."""
+    """One path: its name, its base RTT and its bottleneck rate."""
 
     name: str
     about: str
@@ -29,9 +29,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """Of a stack on a path: means over seeds as texts, and the pages of its runs.
+    """The runs of a stack on a path: means over seeds as texts, and links to their pages.
 
-    ``areas``: the first seed's thumbnail. ``printed``: the paper's figures, if any.
+    ``areas``: the first seed's thumbnail. ``printed``: the paper's values, if any.
     """
 
     about: str
@@ -54,16 +54,16 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Make:
-    """What some runs were made of: a mark, '' for most, and the parts by name."""
+class ProvenanceGroup:
+    """Runs of one provenance: a mark, empty for the largest group, and the provenance by name."""
 
     mark: str
     runs: int
     parts: Mapping[str, str]
 
 
-def heads(campaign: ResultSet) -> tuple[Column, ...]:
-    """The head of each column of :func:`matrix`."""
+def column_heads(campaign: ResultSet) -> tuple[Column, ...]:
+    """Return the head of each column of ``matrix``."""
     first = {run.path: run.summary for run in reversed(campaign.runs)}
     return tuple(
         Column(
@@ -76,8 +76,8 @@ def heads(campaign: ResultSet) -> tuple[Column, ...]:
     )
 
 
-def makers_of(run: RunSummary) -> tuple[tuple[str, str], ...]:
-    """What made a run beside its plan."""
+def provenance_of(run: RunSummary) -> tuple[tuple[str, str], ...]:
+    """Return the provenance of a run, apart from its plan."""
     return (
         ("kernel", run.kernel),
         ("kernel's build and packages", run.lab[:12]),
@@ -87,25 +87,27 @@ def makers_of(run: RunSummary) -> tuple[tuple[str, str], ...]:
 
 def _parts(run: RunSummary) -> tuple[tuple[str, str], ...]:
     return (
-        *makers_of(run),
+        *provenance_of(run),
         ("hosts and stacks of", run.summary.era),
         ("clock", run.summary.clock),
         ("regions of", f"{run.summary.region_s:g} s"),
     )
 
 
-def makes(
+def provenance_groups(
     runs: Sequence[RunSummary],
     parts_of: Callable[[RunSummary], tuple[tuple[str, str], ...]] = _parts,
-) -> tuple[tuple[Make, ...], Mapping[str, str]]:
-    """What runs were made of, most first; and each record's mark."""
+) -> tuple[tuple[ProvenanceGroup, ...], Mapping[str, str]]:
+    """Return the provenance of runs, the most common first; and each record's mark."""
     counted = Counter(parts_of(run) for run in runs)
     marks = {
-        parts: MARKS[(place - 1) % len(MARKS)] if place else ""
-        for place, (parts, _) in enumerate(counted.most_common())
+        parts: MARKS[(index - 1) % len(MARKS)] if index else ""
+        for index, (parts, _) in enumerate(counted.most_common())
     }
-    found = tuple(Make(marks[parts], count, dict(parts)) for parts, count in counted.most_common())
-    return found, {run.record: marks[parts_of(run)] for run in runs}
+    groups = tuple(
+        ProvenanceGroup(marks[parts], count, dict(parts)) for parts, count in counted.most_common()
+    )
+    return groups, {run.record: marks[parts_of(run)] for run in runs}
 
 
 def _mean(runs: Sequence[RunSummary], figure: Callable[[RunSummary], float], decimals: int) -> str:
@@ -114,11 +116,11 @@ def _mean(runs: Sequence[RunSummary], figure: Callable[[RunSummary], float], dec
 
 
 def _throughput(runs: Sequence[RunSummary]) -> str:
-    """Mean over seeds in Mbit/s, with its 95 % interval if there are several."""
-    found = estimate([run.summary.mean_bps / 1e6 for run in runs])
-    if not math.isfinite(found.half_width):
-        return f"{found.mean:.0f}"
-    return f"{found.mean:.0f} ± {found.half_width:.0f}"
+    """Return the mean over seeds in Mbit/s, with its 95 % interval if there are several."""
+    mean_mbps = estimate([run.summary.mean_bps / 1e6 for run in runs])
+    if not math.isfinite(mean_mbps.half_width):
+        return f"{mean_mbps.mean:.0f}"
+    return f"{mean_mbps.mean:.0f} ± {mean_mbps.half_width:.0f}"
 
 
 def _range(low: str, high: str) -> str:
@@ -126,7 +128,7 @@ def _range(low: str, high: str) -> str:
 
 
 def _printed(stack: str, path: str) -> str:
-    """The paper's figures of a stack on a path, or nothing."""
+    """Return the paper's values for a stack on a path, or an empty text."""
     entry = published(stack, path)
     if entry is None:
         return ""
@@ -164,7 +166,7 @@ def matrix(
     thumbnails: Mapping[str, tuple[str, ...]],
     marks: Mapping[str, str],
 ) -> tuple[Row, ...]:
-    """All rows; ``names``, ``thumbnails`` and ``marks`` by record."""
+    """Return all rows; ``names``, ``thumbnails`` and ``marks`` are by record."""
 
     def cell(name: str, label: str, path: str) -> Cell | None:
         runs = campaign.of(path, label)

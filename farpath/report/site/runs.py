@@ -1,4 +1,4 @@
-"""Runs: records of one's own as a site, a table of the runs first."""
+"""A site of plain runs, with a table of the runs first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from farpath.report.figures.runs import CAPTION, OVERVIEW, write_figures, write_
 from farpath.report.figures.style import NORMAL, Style
 from farpath.report.html.render import render
 from farpath.report.html.run_page import NavLink, NavLinks
-from farpath.report.site.matrix import makers_of, makes
+from farpath.report.site.matrix import provenance_groups, provenance_of
 from farpath.report.site.pages import (
     ASSETS_DIR,
     FIGURES_DIR,
@@ -25,16 +25,16 @@ from farpath.report.site.pages import (
     file_names,
 )
 from farpath.report.site.thumbnail import HEIGHT, WIDTH
-from farpath.report.tables.formats import SUFFIXES, Sheet, file_name
-from farpath.report.tables.runs import NOTE, run_sheets
+from farpath.report.tables.formats import SUFFIXES, ResultTable, file_name
+from farpath.report.tables.runs import NOTE, run_tables
 
-#: A heading names so many stacks.
-NAMED_STACKS = 4
+#: A heading names at most this many stacks.
+MAX_NAMED_STACKS = 4
 
 
 @dataclass(frozen=True)
 class RunsView:
-    """A set of records as the runs that they are."""
+    """A set of records, shown as plain runs."""
 
     records: RecordSet
 
@@ -45,7 +45,7 @@ class RunsView:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Whether some of the runs are the study's, which could be shown as such."""
+        """A sentence if some of the runs could be shown as the study."""
         members = self.records.members
         of_study = sum(is_study_run(member.plan) for member in members)
         if not of_study:
@@ -53,53 +53,55 @@ class RunsView:
         counted = f"{of_study} of {len(members)} runs are of the 2005 study"
         if of_study == len(members):
             return (f"{counted}, some of them twice: with each once it is shown as the study",)
-        return (f"{counted}: --view=study shows it as the study, beside the published numbers",)
+        return (f"{counted}: --view=study shows it as the study, with the published numbers",)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Nothing: all that there is, is drawn."""
+        """Empty: every figure can be drawn."""
         return ()
 
-    def sheets(self, path: str | None = None) -> tuple[Sheet, ...]:
-        """Every run, means over seeds, and where the records are."""
-        return run_sheets(self.records.of_path(path))
+    def tables(self, path: str | None = None) -> tuple[ResultTable, ...]:
+        """Return every run, means over seeds, and where the records are."""
+        return run_tables(self.records.of_path(path))
 
-    def site_sheets(self) -> tuple[Sheet, ...]:
-        """The same."""
-        return self.sheets()
+    def site_tables(self) -> tuple[ResultTable, ...]:
+        """Return the same tables."""
+        return self.tables()
 
     def write_figures(self, out: FilePath, styles: Sequence[Style]) -> Iterator[FilePath]:
-        """What each set of settings gave, and every run over time."""
+        """Draw the results of each set of settings, and every run over time."""
         stems = {record: name.removesuffix(".html") for record, name in self.names.items()}
         return write_figures(self.records, stems, out, styles)
 
     def write_site_figures(self, out: FilePath, styles: Sequence[Style]) -> Iterator[FilePath]:
-        """What each set of settings gave; every run has its page."""
+        """Draw the results of each set of settings; every run has its page."""
         return write_overview(self.records, out, styles)
 
     def links(self, run: RunSummary) -> NavLinks:
-        """Where a run's page leads: to the index, its other seeds, and the runs beside it."""
+        """Return the links of a run's page: to the index, its other seeds, and its neighbours."""
         runs = [member.run for member in self.records.members]
-        place = runs.index(run)
-        beside = [
+        index = runs.index(run)
+        neighbours = [
             NavLink(text, self.names[runs[other].record])
-            for text, other in (("previous", place - 1), ("next", place + 1))
+            for text, other in (("previous", index - 1), ("next", index + 1))
             if 0 <= other < len(runs)
         ]
         group = next(
-            each for each in self.records.groups if run in [one.run for one in each.members]
+            group
+            for group in self.records.groups
+            if run in [member.run for member in group.members]
         )
         seeds = tuple(
-            NavLink(str(one.plan.seed), self.names[one.run.record], one.run == run)
-            for one in group.members
+            NavLink(str(member.plan.seed), self.names[member.run.record], member.run == run)
+            for member in group.members
         )
-        return NavLinks(TO_INDEX, (("seed", seeds), ("run", tuple(beside))))
+        return NavLinks(TO_INDEX, (("seed", seeds), ("run", tuple(neighbours))))
 
     def index(self, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
-        """The index of a site, as HTML; ``thumbnails`` by record."""
+        """Return the index of a site as HTML; ``thumbnails`` are by record."""
         members = self.records.members
-        listed, *others = self.site_sheets()
-        made, marks = makes([member.run for member in members], makers_of)
+        listed, *others = self.site_tables()
+        groups, marks = provenance_groups([member.run for member in members], provenance_of)
         records = [member.run.record for member in members]
         further = further_settings(self.records)
         return render(
@@ -108,7 +110,7 @@ class RunsView:
             assets=ASSETS_DIR,
             version=__version__,
             seeds=sorted({member.plan.seed for member in members}),
-            listed=listed.grid,
+            listed=listed.text,
             note=NOTE,
             rows=[
                 (
@@ -119,26 +121,28 @@ class RunsView:
                     record,
                     further[record],
                 )
-                for row, record in zip(listed.grid.rows, records, strict=True)
+                for row, record in zip(listed.text.rows, records, strict=True)
             ],
             most_flows=min(max(map(len, thumbnails.values())), len(NORMAL.flows)),
             thumbnail=(WIDTH, HEIGHT),
             figure=f"{FIGURES_DIR}/{OVERVIEW}" if len(members) > 1 else "",
             caption=CAPTION,
-            sheets=[sheet.grid for sheet in others[:-1]],
+            tables=[table.text for table in others[:-1]],
             files=[
-                (sheet.grid.title, {form: f"{TABLES_DIR}/{file_name(sheet, suffix)}"
+                (table.text.title, {form: f"{TABLES_DIR}/{file_name(table, suffix)}"
                                     for form, suffix in SUFFIXES.items()})
-                for sheet in (listed, *others)
+                for table in (listed, *others)
             ],
-            makes=made,
+            provenance_groups=groups,
             remarks=self.remarks,
             problems=self.records.problems,
         )  # fmt: skip
 
     def _heading(self) -> str:
         stacks = list(dict.fromkeys(member.stacks for member in self.records.members))
-        named = ", ".join(stacks[:NAMED_STACKS])
-        more = f" and {len(stacks) - NAMED_STACKS} more" if len(stacks) > NAMED_STACKS else ""
+        named = ", ".join(stacks[:MAX_NAMED_STACKS])
+        more = (
+            f" and {len(stacks) - MAX_NAMED_STACKS} more" if len(stacks) > MAX_NAMED_STACKS else ""
+        )
         count = len(self.records.members)
         return f"{count} run{'s' if count > 1 else ''}: {named}{more}"

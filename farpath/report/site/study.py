@@ -1,4 +1,4 @@
-"""Study: the 2005 study's records as the paper shows its own, stacks against paths first."""
+"""A site of the 2005 study's records as in the paper, with stacks against paths first."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ from farpath.report.figures.paper import captions, missing_figures, write_figure
 from farpath.report.figures.style import NORMAL, Style
 from farpath.report.html.render import render
 from farpath.report.html.run_page import NavLinks
-from farpath.report.site.matrix import heads, makes, matrix
+from farpath.report.site.matrix import column_heads, matrix, provenance_groups
 from farpath.report.site.pages import ASSETS_DIR, FIGURES_DIR, TABLES_DIR, file_names, links_of
 from farpath.report.site.thumbnail import HEIGHT, WIDTH
-from farpath.report.tables.agreement import all_sheets
-from farpath.report.tables.formats import SUFFIXES, Sheet, file_name
-from farpath.report.tables.regions import Grid
+from farpath.report.tables.agreement import all_tables
+from farpath.report.tables.formats import SUFFIXES, ResultTable, file_name
+from farpath.report.tables.regions import TextTable
 
 
 @dataclass(frozen=True)
 class StudyView:
-    """A set of records as the 2005 study; ``held_out``: stacks that no path was fitted to."""
+    """A set of records, shown as the 2005 study.
+
+    ``held_out``: the paper's stacks that no path was fitted to.
+    """
 
     records: RecordSet
     held_out: Collection[str] = ()
 
     @cached_property
     def campaign(self) -> ResultSet:
-        """The runs; BadInputError if two are of one path, stack and seed."""
+        """The runs; BadInputError if two have the same path, stack and seed."""
         return self.records.study
 
     @cached_property
@@ -44,52 +47,52 @@ class StudyView:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """A sentence for each thing in which the runs are mixed."""
+        """A sentence for each property in which the runs are mixed."""
         return mixed(self.campaign)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """A sentence for each of the paper's figures that no run is there for."""
+        """A sentence for each of the paper's figures that has no run."""
         return missing_figures(self.campaign)
 
-    def sheets(self, path: str | None = None) -> tuple[Sheet, ...]:
-        """The paper's tables; of one path its tables 1 and 2 alone."""
-        return all_sheets(self.campaign, path, self.held_out)
+    def tables(self, path: str | None = None) -> tuple[ResultTable, ...]:
+        """Return the paper's tables; for a single path only tables 1 and 2."""
+        return all_tables(self.campaign, path, self.held_out)
 
     def write_figures(self, out: FilePath, styles: Sequence[Style]) -> Iterator[FilePath]:
-        """The paper's figures, each once it is written."""
+        """Draw the paper's figures; yield each file once it is written."""
         return write_figures(self.campaign, self.records.directory, out, styles)
 
     def write_site_figures(self, out: FilePath, styles: Sequence[Style]) -> Iterator[FilePath]:
-        """Those of a site's index: the same."""
+        """Draw the same figures for the site's index."""
         return self.write_figures(out, styles)
 
     def links(self, run: RunSummary) -> NavLinks:
-        """Where a run's page leads."""
+        """Return the links of a run's page."""
         return links_of(run, self.campaign, self.names)
 
     def index(self, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
-        """The index of a site, as HTML; ``thumbnails`` by record."""
+        """Return the index of a site as HTML; ``thumbnails`` are by record."""
         return _index(self, thumbnails)
 
-    def site_sheets(self) -> tuple[Sheet, ...]:
-        """The tables of a site: none if none of the paper's stacks ran."""
-        return _sheets(self.campaign, held_out=self.held_out)
+    def site_tables(self) -> tuple[ResultTable, ...]:
+        """Return the tables of a site: none if none of the paper's stacks ran."""
+        return _tables(self.campaign, held_out=self.held_out)
 
 
 def _index(view: StudyView, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
     campaign = view.campaign
-    made, marks = makes(campaign.runs)
-    table = matrix(campaign, view.names, thumbnails, marks)
-    cells = [cell for row in table for cell in row.cells]
+    groups, marks = provenance_groups(campaign.runs)
+    rows = matrix(campaign, view.names, thumbnails, marks)
+    cells = [cell for row in rows for cell in row.cells]
     verdicts = judge_all(campaign)
     return render(
         "index.html",
         heading="Nine transport stacks over three paths",
         assets=ASSETS_DIR,
         version=__version__,
-        columns=heads(campaign),
-        rows=table,
+        columns=column_heads(campaign),
+        rows=rows,
         runs=len(campaign.runs),
         seeds=sorted({run.seed for run in campaign.runs}),
         filled=sum(cell is not None for cell in cells),
@@ -99,45 +102,45 @@ def _index(view: StudyView, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
         figures=captions(campaign),
         figures_dir=FIGURES_DIR,
         missing_figures=missing_figures(campaign),
-        sheets=_shown(view.site_sheets(), campaign),
+        tables=_table_entries(view.site_tables(), campaign),
         tables_dir=TABLES_DIR,
         verdicts=verdicts,
         states=count_states(verdicts),
-        makes=made,
+        provenance_groups=groups,
         mixed=mixed(campaign),
         problems=view.records.problems,
     )
 
 
 def _most_flows(campaign: ResultSet) -> int:
-    """How many flows the run has that has most, of those that have a colour."""
+    """Return the most flows of any run, as far as they have colours."""
     summaries = [run.summary for run in campaign.runs]
-    flows = [{name for region in each.regions for name in region.flows} for each in summaries]
+    flows = [{name for region in summary.regions for name in region.flows} for summary in summaries]
     return min(max(map(len, flows)), len(NORMAL.flows))
 
 
-def _sheets(
+def _tables(
     campaign: ResultSet, path: str | None = None, held_out: Collection[str] = ()
-) -> tuple[Sheet, ...]:
-    """All tables, of one path alone if it is given; none if none of the paper's stacks ran."""
-    return all_sheets(campaign, path, held_out) if labels_by_paper_name(campaign) else ()
+) -> tuple[ResultTable, ...]:
+    """Return all tables, or those of one path; none if none of the paper's stacks ran."""
+    return all_tables(campaign, path, held_out) if labels_by_paper_name(campaign) else ()
 
 
-def _shown(
-    sheets: tuple[Sheet, ...], campaign: ResultSet
-) -> list[tuple[Grid, dict[str, str], bool]]:
-    """Each table, its files by form, and whether it is open; those first.
+def _table_entries(
+    tables: tuple[ResultTable, ...], campaign: ResultSet
+) -> list[tuple[TextTable, dict[str, str], bool]]:
+    """Return each table, its files by form, and whether it is open; open ones come first.
 
-    Tables of a path that has no published ones are closed.
+    Tables of a path without published tables are closed.
     """
-    others = (path for path in campaign.paths if path != PUBLISHED_PATH)
-    aside = {sheet.name for path in others for sheet in _sheets(campaign, path)}
-    shown = [
+    unpublished = (path for path in campaign.paths if path != PUBLISHED_PATH)
+    closed = {table.name for path in unpublished for table in _tables(campaign, path)}
+    entries = [
         (
-            sheet.grid,
-            {form: file_name(sheet, suffix) for form, suffix in SUFFIXES.items()},
-            sheet.name not in aside,
+            table.text,
+            {form: file_name(table, suffix) for form, suffix in SUFFIXES.items()},
+            table.name not in closed,
         )
-        for sheet in sheets
+        for table in tables
     ]
-    return sorted(shown, key=lambda each: not each[2])
+    return sorted(entries, key=lambda entry: not entry[2])

@@ -1,4 +1,4 @@
-"""Thumbnail: a run's stacked throughput as a few SVG paths of a matrix's cell."""
+"""Thumbnails: a run's stacked throughput as a few SVG paths for a cell of the matrix."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from farpath.record.record import Samples
 from farpath.spec.plan import Plan
 
 WIDTH, HEIGHT = 160, 46
-#: Of the bottleneck's rate, what the height stands for.
+#: The height of a thumbnail, relative to the bottleneck's rate.
 HEADROOM = 1.05
 
 
 def _binned(values: Array) -> Array:
-    """Means of as many stretches as there are points to draw, or the values if fewer."""
+    """Return the means of as many stretches as there are points to draw, or fewer values."""
     stretches = np.array_split(values, min(WIDTH // 2, values.size))
     return np.array([stretch.mean() for stretch in stretches])
 
 
 def areas(samples: Samples, plan: Plan) -> tuple[str, ...]:
-    """One path for each flow, the last first: each covers those below it too.
+    """Return one path for each flow, the last first: each covers those below it too.
 
     They fill a box of WIDTH by HEIGHT; its top is just above the bottleneck's rate.
     """
@@ -28,8 +28,8 @@ def areas(samples: Samples, plan: Plan) -> tuple[str, ...]:
     total = np.cumsum([_binned(flows_bps[name].to_numpy()) for name in flows_bps.columns], axis=0)
     x = np.linspace(0, WIDTH, total.shape[1])
     y = HEIGHT * (1 - np.minimum(total / (HEADROOM * plan.path.rate_bps), 1))
-    drawn = []
+    paths = []
     for curve in y[::-1]:
         points = " ".join(f"L{a:.1f} {b:.1f}" for a, b in zip(x, curve, strict=True))
-        drawn.append(f"M0 {HEIGHT} {points} L{WIDTH} {HEIGHT}Z")
-    return tuple(drawn)
+        paths.append(f"M0 {HEIGHT} {points} L{WIDTH} {HEIGHT}Z")
+    return tuple(paths)

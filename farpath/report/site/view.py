@@ -1,4 +1,4 @@
-"""View: how a set of records is shown, in tables, in figures and as a site."""
+"""Views: how a set of records is shown in tables, in figures and as a site."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from farpath.analysis.results import RunSummary
     from farpath.report.figures.style import Style
     from farpath.report.html.run_page import NavLinks
-    from farpath.report.tables.formats import Sheet
+    from farpath.report.tables.formats import ResultTable
 
 
 class View(Protocol):
-    """What tables, figures and site need of a way to show records."""
+    """The interface that tables, figures and sites need to show records."""
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -25,33 +25,36 @@ class View(Protocol):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """A sentence for each thing that a reader has to know of the records together."""
+        """A sentence for each property of the records that a reader has to know."""
 
     @property
     def missing(self) -> tuple[str, ...]:
         """A sentence for each figure that cannot be drawn."""
 
-    def sheets(self, path: str | None = None) -> tuple[Sheet, ...]:
-        """All tables, or those of one path."""
+    def tables(self, path: str | None = None) -> tuple[ResultTable, ...]:
+        """Return all tables, or those of one path."""
 
-    def site_sheets(self) -> tuple[Sheet, ...]:
-        """The tables that a site has."""
+    def site_tables(self) -> tuple[ResultTable, ...]:
+        """Return the tables of a site."""
 
     def write_figures(self, out: FilePath, styles: Sequence[Style]) -> Iterator[FilePath]:
-        """Draw all figures; yields each file once it is written."""
+        """Draw all figures; yield each file once it is written."""
 
     def write_site_figures(self, out: FilePath, styles: Sequence[Style]) -> Iterator[FilePath]:
         """Draw the figures of a site's index."""
 
     def links(self, run: RunSummary) -> NavLinks:
-        """Where a run's page of a site leads."""
+        """Return the links of a run's page of a site."""
 
     def index(self, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
-        """The index of a site, as HTML."""
+        """Return the index of a site as HTML."""
 
 
-def shown_as(records: RecordSet, held_out: Collection[str] = ()) -> View:
-    """A set's view: the study's, whose tables mark stacks held out, or that of plain runs."""
+def view_for(records: RecordSet, held_out: Collection[str] = ()) -> View:
+    """Return the view of a record set: the study's, which marks held-out stacks, or the runs'.
+
+    Raises BadInputError if stacks are held out of a set that is not the study's.
+    """
     from farpath.report.site.runs import RunsView
     from farpath.report.site.study import StudyView
 

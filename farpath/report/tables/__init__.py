@@ -1,1 +1,1 @@
-"""Tables: their cells, what writes them, and each kind of them."""
+"""Tables: their texts and data, their formats, and the tables of each subject."""

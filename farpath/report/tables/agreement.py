@@ -1,4 +1,4 @@
-"""Agreement: how far a campaign is from the published numbers, beside the goals."""
+"""The agreement of a campaign with the published numbers, compared with the goals."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from farpath.report.tables.campaign import (
     table_1,
     table_2,
 )
-from farpath.report.tables.formats import Datum, Sheet
-from farpath.report.tables.regions import NOTHING, Grid, number
+from farpath.report.tables.formats import CellValue, ResultTable
+from farpath.report.tables.regions import NOTHING, TextTable, number
 
-#: Spearman's rank correlation of the nine means, and how many claims are to be decided.
+#: Goals for Spearman's rank correlation of the nine means, and for the number of decided claims.
 SPEARMAN_GOAL = 0.9
 DECIDED_GOAL = 24
-#: By how much a path's means of S and F may be off.
+#: The largest deviation of a path's means of S and F.
 PATH_GOAL = 0.1
 
 
 @dataclass(frozen=True)
 class Goal:
-    """How far a column of table 1 may be from published: ``most``, in ``unit``."""
+    """The largest deviation of a column of table 1 from published: ``most``, in ``unit``."""
 
     key: str
     heading: str
@@ -41,19 +41,19 @@ class Goal:
     decimals: int
 
     def deviation(self, campaign: ResultSet, name: str) -> float:
-        """One stack's at CERN; NaN if it was not run."""
-        quantity = next(each for each in QUANTITIES if each.key == self.key)
-        found = quantity.measured(campaign, PUBLISHED_PATH, name)
-        deviation = quantity.deviation_of(found, quantity.printed(all_published()[name]))
+        """Return one stack's deviation at CERN; NaN if it was not run."""
+        quantity = next(column for column in QUANTITIES if column.key == self.key)
+        measured = quantity.measured(campaign, PUBLISHED_PATH, name)
+        deviation = quantity.deviation_of(measured, quantity.printed(all_published()[name]))
         assert deviation is not None
         return deviation
 
     def text(self, deviation: float) -> str:
-        """For people, with a mark if it is beyond."""
+        """Format a deviation for people, with a mark if it is beyond the goal."""
         if math.isnan(deviation):
             return NOTHING
-        shown = f"{round(deviation, self.decimals) + 0.0:+.{self.decimals}f}{self.unit}"
-        return shown if abs(deviation) <= self.most else f"{shown} *"
+        text = f"{round(deviation, self.decimals) + 0.0:+.{self.decimals}f}{self.unit}"
+        return text if abs(deviation) <= self.most else f"{text} *"
 
 
 GOALS = (
@@ -64,8 +64,8 @@ GOALS = (
 )
 
 
-def known_stacks(texts: Collection[str]) -> tuple[str, ...]:
-    """The paper's names of stacks that are given by these, their labels or in lower case.
+def parse_paper_stacks(texts: Collection[str]) -> tuple[str, ...]:
+    """Return the paper's names of stacks that are given by name in any case, or by label.
 
     Raises BadInputError for one that is none of the paper's.
     """
@@ -78,29 +78,29 @@ def known_stacks(texts: Collection[str]) -> tuple[str, ...]:
         raise BadInputError(
             f"'{unknown[0]}' is none of the paper's stacks: give one of {', '.join(paper_names())}"
         )
-    meant = {names[text.lower()] for text in texts}
-    return tuple(name for name in paper_names() if name in meant)
+    chosen = {names[text.lower()] for text in texts}
+    return tuple(name for name in paper_names() if name in chosen)
 
 
-def deviations(campaign: ResultSet, held_out: Collection[str] = ()) -> Sheet:
-    """How far each stack at CERN is from published, beside the goals.
+def deviations(campaign: ResultSet, held_out: Collection[str] = ()) -> ResultTable:
+    """Return the deviation of each stack at CERN from published, with the goals.
 
     ``held_out``: the paper's names of stacks that the path's model was not fitted to.
     """
-    found = {name: [goal.deviation(campaign, name) for goal in GOALS] for name in paper_names()}
+    by_stack = {name: [goal.deviation(campaign, name) for goal in GOALS] for name in paper_names()}
     rows = [
         (
             f"{name} (held out)" if name in held_out else name,
-            *(goal.text(value) for goal, value in zip(GOALS, found[name], strict=True)),
+            *(goal.text(value) for goal, value in zip(GOALS, by_stack[name], strict=True)),
         )
         for name in paper_names()
     ]
-    rows.append(("within the goal", *(_share(found, paper_names(), goal) for goal in GOALS)))
+    rows.append(("within the goal", *(_share(by_stack, paper_names(), goal) for goal in GOALS)))
     if held_out:
-        rows.append(("held out, within", *(_share(found, held_out, goal) for goal in GOALS)))
-    data: list[tuple[Datum, ...]] = []
-    for name, values in found.items():
-        cells: list[Datum] = [name, "yes" if name in held_out else "no"]
+        rows.append(("held out, within", *(_share(by_stack, held_out, goal) for goal in GOALS)))
+    data: list[tuple[CellValue, ...]] = []
+    for name, values in by_stack.items():
+        cells: list[CellValue] = [name, "yes" if name in held_out else "no"]
         for goal, value in zip(GOALS, values, strict=True):
             within = "" if math.isnan(value) else "yes" if abs(value) <= goal.most else "no"
             cells += [value, within]
@@ -109,40 +109,45 @@ def deviations(campaign: ResultSet, held_out: Collection[str] = ()) -> Sheet:
     for goal in GOALS:
         suffix = "_percent" if goal.unit == " %" else ""
         columns += [f"{goal.key}_deviation{suffix}", f"{goal.key}_within_goal"]
-    grid = Grid(
+    text_table = TextTable(
         f"Deviations from table 1, path {PUBLISHED_PATH}: measured less published",
         ("stack", *(goal.heading for goal in GOALS)),
         tuple(rows),
-        " ".join([*(f"MIXED: {said}." for said in mixed(campaign)), "*: beyond the goal."]),
+        " ".join([*(f"MIXED: {sentence}." for sentence in mixed(campaign)), "*: beyond the goal."]),
     )
-    return Sheet("deviations", grid, tuple(columns), tuple(data))
+    return ResultTable("deviations", text_table, tuple(columns), tuple(data))
 
 
-def _within(found: dict[str, list[float]], names: Collection[str], goal: Goal) -> tuple[int, int]:
-    """Of how many stacks the deviation is within the goal, and how many were run."""
-    known = [found[name][GOALS.index(goal)] for name in names]
-    known = [value for value in known if not math.isnan(value)]
-    return sum(abs(value) <= goal.most for value in known), len(known)
+def _within(
+    by_stack: dict[str, list[float]], names: Collection[str], goal: Goal
+) -> tuple[int, int]:
+    """Return how many stacks are within the goal, and how many were run."""
+    deviations = [by_stack[name][GOALS.index(goal)] for name in names]
+    deviations = [value for value in deviations if not math.isnan(value)]
+    return sum(abs(value) <= goal.most for value in deviations), len(deviations)
 
 
-def _share(found: dict[str, list[float]], names: Collection[str], goal: Goal) -> str:
-    return "{} of {}".format(*_within(found, names, goal))
+def _share(by_stack: dict[str, list[float]], names: Collection[str], goal: Goal) -> str:
+    return "{} of {}".format(*_within(by_stack, names, goal))
 
 
 def rank_correlation(campaign: ResultSet) -> float:
-    """Spearman's of the measured and the published means at CERN; NaN if one is missing."""
-    mean = next(each for each in QUANTITIES if each.key == "mean_mbps")
+    """Return Spearman's correlation of measured and published means at CERN.
+
+    It is NaN if a mean is missing.
+    """
+    mean = next(quantity for quantity in QUANTITIES if quantity.key == "mean_mbps")
     measured = [mean.measured(campaign, PUBLISHED_PATH, name).mean for name in paper_names()]
     if any(math.isnan(value) for value in measured):
         return math.nan
     return spearman(measured, [all_published()[name].mean_mbps for name in paper_names()])
 
 
-def agreement(campaign: ResultSet, held_out: Collection[str] = ()) -> Sheet:
-    """The goals of the comparison, what was reached and whether that is enough.
+def agreement(campaign: ResultSet, held_out: Collection[str] = ()) -> ResultTable:
+    """Return the goals of the comparison, the values reached and whether they are met.
 
-    Of the four goals for single stacks most stacks have to be within: more than half
-    of the held-out ones, or of all if none is held out.
+    Each of the four goals for single stacks is met if most stacks are within it: more than half of
+    the held-out stacks, or of all stacks if none is held out.
     """
     lines = [
         _line("Spearman's rank correlation of the means at CERN", rank_correlation(campaign),
@@ -152,66 +157,68 @@ def agreement(campaign: ResultSet, held_out: Collection[str] = ()) -> Sheet:
     ]  # fmt: skip
     verdicts = judge_all(campaign)
     decided = sum(verdict.state != UNDECIDED for verdict in verdicts)
-    what = f"claims decided, of {len(verdicts)}"
-    lines.append(_line(what, decided, f"at least {DECIDED_GOAL}", DECIDED_GOAL))
-    grid = Grid(
+    goal = f"claims decided, of {len(verdicts)}"
+    lines.append(_line(goal, decided, f"at least {DECIDED_GOAL}", DECIDED_GOAL))
+    text_table = TextTable(
         "Agreement with the published numbers",
         ("goal", "reached", "wanted", "met"),
-        tuple((what, text, wanted, met) for what, _, text, wanted, met in lines),
-        " ".join(f"MIXED: {said}." for said in mixed(campaign)),
+        tuple((goal, text, wanted, met) for goal, _, text, wanted, met in lines),
+        " ".join(f"MIXED: {sentence}." for sentence in mixed(campaign)),
     )
-    data = tuple((what, value, wanted, met) for what, value, _, wanted, met in lines)
-    return Sheet("agreement", grid, ("goal", "reached", "wanted", "met"), data)
+    data = tuple((goal, value, wanted, met) for goal, value, _, wanted, met in lines)
+    return ResultTable("agreement", text_table, ("goal", "reached", "wanted", "met"), data)
 
 
-_Line = tuple[str, Datum, str, str, str]
+_Line = tuple[str, CellValue, str, str, str]
 
 
-def _line(what: str, value: float, wanted: str, bound: float, below: bool = False) -> _Line:
-    """One goal, what was reached, and whether the bound is kept; a dash if unknown."""
+def _line(goal: str, value: float, wanted: str, bound: float, below: bool = False) -> _Line:
+    """Return one goal, its value, and whether the bound is kept; a dash if unknown."""
     met = value <= bound if below else value >= bound
-    known = NOTHING if math.isnan(value) else "yes" if met else "no"
+    met_text = NOTHING if math.isnan(value) else "yes" if met else "no"
     text = str(value) if isinstance(value, int) else number(value, 2)
-    return what, value, text, wanted, known
+    return goal, value, text, wanted, met_text
 
 
 def _stack_lines(campaign: ResultSet, held_out: Collection[str]) -> list[_Line]:
     names = tuple(held_out) or paper_names()
-    who = "held-out stacks" if held_out else "stacks"
-    found = {name: [goal.deviation(campaign, name) for goal in GOALS] for name in names}
+    stacks_text = "held-out stacks" if held_out else "stacks"
+    by_stack = {name: [goal.deviation(campaign, name) for goal in GOALS] for name in names}
     lines: list[_Line] = []
     for goal in GOALS:
-        within, known = _within(found, names, goal)
-        met = NOTHING if not known else "yes" if 2 * within > known else "no"
-        part = within / known if known else math.nan
-        lines.append((f"{who}: {goal.heading}", part, f"{within} of {known}", "most", met))
+        within, count = _within(by_stack, names, goal)
+        met = NOTHING if not count else "yes" if 2 * within > count else "no"
+        fraction = within / count if count else math.nan
+        lines.append(
+            (f"{stacks_text}: {goal.heading}", fraction, f"{within} of {count}", "most", met)
+        )
     return lines
 
 
 def _path_lines(campaign: ResultSet) -> list[_Line]:
-    """A path of which a stack is missing has no mean to set beside the paper's."""
+    """Return the goals for path means; a path that lacks a stack has no comparable mean."""
     lines = []
     for path, printed in published_paths().items():
-        whole = run_stacks(campaign, path) == paper_names()
-        for what, value, beside in (
+        complete = run_stacks(campaign, path) == paper_names()
+        for quantity, value, published in (
             ("S", mean_over_stacks(campaign, path, lambda run: run.stability).mean,
              printed.mean_stability),
             ("F min", mean_over_stacks(campaign, path, lambda run: run.fairness_min).mean,
              printed.mean_fairness),
         ):  # fmt: skip
-            off = abs(value - beside) if whole else math.nan
-            goal = f"{path}: mean {what} off {beside:.2f}"
-            lines.append(_line(goal, off, f"at most {PATH_GOAL}", PATH_GOAL, below=True))
+            deviation = abs(value - published) if complete else math.nan
+            goal = f"{path}: mean {quantity} off {published:.2f}"
+            lines.append(_line(goal, deviation, f"at most {PATH_GOAL}", PATH_GOAL, below=True))
     return lines
 
 
-def all_sheets(
+def all_tables(
     campaign: ResultSet, path: str | None = None, held_out: Collection[str] = ()
-) -> tuple[Sheet, ...]:
-    """Every table of a campaign; of one path its tables 1 and 2 alone.
+) -> tuple[ResultTable, ...]:
+    """Return every table of a campaign; for a single path only tables 1 and 2.
 
-    Raises BadInputError for a path without runs, and for a campaign in which none of
-    the paper's stacks was run.
+    Raises BadInputError for a path without runs, and for a campaign in which none of the paper's
+    stacks was run.
     """
     if not labels_by_paper_name(campaign):
         raise BadInputError(
@@ -224,11 +231,11 @@ def all_sheets(
         )
     paths = [path] if path else [name for name in published_paths() if name in campaign.paths]
     paths += [] if path else [name for name in campaign.paths if name not in paths]
-    sheets = [table(campaign, name) for name in paths for table in (table_1, table_2)]
+    tables = [make_table(campaign, name) for name in paths for make_table in (table_1, table_2)]
     if path is None:
-        sheets += [
+        tables += [
             path_means(campaign),
             deviations(campaign, held_out),
             agreement(campaign, held_out),
         ]
-    return tuple(sheets)
+    return tuple(tables)

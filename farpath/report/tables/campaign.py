@@ -1,7 +1,7 @@
-"""Campaign tables: the paper's tables over all stacks, measured beside published.
+"""The paper's tables over all stacks, measured and published.
 
-Measured: means over seeds with their 95 % confidence interval (Student's t).
-Published: as printed, for the path to CERN only; means over stacks for all three paths.
+Measured values are means over seeds with their 95 % confidence interval (Student's t). Published
+values are as printed: tables for the path to CERN only, means over stacks for all three paths.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from farpath.analysis.published import (
 )
 from farpath.analysis.results import ResultSet, RunSummary, mixed
 from farpath.analysis.statistics import Estimate, estimate
-from farpath.report.tables.formats import Datum, Sheet
-from farpath.report.tables.regions import NOTHING, Grid, difference, number, ratio
+from farpath.report.tables.formats import CellValue, ResultTable
+from farpath.report.tables.regions import NOTHING, TextTable, difference, number, ratio
 
-#: The paper's regions.
+#: The numbers of the paper's regions.
 REGION_NUMBERS = range(1, 8)
 NOT_RUN = Estimate(math.nan, math.nan, 0)
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A column of table 1: where it is measured and printed, and how it is shown.
+    """A column of table 1: how it is measured, printed and shown.
 
-    ``key`` names it with its unit. ``deviation``: how measured is set beside printed.
+    ``key`` names it with its unit. ``deviation``: how measured and printed values are compared.
     ``on_cpu``: taken from runs in which CPU was counted.
     """
 
@@ -53,12 +53,12 @@ class Quantity:
     on_cpu: bool = False
 
     def measured(self, campaign: ResultSet, path: str, name: str) -> Estimate:
-        """Its mean over the seeds of one of the paper's stacks."""
-        find = cpu_runs_of if self.on_cpu else runs_of
-        return over_seeds(find(campaign, path, name), self.of)
+        """Return the mean over the seeds of one of the paper's stacks."""
+        find_runs = cpu_runs_of if self.on_cpu else runs_of
+        return over_seeds(find_runs(campaign, path, name), self.of)
 
     def deviation_text(self, measured: Estimate, printed: float) -> str:
-        """Measured beside printed, for people."""
+        """Format the deviation of measured from printed, for people."""
         if self.deviation == "ratio":
             return ratio(measured.mean, printed)
         if self.deviation == "difference":
@@ -66,13 +66,13 @@ class Quantity:
         return NOTHING
 
     def deviation_of(self, measured: Estimate, printed: float) -> float | None:
-        """The same as a number: per cent of printed, or the difference."""
+        """Return the deviation as a number: per cent of printed, or the difference."""
         if self.deviation == "ratio":
             return 100 * (measured.mean / printed - 1)
         return measured.mean - printed if self.deviation == "difference" else None
 
 
-#: Table 1's columns in the paper's order.
+#: The columns of table 1 in the paper's order.
 QUANTITIES = (
     Quantity("mean_mbps", "mean Mbit/s", lambda run: run.mean_bps / 1e6,
              lambda row: row.mean_mbps, 1, 0, "ratio"),
@@ -93,32 +93,32 @@ QUANTITIES = (
 )  # fmt: skip
 
 
-def over_seeds(runs: Iterable[RunSummary], figure: Callable[[Summary], float | None]) -> Estimate:
-    """A figure's mean over runs, and its interval; NaN where a run has none."""
-    values = [figure(run.summary) for run in runs]
+def over_seeds(runs: Iterable[RunSummary], metric: Callable[[Summary], float | None]) -> Estimate:
+    """Return a metric's mean over runs, and its interval; NaN where a run has no value."""
+    values = [metric(run.summary) for run in runs]
     return estimate([math.nan if value is None else value for value in values])
 
 
-def with_interval(found: Estimate, decimals: int) -> str:
-    """A mean with half of its interval, ``248.1 ± 12.3``; the mean alone of one seed."""
-    mean = number(found.mean, decimals)
-    if math.isnan(found.half_width):
+def with_interval(estimated: Estimate, decimals: int) -> str:
+    """Format a mean with half of its interval, ``248.1 ± 12.3``; for one seed the mean alone."""
+    mean = number(estimated.mean, decimals)
+    if math.isnan(estimated.half_width):
         return mean
-    return f"{mean} ± {number(found.half_width, decimals)}"
+    return f"{mean} ± {number(estimated.half_width, decimals)}"
 
 
-def table_1(campaign: ResultSet, path: str) -> Sheet:
-    """Table 1 of a path: throughput, S, F, CPU and SD(RTT) of each stack.
+def table_1(campaign: ResultSet, path: str) -> ResultTable:
+    """Return table 1 of a path: throughput, S, F, CPU and SD(RTT) of each stack.
 
-    Deviations are in per cent of the printed value for throughputs, else differences.
+    Deviations of throughputs are in per cent of the printed value, all others are differences.
     """
     rows: list[tuple[str, ...]] = []
-    data: list[tuple[Datum, ...]] = []
+    data: list[tuple[CellValue, ...]] = []
     for name in paper_names():
-        found = [quantity.measured(campaign, path, name) for quantity in QUANTITIES]
+        estimates = [quantity.measured(campaign, path, name) for quantity in QUANTITIES]
         printed = all_published()[name] if path == PUBLISHED_PATH else None
-        rows += _rows_of_1(name, found, printed)
-        data.append((name, len(runs_of(campaign, path, name)), *_data_of_1(found, printed)))
+        rows += _table_1_rows(name, estimates, printed)
+        data.append((name, len(runs_of(campaign, path, name)), *_table_1_data(estimates, printed)))
     header = ("stack", "", *(quantity.heading for quantity in QUANTITIES))
     title = f"Table 1: all seven regions, path {path}, {_seeds(campaign, path)}"
     note = _note(
@@ -128,83 +128,90 @@ def table_1(campaign: ResultSet, path: str) -> Sheet:
         _deviation_note(path, "Deviations of mean and s in per cent, of the others differences."),
         _cpu_note(campaign, path),
     )
-    columns = ("stack", "seeds", *_columns_of_1())
-    return Sheet(f"table1-{path}", Grid(title, header, tuple(rows), note), columns, tuple(data))
+    columns = ("stack", "seeds", *_table_1_columns())
+    return ResultTable(
+        f"table1-{path}", TextTable(title, header, tuple(rows), note), columns, tuple(data)
+    )
 
 
-def _rows_of_1(
-    name: str, found: Sequence[Estimate], printed: Published | None
+def _table_1_rows(
+    name: str, estimates: Sequence[Estimate], printed: Published | None
 ) -> list[tuple[str, ...]]:
-    pairs = list(zip(QUANTITIES, found, strict=True))
-    rows = [(name, "measured", *(number(each.mean, q.decimals) for q, each in pairs))]
-    if any(each.count > 1 for each in found):
-        rows.append(("", "±", *(number(each.half_width, q.decimals) for q, each in pairs)))
+    pairs = list(zip(QUANTITIES, estimates, strict=True))
+    rows = [(name, "measured", *(number(value.mean, q.decimals) for q, value in pairs))]
+    if any(value.count > 1 for value in estimates):
+        rows.append(("", "±", *(number(value.half_width, q.decimals) for q, value in pairs)))
     if printed is not None:
         rows.append(
             ("", "published", *(_printed(q.printed(printed), q.printed_decimals) for q, _ in pairs))
         )
-    if printed is not None and any(each.count for each in found):
+    if printed is not None and any(value.count for value in estimates):
         rows.append(
-            ("", "deviation", *(q.deviation_text(each, q.printed(printed)) for q, each in pairs))
+            ("", "deviation", *(q.deviation_text(value, q.printed(printed)) for q, value in pairs))
         )
     return rows
 
 
 def _printed(value: float, decimals: int) -> str:
-    """As the paper prints it: the CPU column's zeros at the end are not there."""
+    """Format a value as the paper prints it: its CPU column has no trailing zeros."""
     text = number(value, decimals)
     return text if decimals < 3 else f"{value:g}"
 
 
-def _columns_of_1() -> list[str]:
+def _table_1_columns() -> list[str]:
     names = []
     for quantity in QUANTITIES:
-        kinds = ["", "_half_width_95", "_published"]
+        suffixes = ["", "_half_width_95", "_published"]
         if quantity.deviation:
-            kinds.append("_deviation_percent" if quantity.deviation == "ratio" else "_deviation")
+            suffixes.append("_deviation_percent" if quantity.deviation == "ratio" else "_deviation")
         # The paper's heading, per cent, does not fit its values.
         printed = "cpu_util_as_printed" if quantity.key == "cpu_percent" else ""
-        names += [printed if printed and k == "_published" else quantity.key + k for k in kinds]
+        names += [printed if printed and k == "_published" else quantity.key + k for k in suffixes]
     return names
 
 
-def _data_of_1(found: Sequence[Estimate], printed: Published | None) -> list[Datum]:
-    data: list[Datum] = []
-    for quantity, each in zip(QUANTITIES, found, strict=True):
-        data += [each.mean, each.half_width, quantity.printed(printed) if printed else None]
+def _table_1_data(estimates: Sequence[Estimate], printed: Published | None) -> list[CellValue]:
+    data: list[CellValue] = []
+    for quantity, value in zip(QUANTITIES, estimates, strict=True):
+        data += [value.mean, value.half_width, quantity.printed(printed) if printed else None]
         if quantity.deviation:
-            data.append(quantity.deviation_of(each, quantity.printed(printed)) if printed else None)
+            data.append(
+                quantity.deviation_of(value, quantity.printed(printed)) if printed else None
+            )
     return data
 
 
-def table_2(campaign: ResultSet, path: str) -> Sheet:
-    """Table 2 of a path: S and F of each stack in each region; deviations: differences."""
+def table_2(campaign: ResultSet, path: str) -> ResultTable:
+    """Return table 2 of a path: S and F of each stack in each region.
+
+    Deviations are differences.
+    """
     rows: list[tuple[str, ...]] = []
-    data: list[tuple[Datum, ...]] = []
+    data: list[tuple[CellValue, ...]] = []
     for name in paper_names():
         runs = runs_of(campaign, path, name)
-        found = [_of_region(runs, region) for region in REGION_NUMBERS]
+        estimates = [_of_region(runs, region) for region in REGION_NUMBERS]
         printed = all_published()[name].regions if path == PUBLISHED_PATH else ()
-        rows.append((name, "measured", *(_pair(s.mean, f.mean) for s, f in found)))
+        rows.append((name, "measured", *(_pair(s.mean, f.mean) for s, f in estimates)))
         if len(runs) > 1:
-            rows.append(("", "±", *(_pair(s.half_width, f.half_width) for s, f in found)))
+            rows.append(("", "±", *(_pair(s.half_width, f.half_width) for s, f in estimates)))
         if printed:
             rows.append(("", "published", *(_pair(p.stability, p.fairness) for p in printed)))
         if printed and runs:
-            both = [
+            deviations = [
                 f"{difference(s.mean, p.stability)}/{difference(f.mean, p.fairness)}"
-                for (s, f), p in zip(found, printed, strict=True)
+                for (s, f), p in zip(estimates, printed, strict=True)
             ]
-            rows.append(("", "deviation", *both))
-        for region, (s, f) in zip(REGION_NUMBERS, found, strict=True):
+            rows.append(("", "deviation", *deviations))
+        for region, (s, f) in zip(REGION_NUMBERS, estimates, strict=True):
             p = printed[region - 1] if printed else None
             data.append(
                 (
                     name,
                     region,
                     len(runs),
-                    *_beside(s, p.stability if p else None),
-                    *_beside(f, p.fairness if p else None),
+                    *_comparison(s, p.stability if p else None),
+                    *_comparison(f, p.fairness if p else None),
                 )
             )
     header = ("stack", "", *(f"reg. {region}" for region in REGION_NUMBERS))
@@ -215,13 +222,15 @@ def table_2(campaign: ResultSet, path: str) -> Sheet:
         _interval_note(campaign, path),
         _deviation_note(path, "Deviations are differences."),
     )
-    columns = ("stack", "region", "seeds", *_columns_beside("stability"),
-               *_columns_beside("fairness"))  # fmt: skip
-    return Sheet(f"table2-{path}", Grid(title, header, tuple(rows), note), columns, tuple(data))
+    columns = ("stack", "region", "seeds", *_comparison_columns("stability"),
+               *_comparison_columns("fairness"))  # fmt: skip
+    return ResultTable(
+        f"table2-{path}", TextTable(title, header, tuple(rows), note), columns, tuple(data)
+    )
 
 
 def _of_region(runs: Sequence[RunSummary], region: int) -> tuple[Estimate, Estimate]:
-    """S and F of a region, from 1."""
+    """Return S and F of a region, counted from 1."""
     return (
         over_seeds(runs, lambda run: run.regions[region - 1].stability),
         over_seeds(runs, lambda run: run.regions[region - 1].fairness),
@@ -234,71 +243,72 @@ def _pair(first: float, second: float) -> str:
     return f"{number(first, 2)} / {number(second, 2)}"
 
 
-def _columns_beside(key: str) -> tuple[str, ...]:
+def _comparison_columns(key: str) -> tuple[str, ...]:
     return key, f"{key}_half_width_95", f"{key}_published", f"{key}_deviation"
 
 
-def _beside(found: Estimate, printed: float | None) -> tuple[Datum, ...]:
-    deviation = None if printed is None else found.mean - printed
-    return found.mean, found.half_width, printed, deviation
+def _comparison(measured: Estimate, printed: float | None) -> tuple[CellValue, ...]:
+    deviation = None if printed is None else measured.mean - printed
+    return measured.mean, measured.half_width, printed, deviation
 
 
-def path_means(campaign: ResultSet) -> Sheet:
-    """Means over stacks of S and of each stack's smallest F, for each path.
+def path_means(campaign: ResultSet) -> ResultTable:
+    """Return the means over stacks of S and of each stack's smallest F, for each path.
 
-    The paper's 0.42 and 0.77 for CERN are the means over its table 1 of S (0.418) and
-    of the smallest F (0.768), so these are meant; the single values of its other
-    paths it does not print.
+    The paper's 0.42 and 0.77 for CERN are the means over its table 1 of S (0.418) and of the
+    smallest F (0.768), so these are meant. It does not print the single values of its other paths.
     """
     rows: list[tuple[str, ...]] = []
-    data: list[tuple[Datum, ...]] = []
+    data: list[tuple[CellValue, ...]] = []
     for path in _paths(campaign):
         printed = published_paths().get(path)
-        found = (
+        measured = (
             mean_over_stacks(campaign, path, lambda run: run.stability),
             mean_over_stacks(campaign, path, lambda run: run.fairness_min),
         )
         stacks = len(run_stacks(campaign, path))
-        rows.append((path, "measured", *(with_interval(each, 2) for each in found), str(stacks)))
+        rows.append(
+            (path, "measured", *(with_interval(value, 2) for value in measured), str(stacks))
+        )
         if printed:
-            both = (printed.mean_stability, printed.mean_fairness)
+            published = (printed.mean_stability, printed.mean_fairness)
             nine = str(len(paper_names()))
-            rows.append(("", "published", *(number(value, 2) for value in both), nine))
-            apart = [difference(e.mean, p) for e, p in zip(found, both, strict=True)]
-            rows.append(("", "deviation", *apart, NOTHING))
-        s, f = found
+            rows.append(("", "published", *(number(value, 2) for value in published), nine))
+            deviations = [difference(e.mean, p) for e, p in zip(measured, published, strict=True)]
+            rows.append(("", "deviation", *deviations, NOTHING))
+        s, f = measured
         data.append(
             (
                 path,
                 stacks,
-                *_beside(s, printed.mean_stability if printed else None),
-                *_beside(f, printed.mean_fairness if printed else None),
+                *_comparison(s, printed.mean_stability if printed else None),
+                *_comparison(f, printed.mean_fairness if printed else None),
             )
         )
     note = _note(
         campaign, None, "F is each stack's smallest over regions with several flows, as in table 1."
     )
     header = ("path", "", "mean S", "mean of F min", "stacks")
-    columns = ("path", "stacks", *_columns_beside("mean_stability"),
-               *_columns_beside("mean_fairness_min"))  # fmt: skip
-    grid = Grid("Means over stacks, for each path", header, tuple(rows), note)
-    return Sheet("path-means", grid, columns, tuple(data))
+    columns = ("path", "stacks", *_comparison_columns("mean_stability"),
+               *_comparison_columns("mean_fairness_min"))  # fmt: skip
+    text_table = TextTable("Means over stacks, for each path", header, tuple(rows), note)
+    return ResultTable("path-means", text_table, columns, tuple(data))
 
 
 def run_stacks(campaign: ResultSet, path: str) -> tuple[str, ...]:
-    """The paper's stacks that were run on a path."""
+    """Return the paper's stacks that were run on a path."""
     return tuple(name for name in paper_names() if runs_of(campaign, path, name))
 
 
 def mean_over_stacks(
-    campaign: ResultSet, path: str, figure: Callable[[Summary], float]
+    campaign: ResultSet, path: str, metric: Callable[[Summary], float]
 ) -> Estimate:
-    """A figure's mean over those of the paper's stacks that were run on a path.
+    """Return a metric's mean over those of the paper's stacks that were run on a path.
 
     Its interval is that over the means of the seeds with which all of them were run.
     """
     by_stack = {
-        name: {run.seed: figure(run.summary) for run in runs_of(campaign, path, name)}
+        name: {run.seed: metric(run.summary) for run in runs_of(campaign, path, name)}
         for name in run_stacks(campaign, path)
     }
     if not by_stack:
@@ -312,18 +322,18 @@ def mean_over_stacks(
 
 
 def _paths(campaign: ResultSet) -> tuple[str, ...]:
-    """The paper's paths, the shortest first, then others that were run."""
+    """Return the paper's paths, the shortest first, then others that were run."""
     return tuple(dict.fromkeys((*published_paths(), *campaign.paths)))
 
 
 def _seeds(campaign: ResultSet, path: str) -> str:
-    """With how many seeds a path's stacks were run: ``3 seeds``, ``2 to 3 seeds``."""
+    """Return the number of seeds of a path's stacks: ``3 seeds``, ``2 to 3 seeds``."""
     counts = {len(runs_of(campaign, path, name)) for name in run_stacks(campaign, path)}
     if not counts:
         return "no runs"
     low, high = min(counts), max(counts)
-    many = f"{high}" if low == high else f"{low} to {high}"
-    return f"{many} seed{'' if high == 1 else 's'}"
+    count = f"{high}" if low == high else f"{low} to {high}"
+    return f"{count} seed{'' if high == 1 else 's'}"
 
 
 def _interval_note(campaign: ResultSet, path: str) -> str:
@@ -336,19 +346,19 @@ def _deviation_note(path: str, note: str) -> str:
 
 
 def _cpu_note(campaign: ResultSet, path: str) -> str:
-    """Where the columns on CPU come from."""
-    counted = [run for name in paper_names() for run in cpu_runs_of(campaign, path, name)]
-    if not counted:
+    """Say where the columns on CPU come from."""
+    cpu_runs = [run for name in paper_names() for run in cpu_runs_of(campaign, path, name)]
+    if not cpu_runs:
         return "CPU: no run in which it was counted; on the virtual clock it is free."
-    return f"{cpu_measurement_note(counted)} The published CPU % is as printed, its unit unknown."
+    return f"{cpu_measurement_note(cpu_runs)} The published CPU % is as printed, its unit unknown."
 
 
 def _note(campaign: ResultSet, path: str | None, *parts: str) -> str:
-    """What must be known of the numbers: mixtures and intended differences first."""
+    """Return the note of a table: mixtures and intended differences first."""
     runs = [run for run in campaign.runs if path in (None, run.path)]
-    said = [f"MIXED: {sentence}." for sentence in mixed(campaign)]
-    said += intended_differences(runs)
+    sentences = [f"MIXED: {sentence}." for sentence in mixed(campaign)]
+    sentences += intended_differences(runs)
     if path is not None:
-        absent = [name for name in paper_names() if not runs_of(campaign, path, name)]
-        said += [f"Not run: {', '.join(absent)}."] if absent else []
-    return " ".join(part for part in (*said, *parts) if part)
+        missing = [name for name in paper_names() if not runs_of(campaign, path, name)]
+        sentences += [f"Not run: {', '.join(missing)}."] if missing else []
+    return " ".join(part for part in (*sentences, *parts) if part)

@@ -1,4 +1,4 @@
-"""Sheet: one table for people and for programs, and the forms it is written in."""
+"""Result tables, as texts and as data, and the formats that they are written in."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from farpath.base.files import safe_name
-from farpath.report.tables.regions import Grid, render, rich_table
+from farpath.report.tables.regions import TextTable, render, rich_table
 
-#: The widest that text is; tables of nine stacks with intervals need it.
+#: The width of text in columns; tables of nine stacks with intervals need it.
 TEXT_COLUMNS = 120
 _LATEX_SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -20,30 +20,30 @@ _LATEX_SPECIAL = {
 }  # fmt: skip
 _MARKDOWN_SPECIAL = "\\`*_{}[]<>|"
 
-Datum = str | float | int | None
+CellValue = str | float | int | None
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """A table twice: as texts (``grid``) and as numbers (``columns``, ``data``).
+class ResultTable:
+    """A table as texts (``text``) and as data (``columns``, ``data``).
 
-    ``name``: the stem of its file. ``columns`` name their unit; None where nothing was
+    ``name``: the stem of its file. ``columns``: names with units. A datum is None where nothing was
     measured or published.
     """
 
     name: str
-    grid: Grid
+    text: TextTable
     columns: tuple[str, ...]
-    data: tuple[tuple[Datum, ...], ...]
+    data: tuple[tuple[CellValue, ...], ...]
 
     def _repr_markdown_(self) -> str:
-        """What a notebook shows."""
+        """Return the Markdown that a notebook shows."""
         return as_markdown(self)
 
 
-def as_text(sheet: Sheet) -> str:
-    """For a terminal or a file, without colour."""
-    return render(rich_table(sheet.grid), width_columns=TEXT_COLUMNS)
+def as_text(table: ResultTable) -> str:
+    """Format a table for a terminal or a file, without colour."""
+    return render(rich_table(table.text), width_columns=TEXT_COLUMNS)
 
 
 def _one_line(text: str) -> str:
@@ -54,23 +54,23 @@ def _markdown(text: str) -> str:
     return "".join(f"\\{char}" if char in _MARKDOWN_SPECIAL else char for char in _one_line(text))
 
 
-def as_markdown(sheet: Sheet) -> str:
-    """A pipe table below its title, its note after it."""
-    grid = sheet.grid
+def as_markdown(table: ResultTable) -> str:
+    """Format a table as a pipe table below its title, with its note after it."""
+    text = table.text
 
     def line(cells: Iterable[str]) -> str:
         return f"| {' | '.join(_markdown(cell) for cell in cells)} |"
 
-    lines = [f"**{_markdown(grid.title)}**", "", line(grid.header)]
-    lines.append(f"|---|{'---:|' * (len(grid.header) - 1)}")
-    lines += [line(row) for row in grid.rows]
-    if grid.note:
-        lines += ["", _markdown(grid.note)]
+    lines = [f"**{_markdown(text.title)}**", "", line(text.header)]
+    lines.append(f"|---|{'---:|' * (len(text.header) - 1)}")
+    lines += [line(row) for row in text.rows]
+    if text.note:
+        lines += ["", _markdown(text.note)]
     return "\n".join(lines) + "\n"
 
 
 def latex_text(text: str) -> str:
-    r"""A text with what LaTeX would take as its own written as itself.
+    r"""Escape the characters that are special in LaTeX.
 
     >>> latex_text("50 % of a_b ± 1")
     '50 \\% of a\\_b $\\pm$ 1'
@@ -78,12 +78,12 @@ def latex_text(text: str) -> str:
     return "".join(_LATEX_SPECIAL.get(char, char) for char in _one_line(text))
 
 
-def as_latex(sheet: Sheet) -> str:
-    r"""A table environment for ``\input``; its document needs the package booktabs.
+def as_latex(table: ResultTable) -> str:
+    r"""Format a table as an environment for LaTeX's input command; it needs the package booktabs.
 
-    Rows that begin with an empty cell belong to the one above.
+    Rows that begin with an empty cell belong to the row above.
     """
-    grid = sheet.grid
+    text = table.text
 
     def line(cells: Iterable[str]) -> str:
         return " & ".join(latex_text(cell) for cell in cells) + r" \\"
@@ -91,41 +91,41 @@ def as_latex(sheet: Sheet) -> str:
     lines = [
         r"\begin{table*}[htbp]",
         r"\centering\scriptsize\setlength{\tabcolsep}{3pt}",
-        rf"\caption{{{latex_text(grid.title)}}}",
-        rf"\label{{tab:{safe_name(sheet.name)}}}",
-        rf"\begin{{tabular}}{{l{'r' * (len(grid.header) - 1)}}}",
+        rf"\caption{{{latex_text(text.title)}}}",
+        rf"\label{{tab:{safe_name(table.name)}}}",
+        rf"\begin{{tabular}}{{l{'r' * (len(text.header) - 1)}}}",
         r"\toprule",
-        line(grid.header),
+        line(text.header),
         r"\midrule",
     ]
-    for place, row in enumerate(grid.rows):
-        if place and row[0] and any(not other[0] for other in grid.rows):
+    for index, row in enumerate(text.rows):
+        if index and row[0] and any(not each_row[0] for each_row in text.rows):
             lines.append(r"\addlinespace")
         lines.append(line(row))
     lines += [r"\bottomrule", r"\end{tabular}"]
-    if grid.note:
-        lines.append(rf"\par\smallskip\parbox{{0.95\linewidth}}{{{latex_text(grid.note)}}}")
+    if text.note:
+        lines.append(rf"\par\smallskip\parbox{{0.95\linewidth}}{{{latex_text(text.note)}}}")
     lines.append(r"\end{table*}")
     return "\n".join(lines) + "\n"
 
 
-def as_csv(sheet: Sheet) -> str:
-    """The numbers in full precision; an empty field where there is none."""
+def as_csv(table: ResultTable) -> str:
+    """Format the data in full precision; an empty field where there is no value."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(sheet.columns)
-    writer.writerows([_field(datum) for datum in row] for row in sheet.data)
+    writer.writerow(table.columns)
+    writer.writerows([_field(value) for value in row] for row in table.data)
     return stream.getvalue()
 
 
-def _field(datum: Datum) -> str:
-    if datum is None or (isinstance(datum, float) and not math.isfinite(datum)):
+def _field(value: CellValue) -> str:
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return ""
-    return repr(datum) if isinstance(datum, float) else str(datum)
+    return repr(value) if isinstance(value, float) else str(value)
 
 
-#: The forms by name, and the suffix of each form's file.
-FORMS: Mapping[str, Callable[[Sheet], str]] = {
+#: The formats by name, and the suffix of each format's file.
+FORMS: Mapping[str, Callable[[ResultTable], str]] = {
     "text": as_text,
     "markdown": as_markdown,
     "latex": as_latex,
@@ -134,6 +134,6 @@ FORMS: Mapping[str, Callable[[Sheet], str]] = {
 SUFFIXES: Mapping[str, str] = {"text": ".txt", "markdown": ".md", "latex": ".tex", "csv": ".csv"}
 
 
-def file_name(sheet: Sheet, suffix: str) -> str:
-    """A sheet's file; the name of a path in it comes from a record and may hold anything."""
-    return f"{safe_name(sheet.name)}{suffix}"
+def file_name(table: ResultTable, suffix: str) -> str:
+    """Return a table's file name; a path's name in it comes from a record and is made safe."""
+    return f"{safe_name(table.name)}{suffix}"

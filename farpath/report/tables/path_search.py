@@ -1,17 +1,17 @@
-"""Tables of a search for a path model: its trials, and the best one beside the published values."""
+"""Tables of a path-model search: its trials, and the best one with the published values."""
 
 from __future__ import annotations
 
 from farpath.analysis.published import published
 from farpath.campaign.path_search import Search, best_trial, is_varied, read_trials
-from farpath.report.tables.regions import Grid
+from farpath.report.tables.regions import TextTable
 
 
-def trials_grid(search: Search) -> Grid:
-    """All trials by their cost, the least first, with what was varied."""
+def trials_table(search: Search) -> TextTable:
+    """Return all trials by their cost, the least first, with the values of varied parameters."""
     varied = [name for name, allowed in search.ranges.items() if is_varied(allowed)]
     rows = sorted(enumerate(read_trials(search), start=1), key=lambda row: float(row[1]["cost"]))
-    return Grid(
+    return TextTable(
         title=f"Models of path {search.path}, by cost",
         header=("trial", "cost", *varied),
         rows=tuple(
@@ -27,9 +27,9 @@ def trials_grid(search: Search) -> Grid:
     )
 
 
-def best_grid(search: Search) -> Grid:
-    """What the stacks of the best trial measured, beside the published where it is printed."""
-    shown = {
+def best_trial_table(search: Search) -> TextTable:
+    """Return the best trial's measured values, with published ones where they are printed."""
+    headings = {
         "mean_mbps": "mean Mbit/s", "std_mbps": "s Mbit/s", "stability": "S",
         "fairness_min": "F min", "rtt_std_ms": "SD(RTT) ms",
     }  # fmt: skip
@@ -42,12 +42,12 @@ def best_grid(search: Search) -> Grid:
                 stack,
                 *(
                     f"{figures[name]:g}" + (f" ({getattr(printed, name):g})" if printed else "")
-                    for name in shown
+                    for name in headings
                 ),
             )
         )
-    return Grid(
+    return TextTable(
         title=f"Best model of path {search.path}: measured (published)",
-        header=("stack", *shown.values()),
+        header=("stack", *headings.values()),
         rows=tuple(rows),
     )

@@ -1,4 +1,4 @@
-"""Tables: the paper's tables 1 and 2, measured beside published, and how tables are printed."""
+"""Tables 1 and 2 of the paper for one run, and the printing of tables."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ NOTHING = "-"
 
 
 @dataclass(frozen=True)
-class Grid:
-    """A table as texts: title, header, rows of as many cells, and a line below."""
+class TextTable:
+    """A table as texts: title, header, rows with as many cells, and a note below."""
 
     title: str
     header: tuple[str, ...]
@@ -29,12 +29,12 @@ class Grid:
 
 
 def number(value: float | None, decimals: int) -> str:
-    """A number as text; a dash for none."""
+    """Format a number; a dash for None, NaN and infinity."""
     return NOTHING if value is None or not math.isfinite(value) else f"{value:.{decimals}f}"
 
 
 def cpu_note(summary: Summary) -> str:
-    """What the columns on CPU count."""
+    """Say what the columns on CPU count."""
     if summary.cpu_percent is not None:
         return (
             "CPU: of one core, all sending programs together, system calls included; packet work "
@@ -44,21 +44,21 @@ def cpu_note(summary: Summary) -> str:
 
 
 def ratio(measured: float, printed: float) -> str:
-    """Deviation of a measured value from a printed one, in per cent of the latter."""
+    """Format the deviation of a measured from a printed value, in per cent of the latter."""
     if not math.isfinite(measured) or printed == 0:
         return NOTHING
     return f"{round(100 * (measured / printed - 1)) + 0.0:+.0f} %"
 
 
 def difference(measured: float, printed: float, decimals: int = 2) -> str:
-    """Measured less printed, with its sign."""
+    """Format measured minus printed, with its sign."""
     if not math.isfinite(measured):
         return NOTHING
     return f"{round(measured - printed, decimals) + 0.0:+.{decimals}f}"
 
 
-def grid_1(summary: Summary, published: Published) -> Grid:
-    """Table 1: throughput, stability, fairness, CPU and RTT over the whole run.
+def run_table_1(summary: Summary, published: Published) -> TextTable:
+    """Return table 1 of a run: throughput, stability, fairness, CPU and RTT.
 
     Deviations are in per cent of the published value; those of F are differences.
     """
@@ -88,11 +88,11 @@ def grid_1(summary: Summary, published: Published) -> Grid:
         difference(summary.fairness_max, published.fairness_max), NOTHING, NOTHING,
         ratio(summary.rtt_std_ms, published.rtt_std_ms),
     )  # fmt: skip
-    return Grid(title, header, (measured, printed, deviation), _with_difference(summary, note))
+    return TextTable(title, header, (measured, printed, deviation), _with_difference(summary, note))
 
 
 def _with_difference(summary: Summary, note: str) -> str:
-    """What of the published run differs by intent, before a note."""
+    """Prepend intended differences from the published run to a note."""
     differences = []
     if summary.region_s != 120:
         differences.append(
@@ -103,8 +103,8 @@ def _with_difference(summary: Summary, note: str) -> str:
     return " ".join([*differences, note]).strip()
 
 
-def grid_2(summary: Summary, published: Published) -> Grid:
-    """Table 2: stability / fairness of each region. Deviations are differences."""
+def run_table_2(summary: Summary, published: Published) -> TextTable:
+    """Return table 2 of a run: stability / fairness of each region. Deviations are differences."""
     header = (summary.stack, *(f"reg. {region.number}" for region in summary.regions))
     measured = tuple(
         f"{number(region.stability, 2)} / {number(region.fairness, 2)}"
@@ -123,13 +123,13 @@ def grid_2(summary: Summary, published: Published) -> Grid:
             ),
         )
     )
-    return Grid(title, header, tuple(rows), _with_difference(summary, ""))
+    return TextTable(title, header, tuple(rows), _with_difference(summary, ""))
 
 
-def rich_table(grid: Grid, widths: Sequence[int] | None = None) -> Table:
-    """A grid for the terminal; nothing in its texts is taken for rich's markup.
+def rich_table(text_table: TextTable, widths: Sequence[int] | None = None) -> Table:
+    """Return a table for the terminal; its texts are not interpreted as rich's markup.
 
-    ``widths``: of its columns, else as their texts need.
+    ``widths``: those of its columns, by default as their texts need.
     """
     from rich import box
     from rich.markup import escape
@@ -137,38 +137,38 @@ def rich_table(grid: Grid, widths: Sequence[int] | None = None) -> Table:
     from rich.text import Text
 
     table = Table(
-        title=escape(grid.title) or None, caption=escape(grid.note) or None, box=box.SIMPLE_HEAD,
-        padding=(0, 0, 0, 1), title_justify="left", caption_justify="left",
+        title=escape(text_table.title) or None, caption=escape(text_table.note) or None,
+        box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), title_justify="left", caption_justify="left",
         title_style="bold", caption_style="dim",
     )  # fmt: skip
-    for place, name in enumerate(grid.header):
+    for index, name in enumerate(text_table.header):
         table.add_column(
-            Text(name), justify="right" if place else "left", no_wrap=place == 0,
-            width=None if widths is None else widths[place],
+            Text(name), justify="right" if index else "left", no_wrap=index == 0,
+            width=None if widths is None else widths[index],
         )  # fmt: skip
-    for row in grid.rows:
+    for row in text_table.rows:
         table.add_row(*map(Text, row))
     return table
 
 
-def fitting(grid: Grid, width_columns: int) -> tuple[Table, ...]:
-    """A grid for a terminal of that width: as one table, or as several below each other.
+def fitting(text_table: TextTable, width_columns: int) -> tuple[Table, ...]:
+    """Return a table for a terminal of that width: one table, or several below each other.
 
-    Each has the grid's first column and as many of the others as have room, so that no
-    number is cut; a header may break between its words.
+    Each has the first column and as many of the others as fit, so that no number is cut. A header
+    may break between its words.
     """
-    texts = list(zip(grid.header, *grid.rows, strict=True))
+    texts = list(zip(text_table.header, *text_table.rows, strict=True))
     if _width(max(map(len, column)) for column in texts) <= width_columns:
-        return (rich_table(grid),)
+        return (rich_table(text_table),)
     widths = [max(_longest_word(name), *map(len, cells)) for name, *cells in texts]
     parts: list[list[int]] = [[0]]
-    for place in range(1, len(widths)):
-        if len(parts[-1]) > 1 and _width(widths[p] for p in [*parts[-1], place]) > width_columns:
+    for index in range(1, len(widths)):
+        if len(parts[-1]) > 1 and _width(widths[p] for p in [*parts[-1], index]) > width_columns:
             parts.append([0])
-        parts[-1].append(place)
+        parts[-1].append(index)
     return tuple(
         rich_table(
-            _part(grid, part, part is parts[0], part is parts[-1]), [widths[p] for p in part]
+            _part(text_table, part, part is parts[0], part is parts[-1]), [widths[p] for p in part]
         )
         for part in parts
     )
@@ -179,21 +179,25 @@ def _longest_word(text: str) -> int:
 
 
 def _width(columns: Iterable[int]) -> int:
-    """How wide a table is: each column has two blanks, and one is at the end."""
+    """Return how wide a table is: each column has two blanks, and one is at the end."""
     return sum(width + 2 for width in columns) + 1
 
 
-def _part(grid: Grid, places: Sequence[int], first: bool, last: bool) -> Grid:
-    """Some columns of a grid; its title is above the first part, its note below the last."""
-    header, *rows = (tuple(row[place] for place in places) for row in (grid.header, *grid.rows))
-    return Grid(grid.title if first else "", header, tuple(rows), grid.note if last else "")
+def _part(text_table: TextTable, indices: Sequence[int], first: bool, last: bool) -> TextTable:
+    """Return some columns of a table; the first part has the title, the last part the note."""
+    header, *rows = (
+        tuple(row[index] for index in indices) for row in (text_table.header, *text_table.rows)
+    )
+    return TextTable(
+        text_table.title if first else "", header, tuple(rows), text_table.note if last else ""
+    )
 
 
 def render(*tables: Table, width_columns: int = 120) -> str:
-    """Tables as plain text without colour, one below the other."""
+    """Format tables as plain text without colour, one below the other."""
     from rich.console import Console
 
-    # In a notebook rich would display them besides.
+    # In a notebook rich would also display them
     console = Console(
         file=io.StringIO(), width=width_columns, color_system=None, force_jupyter=False
     )

@@ -1,4 +1,4 @@
-"""Run tables: a set's runs with their settings and figures, and what these are over seeds."""
+"""Tables of a set's runs with their settings and results, and of means over seeds."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from farpath.analysis.metrics import Summary
 from farpath.analysis.record_set import Group, Member, RecordSet
 from farpath.analysis.run_settings import SETTINGS, further_settings, group_settings
 from farpath.report.tables.campaign import with_interval
-from farpath.report.tables.formats import Datum, Sheet
-from farpath.report.tables.regions import NOTHING, Grid, number
+from farpath.report.tables.formats import CellValue, ResultTable
+from farpath.report.tables.regions import NOTHING, TextTable, number
 
 NOTE = (
     "S: standard deviation over mean of each second's throughput, all flows together. F: Jain's "
@@ -24,8 +24,8 @@ ALIKE_NOTE = (
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A figure of a run: its heading, its key with its unit, and how it is shown."""
+class Metric:
+    """A metric of a run: its heading, its key with its unit, and how it is shown."""
 
     heading: str
     key: str
@@ -33,24 +33,24 @@ class Figure:
     decimals: int
 
 
-FIGURES = (
-    Figure("mean Mbit/s", "mean_mbps", lambda run: run.mean_bps / 1e6, 2),
-    Figure("S", "stability", lambda run: run.stability, 2),
-    Figure("F min", "fairness_min", lambda run: run.fairness_min, 2),
-    Figure("RTT p99 ms", "rtt_p99_ms", lambda run: run.rtt_p99_ms, 1),
-    Figure("drops", "queue_drops", lambda run: run.queue_drops, 0),
+METRICS = (
+    Metric("mean Mbit/s", "mean_mbps", lambda run: run.mean_bps / 1e6, 2),
+    Metric("S", "stability", lambda run: run.stability, 2),
+    Metric("F min", "fairness_min", lambda run: run.fairness_min, 2),
+    Metric("RTT p99 ms", "rtt_p99_ms", lambda run: run.rtt_p99_ms, 1),
+    Metric("drops", "queue_drops", lambda run: run.queue_drops, 0),
 )
 
 
-def run_sheets(records: RecordSet) -> tuple[Sheet, ...]:
-    """Every run, means over seeds where there are several, and where the records are."""
+def run_tables(records: RecordSet) -> tuple[ResultTable, ...]:
+    """Return every run, means over seeds if there are several, and where the records are."""
     groups = zip(records.groups, group_settings(records), strict=True)
-    several = [(group, about) for group, about in groups if len(group.seeds) > 1]
+    several = [(group, settings_text) for group, settings_text in groups if len(group.seeds) > 1]
     over_seeds = (_over_seeds(records, several),) if several else ()
-    return (_runs(records), *over_seeds, _places(records))
+    return (_runs_table(records), *over_seeds, _records_table(records))
 
 
-def _settings_data(member: Member, further: str) -> list[Datum]:
+def _settings_data(member: Member, further: str) -> list[CellValue]:
     values = [setting.value(member) for setting in SETTINGS]
     plan = member.plan
     return [*values, plan.schedule.region_s, plan.path.name, plan.era.name, further]
@@ -59,84 +59,88 @@ def _settings_data(member: Member, further: str) -> list[Datum]:
 _SETTINGS_COLUMNS = (*(setting.key for setting in SETTINGS), "region_s", "path", "era", "further")
 
 
-def _runs(records: RecordSet) -> Sheet:
+def _runs_table(records: RecordSet) -> ResultTable:
     further = further_settings(records)
     rows, data = [], []
-    for place, member in enumerate(records.members, 1):
+    for index, member in enumerate(records.members, 1):
         run, seed = member.run, member.plan.seed
         texts = [setting.text(member) for setting in SETTINGS]
-        figures = [number(figure.of(run.summary), figure.decimals) for figure in FIGURES]
-        rows.append((str(place), *texts, str(seed), *figures))
-        values = [figure.of(run.summary) for figure in FIGURES]
-        made = (run.kernel, run.record, run.fingerprint)
-        data.append((place, *_settings_data(member, further[run.record]), seed, *values, *made))
+        values_text = [number(metric.of(run.summary), metric.decimals) for metric in METRICS]
+        rows.append((str(index), *texts, str(seed), *values_text))
+        values = [metric.of(run.summary) for metric in METRICS]
+        provenance = (run.kernel, run.record, run.fingerprint)
+        data.append(
+            (index, *_settings_data(member, further[run.record]), seed, *values, *provenance)
+        )
     settings = tuple(setting.heading for setting in SETTINGS)
-    header = ("run", *settings, "seed", *(figure.heading for figure in FIGURES))
-    keys = (*_SETTINGS_COLUMNS, "seed", *(figure.key for figure in FIGURES))
+    header = ("run", *settings, "seed", *(metric.heading for metric in METRICS))
+    keys = (*_SETTINGS_COLUMNS, "seed", *(metric.key for metric in METRICS))
     columns = ("run", *keys, "kernel", "record", "fingerprint")
     note = " ".join([*_further_notes(further), NOTE])
-    return Sheet("runs", Grid("Runs", header, tuple(rows), note), columns, tuple(data))
+    return ResultTable("runs", TextTable("Runs", header, tuple(rows), note), columns, tuple(data))
 
 
 def _further_notes(further: Mapping[str, str]) -> list[str]:
-    """A sentence for each text of further settings: which runs have it."""
+    """Return a sentence for each text of further settings: which runs have it."""
     runs: dict[str, list[int]] = {}
-    for place, text in enumerate(further.values(), 1):
-        runs.setdefault(text, []).append(place)
+    for index, text in enumerate(further.values(), 1):
+        runs.setdefault(text, []).append(index)
     return [
-        f"Run{'s' if len(places) > 1 else ''} {_numbers(places)}: {text}."
-        for text, places in runs.items()
+        f"Run{'s' if len(run_numbers) > 1 else ''} {_numbers(run_numbers)}: {text}."
+        for text, run_numbers in runs.items()
         if text
     ]
 
 
-def _numbers(places: Sequence[int]) -> str:
-    """Numbers of runs, in ranges where they follow each other.
+def _numbers(run_numbers: Sequence[int]) -> str:
+    """Format run numbers, as ranges where they are consecutive.
 
     >>> _numbers([1, 2, 3, 5])
     '1-3, 5'
     """
     ranges: list[list[int]] = []
-    for place in places:
-        if ranges and ranges[-1][-1] == place - 1:
-            ranges[-1].append(place)
+    for run_number in run_numbers:
+        if ranges and ranges[-1][-1] == run_number - 1:
+            ranges[-1].append(run_number)
         else:
-            ranges.append([place])
-    return ", ".join(str(each[0]) if len(each) == 1 else f"{each[0]}-{each[-1]}" for each in ranges)
+            ranges.append([run_number])
+    return ", ".join(str(span[0]) if len(span) == 1 else f"{span[0]}-{span[-1]}" for span in ranges)
 
 
-def _over_seeds(records: RecordSet, groups: Sequence[tuple[Group, str]]) -> Sheet:
+def _over_seeds(records: RecordSet, groups: Sequence[tuple[Group, str]]) -> ResultTable:
     further = further_settings(records)
     rows, data, alike = [], [], []
-    for group, about in groups:
+    for group, settings_text in groups:
         first = group.members[0]
-        places = _numbers([records.members.index(member) + 1 for member in group.members])
-        means = [group.over_seeds(figure.of) for figure in FIGURES]
+        run_numbers = _numbers([records.members.index(member) + 1 for member in group.members])
+        means = [group.over_seeds(metric.of) for metric in METRICS]
         texts = [
-            with_interval(mean, figure.decimals)
-            for mean, figure in zip(means, FIGURES, strict=True)
+            with_interval(mean, metric.decimals)
+            for mean, metric in zip(means, METRICS, strict=True)
         ]
         seeds = len(group.seeds)
         if len({member.run.fingerprint for member in group.members}) == 1:
-            alike.append(ALIKE_NOTE.format(places))
-        rows.append((places, first.stacks, about or NOTHING, str(seeds), *texts))
-        both = [datum for mean in means for datum in (mean.mean, mean.half_width)]
-        settings = _settings_data(first, further[first.run.record])
-        data.append((places, *settings, seeds, *both))
-    header = ("runs", "stack", "settings", "seeds", *(figure.heading for figure in FIGURES))
-    keys = [key for each in FIGURES for key in (each.key, f"{each.key}_half_width_95")]
+            alike.append(ALIKE_NOTE.format(run_numbers))
+        rows.append((run_numbers, first.stacks, settings_text or NOTHING, str(seeds), *texts))
+        estimates = [datum for mean in means for datum in (mean.mean, mean.half_width)]
+        settings_data = _settings_data(first, further[first.run.record])
+        data.append((run_numbers, *settings_data, seeds, *estimates))
+    header = ("runs", "stack", "settings", "seeds", *(metric.heading for metric in METRICS))
+    keys = [key for metric in METRICS for key in (metric.key, f"{metric.key}_half_width_95")]
     note = " ".join([INTERVAL_NOTE, *alike])
-    grid = Grid("Runs that differ in nothing but their seeds", header, tuple(rows), note)
-    return Sheet("over-seeds", grid, ("runs", *_SETTINGS_COLUMNS, "seeds", *keys), tuple(data))
+    text_table = TextTable("Runs that differ in nothing but their seeds", header, tuple(rows), note)
+    return ResultTable(
+        "over-seeds", text_table, ("runs", *_SETTINGS_COLUMNS, "seeds", *keys), tuple(data)
+    )
 
 
-def _places(records: RecordSet) -> Sheet:
-    """Which record is which run's, for the forms that show no other link."""
+def _records_table(records: RecordSet) -> ResultTable:
+    """Return which record belongs to which run, for formats that have no other link."""
     rows, data = [], []
-    for place, member in enumerate(records.members, 1):
+    for index, member in enumerate(records.members, 1):
         run = member.run
-        rows.append((str(place), run.record, run.kernel, run.fingerprint[:12]))
-        data.append((place, run.record, run.kernel, run.fingerprint))
+        rows.append((str(index), run.record, run.kernel, run.fingerprint[:12]))
+        data.append((index, run.record, run.kernel, run.fingerprint))
     header = ("run", "record", "kernel", "fingerprint")
-    grid = Grid(f"Records in {records.directory}", header, tuple(rows))
-    return Sheet("records", grid, header, tuple(data))
+    text_table = TextTable(f"Records in {records.directory}", header, tuple(rows))
+    return ResultTable("records", text_table, header, tuple(data))

@@ -1,4 +1,4 @@
-"""Table: measures beside what theory predicts and documents print, one sheet an experiment."""
+"""Tables of measures with theory and published values, one for each experiment."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from statistics import fmean
 
 from farpath.analysis.studies import response
 from farpath.analysis.studies.measure import Measure, select_measures
-from farpath.report.tables.formats import Datum, Sheet
-from farpath.report.tables.regions import NOTHING, Grid, ratio
+from farpath.report.tables.formats import CellValue, ResultTable
+from farpath.report.tables.regions import NOTHING, TextTable, ratio
 
 HEADER = ("run", "", "measured", "theory", "deviation", "published", "deviation", "")
 COLUMNS = (
@@ -17,12 +17,12 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def _figure(value: float | None, unit: str = "") -> str:
-    """Four digits that count, and the unit."""
+def _value_text(value: float | None, unit: str = "") -> str:
+    """Format a value with four significant digits, and its unit."""
     if value is None:
         return NOTHING
-    shown = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-    return f"{shown} {unit}".strip()
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{text} {unit}".strip()
 
 
 def _row(measure: Measure) -> tuple[str, ...]:
@@ -31,16 +31,16 @@ def _row(measure: Measure) -> tuple[str, ...]:
     return (
         measure.condition,
         measure.quantity,
-        _figure(measure.value, measure.unit),
-        _figure(measure.theory),
+        _value_text(measure.value, measure.unit),
+        _value_text(measure.theory),
         NOTHING if measure.theory is None else ratio(measure.value, measure.theory),
-        _figure(published),
+        _value_text(published),
         NOTHING if published is None else ratio(measure.value, published),
         measure.note,
     )
 
 
-def _data(measure: Measure) -> tuple[Datum, ...]:
+def _data(measure: Measure) -> tuple[CellValue, ...]:
     printed = measure.printed
     return (
         measure.experiment, measure.condition, measure.quantity, measure.unit, measure.seed,
@@ -49,29 +49,32 @@ def _data(measure: Measure) -> tuple[Datum, ...]:
     )  # fmt: skip
 
 
-def sheets(measures: Iterable[Measure], titles: dict[str, str] | None = None) -> tuple[Sheet, ...]:
-    """One sheet for each experiment, in their order; ``titles`` by its name."""
+def study_tables(
+    measures: Iterable[Measure], titles: dict[str, str] | None = None
+) -> tuple[ResultTable, ...]:
+    """Return one table for each experiment, in their order; ``titles`` are by its name."""
     by_experiment: dict[str, list[Measure]] = {}
     for measure in measures:
         by_experiment.setdefault(measure.experiment, []).append(measure)
     return tuple(
-        _sheet(name, (titles or {}).get(name, name), of_it) for name, of_it in by_experiment.items()
+        _study_table(name, (titles or {}).get(name, name), of_experiment)
+        for name, of_experiment in by_experiment.items()
     )
 
 
-def _sheet(name: str, title: str, measures: Sequence[Measure]) -> Sheet:
-    grid = _response_grid if name == response.EXPERIMENT else _grid
-    return Sheet(name, grid(title, measures), COLUMNS, tuple(map(_data, measures)))
+def _study_table(name: str, title: str, measures: Sequence[Measure]) -> ResultTable:
+    make_table = _response_table if name == response.EXPERIMENT else _measures_table
+    return ResultTable(name, make_table(title, measures), COLUMNS, tuple(map(_data, measures)))
 
 
-def _grid(title: str, measures: Sequence[Measure]) -> Grid:
-    """A row for each measure."""
+def _measures_table(title: str, measures: Sequence[Measure]) -> TextTable:
+    """Return a row for each measure."""
     note = "Deviations are in per cent, of theory and of what is published."
-    return Grid(title, HEADER, tuple(map(_row, measures)), note)
+    return TextTable(title, HEADER, tuple(map(_row, measures)), note)
 
 
-def _response_grid(title: str, measures: Sequence[Measure]) -> Grid:
-    """A row for each path and stack, a column for each loss."""
+def _response_table(title: str, measures: Sequence[Measure]) -> TextTable:
+    """Return a row for each path and stack, a column for each loss."""
     drops = tuple(dict.fromkeys(measure.about["drop"] for measure in measures))
     rows = dict.fromkeys((measure.about["path"], measure.about["stack"]) for measure in measures)
     cells = {
@@ -86,7 +89,7 @@ def _response_grid(title: str, measures: Sequence[Measure]) -> Grid:
         "Throughput in Mbit/s; in brackets the mean window's deviation from theory in per cent, "
         "where losses hold it and not the path."
     )
-    return Grid(
+    return TextTable(
         title,
         ("path", "stack", *drops),
         tuple((*row, *(cells[*row, drop] for drop in drops)) for row in rows),
@@ -95,10 +98,10 @@ def _response_grid(title: str, measures: Sequence[Measure]) -> Grid:
 
 
 def _response_cell(throughputs: Sequence[Measure], windows: Sequence[Measure]) -> str:
-    """One run's, or the means of several seeds'."""
+    """Format one run's throughput, or the mean over several seeds."""
     if not throughputs:
         return NOTHING
-    shown = _figure(fmean(measure.value for measure in throughputs))
-    held = [window for window in windows if window.about["limit"] == response.BY_LOSS]
-    ratios = [window.value / window.theory for window in held if window.theory]
-    return f"{shown} ({ratio(fmean(ratios), 1)})" if ratios else shown
+    text = _value_text(fmean(measure.value for measure in throughputs))
+    loss_limited = [window for window in windows if window.about["limit"] == response.BY_LOSS]
+    ratios = [window.value / window.theory for window in loss_limited if window.theory]
+    return f"{text} ({ratio(fmean(ratios), 1)})" if ratios else text

@@ -15,7 +15,7 @@ from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.base.project import PROJECT
 from farpath.campaign.path_search import best_trial, continue_search, load_search, read_trials
 from farpath.planning.path_files import path_by_name
-from farpath.report.tables.path_search import best_grid, trials_grid
+from farpath.report.tables.path_search import best_trial_table, trials_table
 from tests.support.campaigns import run_of
 from tests.support.printed_runs import as_printed, printed_of
 
@@ -120,11 +120,11 @@ def test_a_search_shows_its_trials_by_cost_and_its_best_beside_published(
 ) -> None:
     search = load_search(directory)
     continue_search(search, 3, 1, pretend, lambda _line: None)
-    grid = trials_grid(search)
+    grid = trials_table(search)
     costs = [float(row[1]) for row in grid.rows]
     assert costs == sorted(costs)
     assert grid.header == ("trial", "cost", "rate_bps", "loss", "sources")
-    best = best_grid(search)
+    best = best_trial_table(search)
     assert [row[0] for row in best.rows] == ["htcp_2004", "reno_2004"]
     assert "(0.28)" in best.rows[0][3]
 

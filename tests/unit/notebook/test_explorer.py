@@ -26,12 +26,12 @@ def others(monkeypatch: pytest.MonkeyPatch) -> list[FilePath]:
     """Records to look at beside those in the explorer's own place; a test adds some."""
     places: list[FilePath] = []
 
-    def places_to_show(_results: FilePath) -> tuple[str, list[FilePath], tuple[str, ...]]:
+    def select_records(_results: FilePath) -> tuple[str, list[FilePath], tuple[str, ...]]:
         if not places:
             raise BadInputError(ABSENT)
         return "The records that farpath ships", places, ()
 
-    monkeypatch.setattr(explore, "places_to_show", places_to_show)
+    monkeypatch.setattr(explore, "select_records", select_records)
     monkeypatch.setattr(explore, "lab_problem", lambda: "")
     return places
 
@@ -105,7 +105,7 @@ def test_a_run_is_made_as_chosen_and_its_curves_are_shown(
     assert line == explorer.line == f"ran in 2.0 s: {tmp_path / 'run-1'}"
     (plan,) = lab
     assert (plan.path.name, plan.stacks[0].label, plan.seed) == ("ufl", "fast", 2)
-    assert explorer.place == tmp_path / "run-1"
+    assert explorer.record_dir == tmp_path / "run-1"
     names = {trace["name"] for trace in figure_of(explorer)["data"]}
     flows = {f"flow{number} fast" for number in range(1, 5)}
     assert flows | {"ping RTT", "queue", "aggregate", "bottleneck rate"} <= names
@@ -150,7 +150,7 @@ def test_a_lab_that_fails_is_one_line_and_another_run_can_be_made(
     monkeypatch.setattr(background_run, "run", fail)
     explorer = Explorer(tmp_path)
     assert explorer.run() == "the lab hangs"
-    assert explorer.place is None
+    assert explorer.record_dir is None
     assert (explorer._widgets.bar.value, explorer._widgets.run.disabled) == (0.0, False)
 
 
@@ -184,7 +184,7 @@ def test_without_a_lab_the_line_says_why_and_a_record_is_shown(
     explorer = Explorer(tmp_path / "results")
     assert explorer.line == "No runs here: this machine lacks ptrace"
     assert explorer._widgets.run.disabled
-    assert explorer.place == others[0]
+    assert explorer.record_dir == others[0]
     assert "fast" in text_of(explorer)
     assert explorer.run() == explorer.line
     assert lab == []
@@ -221,9 +221,9 @@ def test_a_record_that_is_chosen_is_shown_and_a_changed_one_is_named(
     listed = [value for _, value in explorer._widgets.records.options]
     assert listed == [None, str(others[0]), str(others[1])]
     explorer._widgets.records.value = str(others[1])
-    assert explorer.place == others[1]
+    assert explorer.record_dir == others[1]
     assert "udt" in text_of(explorer)
     (others[0] / "ping.parquet").write_bytes(b"")
     explorer._widgets.records.value = str(others[0])
     assert "ping.parquet" in explorer.line
-    assert explorer.place == others[1]
+    assert explorer.record_dir == others[1]

@@ -52,8 +52,8 @@ def test_what_is_shipped_is_shown_with_table_figures_and_verdicts(
     shown = experiment_to_show(name, results, experiments)
     many = f"{len(made)} of {len(made)} runs of {name}"
     assert shown.sentences == (f"The records that farpath ships, the quick set: {many}.",)
-    (sheet,) = shown.sheets
-    assert sheet.grid.title == shown.experiment.title
+    (sheet,) = shown.tables
+    assert sheet.text.title == shown.experiment.title
     assert len(sheet.data) == len(shown.measures)
     assert [verdict.id for verdict in shown.verdicts] == list(claims_of(name))
     drawn = dict(figures(shown.measures, shown.done))
@@ -172,7 +172,7 @@ def test_measures_are_shown_where_their_records_are_not_shipped(
         f"The measures that farpath ships, without records: 0 of 2 runs of {NAME}."
     )
     assert shown.measures == made
-    assert shown.like(path="mb-ng-cbr") is None
+    assert shown.closest_run(path="mb-ng-cbr") is None
 
 
 def test_a_record_that_was_changed_is_named_and_left_out(
@@ -205,11 +205,11 @@ def test_a_run_is_chosen_by_what_was_asked_of_it(results: FilePath, experiments:
     name = sharing.INTER_PROTOCOL
     write_runs(results / name, name)
     shown = experiment_to_show(name, results, experiments)
-    chosen = shown.like(stack="htcp_2004", path="shared-reordering")
+    chosen = shown.closest_run(stack="htcp_2004", path="shared-reordering")
     assert chosen is not None
     assert chosen.run.asked.path == "shared-reordering"
     # None of the runs was asked both
-    other = shown.like(stack="htcp_2004+htcp_2004", schedule="joining", path="elsewhere")
+    other = shown.closest_run(stack="htcp_2004+htcp_2004", schedule="joining", path="elsewhere")
     assert other is not None
     assert other.run.asked.schedule == "joining"
 

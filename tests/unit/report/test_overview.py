@@ -9,11 +9,11 @@ import pytest
 
 from farpath.record.record import Record
 from farpath.report.overview import metrics_of, overview
-from farpath.report.tables.regions import Grid
+from farpath.report.tables.regions import TextTable
 from tests.support.campaigns import write_seven_regions
 
 
-def _grids(record: Record) -> dict[str, Grid]:
+def _grids(record: Record) -> dict[str, TextTable]:
     return {grid.title: grid for grid in overview(record)}
 
 

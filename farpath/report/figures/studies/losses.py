@@ -1,4 +1,4 @@
-"""Losses: what flows get against the part of their packets that is lost."""
+"""Figures of windows and utilisation against the loss rate."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def _curve(axes: Axes, measures: Sequence[Measure], label: str, place: int) -> None:
-    """Measured as marks, theory as a line through its values at the same losses."""
-    colour, mark = style_of(place)
-    points = sorted((_loss(each), each.value, each.theory) for each in measures)
+def _curve(axes: Axes, measures: Sequence[Measure], label: str, index: int) -> None:
+    """Draw measures as marks, and theory as a line through its values at the same losses."""
+    colour, mark = style_of(index)
+    points = sorted((_loss(measure), measure.value, measure.theory) for measure in measures)
     losses = [point[0] for point in points]
     axes.plot(
         losses, [point[1] for point in points], mark, color=colour, label=label, markersize=4.5
     )
     theory = [(loss, value) for loss, _, value in points if value is not None]
     if theory:
-        # Bars, for one point makes no line
+        # Bars mark the points, because a single point makes no line
         axes.plot(*zip(*theory, strict=True), "-_", color=colour, linewidth=0.9, markersize=9)
 
 
 def _loss(measure: Measure) -> float:
-    """The loss that was, or else the one that was asked for."""
-    told = measure.about.get("loss") or measure.about["drop"].partition(":")[2]
-    return float(told)
+    """Return the measured loss, or else the requested loss."""
+    loss = measure.about.get("loss") or measure.about["drop"].partition(":")[2]
+    return float(loss)
 
 
 def _log_axes(axes: Axes, title: str) -> None:
     axes.set_xscale("log")
-    axes.set_xlabel("packets lost, of all")
+    axes.set_xlabel("fraction of packets lost")
     axes.set_title(title)
     axes.grid(True, which="major", color=RULE, linewidth=0.3)
 
 
 def draw_response(measures: Sequence[Measure]) -> Figure:
-    """Mean windows against loss, a frame for each path."""
+    """Draw mean windows against loss, a frame for each path."""
     from matplotlib.figure import Figure
 
     paths = list(dict.fromkeys(measure.about["path"] for measure in measures))
@@ -51,34 +51,34 @@ def draw_response(measures: Sequence[Measure]) -> Figure:
         figure = Figure(figsize=FULL_IN, layout="constrained")
         frames = figure.subplots(1, len(paths), sharey=True, squeeze=False)[0]
         for axes, path in zip(frames, paths, strict=True):
-            for place, stack in enumerate(stacks):
-                of_it = [
+            for index, stack in enumerate(stacks):
+                of_stack = [
                     measure
                     for measure in measures
                     if (measure.about["path"], measure.about["stack"]) == (path, stack)
                     and float(measure.about["loss"]) > 0
                 ]
-                if of_it:
-                    _curve(axes, of_it, stack, place)
+                if of_stack:
+                    _curve(axes, of_stack, stack, index)
             _log_axes(axes, path)
             axes.set_yscale("log")
         frames[0].set_ylabel("mean window (packets)")
         frames[-1].legend(fontsize=7, frameon=False)
-        figure.suptitle("Response functions: measured (marks) and by the stacks' rules (lines)")
+        figure.suptitle("Response functions: measured (marks) and the stacks' rules (lines)")
     return figure
 
 
 def draw_utilisation(measures: Sequence[Measure]) -> Figure:
-    """Utilisation against loss, a curve for each path."""
+    """Draw utilisation against loss, a curve for each path."""
     from matplotlib.figure import Figure
 
     paths = list(dict.fromkeys(measure.about["path"] for measure in measures))
     with print_style():
         figure = Figure(figsize=(FULL_IN[0] * 0.7, FULL_IN[1] * 0.8), layout="constrained")
         axes = figure.subplots()
-        for place, path in enumerate(paths):
-            _curve(axes, [m for m in measures if m.about["path"] == path], path, place)
-        _log_axes(axes, "Reno's part of 1 Gbit/s: measured (marks) and theory (lines)")
+        for index, path in enumerate(paths):
+            _curve(axes, [m for m in measures if m.about["path"] == path], path, index)
+        _log_axes(axes, "Reno's fraction of 1 Gbit/s: measured (marks) and theory (lines)")
         axes.set_ylim(0, 1.05)
         axes.set_ylabel("utilisation")
         axes.legend(frameon=False)

@@ -1,4 +1,4 @@
-"""Stacks: how they live with Reno, with themselves, with other traffic, side by side."""
+"""The figure that compares stacks: next to Reno, with themselves, and with other traffic."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: A frame goes so far beyond its largest value, as its part.
-EDGE_PART = 1.15
+#: The right edge of a frame, relative to its largest value.
+EDGE_FACTOR = 1.15
 
 
 def draw_stacks(measures: Sequence[Measure]) -> Figure:
-    """A line for each stack: what it leaves to Reno, its time to share, what it uses alone."""
+    """Draw a line for each stack: what it leaves to Reno, its time to share, its use alone."""
     from matplotlib.figure import Figure
 
     stacks = list(dict.fromkeys(map(_stack, measures)))
-    alone = [
+    alone_measures = [
         m for m in select_measures(measures, sharing.UTILISATION) if "+" not in m.about["stack"]
     ]
     friendly = select_measures(measures, sharing.FRIENDLINESS)
     groups = (
         {
-            "beside one Reno": [m for m in friendly if "+4x" not in m.about["stack"]],
-            "beside four": [m for m in friendly if "+4x" in m.about["stack"]],
+            "with one Reno flow": [m for m in friendly if "+4x" not in m.about["stack"]],
+            "with four": [m for m in friendly if "+4x" in m.about["stack"]],
         },
         {"two of a stack": select_measures(measures, sharing.CONVERGENCE)},
         {
-            "Reno the other way": [m for m in alone if "reverse" in m.about],
-            "packets overtake": [m for m in alone if "reorder" in m.about],
+            "Reno in reverse": [m for m in alone_measures if "reverse" in m.about],
+            "packets overtake": [m for m in alone_measures if "reorder" in m.about],
         },
     )
     titles = (sharing.FRIENDLINESS, f"{sharing.CONVERGENCE} (s)", f"{sharing.UTILISATION} alone")
     with print_style():
         figure = Figure(figsize=FULL_IN, layout="constrained")
         frames = figure.subplots(1, len(groups), sharey=True)
-        for axes, found, title in zip(frames, groups, titles, strict=True):
-            _dots(axes, stacks, found)
+        for axes, group, title in zip(frames, groups, titles, strict=True):
+            _draw_marks(axes, stacks, group)
             axes.set_xlabel(title)
             axes.grid(True, color=RULE, linewidth=0.3)
         frames[0].axvline(1, color=QUIET, linewidth=0.7, linestyle="--")
@@ -57,20 +57,20 @@ def _stack(measure: Measure) -> str:
     return measure.about["stack"].partition("+")[0]
 
 
-def _dots(axes: Axes, stacks: Sequence[str], groups: Mapping[str, Sequence[Measure]]) -> None:
-    """A mark for each measure, of its group; at the right edge a word for what never came."""
-    every = [measure for found in groups.values() for measure in found]
-    edge = EDGE_PART * max((m.value for m in every if math.isfinite(m.value)), default=1.0)
-    for place, (label, found) in enumerate(groups.items()):
-        colour, mark = style_of(place)
-        known = [measure for measure in found if math.isfinite(measure.value)]
-        if known:
+def _draw_marks(axes: Axes, stacks: Sequence[str], groups: Mapping[str, Sequence[Measure]]) -> None:
+    """Draw a mark for each measure; at the right edge write "never" for an infinite one."""
+    measures = [measure for group in groups.values() for measure in group]
+    edge = EDGE_FACTOR * max((m.value for m in measures if math.isfinite(m.value)), default=1.0)
+    for index, (label, group) in enumerate(groups.items()):
+        colour, mark = style_of(index)
+        finite = [measure for measure in group if math.isfinite(measure.value)]
+        if finite:
             axes.plot(
-                [measure.value for measure in known], [stacks.index(_stack(m)) for m in known],
+                [measure.value for measure in finite], [stacks.index(_stack(m)) for m in finite],
                 mark, color=colour, label=label, markersize=5,
-                fillstyle="full" if place == 0 else "none",
+                fillstyle="full" if index == 0 else "none",
             )  # fmt: skip
-    for measure in every:
+    for measure in measures:
         if not math.isfinite(measure.value):
             axes.text(
                 edge, stacks.index(_stack(measure)), "never ", ha="right", va="center",

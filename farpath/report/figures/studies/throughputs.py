@@ -1,4 +1,4 @@
-"""Throughputs: what flows that differ get of one bottleneck, and what one whose window is held."""
+"""Figures of throughput: of flows that differ, and of a flow whose window is limited."""
 
 from __future__ import annotations
 
@@ -17,49 +17,51 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Of the first flow and the second.
+#: The colours of the first flow and of the second.
 FLOW_COLOURS = (COLOURS[1], COLOURS[3])
-#: Behind their means, the curves.
+#: The opacity of the curves behind their means.
 CURVE_ALPHA = 0.45
 
 
 def draw_biases(measures: Sequence[Measure], done: Sequence[RecordedRun]) -> Figure:
-    """Both flows' throughput over time with their means, a frame for each run."""
+    """Draw both flows' throughput over time with their means, a frame for each run."""
     from matplotlib.figure import Figure
 
     with print_style():
         figure = Figure(figsize=FULL_IN if len(done) == 1 else TALL_IN, layout="constrained")
         frames = figure.subplots(len(done), 1, squeeze=False)[:, 0]
-        for axes, each in zip(frames, done, strict=True):
+        for axes, recorded in zip(frames, done, strict=True):
             means = [
                 select_measures(
-                    measures, f"{sharing.THROUGHPUT}, {which}", senders=each.run.asked.senders or ""
+                    measures,
+                    f"{sharing.THROUGHPUT}, {which}",
+                    senders=recorded.run.asked.senders or "",
                 )
                 for which in ("first", "second")
             ]
-            _draw_pair(axes, each, means)
+            _draw_pair(axes, recorded, means)
         frames[-1].set_xlabel("time (s)")
         figure.suptitle(
-            "Two flows of one bottleneck: throughput over 5 s, means, and published means (dots)"
+            "Two flows on one bottleneck: throughput over 5 s, means, and published means (dots)"
         )
     return figure
 
 
-def _draw_pair(axes: Axes, each: RecordedRun, means: Sequence[Sequence[Measure]]) -> None:
-    plan, record = each.run.plan, each.record
-    each_s = per_second(record.samples, plan.schedule)
-    for one, colour, measured in zip(plan.schedule.flows, FLOW_COLOURS, means, strict=True):
+def _draw_pair(axes: Axes, recorded: RecordedRun, means: Sequence[Sequence[Measure]]) -> None:
+    plan, record = recorded.run.plan, recorded.record
+    throughputs_bps = per_second(record.samples, plan.schedule)
+    for flow, colour, measured in zip(plan.schedule.flows, FLOW_COLOURS, means, strict=True):
         axes.plot(
-            each_s.index, smoothed(each_s[one.name]) / 1e6, color=colour, linewidth=0.6,
-            alpha=CURVE_ALPHA,
+            throughputs_bps.index, smoothed(throughputs_bps[flow.name]) / 1e6, color=colour,
+            linewidth=0.6, alpha=CURVE_ALPHA,
         )  # fmt: skip
-        what = f"{plan.flow_mtu_bytes(one)} bytes, {plan.host_rtt_ms(one.sender):g} ms"
+        label = f"{plan.flow_mtu_bytes(flow)} bytes, {plan.host_rtt_ms(flow.sender):g} ms"
         for measure in measured:
             printed = "" if measure.printed is None else f", published {measure.printed.value:g}"
             axes.hlines(
                 measure.value, flow_metrics.warm_up_end_s(record), plan.schedule.duration_s,
                 color=colour, linewidth=1.6,
-                label=f"{what}: mean {measure.value:.0f}{printed} Mbit/s",
+                label=f"{label}: mean {measure.value:.0f}{printed} Mbit/s",
             )  # fmt: skip
             if measure.printed is not None:
                 axes.axhline(measure.printed.value, color=colour, linewidth=1, linestyle=":")
@@ -70,26 +72,26 @@ def _draw_pair(axes: Axes, each: RecordedRun, means: Sequence[Sequence[Measure]]
     axes.legend(fontsize=7, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
 
 
-def draw_capped(done: Sequence[RecordedRun]) -> Figure:
-    """Throughput and window over time, a column for each run."""
+def draw_window_cap(done: Sequence[RecordedRun]) -> Figure:
+    """Draw throughput and window over time, a column for each run."""
     from matplotlib.figure import Figure
 
     printed = published_measures()[window_cap.PUBLISHED].value
     with print_style():
         figure = Figure(figsize=FULL_IN, layout="constrained")
         frames = figure.subplots(2, len(done), sharex="col", sharey="row", squeeze=False)
-        for (upper, lower), each in zip(frames.T, done, strict=True):
-            plan, rows = each.run.plan, flow_metrics.flow_samples(each.record)
-            each_s = per_second(each.record.samples, plan.schedule)["flow1"]
-            upper.plot(each_s.index, each_s / 1e6, color=COLOURS[0], linewidth=0.9)
+        for (upper, lower), recorded in zip(frames.T, done, strict=True):
+            plan, rows = recorded.run.plan, flow_metrics.flow_samples(recorded.record)
+            throughput_bps = per_second(recorded.record.samples, plan.schedule)["flow1"]
+            upper.plot(throughput_bps.index, throughput_bps / 1e6, color=COLOURS[0], linewidth=0.9)
             full_mbps = flow_metrics.goodput_bps(plan.path, plan.ip_version) / 1e6
             upper.axhline(
                 full_mbps, color=COLOURS[2], linewidth=0.9, linestyle="--",
-                label="what the path carries of payload",
+                label="the path's payload rate",
             )  # fmt: skip
             upper.axhline(
                 printed, color=COLOURS[1], linewidth=0.9, linestyle=":",
-                label="published, at what its hosts could do",
+                label="published, limited by its hosts",
             )  # fmt: skip
             lower.plot(rows["t_s"], rows["cwnd_bytes"] / 1e6, color=COLOURS[0], linewidth=0.9)
             lower.axhline(
@@ -100,17 +102,17 @@ def draw_capped(done: Sequence[RecordedRun]) -> Figure:
                 window_cap.STARTED_S,
                 color=QUIET,
                 linewidth=0.6,
-                label="the mean is of what follows",
+                label="the mean is of the time after this line",
             )
-            upper.set_title(f"IPv{each.run.asked.ip or 4}")
+            upper.set_title(f"IPv{recorded.run.asked.ip or 4}")
             lower.set_xlabel("time (s)")
             for axes in (upper, lower):
                 axes.set_ylim(bottom=0)
                 axes.grid(True, color=RULE, linewidth=0.3)
-        for axes, what in zip(
+        for axes, label in zip(
             frames[:, 0], ("throughput (Mbit/s)", "congestion window (MB)"), strict=True
         ):
-            axes.set_ylabel(what)
+            axes.set_ylabel(label)
             axes.legend(fontsize=7, frameon=False, loc="lower right")
-        figure.suptitle(f"One flow whose window is held: {done[0].run.plan.path.title}")
+        figure.suptitle(f"One flow with a limited window: {done[0].run.plan.path.title}")
     return figure

@@ -1,4 +1,4 @@
-"""Windows: congestion windows over time, through losses and beside other traffic."""
+"""Figures of congestion windows over time, after losses and next to other traffic."""
 
 from __future__ import annotations
 
@@ -16,23 +16,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: More points a curve's width on paper cannot show.
-MOST_POINTS = 4000
-#: Where in a frame's height what befell the window is marked.
+#: The most points that are visible within a curve's width on paper.
+MAX_POINTS = 4000
+#: The heights in a frame at which recoveries and timeouts are marked, as fractions.
 RECOVERIES_AT, TIMEOUTS_AT = 0.02, 0.06
 
 
 def draw_recoveries(done: Sequence[RecordedRun]) -> Figure:
-    """Windows over time on one path, a curve for each run, a frame for those of a length."""
+    """Draw windows over time on one path, a curve for each run, a frame for each length."""
     from matplotlib.figure import Figure
 
-    lengths_s = sorted({each.run.plan.schedule.duration_s for each in done})
+    lengths_s = sorted({recorded.run.plan.schedule.duration_s for recorded in done})
     with print_style():
         figure = Figure(figsize=_size_in(lengths_s), layout="constrained")
         frames = figure.subplots(len(lengths_s), 1, sharey=True, squeeze=False)[:, 0]
         for axes, length_s in zip(frames, lengths_s, strict=True):
             _draw_recoveries(
-                axes, [each for each in done if each.run.plan.schedule.duration_s == length_s]
+                axes,
+                [
+                    recorded
+                    for recorded in done
+                    if recorded.run.plan.schedule.duration_s == length_s
+                ],
             )
         frames[0].set_ylim(bottom=0)
         frames[-1].set_xlabel("time (s)")
@@ -47,43 +52,43 @@ def _size_in(frames: Sequence[object]) -> tuple[float, float]:
 
 
 def _draw_recoveries(axes: Axes, done: Sequence[RecordedRun]) -> None:
-    for place, each in enumerate(done):
-        plan = each.run.plan
-        windows = recovery.window_series(each.record)
+    for index, recorded in enumerate(done):
+        plan = recorded.run.plan
+        windows = recovery.window_series(recorded.record)
         acks = "delayed ACKs" if plan.settings.delayed_ack else "each packet acknowledged"
-        label = f"{plan.stacks[0].label}, {acks}, {each.run.asked.drop}"
+        label = f"{plan.stacks[0].label}, {acks}, {recorded.run.asked.drop}"
         axes.plot(
-            windows["t_s"], windows["window"], color=COLOURS[place % len(COLOURS)],
-            linewidth=0.9, linestyle="-" if place < len(COLOURS) else "--", label=label,
+            windows["t_s"], windows["window"], color=COLOURS[index % len(COLOURS)],
+            linewidth=0.9, linestyle="-" if index < len(COLOURS) else "--", label=label,
         )  # fmt: skip
     axes.set_ylabel("congestion window (packets)")
     axes.grid(True, color=RULE, linewidth=0.3)
     axes.legend(fontsize=7, frameon=False, loc="lower right")
 
 
-def draw_dips(done: Sequence[RecordedRun]) -> Figure:
-    """Traced windows over time, a frame for each run, below one another on one scale."""
+def draw_cbr_windows(done: Sequence[RecordedRun]) -> Figure:
+    """Draw traced windows over time, a frame for each run, on one scale."""
     from matplotlib.figure import Figure
 
     with print_style():
         figure = Figure(figsize=_size_in(done), layout="constrained")
         frames = figure.subplots(len(done), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-        for axes, each in zip(frames, done, strict=True):
-            _draw_dips(axes, each)
+        for axes, recorded in zip(frames, done, strict=True):
+            _draw_cbr_window(axes, recorded)
         frames[0].set_ylim(bottom=0)
         frames[0].legend(
             fontsize=7, frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=3
         )
         frames[-1].set_xlabel("time (s)")
-        figure.suptitle("Windows beside traffic of a constant bit rate")
+        figure.suptitle("Windows next to traffic of a constant bit rate")
     return figure
 
 
-def _draw_dips(axes: Axes, each: RecordedRun) -> None:
-    mine = flow_metrics.first_flow_trace(each.record)
-    assert mine is not None
+def _draw_cbr_window(axes: Axes, recorded: RecordedRun) -> None:
+    trace = flow_metrics.first_flow_trace(recorded.record)
+    assert trace is not None
     axes.plot(
-        *min_max_points(mine["t_s"], mine["cwnd_packets"], MOST_POINTS),
+        *min_max_points(trace["t_s"], trace["cwnd_packets"], MAX_POINTS),
         color=COLOURS[0],
         linewidth=0.8,
     )
@@ -92,11 +97,13 @@ def _draw_dips(axes: Axes, each: RecordedRun) -> None:
         (cbr_background.LOSS, cbr_background.TIMEOUTS, TIMEOUTS_AT, "x", COLOURS[1]),
     )
     for state, label, height, mark, colour in marks:
-        times_s = cbr_background.state_entry_times_s(mine, state)
+        times_s = cbr_background.state_entry_times_s(trace, state)
         axes.plot(
             times_s, [height] * len(times_s), mark, color=colour, label=label, markersize=5,
             transform=axes.get_xaxis_transform(),
         )  # fmt: skip
-    axes.set_title(f"{each.run.plan.stacks[0].label}, {each.run.plan.path.title}", loc="left")
+    axes.set_title(
+        f"{recorded.run.plan.stacks[0].label}, {recorded.run.plan.path.title}", loc="left"
+    )
     axes.set_ylabel("congestion window (packets)")
     axes.grid(True, color=RULE, linewidth=0.3)

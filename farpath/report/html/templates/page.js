@@ -7,7 +7,7 @@
 
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 
-  // Browsers may refuse storage to files; then the choice holds for one page.
+  // Browsers may refuse storage to files; then the choice applies to one page only.
   function remembered() {
     try { return localStorage.getItem(KEY); } catch { return null; }
   }
@@ -35,7 +35,7 @@
       if (trace.marker) now.marker = { ...trace.marker, color: own };
       return now;
     });
-    // There the legend takes a line for two curves, and the panels are to stay as high.
+    // On a narrow page the legend takes a line for two curves; the panels keep their height.
     const named = curves.data.filter((trace) => trace.showlegend !== false).length;
     const layout = {
       ...curves.layout,
@@ -58,7 +58,7 @@
     return { data: traces, layout: layout };
   }
 
-  // Each place of curves names the element that holds them.
+  // Each element for curves names the element that holds their data.
   const drawn = [];
   const config = JSON.parse(document.getElementById("plotly-config").textContent);
   for (const place of document.querySelectorAll("[data-curves]")) {
@@ -71,7 +71,7 @@
   function redraw() {
     for (const { place, curves } of drawn) {
       const next = themed(curves);
-      // What the reader has zoomed to stays.
+      // The range that the reader has zoomed to is kept.
       for (const name of Object.keys(next.layout)) {
         if (/^[xy]axis/.test(name) && place.layout[name]) {
           next.layout[name].range = place.layout[name].range;

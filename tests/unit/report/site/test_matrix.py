@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from farpath.report.site import pages
-from farpath.report.site.matrix import makes, matrix
+from farpath.report.site.matrix import matrix, provenance_groups
 from tests.support import campaigns
 
 
@@ -15,7 +15,7 @@ def test_most_runs_have_no_mark() -> None:
     changed = [
         dataclasses.replace(run, code="other") if run == odd else run for run in campaign.runs
     ]
-    found, marks = makes(changed)
+    found, marks = provenance_groups(changed)
     assert [(make.mark, make.runs) for make in found] == [("", 80), ("a", 1)]
     assert [record for record, mark in marks.items() if mark] == [odd.record]
 

@@ -23,18 +23,18 @@ def test_mixed_records_mark_every_table() -> None:
     campaign = changed(
         published_campaign(), lambda run: dataclasses.replace(run, kernel=f"6.{run.seed}")
     )
-    sheets = agreement.all_sheets(campaign)
+    sheets = agreement.all_tables(campaign)
     assert len(sheets) == 9
     assert [made.name for made in sheets if "MIXED: records of different kernel" not in
-            made.grid.note] == []  # fmt: skip
+            made.text.note] == []  # fmt: skip
 
 
 def test_a_deviation_beyond_its_goal_is_marked_and_counted() -> None:
     campaign = changed(published_campaign(), set_figures("Reno", mean_bps=280e6, rtt_std_ms=40.0))
     made = agreement.deviations(campaign, held_out=("Reno", "LTCP"))
-    assert made.grid.rows[0] == ("Reno (held out)", "+13 % *", "+0.00", "+0.00", "+18.0 ms *")
-    assert made.grid.rows[-2] == ("within the goal", "8 of 9", "9 of 9", "9 of 9", "8 of 9")
-    assert made.grid.rows[-1] == ("held out, within", "1 of 2", "2 of 2", "2 of 2", "1 of 2")
+    assert made.text.rows[0] == ("Reno (held out)", "+13 % *", "+0.00", "+0.00", "+18.0 ms *")
+    assert made.text.rows[-2] == ("within the goal", "8 of 9", "9 of 9", "9 of 9", "8 of 9")
+    assert made.text.rows[-1] == ("held out, within", "1 of 2", "2 of 2", "2 of 2", "1 of 2")
     numbers = numbers_of(made)
     assert [row["held_out"] for row in numbers].count("yes") == 2
     assert (numbers[0]["mean_mbps_within_goal"], numbers[0]["stability_within_goal"]) == (
@@ -46,9 +46,9 @@ def test_a_deviation_beyond_its_goal_is_marked_and_counted() -> None:
 def test_a_mean_within_ten_per_cent_is_within_the_goal(name: str, factor: float) -> None:
     printed = run_of(name).summary.mean_bps
     made = agreement.deviations(result_set_of([run_of(name, mean_bps=factor * printed)]))
-    assert made.grid.rows[-1][1] == "1 of 1"
+    assert made.text.rows[-1][1] == "1 of 1"
     missed = agreement.deviations(result_set_of([run_of(name, mean_bps=1.3 * printed)]))
-    assert missed.grid.rows[-1][1] == "0 of 1"
+    assert missed.text.rows[-1][1] == "0 of 1"
 
 
 def test_ranks_of_the_published_means_agree_and_of_an_incomplete_campaign_are_unknown() -> None:
@@ -62,7 +62,7 @@ def test_ranks_of_the_published_means_agree_and_of_an_incomplete_campaign_are_un
 
 def test_the_agreement_says_which_goals_are_met() -> None:
     made = agreement.agreement(published_campaign(), ("HSTCP",))
-    rows = {row[0]: row[1:] for row in made.grid.rows}
+    rows = {row[0]: row[1:] for row in made.text.rows}
     assert rows["Spearman's rank correlation of the means at CERN"] == (
         "1.00", "at least 0.9", "yes",
     )  # fmt: skip
@@ -74,12 +74,16 @@ def test_the_agreement_says_which_goals_are_met() -> None:
 
 def test_a_path_or_a_stack_that_is_not_there_is_refused_with_what_there_is() -> None:
     with pytest.raises(BadInputError, match="'mars': it must be one of caltech, cern, ufl"):
-        agreement.all_sheets(published_campaign(), "mars")
+        agreement.all_tables(published_campaign(), "mars")
     with pytest.raises(BadInputError, match=r"none of the paper's stacks.* there are cubic"):
-        agreement.all_sheets(result_set_of([run_of("Reno", stack="cubic")]))
+        agreement.all_tables(result_set_of([run_of("Reno", stack="cubic")]))
     with pytest.raises(BadInputError, match="'quic' is none of the paper's stacks"):
-        agreement.known_stacks(["quic"])
+        agreement.parse_paper_stacks(["quic"])
 
 
 def test_held_out_stacks_are_known_by_the_papers_name_and_by_label() -> None:
-    assert agreement.known_stacks(["ltcp", "HSTCP", "bic_2004"]) == ("HSTCP", "LTCP", "BICTCP")
+    assert agreement.parse_paper_stacks(["ltcp", "HSTCP", "bic_2004"]) == (
+        "HSTCP",
+        "LTCP",
+        "BICTCP",
+    )

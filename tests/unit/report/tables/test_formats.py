@@ -13,17 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath.report.tables import formats
-from farpath.report.tables.agreement import all_sheets
-from farpath.report.tables.formats import Sheet
-from farpath.report.tables.regions import Grid
+from farpath.report.tables.agreement import all_tables
+from farpath.report.tables.formats import ResultTable
+from farpath.report.tables.regions import TextTable
 from tests.support.campaigns import published_campaign
 
 PRINTABLE = st.text(string.printable.replace("\r", "").replace("\n", ""), max_size=12)
 
 
-def _sheet(*rows: tuple[str, ...], note: str = "") -> Sheet:
-    grid = Grid("title", tuple("abc"[: len(rows[0])]), rows, note)
-    return Sheet("name", grid, ("a", "b_mbps"), (("x", 1 / 3), ("y", math.nan), ("z", None)))
+def _sheet(*rows: tuple[str, ...], note: str = "") -> ResultTable:
+    grid = TextTable("title", tuple("abc"[: len(rows[0])]), rows, note)
+    return ResultTable("name", grid, ("a", "b_mbps"), (("x", 1 / 3), ("y", math.nan), ("z", None)))
 
 
 def test_csv_has_full_precision_and_nothing_where_nothing_is_known() -> None:
@@ -52,14 +52,14 @@ def test_latex_leaves_no_character_that_it_takes_as_its_own(text: str) -> None:
 
 
 def test_a_latex_table_is_one_balanced_environment_with_all_its_columns() -> None:
-    for made in all_sheets(published_campaign(), held_out=("HSTCP",)):
+    for made in all_tables(published_campaign(), held_out=("HSTCP",)):
         text = formats.as_latex(made)
         assert text.count(r"\begin{") == text.count(r"\end{") == 2
         plain = text.replace(r"\{", "").replace(r"\}", "")
         assert plain.count("{") == plain.count("}")
         rows = [line for line in text.splitlines() if line.endswith(r" \\")]
-        assert len(rows) == len(made.grid.rows) + 1
-        assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {len(made.grid.header) - 1}
+        assert len(rows) == len(made.text.rows) + 1
+        assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {len(made.text.header) - 1}
 
 
 def test_rows_of_one_stack_stay_together_in_latex() -> None:
@@ -70,7 +70,7 @@ def test_rows_of_one_stack_stay_together_in_latex() -> None:
 
 @pytest.mark.parametrize("form", formats.FORMS)
 def test_every_form_of_every_table_has_all_its_stacks(form: str) -> None:
-    for made in all_sheets(published_campaign()):
+    for made in all_tables(published_campaign()):
         text = formats.FORMS[form](made)
         assert text.endswith("\n")
         if "table" in made.name:
@@ -78,8 +78,8 @@ def test_every_form_of_every_table_has_all_its_stacks(form: str) -> None:
 
 
 def test_text_fits_its_width_and_breaks_no_cell() -> None:
-    for made in all_sheets(published_campaign(), held_out=("HSTCP",)):
+    for made in all_tables(published_campaign(), held_out=("HSTCP",)):
         lines = formats.as_text(made).splitlines()
         assert max(map(len, lines)) <= formats.TEXT_COLUMNS
         body = [line for line in lines[3:] if line.startswith("  ")]
-        assert len(body) == len(made.grid.rows)
+        assert len(body) == len(made.text.rows)

@@ -32,7 +32,7 @@ def _printed() -> Published:
 def test_table_1_puts_measured_published_and_deviation_below_each_other(
     summary: Summary,
 ) -> None:
-    grid = regions.grid_1(summary, _printed())
+    grid = regions.run_table_1(summary, _printed())
     assert [row[0] for row in grid.rows] == ["measured", "published", "deviation"]
     assert [row[1] for row in grid.rows] == ["400.2", "402", "+0 %"]
     assert grid.rows[0][6:8] == ("-", "-")
@@ -42,13 +42,13 @@ def test_table_1_puts_measured_published_and_deviation_below_each_other(
 
 def test_cpu_figures_stand_in_table_1_with_what_they_count(summary: Summary) -> None:
     counted = dataclasses.replace(summary, clock="wall", cpu_percent=12.34, mhz_per_mbps=0.5)
-    grid = regions.grid_1(counted, _printed())
+    grid = regions.run_table_1(counted, _printed())
     assert grid.rows[0][6:8] == ("12.3", "0.50")
     assert "all sending programs together" in grid.note
 
 
 def test_table_2_has_a_cell_for_each_region(summary: Summary) -> None:
-    grid = regions.grid_2(summary, _printed())
+    grid = regions.run_table_2(summary, _printed())
     assert all(len(row) == 8 for row in (grid.header, *grid.rows))
     assert grid.rows[0][2] == "0.00 / 1.00"
     assert grid.rows[1][2] == "0.26 / 1.00"
@@ -57,7 +57,7 @@ def test_table_2_has_a_cell_for_each_region(summary: Summary) -> None:
 
 def test_an_undefined_metric_is_a_dash(summary: Summary) -> None:
     silent = dataclasses.replace(summary, stability=float("nan"))
-    grid = regions.grid_1(silent, _printed())
+    grid = regions.run_table_1(silent, _printed())
     assert (grid.rows[0][3], grid.rows[2][3]) == ("-", "-")
 
 
@@ -65,7 +65,10 @@ def test_an_undefined_metric_is_a_dash(summary: Summary) -> None:
 def test_tables_of_a_run_fit_a_terminal_and_no_number_is_cut(
     summary: Summary, width_columns: int
 ) -> None:
-    for grid in (regions.grid_1(summary, _printed()), regions.grid_2(summary, _printed())):
+    for grid in (
+        regions.run_table_1(summary, _printed()),
+        regions.run_table_2(summary, _printed()),
+    ):
         text = regions.render(*regions.fitting(grid, width_columns), width_columns=width_columns)
         assert max(map(len, text.splitlines())) <= width_columns
         assert "…" not in text
@@ -76,6 +79,6 @@ def test_tables_of_a_run_fit_a_terminal_and_no_number_is_cut(
 
 
 def test_a_table_that_has_room_is_in_one_piece(summary: Summary) -> None:
-    grid = regions.grid_1(summary, _printed())
+    grid = regions.run_table_1(summary, _printed())
     assert len(regions.fitting(grid, 120)) == 1
     assert len(regions.fitting(grid, 50)) > 1

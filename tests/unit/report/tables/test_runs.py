@@ -10,7 +10,7 @@ import pytest
 
 from farpath.analysis.record_set import load_record_set
 from farpath.report.tables.formats import as_csv
-from farpath.report.tables.runs import run_sheets
+from farpath.report.tables.runs import run_tables
 from tests.support.campaigns import write_named, write_seven_regions
 from tests.support.record_sets import member, record_set
 
@@ -21,14 +21,14 @@ def test_runs_are_listed_with_their_settings_in_order_and_their_records() -> Non
         member("pair", stack="reno+bbr", buffer="1MB", loss="1e-4"),
         member("first", rate="100Mbit"),
     )
-    listed, places = run_sheets(records)
-    shown = [row[:8] for row in listed.grid.rows]
+    listed, places = run_tables(records)
+    shown = [row[:8] for row in listed.text.rows]
     assert shown == [
         ("1", "cubic", "20", "100", "250 kB", "0", "120 s", "1"),
         ("2", "reno + bbr", "20", "450", "1 MB", "0.0001", "120 s", "1"),
         ("3", "cubic", "40", "450", "2.25 MB", "0", "120 s", "1"),
     ]
-    assert [row[:2] for row in places.grid.rows] == [("1", "first"), ("2", "pair"), ("3", "slow")]
+    assert [row[:2] for row in places.text.rows] == [("1", "first"), ("2", "pair"), ("3", "slow")]
     first = next(csv.DictReader(io.StringIO(as_csv(listed))))
     assert (first["buffer_bytes"], first["rate_bps"], first["path"]) == (
         "250000", "100000000", "custom",
@@ -44,7 +44,7 @@ def test_runs_that_differ_in_their_seeds_alone_have_a_mean_and_an_interval(
     write_named(tmp_path, "ufl", "cubic", 1)
     records = load_record_set(tmp_path)
     assert [group.seeds for group in records.groups] == [(1, 2), (3,), (1,)]
-    _, means, _ = run_sheets(records)
+    _, means, _ = run_tables(records)
     (row,) = csv.DictReader(io.StringIO(as_csv(means)))
     each = [member.run.summary.mean_bps / 1e6 for member in records.groups[0].members]
     assert float(row["mean_mbps"]) == pytest.approx(sum(each) / 2)
@@ -56,10 +56,10 @@ def test_two_records_of_one_seed_count_once() -> None:
     records = record_set(member("one"), member("two"))
     (group,) = records.groups
     assert group.over_seeds(lambda run: run.mean_bps).count == 1
-    assert len(run_sheets(records)) == 2
+    assert len(run_tables(records)) == 2
 
 
 def test_seeds_that_change_no_packet_are_said_to_say_nothing() -> None:
     members = [member("same", seed="1"), member("same", seed="2")]
-    (_, means, _) = run_sheets(record_set(*members))
-    assert "Runs 1-2 are the same packet for packet" in means.grid.note
+    (_, means, _) = run_tables(record_set(*members))
+    assert "Runs 1-2 are the same packet for packet" in means.text.note

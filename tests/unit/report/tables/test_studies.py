@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from farpath.analysis.studies import response
 from farpath.analysis.studies.measure import Measure
-from farpath.report.tables.studies import sheets
+from farpath.report.tables.studies import study_tables
 from tests.support.study_measures import measure
 
 
 def test_a_table_has_theory_and_published_beside_the_measured() -> None:
-    (sheet,) = sheets([measure("recovery", "time", 1500.0, theory=1387.0, published="rec-1")])
-    row = sheet.grid.rows[0]
+    (sheet,) = study_tables([measure("recovery", "time", 1500.0, theory=1387.0, published="rec-1")])
+    row = sheet.text.rows[0]
     assert row[2:7] == ("1,500 s", "1,387", "+8 %", "1,380", "+9 %")
     assert sheet.data[0][5:9] == (1500.0, 1387.0, 1380.0, "rec-1")
 
@@ -24,7 +24,7 @@ def test_a_table_of_response_functions_has_a_deviation_where_losses_hold_the_win
         ]
 
     known = [*of("random:1e-3", response.BY_LOSS), *of("random:1e-5", "path")]
-    (sheet,) = sheets(known, {})
-    assert sheet.grid.header == ("path", "stack", "random:1e-3", "random:1e-5")
-    assert sheet.grid.rows == (("mb-ng", "ltcp", "250 (+10 %)", "250"),)
+    (sheet,) = study_tables(known, {})
+    assert sheet.text.header == ("path", "stack", "random:1e-3", "random:1e-5")
+    assert sheet.text.rows == (("mb-ng", "ltcp", "250 (+10 %)", "250"),)
     assert len(sheet.data) == 4
