@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from farpath import __version__
+from farpath.base.project import PROJECT
 
-PROJECT = FilePath(__file__).parents[2]
 DOCS = PROJECT / "docs"
 CODE_BLOCK = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")

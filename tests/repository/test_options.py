@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.project import PROJECT
 from farpath.cli.listing import options_markdown
 from farpath.planning.options import Option, options_of
 from farpath.planning.request import RunRequest
@@ -22,7 +22,6 @@ from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.settings import Settings
 from farpath.spec.stack import Stack
 
-PROJECT = FilePath(__file__).parents[2]
 MAKEFILE = (PROJECT / "Makefile").read_text(encoding="utf-8")
 OPTIONS = options_of(RunRequest)
 

@@ -115,5 +115,8 @@ def test_a_fifo_in_the_place_of_a_lock_is_refused_and_nobody_waits_for_it(out: F
     os.mkfifo(lock)
     assert locks.remove_stale_locks(out) == [lock]
     os.mkfifo(lock)
-    with pytest.raises(BadInputError, match="not a regular file"), locks.exclusive_lock(lock, "works"):
+    with (
+        pytest.raises(BadInputError, match="not a regular file"),
+        locks.exclusive_lock(lock, "works"),
+    ):
         pass
