@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-LIB = Path(__file__).parents[2] / "images" / "lib"
+from farpath.base.project import PROJECT
+
+LIB = PROJECT / "images" / "lib"
 #: A script with a cached build, which the shell commands in FILL end.
 SCRIPT = """
 set -euo pipefail
