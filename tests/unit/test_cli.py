@@ -28,7 +28,7 @@ PROJECT = FilePath(__file__).parents[2]
 def built(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the images were built; nothing can boot them."""
     monkeypatch.setattr(run, "find_images", lambda: None)
-    monkeypatch.setattr(run, "place_name", lambda _plan, _images: "record")
+    monkeypatch.setattr(run, "record_name", lambda _plan, _images: "record")
 
 
 BAD = {

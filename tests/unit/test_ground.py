@@ -21,7 +21,7 @@ def test_a_guest_outside_namespaces_of_its_own_does_nothing() -> None:
 def test_a_machine_is_never_switched_off() -> None:
     if system.is_user_mode_linux():
         pytest.skip("this machine is a User Mode Linux guest")
-    with pytest.raises(RuntimeError, match="will not be switched off"):
+    with pytest.raises(RuntimeError, match="it is not powered off"):
         system.power_off()
 
 

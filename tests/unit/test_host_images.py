@@ -287,7 +287,7 @@ def test_reading_an_image_of_a_gigabyte_is_said(
     tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scripts, "LARGE_IMAGE_BYTES", 100)
-    monkeypatch.setattr(scripts, "built", lambda *_arguments: FilePath("/made"))
+    monkeypatch.setattr(scripts, "build_artifact", lambda *_arguments: FilePath("/made"))
     file = docker_tar(tmp_path / "mine.tar", AMD64)
     lines: list[str] = []
     scripts.unpacked(file, oci.Image(oci.DIRECTORY, {}), lines.append)
