@@ -18,8 +18,8 @@ from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import user_errors
 from farpath.base.project import EXPERIMENTS
 from farpath.lab.artifacts.images import Images, find_images
-from farpath.lab.artifacts.sources import source_identity, wanted_on_host
-from farpath.lab.run import place_name
+from farpath.lab.artifacts.sources import host_build_identity, source_identity
+from farpath.lab.run import record_name
 from farpath.planning.experiment import CPU, WHOLE, WantedRun
 from farpath.record.identity import is_of_other_results, recorded_build_identity
 from farpath.record.record import RECORD_FILE, load_record
@@ -66,7 +66,7 @@ def wanted_identity(run: WantedRun, images: Images | None) -> str:
     ``images`` are those of the virtual lab.
     """
     if run.on_host:
-        return wanted_on_host(run.plan)
+        return host_build_identity(run.plan)
     assert images is not None
     return source_identity(run.plan, images)
 
@@ -82,7 +82,7 @@ def _name(run: WantedRun, images: Images | None) -> str:
         stack, region = plan.stacks[0].name, f"{plan.schedule.region_s:g}s"
         return f"{plan.path.name}-{stack}-{region}-{plan.era.name}-seed{plan.seed}-{HOST}"
     assert images is not None
-    return place_name(run.plan, images)
+    return record_name(run.plan, images)
 
 
 def run_statuses(

@@ -1,1 +1,1 @@
-"""The labs: what runs a plan and brings a record back, ``uml`` in virtual time."""
+"""The labs: run a plan in a guest and write its record; ``uml`` runs in virtual time."""

@@ -1,4 +1,4 @@
-"""Attempt: one run in a thread of its own, which can be looked at and stopped meanwhile."""
+"""Background run: one run in its own thread, which can be watched and stopped."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from farpath.lab.progress import STAGES, describe
 from farpath.lab.run import Finish, Outcome, run
 from farpath.spec.plan import Plan
 
-#: How often who waits looks, so that an interruption gets through.
+#: Real seconds between two checks while waiting, so that an interruption is noticed.
 LOOK_S = 0.2
 
 
 @dataclass(frozen=True)
 class Stage:
-    """How far a run is: the part of its schedule, 0 to 1, and a sentence."""
+    """Progress of a run: the finished fraction of its schedule, 0 to 1, and a sentence."""
 
     part: float
     note: str
 
 
 class BackgroundRun:
-    """A run that goes on while its caller does something else.
+    """A run in a thread, so that the caller can continue.
 
-    ``finish``: as :func:`farpath.lab.run.run` takes it. ``told`` gets each :class:`Stage`,
-    ``ended`` this attempt once it is over, both in the attempt's thread. Afterwards
-    ``outcome`` or ``error`` is there.
+    ``on_stage`` is called with each ``Stage``, and ``on_end`` with this object at the end, both
+    in the run's thread. ``finish``: as for ``farpath.lab.run.run``. Afterwards ``outcome`` or
+    ``error`` is set.
     """
 
     def __init__(
         self,
         plan: Plan,
         out: FilePath,
-        told: Callable[[Stage], None],
-        ended: Callable[[BackgroundRun], None],
+        on_stage: Callable[[Stage], None],
+        on_end: Callable[[BackgroundRun], None],
         finish: Finish | None = None,
     ) -> None:
         self.outcome: Outcome | None = None
         self.error: FarpathError | None = None
-        self._plan, self._out, self._told, self._ended = plan, out, told, ended
+        self._plan, self._out, self._on_stage, self._on_end = plan, out, on_stage, on_end
         self._finish = finish
         self._began_s: float | None = None
         self._part = 0.0
@@ -52,20 +52,20 @@ class BackgroundRun:
         self._thread = threading.Thread(target=self._run, name="farpath-attempt", daemon=True)
 
     def start(self) -> None:
-        """Begin; returns at once."""
+        """Start the run and return at once."""
         self._thread.start()
 
     @property
     def running(self) -> bool:
-        """Whether it has begun and is not over."""
+        """Whether the run has started and not ended."""
         return self._thread.is_alive()
 
     def stop(self) -> None:
-        """End it at the guest's next sign of life: within a second or two, at boot some more."""
+        """Stop the run at the guest's next event, usually in a second or two, longer at boot."""
         self._stopped.set()
 
     def wait(self) -> None:
-        """Return once it is over; an interruption of who waits stops it."""
+        """Wait for the run to end; an interruption (KeyboardInterrupt) stops it."""
         try:
             while self.running:
                 self._thread.join(LOOK_S)
@@ -79,20 +79,20 @@ class BackgroundRun:
         except FarpathError as error:
             self.error = error
         except Exception as error:
-            # No thread may end without a word; this one is our own fault.
+            # A thread must not end without a message; this error is a bug of farpath.
             self.error = FarpathError(f"BUG: {type(error).__name__}: {error}")
-        self._ended(self)
+        self._on_end(self)
 
     def _watch(self, event: dict[str, Any]) -> None:
-        """Tell one event of the guest; raises StoppedError if that is wished."""
+        """Report one event of the guest; raises StoppedError if ``stop`` was called."""
         if self._stopped.is_set():
-            raise StoppedError("stopped; nothing half made is left")
+            raise StoppedError("stopped; no partial record is left")
         if event["event"] == "progress":
             now_s, t_s = time.monotonic(), float(event["t_s"])
             self._began_s = now_s if self._began_s is None else self._began_s
             duration_s = self._plan.schedule.duration_s
             note = describe(t_s, duration_s, now_s - self._began_s)
             self._part = min(1.0, t_s / duration_s)
-            self._told(Stage(self._part, note))
+            self._on_stage(Stage(self._part, note))
         elif note := STAGES.get(event["event"], "").format(**event):
-            self._told(Stage(1.0 if event["event"] == "done" else self._part, note))
+            self._on_stage(Stage(1.0 if event["event"] == "done" else self._part, note))

@@ -1,4 +1,4 @@
-"""Leftovers of killed runs, all kinds of them, removed or given back."""
+"""Clean-up after killed runs: removes their files and restores kernel settings."""
 
 from __future__ import annotations
 
@@ -13,39 +13,38 @@ from farpath.base.locks import RANDOM_NAME, remove_unheld
 from farpath.lab import host_kernel
 from farpath.spec.protocol import CODE_DIR
 
-#: How the directories that host and guest share are called, in the place for
-#: temporary files.
+#: Prefix of the directories that host and guest share, among temporary files.
 SHARE = "farpath-"
-#: The guest's own code in such a directory, of which no other directory has a copy.
+#: Path of the guest's code in a shared directory; no other directory has a copy there.
 GUEST = FilePath("farpath", "guest")
 _SHARE_NAME = re.compile(rf"farpath-{RANDOM_NAME}")
 
 
 def clean(out: FilePath) -> list[str]:
-    """Remove what killed runs left in ``out`` and among temporary files.
+    """Remove files of killed runs from ``out`` and from the directory of temporary files.
 
-    Also gives back settings and modules of this machine's kernel that a killed host lab
-    had changed. Returns what was done, one sentence each. Raises MachineLacksError if
-    that takes root, or while a host lab runs.
+    It also restores settings and modules of the host kernel that a killed host lab has changed.
+    Returns what was done, one sentence each. Raises MachineLacksError if the restoration needs
+    root, or while a host lab runs.
     """
     shares = remove_stale_shares(FilePath(tempfile.gettempdir()))
-    done = [f"removed {place}" for place in shares]
+    actions = [f"removed {path}" for path in shares]
     if not out.is_dir():
-        return done
+        return actions
     removed = locks.remove_stale_partials(out) + locks.remove_stale_locks(out)
-    done += [f"removed {place}" for place in removed]
+    actions += [f"removed {path}" for path in removed]
     state = out / host_kernel.STATE_FILE
     if not os.path.lexists(state):
-        return done
+        return actions
     if os.geteuid():
         raise MachineLacksError(
             f"{state} holds settings of this machine's kernel from before a killed run: only root "
-            "can give them back"
+            "can restore them"
         )
     with host_kernel.only_host_lab():
-        return done + host_kernel.restore_leftover(out)
+        return actions + host_kernel.restore_leftover(out)
 
 
-def remove_stale_shares(place: FilePath) -> list[FilePath]:
-    """Remove shared directories of dead runs, known by the guest's code in them."""
-    return remove_unheld(place, _SHARE_NAME, lambda share: (share / CODE_DIR / GUEST).is_dir())
+def remove_stale_shares(directory: FilePath) -> list[FilePath]:
+    """Remove shared directories of ended runs, recognised by the guest's code in them."""
+    return remove_unheld(directory, _SHARE_NAME, lambda share: (share / CODE_DIR / GUEST).is_dir())

@@ -1,4 +1,4 @@
-"""The guest's console: an iterator of lines, logged as they come, and its verdict."""
+"""The guest's console: reads and logs its lines, and recognises known causes of failure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import IO
 
 from farpath.base.errors import FarpathError, LabFailedError, MachineLacksError
 
+#: Number of last lines that an error shows.
 TAIL_LINES = 25
 
 
 @dataclass(frozen=True)
 class GuestEnd:
-    """What a mark on a console means, and whose fault it is."""
+    """A text on the console of a failed guest, the error that it means, and an explanation."""
 
     mark: str
     error: type[FarpathError]
@@ -25,8 +26,8 @@ class GuestEnd:
 
 _MEMORY = "the guest ran out of memory: smaller windows or fewer flows need less"
 _PTRACE = "this machine forbids ptrace to the lab: allow it (seccomp profile, yama)"
-#: What a console says when a lab ends badly. Sources: panic() in kernel/panic.c,
-#: mm/oom_kill.c, arch/um/os-Linux/start_up.c and mem.c. The first that fits counts.
+#: Known causes of failure; the first that matches counts. Sources of the texts: panic() in
+#: kernel/panic.c, mm/oom_kill.c, arch/um/os-Linux/start_up.c and mem.c.
 VERDICTS = (
     GuestEnd("Out of memory", LabFailedError, _MEMORY),
     GuestEnd("out of memory", LabFailedError, _MEMORY),
@@ -53,12 +54,12 @@ VERDICTS = (
 
 
 def guest_end(tail: str) -> GuestEnd | None:
-    """What a console's tail says went wrong, if it is something known."""
+    """Return the known cause of failure in the last lines of a console; None if there is none."""
     return next((known for known in VERDICTS if known.mark in tail), None)
 
 
 class Console:
-    """Lines of a guest's console, each written to the log before it is handed on."""
+    """The console of a guest; its output is written to a log as it arrives."""
 
     def __init__(self, stream: IO[bytes], log: IO[bytes]) -> None:
         self._stream = stream
@@ -66,11 +67,11 @@ class Console:
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
 
     def tail(self) -> str:
-        """The last lines, for an error's detail."""
+        """Return the last lines, for the detail of an error."""
         return "\n".join(self._tail)
 
     def lines(self, pause_s: float) -> Iterator[str | None]:
-        """Every line until the guest ends, and None after each pause of so much real time."""
+        """Yield every line until the guest ends, and None after ``pause_s`` without output."""
         pending = b""
         with selectors.DefaultSelector() as selector:
             selector.register(self._stream, selectors.EVENT_READ)

@@ -1,4 +1,4 @@
-"""The host lab: one run on the machine's own kernel, in namespaces of its own, in real time."""
+"""The host lab: one run on the host kernel, in new namespaces and in real time."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from farpath.spec.protocol import CODE_DIR, MODULES_DIR
 from farpath.spec.stack import Stack
 from farpath.tools import congestion_control
 
-#: Modules of farpath's own stacks for other kernels than the lab's, by release.
+#: Directory in ``build`` with the modules of farpath's stacks for other kernels than the virtual
+#: lab's, by kernel release.
 STACKS_DIR = "host-stacks"
 ROOT = FilePath("/")
-#: The guest's environment: the system's own tools, whatever this process was started with.
+#: Environment of the guest, which uses the system's tools whatever this process's environment is.
 ENVIRONMENT = {
     "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME": "/tmp",
@@ -36,7 +37,7 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class HostImages(Images):
-    """The running kernel and root in the place of built ones; the sender's root is built."""
+    """Images of the host lab: the running kernel and root, and the built root of end hosts."""
 
     def _stack_manifest(self, stack: Stack) -> Any:
         file = self.module(stack)
@@ -48,7 +49,7 @@ class HostImages(Images):
             raise MachineLacksError(f"there is no module {file} for {stack.label}") from error
 
 
-def _places(build: FilePath) -> HostImages:
+def _image_paths(build: FilePath) -> HostImages:
     return HostImages(
         kernel=ROOT,
         lab=ROOT,
@@ -60,8 +61,8 @@ def _places(build: FilePath) -> HostImages:
 
 
 def find_images(plan: Plan, build: FilePath = BUILD) -> HostImages:
-    """What a plan's lab is made of; MachineLacksError naming all that the machine lacks."""
-    images = _places(build)
+    """Return the images of a plan's lab; MachineLacksError lists all that the machine lacks."""
+    images = _image_paths(build)
     try:
         manifests = {
             "kernel": _kernel_manifest(),
@@ -77,34 +78,38 @@ def find_images(plan: Plan, build: FilePath = BUILD) -> HostImages:
 
 
 def checks_of(plan: Plan, images: Images) -> list[preflight.Check]:
-    """What a plan needs of this machine."""
+    """Check what a plan needs of this machine."""
     checks = preflight.host_checks(
         plan.stacks, images.module_file, images.sender, plan.settings.memory_bytes
     )
-    return [*checks, *(check for word in _words(plan) for check in preflight.word_checks(word))]
+    return [
+        *checks,
+        *(check for option in _further_options(plan) for check in preflight.word_checks(option)),
+    ]
 
 
-def _words(plan: Plan) -> list[str]:
-    """The words of a plan that need more of a machine than every run does."""
-    there = {
+def _further_options(plan: Plan) -> list[str]:
+    """Return the options of a plan that need kernel features beyond the basic set."""
+    used_options = {
         "DROP": bool(plan.droppers),
         "TRACE": bool(plan.settings.trace_interval_s),
         "BACKGROUND": plan.path.background is not None,
         "IP=6": plan.ip_version == 6,
     }
-    return [word for word, asked in there.items() if asked]
+    return [option for option, used in used_options.items() if used]
 
 
 def checks_of_stacks(stacks: Sequence[Stack], build: FilePath = BUILD) -> list[preflight.Check]:
-    """What runs of some stacks need of this machine."""
-    images = _places(build)
+    """Check what runs of some stacks need of this machine."""
+    images = _image_paths(build)
     return preflight.host_checks(stacks, images.module_file, images.sender)
 
 
 def kernel_to_build_for(build: FilePath = BUILD) -> FilePath:
-    """The running kernel as images/kernel/modules takes one: its tree and its name.
+    """Create the directory by which images/kernel/modules builds for the running kernel.
 
-    Raises MachineLacksError without what is needed to build modules for it.
+    It holds a link to the kernel's tree, and a manifest. Raises MachineLacksError if the tree
+    with the kernel's headers is missing.
     """
     release = os.uname().release
     tree = FilePath("/lib/modules", release, "build")
@@ -114,17 +119,17 @@ def kernel_to_build_for(build: FilePath = BUILD) -> FilePath:
             f"linux-headers-{release}, and where farpath runs in a container give it /lib/modules "
             "and /usr/src"
         )
-    place = build / "host-kernel" / release
-    place.mkdir(parents=True, exist_ok=True)
-    link = place / "tree"
+    directory = build / "host-kernel" / release
+    directory.mkdir(parents=True, exist_ok=True)
+    link = directory / "tree"
     link.unlink(missing_ok=True)
     link.symlink_to(tree)
-    (place / "manifest.json").write_text(json.dumps(_kernel_manifest(), indent=1) + "\n")
-    return place
+    (directory / "manifest.json").write_text(json.dumps(_kernel_manifest(), indent=1) + "\n")
+    return directory
 
 
 def _kernel_manifest() -> dict[str, Any]:
-    """The running kernel, and what of the machine decides how well it keeps time."""
+    """Describe the running kernel, and the machine's settings that decide timer accuracy."""
     system = os.uname()
     config = preflight.kernel_config(ROOT, system.release)
     config_hash = hashlib.sha256(config.encode()).hexdigest() if config else None
@@ -143,21 +148,21 @@ def _kernel_manifest() -> dict[str, Any]:
 
 
 def installed_packages(status: str) -> dict[str, str]:
-    r"""Versions of the packages that dpkg's status file calls installed.
+    r"""Return the versions of the installed packages in dpkg's status file.
 
     >>> installed_packages("Package: crun\nStatus: install ok installed\nVersion: 1.21-1\n")
     {'crun': '1.21-1'}
     """
-    found = {}
+    versions = {}
     for paragraph in status.split("\n\n"):
         fields = dict(line.split(": ", 1) for line in paragraph.splitlines() if ": " in line)
         if fields.get("Status", "").endswith("ok installed"):
-            found[fields["Package"]] = fields.get("Version", "")
-    return dict(sorted(found.items()))
+            versions[fields["Package"]] = fields.get("Version", "")
+    return dict(sorted(versions.items()))
 
 
 def _root_manifest() -> dict[str, Any]:
-    """The root this process has: its packages, where it is Debian's or the like."""
+    """Describe this process's root file system by its packages, if it uses dpkg."""
     try:
         status = (ROOT / "var/lib/dpkg/status").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -168,11 +173,11 @@ def _root_manifest() -> dict[str, Any]:
 
 
 def guest_command(share: FilePath) -> list[str]:
-    """The command that starts the guest: it dies with its parent, and its namespaces with it.
+    """Return the command that starts the guest; it and its namespaces end with this process.
 
-    ``unshare`` dies with this process, what it forked with ``unshare``; that is the first
-    process of its namespace, with which the kernel ends all others, and with the last of
-    these go network namespaces and mounts.
+    ``unshare`` ends with this process, and its child with ``unshare``. The child is the first
+    process of its PID namespace, so the kernel kills all others there with it. With the last
+    of these the network namespaces and mounts are removed.
     """
     return [
         *("setpriv", "--pdeathsig", "KILL", "--"),
@@ -184,19 +189,19 @@ def guest_command(share: FilePath) -> list[str]:
 
 @contextmanager
 def play(plan: Plan, images: Images, log: FilePath, watch: Watch) -> Iterator[RawRun]:
-    """Run a plan on this machine's kernel; what it brings back lives as long as the context.
+    """Run a plan on the host kernel; its raw output exists as long as the context.
 
-    What is changed of the kernel as a whole is kept beside ``log`` and given back.
-    Raises what :func:`farpath.lab.uml.play` raises; MachineLacksError names
-    everything that the machine lacks at once.
+    Kernel-wide settings that are changed are saved in the directory of ``log`` and restored at
+    the end. Raises as ``farpath.lab.uml.play``; MachineLacksError lists everything that the
+    machine lacks.
     """
     with host_kernel.only_host_lab():
-        for done in host_kernel.restore_leftover(log.parent):
-            watch({"event": "restored", "what": done})
+        for action in host_kernel.restore_leftover(log.parent):
+            watch({"event": "restored", "what": action})
         warnings = preflight.require(checks_of(plan, images))
-        different = host_kernel.loaded_differently(plan.stacks)
-        if different:
-            raise MachineLacksError("; ".join(different))
+        conflicts = host_kernel.conflicting_modules(plan.stacks)
+        if conflicts:
+            raise MachineLacksError("; ".join(conflicts))
         state = host_kernel.KernelState(log.parent / host_kernel.STATE_FILE)
         with process.shared_directory(images, plan) as share:
             try:
@@ -204,7 +209,7 @@ def play(plan: Plan, images: Images, log: FilePath, watch: Watch) -> Iterator[Ra
                 state.set(host_kernel.wanted_settings(plan))
                 controls = " ".join(congestion_control.check_available(plan.stacks))
                 state.set({congestion_control.ALLOWED: controls})
-                warnings += host_kernel.not_as_usual(plan.stacks)
+                warnings += host_kernel.unusual_parameters(plan.stacks)
                 environment = {**ENVIRONMENT, "PYTHONPATH": str(share / CODE_DIR)}
                 run = process.run_guest(guest_command(share), environment, share, log, watch)
             finally:

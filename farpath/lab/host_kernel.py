@@ -1,8 +1,8 @@
-"""What a host lab changes of the machine's kernel as a whole, and gives back.
+"""Host kernel: kernel-wide settings and modules that a host lab changes and restores.
 
-Some settings and all congestion controls exist once per kernel, not per network
-namespace. Their former state is on disk before the first change, so that a later run
-or ``farpath clean`` can restore what a killed run could not.
+Some sysctls and all congestion controls exist once per kernel, not per network namespace.
+Their former state is saved on disk before the first change, so that a later run or
+``farpath clean`` can restore it after a killed run.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from farpath.spec.stack import Stack
 from farpath.tools import congestion_control, sysctl
 from farpath.tools.commands import CommandError, run
 
-#: Where the former state stands in the place for records.
+#: Name of the file with the former state, in the directory of records.
 STATE_FILE = ".host-lab.json"
-#: Queueing disciplines, switches and cables of every topology here.
+#: Modules that every topology needs: veth pairs, switches and qdiscs.
 LAB_MODULES = ("veth", "openvswitch", "sch_netem", "sch_tbf")
-#: Those that only some runs need: for droppers (with all that nft.script uses), for traces
-#: and for other traffic.
+#: Modules that only some runs need: for droppers (all that ``nftables.script`` uses), for traces
+#: and for background traffic.
 DROPPER_MODULES = ("nf_tables", "nft_numgen")
 TRACE_MODULES = ("inet_diag", "tcp_diag")
 BACKGROUND_MODULES = ("sch_fq",)
-#: What of the kernel as a whole a run changes and gives back; the others that a network
-#: namespace has not of its own say who may do what, and are left alone.
+#: Kernel-wide sysctls that a run may change and restores. The other sysctls that are not per
+#: network namespace concern permissions, and are never changed.
 CHANGED_SETTINGS = frozenset(
     {
         congestion_control.ALLOWED,
@@ -57,20 +57,20 @@ CHANGED_SETTINGS = frozenset(
     }
 )
 _SETTINGS_VALUE = re.compile(r"[0-9A-Za-z_ -]{0,4096}")
-#: A congestion control's module is called so, farpath's own and users'
-#: (farpath.lab.artifacts.user_stacks.NAME).
+#: Names of congestion control modules, farpath's and users'
+#: (``farpath.lab.artifacts.user_stacks.NAME``).
 _CONTROL_MODULE = re.compile(r"tcp_(?!diag)[a-z0-9_]{1,15}")
-#: A module stays in use until the kernel has let go of the last connection of a
-#: network namespace that is gone, which it does in the background.
+#: Longest wait in s for a module to become unused: the kernel closes the connections of a
+#: removed network namespace in the background.
 UNLOAD_LIMIT_S = 5.0
 
 
 @contextmanager
 def only_host_lab() -> Iterator[None]:
-    """Be the one host lab of this machine; MachineLacksError if there is another.
+    """Reserve this machine for one host lab; raises MachineLacksError if another one runs.
 
-    An abstract socket's name (unix(7)) in the machine's first network namespace: taken
-    by one process at a time, whichever container it is in, and free when that ends.
+    The reservation is the name of an abstract socket (unix(7)) in the initial network namespace.
+    Only one process can hold it, in whichever container, and it is free when that ends.
     """
     with socket.socket(socket.AF_UNIX) as reservation:
         try:
@@ -85,29 +85,32 @@ def only_host_lab() -> Iterator[None]:
 
 @dataclass
 class KernelState:
-    """Former settings and the modules that a run has loaded, kept in a file."""
+    """Former sysctls and loaded modules of a run, saved in a file.
+
+    ``settings``: former values by sysctl. ``modules``: those that the run has loaded.
+    """
 
     file: FilePath
     settings: dict[str, str] = field(default_factory=dict)
     modules: list[str] = field(default_factory=list)
 
     def save(self) -> None:
-        """Write it, whole or not at all, and see it on the disk."""
+        """Write the file atomically, and sync it to disk."""
         write_text(self.file, json.dumps({"settings": self.settings, "modules": self.modules}))
-        with self.file.open("rb") as written:
-            os.fsync(written.fileno())
+        with self.file.open("rb") as stream:
+            os.fsync(stream.fileno())
 
     def set(self, settings: Mapping[str, str]) -> None:
-        """Change settings, their former values saved first.
+        """Change sysctls, after their former values are saved.
 
-        Raises BadInputError for one that no run of the host lab may change, and
-        MachineLacksError for one that the kernel has not.
+        Raises BadInputError for one that the host lab must not change, and MachineLacksError for
+        one that the kernel does not have.
         """
         for name in settings:
             if name not in CHANGED_SETTINGS and sysctl.has_setting(name):
                 raise BadInputError(
-                    f"SYSCTL: {name} is of the whole machine, and the host lab changes of these "
-                    f"{', '.join(sorted(CHANGED_SETTINGS))} alone: leave it out, or take "
+                    f"SYSCTL: {name} is kernel-wide, and of these the host lab changes only "
+                    f"{', '.join(sorted(CHANGED_SETTINGS))}: leave it out, or take "
                     "LAB=virtual"
                 )
             if not sysctl.has_setting(name):
@@ -123,23 +126,23 @@ class KernelState:
                 raise BadInputError(f"SYSCTL: {error}") from error
 
     def restore(self) -> list[str]:
-        """Give everything back; returns what was done, one sentence each."""
-        done = []
+        """Restore settings, unload modules; return what was done, one sentence each."""
+        actions = []
         for name, value in self.settings.items():
             if name == congestion_control.ALLOWED or not sysctl.has_setting(name):
                 continue
             if sysctl.read_setting(name) != value:
-                _give_back(name, value)
-                done.append(f"{name} is {value} again")
+                _restore_setting(name, value)
+                actions.append(f"{name} is {value} again")
         for module in self.modules:
             if _unload(module):
-                done.append(f"{module} is unloaded")
-        done += self._restore_allowed()
+                actions.append(f"{module} is unloaded")
+        actions += self._restore_allowed()
         self.file.unlink(missing_ok=True)
-        return done
+        return actions
 
     def _restore_allowed(self) -> list[str]:
-        """Those congestion controls that were allowed, as far as they are still there."""
+        """Allow the congestion controls that were allowed before and are still available."""
         former = self.settings.get(congestion_control.ALLOWED, "").split()
         available = sysctl.read_setting(congestion_control.AVAILABLE).split()
         value = " ".join(name for name in former if name in available)
@@ -147,11 +150,11 @@ class KernelState:
             value.split()
         ):
             return []
-        _give_back(congestion_control.ALLOWED, value)
+        _restore_setting(congestion_control.ALLOWED, value)
         return [f"{congestion_control.ALLOWED} is {value} again"]
 
 
-def _give_back(name: str, value: str) -> None:
+def _restore_setting(name: str, value: str) -> None:
     try:
         sysctl.write_setting(name, value)
     except sysctl.SettingError as error:
@@ -159,11 +162,11 @@ def _give_back(name: str, value: str) -> None:
 
 
 def restore_leftover(out: FilePath) -> list[str]:
-    """Give back what a killed run has left changed; nothing if there is none.
+    """Restore what a killed run has left changed; return what was done, one sentence each.
 
-    Only for who is :func:`only_host_lab`. Raises BadInputError, and changes nothing, for a
-    file that is damaged, is another user's, or names what no run of the host lab changes:
-    who may write into ``out`` is not thereby allowed to change this machine's kernel.
+    Call it only inside ``only_host_lab``. Raises BadInputError, and changes nothing, for a state
+    file that is damaged, belongs to another user, or names a setting that no run changes. So
+    write access to ``out`` does not give the right to change the host kernel.
     """
     file = out / STATE_FILE
     if not os.path.lexists(file):
@@ -172,20 +175,20 @@ def restore_leftover(out: FilePath) -> list[str]:
     remedy += "with sysctl, and remove it"
     status = file.lstat()
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
-        raise BadInputError(f"{file} is no file of this user's own: {remedy}")
+        raise BadInputError(f"{file} is not a file that this user owns: {remedy}")
     data = read_json(file, remedy)
-    if problem := _problem_of_state(data):
+    if problem := _state_problem(data):
         raise BadInputError(f"{file} is damaged ({problem}): {remedy}")
     return KernelState(file, data["settings"], data["modules"]).restore()
 
 
-def _problem_of_state(data: Any) -> str:
-    """Why a file's content is no state that a run of the host lab has left; else nothing."""
+def _state_problem(data: Any) -> str:
+    """Describe why data is not a state that a host lab has saved; empty if it is."""
     if not isinstance(data, dict) or set(data) != {"settings", "modules"}:
-        return "it holds not settings and modules alone"
+        return "it does not hold settings and modules alone"
     settings, modules = data["settings"], data["modules"]
     if not isinstance(settings, dict) or not isinstance(modules, list):
-        return "settings are no object, or modules no list"
+        return "settings are not an object, or modules not a list"
     for name, value in settings.items():
         if name not in CHANGED_SETTINGS:
             return f"no run changes a setting '{name}'"
@@ -198,7 +201,7 @@ def _problem_of_state(data: Any) -> str:
 
 
 def _unload(module: str) -> bool:
-    """Unload a module once nothing uses it; False if it is gone or stays in use."""
+    """Unload a module as soon as it is unused; False if it is not loaded or stays in use."""
     limit_s = time.monotonic() + UNLOAD_LIMIT_S
     while (congestion_control.MODULES / module).is_dir():
         with suppress(CommandError):
@@ -211,48 +214,50 @@ def _unload(module: str) -> bool:
 
 
 def kernel_wide(names: Iterable[str]) -> list[str]:
-    """Those of some sysctls that a fresh network namespace lacks or cannot set."""
+    """Return the sysctls among these that a new network namespace lacks or cannot set."""
     files = {f"/proc/sys/{name.replace('.', '/')}": name for name in names}
     script = 'for file; do [ -w "$file" ] || echo "$file"; done'
-    said = run("unshare", "--net", "--", "sh", "-c", script, "sh", *files)
-    return [files[file] for file in said.splitlines()]
+    output = run("unshare", "--net", "--", "sh", "-c", script, "sh", *files)
+    return [files[file] for file in output.splitlines()]
 
 
 def wanted_settings(plan: Plan) -> dict[str, str]:
-    """What a plan asks of the kernel as a whole, but congestion controls."""
-    asked = dict(plan.path.sysctl) | dict(plan.era.sysctl)
+    """Return the kernel-wide sysctls of a plan, except those of congestion controls."""
+    plan_sysctls = dict(plan.path.sysctl) | dict(plan.era.sysctl)
     for stack in plan.stacks:
-        asked |= stack.sysctl
-    settings = {name: asked[name] for name in kernel_wide(asked)}
+        plan_sysctls |= stack.sysctl
+    settings = {name: plan_sysctls[name] for name in kernel_wide(plan_sysctls)}
     return settings | {sysctl.BACKLOG: str(sysctl.BACKLOG_PACKETS)}
 
 
-def loaded_differently(stacks: Sequence[Stack]) -> list[str]:
-    """How modules that are there already differ from what stacks need, one sentence each."""
-    found = congestion_control.parameters(stacks)
+def conflicting_modules(stacks: Sequence[Stack]) -> list[str]:
+    """Describe loaded modules that differ from those the stacks need, one sentence each."""
+    parameters = congestion_control.parameters(stacks)
     sentences = [
-        f"{stack.module} is loaded already, and whose it is cannot be told: unload it "
-        f"(rmmod {stack.module})"
+        f"{stack.module} is loaded already, from an unknown build: unload it (rmmod {stack.module})"
         for stack in stacks
         if stack.module and (congestion_control.MODULES / stack.module).is_dir()
     ]
-    mainline = [stack for stack in stacks if not stack.module and stack.label in found]
+    mainline = [stack for stack in stacks if not stack.module and stack.label in parameters]
     return sentences + [
         f"{sentence}: it is loaded already; unload tcp_{stack.congestion} (rmmod) or give its "
         "parameters"
         for stack in mainline
-        for sentence in congestion_control.differences([stack], found)
+        for sentence in congestion_control.differences([stack], parameters)
     ]
 
 
-def not_as_usual(stacks: Sequence[Stack]) -> list[str]:
-    """Parameters of mainline's controls that were not given and are not the defaults."""
-    found = congestion_control.parameters(stacks)
+def unusual_parameters(stacks: Sequence[Stack]) -> list[str]:
+    """Return a warning for each parameter of a mainline module at another than its default.
+
+    Parameters that the plan gives are left out.
+    """
+    parameters = congestion_control.parameters(stacks)
     return [
         f"{name} of {stack.label} is {value} on this machine, its default is {known.default}"
         for stack in stacks
         if stack.name in catalogue() and not stack.module
-        for name, value in found.get(stack.label, {}).items()
+        for name, value in parameters.get(stack.label, {}).items()
         if (known := catalogue()[stack.name].parameters.get(name))
         and name not in stack.parameters
         and value != known.default
@@ -260,7 +265,7 @@ def not_as_usual(stacks: Sequence[Stack]) -> list[str]:
 
 
 def lab_modules(plan: Plan) -> tuple[str, ...]:
-    """The kernel's modules that a plan's lab needs, stacks apart."""
+    """Return the kernel modules that a plan's lab needs, without those of its stacks."""
     return (
         *LAB_MODULES,
         *(DROPPER_MODULES if plan.droppers else ()),
@@ -270,10 +275,10 @@ def lab_modules(plan: Plan) -> tuple[str, ...]:
 
 
 def load_modules(plan: Plan, modules: FilePath, state: KernelState) -> None:
-    """Load what a plan's lab and stacks need; what is loaded for stacks is in ``state`` before.
+    """Load the modules of a plan's lab and stacks; those of stacks are saved in ``state`` first.
 
-    ``modules`` holds those that stacks bring. Raises MachineLacksError for a module of
-    the kernel's that does not load, BadInputError for one of a stack.
+    ``modules``: directory with the built modules of stacks. Raises MachineLacksError if a module
+    of the kernel does not load, and BadInputError if one of a stack does not.
     """
     for name in lab_modules(plan):
         _modprobe(name, [])

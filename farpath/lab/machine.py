@@ -1,4 +1,4 @@
-"""This machine: what a virtual lab needs of it, checked before anything boots."""
+"""This machine: its tools, memory and cores, which a virtual lab needs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import MachineLacksError
 
-#: Tools of the host, each with the Debian package that brings it.
+#: Tools that the virtual lab runs, each with its Debian package.
 TOOLS = {"taskset": "util-linux", "setpriv": "util-linux"}
+#: Most runs that share a core.
 RUNS_PER_CORE = 16
-#: How long a look at how busy the cores are takes.
+#: Real seconds over which the load of the cores is measured.
 LOOK_S = 0.1
 
 
@@ -38,43 +39,46 @@ def _allows_execution(directory: FilePath) -> bool:
 
 
 def memory_directory(memory_bytes: int) -> FilePath:
-    """Where the guest's memory can live: $TMPDIR, /dev/shm or /tmp.
+    """Return a directory for the file with the guest's memory: $TMPDIR, /dev/shm or /tmp.
 
-    User Mode Linux maps its memory from a file, executable and as large as the
-    guest uses. Raises MachineLacksError naming what each place lacks.
+    User Mode Linux maps its memory from a file, executable and as large as the guest uses.
+    Raises MachineLacksError with what each of these directories lacks.
     """
     reasons = []
-    named = os.environ.get("TMPDIR")
-    for place in dict.fromkeys([*([named] if named else []), "/dev/shm", "/tmp"]):
-        directory = FilePath(place)
+    tmpdir = os.environ.get("TMPDIR")
+    for name in dict.fromkeys([*([tmpdir] if tmpdir else []), "/dev/shm", "/tmp"]):
+        directory = FilePath(name)
         if not directory.is_dir() or not os.access(directory, os.W_OK):
-            reasons.append(f"{place} is not a writable directory")
+            reasons.append(f"{name} is not a writable directory")
         elif not _allows_execution(directory):
-            reasons.append(f"{place} is mounted noexec")
+            reasons.append(f"{name} is mounted noexec")
         elif shutil.disk_usage(directory).free < memory_bytes:
             free_mib = shutil.disk_usage(directory).free >> 20
-            reasons.append(f"{place} has {free_mib} MiB free of {memory_bytes >> 20}")
+            reasons.append(f"{name} has {free_mib} MiB free of {memory_bytes >> 20}")
         else:
             return directory
     raise MachineLacksError(
-        f"no place for the guest's memory: {'; '.join(reasons)}: set TMPDIR to a directory "
+        f"no directory for the guest's memory: {'; '.join(reasons)}: set TMPDIR to a directory "
         f"with {memory_bytes >> 20} MiB free on a file system mounted without noexec"
     )
 
 
-def check_memory(memory_bytes: int, why: str) -> None:
-    """Raise MachineLacksError if a guest may need more memory than is free; ``why`` that much."""
+def check_memory(memory_bytes: int, reason: str) -> None:
+    """Raise MachineLacksError if a guest may need more memory than is available.
+
+    ``reason``: why it may need so much, for the message.
+    """
     free_bytes = available_bytes(FilePath("/proc/meminfo").read_text())
     if free_bytes < memory_bytes:
         raise MachineLacksError(
             f"this machine has {free_bytes >> 20} MiB of memory free and the lab may need "
-            f"{memory_bytes >> 20}: {why}: take fewer flows, a smaller WINDOW, RTT, RATE or "
+            f"{memory_bytes >> 20}: {reason}: take fewer flows, a smaller WINDOW, RTT, RATE or "
             "BUFFER, or free some"
         )
 
 
 def available_bytes(meminfo: str) -> int:
-    r"""What programs may still take of memory, of the text of /proc/meminfo; proc_meminfo(5).
+    r"""Return the available memory and swap in bytes from /proc/meminfo (proc_meminfo(5)).
 
     >>> available_bytes("MemTotal: 9 kB\nMemAvailable: 2 kB\nSwapFree: 1 kB")
     3072
@@ -85,7 +89,7 @@ def available_bytes(meminfo: str) -> int:
 
 
 def share_directory() -> FilePath:
-    """A fresh directory for host and guest; MachineLacksError if there is no place."""
+    """Create the directory that host and guest share; MachineLacksError if that fails."""
     try:
         return FilePath(tempfile.mkdtemp(prefix="farpath-"))
     except OSError as error:
@@ -101,13 +105,13 @@ def available_cores() -> int:
 
 @contextmanager
 def reserved_core() -> Iterator[int]:
-    """One processor core for the length of a run, none other's if one is free.
+    """Reserve one CPU core for a run, preferably one that no other run holds.
 
-    A lab hands over between kernel and user threads constantly and is several times
-    slower when they sit on two cores. A reservation is an abstract socket's name
-    (unix(7)): taken by one process at a time, free when that ends. When all cores are
-    taken runs share them evenly. A container has names of its own, and sees what other
-    runs have taken only by how busy each core is; so the idlest core is tried first.
+    A lab switches between kernel and user threads constantly, and is several times slower when
+    they run on two cores. A reservation is the name of an abstract socket (unix(7)), which one
+    process can hold at a time and which is free when that ends. If all cores are reserved, runs
+    share them evenly. A container has its own names and sees the runs outside it only by the
+    load of each core; therefore the idlest core is tried first.
     """
     cores = _idlest_first(os.sched_getaffinity(0))
     for slot in range(RUNS_PER_CORE):
@@ -125,7 +129,7 @@ def reserved_core() -> Iterator[int]:
 
 
 def _busy_ticks() -> dict[int, int]:
-    """Each core's time that was not idle, in clock ticks since boot; proc_stat(5)."""
+    """Return each core's busy time in clock ticks since boot (proc_stat(5))."""
     ticks = {}
     for line in FilePath("/proc/stat").read_text().splitlines():
         name, *counts = line.split()
@@ -136,7 +140,7 @@ def _busy_ticks() -> dict[int, int]:
 
 
 def _idlest_first(cores: Iterable[int]) -> list[int]:
-    """Cores by how busy they are now; of equally busy ones the last first."""
+    """Sort cores by their present load; of equally busy ones the last comes first."""
     before = _busy_ticks()
     time.sleep(LOOK_S)
     after = _busy_ticks()
@@ -144,14 +148,14 @@ def _idlest_first(cores: Iterable[int]) -> list[int]:
 
 
 def cpu_mhz() -> float | None:
-    """The fastest core's frequency at this moment, as the kernel tells it."""
+    """Return the fastest core's present frequency in MHz from /proc/cpuinfo; None if unknown."""
     rows = FilePath("/proc/cpuinfo").read_text().splitlines()
-    told = [float(row.partition(":")[2]) for row in rows if row.startswith("cpu MHz")]
-    return max(told, default=None)
+    frequencies = [float(row.partition(":")[2]) for row in rows if row.startswith("cpu MHz")]
+    return max(frequencies, default=None)
 
 
 def cpu_model() -> str:
-    """The processor's name, as the kernel tells it."""
+    """Return the processor's name from /proc/cpuinfo."""
     for line in FilePath("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()

@@ -1,8 +1,8 @@
-"""packetdrill: the kernel's own scripts of TCP's behaviour, run inside the lab.
+"""packetdrill: runs the kernel's scripts of TCP's behaviour inside the lab.
 
-The tool is the user's (github.com/google/packetdrill; Debian has no package of it), the
-scripts come with the kernel's source, in tools/testing/selftests/net/packetdrill. On the
-virtual clock no machine is too slow for the moments that they name.
+The user provides the tool (github.com/google/packetdrill; Debian has no package of it). The
+scripts are part of the kernel's source, in tools/testing/selftests/net/packetdrill. On the
+virtual clock no machine is too slow for the times in the scripts.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ TOOL = "packetdrill"
 TIMES_SOURCE = PROJECT / "images" / "packetdrill" / "times.c"
 ELF_MAGIC = b"\x7fELF"
 SUFFIX = ".pkt"
-#: What the kernel's runner reads beside its own folder, from tools/testing/selftests on.
+#: File outside its own directory that the kernel's runner reads, below tools/testing/selftests.
 HELPERS = FilePath("kselftest", "ktap_helpers.sh")
+#: Memory of the guest in bytes.
 GUEST_BYTES = 512 << 20
 
 
 @dataclass(frozen=True)
 class Script:
-    """How one script ended: whether as it should, what was said, and its virtual seconds."""
+    """Result of one script: whether it passed, its output, and its duration in virtual s."""
 
     name: str
     passed: bool
@@ -44,32 +45,32 @@ class Script:
 
 
 def find_tool(given: FilePath | None) -> FilePath:
-    """The user's packetdrill, from PATH if none is named.
+    """Return the path of the user's packetdrill; it is searched in PATH if none is given.
 
-    Raises MachineLacksError if there is none, BadInputError for what the lab cannot run.
+    Raises MachineLacksError if there is none, and BadInputError if the lab cannot run it.
     """
-    found = shutil.which(str(given) if given else TOOL)
-    if found is None:
-        where = f"{given} is no program" if given else "packetdrill is not in PATH"
+    program_path = shutil.which(str(given) if given else TOOL)
+    if program_path is None:
+        problem = f"{given} is no program" if given else "packetdrill is not in PATH"
         raise MachineLacksError(
-            f"{where}, and Debian has no package of it: build it from "
+            f"{problem}, and Debian has no package of it: build it from "
             "github.com/google/packetdrill (gtests/net/packetdrill: ./configure && make) and name "
             "it with --tool"
         )
-    tool = FilePath(found).resolve()
+    tool = FilePath(program_path).resolve()
     program = tool.read_bytes()
     if program[:4] != ELF_MAGIC or not elf.is_x86_64(program) or not elf.interpreter(program):
         raise BadInputError(
-            f"{tool}: is no dynamic program for x86-64: build packetdrill without -static, the lab "
-            "gives it a call that its clock can do"
+            f"{tool}: is no dynamic program for x86-64: build packetdrill without -static, since "
+            "the lab preloads a times(2) for its clock"
         )
     return tool
 
 
 def find_scripts(folder: FilePath, only: Sequence[str] = ()) -> tuple[str, ...]:
-    """The names of the scripts in a folder that match one of some patterns, all without one.
+    """Return the names of the scripts in a folder that match a pattern; without patterns, all.
 
-    Raises BadInputError for a folder without any, and for a pattern that matches none.
+    Raises BadInputError if the folder has no script, or if a pattern matches none.
     """
     known = sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []
     if not known:
@@ -78,13 +79,13 @@ def find_scripts(folder: FilePath, only: Sequence[str] = ()) -> tuple[str, ...]:
             "of a Linux tree"
         )
     for pattern in only:
-        if not any(_is_called(file, pattern) for file in known):
-            raise BadInputError(f"ONLY is '{pattern}': no script of {folder} is called so")
-    chosen = [file for file in known if any(_is_called(file, pattern) for pattern in only)]
+        if not any(_matches(file, pattern) for file in known):
+            raise BadInputError(f"ONLY is '{pattern}': it matches no script of {folder}")
+    chosen = [file for file in known if any(_matches(file, pattern) for pattern in only)]
     return tuple(file.name for file in (chosen if only else known))
 
 
-def _is_called(file: FilePath, pattern: str) -> bool:
+def _matches(file: FilePath, pattern: str) -> bool:
     return file.match(pattern) or file.stem == pattern
 
 
@@ -96,17 +97,17 @@ def run_scripts(
     log: FilePath,
     watch: Callable[[Script], None],
 ) -> tuple[Script, ...]:
-    """Run scripts one after another in a fresh guest; ``watch`` is told of each.
+    """Run scripts one after another in a new guest; ``watch`` is called with each result.
 
-    Raises MachineLacksError before anything boots, LabFailedError for a guest that fails.
+    Raises MachineLacksError before the guest boots, and LabFailedError if the guest fails.
     """
-    found: list[Script] = []
+    results: list[Script] = []
 
-    def take(event: dict[str, Any]) -> None:
+    def handle_event(event: dict[str, Any]) -> None:
         if event["event"] == "script":
             passed = event["status"] == 0
-            found.append(Script(event["name"], passed, event["said"], event["took_s"]))
-            watch(found[-1])
+            results.append(Script(event["name"], passed, event["said"], event["took_s"]))
+            watch(results[-1])
 
     machine.check_machine()
     environment = uml.guest_environment(images, 1, GUEST_BYTES)
@@ -114,30 +115,30 @@ def run_scripts(
         _fill(share / PACKETDRILL_DIR, tool, folder, list(scripts))
         command = uml.guest_command(images, core, GUEST_BYTES, ipv6=True)
         clock = VirtualClock(images.linux_elf)
-        process.run_guest(command, environment, share, log, take, clock=clock)
-    return tuple(found)
+        process.run_guest(command, environment, share, log, handle_event, clock=clock)
+    return tuple(results)
 
 
 def _compile(source: FilePath, library: FilePath) -> None:
-    """A library to be preloaded; MachineLacksError without a compiler."""
+    """Compile a library to be preloaded; raises MachineLacksError without a compiler."""
     command = ["cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(source)]
     try:
         subprocess.run(command, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        said = getattr(error, "stderr", "") or str(error)
+        output = getattr(error, "stderr", "") or str(error)
         raise MachineLacksError(
-            "no C compiler that works: install the package gcc, or run 'make setup'", said
+            "no C compiler that works: install the package gcc, or run 'make setup'", output
         ) from error
 
 
-def _fill(place: FilePath, tool: FilePath, folder: FilePath, scripts: list[str]) -> None:
-    """The tool, the scripts with what lies beside them, and what is to be run."""
+def _fill(directory: FilePath, tool: FilePath, folder: FilePath, scripts: list[str]) -> None:
+    """Copy the tool and the scripts' folder into the guest's directory, with the script list."""
     inside = FilePath("net", "packetdrill")
-    (place / "bin").mkdir(parents=True)
-    shutil.copyfile(tool, place / "bin" / TOOL)
-    os.chmod(place / "bin" / TOOL, 0o755)
-    _compile(TIMES_SOURCE, place / TIMES)
-    shutil.copytree(folder, place / inside)
+    (directory / "bin").mkdir(parents=True)
+    shutil.copyfile(tool, directory / "bin" / TOOL)
+    os.chmod(directory / "bin" / TOOL, 0o755)
+    _compile(TIMES_SOURCE, directory / TIMES)
+    shutil.copytree(folder, directory / inside)
     if (folder / RUNNER).is_file():
         helpers = folder.resolve().parents[1] / HELPERS
         if not helpers.is_file():
@@ -145,6 +146,6 @@ def _fill(place: FilePath, tool: FilePath, folder: FilePath, scripts: list[str])
                 f"{folder / RUNNER} reads {helpers}, which is not there: give the folder within a "
                 "whole tools/testing/selftests"
             )
-        (place / HELPERS).parent.mkdir()
-        shutil.copyfile(helpers, place / HELPERS)
-    (place / ORDERS).write_text(json.dumps({"scripts": scripts, "folder": str(inside)}))
+        (directory / HELPERS).parent.mkdir()
+        shutil.copyfile(helpers, directory / HELPERS)
+    (directory / ORDERS).write_text(json.dumps({"scripts": scripts, "folder": str(inside)}))

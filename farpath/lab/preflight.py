@@ -1,4 +1,4 @@
-"""What a lab needs of this machine, each thing checked and said before anything starts."""
+"""Preflight: checks of everything that a lab needs of this machine, before anything starts."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from farpath.spec.stack import Stack
 
 OK, POOR, MISSING = "ok", "poor", "missing"
 CONTAINER = "run 'make experiment LAB=host', which starts the lab in its container"
-#: Python of the system: Mininet is there, whatever farpath itself runs in.
+#: The system's Python, for which Mininet is installed; farpath may run in another one.
 PYTHON = "/usr/bin/python3"
-#: What the host lab calls, each with the Debian package that brings it.
+#: Tools that the host lab runs, each with its Debian package.
 HOST_TOOLS = {
     "setpriv": "util-linux",
     "unshare": "util-linux",
@@ -47,17 +47,17 @@ HOST_TOOLS = {
     "ping": "iputils-ping",
     "stdbuf": "coreutils",
 }
-#: What only some runs call.
+#: Tools that only some runs need.
 NFT = {"nft": "nftables"}
 SOCAT = {"socat": "socat"}
-#: Words of a run that need more than others do.
+#: Options of a run that need tools or kernel features beyond the basic set.
 FURTHER_WORDS = ("DROP", "TRACE", "BACKGROUND", "IP=6")
-#: Capabilities by their bit (include/uapi/linux/capability.h): set up networks, send
+#: Capabilities by their bit (include/uapi/linux/capability.h): to configure networks, send
 #: pings, load modules, unshare and mount.
 CAPABILITIES = {12: "NET_ADMIN", 13: "NET_RAW", 16: "SYS_MODULE", 21: "SYS_ADMIN"}
-#: netem takes a seed from here on (net/sched/sch_netem.c).
+#: First kernel release in which netem takes a seed (net/sched/sch_netem.c).
 LEAST_KERNEL = (6, 6)
-#: Kernel options of the lab's modules, for kernels that have them built in.
+#: Kernel options of the lab's modules, for kernels with built-in ones.
 MODULE_OPTIONS = {
     "veth": "CONFIG_VETH",
     "openvswitch": "CONFIG_OPENVSWITCH",
@@ -69,22 +69,27 @@ MODULE_OPTIONS = {
     "tcp_diag": "CONFIG_INET_TCP_DIAG",
     "sch_fq": "CONFIG_NET_SCH_FQ",
 }
-#: Options that are no module: the hook at which droppers stand.
+#: Kernel options that are not modules: the ingress hook of droppers.
 DROPPER_OPTIONS = ("CONFIG_NETFILTER_INGRESS", "CONFIG_NF_TABLES_NETDEV")
-#: H-TCP and the retransmission timer count in jiffies, and a core that is busy hands
-#: over once a tick; 4 ms is Debian's choice, 10 ms a fortieth of a long path's RTT.
+#: Least tick rate. H-TCP and the retransmission timer count in jiffies, and a busy core switches
+#: tasks once a tick; 4 ms is Debian's choice, 10 ms a fortieth of a long path's RTT.
 LEAST_HZ = 250
-#: Clocks that are read through a port or by counting ticks: a microsecond or a tick each.
+#: Clock sources that are read through a port or by counting ticks, with an error of a
+#: microsecond or a tick.
 POOR_CLOCKS = ("hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit")
-#: Governors that keep a core slow although there is work for it.
+#: Governors that keep the frequency of a busy core low.
 POOR_GOVERNORS = ("powersave",)
-#: One core for senders and receivers, one for packets on their way.
+#: Least number of cores: one for senders and receivers, one for packet processing.
 LEAST_CORES = 2
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing a lab needs: its name, ok, poor or missing, what was found, the remedy."""
+    """Result of one check.
+
+    ``name``: what was checked. ``verdict``: ``OK``, ``POOR`` or ``MISSING``. ``found``: what the
+    machine has. ``remedy``: what to do about it.
+    """
 
     name: str
     verdict: str
@@ -104,7 +109,7 @@ def _read(file: FilePath) -> str:
 
 
 def kernel_config(root: FilePath, release: str) -> str | None:
-    """The running kernel's configuration, if it or its package tells it."""
+    """Return the running kernel's configuration from /proc or /boot; None if there is none."""
     try:
         return gzip.decompress((root / "proc/config.gz").read_bytes()).decode()
     except OSError:
@@ -113,7 +118,11 @@ def kernel_config(root: FilePath, release: str) -> str | None:
 
 @dataclass(frozen=True)
 class Modules:
-    """The modules that a kernel has: loaded, built in, or ready to be loaded."""
+    """The modules of a kernel.
+
+    ``present``: loaded or built in. ``loadable``: with a file under /lib/modules. ``config``: the
+    kernel's options.
+    """
 
     present: frozenset[str]
     loadable: frozenset[str]
@@ -121,11 +130,11 @@ class Modules:
 
     @classmethod
     def of(cls, root: FilePath, release: str) -> Modules:
-        """Those of the running kernel, by /sys, /lib/modules and its configuration."""
+        """Read the running kernel's modules from /sys, /lib/modules and its configuration."""
         folder = root / "lib/modules" / release
         built_in = _read(folder / "modules.builtin").splitlines()
         depends = [line.partition(":")[0] for line in _read(folder / "modules.dep").splitlines()]
-        loaded = [place.name for place in (root / "sys/module").glob("*")]
+        loaded = [directory.name for directory in (root / "sys/module").glob("*")]
         available = _read(root / "proc/sys/net/ipv4/tcp_available_congestion_control").split()
         config = dict(
             line.split("=", 1)
@@ -141,21 +150,24 @@ class Modules:
         )
 
     def where(self, name: str, option: str) -> str:
-        """How a module is there; empty if it is not."""
+        """Describe how a module is available; empty if it is not."""
         if name in self.present or self.config.get(option) == "y":
             return "there"
         return "can be loaded" if name in self.loadable else ""
 
 
 def _module_name(file: str) -> str:
-    """The name of a module's file: compressed or not, - for _."""
+    """Return the module's name of a file, which may be compressed and have - for _."""
     return file.rpartition("/")[2].partition(".ko")[0].replace("-", "_")
 
 
 def module_checks(
     modules: Modules, release: str, stacks: Iterable[Stack], own: Callable[[Stack], FilePath]
 ) -> list[Check]:
-    """The lab's modules and each stack's, by name; ``own``: where a stack's file must be."""
+    """Check the lab's modules and those of stacks.
+
+    ``own``: function that returns where the module of a stack must be.
+    """
     wanted = {}
     own_checks = []
     for stack in stacks:
@@ -172,27 +184,29 @@ def module_checks(
 
 
 def kernel_module_checks(modules: Modules, release: str, names: Iterable[str]) -> list[Check]:
-    """Modules of :data:`MODULE_OPTIONS`."""
+    """Check modules of ``MODULE_OPTIONS``."""
     return _by_option(modules, release, {name: MODULE_OPTIONS[name] for name in names})
 
 
 def _by_option(modules: Modules, release: str, wanted: Mapping[str, str]) -> list[Check]:
-    """The kernel's own modules, each with its option."""
+    """Check mainline modules, given with their options."""
     checks = []
     for name, option in wanted.items():
-        where = modules.where(name, option)
+        availability = modules.where(name, option)
         if modules.loadable or option in modules.config or modules.config:
-            why = f"this kernel, {release}, has no {option}"
+            problem = f"this kernel, {release}, has no {option}"
             remedy = "take a kernel that has it, as Debian's and Ubuntu's own; or LAB=virtual"
         else:
-            why = f"no modules of this kernel, {release}, under /lib/modules"
+            problem = f"no modules of this kernel, {release}, under /lib/modules"
             remedy = f"{CONTAINER} and sees /lib/modules; or install the kernel's modules"
-        checks.append(_judged(f"module {name}", bool(where), where or why, remedy))
+        checks.append(
+            _judged(f"module {name}", bool(availability), availability or problem, remedy)
+        )
     return checks
 
 
 def option_checks(modules: Modules, release: str, options: Iterable[str]) -> list[Check]:
-    """Options that the kernel must be built with; nothing where it does not tell its own."""
+    """Check options that the kernel must be built with; none if its configuration is unknown."""
     remedy = "take a kernel that has it, as Debian's and Ubuntu's own; or LAB=virtual"
     return [
         _judged(option, modules.config.get(option) == "y", f"of this kernel, {release}", remedy)
@@ -208,7 +222,7 @@ def _own_module(stack: Stack, release: str, file: FilePath) -> Check:
 
 
 def capability_check(status: str) -> Check:
-    """Root's capabilities by /proc/self/status (CapEff, capabilities(7))."""
+    """Check the effective capabilities in /proc/self/status (CapEff, capabilities(7))."""
     (bits,) = [int(line.split()[1], 16) for line in status.splitlines() if line[:7] == "CapEff:"]
     lacking = [name for bit, name in CAPABILITIES.items() if not bits >> bit & 1]
     found = f"without {', '.join(lacking)}" if lacking else ", ".join(CAPABILITIES.values())
@@ -218,25 +232,25 @@ def capability_check(status: str) -> Check:
 
 
 def hz_check(hz: int) -> Check:
-    """How often the kernel ticks in a second."""
+    """Check the kernel's tick rate."""
     remedy = f"a kernel with CONFIG_HZ={LEAST_HZ} or more"
     return _judged("ticks", hz >= LEAST_HZ, f"HZ={hz}", remedy, POOR)
 
 
 def high_resolution_check(resolution_s: float) -> Check:
-    """Whether timers are those of a clock or of the tick (CONFIG_HIGH_RES_TIMERS)."""
+    """Check that the kernel has high-resolution timers (CONFIG_HIGH_RES_TIMERS)."""
     remedy = "a kernel with CONFIG_HIGH_RES_TIMERS, started without highres=off"
     return _judged("timers", resolution_s < 1e-6, f"resolution {resolution_s:g} s", remedy)
 
 
 def clock_check(source: str) -> Check:
-    """What the kernel reads the time from."""
+    """Check the kernel's clock source."""
     remedy = "a machine whose tsc is stable, or a hypervisor's own clock"
     return _judged("clock source", source not in POOR_CLOCKS, source or "unknown", remedy, POOR)
 
 
 def governor_check(governors: Iterable[str]) -> Check:
-    """How the cores' frequency follows their load."""
+    """Check the CPU frequency governors."""
     names = sorted(set(governors))
     remedy = "cpupower frequency-set -g performance"
     good = not set(names) & set(POOR_GOVERNORS)
@@ -244,12 +258,12 @@ def governor_check(governors: Iterable[str]) -> Check:
 
 
 def cores_check(cores: int) -> Check:
-    """How many cores there are for the lab."""
+    """Check the number of cores."""
     return _judged("cores", cores >= LEAST_CORES, str(cores), "two cores or more", POOR)
 
 
 def memory_check(meminfo: str, needed_bytes: int) -> Check:
-    """Whether what packets and windows need is free."""
+    """Check that enough memory for packets and windows is available."""
     rows = dict(line.split(":", 1) for line in meminfo.splitlines() if ":" in line)
     free_bytes = int(rows.get("MemAvailable", "0 kB").split()[0]) << 10
     remedy = "free some, or take a shorter or slower path"
@@ -258,13 +272,14 @@ def memory_check(meminfo: str, needed_bytes: int) -> Check:
 
 
 def ipv6_check(root: FilePath) -> Check:
-    """Whether the kernel has IPv6, which a run over it needs."""
-    there = (root / "proc/sys/net/ipv6").is_dir()
-    return _judged("IPv6", there, "" if there else "off", "modprobe ipv6, or leave IP=6 out")
+    """Check that the kernel has IPv6."""
+    available = (root / "proc/sys/net/ipv6").is_dir()
+    found = "" if available else "off"
+    return _judged("IPv6", available, found, "modprobe ipv6, or leave IP=6 out")
 
 
 def kernel_check(release: str) -> Check:
-    """Whether the kernel is new enough."""
+    """Check that the kernel is new enough."""
     numbers = tuple(int(part) for part in release.split("-")[0].split(".")[:2] if part.isdigit())
     least = ".".join(str(number) for number in LEAST_KERNEL)
     remedy = f"Linux {least} or later: netem takes no seed before"
@@ -272,7 +287,7 @@ def kernel_check(release: str) -> Check:
 
 
 def tool_checks(tools: Mapping[str, str] = HOST_TOOLS) -> list[Check]:
-    """Each tool, by the package that brings it."""
+    """Check that tools are installed; they are given with their Debian packages."""
     checks = []
     for tool, package in tools.items():
         found = shutil.which(tool)
@@ -282,7 +297,7 @@ def tool_checks(tools: Mapping[str, str] = HOST_TOOLS) -> list[Check]:
 
 
 def word_checks(word: str, root: FilePath = FilePath("/")) -> list[Check]:
-    """What a run with one of :data:`FURTHER_WORDS` needs beside what every run does."""
+    """Check what a run with one option of ``FURTHER_WORDS`` needs beyond the basic set."""
     release = os.uname().release
     modules = Modules.of(root, release)
     if word == "DROP":
@@ -300,7 +315,7 @@ def word_checks(word: str, root: FilePath = FilePath("/")) -> list[Check]:
 
 
 def further_checks(root: FilePath = FilePath("/")) -> list[Check]:
-    """What only some runs need: poor where it is missing, and for which."""
+    """Check what only some runs need; what is missing is ``POOR``, and names these runs."""
     return [
         replace(
             check, name=f"{check.name}, for {word}", verdict=OK if check.verdict == OK else POOR
@@ -311,19 +326,19 @@ def further_checks(root: FilePath = FilePath("/")) -> list[Check]:
 
 
 def _mininet_check() -> Check:
-    """Mininet in the system's Python."""
+    """Check that the system's Python has Mininet."""
     command = [PYTHON, "-c", "import mininet.net"]
     try:
-        there = subprocess.run(command, capture_output=True, check=False).returncode == 0
+        available = subprocess.run(command, capture_output=True, check=False).returncode == 0
     except OSError:
-        there = False
-    found = f"in {PYTHON}" if there else f"{PYTHON} has none"
+        available = False
+    found = f"in {PYTHON}" if available else f"{PYTHON} has none"
     remedy = f"{CONTAINER}; or install the package mininet"
-    return _judged("Mininet", there, found, remedy)
+    return _judged("Mininet", available, found, remedy)
 
 
 def _namespace_check(root: FilePath) -> Check:
-    """Whether this is the machine's first network namespace: only there can some be set."""
+    """Check that this is the initial network namespace, where kernel-wide sysctls can be set."""
     first = os.access(root / "proc/sys/net/core/netdev_max_backlog", os.W_OK)
     found = "the machine's first" if first else "not the machine's first, or read-only"
     remedy = f"start the container with --privileged --network=host; {CONTAINER}"
@@ -331,13 +346,13 @@ def _namespace_check(root: FilePath) -> Check:
 
 
 def hz_here() -> int:
-    """Ticks per second of the running kernel: what its coarse clock resolves."""
+    """Return the running kernel's ticks per second, from the resolution of its coarse clock."""
     # CLOCK_MONOTONIC_COARSE (include/uapi/linux/time.h) has no name in Python.
     return round(1 / time.clock_getres(6))
 
 
 def governors_here(root: FilePath) -> list[str]:
-    """Each core's governor; none on a machine or guest that has no say in it."""
+    """Return each core's frequency governor; empty if the machine has no control over it."""
     return [
         _read(file)
         for file in (root / "sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
@@ -345,7 +360,7 @@ def governors_here(root: FilePath) -> list[str]:
 
 
 def clock_source_here(root: FilePath) -> str:
-    """The name of the clock source in use."""
+    """Return the name of the clock source in use."""
     return _read(root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
 
 
@@ -356,9 +371,10 @@ def host_checks(
     memory_bytes: int = Settings.memory_bytes,
     root: FilePath = FilePath("/"),
 ) -> list[Check]:
-    """Everything the host lab needs of this machine.
+    """Check everything that the host lab needs of this machine.
 
-    ``own``: the file of a stack's own module. ``sender``: the end hosts' root.
+    ``own``: function that returns where the module of a stack must be. ``sender``: the built root
+    file system of the end hosts.
     """
     release = os.uname().release
     built = (sender / "manifest.json").is_file()
@@ -381,16 +397,16 @@ def host_checks(
 
 
 def virtual_checks(memory_bytes: int = Settings.memory_bytes) -> list[Check]:
-    """Everything the virtual lab needs of this machine."""
+    """Check everything that the virtual lab needs of this machine."""
     return [
-        _tried("platform and tools", machine.check_machine),
-        _tried("memory", lambda: machine.memory_directory(memory_bytes)),
-        _tried("images", find_images),
+        _check_by_call("platform and tools", machine.check_machine),
+        _check_by_call("memory", lambda: machine.memory_directory(memory_bytes)),
+        _check_by_call("images", find_images),
     ]
 
 
-def _tried(name: str, check: Callable[[], object]) -> Check:
-    """A check that raises what is missing and names the remedy in the same line."""
+def _check_by_call(name: str, check: Callable[[], object]) -> Check:
+    """Turn a function that raises MachineLacksError into a check; the error has the remedy."""
     try:
         found = check()
     except MachineLacksError as error:
@@ -399,7 +415,7 @@ def _tried(name: str, check: Callable[[], object]) -> Check:
 
 
 def require(checks: Sequence[Check], lab: str = HOST) -> list[str]:
-    """Raise MachineLacksError that names everything missing; else what is poor, as warnings."""
+    """Raise MachineLacksError with everything that is missing; return warnings on what is poor."""
     missing = [check for check in checks if check.verdict == MISSING]
     if missing:
         contained = any(CONTAINER in check.remedy for check in missing)
@@ -417,7 +433,7 @@ def require(checks: Sequence[Check], lab: str = HOST) -> list[str]:
 
 
 def table(checks: Sequence[Check]) -> str:
-    """One line per check: its name, ok, poor or missing, what was found and the remedy."""
+    """Return one line per check: its name, verdict, what was found and the remedy."""
     width = max((len(check.name) for check in checks), default=0)
     return "\n".join(
         f"{check.name:<{width}}  {check.verdict:<7}  {check.found}"

@@ -1,4 +1,4 @@
-"""A lab's guest as a process: the directory it shares, its console, how it ended."""
+"""Guest process: starts a guest with its shared directory and follows it to its end."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from farpath.spec.settings import VIRTUAL
 from farpath.spec.stack import IMAGE
 from farpath.tools.commands import note
 
-#: What the guest runs of farpath: its own room, those that it stands on, and errors.
+#: The parts of farpath's code that the guest imports.
 GUEST_PACKAGES = ("farpath/guest", "farpath/spec", "farpath/tools", "topologies")
 GUEST_FILES = ("farpath/__init__.py", "farpath/base/__init__.py", "farpath/base/errors.py")
-#: Real seconds between two words to who watches, of a guest that works and says nothing.
+#: Real seconds between two ``waiting`` events for a guest that works but sends no event.
 WAITING_S = 30.0
 PATIENCE = Patience()
 #: Receives every command that the guest runs.
 GUEST_LOG = logging.getLogger("farpath.commands.guest")
-#: Events of the guest that decide what a run's end means.
+#: Events of the guest that decide whether a run succeeded.
 DECIDING = ("done", "failed", "mismatch", "refused", "traffic-failed")
 
 Watch = Callable[[dict[str, Any]], None]
@@ -53,7 +53,11 @@ Watch = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class RawRun:
-    """What a lab brings back: the tools' own output, read-backs, its cost, and doubts."""
+    """Raw result of a lab.
+
+    ``raw``: directory with the tools' output. ``readback``: settings that were read back.
+    ``wall_s``, ``cpu_s``, ``peak_memory_bytes``: cost of the guest. ``warnings``: sentences.
+    """
 
     raw: FilePath
     readback: dict[str, Any]
@@ -64,11 +68,11 @@ class RawRun:
 
 
 def _fill(share: FilePath, images: Images, plan: Plan | None) -> None:
-    """Give the guest its code, links to root file systems, and a plan with its modules."""
+    """Fill the shared directory: code, links to root file systems, and the plan's files."""
     code = share / CODE_DIR
     for package in GUEST_PACKAGES:
-        unread = shutil.ignore_patterns("__pycache__", "paths")
-        shutil.copytree(PROJECT / package, code / package, ignore=unread)
+        ignored = shutil.ignore_patterns("__pycache__", "paths")
+        shutil.copytree(PROJECT / package, code / package, ignore=ignored)
     for file in GUEST_FILES:
         (code / file).parent.mkdir(exist_ok=True)
         shutil.copy(PROJECT / file, code / file)
@@ -83,24 +87,24 @@ def _fill_plan(share: FilePath, images: Images, plan: Plan) -> None:
     (share / "sender").symlink_to((images.sender / "rootfs").resolve())
     (share / MODULES_DIR).mkdir()
     (share / IMAGES_DIR).mkdir()
-    own = {image.build for image in plan.images.values()}
+    user_builds = {image.build for image in plan.images.values()}
     for stack in plan.stacks:
         module = images.module(stack)
         if module:
             shutil.copyfile(module, share / MODULES_DIR / module.name)
         if stack.program == IMAGE:
-            own.add(stack.build)
-    for build in own:
+            user_builds.add(stack.build)
+    for build in user_builds:
         (share / IMAGES_DIR / build).symlink_to((images.own / build / "rootfs").resolve())
 
 
 @contextmanager
 def shared_directory(images: Images, plan: Plan | None) -> Iterator[FilePath]:
-    """A guest's shared directory, removed even if this process is killed.
+    """Create and fill a guest's shared directory; it is removed even if this process is killed.
 
-    With the plan of the run, if it is for one. A janitor waits on a pipe that closes when
-    this process ends, however it ends. A lock tells :mod:`farpath.base.locks` that the
-    directory is in use.
+    ``plan``: None for a guest without a plan. A janitor process waits on a pipe, which closes
+    when this process ends in any way, and then removes the directory. A lock shows
+    ``farpath.base.locks`` that the directory is in use.
     """
     share = machine.share_directory()
     janitor = subprocess.Popen(
@@ -119,20 +123,20 @@ def shared_directory(images: Images, plan: Plan | None) -> Iterator[FilePath]:
 
 
 def _end(guest: subprocess.Popen[bytes]) -> None:
-    """Kill every process of the guest and wait for the first."""
+    """Kill every process of the guest, and wait for the first."""
     with suppress(ProcessLookupError):
         os.killpg(guest.pid, signal.SIGKILL)
     guest.wait()
 
 
 def _follow(console: Console, watch: Watch, watchdog: Watchdog) -> dict[str, Any]:
-    """Read the console to its end; returns the guest's last event that decides.
+    """Read the console to its end, and return the guest's last event in ``DECIDING``.
 
-    Raises Hang for a guest that makes no progress. Of one that does and says nothing, ``watch``
-    is told now and then.
+    ``watch`` is called with every event, and with a ``waiting`` event now and then while the
+    guest works without sending one. Raises Hang if the guest makes no progress.
     """
     last: dict[str, Any] = {}
-    told_s = time.monotonic()
+    reported_s = time.monotonic()
     for line in console.lines(LOOK_S):
         event = None if line is None else parse_event(line)
         if event is not None:
@@ -141,34 +145,32 @@ def _follow(console: Console, watch: Watch, watchdog: Watchdog) -> dict[str, Any
                 GUEST_LOG.info("%s", event["command"])
                 continue
             watch(event)
-            told_s = time.monotonic()
+            reported_s = time.monotonic()
             if event["event"] in DECIDING:
                 last = event
-        elif watchdog.look() and time.monotonic() - told_s > WAITING_S:
-            told_s = time.monotonic()
+        elif watchdog.look() and time.monotonic() - reported_s > WAITING_S:
+            reported_s = time.monotonic()
             if (silence_s := watchdog.silence_s()) is not None:
                 watch({"event": "waiting", "silence_s": silence_s})
     return last
 
 
 def _judge(last: dict[str, Any], console: Console, status: int, log: FilePath) -> None:
-    """Raise what a run's end means, unless it is a good end."""
+    """Raise the error that matches how the guest ended; return if it succeeded."""
     tail = console.tail()
-    kind = last.get("event")
-    if kind == "mismatch":
-        raise CheckFailedError(
-            "the lab is not what was asked for: " + "; ".join(last["differences"])
-        )
-    if kind == "done":
+    event = last.get("event")
+    if event == "mismatch":
+        raise CheckFailedError("the lab differs from its plan: " + "; ".join(last["differences"]))
+    if event == "done":
         return
-    if kind == "refused":
+    if event == "refused":
         raise BadInputError(f"{last['what']}; the lab's console is in {log}")
     cause = last.get("what", f"the guest ended early with status {status}")
     known = guest_end(last.get("traceback", cause) if last else tail)
     error = known.error if known else LabFailedError
     meaning = known.meaning if known else cause
-    # A flow's program that failed has said why; the console would only repeat it.
-    detail = "" if kind == "traffic-failed" else tail
+    # The message of a failed program is in the event already; the console would repeat it.
+    detail = "" if event == "traffic-failed" else tail
     raise error(f"the lab failed: {meaning}; its console is in {log}", detail)
 
 
@@ -181,15 +183,16 @@ def run_guest(
     patience: Patience = PATIENCE,
     clock: VirtualClock | None = None,
 ) -> RawRun:
-    """Start a guest in its shared directory, follow it to its end and judge that.
+    """Start a guest in its shared directory, follow it to its end, and return its raw result.
 
-    ``clock``: its virtual clock, if it has one. Raises LabFailedError for a guest that hangs,
-    panics or fails, CheckFailedError for one that is not what was asked, and what ``watch``
-    raises; then it is killed.
+    ``log``: file for the console's output. ``watch``: called with every event; if it raises, the
+    guest is killed. ``clock``: the guest's virtual clock, None if it has none. Raises
+    LabFailedError if the guest hangs, panics or fails, CheckFailedError if the lab differs
+    from its plan, and BadInputError if the kernel refuses a setting or module.
     """
-    started = time.monotonic()
+    started_s = time.monotonic()
     note(command)
-    with os.fdopen(open_regular(log, os.O_TRUNC), "wb") as logged:
+    with os.fdopen(open_regular(log, os.O_TRUNC), "wb") as log_stream:
         guest = subprocess.Popen(
             command,
             cwd=share,
@@ -200,7 +203,7 @@ def run_guest(
             start_new_session=True,
         )
         assert guest.stdout is not None
-        console = Console(guest.stdout, logged)
+        console = Console(guest.stdout, log_stream)
         try:
             last = _follow(console, watch, Watchdog(guest.pid, patience, clock))
             usage = os.wait4(guest.pid, 0)
@@ -217,7 +220,7 @@ def run_guest(
     return RawRun(
         raw=share / RAW_DIR,
         readback=json.loads((share / READBACK_FILE).read_text()),
-        wall_s=time.monotonic() - started,
+        wall_s=time.monotonic() - started_s,
         cpu_s=usage[2].ru_utime + usage[2].ru_stime,
         peak_memory_bytes=usage[2].ru_maxrss * 1024,
     )

@@ -1,4 +1,4 @@
-"""Progress of a run on stderr: virtual time, and real time left."""
+"""Progress of a run, shown on stderr: virtual time, and estimated real time left."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-#: Without a terminal, a line when traffic has begun, then at most one per so much of the
-#: schedule, and in so many s.
+#: Limits of progress lines without a terminal: at most one per this fraction of the schedule
+#: (1 / PLAIN_STEPS), and at most one in so many real seconds.
 PLAIN_STEPS = 10
 PLAIN_EVERY_S = 10.0
 STAGES = {
@@ -25,23 +25,24 @@ STAGES = {
 }
 
 
-def describe(t_s: float, duration_s: float, wall_s: float, kind: str = "virtual s") -> str:
-    """Where the run is, and how long the rest takes at the pace of what there was.
+def describe(t_s: float, duration_s: float, wall_s: float, unit: str = "virtual s") -> str:
+    """Describe how far a run is, and estimate the real time left at its present pace.
 
-    ``wall_s``: since its traffic began. How fast the run was is said once, at its end.
+    ``t_s`` of ``duration_s``: time in the schedule. ``wall_s``: real time since its traffic
+    started. ``unit``: name of the schedule's unit of time.
     """
     if t_s <= 0 or wall_s <= 0:
         return f"0 of {duration_s:.0f} s"
     left_s = (duration_s - t_s) * wall_s / t_s
-    return f"{t_s:.0f} of {duration_s:.0f} {kind}, {left_s:.0f} s left"
+    return f"{t_s:.0f} of {duration_s:.0f} {unit}, {left_s:.0f} s left"
 
 
 class RunProgress:
-    """Takes a lab's events and shows them: a bar on a terminal, else some lines."""
+    """Shows a lab's events: as a progress bar on a terminal, else as some lines."""
 
-    def __init__(self, label: str, duration_s: float, kind: str = "virtual s") -> None:
+    def __init__(self, label: str, duration_s: float, unit: str = "virtual s") -> None:
         self._label = label
-        self._kind = kind
+        self._unit = unit
         self._duration_s = duration_s
         self._started: float | None = None
         self._next_line_s = 0.0
@@ -65,7 +66,7 @@ class RunProgress:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
@@ -79,7 +80,7 @@ class RunProgress:
         now = time.monotonic()
         self._started = now if self._started is None else self._started
         t_s = float(event["t_s"])
-        note = describe(t_s, self._duration_s, now - self._started, self._kind)
+        note = describe(t_s, self._duration_s, now - self._started, self._unit)
         self._bar.update(self._task, completed=t_s, note=note)
         if (
             self._plain

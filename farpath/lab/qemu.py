@@ -1,7 +1,7 @@
-"""QEMU: a machine with Debian's stock kernel, in which commands run one after another.
+"""QEMU: a virtual machine with Debian's stock kernel, in which commands run.
 
-Its clock counts instructions (images/qemu/machine), so that a busy host changes nothing
-in it; the host lab runs there on a machine whose own kernel cannot run it.
+Its clock counts instructions (images/qemu/machine), so that the host's load changes nothing
+in it. The host lab runs there if the host's own kernel cannot run it.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from farpath.tools.commands import note
 
 SCRIPTS = PROJECT / "images" / "qemu"
 PYTHON = "/opt/farpath/venv/bin/python"
-#: Where farpath is in the machine.
+#: Directory of farpath in the machine.
 CODE = "/code"
-#: Where the machine keeps records in the making: memory, as its clock runs on while it
-#: waits for a directory of the host.
+#: Directory in which the machine makes records. It is a tmpfs, since the machine's clock goes on
+#: while it waits for a directory of the host.
 OUT = "/run/out"
-#: How soon the host sees that a command has ended.
+#: Real seconds between two checks whether a command has ended.
 POLL_S = 0.1
-#: How long a machine may take to power off.
+#: Longest time in real s that a machine takes to power off.
 CLOSING_S = 30.0
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What a machine is made of: root, the end hosts' root, farpath's stacks for its kernel.
+    """Parts of a machine: its root, the end hosts' root, and farpath's stacks for its kernel.
 
-    ``stacks`` is None where only the kernel's own are wanted.
+    ``stacks`` is None if only the kernel's own stacks are needed.
     """
 
     root: FilePath
@@ -48,20 +48,20 @@ class Parts:
 
 
 def _output(*command: str | FilePath) -> FilePath:
-    """The place that a build script prints; what it says for people goes to stderr."""
+    """Run a build script and return the path that it prints; its messages go to stderr."""
     note([str(word) for word in command])
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode != 0:
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if result.returncode != 0:
         name = FilePath(command[0]).relative_to(PROJECT)
-        raise MachineLacksError(f"{name} ended with {done.returncode}: the remedy is said above")
-    return FilePath(done.stdout.strip())
+        raise MachineLacksError(f"{name} ended with {result.returncode}: see its message above")
+    return FilePath(result.stdout.strip())
 
 
 def parts(root: FilePath | None = None, stacks: bool = True) -> Parts:
-    """The parts, built where they are not there yet.
+    """Return a machine's parts, and build those that are missing.
 
-    ``root``: another root than farpath's. ``stacks``: whether farpath's are compiled for
-    the machine's kernel, for which a compiler is downloaded.
+    ``root``: root file system instead of farpath's. ``stacks``: whether farpath's stacks are
+    compiled for the machine's kernel, which downloads a compiler.
     """
     return Parts(
         root=root or _output(SCRIPTS / "root"),
@@ -72,7 +72,7 @@ def parts(root: FilePath | None = None, stacks: bool = True) -> Parts:
 
 @dataclass(frozen=True)
 class Speed:
-    """How fast a machine is: its cores, and ns of its time for each instruction of any."""
+    """Speed of a machine: number of cores, and ns of its time for each instruction of any core."""
 
     cores: int
     instruction_ns: int
@@ -80,7 +80,7 @@ class Speed:
 
 @dataclass(frozen=True)
 class CommandResult:
-    """How a command ended and what it said."""
+    """Exit status and output of a command."""
 
     status: int
     stdout: str
@@ -88,46 +88,45 @@ class CommandResult:
 
 
 class MachineJob:
-    """A command under way in the machine."""
+    """A command that runs in the machine."""
 
     def __init__(self, machine: Machine, number: int) -> None:
         self.machine = machine
         self.number = number
 
     def until_said(self, pattern: str) -> None:
-        """Wait until a line of its stderr matches, or it has ended."""
-        said = f"/run/jobs/{self.number}.err"
-        script = (
-            f"until grep -Eq {shlex.quote(pattern)} {said} || [ -e {said}.end ]; do sleep 1; done"
-        )
+        """Wait until a line of the command's stderr matches, or the command has ended."""
+        stderr = f"/run/jobs/{self.number}.err"
+        match = f"grep -Eq {shlex.quote(pattern)} {stderr}"
+        script = f"until {match} || [ -e {stderr}.end ]; do sleep 1; done"
         self.machine.do("sh", "-c", script)
 
     def kill(self, signal: str) -> None:
-        """Send it, and no other process, a signal."""
+        """Send a signal to the command's process alone."""
         self.machine.do("sh", "-c", f"kill -{signal} $(cat /run/jobs/{self.number}.pid)")
 
     def wait(self) -> CommandResult:
-        """What came of it."""
+        """Wait for the command to end and return its result."""
         status = self.machine.jobs / f"{self.number}.status"
         while not status.exists():
             self.machine.check_alive()
             time.sleep(POLL_S)
-        said = [self.machine.jobs / f"{self.number}.{name}" for name in ("out", "err")]
-        stdout, stderr = (file.read_text(errors="replace") for file in said)
+        files = [self.machine.jobs / f"{self.number}.{name}" for name in ("out", "err")]
+        stdout, stderr = (file.read_text(errors="replace") for file in files)
         return CommandResult(int(status.read_text()), stdout, stderr)
 
 
 class Machine:
-    """The machine: commands go to a shell in it, what they say comes by a shared directory.
+    """A running machine: commands go to a shell in it, output returns by a shared directory.
 
-    ``jobs``: that directory, at /jobs in the machine. ``more``: directories of the host
-    that are copied into it, by their places there. ``limit_s``: real time after which it
-    is ended.
+    ``machine_parts``: root file systems and stacks. ``jobs``: the shared directory, /jobs in the
+    machine. ``limit_s``: real time after which the machine is ended. ``more``: directories of
+    the host to copy into the machine, by their paths there.
     """
 
     def __init__(
         self,
-        made_of: Parts,
+        machine_parts: Parts,
         jobs: FilePath,
         speed: Speed,
         limit_s: int,
@@ -137,11 +136,11 @@ class Machine:
         self.speed = speed
         self._count = 0
         self._log = (jobs / "machine.log").open("w+")
-        shares = [f"{place}={source}:copy" for place, source in _copies(made_of, more or {})]
+        shares = [f"{path}={source}:copy" for path, source in _copies(machine_parts, more or {})]
         self._process = subprocess.Popen(
             [
                 str(SCRIPTS / "machine"),
-                *("--root", str(made_of.root), "--stdin", "--limit", str(limit_s)),
+                *("--root", str(machine_parts.root), "--stdin", "--limit", str(limit_s)),
                 *("--cpus", str(speed.cores), "--instruction-ns", str(speed.instruction_ns)),
                 *(part for share in [*shares, f"/jobs={jobs}:rw"] for part in ("--share", share)),
                 *("--", "sh", "-c", f"mkdir -p /run/jobs {OUT}; exec sh"),
@@ -159,49 +158,50 @@ class Machine:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
         if error is not None:
-            # What it is about would keep it from powering off
+            # Its present command would keep it from powering off.
             self._process.terminate()
         self.close()
 
     def check_alive(self) -> None:
-        """Raise LabFailedError with what it said if the machine is gone."""
+        """Raise LabFailedError with the machine's output if it has ended."""
         if self._process.poll() is not None:
             self._log.seek(0)
             raise LabFailedError("the QEMU machine ended", self._log.read().strip())
 
     def start(self, *command: str) -> MachineJob:
-        """Start a command, as root, where farpath is."""
+        """Start a command as root, in farpath's directory."""
         self._count += 1
-        mine = f"/run/jobs/{self._count}"
-        # The shell starts what is in the background with SIGINT ignored
-        script = f"echo $$ > {mine}.pid; exec env --default-signal=INT {shlex.join(command)}"
-        kept = f"{mine}.out {mine}.err /jobs/"
+        job = f"/run/jobs/{self._count}"
+        # The shell starts background commands with SIGINT ignored.
+        script = f"echo $$ > {job}.pid; exec env --default-signal=INT {shlex.join(command)}"
+        copied = f"{job}.out {job}.err /jobs/"
         self.check_alive()
         self._shell.write(
-            f"( cd {CODE}; sh -c {shlex.quote(script)} </dev/null >{mine}.out 2>{mine}.err; "
-            f"status=$?; touch {mine}.err.end; cp {kept}; echo $status >/jobs/{self._count}.part; "
+            f"( cd {CODE}; sh -c {shlex.quote(script)} </dev/null >{job}.out 2>{job}.err; "
+            f"status=$?; touch {job}.err.end; cp {copied}; echo $status >/jobs/{self._count}.part; "
             f"mv /jobs/{self._count}.part /jobs/{self._count}.status ) &\n"
         )
         self._shell.flush()
         return MachineJob(self, self._count)
 
     def run(self, *command: str) -> CommandResult:
-        """A command, to its end."""
+        """Run a command to its end."""
         return self.start(*command).wait()
 
     def do(self, *command: str) -> str:
-        """What a command prints; LabFailedError if it fails."""
-        done = self.run(*command)
-        if done.status != 0:
+        """Run a command and return its output; raises LabFailedError if it fails."""
+        result = self.run(*command)
+        if result.status != 0:
             raise LabFailedError(
-                f"'{shlex.join(command)}' ended with {done.status} in the QEMU machine", done.stderr
+                f"'{shlex.join(command)}' ended with {result.status} in the QEMU machine",
+                result.stderr,
             )
-        return done.stdout
+        return result.stdout
 
     def start_farpath(self, *arguments: str) -> MachineJob:
         """Start a command of farpath."""
@@ -213,11 +213,11 @@ class Machine:
         return self.start("env", *environment, PYTHON, "-m", "farpath", *arguments)
 
     def farpath(self, *arguments: str) -> CommandResult:
-        """A command of farpath, to its end."""
+        """Run a command of farpath to its end."""
         return self.start_farpath(*arguments).wait()
 
     def close(self) -> None:
-        """End the shell, with which the machine powers off."""
+        """End the shell; the machine then powers off."""
         self._shell.close()
         try:
             self._process.wait(CLOSING_S)
@@ -227,17 +227,17 @@ class Machine:
         self._log.close()
 
 
-def _copies(made_of: Parts, more: Mapping[str, FilePath]) -> Sequence[tuple[str, FilePath]]:
-    """What of the host is copied into a machine, each with its place there."""
+def _copies(machine_parts: Parts, more: Mapping[str, FilePath]) -> Sequence[tuple[str, FilePath]]:
+    """Return the directories to copy into a machine: path there, and source on the host."""
     stacks = []
-    if made_of.stacks is not None:
-        release = json.loads((made_of.stacks / "manifest.json").read_text())["release"]
-        stacks = [(f"{CODE}/build/{STACKS_DIR}/{release}", made_of.stacks)]
+    if machine_parts.stacks is not None:
+        release = json.loads((machine_parts.stacks / "manifest.json").read_text())["release"]
+        stacks = [(f"{CODE}/build/{STACKS_DIR}/{release}", machine_parts.stacks)]
     return [
         (f"{CODE}/farpath", PROJECT / "farpath"),
         (f"{CODE}/topologies", PROJECT / "topologies"),
         (f"{CODE}/images/kernel/stacks", PROJECT / "images" / "kernel" / "stacks"),
-        (f"{CODE}/build/sender", made_of.sender),
+        (f"{CODE}/build/sender", machine_parts.sender),
         *stacks,
         *more.items(),
     ]

@@ -1,4 +1,7 @@
-"""One run from plan to record: cache, lab, checks, and a place that is never half made."""
+"""One run from plan to record: reuses a cached record, or runs the lab, checks and writes it.
+
+A record is made in a partial directory and renamed when it is complete.
+"""
 
 from __future__ import annotations
 
@@ -32,28 +35,28 @@ from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS
 from farpath.spec.settings import HOST, VIRTUAL
 
-#: The variable that says of a machine whose clock counts instructions how many ns each
-#: takes, of all cores together (farpath.lab.qemu). There a cycle is an instruction.
+#: Environment variable of a machine with a clock that counts instructions (farpath.lab.qemu):
+#: ns for each instruction of any core. A cycle is an instruction there.
 INSTRUCTION_NS = "FARPATH_INSTRUCTION_NS"
-#: A directory's name holds so many stacks' names; of more, their number.
+#: Most stacks that a record's directory name lists; for more it has their number.
 NAMED_STACKS = 4
 
 
-#: Adds files to a record that is whole but for its place.
+#: Function that adds files to a complete record before it is renamed to its directory.
 Finish = Callable[[Record], None]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A record's place and whether it was there already."""
+    """Directory of a record, whether it existed already, and the real seconds that it took."""
 
     directory: FilePath
     cached: bool
     wall_s: float
 
 
-def place_name(plan: Plan, images: Images) -> str:
-    """A record's directory name: equal inputs, images and code give the same one."""
+def record_name(plan: Plan, images: Images) -> str:
+    """Return a record's directory name; equal plans, images and code give equal names."""
     text = json.dumps(
         [plan.as_dict(), images.identity(plan.stacks, plan.images), code_identity()],
         sort_keys=True,
@@ -71,34 +74,37 @@ def place_name(plan: Plan, images: Images) -> str:
 
 
 def git_commit() -> str | None:
-    """The project's commit, with a mark if files differ from it; None if unknown.
+    """Return the project's commit, marked if files differ from it; None if unknown.
 
-    A container has no git and is told.
+    A container has no git and gets it by FARPATH_GIT_COMMIT.
     """
-    if told := os.environ.get("FARPATH_GIT_COMMIT"):
-        return told
+    if commit := os.environ.get("FARPATH_GIT_COMMIT"):
+        return commit
     command = ["git", "-C", str(PROJECT), "describe", "--always", "--abbrev=40", "--dirty"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        result = subprocess.run(command, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
-    return done.stdout.strip()
+    return result.stdout.strip()
 
 
 def instruction_ns() -> int | None:
-    """How long an instruction takes where the machine's clock counts these; else None."""
-    told = os.environ.get(INSTRUCTION_NS)
-    return int(told) if told else None
+    """Return the ns per instruction if the machine's clock counts instructions; else None."""
+    value = os.environ.get(INSTRUCTION_NS)
+    return int(value) if value else None
 
 
 def cycles_mhz() -> float | None:
-    """Million cycles a second of this machine's cores; of instructions where it counts these."""
+    """Return the clock rate of this machine's cores in MHz; None if unknown.
+
+    It is the rate of instructions if the machine's clock counts these.
+    """
     ns = instruction_ns()
     return 1e3 / ns if ns else cpu_mhz()
 
 
 def provenance(images: Images, plan: Plan) -> dict[str, Any]:
-    """Everything beside the plan that can change a result, for the record."""
+    """Return everything except the plan that can change a result, for the record."""
     counted = {"instruction_ns": ns} if (ns := instruction_ns()) else {}
     return {
         "farpath": __version__,
@@ -119,7 +125,7 @@ def provenance(images: Images, plan: Plan) -> dict[str, Any]:
 
 
 def _now() -> str:
-    """Date and time of the real clock, in UTC."""
+    """Return the date and time of the real clock in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -133,35 +139,35 @@ def run(
 ) -> Outcome:
     """Make a plan's record under ``out``, or find it there.
 
-    ``images``: what the lab boots, if not what was built for the project. ``finish``: adds to
-    the record's directory, pictures for instance, before the record is renamed into its place.
-    Raises what the lab and the checks raise; then nothing is left but the console's log, and
-    where it was interrupted not even that.
+    ``force``: make it even if it exists. ``watch``: called with every event of the guest.
+    ``images``: by default those built for the project. ``finish``: adds files, such as figures,
+    to the record before it is renamed to its directory. Raises what the lab and the checks
+    raise; only the console's log is left then, and after an interruption not even that.
     """
     if images is None:
         images = host.find_images(plan) if plan.settings.lab == HOST else find_images()
     require_unicode(str(out))
-    name = place_name(plan, images)
-    place = out / name
+    name = record_name(plan, images)
+    record_dir = out / name
     with user_errors(out):
-        # Who waits for a record may have made its directory (Snakemake does).
-        if (place / RECORD_FILE).exists() and not force:
-            return Outcome(place, cached=True, wall_s=0.0)
+        # The directory alone proves nothing: Snakemake makes those that it waits for.
+        if (record_dir / RECORD_FILE).exists() and not force:
+            return Outcome(record_dir, cached=True, wall_s=0.0)
         out.mkdir(parents=True, exist_ok=True)
         lock = out / f".{name}.lock"
         with exclusive_lock(lock, f"is making this record in {out}"):
             remove_stale_partials(out)
             log = out / f"{name}.console.log"
-            with fresh_partial(out) as partial, _kept_for_failures(log):
+            with fresh_partial(out) as partial, _log_kept_for_failures(log):
                 wall_s = _fill(partial, plan, images, log, watch, finish)
                 partial.chmod(0o755)
-                replace_directory(partial, place)
-    return Outcome(place, cached=False, wall_s=wall_s)
+                replace_directory(partial, record_dir)
+    return Outcome(record_dir, cached=False, wall_s=wall_s)
 
 
 @contextmanager
-def _kept_for_failures(log: FilePath) -> Iterator[None]:
-    """Remove the console's log of a run that somebody ended: it tells of no fault."""
+def _log_kept_for_failures(log: FilePath) -> Iterator[None]:
+    """Remove the console's log if the run was stopped or interrupted, but not if it failed."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit, StoppedError):
@@ -177,7 +183,7 @@ def _fill(
     watch: Watch,
     finish: Finish | None,
 ) -> float:
-    """Run the lab, check it and write the record; returns real seconds."""
+    """Run the lab, check the run and write its record; return the real seconds it took."""
     from farpath.record import checks, record, trace_table
 
     idle_rtt_ms: dict[str, float] = {}
@@ -190,8 +196,8 @@ def _fill(
 
     play = host.play if plan.settings.lab == HOST else uml.play
     with play(plan, images, log, check_and_watch) as raw:
-        # What a slow machine did to the flows is told as the machine's fault.
-        seen, doubts = checks.check_machine(raw.raw, plan)
+        # Effects of a slow machine on the flows are reported as the machine's fault.
+        health, doubts = checks.check_machine(raw.raw, plan)
         with checks.slow_machine_errors(doubts):
             samples = record.samples_from_raw(raw.raw, plan)
             checks.check_flows(samples, plan)
@@ -213,7 +219,7 @@ def _fill(
             plan,
             samples,
             provenance={**provenance(images, plan), "cost": cost, "recorded_at": _now()},
-            readback={**raw.readback, **checks.idle_rtts(idle_rtt_ms), **seen, **cpu},
+            readback={**raw.readback, **checks.idle_rtts(idle_rtt_ms), **health, **cpu},
             warnings=[*plan_warnings(plan), *raw.warnings, *doubts, *idle, *missing],
             raw_dir=raw.raw,
             trace=trace,

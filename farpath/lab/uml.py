@@ -1,4 +1,4 @@
-"""The virtual lab: one run inside a User Mode Linux guest, an ordinary process."""
+"""The virtual lab: one run inside a User Mode Linux guest, which is an ordinary process."""
 
 from __future__ import annotations
 
@@ -13,28 +13,30 @@ from farpath.lab.watchdog import Patience, VirtualClock
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import SHARED_DIRECTORY
 
-#: The guest's clock for each of the lab's (VIRTUAL, CPU, WALL): User Mode Linux's
-#: time-travel parameter (arch/um/kernel/time.c).
+#: Kernel arguments of each clock: User Mode Linux's time-travel parameter
+#: (arch/um/kernel/time.c).
 CLOCKS = {"virtual": ["time-travel=inf-cpu"], "cpu": ["time-travel"], "wall": []}
-#: Every guest begins at this moment, in ns: 9 November 2004, 11:33:20 UTC.
+#: Start of every guest's virtual clock, in ns: 9 November 2004, 11:33:20 UTC.
 START_NS = 1_100_000_000_000_000_000
-#: What costs real time and changes no packet: accounting of socket memory to
-#: control groups, and stopping the tick at every idle moment, of which a busy path
-#: has 100,000 in a virtual second against 1000 ticks.
+#: Kernel arguments that save real time and change no packet. They disable accounting of socket
+#: memory to control groups, and stopping of the tick when idle: a busy path is idle 100,000
+#: times in a virtual second, which has 1000 ticks.
 TUNING = ("cgroup.memory=nosocket,nokmem", "nohz=off")
-#: Paths carry IPv4: without this every namespace announces IPv6 addresses on them
-#: (ipv6_defaults in net/ipv6/addrconf.c; a sysctl does not reach later namespaces).
+#: Kernel arguments for paths of IPv4. Without them every network namespace announces IPv6
+#: addresses (ipv6_defaults in net/ipv6/addrconf.c; a sysctl does not affect later namespaces).
 QUIET = ("quiet", "ipv6.disable_ipv6=1")
-#: Virtual seconds of silence beside the flows' end: network, end hosts, and pings of an idle path.
+#: Longest time without an event, in virtual s, apart from the flows' end: start of network and
+#: end hosts, and pings of an idle path.
 OTHER_SILENCE_S = 120.0
-#: Virtual seconds in which an iperf3 has ended: some retransmission timeouts, each twice the one
-#: before (RFC 6298, section 5), and some round trips over a path with full buffers.
+#: Longest time in which iperf3 ends, in virtual s and round trips: some retransmission timeouts,
+#: each twice the last (RFC 6298, section 5), and some round trips with full buffers.
 BUSY_SILENCE_S, BUSY_ROUND_TRIPS = 5.0, 6
+#: Path of the guest's first process in the lab's root file system.
 INIT = "/usr/lib/farpath/init"
 
 
 def _parameters(plan: Plan) -> list[str]:
-    """Parameters of congestion controls that are built in: they are read at boot."""
+    """Return kernel arguments with the parameters of built-in congestion controls."""
     return [
         f"{stack.kernel_parameters}.{name}={value}"
         for stack in plan.stacks
@@ -44,12 +46,12 @@ def _parameters(plan: Plan) -> list[str]:
 
 
 def kernel_command(images: Images, plan: Plan, core: int) -> list[str]:
-    """The command that boots the guest, to be run in the shared directory.
+    """Return the command that boots the guest, to be run in the shared directory.
 
-    It dies with its parent and stays on one core. Its kernel arguments depend on
-    the plan alone and hold no directory's name: the kernel mixes its command line into
-    its random numbers (random_init_early in drivers/char/random.c), so the name
-    would decide which ports are drawn.
+    The guest ends with its parent and runs on one core. The kernel arguments depend on the plan
+    alone and contain no directory name. The kernel mixes its command line into its random
+    numbers (random_init_early in drivers/char/random.c), so a name would decide which ports
+    are drawn.
     """
     settings = plan.settings
     return guest_command(
@@ -65,7 +67,7 @@ def guest_command(
     parameters: Sequence[str] = (),
     ipv6: bool = False,
 ) -> list[str]:
-    """As :func:`kernel_command`, of a guest without a plan; ``ipv6``: whether it has that."""
+    """As ``kernel_command``, for a guest without a plan; ``ipv6``: whether it has IPv6."""
     start = [f"time-travel-start={START_NS}"] if clock else []
     return [
         *("setpriv", "--pdeathsig", "KILL", "--"),
@@ -84,9 +86,9 @@ def guest_command(
 
 
 def guest_environment(images: Images, seed: int, memory_bytes: int) -> dict[str, str]:
-    """What the guest's process finds: seeded random numbers, and a place for its memory.
+    """Return the guest's environment: seeded random numbers, and a directory for its memory.
 
-    Raises MachineLacksError where there is none.
+    Raises MachineLacksError if there is no directory for the memory.
     """
     return {
         "LD_PRELOAD": str(images.seedrandom),
@@ -97,10 +99,10 @@ def guest_environment(images: Images, seed: int, memory_bytes: int) -> dict[str,
 
 
 def patience_with(plan: Plan) -> Patience:
-    """How long a plan's guest may be silent: flows end in silence, and pings wait for answers.
+    """Return how long a plan's guest may go without an event, as when flows end or pings wait.
 
-    An iperf3 that ends asks the time in a loop until its path has drained, which takes much CPU;
-    who only waits for a timer takes little.
+    An iperf3 that ends reads the clock in a loop until its path is empty, which takes much CPU
+    time. A process that waits for a timer takes little.
     """
     return Patience(
         busy_virtual_s=BUSY_SILENCE_S + BUSY_ROUND_TRIPS * plan.drain_s,
@@ -112,11 +114,11 @@ def patience_with(plan: Plan) -> Patience:
 def play(
     plan: Plan, images: Images, log: FilePath, watch: Watch, patience: Patience | None = None
 ) -> Iterator[RawRun]:
-    """Run a plan in a fresh guest; what it brings back lives as long as the context.
+    """Run a plan in a new guest; its raw output exists as long as the context.
 
-    ``watch`` gets every event as it comes; what it raises ends the run. ``patience``: if not
-    what its plan takes. Raises MachineLacksError before anything boots, LabFailedError for a
-    guest that hangs, panics or fails, CheckFailedError for one that is not what was asked.
+    ``watch``: called with every event; if it raises, the run ends. ``patience``: by default the
+    one that suits the plan. Raises MachineLacksError before the guest boots, and as
+    ``farpath.lab.process.run_guest``.
     """
     machine.check_machine()
     images.check_stacks(plan.stacks)

@@ -1,4 +1,4 @@
-"""What a user brings to a run, built for its lab: stacks and images of end hosts."""
+"""User parts: builds users' stacks and end-host images for a lab."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from farpath.spec.stack import Stack
 
 
 class BuiltParts:
-    """Builds what a request names of the user's own, for the kernel of a lab.
+    """Builds the user's stacks and images that a request names, for the kernel of a lab.
 
-    Raises BadInputError for what cannot be built, and MachineLacksError for what building
-    needs.
+    Its methods raise BadInputError for what cannot be built, and MachineLacksError if a tool for
+    building is missing.
     """
 
     def __init__(self, lab: str) -> None:
@@ -25,9 +25,9 @@ class BuiltParts:
         self._build = on_host if lab == HOST else own_stack
 
     def stack(self, text: str) -> Stack | None:
-        """The user's stack that a text means, built; None if it names another."""
+        """Build the user's stack that a text names; None if it names another stack."""
         return self._build(text)
 
     def images(self, text: str, plan: Plan) -> dict[str, HostImage]:
-        """The images, built, that a text means for the end hosts of a plan."""
+        """Unpack the images that a text names, and return them by the plan's end hosts."""
         return host_images(text, plan)

@@ -1,8 +1,8 @@
-"""Watchdog: tells a guest that works, however slowly, from one that hangs.
+"""Watchdog: distinguishes a guest that works, however slowly, from one that hangs.
 
-Who waits for a guest cannot ask it: its kernel may be in a loop, and whatever it did to answer
-would move packets. So its virtual clock is read in its memory, and whether its programs run is
-seen from outside, which costs it nothing.
+The guest cannot be asked: its kernel may be in a loop, and any work to answer would shift
+packets. So its virtual clock is read from its memory, and the activity of its programs is read
+from the host's /proc; neither affects the guest.
 """
 
 from __future__ import annotations
@@ -15,26 +15,27 @@ from pathlib import Path as FilePath
 
 from farpath.lab.artifacts import elf
 
-#: User Mode Linux's virtual clock, in ns (arch/um/kernel/time.c).
+#: Symbol of User Mode Linux's virtual clock, in ns (arch/um/kernel/time.c).
 CLOCK_SYMBOL = b"time_travel_time"
 NS_PER_S = 1e9
-#: Real seconds between two looks at a silent guest.
+#: Real seconds between two checks of a guest without events.
 LOOK_S = 1.0
-#: Of proc_pid_status(5): how often a process has waited for something.
+#: Field of proc_pid_status(5) that counts how often a process has waited.
 SWITCHES = "voluntary_ctxt_switches:"
 
 
 class Hang(Exception):
-    """The guest makes no progress; the text says how that shows."""
+    """The guest makes no progress; the text describes the symptom."""
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a guest may go on without an event.
+    """Limits of the time that a guest may go on without an event.
 
-    ``real_s``: without any sign of life. ``cpu_s``: as long as it may compute while its virtual
-    clock stands still, while none of its programs runs, or after ``busy_virtual_s`` of its own
-    time, in which a program may ask the time in a loop. ``virtual_s``: of its own time.
+    ``real_s``: real time without progress. ``cpu_s``: CPU time while the virtual clock stands
+    still, while none of its programs runs, or after ``busy_virtual_s``. ``busy_virtual_s``:
+    virtual time during which a program may read the clock in a loop. ``virtual_s``: virtual
+    time.
     """
 
     real_s: float = 120.0
@@ -44,13 +45,13 @@ class Patience:
 
 
 class VirtualClock:
-    """The virtual clock of guests of one kernel."""
+    """Reads the virtual clock of guests that run one kernel."""
 
     def __init__(self, kernel: FilePath) -> None:
         self._address = elf.symbol(kernel.read_bytes(), CLOCK_SYMBOL)
 
     def read_ns(self, pid: int) -> int | None:
-        """What it shows in a guest; None if that cannot be seen: no such symbol, no right."""
+        """Return a guest's virtual time in ns; None without the symbol or the right to read it."""
         if self._address is None:
             return None
         with suppress(OSError, OverflowError), open(f"/proc/{pid}/mem", "rb", 0) as memory:
@@ -61,9 +62,9 @@ class VirtualClock:
 
 @dataclass(frozen=True)
 class Activity:
-    """What a session's processes have done: CPU time, and how often others than the first waited.
+    """Activity of a session's processes: CPU time, and how often all but the first have waited.
 
-    The first is the guest's kernel; each of the guest's programs is a process beside it, which
+    The first process is the guest's kernel. Each program of the guest is another process, which
     waits for the kernel whenever it has run.
     """
 
@@ -72,7 +73,7 @@ class Activity:
 
 
 def activity_of(session: int) -> Activity:
-    """What the living processes of a session and their dead children have done."""
+    """Return the activity of a session's processes, ended children included."""
     ticks = waits = 0
     for process in FilePath("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -91,7 +92,7 @@ def _waits(process: FilePath) -> int:
 
 
 class Watchdog:
-    """Watches a guest, the first process of a session of its own, between its events."""
+    """Checks a guest between its events; the guest is the first process of its session."""
 
     def __init__(self, pid: int, patience: Patience, clock: VirtualClock | None) -> None:
         self._pid = pid
@@ -100,21 +101,21 @@ class Watchdog:
         self.feed()
 
     def feed(self) -> None:
-        """An event has come."""
+        """Restart all limits, since an event has arrived."""
         self._looked_s = self._alive_s = time.monotonic()
         self._clock_ns = self._fed_ns = self._read_ns()
         self._last: tuple[int, Activity] | None = None
 
     def silence_s(self) -> float | None:
-        """Virtual seconds from the last event to the last look; None if nobody knows."""
+        """Return the virtual s between the last event and the last check; None if unknown."""
         if self._clock_ns is None or self._fed_ns is None:
             return None
         return (self._clock_ns - self._fed_ns) / NS_PER_S
 
     def look(self) -> bool:
-        """Look at the guest, unless that was a moment ago, and say whether it was looked at.
+        """Check the guest, at most once in ``LOOK_S``; return whether it was checked.
 
-        Raises Hang if the guest has made no progress for longer than it may.
+        Raises Hang if the guest has made no progress for longer than its limits.
         """
         now_s = time.monotonic()
         if now_s - self._looked_s < LOOK_S:
@@ -123,18 +124,18 @@ class Watchdog:
         self._clock_ns = self._read_ns()
         if self._clock_ns is not None:
             self._fed_ns = self._clock_ns if self._fed_ns is None else self._fed_ns
-            self._look_at_progress(self._clock_ns, now_s)
+            self._check_progress(self._clock_ns, now_s)
         if now_s - self._alive_s > self._patience.real_s:
-            raise Hang(f"its console said nothing for {self._patience.real_s:g} s")
+            raise Hang(f"its console printed nothing for {self._patience.real_s:g} s")
         if (silence_s := self.silence_s()) is not None and silence_s > self._patience.virtual_s:
-            raise Hang(f"nothing came of it in {silence_s:.0f} s of its own time")
+            raise Hang(f"it sent no event in {silence_s:.0f} virtual s")
         return True
 
     def _read_ns(self) -> int | None:
         return self._clock.read_ns(self._pid) if self._clock else None
 
-    def _look_at_progress(self, clock_ns: int, now_s: float) -> None:
-        """Alive is a guest whose clock and whose programs move, for as long as they may."""
+    def _check_progress(self, clock_ns: int, now_s: float) -> None:
+        """Note progress if clock and programs have advanced; else check the CPU time."""
         activity = activity_of(self._pid)
         if self._last is not None:
             last_ns, last = self._last
@@ -147,6 +148,6 @@ class Watchdog:
     def _check_computed(self, cpu_s: float) -> None:
         if cpu_s > self._patience.cpu_s:
             raise Hang(
-                f"it computed for {self._patience.cpu_s:g} s without progress, as in a loop "
-                "without end: mend the congestion control or program of yours, if one runs in it"
+                f"it computed for {self._patience.cpu_s:g} s without progress, as in an endless "
+                "loop: fix the congestion control or program of yours, if one runs in it"
             )

@@ -104,7 +104,7 @@ def test_runs_are_chosen_refused_stopped_and_shown(page: Page, clone: Clone) -> 
     run.click()
     page.wait_for_selector(".jp-OutputArea button:has-text('Stop'):not([disabled])")
     stop.click()
-    page.wait_for_selector("text=stopped; nothing half made is left")
+    page.wait_for_selector("text=stopped; no partial record is left")
     assert records_in(clone.folder / "results") == []
 
     run.click()

@@ -16,7 +16,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.lab.artifacts.images import find_images
-from farpath.lab.run import place_name
+from farpath.lab.run import record_name
 from farpath.planning.experiment import load_experiment
 from farpath.record.record import RECORD_FILE
 from tests.support.processes import interruptible
@@ -87,7 +87,7 @@ class Campaign:
         """Where its runs' records belong, the longest run first."""
         images = find_images()
         runs = load_experiment(NAME, self.experiments).runs()
-        return [self.out / place_name(run.plan, images) for run in runs]
+        return [self.out / record_name(run.plan, images) for run in runs]
 
     def copy(self, out: FilePath) -> Campaign:
         """The same in another directory, with all its records."""

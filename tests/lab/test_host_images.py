@@ -173,9 +173,9 @@ def test_runs_of_two_images_have_two_places(
     own: Images, plan: Plan, root: FilePath, tmp_path: FilePath
 ) -> None:
     images = find_images(tmp_path / "build")
-    names = {running.place_name(plan, images), running.place_name(own(plan, str(root)), images)}
+    names = {running.record_name(plan, images), running.record_name(own(plan, str(root)), images)}
     (root / "etc" / "hosts").write_text("")
-    names.add(running.place_name(own(plan, str(root)), images))
+    names.add(running.record_name(own(plan, str(root)), images))
     assert len(names) == 3
 
 

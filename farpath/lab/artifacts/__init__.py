@@ -1,1 +1,1 @@
-"""What a lab boots: kernels, root file systems, users' own parts, found or built."""
+"""Artifacts that a lab boots: kernels, root file systems, users' stacks and images."""

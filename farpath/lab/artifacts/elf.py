@@ -1,4 +1,4 @@
-"""ELF files, as far as builds and images need them: elf(5), 64 bits, little-endian."""
+"""ELF files: reads sections, symbols and the interpreter (elf(5), 64 bits, little-endian)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 
 MAGIC = b"\x7fELF"
-#: EI_CLASS and EI_DATA of what this module reads, and e_machine of x86-64.
+#: EI_CLASS and EI_DATA of the files that this module reads, and e_machine of x86-64.
 CLASS_64, LITTLE_ENDIAN = 2, 1
 X86_64 = 62
 #: p_type of the segment that names a program's interpreter.
@@ -14,18 +14,18 @@ PT_INTERP = 3
 
 
 class ElfError(ValueError):
-    """A file that begins as an ELF file and is not whole."""
+    """A file with an ELF header that is cut short or inconsistent."""
 
 
 def _unpack(layout: str, elf: bytes, at: int) -> tuple[int, ...]:
-    """Numbers at an offset, which the file itself may name; ElfError if it is not in it."""
+    """Unpack numbers at an offset; raises ElfError if the file ends before it."""
     if at + struct.calcsize(layout) > len(elf):
         raise ElfError(f"its {len(elf)} bytes end before offset {at}")
     return struct.unpack_from(layout, elf, at)
 
 
 def is_x86_64(elf: bytes) -> bool:
-    """Whether it is an ELF file for x86-64, 64 bits."""
+    """Whether a file is an ELF file for x86-64, 64 bits."""
     if not elf.startswith(MAGIC + bytes([CLASS_64, LITTLE_ENDIAN])) or len(elf) < 64:
         return False
     (machine,) = _unpack("<H", elf, 18)
@@ -33,18 +33,20 @@ def is_x86_64(elf: bytes) -> bool:
 
 
 def interpreter(elf: bytes) -> str:
-    """The loader that a dynamic program names, empty if it is static; ElfError if cut short."""
+    """Return the loader of a dynamic program, empty if it is static; ElfError if cut short."""
     (table,) = _unpack("<Q", elf, 32)  # e_phoff
     size, count = _unpack("<2H", elf, 54)  # e_phentsize, e_phnum
     for number in range(count):
-        kind, _flags, start, _at, _physical, length = _unpack("<2I4Q", elf, table + number * size)
-        if kind == PT_INTERP:
+        segment_type, _flags, start, _at, _physical, length = _unpack(
+            "<2I4Q", elf, table + number * size
+        )
+        if segment_type == PT_INTERP:
             return elf[start : start + length].rstrip(b"\0").decode(errors="replace")
     return ""
 
 
 def section(elf: bytes, wanted: bytes) -> bytes:
-    """The section of that name, empty if there is none; ElfError for a file that is cut short."""
+    """Return the section of a name, empty if there is none; ElfError if the file is cut short."""
     for name, start, length in _sections(elf):
         if name == wanted:
             return elf[start : start + length]
@@ -52,7 +54,7 @@ def section(elf: bytes, wanted: bytes) -> bytes:
 
 
 def symbol(elf: bytes, wanted: bytes) -> int | None:
-    """The address of a symbol, None if the file names none so."""
+    """Return the address of a symbol; None if the file has no such symbol."""
     names = section(elf, b".strtab")
     for name, _info, _other, _section, address, _size in struct.iter_unpack(
         "<I2BH2Q", section(elf, b".symtab")
@@ -63,13 +65,13 @@ def symbol(elf: bytes, wanted: bytes) -> int | None:
 
 
 def _sections(elf: bytes) -> Iterator[tuple[bytes, int, int]]:
-    """Name, place and length of each section."""
+    """Yield name, offset and length of each section."""
     (table,) = _unpack("<Q", elf, 40)  # e_shoff
     size, count, names = _unpack("<3H", elf, 58)  # e_shentsize, e_shnum, e_shstrndx
     headers = [_unpack("<2I4Q", elf, table + k * size) for k in range(count)]
     if headers and names >= count:
         raise ElfError(f"its section {names} of names is not among {count}")
-    for at, _kind, _flags, _address, start, length in headers:
+    for at, _type, _flags, _address, start, length in headers:
         begin = headers[names][4] + at
         end = elf.find(b"\0", begin)
         yield elf[begin : end if end >= 0 else len(elf)], start, length

@@ -1,4 +1,4 @@
-"""What a lab boots: the built kernel and root file systems, found and identified."""
+"""Images: the built kernel and root file systems of a lab, with their identity."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from farpath.base.project import BUILD
 from farpath.spec.host_image import HostImage
 from farpath.spec.stack import Stack
 
-#: Congestion controls whose option is not called as they are.
+#: Kernel options of congestion controls that have another name there.
 OPTIONS = {"highspeed": "HSTCP"}
 REMEDY = "run 'make setup' in the project's folder"
 
 
 @dataclass(frozen=True)
 class Images:
-    """The built parts of a virtual lab and their manifests.
+    """Directories of the built parts of a virtual lab, and their manifests.
 
-    ``stacks``: farpath's own kernel modules. ``own``: where builds of users' stacks and
-    images stand, each in a directory named after its build.
+    ``kernel``: the kernel. ``lab``: the guest's root. ``sender``: the end hosts' root.
+    ``stacks``: farpath's kernel modules. ``own``: builds of users' stacks and images, each in a
+    directory named after the build.
     """
 
     kernel: FilePath
@@ -37,28 +38,28 @@ class Images:
 
     @property
     def linux(self) -> FilePath:
-        """The kernel: an executable."""
+        """The kernel's executable."""
         return self.kernel / "linux"
 
     @property
     def linux_elf(self) -> FilePath:
-        """The kernel's program; in a bundle ``linux`` is a script that runs it."""
+        """The kernel's ELF file; in a bundle ``linux`` is a script that runs it."""
         program = self.kernel / "linux.elf"
         return program if program.is_file() else self.linux
 
     @property
     def seedrandom(self) -> FilePath:
-        """The library that gives the kernel its seeded random numbers."""
+        """The library that gives the kernel seeded random numbers."""
         return self.kernel / "seedrandom.so"
 
     def module(self, stack: Stack) -> FilePath | None:
-        """The kernel module to load for a stack; None if it needs none."""
+        """Return the kernel module to load for a stack; None if it needs none."""
         if not stack.module:
             return None
         return self.module_file(stack)
 
     def module_file(self, stack: Stack) -> FilePath:
-        """Where the module of a stack is that brings one."""
+        """Return the path of a stack's kernel module."""
         return self.build(stack) / f"{stack.module}.ko"
 
     def check_stacks(self, stacks: Iterable[Stack]) -> None:
@@ -75,11 +76,11 @@ class Images:
                 )
 
     def build(self, stack: Stack) -> FilePath:
-        """Where a stack's own parts were built."""
+        """Return the directory in which a stack was built."""
         return self.own / stack.build if stack.build else self.stacks
 
     def stack_manifests(self, stacks: Iterable[Stack]) -> dict[str, Any]:
-        """For each stack with parts of its own, the hash of these and their source's."""
+        """Return the manifest of each stack with a module or a build, by its label."""
         return {
             stack.label: self._stack_manifest(stack)
             for stack in stacks
@@ -96,7 +97,7 @@ class Images:
             ) from error
 
     def host_manifests(self, hosts: Mapping[str, HostImage]) -> dict[str, Any]:
-        """For each end host that starts from a user's image, what that holds."""
+        """Return the manifest of each user's image, by its end host."""
         return {
             host: manifest(self.own / image.build, f"image {image.name}")
             for host, image in hosts.items()
@@ -105,15 +106,15 @@ class Images:
     def identity(
         self, stacks: Iterable[Stack], hosts: Mapping[str, HostImage] = MappingProxyType({})
     ) -> str:
-        """SHA-256 over everything here that can change what a run measures.
+        """Return the SHA-256 over everything in the images that can change a result.
 
-        A run of stacks, with users' own images at the ``hosts`` named.
+        ``stacks``: those of the run. ``hosts``: users' images, by end host.
         """
         text = json.dumps(
             {
                 "linux": self.manifests["kernel"]["linux_hash"],
                 "seedrandom": self.manifests["kernel"]["seedrandom_hash"],
-                # A place is named after what went into it beside the packages.
+                # A build's name is a hash of its inputs other than packages.
                 "lab": [self.lab.name, self.manifests["lab"]["packages_hash"]],
                 "sender": [self.sender.name, self.manifests["sender"]["packages_hash"]],
                 "stacks": self.stack_manifests(stacks),
@@ -124,20 +125,23 @@ class Images:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def manifest(place: FilePath, what: str) -> Any:
-    """What a build says of itself; MachineLacksError if it is not there."""
+def manifest(directory: FilePath, name: str) -> Any:
+    """Read the manifest of a build; raises MachineLacksError if it is missing.
+
+    ``name``: what was built, for the message.
+    """
     try:
-        return json.loads((place / "manifest.json").read_text())
+        return json.loads((directory / "manifest.json").read_text())
     except (OSError, json.JSONDecodeError) as error:
         raise MachineLacksError(
-            f"the lab's {what} is not built ({place}: {error}): {REMEDY}"
+            f"the lab's {name} is not built ({directory}: {error}): {REMEDY}"
         ) from error
 
 
 def find_images(build: FilePath = BUILD) -> Images:
-    """The images that ``make setup`` built; MachineLacksError if one is missing."""
-    places = {name: (build / name).resolve() for name in ("kernel", "lab", "sender", "stacks")}
-    manifests = {name: manifest(place, name) for name, place in places.items()}
+    """Return the images that ``make setup`` built; MachineLacksError if one is missing."""
+    directories = {name: (build / name).resolve() for name in ("kernel", "lab", "sender", "stacks")}
+    manifests = {name: manifest(directory, name) for name, directory in directories.items()}
     if manifests["stacks"]["linux_hash"] != manifests["kernel"]["linux_hash"]:
         raise MachineLacksError(f"the lab's stacks are built for another kernel: {REMEDY}")
-    return Images(**places, own=build / "own", manifests=manifests)
+    return Images(**directories, own=build / "own", manifests=manifests)

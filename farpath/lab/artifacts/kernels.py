@@ -1,4 +1,4 @@
-"""Kernels: what a suite runs on, built from what the user names."""
+"""Kernels: builds the kernel that a user names, with farpath's stacks, for a virtual lab."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ BUILD_SCRIPT = PROJECT / "images" / "kernel" / "build"
 MODULES_SCRIPT = PROJECT / "images" / "kernel" / "modules"
 STACKS = PROJECT / "images" / "kernel" / "stacks"
 _SERIES = re.compile(r"linux-source-(\d+\.\d+)")
-#: Flags of /proc/cpuinfo that a level of x86-64 asks for beside those of the one below
-#: (System V psABI for x86-64, 3.1.1), as far as they tell levels apart.
+#: Flags of /proc/cpuinfo that each level of x86-64 adds to the one below (System V psABI for
+#: x86-64, 3.1.1), as far as they distinguish levels.
 _LEVELS = {
     2: {"ssse3", "sse4_1", "sse4_2", "popcnt"},
     3: {"avx2", "bmi1", "bmi2", "fma", "movbe"},
@@ -27,7 +27,7 @@ _LEVELS = {
 
 
 def processor_level(cpuinfo: str) -> int:
-    r"""The level of x86-64, 1 to 4, of the text of /proc/cpuinfo.
+    r"""Return the level of x86-64, 1 to 4, from the contents of /proc/cpuinfo.
 
     >>> processor_level("flags : ssse3 sse4_1 sse4_2 popcnt avx2")
     2
@@ -41,9 +41,9 @@ def processor_level(cpuinfo: str) -> int:
 
 
 def kernel_environment(text: str) -> dict[str, str]:
-    """How the build script is told of a kernel: linux-source-7.3, or a Linux tree.
+    """Return the build script's variables for a kernel: linux-source-7.3, or a Linux tree.
 
-    Raises BadInputError for what is neither.
+    Raises BadInputError if the text is neither.
     """
     if match := _SERIES.fullmatch(text):
         return {"KERNEL_VERSION": match[1]}
@@ -57,35 +57,35 @@ def kernel_environment(text: str) -> dict[str, str]:
 
 
 def images_of(text: str, tell: Callable[[str], None]) -> Images:
-    """The lab with a kernel of the user's, and farpath's stacks as its modules; built once.
+    """Build a user's kernel with farpath's stacks as its modules; return the lab's images.
 
-    ``tell`` gets what the builds say on their way. Raises what :func:`kernel_environment`
-    and the builds raise.
+    Builds are cached. ``tell`` is called with each line that the builds print. Raises as
+    ``kernel_environment`` and ``build_artifact``.
     """
-    wanted = kernel_environment(text)
-    usual = find_images()
-    others = {
+    variables = kernel_environment(text)
+    default_images = find_images()
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if name not in ("KERNEL_VERSION", "KERNEL_SRC")
     }
-    kernel = build_artifact(BUILD_SCRIPT, environment={**others, **wanted}, tell=tell)
+    kernel = build_artifact(BUILD_SCRIPT, environment={**inherited, **variables}, tell=tell)
     modules = build_artifact(MODULES_SCRIPT, str(kernel), str(STACKS), tell=tell)
     manifests = {
-        **usual.manifests,
+        **default_images.manifests,
         "kernel": manifest(kernel, "kernel"),
         "stacks": manifest(modules, "stacks"),
     }
-    return dataclasses.replace(usual, kernel=kernel, stacks=modules, manifests=manifests)
+    return dataclasses.replace(default_images, kernel=kernel, stacks=modules, manifests=manifests)
 
 
 def release_of(images: Images) -> str:
-    """What the kernel calls itself."""
+    """Return the kernel's release."""
     return str(images.manifests["kernel"]["release"])
 
 
 def made_of(images: Images, level: int) -> dict[str, str | int]:
-    """What a baseline says of where it was made."""
+    """Return a baseline's description of its kernel and processor."""
     kernel = images.manifests["kernel"]
     return {
         "release": release_of(images),

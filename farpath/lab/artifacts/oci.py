@@ -1,9 +1,9 @@
-"""Images on disk: the one image for the lab at a place, and what it runs.
+"""OCI images on disk: finds the image for the lab's platform and reads its configuration.
 
-A place is an OCI image layout, a directory or a tar of one (OCI image-spec 1.1,
-image-layout.md), which ``docker buildx build --output type=oci`` and ``docker save`` from
-Docker 25 on write; a tar of an older ``docker save`` (Moby's image-spec 1.2: manifest.json,
-which names a configuration and layers); or a directory that is a root itself.
+An image is one of these: an OCI image layout, as a directory or a tar (OCI image-spec 1.1,
+image-layout.md), which ``docker buildx build --output type=oci`` and ``docker save`` write since
+Docker 25; a tar of an older ``docker save`` (Moby's image-spec 1.2: manifest.json, which names
+a configuration and layers); or a directory that is a root file system.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from farpath.lab.artifacts.oci_schema import (
 
 T = TypeVar("T")
 
-#: What the lab's end hosts run, as OCI writes it: operating system, architecture.
+#: Platform of the lab's end hosts in OCI's terms: operating system, architecture.
 PLATFORM = ("linux", "amd64")
 #: Media types of OCI image-spec 1.1, media-types.md.
 INDEX = "application/vnd.oci.image.index.v1+json"
@@ -41,20 +41,20 @@ MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 LAYER = "application/vnd.oci.image.layer.v1.tar"
 #: The annotation that names an image in a layout (image-spec, annotations.md).
 REFERENCE = "org.opencontainers.image.ref.name"
-#: Indexes may hold indexes; what Docker writes is two deep.
+#: Deepest nesting of indexes; those that Docker writes are two deep.
 DEEPEST_INDEX = 4
-#: The spec asks registries to take manifests up to 4 MiB; nothing here is larger.
+#: Largest JSON file; the specification asks registries to accept manifests up to 4 MiB.
 LARGEST_JSON_BYTES = 4 << 20
-#: What one argument of a program may take (MAX_ARG_STRLEN in include/uapi/linux/binfmts.h):
-#: images/own-image is given an image's description in one.
+#: Longest argument of a program (MAX_ARG_STRLEN in include/uapi/linux/binfmts.h):
+#: images/own-image takes an image's description as one argument.
 LONGEST_ARGUMENT_BYTES = (32 * 4096) - 1
-#: The file that each way of keeping images has, and directories that every root has.
+#: Files by which the formats are recognised, and directories that every root has.
 OCI_FILE = "index.json"
 DOCKER_FILE = "manifest.json"
 ROOT_DIRECTORIES = ("bin", "usr")
-#: How files of gzip, xz, bzip2 and zstd begin.
+#: First bytes of gzip, xz, bzip2 and zstd files.
 COMPRESSED = (b"\x1f\x8b", b"\xfd7zX", b"BZh", b"\x28\xb5\x2f\xfd")
-#: Ways of keeping an image, as images/own-image calls them.
+#: Formats of images, as images/own-image names them.
 OCI, DOCKER, DIRECTORY = "oci", "docker", "directory"
 REMEDY = (
     "make one with: docker build --platform linux/amd64 --tag mine . && "
@@ -65,10 +65,12 @@ _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
 
 @dataclass(frozen=True)
 class Image:
-    """An image that the lab can unpack: how it is kept, what it is, how it starts.
+    """An image that the lab can unpack.
 
-    ``descriptor``: that of its manifest in an OCI layout, else its digest at most; the
-    digest of a directory is known once it is copied.
+    ``kind``: its format, ``OCI``, ``DOCKER`` or ``DIRECTORY``. ``descriptor``: the descriptor of
+    its manifest in an OCI layout, of a docker save its digest alone, and empty for a directory,
+    whose digest is known after copying. ``command``, ``environment`` (NAME=value) and
+    ``directory``: how its program starts.
     """
 
     kind: str
@@ -79,7 +81,7 @@ class Image:
 
     @property
     def manifest_text(self) -> str:
-        """What stands beside the unpacked image: all that decides what runs."""
+        """The manifest.json of the unpacked image: everything that decides what it runs."""
         data = {
             "digest": self.descriptor["digest"],
             "architecture": "/".join(PLATFORM),
@@ -91,41 +93,41 @@ class Image:
 
     @property
     def script_arguments(self) -> list[str]:
-        """What images/own-image wants to know after the image's place."""
+        """The arguments of images/own-image after the image's path."""
         if self.kind == DIRECTORY:
             return []
         return [self.manifest_text, *([self._index_text] if self.kind == OCI else [])]
 
     @property
     def _index_text(self) -> str:
-        """An index.json of this image alone, under the name that the script looks for."""
+        """An index.json with this image only, under the name that the script expects."""
         named = {**self.descriptor, "annotations": {REFERENCE: "farpath"}}
         return json.dumps({"schemaVersion": 2, "manifests": [named]})
 
 
-def _read(place: FilePath, name: str) -> bytes:
-    """A file of a layout; BadInputError for one that is not there, no file, or too long."""
-    content = _file_of(place, name) if place.is_dir() else _member_of(place, name)
+def _read(path: FilePath, name: str) -> bytes:
+    """Read a file of an image; BadInputError if it is missing, not regular, or too long."""
+    content = _file_of(path, name) if path.is_dir() else _member_of(path, name)
     if len(content) > LARGEST_JSON_BYTES:
         raise BadInputError(
-            f"{place}: its {name} is longer than {LARGEST_JSON_BYTES >> 20} MiB: {REMEDY}"
+            f"{path}: its {name} is longer than {LARGEST_JSON_BYTES >> 20} MiB: {REMEDY}"
         )
     return content
 
 
-def _file_of(place: FilePath, name: str) -> bytes:
+def _file_of(path: FilePath, name: str) -> bytes:
     try:
-        with (place / name).open("rb") as stream:
+        with (path / name).open("rb") as stream:
             return stream.read(LARGEST_JSON_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise BadInputError(f"{place} is no whole image ({reason}: {name}): {REMEDY}") from error
+        raise BadInputError(f"{path} is no whole image ({reason}: {name}): {REMEDY}") from error
 
 
 @contextmanager
-def _opened(place: FilePath) -> Iterator[tuple[tarfile.TarFile, dict[str, tarfile.TarInfo]]]:
-    """A tar and its members by name; TarError for one whose headers are not as they must be."""
-    with tarfile.open(place, "r:") as tar:
+def _opened(path: FilePath) -> Iterator[tuple[tarfile.TarFile, dict[str, tarfile.TarInfo]]]:
+    """Open a tar and list its members by name; raises TarError for malformed headers."""
+    with tarfile.open(path, "r:") as tar:
         try:
             members = {member.name.removeprefix("./"): member for member in tar}
         except (ValueError, OverflowError) as error:
@@ -133,43 +135,43 @@ def _opened(place: FilePath) -> Iterator[tuple[tarfile.TarFile, dict[str, tarfil
         yield tar, members
 
 
-def _member_of(place: FilePath, name: str) -> bytes:
-    with _opened(place) as (tar, members):
+def _member_of(path: FilePath, name: str) -> bytes:
+    with _opened(path) as (tar, members):
         if name not in members:
-            raise BadInputError(f"{place} is no whole image (no '{name}'): {REMEDY}")
-        # A link could lead round in a circle, and none of these is one
+            raise BadInputError(f"{path} is no whole image (no '{name}'): {REMEDY}")
+        # Links are refused, since they could form a circle; valid images have none here.
         content = tar.extractfile(members[name]) if members[name].isreg() else None
         if content is None:
-            raise BadInputError(f"{place} is no whole image ('{name}' is no file): {REMEDY}")
+            raise BadInputError(f"{path} is no whole image ('{name}' is no file): {REMEDY}")
         return content.read(LARGEST_JSON_BYTES + 1)
 
 
-def _document(place: FilePath, name: str, text: bytes, kind: type[T]) -> T:
-    """A JSON text of an image as its class; BadInputError that begins with the image."""
+def _document(path: FilePath, name: str, text: bytes, model: type[T]) -> T:
+    """Validate a JSON text of an image; the BadInputError begins with the image's path."""
     try:
-        return oci_schema.checked(kind, parse_json(text, name), name)
+        return oci_schema.checked(model, parse_json(text, name), name)
     except BadInputError as error:
-        raise BadInputError(f"{place} is no whole image ({error.message}): {REMEDY}") from error
+        raise BadInputError(f"{path} is no whole image ({error.message}): {REMEDY}") from error
 
 
-def _blob(place: FilePath, descriptor: Descriptor, kind: type[T]) -> T:
-    """The JSON that a descriptor points to, if it is what the digest says."""
+def _blob(path: FilePath, descriptor: Descriptor, model: type[T]) -> T:
+    """Read the JSON blob of a descriptor; BadInputError if it does not match the digest."""
     digest = _DIGEST.fullmatch(descriptor.digest)
     if not digest:
-        raise BadInputError(f"{place}: '{descriptor.digest}' is no sha256 digest: {REMEDY}")
-    text = _read(place, f"blobs/sha256/{digest[1]}")
+        raise BadInputError(f"{path}: '{descriptor.digest}' is no sha256 digest: {REMEDY}")
+    text = _read(path, f"blobs/sha256/{digest[1]}")
     if hashlib.sha256(text).hexdigest() != digest[1]:
-        raise BadInputError(f"{place}: blob {digest[1][:12]}... is damaged: make the image again")
-    return _document(place, f"blob {digest[1][:12]}...", text, kind)
+        raise BadInputError(f"{path}: blob {digest[1][:12]}... is damaged: make the image again")
+    return _document(path, f"blob {digest[1][:12]}...", text, model)
 
 
-def _manifests(place: FilePath, index: Index, depth: int = 0) -> Iterator[Descriptor]:
-    """Descriptors of what an index holds beside other indexes; each once."""
+def _manifests(path: FilePath, index: Index, depth: int = 0) -> Iterator[Descriptor]:
+    """Yield the descriptors of manifests in an index and in its nested indexes."""
     if depth > DEEPEST_INDEX:
-        raise BadInputError(f"{place}: its indexes are more than {DEEPEST_INDEX} deep: {REMEDY}")
+        raise BadInputError(f"{path}: its indexes are more than {DEEPEST_INDEX} deep: {REMEDY}")
     for descriptor in index.manifests:
         if descriptor.media_type == INDEX:
-            yield from _manifests(place, _blob(place, descriptor, Index), depth + 1)
+            yield from _manifests(path, _blob(path, descriptor, Index), depth + 1)
         else:
             yield descriptor
 
@@ -178,156 +180,156 @@ def _platform(data: Platform) -> tuple[str, str]:
     return data.os, data.architecture
 
 
-def _choose(place: FilePath) -> Descriptor:
-    """The descriptor of the layout's one image for the lab's platform.
+def _choose(path: FilePath) -> Descriptor:
+    """Return the descriptor of a layout's only image for the lab's platform.
 
-    A multi-platform index names each image's platform, and may do so for images that
-    the layout does not hold; BuildKit's attestations are for 'unknown/unknown'.
+    A multi-platform index names each image's platform, even of images that the layout does not
+    hold. BuildKit's attestations have the platform 'unknown/unknown'.
     """
-    found: dict[str, Descriptor] = {}
+    candidates: dict[str, Descriptor] = {}
     others = set()
-    index = _document(place, OCI_FILE, _read(place, OCI_FILE), Index)
-    for descriptor in _manifests(place, index):
+    index = _document(path, OCI_FILE, _read(path, OCI_FILE), Index)
+    for descriptor in _manifests(path, index):
         platform = descriptor.platform
         if platform is None or _platform(platform) == PLATFORM:
-            found[descriptor.digest] = descriptor
+            candidates[descriptor.digest] = descriptor
         elif platform.os != "unknown":
             others.add("/".join(_platform(platform)))
-    if not found:
+    if not candidates:
         got = f"an image for {', '.join(sorted(others))}" if others else "no image"
-        raise BadInputError(f"{place} holds {got}, the lab runs {'/'.join(PLATFORM)}: {REMEDY}")
-    if len(found) > 1:
-        raise BadInputError(f"{place} holds {len(found)} images: give a layout with one")
-    return next(iter(found.values()))
+        raise BadInputError(f"{path} holds {got}, the lab runs {'/'.join(PLATFORM)}: {REMEDY}")
+    if len(candidates) > 1:
+        raise BadInputError(f"{path} holds {len(candidates)} images: give a layout with one")
+    return next(iter(candidates.values()))
 
 
-def _texts(place: FilePath, values: Any, key: str) -> tuple[str, ...]:
+def _texts(path: FilePath, values: Any, key: str) -> tuple[str, ...]:
     values = values or []
     if not isinstance(values, list) or any(
         not isinstance(value, str) or "\0" in value for value in values
     ):
-        raise BadInputError(f"{place}: {key} of its configuration is no list of texts: {REMEDY}")
+        raise BadInputError(f"{path}: {key} of its configuration is no list of texts: {REMEDY}")
     return tuple(values)
 
 
 def _foreign_type(manifest: Manifest, media_type: str) -> str:
-    """A type that is Docker's own, empty if none is: umoci reads OCI's types alone."""
+    """Return a media type that is not OCI's, empty if there is none; umoci reads only OCI's."""
     types = [media_type, *(layer.media_type for layer in manifest.layers)]
     return next((got for got in types if got != MANIFEST and not got.startswith(LAYER)), "")
 
 
-def check_command(place: FilePath, image: Image) -> None:
-    """Raise BadInputError for an image that is no program's, which a stack's must be."""
+def check_command(path: FilePath, image: Image) -> None:
+    """Raise BadInputError if an image has no program as its entry point, as a stack needs."""
     command = image.command
     if not command:
         raise BadInputError(
-            f"{place} has no entry point: name its program, in a Dockerfile with "
+            f"{path} has no entry point: name its program, in a Dockerfile with "
             'ENTRYPOINT ["/program"]'
         )
     if len(command) == 3 and command[1] == "-c":
         raise BadInputError(
-            f"{place}: its entry point is a shell's text ('{command[2]}'), which no option would "
-            'reach: write it as a list, ENTRYPOINT ["/program"]'
+            f"{path}: its entry point is a shell command ('{command[2]}'), which takes no "
+            'options: write it as a list, ENTRYPOINT ["/program"]'
         )
 
 
-def _configured(place: FilePath, kind: str, descriptor: Mapping[str, Any], config: Config) -> Image:
-    """The image of a configuration; Docker's and OCI's agree in what counts here."""
+def _configured(path: FilePath, kind: str, descriptor: Mapping[str, Any], config: Config) -> Image:
+    """Build the image from its configuration; Docker's and OCI's are the same as far as needed."""
     if _platform(config) != PLATFORM:
         got = "/".join(_platform(config))
-        raise BadInputError(f"{place} is for {got}, the lab runs {'/'.join(PLATFORM)}: {REMEDY}")
+        raise BadInputError(f"{path} is for {got}, the lab runs {'/'.join(PLATFORM)}: {REMEDY}")
     run = config.config or Run()
     image = Image(
         kind,
         descriptor,
-        _texts(place, run.entrypoint, "Entrypoint") + _texts(place, run.cmd, "Cmd"),
-        _texts(place, run.env, "Env"),
+        _texts(path, run.entrypoint, "Entrypoint") + _texts(path, run.cmd, "Cmd"),
+        _texts(path, run.env, "Env"),
         run.working_dir or "/",
     )
     longest = max(len(text.encode()) for text in image.script_arguments)
     if longest > LONGEST_ARGUMENT_BYTES:
         raise BadInputError(
-            f"{place}: Entrypoint, Cmd and Env of its configuration take {longest:,} bytes, more "
+            f"{path}: Entrypoint, Cmd and Env of its configuration take {longest:,} bytes, more "
             f"than a program can be given ({LONGEST_ARGUMENT_BYTES:,}): shorten them"
         )
     return image
 
 
-def _oci_image(place: FilePath) -> Image:
-    descriptor = _choose(place)
-    manifest = _blob(place, descriptor, Manifest)
+def _oci_image(path: FilePath) -> Image:
+    descriptor = _choose(path)
+    manifest = _blob(path, descriptor, Manifest)
     foreign = _foreign_type(manifest, descriptor.media_type)
-    if foreign and _is_docker_tar(place):
-        return _docker_image(place)
+    if foreign and _is_docker_tar(path):
+        return _docker_image(path)
     if foreign:
-        raise BadInputError(f"{place} is not of OCI's types but has '{foreign}': {REMEDY}")
-    config = _blob(place, manifest.config, Config)
+        raise BadInputError(f"{path} is not of OCI's types but has '{foreign}': {REMEDY}")
+    config = _blob(path, manifest.config, Config)
     named = descriptor.model_dump(by_alias=True, include={"media_type", "digest", "size"})
-    return _configured(place, OCI, named, config)
+    return _configured(path, OCI, named, config)
 
 
-def _docker_image(place: FilePath) -> Image:
-    """The image of an older docker save; its digest is Docker's image ID."""
-    listed = _document(place, DOCKER_FILE, _read(place, DOCKER_FILE), list[Saved])
+def _docker_image(path: FilePath) -> Image:
+    """Return the image of an older docker save; its digest is Docker's image ID."""
+    listed = _document(path, DOCKER_FILE, _read(path, DOCKER_FILE), list[Saved])
     if len(listed) != 1:
-        raise BadInputError(f"{place} holds {len(listed)} images: save one alone")
-    text = _read(place, listed[0].config)
+        raise BadInputError(f"{path} holds {len(listed)} images: save one alone")
+    text = _read(path, listed[0].config)
     digest = f"sha256:{hashlib.sha256(text).hexdigest()}"
-    config = _document(place, listed[0].config, text, Config)
-    return _configured(place, DOCKER, {"digest": digest}, config)
+    config = _document(path, listed[0].config, text, Config)
+    return _configured(path, DOCKER, {"digest": digest}, config)
 
 
-def _names(place: FilePath) -> set[str]:
-    """What a place holds at its top."""
-    if place.is_dir():
-        return {file.name for file in place.iterdir()}
-    with _opened(place) as (_tar, members):
+def _names(path: FilePath) -> set[str]:
+    """Return the names at the top level of a directory or tar."""
+    if path.is_dir():
+        return {file.name for file in path.iterdir()}
+    with _opened(path) as (_tar, members):
         return {name.partition("/")[0] for name in members}
 
 
-def _is_docker_tar(place: FilePath) -> bool:
-    """Whether a place is (also) a tar as older Dockers write it; skopeo reads no other."""
-    return not place.is_dir() and DOCKER_FILE in _names(place)
+def _is_docker_tar(path: FilePath) -> bool:
+    """Whether a file is (also) a tar in the format of older Dockers, the one skopeo reads."""
+    return not path.is_dir() and DOCKER_FILE in _names(path)
 
 
-def _image(place: FilePath) -> Image:
-    names = _names(place)
+def _image(path: FilePath) -> Image:
+    names = _names(path)
     if OCI_FILE in names:
-        return _oci_image(place)
-    if _is_docker_tar(place):
-        return _docker_image(place)
+        return _oci_image(path)
+    if _is_docker_tar(path):
+        return _docker_image(path)
     if "oci-layout" in names:
-        raise BadInputError(f"{place} is no whole image (no '{OCI_FILE}'): {REMEDY}")
+        raise BadInputError(f"{path} is no whole image (no '{OCI_FILE}'): {REMEDY}")
     if DOCKER_FILE in names:
-        raise BadInputError(f"{place} is what docker save wrote, unpacked: give the tar itself")
-    if not place.is_dir():
+        raise BadInputError(f"{path} is what docker save wrote, unpacked: give the tar itself")
+    if not path.is_dir():
         raise BadInputError(
-            f"{place} is a tar with neither {OCI_FILE} (of an OCI image layout) nor {DOCKER_FILE} "
+            f"{path} is a tar with neither {OCI_FILE} (of an OCI image layout) nor {DOCKER_FILE} "
             f"(of docker save): {REMEDY}"
         )
     if names.isdisjoint(ROOT_DIRECTORIES):
         raise BadInputError(
-            f"{place} is a directory with neither {OCI_FILE} (of an OCI image layout) nor "
+            f"{path} is a directory with neither {OCI_FILE} (of an OCI image layout) nor "
             f"{' or '.join(ROOT_DIRECTORIES)} (of a root): {REMEDY}"
         )
     return Image(DIRECTORY, {})
 
 
-def read_image(place: FilePath) -> Image:
-    """The image at a place: a layout, a tar of docker save, a root directory.
+def read_image(path: FilePath) -> Image:
+    """Read the image at a path: an OCI layout, a tar of docker save, or a root directory.
 
-    Raises :class:`BadInputError` for what is none of these, and for an image that the
-    lab cannot unpack: of another platform, of other types.
+    Raises BadInputError for anything else, and for an image that the lab cannot unpack because
+    of its platform or media types.
     """
     try:
-        return _image(place)
+        return _image(path)
     except tarfile.TarError as error:
-        what = "is neither a directory nor a whole tar"
-        with place.open("rb") as stream:
+        problem = "is neither a directory nor a whole tar"
+        with path.open("rb") as stream:
             compressed = stream.read(4).startswith(COMPRESSED)
         if compressed:
-            what = "is compressed: give the plain tar"
-        raise BadInputError(f"{place} {what}; {REMEDY}") from error
+            problem = "is compressed: give the plain tar"
+        raise BadInputError(f"{path} {problem}; {REMEDY}") from error
     except OSError as error:
-        wrong = f"{error.strerror}: {error.filename}"
-        raise BadInputError(f"{place} is no whole image ({wrong}): {REMEDY}") from error
+        reason = f"{error.strerror}: {error.filename}"
+        raise BadInputError(f"{path} is no whole image ({reason}): {REMEDY}") from error

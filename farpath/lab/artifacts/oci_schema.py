@@ -1,4 +1,4 @@
-"""The JSON of images on disk, as far as the lab reads it: OCI image-spec 1.1 and Moby's 1.2."""
+"""OCI schema: the JSON fields of images that the lab reads (OCI image-spec 1.1, Moby's 1.2)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class _Part(BaseModel):
 
 
 class Platform(_Part):
-    """What an image is for."""
+    """Operating system and architecture of an image."""
 
     os: str = "None"
     architecture: str = "None"
 
 
 class Descriptor(_Part):
-    """Where a part of an image is, and what."""
+    """Reference to a blob of an image: media type, digest, size in bytes, and platform."""
 
     media_type: str = Field(alias="mediaType")
     digest: str
@@ -52,7 +52,7 @@ class Manifest(_Part):
 
 
 class Run(_Part):
-    """How a container of an image starts."""
+    """Settings with which a container of an image starts."""
 
     entrypoint: Any = Field(None, alias="Entrypoint")
     cmd: Any = Field(None, alias="Cmd")
@@ -72,11 +72,11 @@ class Saved(_Part):
     config: str = Field(alias="Config")
 
 
-def checked(kind: type[T], data: Any, name: str) -> T:
-    """A document of an image as its class; BadInputError naming the first field that is wrong."""
+def checked(model: type[T], data: Any, name: str) -> T:
+    """Validate a document of an image; BadInputError names the first invalid field."""
     try:
-        # As JSON: strict validation of Python objects would demand instances.
-        return TypeAdapter(kind).validate_json(json.dumps(data))
+        # Validate as JSON: strict validation of Python objects would demand instances.
+        return TypeAdapter(model).validate_json(json.dumps(data))
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join([name, *(str(part) for part in first["loc"])])

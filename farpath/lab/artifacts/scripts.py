@@ -1,4 +1,4 @@
-"""Builds of what users bring: made by the scripts of images/, linked for the lab to find."""
+"""Build scripts: runs the scripts in images/ and links their results into ``build``."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from farpath.base.project import PROJECT
 from farpath.lab.artifacts import oci
 from farpath.tools.commands import note
 
-#: Docker's usual images of whole distributions with their tools take one to three GB.
+#: Largest image; usual images of whole distributions with their tools have one to three GB.
 LARGEST_IMAGE_BYTES = 10_000_000_000
-#: Reading so much takes some seconds.
+#: Size of an image from which reading it takes some seconds, and is announced.
 LARGE_IMAGE_BYTES = 1_000_000_000
-#: What of a root directory does not count: its machine's own.
+#: Directories of a root that are left out, since they hold mounts of its machine.
 MOUNTED = ("dev", "proc", "sys")
 IMAGE_SCRIPT = PROJECT / "images" / "own-image"
 
 
 @contextmanager
 def errors_named(variable: str) -> Iterator[None]:
-    """Begin what is wrong with the variable through which the user gave it."""
+    """Prefix the message of errors with the variable that the user gave."""
     try:
         yield
     except FarpathError as error:
@@ -39,17 +39,18 @@ def build_artifact(
     environment: Mapping[str, str] | None = None,
     tell: Callable[[str], None] = lambda _line: None,
 ) -> FilePath:
-    """Run a script that builds and prints a place; its last words become the error.
+    """Run a build script and return the path that it prints.
 
-    ``environment``: its own if not this process's. ``tell`` gets every line that it says
-    on the way, of builds that take minutes.
+    ``environment``: by default this process's. ``tell``: called with every line of its stderr,
+    since builds may take minutes. Raises BadInputError or MachineLacksError, by the script's
+    exit status, with its last line.
     """
     if not script.is_file():
         raise MachineLacksError(
             f"this farpath, {PROJECT}, came without what builds that "
             f"({script.relative_to(PROJECT)}): use a clone of the project"
         )
-    said: list[str] = []
+    output: list[str] = []
     note([str(script), *arguments])
     with subprocess.Popen(
         [str(script), *arguments],
@@ -63,54 +64,56 @@ def build_artifact(
         assert script_process.stdout is not None
         assert script_process.stderr is not None
         try:
-            # The script prints its one line when all is done.
+            # The script prints its only line on stdout at its end.
             for line in script_process.stderr:
-                said.append(line.rstrip("\n"))
-                tell(said[-1])
-            place = script_process.stdout.read().strip()
+                output.append(line.rstrip("\n"))
+                tell(output[-1])
+            path = script_process.stdout.read().strip()
         except BaseException:
-            # Interrupted: what it has begun ends with it
+            # Interrupted: end the script, which ends its own processes.
             script_process.terminate()
             raise
     if script_process.returncode == 0:
-        return FilePath(place)
-    *before, last = [line for line in said if line.strip()] or [f"{script} said nothing"]
+        return FilePath(path)
+    *before, last = [line for line in output if line.strip()] or [f"{script} said nothing"]
     message = last.removeprefix(f"{script.name}: ")
     refused = script_process.returncode == BadInputError.exit_status
     raise (BadInputError if refused else MachineLacksError)(message, "\n".join(before))
 
 
-def _say(line: str) -> None:
+def _print_to_stderr(line: str) -> None:
     sys.stderr.write(f"{line}\n")
 
 
-def unpacked(place: FilePath, image: oci.Image, tell: Callable[[str], None] = _say) -> FilePath:
-    """Where an image is unpacked: a directory with manifest.json and rootfs.
+def unpacked(
+    path: FilePath, image: oci.Image, tell: Callable[[str], None] = _print_to_stderr
+) -> FilePath:
+    """Unpack an image, and return the directory with its manifest.json and rootfs.
 
-    ``tell`` gets a line about an image so large that reading it takes a while. Raises
-    BadInputError for one that is larger than any image of end hosts.
+    ``tell``: called with a line if the image is so large that reading it takes a while. Raises
+    BadInputError for an image larger than ``LARGEST_IMAGE_BYTES``.
     """
-    sizes = dict(_sizes(place))
+    sizes = dict(_sizes(path))
     total_bytes = sum(sizes.values())
     if total_bytes > LARGEST_IMAGE_BYTES:
         largest = max(sizes, key=lambda file: sizes[file])
         raise BadInputError(
-            f"{place} holds {total_bytes / 1e9:.1f} GB, the largest is {largest} with "
+            f"{path} holds {total_bytes / 1e9:.1f} GB, the largest is {largest} with "
             f"{sizes[largest] / 1e9:.1f} GB, holes counted: an image may hold "
             f"{LARGEST_IMAGE_BYTES / 1e9:g} GB; leave out what its programs do not need"
         )
     if total_bytes > LARGE_IMAGE_BYTES:
-        tell(f"reading {total_bytes / 1e9:.1f} GB of {place}, for the first time twice")
-    return build_artifact(IMAGE_SCRIPT, image.kind, str(place), *image.script_arguments)
+        tell(f"reading {total_bytes / 1e9:.1f} GB of {path}, for the first time twice")
+    return build_artifact(IMAGE_SCRIPT, image.kind, str(path), *image.script_arguments)
 
 
-def _sizes(place: FilePath) -> Iterator[tuple[FilePath, int]]:
-    """The size of each file that images/own-image reads of a place, which may be one itself."""
-    if not place.is_dir():
-        yield place, place.stat().st_size
+def _sizes(path: FilePath) -> Iterator[tuple[FilePath, int]]:
+    """Yield each file that images/own-image reads, with its size; ``path`` may be a file."""
+    if not path.is_dir():
+        yield path, path.stat().st_size
         return
-    for folder, folders, names in os.walk(place):
-        if FilePath(folder) == place:
+    for folder, folders, names in os.walk(path):
+        if FilePath(folder) == path:
             folders[:] = [name for name in folders if name not in MOUNTED]
         for name in names:
             file = FilePath(folder, name)
@@ -119,17 +122,17 @@ def _sizes(place: FilePath) -> Iterator[tuple[FilePath, int]]:
                 yield file, status.st_size
 
 
-def linked(place: FilePath, builds: FilePath) -> str:
-    """Make a build known to the lab, for all runs at once; returns its name."""
-    link = builds / place.name
+def linked(directory: FilePath, builds: FilePath) -> str:
+    """Link a build into ``builds``, where the lab finds it, atomically; return its name."""
+    link = builds / directory.name
     try:
         builds.resolve().mkdir(parents=True, exist_ok=True)
-        if link.resolve() != place.resolve():
-            fresh = builds / f".{place.name}-{os.getpid()}"
-            fresh.symlink_to(place)
+        if link.resolve() != directory.resolve():
+            fresh = builds / f".{directory.name}-{os.getpid()}"
+            fresh.symlink_to(directory)
             fresh.replace(link)
     except OSError as error:
         raise MachineLacksError(
-            f"{builds} cannot be written ({error.strerror}): it holds links to what is built"
+            f"{builds} cannot be written ({error.strerror}): it holds links to builds"
         ) from error
-    return place.name
+    return directory.name

@@ -1,15 +1,15 @@
-"""Sources: what a run's lab was built from, whichever compiler made bytes of it.
+"""Sources: the build identity of a run, from the sources of its lab.
 
-A record's place is named after the very bytes of kernel and modules, which every
-compiler writes otherwise; so on another machine each record would have to be made
-again. The build identity holds what these were compiled from instead: CPU is free on the
-virtual clock, so that a compiler decides no packet (a container's and a process's labs
-are of two compilers and give one fingerprint). What is only there as bytes counts as
-those; then two identities differ that need not, never the reverse.
+A record's directory name depends on the bytes of kernel and modules, which differ between
+compilers; by it every record would have to be made again on another machine. The build
+identity hashes the sources instead. CPU time is free on the virtual clock, so a compiler
+decides no packet (the labs of a container and of a process come from two compilers and give
+the same fingerprint). An artifact without known source is hashed by its bytes; two identities
+may then differ without need, but never agree wrongly.
 
-Of a run of the host lab it holds what was asked, the end hosts' packages and the sources of
-stacks: kernel and machine are those of where it was made, and CPU figures are of that machine,
-which the record names.
+The build identity of a host lab's run hashes the plan, the end hosts' packages and the sources
+of stacks. Kernel and machine are left out; the record names them, and its CPU figures are of
+that machine.
 """
 
 from __future__ import annotations
@@ -28,51 +28,51 @@ from farpath.spec.stack import Stack
 
 STACKS = PROJECT / "images" / "kernel" / "stacks"
 SEEDRANDOM = PROJECT / "images" / "kernel" / "seedrandom.c"
-#: Options by which Kconfig notes what it found of compiler, linker and the like.
+#: Options in which Kconfig records the versions and features of compiler, linker and so on.
 _OF_COMPILER = re.compile(
     r"(# )?CONFIG_(CC|GCC\d*|CLANG|AS|LD|LLD|RUSTC?|HAVE_RUST|PAHOLE|TOOLS)(_|=|\b)"
 )
 
 
 def options(config: str) -> str:
-    r"""A kernel's configuration without what it says of the compiler.
+    r"""Return a kernel's configuration without options that depend on the compiler.
 
     >>> options('# Compiler: gcc 12\nCONFIG_GCC_VERSION=120200\nCONFIG_HZ=1000\n')
     'CONFIG_HZ=1000'
     """
-    said = [line for line in config.splitlines() if line.startswith(("CONFIG_", "# CONFIG_"))]
-    return "\n".join(line for line in said if not _OF_COMPILER.match(line))
+    lines = [line for line in config.splitlines() if line.startswith(("CONFIG_", "# CONFIG_"))]
+    return "\n".join(line for line in lines if not _OF_COMPILER.match(line))
 
 
 def _kernel(images: Images) -> list[str]:
-    made = images.manifests["kernel"]
+    kernel = images.manifests["kernel"]
     config = (images.kernel / "config").read_text(encoding="utf-8")
     random = (
-        hash_of(SEEDRANDOM.read_bytes()) if SEEDRANDOM.is_file() else str(made["seedrandom_hash"])
+        hash_of(SEEDRANDOM.read_bytes()) if SEEDRANDOM.is_file() else str(kernel["seedrandom_hash"])
     )
-    return [made["source_hash"], hash_of(options(config).encode()), made["cflags"], random]
+    return [kernel["source_hash"], hash_of(options(config).encode()), kernel["cflags"], random]
 
 
-def _stack(images: Images, stack: Stack, made: Any) -> Any:
-    """The sources of a stack's kernel module; else what its build says."""
+def _stack(images: Images, stack: Stack, stack_manifest: Any) -> Any:
+    """Return the hash of a stack's module source; without a source, the stack's manifest."""
     if not stack.module:
-        return made
-    if "source_hash" not in made:
-        # One for another kernel than the lab's: made of the source that lies beside it
-        return _module_source(images.build(stack), stack) or made
-    for place in (images.build(stack), STACKS):
-        source = place / f"{stack.module}.c"
-        if source.is_file() and _plain_hash(source) == made["source_hash"]:
-            return _module_source(place, stack)
-    return made
+        return stack_manifest
+    if "source_hash" not in stack_manifest:
+        # The module is for another kernel than the lab's; its source is in the same directory.
+        return _module_source(images.build(stack), stack) or stack_manifest
+    for directory in (images.build(stack), STACKS):
+        source = directory / f"{stack.module}.c"
+        if source.is_file() and _plain_hash(source) == stack_manifest["source_hash"]:
+            return _module_source(directory, stack)
+    return stack_manifest
 
 
-def _module_source(place: FilePath, stack: Stack) -> str | None:
-    """Hash of the source of a stack's module, and of all headers beside it; None without one."""
-    source = place / f"{stack.module}.c"
+def _module_source(directory: FilePath, stack: Stack) -> str | None:
+    """Hash a stack's module source and all headers in its directory; None if it is missing."""
+    source = directory / f"{stack.module}.c"
     if not source.is_file():
         return None
-    return hash_of(*(file.read_bytes() for file in [source, *sorted(place.glob("*.h"))]))
+    return hash_of(*(file.read_bytes() for file in [source, *sorted(directory.glob("*.h"))]))
 
 
 def _plain_hash(file: FilePath) -> str:
@@ -80,7 +80,7 @@ def _plain_hash(file: FilePath) -> str:
 
 
 def source_identity(plan: Plan, images: Images) -> str:
-    """The build identity of a run: of what it asks for and the sources of what its lab boots."""
+    """Return the build identity of a run, from its plan and the sources of its lab."""
     if plan.settings.lab == HOST:
         sources = {
             stack.label: _stack(images, stack, images.stack_manifests([stack])[stack.label])
@@ -92,12 +92,12 @@ def source_identity(plan: Plan, images: Images) -> str:
     stacks = {stack.label: stack for stack in plan.stacks}
     parts = {
         "kernel": _kernel(images),
-        # A place is named after what went into it beside the packages.
+        # A build's name is a hash of its inputs other than packages.
         "lab": [images.lab.name, images.manifests["lab"]["packages_hash"]],
         "sender": [images.sender.name, images.manifests["sender"]["packages_hash"]],
         "stacks": {
-            label: _stack(images, stacks[label], made)
-            for label, made in images.stack_manifests(plan.stacks).items()
+            label: _stack(images, stacks[label], stack_manifest)
+            for label, stack_manifest in images.stack_manifests(plan.stacks).items()
         },
         "hosts": images.host_manifests(plan.images),
     }
@@ -109,10 +109,10 @@ def _host_identity(plan: Plan, sender: Any, sources: Any, hosts: Any) -> str:
     return build_identity(plan, parts)
 
 
-def wanted_on_host(plan: Plan, build: FilePath = BUILD) -> str:
-    """The build identity of a host lab's run, of this project's parts; its kernel any.
+def host_build_identity(plan: Plan, build: FilePath = BUILD) -> str:
+    """Return the build identity of a host lab's run on any kernel, from this project's sources.
 
-    For a plan of farpath's own stacks, without users' images. Raises MachineLacksError if
+    The plan must have farpath's stacks only, and no users' images. Raises MachineLacksError if
     the end hosts' root is not built.
     """
     sender = manifest((build / "sender").resolve(), "sender")

@@ -1,8 +1,8 @@
-"""A user's own stack: the source of a kernel module, or an OCI image with a program.
+"""User stacks: builds a kernel module's source, or an OCI image with a program, as a stack.
 
-``./tcp_mine.c`` is compiled for the lab's kernel, ``oci:./mine`` unpacked for its end
-hosts; both before anything boots, and once for each content. ``docs/own-stacks.md``
-has both ways step by step.
+``./tcp_mine.c`` is compiled for the lab's kernel, ``oci:./mine`` unpacked for its end hosts,
+both before the lab boots and once for each content. ``docs/own-stacks.md`` explains both step
+by step.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ from farpath.spec.stack import IMAGE, IPERF3, Stack
 VARIABLE = "STACK"
 IMAGE_MARK = "oci:"
 TAR = ".tar"
-#: The script that compiles modules and prints where they stand.
+#: The script that compiles modules and prints their directory.
 MODULES_SCRIPT = PROJECT / "images" / "kernel" / "modules"
-#: TCP_CA_NAME_MAX is 16 with the end (include/net/tcp.h); images follow the modules.
+#: Pattern of stack names. TCP_CA_NAME_MAX is 16 with the terminating zero (include/net/tcp.h);
+#: images follow the same rule.
 NAME = "[a-z0-9_]{1,15}"
-#: Types of module parameters that are whole numbers or truth values, and their ranges
+#: Integer and boolean types of module parameters, with their ranges
 #: (include/linux/moduleparam.h; long is 64 bits on x86-64).
 TYPES = {
     "bool": (0, 1),
@@ -46,7 +47,7 @@ TYPES = {
     "ulong": (0, (1 << 64) - 1),
     "ullong": (0, (1 << 64) - 1),
 }
-#: Options that a program gets from farpath (farpath.tools.iperf3_like).
+#: Options that farpath itself gives to programs (``farpath.tools.iperf3_like``).
 TAKEN = ("server", "one_off", "client", "port", "time", "interval", "json")
 _PARAMETER = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _VALUE = re.compile(r"[A-Za-z0-9_.+:/@%-]{1,64}")
@@ -57,41 +58,39 @@ def _virtual_kernel(build: FilePath) -> FilePath:
 
 
 def is_own(text: str) -> bool:
-    """Whether a text means a stack of the user's own: a source, or an image."""
-    place = text.partition(":")[0]
-    return text.startswith(IMAGE_MARK) or "/" in place or place.endswith(".c")
+    """Whether a text names a user's stack: a source file, or an image."""
+    path = text.partition(":")[0]
+    return text.startswith(IMAGE_MARK) or "/" in path or path.endswith(".c")
 
 
 def own_stack(
     text: str, build: FilePath = BUILD, kernel: Callable[[FilePath], FilePath] = _virtual_kernel
 ) -> Stack | None:
-    """The stack that a text means as a user's own, built; None if it names another.
+    """Build the user's stack that a text names; None if it names another stack.
 
-    ``kernel``: the kernel, within ``build``, that a module is built for.
+    ``kernel``: function that returns the kernel, within ``build``, that a module is built for.
 
-    Raises BadInputError for what cannot be built or run, with the compiler's lines as
-    detail, and MachineLacksError for what building needs.
+    Raises BadInputError for rule cannot be built or run, with the compiler's output as detail,
+    and MachineLacksError if a tool for building is missing.
     """
     if not is_own(text):
         return None
     is_image = text.startswith(IMAGE_MARK)
-    place, given = split_text(text.removeprefix(IMAGE_MARK))
-    file = FilePath(os.path.abspath(place))
+    path, given = split_text(text.removeprefix(IMAGE_MARK))
+    file = FilePath(os.path.abspath(path))
     if is_image:
-        return _own_image(file, place, given, build)
-    return _own_module(file, place, given, build, kernel)
+        return _own_image(file, path, given, build)
+    return _own_module(file, path, given, build, kernel)
 
 
-def _checked_name(name: str, place: str, what: str) -> str:
-    """A name for a stack of one's own; BadInputError for none and for another's."""
+def _checked_name(name: str, path: str, rule: str) -> str:
+    """Return a user stack's name; raises BadInputError if it is malformed or taken."""
     if not re.fullmatch(NAME, name):
-        raise BadInputError(
-            f"STACK is '{place}': {what}; the name has at most 15 of a-z, 0-9 and _"
-        )
+        raise BadInputError(f"STACK is '{path}': {rule}; the name has at most 15 of a-z, 0-9 and _")
     taken = catalogue()
     if name in taken or any(name in entry.aliases for entry in taken.values()):
         raise BadInputError(
-            f"STACK is '{place}': farpath has a stack '{name}' of its own: rename yours, so that "
+            f"STACK is '{path}': farpath has its own stack '{name}': rename yours, so that "
             "records tell them apart"
         )
     return name
@@ -110,28 +109,28 @@ def _own_module(
             "and an image"
         )
     match = re.fullmatch(r"tcp_(.*)\.c", file.name)
-    what = "a module's source is called tcp_<name>.c, <name> as in its struct tcp_congestion_ops"
-    name = _checked_name(match[1] if match else "", text, what)
+    rule = "a module's source is called tcp_<name>.c, <name> as in its struct tcp_congestion_ops"
+    name = _checked_name(match[1] if match else "", text, rule)
     with errors_named(VARIABLE):
-        place = build_artifact(MODULES_SCRIPT, str(kernel(build)), str(file))
+        directory = build_artifact(MODULES_SCRIPT, str(kernel(build)), str(file))
     module = f"tcp_{name}"
-    known = module_parameters(place / f"{module}.ko")
-    for parameter, kind in known.items():
-        if parameter in given and kind not in TYPES:
+    known = module_parameters(directory / f"{module}.ko")
+    for parameter, type_name in known.items():
+        if parameter in given and type_name not in TYPES:
             raise BadInputError(
-                f"STACK: {parameter} of {name} is of type {kind}: it can be given if it is one of "
-                f"{', '.join(TYPES)}"
+                f"STACK: {parameter} of {name} is of type {type_name}: it can be given if it is "
+                f"one of {', '.join(TYPES)}"
             )
     numbers = [
-        Parameter(parameter, "the module's own", low=TYPES[kind][0], high=TYPES[kind][1])
-        for parameter, kind in known.items()
-        if kind in TYPES
+        Parameter(parameter, "the module's own", low=TYPES[type_name][0], high=TYPES[type_name][1])
+        for parameter, type_name in known.items()
+        if type_name in TYPES
     ]
     parameters = checked_parameters(name, numbers, given)
     label = label_of(name, parameters)
-    own = linked(place, build / "own")
+    build_name = linked(directory, build / "own")
     return Stack(
-        label, name, IPERF3, congestion=name, module=module, parameters=parameters, build=own
+        label, name, IPERF3, congestion=name, module=module, parameters=parameters, build=build_name
     )
 
 
@@ -141,32 +140,32 @@ def _own_image(image: FilePath, text: str, given: Mapping[str, str], build: File
             f"STACK is 'oci:{text}': there is no such directory or file; give an OCI image layout, "
             "a tar of one or of docker save"
         )
-    what = "an image's directory or tar is called like the stack, mine or mine.tar"
-    name = _checked_name(image.name.removesuffix(TAR), text, what)
+    rule = "an image's directory or tar is called like the stack, mine or mine.tar"
+    name = _checked_name(image.name.removesuffix(TAR), text, rule)
     parameters = _program_parameters(name, given)
     with errors_named(VARIABLE):
-        found = oci.read_image(image)
-        oci.check_command(image, found)
-        place = unpacked(image, found)
+        description = oci.read_image(image)
+        oci.check_command(image, description)
+        directory = unpacked(image, description)
     return Stack(
         label_of(name, parameters),
         name,
         IMAGE,
         parameters=parameters,
-        build=linked(place, build / "own"),
-        command=found.command,
-        environment=found.environment,
-        directory=found.directory,
+        build=linked(directory, build / "own"),
+        command=description.command,
+        environment=description.environment,
+        directory=description.directory,
     )
 
 
 def _program_parameters(name: str, given: Mapping[str, str]) -> dict[str, str]:
-    """Parameters in the order of their names; the program itself judges most."""
+    """Check and sort a program's parameters by name; the program itself checks most values."""
     for parameter, value in given.items():
         if not _PARAMETER.fullmatch(parameter) or parameter in TAKEN:
             raise BadInputError(
-                f"STACK: '{parameter}' can be no parameter of {name}: it becomes the option "
-                f"--name, of a-z, 0-9 and _, and is none of farpath's: {', '.join(TAKEN)}"
+                f"STACK: '{parameter}' cannot be a parameter of {name}: it becomes an option "
+                f"--name, so it has only a-z, 0-9 and _ and is none of {', '.join(TAKEN)}"
             )
         if not _VALUE.fullmatch(value):
             raise BadInputError(
@@ -177,15 +176,15 @@ def _program_parameters(name: str, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def module_parameters(module: FilePath) -> dict[str, str]:
-    """The parameters of a built kernel module, each with its type's name.
+    """Return the parameters of a built kernel module, each with its type.
 
     Source: the texts 'parmtype=<name>:<type>' of the section .modinfo
     (include/linux/moduleparam.h, __MODULE_PARM_TYPE).
     """
-    found = {}
+    types = {}
     for entry in elf.section(module.read_bytes(), b".modinfo").split(b"\0"):
         key, _, value = entry.decode(errors="replace").partition("=")
         if key == "parmtype":
-            name, _, kind = value.partition(":")
-            found[name] = kind
-    return found
+            name, _, type_name = value.partition(":")
+            types[name] = type_name
+    return types

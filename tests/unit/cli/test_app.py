@@ -27,7 +27,7 @@ from tests.support.command_line import Farpath
 def built(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the images were built; nothing can boot them."""
     monkeypatch.setattr(run, "find_images", lambda: None)
-    monkeypatch.setattr(run, "place_name", lambda _plan, _images: "record")
+    monkeypatch.setattr(run, "record_name", lambda _plan, _images: "record")
 
 
 BAD = {

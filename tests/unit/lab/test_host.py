@@ -12,7 +12,7 @@ import pytest
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.lab import host, preflight
 from farpath.lab.artifacts.user_stacks import own_stack
-from farpath.lab.run import place_name
+from farpath.lab.run import record_name
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.spec.plan import Plan
@@ -37,7 +37,7 @@ def build(tmp_path: FilePath) -> FilePath:
 
 def test_a_record_of_the_host_lab_says_so_in_its_name(build: FilePath) -> None:
     plan = host_plan()
-    name = place_name(plan, host.find_images(plan, build))
+    name = record_name(plan, host.find_images(plan, build))
     assert name.startswith("cern-htcp-5s-modern-seed1-host-")
 
 
@@ -45,7 +45,7 @@ def test_a_record_of_the_virtual_lab_keeps_its_name(build: FilePath) -> None:
     plan = host_plan()
     images = host.find_images(plan, build)
     virtual = dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, lab="virtual"))
-    assert "-seed1-wall-" in place_name(virtual, images)
+    assert "-seed1-wall-" in record_name(virtual, images)
 
 
 def test_on_the_wall_clock_no_receiver_discards_its_payload() -> None:
@@ -54,9 +54,9 @@ def test_on_the_wall_clock_no_receiver_discards_its_payload() -> None:
 
 def test_another_build_of_a_stacks_module_gives_records_another_place(build: FilePath) -> None:
     plan = host_plan("htcp_2004")
-    before = place_name(plan, host.find_images(plan, build))
+    before = record_name(plan, host.find_images(plan, build))
     host.find_images(plan, build).module_file(plan.stacks[0]).write_bytes(b"other")
-    assert place_name(plan, host.find_images(plan, build)) != before
+    assert record_name(plan, host.find_images(plan, build)) != before
 
 
 def test_a_stack_without_its_module_is_named(

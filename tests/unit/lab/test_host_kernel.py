@@ -106,12 +106,12 @@ def test_a_state_that_is_a_link_or_another_users_changes_nothing(
 ) -> None:
     (tmp_path / "elsewhere").write_text(json.dumps({"settings": {MEM: "9 9 9"}, "modules": []}))
     (tmp_path / STATE_FILE).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(BadInputError, match="no file of this user's own"):
+    with pytest.raises(BadInputError, match="not a file that this user owns"):
         restore_leftover(tmp_path)
     (tmp_path / STATE_FILE).unlink()
     KernelState(tmp_path / STATE_FILE, {MEM: "9 9 9"}).save()
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    with pytest.raises(BadInputError, match="no file of this user's own"):
+    with pytest.raises(BadInputError, match="not a file that this user owns"):
         restore_leftover(tmp_path)
     assert kernel[MEM].read_text() == "1 2 3\n"
 
@@ -131,7 +131,7 @@ def test_a_setting_that_says_who_may_do_what_is_never_changed(
 ) -> None:
     name = "net.core.bpf_jit_harden"
     kernel[MEM].with_name(name).write_text("2\n")
-    with pytest.raises(BadInputError, match=f"SYSCTL: {name} is of the whole machine"):
+    with pytest.raises(BadInputError, match=f"SYSCTL: {name} is kernel-wide"):
         KernelState(tmp_path / STATE_FILE).set({MEM: "7 8 9", name: "0"})
     assert kernel[MEM].read_text() == "1 2 3\n"
     assert kernel[MEM].with_name(name).read_text() == "2\n"
@@ -161,26 +161,26 @@ def modules(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> FilePath:
 
 @pytest.mark.usefixtures("modules")
 def test_a_module_that_is_loaded_with_other_parameters_is_refused_by_name() -> None:
-    (said,) = host_kernel.loaded_differently([resolve_stack("bic:beta=850")])
+    (said,) = host_kernel.conflicting_modules([resolve_stack("bic:beta=850")])
     assert "beta of bic:beta=850 is 900, not 850" in said
     assert "rmmod" in said
-    assert host_kernel.loaded_differently([resolve_stack("bic:beta=900")]) == []
+    assert host_kernel.conflicting_modules([resolve_stack("bic:beta=900")]) == []
 
 
 @pytest.mark.usefixtures("modules")
 def test_a_parameter_that_nobody_gave_and_that_is_not_the_default_is_a_warning() -> None:
-    (said,) = host_kernel.not_as_usual([resolve_stack("bic")])
+    (said,) = host_kernel.unusual_parameters([resolve_stack("bic")])
     assert "beta of bic is 900 on this machine, its default is 819" in said
-    assert host_kernel.not_as_usual([resolve_stack("bic:beta=900")]) == []
+    assert host_kernel.unusual_parameters([resolve_stack("bic:beta=900")]) == []
 
 
 def test_one_of_farpaths_own_that_is_loaded_already_is_refused(modules: FilePath) -> None:
     (modules / "tcp_htcp_2004").mkdir()
-    (said,) = host_kernel.loaded_differently([resolve_stack("htcp_2004")])
+    (said,) = host_kernel.conflicting_modules([resolve_stack("htcp_2004")])
     assert "rmmod tcp_htcp_2004" in said
 
 
 def test_a_stack_without_congestion_control_needs_no_module(modules: FilePath) -> None:
     assert modules.is_dir()
     udt = dataclasses.replace(resolve_stack("udt"), label="udt")
-    assert host_kernel.loaded_differently([udt]) == []
+    assert host_kernel.conflicting_modules([udt]) == []

@@ -173,7 +173,7 @@ def test_while_a_run_is_under_way_no_other_begins(
     explorer._widgets.stop.click()
     assert first is not None
     first.wait()
-    assert explorer.line == "stopped; nothing half made is left"
+    assert explorer.line == "stopped; no partial record is left"
 
 
 def test_without_a_lab_the_line_says_why_and_a_record_is_shown(

@@ -148,7 +148,7 @@ def test_an_image_that_the_lab_cannot_run_is_refused(layout: Layout, what: str) 
 
 @pytest.mark.parametrize(
     ("config", "complaint"),
-    [({}, "has no entry point"), ({"Entrypoint": SHELL}, "a shell's text")],
+    [({}, "has no entry point"), ({"Entrypoint": SHELL}, "a shell command")],
     ids=["none", "a shell's text"],
 )
 def test_an_image_without_an_entry_point_is_read_but_is_no_program(

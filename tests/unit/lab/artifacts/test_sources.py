@@ -11,7 +11,7 @@ import pytest
 
 from farpath.lab.artifacts import sources
 from farpath.lab.artifacts.images import Images
-from farpath.lab.artifacts.sources import options, source_identity, wanted_on_host
+from farpath.lab.artifacts.sources import host_build_identity, options, source_identity
 from farpath.lab.host import HostImages
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
@@ -150,7 +150,7 @@ def test_a_run_of_the_host_lab_is_that_of_any_kernel(
     on_host: tuple[Plan, Images], tmp_path: FilePath
 ) -> None:
     plan, images = on_host
-    wanted = wanted_on_host(plan, tmp_path)
+    wanted = host_build_identity(plan, tmp_path)
     assert source_identity(plan, images) == wanted
     assert source_identity(plan, changed(images, "kernel", linux_hash="another")) == wanted
     assert source_identity(plan, changed(images, "sender", packages_hash="other")) != wanted
@@ -166,4 +166,4 @@ def test_a_module_of_another_or_unknown_source_is_another_run_on_the_host_lab(
         file.unlink()
     else:
         file.write_text(source)
-    assert source_identity(plan, images) != wanted_on_host(plan, tmp_path)
+    assert source_identity(plan, images) != host_build_identity(plan, tmp_path)

@@ -91,8 +91,8 @@ def test_what_is_not_there_or_malformed_is_refused(text: str, complaint: str) ->
         ("tcp_MINE.c", "is called tcp_<name>.c"),
         ("tcp_sixteen_letters_.c", "is called tcp_<name>.c"),
         ("tcp_a b.c", "is called tcp_<name>.c"),
-        ("tcp_reno.c", "stack 'reno' of its own: rename yours"),
-        ("tcp_hstcp.c", "stack 'hstcp' of its own: rename yours"),
+        ("tcp_reno.c", "its own stack 'reno': rename yours"),
+        ("tcp_hstcp.c", "its own stack 'hstcp': rename yours"),
     ],
 )
 def test_a_modules_file_has_a_name_that_the_kernel_takes_and_the_catalogue_lacks(
@@ -191,10 +191,10 @@ def test_an_image_is_a_stack_that_starts_as_its_configuration_says(
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        ("port=1", "'port' can be no parameter of mine"),
-        ("one_off=1", "'one_off' can be no parameter of mine"),
-        ("--rate=1", "'--rate' can be no parameter of mine"),
-        ("Rate=1", "'Rate' can be no parameter of mine"),
+        ("port=1", "'port' cannot be a parameter of mine"),
+        ("one_off=1", "'one_off' cannot be a parameter of mine"),
+        ("--rate=1", "'--rate' cannot be a parameter of mine"),
+        ("Rate=1", "'Rate' cannot be a parameter of mine"),
         ("rate=[red]", r"rate of mine is '\[red\]'"),
         ("rate=" + "9" * 65, "at most 64"),
     ],
