@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from farpath.base.project import PROJECT
+from tests.support.processes import interruptible
 
 LIB = PROJECT / "images" / "lib"
 #: A script with a cached build, which the shell commands in FILL end.
@@ -31,7 +32,7 @@ cached_build "$CACHE/example/key" check fill
 
 def begin(cache: Path, fill: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        ["bash", "-c", SCRIPT, "bash", str(LIB)],
+        interruptible(["bash", "-c", SCRIPT, "bash", str(LIB)]),
         env={**os.environ, "FARPATH_CACHE": str(cache), "FILL": fill},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -10,13 +10,13 @@ LIMIT_S = 60.0
 
 
 def interruptible(command: Sequence[str]) -> list[str]:
-    """A command as at a prompt, where Ctrl-C (SIGINT) ends it.
+    """A command as at a prompt, where Ctrl-C (SIGINT) and a hang-up (SIGHUP) end it.
 
     A shell without job control starts what is in its background with SIGINT ignored, and so do
     nohup's callers, cron and many CI systems; a test run may be one of these, and its children
     would inherit that (env(1), signal(7)).
     """
-    return ["env", "--default-signal=INT", *command]
+    return ["env", "--default-signal=INT,HUP", *command]
 
 
 def await_true(condition: Callable[[], object], limit_s: float = LIMIT_S) -> None:
