@@ -22,8 +22,9 @@ from farpath.base.locks import (
     remove_stale_locks,
     remove_stale_partials,
 )
-from farpath.campaign.snakemake import LOCK, CampaignJob, check_space, print_status, time_left_text
+from farpath.campaign.snakemake import LOCK, CampaignJob, check_space, print_status
 from farpath.campaign.status import RunStatus, move_damaged_records
+from farpath.lab.progress import time_left_s, time_left_text
 from farpath.lab.qemu import CODE, OUT, Machine, Speed, parts
 from farpath.lab.run import Finish, run
 from farpath.planning.experiment import FILE, OWN_PATHS
@@ -83,7 +84,7 @@ def _make_all(todo: Sequence[RunStatus], make: Maker) -> None:
             failed += [f"{state.run.label}: {error.message}", *output]
             print_status(f"{state.run.label}: failed: {error.message}")
         else:
-            left_s = (time.monotonic() - began_s) / number * (len(todo) - number)
+            left_s = time_left_s(number, len(todo), time.monotonic() - began_s)
             end = f"; {time_left_text(left_s)}" if number < len(todo) else ""
             print_status(f"{state.run.label}: made, {record_dir.name}{end}")
             for warning in load_record(record_dir, verify=False).data["warnings"]:

@@ -32,6 +32,7 @@ from farpath.campaign.status import (
     shipped_records,
 )
 from farpath.lab.machine import available_cores
+from farpath.lab.progress import time_left_text
 from farpath.planning.experiment import WHOLE, Experiment, WantedRun
 from farpath.record.record import RECORD_FILE
 
@@ -131,20 +132,6 @@ def check_space(out: FilePath, runs: int) -> None:
             f"{'s take' if runs > 1 else ' takes'} {needed >> 20}: free some, or give another "
             "place with OUT"
         )
-
-
-def time_left_text(seconds: float) -> str:
-    """Format the time that is left, for people.
-
-    >>> time_left_text(7500), time_left_text(95), time_left_text(20)
-    ('about 2 h 5 min to go', 'about 2 min to go', 'under a minute to go')
-    """
-    minutes = round(seconds / 60)
-    if seconds < 60:
-        return "under a minute to go"
-    if minutes < 60:
-        return f"about {minutes} min to go"
-    return f"about {minutes // 60} h {minutes % 60} min to go"
 
 
 @dataclass

@@ -25,6 +25,25 @@ STAGES = {
 }
 
 
+def time_left_s(done: float, total: float, elapsed_s: float) -> float:
+    """Estimate the real time that the rest takes at the pace of what is done, which is not 0."""
+    return (total - done) * elapsed_s / done
+
+
+def time_left_text(seconds: float) -> str:
+    """Format the time that is left, for people.
+
+    >>> time_left_text(7500), time_left_text(95), time_left_text(20)
+    ('about 2 h 5 min to go', 'about 2 min to go', 'about 20 s to go')
+    """
+    minutes = round(seconds / 60)
+    if seconds < 60:
+        return f"about {seconds:.0f} s to go"
+    if minutes < 60:
+        return f"about {minutes} min to go"
+    return f"about {minutes // 60} h {minutes % 60} min to go"
+
+
 def describe(t_s: float, duration_s: float, wall_s: float, unit: str = "virtual s") -> str:
     """Describe how far a run is, and estimate the real time left at its present pace.
 
@@ -33,8 +52,8 @@ def describe(t_s: float, duration_s: float, wall_s: float, unit: str = "virtual 
     """
     if t_s <= 0 or wall_s <= 0:
         return f"0 of {duration_s:.0f} s"
-    left_s = (duration_s - t_s) * wall_s / t_s
-    return f"{t_s:.0f} of {duration_s:.0f} {unit}, {left_s:.0f} s left"
+    left = time_left_text(time_left_s(t_s, duration_s, wall_s))
+    return f"{t_s:.0f} of {duration_s:.0f} {unit}, {left}"
 
 
 class RunProgress:

@@ -17,6 +17,7 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import FarpathError, LabFailedError
 from farpath.lab.artifacts.images import Images
+from farpath.lab.progress import time_left_s, time_left_text
 from farpath.regress.metrics import metrics_of
 from farpath.regress.suite import Trial
 
@@ -153,8 +154,8 @@ def _progress_printer(count: int, label: str) -> Iterator[Callable[[TrialResult]
         if not terminal and now_s - last_s < PROGRESS_INTERVAL_S and done < count:
             return
         last_s = now_s
-        left_s = (now_s - start_s) / done * (count - done)
-        text = f"regress: {done} of {count} {label}, about {left_s:.0f} s to go"
+        left = time_left_text(time_left_s(done, count, now_s - start_s))
+        text = f"regress: {done} of {count} {label}, {left}"
         end = "" if terminal and done < count else "\n"
         print(f"\r{text}\033[K" if terminal else text, end=end, file=sys.stderr, flush=True)
 

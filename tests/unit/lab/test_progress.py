@@ -39,7 +39,7 @@ def _lines(
 def test_a_short_run_has_one_line_when_its_traffic_has_begun(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert _lines(clock, capsys, 10, 0.1) == ["a run: 1 of 10 virtual s, 1 s left"]
+    assert _lines(clock, capsys, 10, 0.1) == ["a run: 1 of 10 virtual s, about 1 s to go"]
 
 
 def test_a_long_run_has_a_line_at_most_each_tenth(
@@ -47,7 +47,7 @@ def test_a_long_run_has_a_line_at_most_each_tenth(
 ) -> None:
     lines = _lines(clock, capsys, 1000, 1.0)
     assert len(lines) == 10
-    assert lines[1] == "a run: 101 of 1000 virtual s, 899 s left"
+    assert lines[1] == "a run: 101 of 1000 virtual s, about 15 min to go"
 
 
 def test_a_quick_run_has_a_line_at_most_each_ten_seconds(
