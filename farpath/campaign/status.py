@@ -19,7 +19,7 @@ from farpath.base.files import user_errors
 from farpath.base.project import EXPERIMENTS
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.artifacts.sources import host_build_identity, source_identity
-from farpath.lab.run import record_name
+from farpath.lab.provenance import record_name
 from farpath.planning.experiment import CPU, WHOLE, WantedRun
 from farpath.record.identity import is_of_other_results, recorded_build_identity
 from farpath.record.record import RECORD_FILE, load_record

@@ -61,7 +61,7 @@ def version_line() -> str:
     """Farpath's version and commit, and the kernel that the lab was built with, if it was."""
     from farpath import __version__
     from farpath.lab.artifacts.images import find_images
-    from farpath.lab.run import git_commit
+    from farpath.lab.provenance import git_commit
 
     try:
         kernel = f"lab's kernel {find_images().manifests['kernel']['release']}"

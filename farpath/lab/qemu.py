@@ -19,7 +19,7 @@ from typing import IO
 from farpath.base.errors import LabFailedError, MachineLacksError
 from farpath.base.project import PROJECT
 from farpath.lab.host import STACKS_DIR
-from farpath.lab.run import INSTRUCTION_NS, git_commit
+from farpath.lab.provenance import INSTRUCTION_NS, git_commit
 from farpath.tools.commands import note
 
 SCRIPTS = PROJECT / "images" / "qemu"

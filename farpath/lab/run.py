@@ -5,11 +5,7 @@ A record is made in a partial directory and renamed when it is complete.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,30 +13,18 @@ from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath import __version__
 from farpath.base.errors import StoppedError
 from farpath.base.files import replace_directory, require_unicode, user_errors
 from farpath.base.locks import exclusive_lock, fresh_partial, remove_stale_partials
-from farpath.base.project import PROJECT
 from farpath.lab import host, uml
 from farpath.lab.artifacts.images import Images, find_images
-from farpath.lab.artifacts.sources import source_identity
-from farpath.lab.machine import cpu_mhz, cpu_model
 from farpath.lab.process import Watch
+from farpath.lab.provenance import cycles_mhz, provenance, record_name
 from farpath.planning.plan_warnings import plan_warnings
-from farpath.record.identity import RESULTS_VERSION, code_identity
 from farpath.record.record import RECORD_FILE, Record
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
-from farpath.spec.schedule import SEVEN_REGIONS
-from farpath.spec.settings import HOST, VIRTUAL
-
-#: Environment variable of a machine with a clock that counts instructions (farpath.lab.qemu):
-#: ns for each instruction of any core. A cycle is an instruction there.
-INSTRUCTION_NS = "FARPATH_INSTRUCTION_NS"
-#: Most stacks that a record's directory name lists; for more it has their number.
-NAMED_STACKS = 4
-
+from farpath.spec.settings import HOST
 
 #: Function that adds files to a complete record before it is renamed to its directory.
 Finish = Callable[[Record], None]
@@ -53,75 +37,6 @@ class Outcome:
     directory: FilePath
     cached: bool
     wall_s: float
-
-
-def record_name(plan: Plan, images: Images) -> str:
-    """Return a record's directory name; equal plans, images and code give equal names."""
-    text = json.dumps(
-        [plan.as_dict(), images.identity(plan.stacks, plan.images), code_identity()],
-        sort_keys=True,
-    )
-    digest = hashlib.sha256(text.encode()).hexdigest()[:10]
-    names = "+".join(dict.fromkeys(stack.name for stack in plan.stacks))
-    if len(plan.stacks) > NAMED_STACKS:
-        names = f"{len(plan.stacks)}stacks"
-    region = f"{plan.schedule.region_s:g}s"
-    if plan.schedule.name != SEVEN_REGIONS:
-        region = f"{plan.schedule.name}-{region}"
-    # The host lab has one clock only.
-    clock = plan.settings.clock if plan.settings.lab == VIRTUAL else plan.settings.lab
-    return f"{plan.path.name}-{names}-{region}-{plan.era.name}-seed{plan.seed}-{clock}-{digest}"
-
-
-def git_commit() -> str | None:
-    """Return the project's commit, marked if files differ from it; None if unknown.
-
-    A container has no git and gets it by FARPATH_GIT_COMMIT.
-    """
-    if commit := os.environ.get("FARPATH_GIT_COMMIT"):
-        return commit
-    command = ["git", "-C", str(PROJECT), "describe", "--always", "--abbrev=40", "--dirty"]
-    try:
-        result = subprocess.run(command, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return result.stdout.strip()
-
-
-def instruction_ns() -> int | None:
-    """Return the ns per instruction if the machine's clock counts instructions; else None."""
-    value = os.environ.get(INSTRUCTION_NS)
-    return int(value) if value else None
-
-
-def cycles_mhz() -> float | None:
-    """Return the clock rate of this machine's cores in MHz; None if unknown.
-
-    It is the rate of instructions if the machine's clock counts these.
-    """
-    ns = instruction_ns()
-    return 1e3 / ns if ns else cpu_mhz()
-
-
-def provenance(images: Images, plan: Plan) -> dict[str, Any]:
-    """Return everything except the plan that can change a result, for the record."""
-    counted = {"instruction_ns": ns} if (ns := instruction_ns()) else {}
-    return {
-        "farpath": __version__,
-        "git_commit": git_commit(),
-        "code_sha256": code_identity(),
-        "results_version": RESULTS_VERSION,
-        "cpu_model": cpu_model(),
-        "runtime": os.environ.get("FARPATH_RUNTIME", "process"),
-        "images_sha256": images.identity(plan.stacks, plan.images),
-        "source_sha256": source_identity(plan, images),
-        **counted,
-        "kernel": images.manifests["kernel"],
-        "lab": images.manifests["lab"],
-        "sender": images.manifests["sender"],
-        "stacks": images.stack_manifests(plan.stacks),
-        "images": images.host_manifests(plan.images),
-    }
 
 
 def _now() -> str:

@@ -16,7 +16,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.lab.artifacts.images import find_images
-from farpath.lab.run import record_name
+from farpath.lab.provenance import record_name
 from farpath.planning.experiment import load_experiment
 from farpath.record.record import RECORD_FILE
 from tests.support.processes import interruptible

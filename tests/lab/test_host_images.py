@@ -16,6 +16,7 @@ import pytest
 
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.base.project import BUILD
+from farpath.lab import provenance
 from farpath.lab import run as running
 from farpath.lab.artifacts.host_images import host_images
 from farpath.lab.artifacts.images import find_images
@@ -173,9 +174,12 @@ def test_runs_of_two_images_have_two_places(
     own: Images, plan: Plan, root: FilePath, tmp_path: FilePath
 ) -> None:
     images = find_images(tmp_path / "build")
-    names = {running.record_name(plan, images), running.record_name(own(plan, str(root)), images)}
+    names = {
+        provenance.record_name(plan, images),
+        provenance.record_name(own(plan, str(root)), images),
+    }
     (root / "etc" / "hosts").write_text("")
-    names.add(running.record_name(own(plan, str(root)), images))
+    names.add(provenance.record_name(own(plan, str(root)), images))
     assert len(names) == 3
 
 

@@ -12,7 +12,7 @@ import pytest
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.lab import host, preflight
 from farpath.lab.artifacts.user_stacks import own_stack
-from farpath.lab.run import record_name
+from farpath.lab.provenance import record_name
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.spec.plan import Plan

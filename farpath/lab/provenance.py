@@ -1,0 +1,94 @@
+"""Provenance: what made a record, and the name of its directory."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from typing import Any
+
+from farpath import __version__
+from farpath.base.project import PROJECT
+from farpath.lab.artifacts.images import Images
+from farpath.lab.artifacts.sources import source_identity
+from farpath.lab.machine import cpu_mhz, cpu_model
+from farpath.record.identity import RESULTS_VERSION, code_identity
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import SEVEN_REGIONS
+from farpath.spec.settings import VIRTUAL
+
+#: Environment variable of a machine with a clock that counts instructions (farpath.lab.qemu):
+#: ns for each instruction of any core. A cycle is an instruction there.
+INSTRUCTION_NS = "FARPATH_INSTRUCTION_NS"
+#: Most stacks that a record's directory name lists; for more it has their number.
+NAMED_STACKS = 4
+
+
+def record_name(plan: Plan, images: Images) -> str:
+    """Return a record's directory name; equal plans, images and code give equal names."""
+    text = json.dumps(
+        [plan.as_dict(), images.identity(plan.stacks, plan.images), code_identity()],
+        sort_keys=True,
+    )
+    digest = hashlib.sha256(text.encode()).hexdigest()[:10]
+    names = "+".join(dict.fromkeys(stack.name for stack in plan.stacks))
+    if len(plan.stacks) > NAMED_STACKS:
+        names = f"{len(plan.stacks)}stacks"
+    region = f"{plan.schedule.region_s:g}s"
+    if plan.schedule.name != SEVEN_REGIONS:
+        region = f"{plan.schedule.name}-{region}"
+    # The host lab has one clock only.
+    clock = plan.settings.clock if plan.settings.lab == VIRTUAL else plan.settings.lab
+    return f"{plan.path.name}-{names}-{region}-{plan.era.name}-seed{plan.seed}-{clock}-{digest}"
+
+
+def git_commit() -> str | None:
+    """Return the project's commit, marked if files differ from it; None if unknown.
+
+    A container has no git and gets it by FARPATH_GIT_COMMIT.
+    """
+    if commit := os.environ.get("FARPATH_GIT_COMMIT"):
+        return commit
+    command = ["git", "-C", str(PROJECT), "describe", "--always", "--abbrev=40", "--dirty"]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return result.stdout.strip()
+
+
+def instruction_ns() -> int | None:
+    """Return the ns per instruction if the machine's clock counts instructions; else None."""
+    value = os.environ.get(INSTRUCTION_NS)
+    return int(value) if value else None
+
+
+def cycles_mhz() -> float | None:
+    """Return the clock rate of this machine's cores in MHz; None if unknown.
+
+    It is the rate of instructions if the machine's clock counts these.
+    """
+    ns = instruction_ns()
+    return 1e3 / ns if ns else cpu_mhz()
+
+
+def provenance(images: Images, plan: Plan) -> dict[str, Any]:
+    """Return everything except the plan that can change a result, for the record."""
+    counted = {"instruction_ns": ns} if (ns := instruction_ns()) else {}
+    return {
+        "farpath": __version__,
+        "git_commit": git_commit(),
+        "code_sha256": code_identity(),
+        "results_version": RESULTS_VERSION,
+        "cpu_model": cpu_model(),
+        "runtime": os.environ.get("FARPATH_RUNTIME", "process"),
+        "images_sha256": images.identity(plan.stacks, plan.images),
+        "source_sha256": source_identity(plan, images),
+        **counted,
+        "kernel": images.manifests["kernel"],
+        "lab": images.manifests["lab"],
+        "sender": images.manifests["sender"],
+        "stacks": images.stack_manifests(plan.stacks),
+        "images": images.host_manifests(plan.images),
+    }
