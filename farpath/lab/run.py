@@ -18,10 +18,11 @@ from farpath.base.files import replace_directory, require_unicode, user_errors
 from farpath.base.locks import exclusive_lock, fresh_partial, remove_stale_partials
 from farpath.lab import host, uml
 from farpath.lab.artifacts.images import Images, find_images
-from farpath.lab.process import Watch
+from farpath.lab.process import RawRun, Watch
 from farpath.lab.provenance import cycles_mhz, provenance, record_name
 from farpath.planning.plan_warnings import plan_warnings
-from farpath.record.record import RECORD_FILE, Record
+from farpath.record.record import RECORD_FILE, Record, Samples
+from farpath.record.trace_table import Trace
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
 from farpath.spec.settings import HOST
@@ -99,7 +100,7 @@ def _fill(
     finish: Finish | None,
 ) -> float:
     """Run the lab, check the run and write its record; return the real seconds it took."""
-    from farpath.record import checks, record, trace_table
+    from farpath.record import checks, record
 
     idle_rtt_ms: dict[str, float] = {}
 
@@ -111,35 +112,61 @@ def _fill(
 
     play = host.play if plan.settings.lab == HOST else uml.play
     with play(plan, images, log, check_and_watch) as raw:
-        # Effects of a slow machine on the flows are reported as the machine's fault.
-        health, doubts = checks.check_machine(raw.raw, plan)
-        with checks.slow_machine_errors(doubts):
-            samples = record.samples_from_raw(raw.raw, plan)
-            checks.check_flows(samples, plan)
-            checks.check_congestion(raw.raw, plan)
-            checks.check_windows(samples, plan)
-            checks.check_segments(raw.raw, plan)
-            checks.check_background(raw.readback, plan)
-            idle = checks.check_droppers(raw.readback, plan)
-            trace = trace_table.from_raw(raw.raw, plan)
-            missing = checks.check_trace(trace, samples, plan)
-        cpu = checks.sender_cpu(raw.raw, plan, cycles_mhz())
-        cost = {
-            "wall_s": raw.wall_s,
-            "cpu_s": raw.cpu_s,
-            "peak_memory_bytes": raw.peak_memory_bytes,
-        }
+        checked = _checked(raw, plan)
         written = record.write_record(
             partial,
             plan,
-            samples,
-            provenance={**provenance(images, plan), "cost": cost, "recorded_at": _now()},
-            readback={**raw.readback, **checks.idle_rtts(idle_rtt_ms), **health, **cpu},
-            warnings=[*plan_warnings(plan), *raw.warnings, *doubts, *idle, *missing],
+            checked.samples,
+            provenance={**provenance(images, plan), "cost": _cost(raw), "recorded_at": _now()},
+            readback={
+                **raw.readback,
+                **checks.idle_rtts(idle_rtt_ms),
+                **checked.health,
+                **checks.sender_cpu(raw.raw, plan, cycles_mhz()),
+            },
+            warnings=[*plan_warnings(plan), *raw.warnings, *checked.warnings],
             raw_dir=raw.raw,
-            trace=trace,
+            trace=checked.trace,
         )
         if finish:
             finish(written)
         shutil.move(log, partial / "console.log")
         return raw.wall_s
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """A run's samples that passed the checks, the machine's health, and warnings."""
+
+    samples: Samples
+    trace: Trace | None
+    health: dict[str, Any]
+    warnings: tuple[str, ...]
+
+
+def _checked(raw: RawRun, plan: Plan) -> _Checked:
+    """Parse and check what a lab brought back; raise CheckFailedError if it differs."""
+    from farpath.record import checks, record, trace_table
+
+    # Effects of a slow machine on the flows are reported as the machine's fault.
+    health, doubts = checks.check_machine(raw.raw, plan)
+    with checks.slow_machine_errors(doubts):
+        samples = record.samples_from_raw(raw.raw, plan)
+        checks.check_flows(samples, plan)
+        checks.check_congestion(raw.raw, plan)
+        checks.check_windows(samples, plan)
+        checks.check_segments(raw.raw, plan)
+        checks.check_background(raw.readback, plan)
+        idle = checks.check_droppers(raw.readback, plan)
+        trace = trace_table.from_raw(raw.raw, plan)
+        missing = checks.check_trace(trace, samples, plan)
+    return _Checked(samples, trace, health, (*doubts, *idle, *missing))
+
+
+def _cost(raw: RawRun) -> dict[str, float]:
+    """Return what a run took: real and CPU time, and memory."""
+    return {
+        "wall_s": raw.wall_s,
+        "cpu_s": raw.cpu_s,
+        "peak_memory_bytes": raw.peak_memory_bytes,
+    }

@@ -15,7 +15,7 @@ from farpath.base.errors import BadInputError, LabFailedError
 from farpath.campaign import host_lab, status
 from farpath.campaign.snakemake import CampaignJob
 from farpath.campaign.status import RunStatus
-from farpath.lab import provenance, run
+from farpath.lab import provenance
 from farpath.lab.artifacts import sources
 from farpath.lab.qemu import CommandResult
 from farpath.planning.experiment import CPU, load_experiment
@@ -147,7 +147,7 @@ def test_a_run_that_fails_in_the_machine_fails_with_its_last_line(
 def test_where_the_clock_counts_instructions_a_cycle_is_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(run, "cpu_mhz", lambda: 2100.0)
+    monkeypatch.setattr(provenance, "cpu_mhz", lambda: 2100.0)
     assert (provenance.cycles_mhz(), provenance.instruction_ns()) == (2100.0, None)
     monkeypatch.setenv(provenance.INSTRUCTION_NS, "2")
     assert (provenance.cycles_mhz(), provenance.instruction_ns()) == (500.0, 2)
