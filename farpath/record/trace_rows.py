@@ -6,17 +6,20 @@ import json
 import struct
 import zlib
 from collections.abc import Iterator
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from farpath.base.errors import LabFailedError
 from farpath.tools.tcp_info import BLOCK, FIELDS
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
 
 def row_type() -> np.dtype[Any]:
     """Return the NumPy type of a row, packed."""
+    import numpy as np
+
     types = {"B": "u1", "I": "<u4", "Q": "<u8"}
     head = [("tick", "<u4"), ("port", "<u2"), ("tcp_state", "u1"), ("", "u1"), ("cookie", "<u8")]
     return np.dtype([*head, *((name, types[code]) for name, code in FIELDS)])
@@ -38,6 +41,8 @@ def parse(data: bytes) -> tuple[dict[str, Any], Iterator[npt.NDArray[np.void]]]:
 
 
 def _blocks(data: bytes) -> Iterator[npt.NDArray[np.void]]:
+    import numpy as np
+
     at, dtype = 0, row_type()
     while at < len(data):
         try:
