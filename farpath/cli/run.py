@@ -43,7 +43,6 @@ def run(
     from farpath.lab.user_parts import BuiltParts
     from farpath.planning.plan_warnings import plan_warnings
     from farpath.planning.request import RunRequest
-    from farpath.report.html.run_page import save_pictures
     from farpath.spec.labels import stacks_label
 
     request = RunRequest(**given)
@@ -53,6 +52,9 @@ def run(
         print(line, file=sys.stderr)
     for warning in plan_warnings(plan):
         print(f"warning: {warning}", file=sys.stderr)
+    # What draws takes half a second to load: a bad input is answered before that
+    from farpath.report.html.run_page import save_pictures
+
     label = f"{plan.path.name} {stacks_label(plan.schedule)}"
     kind = "s" if plan.settings.clock == "wall" else "virtual s"
     with RunProgress(label, plan.schedule.duration_s, kind) as progress:
