@@ -87,8 +87,7 @@ def make_variables(request: RunRequest) -> str:
     >>> make_variables(RunRequest(stack="reno", rtt="1s"))
     'RTT=1s STACK=reno'
     """
-    pairs = (option.removeprefix("--").partition("=") for option in request.options())
-    return " ".join(f"{name.replace('-', '_').upper()}={value}" for name, _, value in pairs)
+    return " ".join(f"{option.variable}={value}" for option, value in request.given())
 
 
 def scale_row(asked: str, plan: Plan, run: RunMeasurement) -> ScaleRow:

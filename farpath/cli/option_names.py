@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import fields
 
+from farpath.planning.options import options_of
 from farpath.planning.request import RunRequest
 
 #: Set by the Makefile, whose user typed variables.
 CALLER, MAKE = "FARPATH_CALLER", "make"
-#: Variables that are not called like their option, and options without a value.
-_OTHERWISE = {"PATH_NAME": "--path", "FORCE=1": "--force", "JSON=1": "--json"}
+#: Variables of options without a value.
+_WITHOUT_VALUE = {"FORCE=1": "--force", "JSON=1": "--json"}
 #: Options of other commands than run.
 _FURTHER = (
     "OUT", "CORES", "STACKS", "ONLY", "BASE", "HEAD", "EXPERIMENT", "FORMAT", "INDEX", "JOBS",
@@ -21,10 +21,9 @@ _FURTHER = (
 _NOUNS = ("RTT", "MTU", "IP")
 _BY_VARIABLE = {
     **{name: f"--{name.lower()}" for name in _FURTHER},
-    **{each.name.upper(): f"--{each.name.replace('_', '-')}" for each in fields(RunRequest)},
-    **_OTHERWISE,
+    **{each.variable: each.flag for each in options_of(RunRequest)},
+    **_WITHOUT_VALUE,
 }
-del _BY_VARIABLE["PATH"]
 _PLAIN = "|".join(sorted(set(_BY_VARIABLE) - set(_NOUNS), key=len, reverse=True))
 #: A text in quotes stays as it is: it is what the user gave, or a command of make's.
 _WORD = re.compile(

@@ -13,7 +13,7 @@ from farpath.planning import era_catalog, path_files, path_options, quantities, 
 from farpath.planning.droppers import parse_droppers
 from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.network import resolve_network
-from farpath.planning.options import Option, between, option
+from farpath.planning.options import Option, between, option, options_of
 from farpath.planning.planner import make_plan
 from farpath.planning.senders import MOST_SENDERS
 from farpath.spec.background import PART_RANGE
@@ -369,25 +369,29 @@ class RunRequest:
 
     @classmethod
     def of_options(cls, options: Sequence[str]) -> RunRequest:
-        """The inverse of :meth:`options`; BadInputError for what is no option of a run."""
-        names = {f"--{field.name.replace('_', '-')}": field.name for field in fields(cls)}
-        found: dict[str, str] = {}
+        """Parse options such as ``--rtt=164ms``; raise BadInputError for what is none of a run."""
+        names = {each.flag: each.name for each in options_of(cls)}
+        values: dict[str, str] = {}
         for given in options:
-            name, equals, value = given.partition("=")
-            if name not in names or not equals:
+            flag, equals, value = given.partition("=")
+            if flag not in names or not equals:
                 raise BadInputError(
                     f"'{given}' is no option of a run: give --rtt=164ms and the like; there are "
                     f"{', '.join(names)}"
                 )
-            found[names[name]] = value
-        return cls(**found)
+            values[names[flag]] = value
+        return cls(**values)
 
     def options(self) -> tuple[str, ...]:
-        """The options that say this, defaults left out."""
+        """Return the options that say this request, defaults left out."""
+        return tuple(f"{each.flag}={value}" for each, value in self.given())
+
+    def given(self) -> tuple[tuple[Option, str], ...]:
+        """Return the options that are not at their defaults, with their values."""
         return tuple(
-            f"--{field.name.replace('_', '-')}={value}"
-            for field in fields(self)
-            if (value := getattr(self, field.name)) != field.default
+            (each, value)
+            for each, field in zip(options_of(type(self)), fields(self), strict=True)
+            if (value := getattr(self, each.name)) != field.default
         )
 
 
