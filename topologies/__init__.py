@@ -1,7 +1,7 @@
 """Topologies: a file here for each, which wires it for a plan; ``paths`` holds named paths.
 
-A file is called like its topology (``parking_lot.py`` for parking-lot) and has a function
-``lay_out(plan)`` that returns a :class:`~farpath.spec.layout.Layout`.
+A file is called like its topology (``parking_lot.py`` for parking-lot) and holds it as
+``TOPOLOGY``, a ``farpath.spec.topology.Topology``. Nothing else has to be changed for a new one.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
+from farpath.base.errors import BadInputError
 from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan
+from farpath.spec.topology import Topology
 
 #: The module of each topology; what a plan names is looked up here, never imported as it is.
 MODULES = {
@@ -19,7 +21,18 @@ MODULES = {
 }
 
 
+def find_topology(name: str) -> Topology:
+    """Return the topology of this name in ``MODULES``.
+
+    Raises BadInputError if its file cannot be imported or holds no topology.
+    """
+    try:
+        topology: Topology = importlib.import_module(MODULES[name]).TOPOLOGY
+    except (ImportError, SyntaxError, NameError, AttributeError, TypeError) as error:
+        raise BadInputError(f"the file of topology {name} cannot be used: {error}") from error
+    return topology
+
+
 def lay_out(plan: Plan) -> Layout:
-    """The layout of the topology that a plan names."""
-    layout: Layout = importlib.import_module(MODULES[plan.topology]).lay_out(plan)
-    return layout
+    """Return the layout of the topology that a plan names."""
+    return find_topology(plan.topology).lay_out(plan)

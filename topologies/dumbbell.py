@@ -42,12 +42,15 @@ which lets go of it::
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from farpath.spec.dropper import BACK, THERE
-from farpath.spec.hosts import RECEIVER, Sender
+from farpath.spec.hosts import RECEIVER, SENDER, Pair, Sender
 from farpath.spec.layout import Layout, Wiring
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import NetemDelay, nic_qdisc
 from farpath.spec.segments import bottleneck, delay_back, delay_there, sending_site
+from farpath.spec.topology import Topology
 
 #: Where a picture has the first switch of the path; hosts and switches before it lie left.
 _NEAR = 3.0
@@ -94,3 +97,11 @@ def _add_sender(wiring: Wiring, plan: Plan, sender: Sender, home: str, row: floa
         wiring.link(switch, home, plan.path.mtu_bytes, from_one=extra, from_other=extra)
     host = wiring.host(sender.name, column, row)
     wiring.link(host, switch, sender.mtu_bytes, from_one=nic_qdisc(plan, sender.name))
+
+
+def host_pairs(_bottlenecks: int, senders: Sequence[Sender]) -> tuple[Pair, ...]:
+    """Return the pairs of sender and receiver: every sender sends to the one receiver."""
+    return ((SENDER, RECEIVER), *((sender.name, RECEIVER) for sender in senders))
+
+
+TOPOLOGY = Topology(lay_out, host_pairs, takes_senders=True)

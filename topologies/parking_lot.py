@@ -24,14 +24,16 @@ towards receivers, on the senders' side towards these.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from farpath.spec.dropper import BACK, THERE
-from farpath.spec.hosts import RECEIVER, SENDER, numbered
+from farpath.spec.hosts import RECEIVER, SENDER, Pair, Sender, numbered
 from farpath.spec.layout import Layout, Wiring
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import nic_qdisc
 from farpath.spec.segments import bottleneck, delay_back, delay_there, sending_site
+from farpath.spec.topology import Topology
 
 #: Where a picture has the first switch of the row, and the rows below it.
 _FIRST = 2.0
@@ -78,3 +80,19 @@ def lay_out(plan: Plan) -> Layout:
     return wiring.layout(
         bottlenecks=tuple(bottlenecks), dropping={THERE: tuple(there), BACK: tuple(back)}
     )
+
+
+def host_pairs(bottlenecks: int, _senders: Sequence[Sender]) -> tuple[Pair, ...]:
+    """Return the pairs of sender and receiver: the long way's, then one for each bottleneck.
+
+    >>> host_pairs(2, ())
+    (('sender', 'receiver'), ('sender2', 'receiver2'), ('sender3', 'receiver3'))
+    """
+    return tuple(
+        (numbered(SENDER, number), numbered(RECEIVER, number))
+        for number in range(1, bottlenecks + 2)
+    )
+
+
+#: One bottleneck would be a dumbbell.
+TOPOLOGY = Topology(lay_out, host_pairs, bottlenecks=range(2, 9), default_bottlenecks=3)

@@ -11,23 +11,19 @@ from dataclasses import dataclass, replace
 
 from farpath.base.errors import BadInputError
 from farpath.planning.path_options import sysctl_for
+from farpath.planning.rules import senders_not_taken
 from farpath.planning.senders import parse_senders
 from farpath.planning.stack_texts import parse_stacks
 from farpath.spec.hosts import (
-    BOTTLENECKS_RANGE,
-    DEFAULT_BOTTLENECKS,
-    DUMBBELL,
-    PARKING_LOT,
-    TOPOLOGIES,
     Pair,
     Sender,
     assign_hosts,
-    host_pairs,
     with_reverse,
 )
 from farpath.spec.path import WINDOW_BYTES_RANGE, Path
-from farpath.spec.plan import Plan
+from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.schedule import SEVEN_REGIONS, Schedule
+from topologies import MODULES, find_topology
 
 _TOPOLOGY = re.compile(r"([a-z-]+?)(?::([0-9]{1,3}))?")
 
@@ -48,7 +44,7 @@ class NetworkOptions:
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """Who sends to whom."""
-        return host_pairs(self.topology, self.bottlenecks, self.senders)
+        return find_topology(self.topology).host_pairs(self.bottlenecks, self.senders)
 
     def stacks(self, texts: Sequence[str], schedule_name: str) -> tuple[str, ...]:
         """The stacks of the flows: one alone is that of a flow from each sender."""
@@ -77,11 +73,8 @@ def resolve_network(
     name, bottlenecks = parse_topology(DUMBBELL if topology is None else topology)
     if ip not in (None, "4", "6"):
         raise BadInputError(f"IP is '{ip}': it must be 4 or 6")
-    if name != DUMBBELL and (senders is not None or reverse is not None):
-        raise BadInputError(
-            f"TOPOLOGY={name} has senders of its own, one direction and one RTT: take SENDERS and "
-            f"REVERSE with TOPOLOGY={DUMBBELL}"
-        )
+    if not find_topology(name).takes_senders and (senders is not None or reverse is not None):
+        raise senders_not_taken(name)
     network = NetworkOptions(
         topology=name,
         bottlenecks=bottlenecks,
@@ -99,18 +92,29 @@ def parse_topology(text: str) -> tuple[str, int]:
     >>> parse_topology("dumbbell"), parse_topology("parking-lot:2")
     (('dumbbell', 1), ('parking-lot', 2))
     """
-    low, high = BOTTLENECKS_RANGE
-    found = _TOPOLOGY.fullmatch(text)
-    name = found[1] if found else ""
-    count = int(found[2]) if found and found[2] else None
-    if name in TOPOLOGIES and count is None:
-        return name, DEFAULT_BOTTLENECKS if name == PARKING_LOT else 1
-    if name == PARKING_LOT and count is not None and low <= count <= high:
-        return name, count
-    raise BadInputError(
-        f"TOPOLOGY is '{text}': it must be {DUMBBELL}, {PARKING_LOT}, or {PARKING_LOT}:{low} to "
-        f"{PARKING_LOT}:{high} for so many bottlenecks"
-    )
+    match = _TOPOLOGY.fullmatch(text)
+    if match and match[1] in MODULES:
+        topology = find_topology(match[1])
+        if match[2] is None:
+            return match[1], topology.default_bottlenecks
+        if int(match[2]) in topology.bottlenecks:
+            return match[1], int(match[2])
+    raise BadInputError(f"TOPOLOGY is '{text}': it must be one of {topology_texts()}")
+
+
+def topology_texts() -> str:
+    """Return the texts that name a topology, for people.
+
+    >>> topology_texts()
+    'dumbbell, parking-lot, parking-lot:2 to parking-lot:8'
+    """
+    texts = []
+    for name in MODULES:
+        texts.append(name)
+        counts = find_topology(name).bottlenecks
+        if len(counts) > 1:
+            texts.append(f"{name}:{counts[0]} to {name}:{counts[-1]}")
+    return ", ".join(texts)
 
 
 def flow_routes(plan: Plan) -> list[str]:

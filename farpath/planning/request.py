@@ -12,13 +12,12 @@ from farpath.base.errors import BadInputError
 from farpath.planning import era_catalog, path_files, path_options, quantities, stack_texts
 from farpath.planning.droppers import parse_droppers
 from farpath.planning.end_host_sysctls import check_setting
-from farpath.planning.network import resolve_network
+from farpath.planning.network import resolve_network, topology_texts
 from farpath.planning.options import Option, between, option, options_of
 from farpath.planning.planner import make_plan
 from farpath.planning.senders import MOST_SENDERS
 from farpath.spec.background import PART_RANGE
 from farpath.spec.dropper import KINDS as DROPPER_KINDS
-from farpath.spec.hosts import BOTTLENECKS_RANGE, DUMBBELL, PARKING_LOT
 from farpath.spec.path import (
     BUFFER_BYTES_RANGE,
     DUPLICATE_RANGE,
@@ -193,8 +192,7 @@ class RunRequest:
             "Hosts and links: two sites, or a row of so many bottlenecks (3 without a number).",
             "dumbbell",
             "dumbbell",
-            allowed=f"{DUMBBELL}, {PARKING_LOT}:{BOTTLENECKS_RANGE[0]} to "
-            f"{PARKING_LOT}:{BOTTLENECKS_RANGE[1]}",
+            allowed=topology_texts(),
         )
     )
     senders: str | None = option(

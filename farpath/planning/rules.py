@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from farpath.base.errors import BadInputError
 from farpath.spec.dropper import MOST_LISTED, THERE, Dropper
 from farpath.spec.dropping import concerned_flows, counted_above_bytes, horizon_packets
-from farpath.spec.hosts import BOTTLENECKS_RANGE, DUMBBELL, SENDER, TOPOLOGIES, Sender, numbered
+from farpath.spec.hosts import SENDER, Sender, numbered
 from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANGE, Path
-from farpath.spec.plan import Plan
+from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.stack import UDTPERF
 from farpath.spec.trace import INTERVAL_S_RANGE, MOST_SAMPLES, TICK_S, flows
+from topologies import MODULES, find_topology
 
 
 def check_plan(plan: Plan) -> None:
@@ -44,25 +45,21 @@ def _check_stacks(plan: Plan) -> None:
 
 
 def _check_topology(plan: Plan) -> None:
-    if plan.topology not in TOPOLOGIES:
+    if plan.topology not in MODULES:
         raise BadInputError(
-            f"TOPOLOGY is '{plan.topology}': it must be one of {', '.join(TOPOLOGIES)}"
+            f"TOPOLOGY is '{plan.topology}': it must be one of {', '.join(MODULES)}"
         )
-    low, high = BOTTLENECKS_RANGE
-    if plan.topology == DUMBBELL:
-        check_senders(plan.senders, plan.path)
-        if plan.bottlenecks != 1:
-            raise BadInputError(f"a dumbbell has one bottleneck, not {plan.bottlenecks}")
-    elif not low <= plan.bottlenecks <= high:
+    topology = find_topology(plan.topology)
+    if plan.bottlenecks not in topology.bottlenecks:
+        allowed = topology.bottlenecks
         raise BadInputError(
             f"TOPOLOGY={plan.topology} has {plan.bottlenecks} bottlenecks: it must have "
-            f"{low} to {high}, as in {plan.topology}:{low}"
+            + (f"{allowed[0]} to {allowed[-1]}" if len(allowed) > 1 else f"{allowed[0]}")
         )
+    if topology.takes_senders:
+        check_senders(plan.senders, plan.path)
     elif plan.senders or plan.schedule.reverse:
-        raise BadInputError(
-            f"TOPOLOGY={plan.topology} has senders of its own, one direction, and one RTT: "
-            f"take SENDERS and REVERSE with TOPOLOGY={DUMBBELL}"
-        )
+        raise senders_not_taken(plan.topology)
     for flow in plan.schedule.all_flows:
         mtu_bytes = plan.flow_mtu_bytes(flow)
         stack = next((stack for stack in plan.stacks if stack.label == flow.stack), None)
@@ -71,6 +68,14 @@ def _check_topology(plan: Plan) -> None:
                 f"STACK: {stack.label} sends packets of {stack.parameters['mss']} bytes, "
                 f"{flow.sender} takes {mtu_bytes}: give {stack.name}:mss={mtu_bytes}"
             )
+
+
+def senders_not_taken(topology: str) -> BadInputError:
+    """Return the error of a topology with senders of its own that is given further ones."""
+    return BadInputError(
+        f"TOPOLOGY={topology} has senders of its own, one direction, and one RTT: take SENDERS "
+        f"and REVERSE with TOPOLOGY={DUMBBELL}"
+    )
 
 
 def _check_ip(plan: Plan) -> None:

@@ -20,7 +20,7 @@ from farpath.report.tables.regions import (
     run_table_1,
     run_table_2,
 )
-from farpath.spec.hosts import DUMBBELL
+from farpath.spec.plan import DUMBBELL
 
 if TYPE_CHECKING:
     from farpath.analysis.metrics import Array, Summary

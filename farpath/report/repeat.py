@@ -16,10 +16,9 @@ from farpath.planning.path_options import CONSTANT, OWN_SETTINGS
 from farpath.planning.request import ACKS, RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.background import Background
-from farpath.spec.hosts import DUMBBELL
 from farpath.spec.labels import counted, stacks_label
 from farpath.spec.path import Path
-from farpath.spec.plan import Plan
+from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.settings import VIRTUAL
 
 COMMAND = ("farpath", "run")

@@ -1,4 +1,4 @@
-"""Hosts: the end hosts of a topology and the pairs between which flows are sent.
+"""Hosts: the end hosts of a topology and the assignment of flows to their pairs.
 
 The first sender has the path's RTT and MTU. Further senders share its bottleneck with their
 own RTT and MTU.
@@ -45,30 +45,9 @@ def numbered(role: str, number: int) -> str:
     return role if number == 1 else f"{role}{number}"
 
 
-DUMBBELL, PARKING_LOT = "dumbbell", "parking-lot"
-TOPOLOGIES = (DUMBBELL, PARKING_LOT)
-#: Number of bottlenecks of a parking lot: one would be a dumbbell.
-BOTTLENECKS_RANGE = (2, 8)
-DEFAULT_BOTTLENECKS = 3
 #: Ports of reverse flows: flow k has this port plus k.
 FIRST_REVERSE_PORT = 5600
 Pair = tuple[str, str]
-
-
-def host_pairs(topology: str, bottlenecks: int, senders: Sequence[Sender] = ()) -> tuple[Pair, ...]:
-    """Return the pairs of sender and receiver of a topology.
-
-    In a parking lot the first pair sends over all bottlenecks, and each further pair over one.
-
-    >>> host_pairs(PARKING_LOT, 2)
-    (('sender', 'receiver'), ('sender2', 'receiver2'), ('sender3', 'receiver3'))
-    """
-    if topology == PARKING_LOT:
-        return tuple(
-            (numbered(SENDER, number), numbered(RECEIVER, number))
-            for number in range(1, bottlenecks + 2)
-        )
-    return ((SENDER, RECEIVER), *((sender.name, RECEIVER) for sender in senders))
 
 
 def assign_hosts(schedule: Schedule, pairs: Sequence[Pair]) -> Schedule:

@@ -11,12 +11,14 @@ from typing import Any
 from farpath.spec.dropper import Dropper
 from farpath.spec.era import MODERN, Era
 from farpath.spec.host_image import HostImage
-from farpath.spec.hosts import DUMBBELL, PINGER, Sender
+from farpath.spec.hosts import PINGER, Sender
 from farpath.spec.path import Path
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.settings import Settings
 from farpath.spec.stack import Stack
 
+#: The topology of a run that names none.
+DUMBBELL = "dumbbell"
 #: How long flows may run after the schedule's end: a constant in s and a number of round trips.
 #: iperf3 closes a test and exchanges results in some round trips, and recovery of packets that
 #: were lost at the end takes some more.
@@ -27,11 +29,10 @@ GRACE_S, GRACE_ROUND_TRIPS = 60.0, 4
 class Plan:
     """Everything that decides one run.
 
-    ``topology``: one of ``farpath.spec.hosts.TOPOLOGIES``. ``stacks``: one for each label that
+    ``topology``: a name of ``topologies.MODULES``. ``stacks``: one for each label that
     flows name. ``era``: settings of the end hosts. ``images``: users' images, by end host.
     ``droppers``: packets that are dropped on purpose. ``senders``: further senders of a
-    dumbbell. ``ip_version``: 4 or 6. ``bottlenecks``: their number, more than one only in a
-    parking lot.
+    dumbbell. ``ip_version``: 4 or 6. ``bottlenecks``: their number.
 
     A plan does not check itself; ``farpath.planning.rules.check_plan`` does.
     """

@@ -21,8 +21,8 @@ from farpath.report.figures.style import NORMAL
 from farpath.report.html.render import PLOTLY_CONFIG, render
 from farpath.report.overview import overview
 from farpath.report.repeat import command_of
-from farpath.spec.hosts import DUMBBELL
 from farpath.spec.labels import flow_label
+from farpath.spec.plan import DUMBBELL
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -48,7 +48,7 @@ def test_a_parking_lot_has_the_long_way_first_and_one_across_each_bottleneck() -
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ({"topology": "ring"}, "TOPOLOGY is 'ring': it must be dumbbell, parking-lot"),
+        ({"topology": "ring"}, "TOPOLOGY is 'ring': it must be one of dumbbell, parking-lot"),
         ({"topology": "os"}, "TOPOLOGY is 'os'"),
         ({"topology": "../evil"}, "TOPOLOGY is '../evil'"),
         ({"topology": "parking_lot"}, "TOPOLOGY is 'parking_lot'"),

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections import Counter
+from pathlib import Path as FilePath
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.spec.hosts import TOPOLOGIES
+import topologies
+from farpath.base.errors import BadInputError
 from farpath.spec.layout import Layout, Link
 from farpath.spec.qdiscs import NetemDelay, TbfBottleneck
 from tests.support.networks import NETWORKS, short_plan
-from topologies import MODULES, lay_out
+from topologies import MODULES, find_topology, lay_out
 
 
 def way(layout: Layout, start: str, end: str) -> list[tuple[Link, str]]:
@@ -140,5 +144,54 @@ def test_with_reverse_flows_each_direction_has_one_bottleneck_of_the_same_kind()
     assert there[-1] == back[-1]
 
 
-def test_every_topology_has_a_layout() -> None:
-    assert set(MODULES) == set(TOPOLOGIES)
+#: A star: two senders at one switch, without an entry anywhere but in its own file.
+STAR = """
+from farpath.spec.hosts import PINGER, RECEIVER, SENDER
+from farpath.spec.layout import Wiring
+from farpath.spec.segments import bottleneck
+from farpath.spec.topology import Topology
+
+
+def lay_out(plan):
+    wiring = Wiring()
+    middle = wiring.switch(1)
+    for row, name in enumerate((SENDER, "sender2", PINGER)):
+        wiring.link(wiring.host(name, 0, row), middle, plan.path.mtu_bytes)
+    end = wiring.link(
+        *(wiring.host(RECEIVER, 2), middle, plan.path.mtu_bytes), from_other=bottleneck(plan)
+    )
+    return wiring.layout((end.other.name,), {})
+
+
+def host_pairs(_bottlenecks, _senders):
+    return ((SENDER, RECEIVER), ("sender2", RECEIVER))
+
+
+TOPOLOGY = Topology(lay_out, host_pairs)
+"""
+
+
+@pytest.fixture
+def own_topology(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> FilePath:
+    """The file of a topology of one's own, named my-star."""
+    monkeypatch.setattr(topologies, "__path__", [str(tmp_path)])
+    monkeypatch.setitem(MODULES, "my-star", "topologies.my_star")
+    monkeypatch.delitem(sys.modules, "topologies.my_star", raising=False)
+    importlib.invalidate_caches()
+    return tmp_path / "my_star.py"
+
+
+def test_a_file_is_all_that_a_topology_of_ones_own_needs(own_topology: FilePath) -> None:
+    own_topology.write_text(STAR)
+    plan = short_plan(topology="my-star", stack="reno+htcp")
+    assert {flow.sender for flow in plan.schedule.flows} == {"sender", "sender2"}
+    assert lay_out(plan).bottlenecks == ("s1-eth4",)
+    with pytest.raises(BadInputError, match="take SENDERS and REVERSE with TOPOLOGY=dumbbell"):
+        short_plan(topology="my-star", senders="rtt=80ms")
+
+
+@pytest.mark.parametrize("text", ["TOPOLOGY = lay_out", "", "def"])
+def test_a_topology_that_cannot_be_used_is_named(own_topology: FilePath, text: str) -> None:
+    own_topology.write_text(text)
+    with pytest.raises(BadInputError, match="the file of topology my-star cannot be used"):
+        find_topology("my-star")
