@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from farpath.base.errors import BadInputError
-from farpath.planning.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
 from farpath.spec.schedule import MOST_FLOWS
 
 _TIMES = re.compile(r"([0-9]{1,4})x([^0-9].*)")

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from farpath.base.errors import FarpathError
+from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.path_files import named_paths
-from farpath.planning.path_options import CONSTANT, OWN_SETTINGS
+from farpath.planning.path_options import CONSTANT
 from farpath.planning.request import ACKS, RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.background import Background

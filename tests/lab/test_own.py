@@ -100,7 +100,7 @@ def plan_of(stack: Stack, duration_s: float, loss: float = 0.0) -> Plan:
     path = dataclasses.replace(SHORT, loss=loss)
     flow = Flow("flow1", "sender", "receiver", stack.label, 0.0, duration_s, 5201)
     schedule = Schedule("alone", (flow,), duration_s, duration_s)
-    return make_plan(path, schedule, 1, "virtual", own=[stack])
+    return make_plan(path, schedule, 1, "virtual", user_stacks=[stack])
 
 
 def test_the_example_module_carries_its_window_per_round_trip(

@@ -25,7 +25,7 @@ PROGRAMS = {"sender": {"iperf3"}, "receiver": {"iperf3"}, "pinger": {"ping"}}
 
 
 def plan_of(stack: str, *own: Stack) -> Plan:
-    return make_plan(path_by_name("cern"), seven_regions(stack, 10.0), 1, "virtual", own=own)
+    return make_plan(path_by_name("cern"), seven_regions(stack, 10.0), 1, "virtual", user_stacks=own)
 
 
 @pytest.mark.parametrize(
