@@ -40,7 +40,7 @@ class Script:
 
     name: str
     passed: bool
-    said: str
+    output: str
     took_s: float
 
 

@@ -379,8 +379,8 @@ class RunRequest:
             flag, equals, value = argument.partition("=")
             if flag not in names or not equals:
                 raise BadInputError(
-                    f"'{argument}' is no option of a run with its value, as in --rtt=164ms: the "
-                    f"options are {', '.join(names)}"
+                    f"'{argument}' is no option of a run: give an option with its value, as in "
+                    f"--rtt=164ms; the options are {', '.join(names)}"
                 )
             values[names[flag]] = value
         return cls(**values)

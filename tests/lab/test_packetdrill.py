@@ -58,7 +58,7 @@ def test_each_script_runs_to_its_end_and_a_failure_is_told(tmp_path: FilePath) -
     found = run_all(find_tool(tool), folder, tmp_path / "log")
     assert found["good.pkt"].passed
     assert not found["bad.pkt"].passed
-    assert "a packet too many" in found["bad.pkt"].said
+    assert "a packet too many" in found["bad.pkt"].output
     # Five edges of times(2)'s ticks, of a hundredth of a second
     assert 0.04 <= found["good.pkt"].took_s < 0.5
 

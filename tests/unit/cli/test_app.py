@@ -110,7 +110,7 @@ NAMED = {
     "trace of too much": ("--trace", "12,000,000", "2,500,000", "--region"),
     "seed that is no number": ("--seed", "'x'", "2147483647"),
     "image that is not there": ("--sender-image", "'./none.tar'", "docker save"),
-    "a sysctl read when devices are made": ("--sysctl", "net.core.default_qdisc", "qdisc that it"),
+    "a sysctl read when devices are made": ("--sysctl", "net.core.default_qdisc", "qdisc of every port"),
     "a sysctl of IPv6 over IPv4": ("--sysctl", "net.ipv6.auto_flowlabels", "IPv4"),
     "stacks with a comma": ("--stack", "'cubic,reno'", "write cubic+reno"),
     "image for a host that is not there": ("--sender-image", "'recevier'", "sender, receiver"),
@@ -157,7 +157,7 @@ def test_make_names_its_variables_and_where_the_list_of_them_is(variable: str, s
 def test_an_option_is_named_and_nouns_and_what_was_given_stay(farpath: Farpath) -> None:
     assert farpath("run", "--rtt=RATE").err.startswith("farpath: --rtt is 'RATE': ")
     both = farpath("run", "--path=cern", "--rtt=50ms").err
-    assert "or RTT with --rate, --buffer and --loss for a path" in both
+    assert "or RTT with --rate, --buffer and --loss for your own path" in both
     assert "--ip=6" in farpath("run", "--ip=6", "--stack=udt").err
 
 

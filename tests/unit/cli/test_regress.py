@@ -13,7 +13,7 @@ from tests.support.command_line import Farpath
         (("--stacks=htpc",), "did you mean htcp"),
         (("--jobs=0",), "--jobs is 0"),
         (("--seeds=0",), "--seeds is 0"),
-        (("--seeds=1", "--update"), "bounds need 2"),
+        (("--seeds=1", "--update"), "bounds need two runs"),
         (("--base=linux-source-7.2", "--update"), "leave out"),
         (("--baseline=none.toml",), "none.toml: cannot be read"),
         (("--head=none",), "linux-source-7.3, or the directory"),
