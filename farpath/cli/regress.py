@@ -89,7 +89,9 @@ def regress(
             raise BadInputError(f"{name} is {number}: it must be 1 or more")
     if base is not None and (baseline is not None or update):
         raise BadInputError("--base compares two kernels: leave out --baseline and --update")
-    # A damaged file of a baseline is refused before a kernel is built.
+    if (update or base is not None) and seeds < 2:
+        raise BadInputError(f"SEEDS is {seeds}: it must be 2 or more, since bounds need two runs")
+    # A damaged baseline is refused before a kernel is built.
     own_baseline = read_baseline(baseline) if baseline is not None and not update else None
     head_kernel = _kernel(head)
     if update:
@@ -130,8 +132,6 @@ def _compare_kernels(
 ) -> Comparison:
     from farpath.regress.compare import compare_kernels
 
-    if seeds < 2:
-        raise BadInputError(f"SEEDS is {seeds}: it must be 2 or more, since bounds need two runs")
     return compare_kernels(trials, base, head, out / "records", at_once, seeds)
 
 
@@ -184,8 +184,6 @@ def _update(
     )
     from farpath.regress.compare import make_baseline
 
-    if seeds < 2:
-        raise BadInputError(f"SEEDS is {seeds}: it must be 2 or more, since bounds need two runs")
     file = baseline or baseline_file(release_of(kernel.images), _processor_level())
     old = read_baseline(file) if file.exists() else None
     sources = made_of(kernel.images, _processor_level())

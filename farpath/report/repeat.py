@@ -69,13 +69,13 @@ def _candidates(plan: Plan) -> Iterator[RunRequest]:
             settings = request.plan().path.sysctl
         except FarpathError:
             continue
-        given = [
+        sysctls = [
             f"{name}={value}"
             for name, value in plan.path.sysctl.items()
             if settings.get(name) != value and name not in OWN_SETTINGS
         ]
-        if given:
-            yield dataclasses.replace(request, sysctl=",".join(given))
+        if sysctls:
+            yield dataclasses.replace(request, sysctl=",".join(sysctls))
 
 
 def _full_request(plan: Plan) -> RunRequest:

@@ -110,7 +110,7 @@ NAMED = {
     "trace of too much": ("--trace", "12,000,000", "2,500,000", "--region"),
     "seed that is no number": ("--seed", "'x'", "2147483647"),
     "image that is not there": ("--sender-image", "'./none.tar'", "docker save"),
-    "a sysctl read when devices are made": ("--sysctl", "net.core.default_qdisc", "qdisc of every port"),
+    "a sysctl read when devices are made": ("--sysctl", "net.core.default_qdisc", "makes a device"),
     "a sysctl of IPv6 over IPv4": ("--sysctl", "net.ipv6.auto_flowlabels", "IPv4"),
     "stacks with a comma": ("--stack", "'cubic,reno'", "write cubic+reno"),
     "image for a host that is not there": ("--sender-image", "'recevier'", "sender, receiver"),

@@ -72,14 +72,14 @@ def test_modules_are_found_loadable_built_in_configured_or_registered(tmp_path: 
 def test_a_kernel_without_a_module_is_named_with_the_option(tmp_path: FilePath) -> None:
     root = kernel_root(tmp_path, config="CONFIG_VETH=y\n# CONFIG_NET_SCH_NETEM is not set\n")
     found = verdicts(root, "highspeed")
-    assert "CONFIG_NET_SCH_NETEM" in found["sch_netem"].found
-    assert RELEASE in found["sch_netem"].found
-    assert "CONFIG_TCP_CONG_HSTCP" in found["tcp_highspeed"].found
+    assert "CONFIG_NET_SCH_NETEM" in found["sch_netem"].finding
+    assert RELEASE in found["sch_netem"].finding
+    assert "CONFIG_TCP_CONG_HSTCP" in found["tcp_highspeed"].finding
 
 
 def test_a_container_without_the_machines_modules_is_told_so(tmp_path: FilePath) -> None:
     root = kernel_root(tmp_path)
-    assert "under /lib/modules" in verdicts(root)["openvswitch"].found
+    assert "under /lib/modules" in verdicts(root)["openvswitch"].finding
     assert "make experiment LAB=host" in verdicts(root)["openvswitch"].remedy
 
 
@@ -111,7 +111,7 @@ def test_the_configuration_is_that_of_boot_where_proc_has_none(tmp_path: FilePat
 def test_capabilities_are_those_of_a_privileged_container(bits: str, verdict: str) -> None:
     found = preflight.capability_check(f"Name:\tx\nCapEff:\t{bits}\n")
     assert found.verdict == verdict
-    assert ("SYS_MODULE" in found.found) is True
+    assert ("SYS_MODULE" in found.finding) is True
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_the_virtual_labs_checks_name_what_is_missing(
     monkeypatch.setattr(preflight, "find_images", lambda: images.find_images(tmp_path))
     found = {check.name: check for check in preflight.virtual_checks()}
     assert found["images"].verdict == MISSING
-    assert "make setup" in found["images"].found
+    assert "make setup" in found["images"].finding
 
 
 #: A kernel with all that only some runs need, as modules.

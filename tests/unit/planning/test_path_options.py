@@ -132,7 +132,7 @@ def test_jitter_reordering_and_duplicates_can_be_given() -> None:
         ("reorder", "1e-20", "reorder is 1e-20: it must be 0 or at least 1e-08"),
         ("duplicate", "1e-20", "duplicate is 1e-20: it must be 0 or at least 1e-08"),
         ("jitter", "1e-4ns", "jitter_ms is 1e-10 ms: it must be 0 or at least 1e-06 ms"),
-        ("background", "1e-9", "a source sends at least 100000 bit/s; give a larger fraction, or none"),
+        ("background", "1e-9", "at least 100000 bit/s; give a larger fraction, or none"),
     ],
 )
 def test_what_the_lab_would_make_nothing_of_is_refused(
