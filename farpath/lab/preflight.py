@@ -376,7 +376,7 @@ def host_checks(
 ) -> list[Check]:
     """Check everything that the host lab needs of this machine.
 
-    ``module_file``: function that returns where the module of a stack must be. ``sender``: the built
+    ``module_file``: function that returns where the module of a stack must be. ``sender``: built
     root file system of the end hosts.
     """
     release = os.uname().release
