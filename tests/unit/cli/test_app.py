@@ -136,21 +136,23 @@ def test_what_make_was_given_is_named_by_its_variable(
 
 
 @pytest.mark.parametrize(
-    ("variable", "said"),
+    ("variable", "message"),
     [
         ("PATH_NAME=mars", "farpath: PATH_NAME is 'mars': it must be one of"),
         ("RTTT=5ms", "RTTT is not a variable of this Makefile; did you mean RTT? 'make help' has"),
         ("DELAY=5ms", "DELAY is not a variable of this Makefile; 'make help' has"),
     ],
 )
-def test_make_names_its_variables_and_where_the_list_of_them_is(variable: str, said: str) -> None:
+def test_make_names_its_variables_and_where_the_list_of_them_is(
+    variable: str, message: str
+) -> None:
     environment = {name: value for name, value in os.environ.items() if "MAKE" not in name}
     done = subprocess.run(
         ["make", "-s", "-C", str(PROJECT), "draw", variable], env=environment,
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert "REORDER" not in done.stderr
 
 
@@ -265,9 +267,9 @@ def test_clean_says_what_it_removed_and_when_nothing_is_left(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / ".partial-1-abcd1234").mkdir()
-    said = [farpath("clean", f"--out={tmp_path}") for _ in range(2)]
-    assert [ended.status for ended in said] == [0, 0]
-    assert [ended.out for ended in said] == [
+    endings = [farpath("clean", f"--out={tmp_path}") for _ in range(2)]
+    assert [ended.status for ended in endings] == [0, 0]
+    assert [ended.out for ended in endings] == [
         f"removed {tmp_path}/.partial-1-abcd1234\n",
         "nothing is left of killed runs\n",
     ]
@@ -356,12 +358,12 @@ def test_a_record_says_which_hosts_started_from_which_image(
 
 def test_a_record_as_json_is_one_object_on_stdout(farpath: Farpath, record: Record) -> None:
     ended = farpath("show", "--json", str(record.directory))
-    shown = json.loads(ended.out)
+    printed = json.loads(ended.out)
     assert (ended.status, ended.err) == (0, "")
-    assert shown["record"] == str(record.directory)
-    assert shown["fingerprint"] == record.fingerprint
-    assert shown["metrics"]["stack"] == "2xhtcp"
-    assert [flow["flow"] for flow in shown["metrics"]["flows"]] == ["flow1", "flow2"]
+    assert printed["record"] == str(record.directory)
+    assert printed["fingerprint"] == record.fingerprint
+    assert printed["metrics"]["stack"] == "2xhtcp"
+    assert [flow["flow"] for flow in printed["metrics"]["flows"]] == ["flow1", "flow2"]
 
 
 def test_a_changed_record_is_status_5(farpath: Farpath, record: Record) -> None:
@@ -399,7 +401,7 @@ def test_any_command_removes_what_killed_runs_left_among_temporary_files(
     (left / CODE_DIR / GUEST).mkdir(parents=True)
     (tmp_path / f"{SHARE}mine").mkdir()
     assert farpath("paths").err == ""
-    assert [place.name for place in tmp_path.iterdir()] == [f"{SHARE}mine"]
+    assert [path.name for path in tmp_path.iterdir()] == [f"{SHARE}mine"]
 
 
 LONG_NAME = "n" * 300

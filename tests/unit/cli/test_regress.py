@@ -8,7 +8,7 @@ from tests.support.command_line import Farpath
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--stacks=htpc",), "did you mean htcp"),
         (("--jobs=0",), "--jobs is 0"),
@@ -20,11 +20,11 @@ from tests.support.command_line import Farpath
     ],
 )
 def test_bad_requests_are_refused_in_one_line(
-    farpath: Farpath, options: tuple[str, ...], said: str
+    farpath: Farpath, options: tuple[str, ...], message: str
 ) -> None:
     ended = farpath("regress", *options)
     assert ended.status == 2
-    assert said in ended.err
+    assert message in ended.err
     assert ended.err.count("\n") == 1
 
 

@@ -26,9 +26,9 @@ def test_a_text_means_droppers_that_read_the_same_again(text: str, means: list[s
         with pytest.raises(BadInputError, match="in their order"):
             parse_droppers(text)
         return
-    found = parse_droppers(text)
-    assert [str(dropper) for dropper in found] == means
-    assert parse_droppers(" ".join(means)) == found
+    droppers = parse_droppers(text)
+    assert [str(dropper) for dropper in droppers] == means
+    assert parse_droppers(" ".join(means)) == droppers
 
 
 @pytest.mark.parametrize(

@@ -38,11 +38,11 @@ def test_settings_that_cannot_be_or_contradict_the_lab_are_refused(
 
 
 def test_a_setting_that_the_hosts_era_needs_otherwise_is_refused() -> None:
-    asked = RunRequest(rtt="50ms", era="2004", sysctl="net.ipv4.tcp_sack=0")
+    request = RunRequest(rtt="50ms", era="2004", sysctl="net.ipv4.tcp_sack=0")
     with pytest.raises(BadInputError, match="tcp_sack is 0 on path custom, and era 2004 needs 1"):
-        asked.plan()
-    dataclasses.replace(asked, era="modern").plan()
-    dataclasses.replace(asked, sysctl="net.ipv4.tcp_sack=1").plan()
+        request.plan()
+    dataclasses.replace(request, era="modern").plan()
+    dataclasses.replace(request, sysctl="net.ipv4.tcp_sack=1").plan()
 
 
 @pytest.mark.parametrize(

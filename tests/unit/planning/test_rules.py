@@ -20,13 +20,13 @@ from tests.support.plans import network_plan, with_droppers, with_trace
 
 
 @pytest.mark.parametrize(
-    ("interval_s", "said"),
+    ("interval_s", "message"),
     [(0.0005, "0.5 ms"), (0.0101, "10.1 ms"), (11.0, "11000 ms"), (-0.01, "-10 ms")],
 )
 def test_an_interval_must_be_whole_milliseconds(
-    tracing: Plan, interval_s: float, said: str
+    tracing: Plan, interval_s: float, message: str
 ) -> None:
-    with pytest.raises(BadInputError, match=f"TRACE is {said}: it must be whole milliseconds"):
+    with pytest.raises(BadInputError, match=f"TRACE is {message}: it must be whole milliseconds"):
         with_trace(tracing, interval_s)
 
 

@@ -46,10 +46,10 @@ def test_a_stack_is_found_by_its_name_and_says_what_it_is(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(OF_MAINLINE) - {"reno"}))
 def test_the_labs_kernel_is_configured_with_every_stack_of_mainline(name: str) -> None:
-    found = re.search(r"net/ipv4/tcp_(\w+)\.c$", catalogue()[name].source)
+    match = re.search(r"net/ipv4/tcp_(\w+)\.c$", catalogue()[name].source)
     option = {"highspeed": "HSTCP"}.get(name, name.upper())
-    assert found is not None
-    assert found[1] == name
+    assert match is not None
+    assert match[1] == name
     assert f"CONFIG_TCP_CONG_{option}=y" in LAB_CONFIG.read_text().splitlines()
 
 
@@ -122,7 +122,7 @@ def test_parameters_are_ordered_and_in_their_shortest_form() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ("bic:bta=1", r"no parameter 'bta' \(did you mean beta\?\)"),
         ("reno:alpha=1", r"it has none"),
@@ -135,8 +135,8 @@ def test_parameters_are_ordered_and_in_their_shortest_form() -> None:
         ("bic:beta=600,beta=700", r"give each parameter once"),
     ],
 )
-def test_a_wrong_parameter_is_refused_with_what_is_allowed(wrong: str, said: str) -> None:
-    with pytest.raises(BadInputError, match=said):
+def test_a_wrong_parameter_is_refused_with_what_is_allowed(wrong: str, message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
         resolve_stack(wrong)
 
 

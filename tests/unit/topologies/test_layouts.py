@@ -135,9 +135,9 @@ def test_delay_lines_of_a_parking_lot_do_not_lose_the_same_packets() -> None:
 
 def test_with_reverse_flows_each_direction_has_one_bottleneck_of_the_same_kind() -> None:
     layout = lay_out(short_plan(reverse="reno"))
-    there, back = queues(layout, "sender", "receiver"), queues(layout, "receiver", "sender")
-    assert [type(queue) for queue in there] == [type(queue) for queue in back]
-    assert there[-1] == back[-1]
+    forward, back = queues(layout, "sender", "receiver"), queues(layout, "receiver", "sender")
+    assert [type(queue) for queue in forward] == [type(queue) for queue in back]
+    assert forward[-1] == back[-1]
 
 
 def test_every_topology_has_a_layout() -> None:
