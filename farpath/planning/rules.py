@@ -19,8 +19,9 @@ from farpath.spec.trace import INTERVAL_S_RANGE, MOST_SAMPLES, TICK_S, flows
 def check_plan(plan: Plan) -> None:
     """Raise BadInputError for a plan whose parts contradict each other.
 
-    It refuses a flow without a stack in the plan, hosts that the topology lacks, packets that IP
-    or a stack cannot send, a dropper that has nothing to drop, and a trace without a connection.
+    It refuses a flow without a stack in the plan, and hosts that the topology lacks. It refuses
+    packets that IP or a stack cannot send, a dropper that has nothing to drop, and a trace without
+    a TCP connection.
     """
     _check_stacks(plan)
     _check_topology(plan)
