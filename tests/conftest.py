@@ -43,17 +43,17 @@ FIRST = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what boots a lab by where it stands; what takes longest begins first."""
     for item in items:
-        for mark in MARKS.get(_place(item).partition("/")[0], ()):
+        for mark in MARKS.get(_module_name(item).partition("/")[0], ()):
             item.add_marker(mark)
     items.sort(key=_turn)
 
 
 def _turn(item: pytest.Item) -> int:
-    place = _place(item)
-    return next((turn for turn, first in enumerate(FIRST) if place.startswith(first)), len(FIRST))
+    name = _module_name(item)
+    return next((turn for turn, first in enumerate(FIRST) if name.startswith(first)), len(FIRST))
 
 
-def _place(item: pytest.Item) -> str:
+def _module_name(item: pytest.Item) -> str:
     return str(item.path.relative_to(Path(__file__).parent).with_suffix(""))
 
 

@@ -49,12 +49,12 @@ def check_format_version(data: Any, version: int, file: FilePath, remedy: str) -
 
     ``remedy``: how such a file is made again.
     """
-    given = data.get("format_version") if isinstance(data, dict) else None
-    if type(given) is not int:
+    found_version = data.get("format_version") if isinstance(data, dict) else None
+    if type(found_version) is not int:
         raise BadInputError(f"{file}: is damaged (no format version): {remedy}")
-    if given != version:
+    if found_version != version:
         raise BadInputError(
-            f"{file}: has format version {given}, this farpath reads {version}: {remedy}"
+            f"{file}: has format version {found_version}, this farpath reads {version}: {remedy}"
         )
 
 

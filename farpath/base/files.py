@@ -158,5 +158,7 @@ def write_text(file: FilePath, text: str) -> None:
 
 def safe_name(text: str) -> str:
     """Turn any text into part of a file name: ASCII letters, digits, - and _ alone."""
-    kept = (char if char.isascii() and (char.isalnum() or char in "-_") else "_" for char in text)
-    return "".join(kept)[:NAME_LETTERS] or "_"
+    characters = (
+        char if char.isascii() and (char.isalnum() or char in "-_") else "_" for char in text
+    )
+    return "".join(characters)[:NAME_LETTERS] or "_"

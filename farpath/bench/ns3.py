@@ -31,16 +31,16 @@ REMEDY = "apt-get install libns3-dev g++ pkg-config"
 def _output_of(command: list[str]) -> str:
     """Return a command's output; raise UnavailableError with its first error if it fails."""
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=HANG_LIMIT_S
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UnavailableError(f"{command[0]}: {error}; {REMEDY}") from error
-    if done.returncode:
-        lines = done.stderr.splitlines()
+    if result.returncode:
+        lines = result.stderr.splitlines()
         complaint = next((line for line in lines if "error" in line), *lines[:1])
         raise UnavailableError(f"{FilePath(command[0]).name} failed: {complaint}")
-    return done.stdout
+    return result.stdout
 
 
 def _cache() -> FilePath:
@@ -55,7 +55,7 @@ def _options(packages: list[str]) -> tuple[list[str], list[str]]:
     """Return the compiler's and the linker's options, without libraries that ns-3's own use."""
     compiling = shlex.split(_output_of(["pkg-config", "--cflags", *packages]))
     linking = shlex.split(_output_of(["pkg-config", "--libs", *packages]))
-    return compiling, [word for word in linking if word.startswith(("-l", "-L"))]
+    return compiling, [option for option in linking if option.startswith(("-l", "-L"))]
 
 
 def _build(version: str) -> FilePath:

@@ -87,7 +87,7 @@ def make_variables(request: RunRequest) -> str:
     >>> make_variables(RunRequest(stack="reno", rtt="1s"))
     'RTT=1s STACK=reno'
     """
-    return " ".join(f"{option.variable}={value}" for option, value in request.given())
+    return " ".join(f"{option.variable}={value}" for option, value in request.values())
 
 
 def scale_row(asked: str, plan: Plan, run: RunMeasurement) -> ScaleRow:

@@ -75,14 +75,14 @@ def _await(child: subprocess.Popen[str], mark: str, times: int = 1) -> None:
 
 def _run(command: list[str]) -> str:
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=COMMAND_LIMIT_S
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UnavailableError(str(error)) from error
-    if done.returncode:
-        raise UnavailableError(f"'{' '.join(command)}' said: {done.stderr.strip()}")
-    return done.stdout
+    if result.returncode:
+        raise UnavailableError(f"'{' '.join(command)}' said: {result.stderr.strip()}")
+    return result.stdout
 
 
 @dataclass(frozen=True)

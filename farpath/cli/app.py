@@ -1,7 +1,7 @@
-"""The command line: one subcommand per step of the pipeline.
+"""The command line: one subcommand for each step from plan to report.
 
-stdout is for results, stderr for progress. Heavy libraries are imported where they
-are used, so that every command answers at once.
+Results go to stdout, progress to stderr. Heavy libraries are imported where they are used, so
+that every command starts fast.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         print(version_line())
         raise typer.Exit
 
 
 def version_line() -> str:
-    """Farpath's version and commit, and the kernel that the lab was built with, if it was."""
+    """Return farpath's version and commit, and the release of the lab's kernel if it is built."""
     from farpath import __version__
     from farpath.lab.artifacts.images import find_images
     from farpath.lab.provenance import git_commit
@@ -95,10 +95,12 @@ run.add_to(app)
 
 @app.command()
 def stacks(
-    name: Annotated[str | None, typer.Argument(help="Explain this one's parameters.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A stack whose parameters are explained.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """List the stacks a flow can run, with their parameters and defaults."""
+    """List the stacks that a flow can run, with their parameters and defaults."""
     from farpath.cli import listing
     from farpath.planning.stack_catalog import catalogue
 
@@ -110,9 +112,11 @@ def stacks(
 
 @app.command()
 def eras(
-    markdown: Annotated[bool, typer.Option("--markdown", help="As docs/eras.md has it.")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the table of docs/eras.md.")
+    ] = False,
 ) -> None:
-    """List what the hosts of 2004 were, what is set back, and what cannot be."""
+    """List how hosts of 2004 differ from today's: what is set back, and what cannot be."""
     from farpath.cli import listing
 
     print(listing.eras_markdown() if markdown else listing.all_eras())
@@ -120,9 +124,11 @@ def eras(
 
 @app.command()
 def options(
-    markdown: Annotated[bool, typer.Option("--markdown", help="As docs/usage.md has it.")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the table of docs/usage.md.")
+    ] = False,
 ) -> None:
-    """List the options of a run: units, ranges, defaults, and what Make calls them."""
+    """List the options of a run with their units, ranges, defaults and variables of Make."""
     from farpath.cli import listing
 
     print(listing.options_markdown() if markdown else listing.all_options())
@@ -133,12 +139,12 @@ def paths() -> None:
     """List the named paths."""
     from farpath.planning.path_files import named_paths, path_by_name
 
-    known = [path_by_name(name) for name in named_paths()]
-    name_letters = max(len(path.name) for path in known)
-    title_letters = max(len(path.title) for path in known)
-    for path in known:
+    all_paths = [path_by_name(name) for name in named_paths()]
+    name_width = max(len(path.name) for path in all_paths)
+    title_width = max(len(path.title) for path in all_paths)
+    for path in all_paths:
         print(
-            f"{path.name:<{name_letters}}  {path.title:<{title_letters}}  RTT {path.rtt_ms:g} ms, "
+            f"{path.name:<{name_width}}  {path.title:<{title_width}}  RTT {path.rtt_ms:g} ms, "
             f"{path.rate_bps / 1e6:g} Mbit/s, buffer {path.buffer_bytes / 1e6:g} MB, "
             f"loss {path.loss:g}, background {path.background or 'none'}"
         )
@@ -147,68 +153,73 @@ def paths() -> None:
 @app.command()
 def preflight(
     lab: Annotated[str, typer.Option(help="virtual or host.")] = "virtual",
-    stack: Annotated[str, typer.Option(help="What the flows would run.")] = DEFAULT_STACK,
+    stack: Annotated[str, typer.Option(help="Stacks that the flows would run.")] = DEFAULT_STACK,
 ) -> None:
-    """Check what a lab needs of this machine: one line for each thing, and its remedy."""
-    from farpath.lab import preflight as checks
+    """Check whether this machine can run a lab: one line for each requirement, with its remedy."""
+    from farpath.lab import preflight as lab_preflight
     from farpath.planning.request import check_lab
 
     check_lab(lab)
-    found = _host_checks(stack) if lab == HOST else _virtual_checks(stack)
-    print(checks.table(found))
-    checks.require(found, lab)
+    checks = _host_checks(stack) if lab == HOST else _virtual_checks(stack)
+    print(lab_preflight.table(checks))
+    lab_preflight.require(checks, lab)
 
 
 def _virtual_checks(stack: str) -> list[Check]:
-    from farpath.lab import preflight as preflight_of_lab
+    from farpath.lab import preflight as lab_preflight
     from farpath.lab.artifacts.user_stacks import is_own
     from farpath.planning.stack_catalog import resolve_stack
     from farpath.planning.stack_texts import parse_stacks
 
     for text in parse_stacks(stack):
-        # A stack of the user's is compiled for the lab's kernel, which may be what is missing.
+        # A user's own stack is not resolved: it is compiled for the lab's kernel, which may be
+        # missing.
         if not is_own(text):
             resolve_stack(text)
-    return preflight_of_lab.virtual_checks()
+    return lab_preflight.virtual_checks()
 
 
 def _host_checks(stack: str) -> list[Check]:
     from farpath.lab import host
-    from farpath.lab import preflight as preflight_of_lab
+    from farpath.lab import preflight as lab_preflight
     from farpath.lab.user_parts import BuiltParts
     from farpath.planning.stack_catalog import resolve_stack
     from farpath.planning.stack_texts import parse_stacks
 
     parts = BuiltParts(HOST)
     stacks = [parts.stack(text) or resolve_stack(text) for text in parse_stacks(stack)]
-    return [*host.checks_of_stacks(stacks), *preflight_of_lab.further_checks()]
+    return [*host.checks_of_stacks(stacks), *lab_preflight.further_checks()]
 
 
 @app.command()
 def clean(
-    out: Annotated[FilePath, typer.Option(help="Where records go.")] = FilePath(DEFAULT_OUT),
+    out: Annotated[FilePath, typer.Option(help="Directory of the records.")] = FilePath(
+        DEFAULT_OUT
+    ),
 ) -> None:
-    """Remove what killed runs left, and give back the kernel's settings they changed."""
+    """Remove what killed runs left, and restore the kernel's settings that they changed."""
     from farpath.lab.cleanup import clean as clean_all
 
-    done = clean_all(out)
-    for sentence in done:
-        print(sentence)
-    if not done:
+    messages = clean_all(out)
+    for message in messages:
+        print(message)
+    if not messages:
         print("nothing is left of killed runs")
 
 
 @app.command()
 def bench(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Short runs only.")] = False,
-    scale: Annotated[bool, typer.Option("--scale", help="Only what scale costs.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Make short runs only.")] = False,
+    scale: Annotated[
+        bool, typer.Option("--scale", help="Measure the cost of large runs only.")
+    ] = False,
 ) -> None:
-    """Measure the lab: speed, memory, accuracy, beside what it is compared with, and at scale."""
+    """Measure the lab's speed, memory and accuracy, compare it with others, and make large runs."""
     from farpath.bench import measure, render
 
     if quick and scale:
-        raise BadInputError("--quick measures nothing of scale: give --quick or --scale")
+        raise BadInputError("--quick makes no large runs: give --quick or --scale")
     figures = measure(quick, scale)
     print(json.dumps(figures) if as_json else render(figures))
 
@@ -222,46 +233,46 @@ regress.add_to(app)
 packetdrill.add_to(app)
 
 
-def _stop(number: int, _frame: FrameType | None) -> NoReturn:
+def _exit_on_signal(number: int, _frame: FrameType | None) -> NoReturn:
     raise SystemExit(128 + number)
 
 
-def _sweep_temporary_files() -> None:
-    """Remove what killed runs left among temporary files."""
+def _remove_stale_shares() -> None:
+    """Remove shared directories that killed runs left among temporary files."""
     with suppress(OSError):
         remove_stale_shares(FilePath(tempfile.gettempdir()))
 
 
-def _print_anything() -> None:
-    """Let stdout and stderr take names and titles that their encoding lacks, escaped."""
+def _escape_unencodable_text() -> None:
+    """Make stdout and stderr escape characters that their encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def main() -> None:
-    """Entry point: errors become one line and an exit status, never a traceback.
+    """Run the command line; a user's error becomes one line and an exit status, no traceback.
 
-    A shell without job control starts what is in its background with SIGINT ignored, so that a
-    terminal's Ctrl-C ends only what is in its foreground; that stays so.
+    SIGINT is left as it is. A shell without job control starts background commands with SIGINT
+    ignored, so that Ctrl-C ends the foreground only.
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _stop)
-    _print_anything()
+        signal.signal(number, _exit_on_signal)
+    _escape_unencodable_text()
     try:
-        _sweep_temporary_files()
+        _remove_stale_shares()
         for argument in sys.argv[1:]:
             require_unicode(argument)
         with resource_errors():
             status = app(standalone_mode=False) or 0
-        # Some versions of typer return the status of an interruption, others raise.
+        # Some versions of typer return the status of an interruption, others raise it.
         if status == INTERRUPTED:
             raise KeyboardInterrupt
         sys.exit(status)
     except FarpathError as error:
-        from farpath.cli.option_names import named_as_typed
+        from farpath.cli.option_names import name_options_as_typed
 
-        print(f"farpath: {on_one_line(named_as_typed(error.message))}", file=sys.stderr)
+        print(f"farpath: {on_one_line(name_options_as_typed(error.message))}", file=sys.stderr)
         if error.detail:
             print("\n".join(f"  | {line}" for line in error.detail.splitlines()), file=sys.stderr)
         sys.exit(error.exit_status)
@@ -269,14 +280,14 @@ def main() -> None:
         print("farpath: interrupted; nothing half made is left", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except Exception as error:
-        # The parser of options raises click's exceptions, by whichever name typer
-        # brings them; anything else is our own fault.
-        said = getattr(error, "format_message", None)
-        if said is None:
-            # Python's own status, 1, is that of a suite in which something changed
+        # typer raises click's exceptions for bad options, under names that depend on its
+        # version; they have format_message. Any other exception is a bug of farpath.
+        format_message = getattr(error, "format_message", None)
+        if format_message is None:
+            # Status 1, which Python would give, is that of a suite in which a run changed.
             traceback.print_exc()
             sys.exit(BUG_STATUS)
-        # Without arguments the help has been printed, and there is nothing to add.
-        if message := shortened(on_one_line(said())):
+        # The message is empty if typer has already printed the help.
+        if message := shortened(on_one_line(format_message())):
             print(f"farpath: {message} (see 'farpath --help')", file=sys.stderr)
         sys.exit(BadInputError.exit_status)

@@ -17,13 +17,17 @@ RESULTS = FilePath("results")
 
 ExperimentName = Annotated[str, typer.Option(help="A folder of experiments/.")]
 SetName = Annotated[
-    str | None, typer.Option("--set", help="whole, quick or cpu: which of its runs.")
+    str | None, typer.Option("--set", help="Set of runs: whole, quick or cpu (default: whole).")
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="The experiment's quick set of runs.")]
-Cpu = Annotated[bool, typer.Option("--cpu", help="The runs that count CPU; no report.")]
-Place = Annotated[FilePath | None, typer.Option(help="The experiments' folder, if not farpath's.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Make the quick set, as --set=quick.")]
+Cpu = Annotated[
+    bool, typer.Option("--cpu", help="Make the runs that count CPU, as --set=cpu; no report.")
+]
+ExperimentsDir = Annotated[
+    FilePath | None, typer.Option(help="Folder of the experiments (default: farpath's).")
+]
 Out = Annotated[
-    FilePath | None, typer.Option(help="Where records go (default: results/<experiment>).")
+    FilePath | None, typer.Option(help="Directory of the records (default: results/<experiment>).")
 ]
 
 
@@ -39,21 +43,21 @@ def _job(
     from farpath.campaign.snakemake import CampaignJob
     from farpath.planning.experiment import load_experiment
 
-    asked = [name for name, given in (("quick", quick), ("cpu", cpu)) if given]
-    if len(asked) + (which is not None) > 1:
+    flags = [name for name, is_set in (("quick", quick), ("cpu", cpu)) if is_set]
+    if len(flags) + (which is not None) > 1:
         raise BadInputError("--set, --quick and --cpu each choose the runs: give one of them")
-    chosen = asked[0] if asked else which or WHOLE
+    set_name = flags[0] if flags else which or WHOLE
     folder = experiments or EXPERIMENTS
     loaded = load_experiment(experiment, folder)
-    loaded.runs(chosen)
-    return CampaignJob(loaded, chosen, out or RESULTS / loaded.name, experiments=folder)
+    loaded.runs(set_name)
+    return CampaignJob(loaded, set_name, out or RESULTS / loaded.name, experiments=folder)
 
 
 def _check_qemu(job: CampaignJob) -> None:
     if not job.on_host:
         raise BadInputError(
-            f"--qemu is for runs of the host lab, and those of set {job.which} are of the virtual "
-            "lab, which needs no machine of its own: leave it out"
+            f"--qemu is for runs of the host lab, and set {job.which} has runs of the virtual "
+            "lab: leave it out"
         )
 
 
@@ -65,34 +69,34 @@ def campaign(
     cpu: Cpu = False,
     qemu: Annotated[
         bool,
-        typer.Option("--qemu", help="Runs of the host lab in a QEMU machine of their own."),
+        typer.Option("--qemu", help="Make each run of the host lab in its own QEMU machine."),
     ] = False,
     cores: Annotated[
-        int | None, typer.Option(help="Runs at once (default: as many as cores).")
+        int | None, typer.Option(help="Number of runs at once (default: all cores).")
     ] = None,
     out: Out = None,
     report: Annotated[
         FilePath | None,
         typer.Option(
-            help="Where tables and figures go (default: results/paper[-quick]; of another "
-            "experiment report[-<set>] below its records)."
+            help="Directory of tables and figures (default: results/paper[-quick]; for another "
+            "experiment, report[-<set>] below its records)."
         ),
     ] = None,
-    no_report: Annotated[bool, typer.Option("--no-report", help="Runs only.")] = False,
-    list_runs: Annotated[bool, typer.Option("--list", help="Say what is made, run nothing.")] = (
-        False
-    ),
+    no_report: Annotated[bool, typer.Option("--no-report", help="Make no report.")] = False,
+    list_runs: Annotated[
+        bool, typer.Option("--list", help="List the runs and their records; make none.")
+    ] = False,
     index: Annotated[
-        int | None, typer.Option(help="Make this one run, counted from 0 as in --list.")
+        int | None, typer.Option(help="Make this run only; its number in --list, from 0.")
     ] = None,
     gather: Annotated[
-        FilePath | None, typer.Option(help="Link the records that count in this directory.")
+        FilePath | None, typer.Option(help="Link the records that count into this directory.")
     ] = None,
-    experiments: Place = None,
+    experiments: ExperimentsDir = None,
 ) -> None:
-    """Make all runs of an experiment, then tables, figures, claims and page.
+    """Make all runs of an experiment, then its tables, figures, claims and page.
 
-    Runs that have a record are not repeated. What follows -- goes to Snakemake:
+    Runs that have a record are not repeated. Options after -- go to Snakemake:
     farpath campaign --cores=40 -- --executor slurm.
     """
     import dataclasses
@@ -105,7 +109,7 @@ def campaign(
     job = _job(experiment, which, quick, cpu, experiments, out)
     if context.args and not context.args[0].startswith("-"):
         raise BadInputError(
-            f"'{context.args[0]}' is no option of campaign: what goes to Snakemake follows --"
+            f"'{context.args[0]}' is no option of campaign: give options of Snakemake after --"
         )
     if qemu:
         _check_qemu(job)
@@ -125,69 +129,71 @@ def campaign(
             print(f"records     {job.out}")
             return
         if set(job.experiment.parts) <= set(ANALYSES):
-            _conduct_companion(job, tuple(context.args), cores, no_report, report)
+            _run_companion(job, tuple(context.args), cores, no_report, report)
             return
-        wanted = report or _report_place(job)
-        place = None if no_report else wanted
+        report_dir = report or _default_report_dir(job)
         job = dataclasses.replace(
-            job, report=place, options=tuple(context.args), cores=cores or job.cores
+            job,
+            report=None if no_report else report_dir,
+            options=tuple(context.args),
+            cores=cores or job.cores,
         )
         run_campaign(job)
         print(f"records     {job.out}")
-        for part in job.parts if place else ():
-            print(f"{part:<11} {wanted / part}")
+        for part in () if no_report else job.parts:
+            print(f"{part:<11} {report_dir / part}")
 
 
-def _report_place(job: CampaignJob) -> FilePath:
-    """Where the report goes: of the study beside its records, of others below them."""
+def _default_report_dir(job: CampaignJob) -> FilePath:
+    """Return the report's directory: for the 2005 study below results, else below the records."""
     if job.experiment.name == PAPER:
         return RESULTS / ("paper" if job.which == WHOLE else f"paper-{job.which}")
     return job.out / ("report" if job.which == WHOLE else f"report-{job.which}")
 
 
-def _conduct_companion(
+def _run_companion(
     job: CampaignJob,
     options: tuple[str, ...],
     cores: int | None,
     no_report: bool,
     report: FilePath | None,
 ) -> None:
-    """Make runs around the 2005 test; tables, figures and claims of those that succeed."""
+    """Make a companion experiment's runs, and the report of those that succeed."""
     import dataclasses
 
     from farpath.campaign.snakemake import print_status, run_campaign
     from farpath.report.study import report_of, report_text, write_report
 
-    place = report or _report_place(job)
+    report_dir = report or _default_report_dir(job)
     job = dataclasses.replace(job, options=options, cores=cores or job.cores)
     try:
         run_campaign(job)
     finally:
-        found = [state for state in job.states() if state.record is not None]
-        if found and not no_report:
-            print_status(f"making tables, figures and claims of the records in {place}")
-            made = report_of(found, job.experiments)
-            write_report(made, place)
-            print(report_text(made))
+        recorded = [state for state in job.states() if state.record is not None]
+        if recorded and not no_report:
+            print_status(f"writing tables, figures and claims of the records to {report_dir}")
+            study_report = report_of(recorded, job.experiments)
+            write_report(study_report, report_dir)
+            print(report_text(study_report))
     print(f"records     {job.out}")
     for part in () if no_report else ("tables", "claims", "figures"):
-        print(f"{part:<11} {place / part}")
+        print(f"{part:<11} {report_dir / part}")
 
 
 def _list(job: CampaignJob) -> None:
     from farpath.campaign.snakemake import ignored_record_notes
 
-    found = job.local_states()
-    for number, state in enumerate(found):
-        place = state.record or (f"to be made: {state.problem}" if state.problem else "to be made")
-        print(f"{number:>4}  {state.run.label:<34} {place}")
-    print(f"{sum(state.record is not None for state in found)} of {len(found)} runs made")
-    for line in ignored_record_notes(job.out, found):
+    states = job.local_states()
+    for number, state in enumerate(states):
+        status = state.record or (f"to be made: {state.problem}" if state.problem else "to be made")
+        print(f"{number:>4}  {state.run.label:<34} {status}")
+    print(f"{sum(state.record is not None for state in states)} of {len(states)} runs made")
+    for line in ignored_record_notes(job.out, states):
         print(line)
 
 
 def _make_one(job: CampaignJob, index: int) -> None:
-    """One run, as a job of Snakemake or of Kubernetes makes it."""
+    """Make one run, as jobs of Snakemake and Kubernetes do."""
     from farpath.base.files import user_errors
     from farpath.campaign.snakemake import check_space
     from farpath.lab.progress import RunProgress
@@ -206,8 +212,8 @@ def _make_one(job: CampaignJob, index: int) -> None:
     with user_errors(job.out):
         job.out.mkdir(parents=True, exist_ok=True)
         check_space(job.out, 1)
-    kind = "s" if state.run.on_host else "virtual s"
-    with RunProgress(state.run.label, state.run.plan.schedule.duration_s, kind) as progress:
+    unit = "s" if state.run.on_host else "virtual s"
+    with RunProgress(state.run.label, state.run.plan.schedule.duration_s, unit) as progress:
         print(run(state.run.plan, job.out, False, progress.watch, finish=save_pictures).directory)
 
 
@@ -217,7 +223,7 @@ def reference(
     quick: Quick = False,
     cpu: Cpu = False,
     out: Out = None,
-    experiments: Place = None,
+    experiments: ExperimentsDir = None,
 ) -> None:
     """Copy an experiment's records, without raw output and pages, into its folder."""
     from farpath.campaign.reference import publish
@@ -229,6 +235,6 @@ def reference(
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    more = {"allow_extra_args": True, "ignore_unknown_options": False}
-    app.command(context_settings=more)(campaign)
+    snakemake_options = {"allow_extra_args": True, "ignore_unknown_options": False}
+    app.command(context_settings=snakemake_options)(campaign)
     app.command()(reference)

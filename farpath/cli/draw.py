@@ -1,4 +1,4 @@
-"""``farpath draw``: a picture of the topology that a run would have, without any lab."""
+"""``farpath draw``: draws the topology of a run or of a record, without a lab."""
 
 from __future__ import annotations
 
@@ -13,18 +13,22 @@ from farpath.base.errors import BadInputError
 
 def add_to(app: typer.Typer) -> None:
     """Add the command to the command line."""
-    # Options of a run are read by farpath.planning.request, so that there is one list of them.
-    any_option = {"allow_extra_args": True, "ignore_unknown_options": True}
-    app.command(context_settings=any_option)(draw)
+    # typer passes on options that it does not know, and RunRequest parses those of a run.
+    run_options = {"allow_extra_args": True, "ignore_unknown_options": True}
+    app.command(context_settings=run_options)(draw)
 
 
 def draw(
     context: typer.Context,
     record: Annotated[
-        FilePath | None, typer.Option(help="A record's directory: the topology it was of.")
+        FilePath | None, typer.Option(help="Directory of a record whose topology is drawn.")
     ] = None,
-    out: Annotated[FilePath, typer.Option(help="A .png or .svg file.")] = FilePath("topology.png"),
-    text: Annotated[bool, typer.Option("--text", help="Print it as text instead.")] = False,
+    out: Annotated[FilePath, typer.Option(help="The .png or .svg file to write.")] = FilePath(
+        "topology.png"
+    ),
+    text: Annotated[
+        bool, typer.Option("--text", help="Print the drawing as text; write no file.")
+    ] = False,
 ) -> None:
     """Draw a run's hosts, switches and links; takes the options of 'farpath run': --rtt=50ms."""
     from farpath.planning.request import RunRequest
@@ -33,7 +37,10 @@ def draw(
     from farpath.report.figures.save import FORMATS, save
 
     if record is not None and context.args:
-        raise BadInputError(f"--record is {record}: leave out {context.args[0]}, or the record")
+        raise BadInputError(
+            f"--record is {record}: a record has its own options: leave out {context.args[0]}, or "
+            "the record"
+        )
     if record is not None:
         plan = load_record(record, verify=False).plan
     else:

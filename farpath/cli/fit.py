@@ -1,4 +1,4 @@
-"""``farpath fit``: find a path model, or show the best one that was found."""
+"""``farpath fit``: searches for a path model, or shows the best one so far."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ def add_to(app: typer.Typer) -> None:
 
 def fit(
     name: Annotated[str, typer.Argument(help="A directory of experiments/path-models.")],
-    trials: Annotated[int, typer.Option(help="So many models more; 0 shows the best.")] = 0,
-    workers: Annotated[int, typer.Option(help="Runs at a time, each on a core.")] = 2,
-    results: Annotated[FilePath, typer.Option(help="Where the runs' records go.")] = FilePath(
+    trials: Annotated[
+        int, typer.Option(help="Number of further models to try; 0 shows the best so far.")
+    ] = 0,
+    workers: Annotated[int, typer.Option(help="Number of runs at once, each on one core.")] = 2,
+    results: Annotated[FilePath, typer.Option(help="Directory of the runs' records.")] = FilePath(
         "results/path-models"
     ),
 ) -> None:
-    """Search for the path model that agrees best with what was published."""
+    """Search for the path model that agrees best with the published numbers."""
     from farpath.base.project import PROJECT
     from farpath.campaign.path_search import continue_search, load_search, run_in_lab
     from farpath.report.tables.path_search import best_trial_table, trials_table
@@ -36,7 +38,7 @@ def fit(
         for file in sorted((PROJECT / "experiments/path-models").glob("*/search.toml"))
     }
     if name not in searches:
-        raise BadInputError(f"there is no search '{name}': there are {', '.join(searches)}")
+        raise BadInputError(f"there is no search '{name}': it must be one of {', '.join(searches)}")
     if trials < 0 or workers < 1:
         raise BadInputError("--trials must be at least 0 and --workers at least 1")
     search = load_search(searches[name])

@@ -1,4 +1,4 @@
-"""Listings: what can be chosen, as text: stacks, eras, and the options of a run."""
+"""Texts that list stacks, eras, and the options of a run."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ KINDS = {
 }
 INDENT = 15
 COLUMNS = 100
-#: What a feature's fields are called where they are shown.
+#: Headings of a feature's fields.
 HEADINGS = {"then": "2004", "now": "Linux 7.2", "set": "set", "left": "stays"}
 
 
 def _with_unit(value: str, unit: str) -> str:
-    """A value and its unit; ``819`` of ``1/1024`` is ``819/1024``."""
+    """Append a unit to a value; ``819`` of ``1/1024`` becomes ``819/1024``."""
     if unit.startswith("1/"):
         return f"{value}{unit[1:]}"
     return f"{value} {unit}".strip()
@@ -48,15 +48,15 @@ def _headline(entry: CatalogEntry) -> str:
     return f"{entry.name:<14} {entry.title}, {entry.year}{hosts}"
 
 
-def _others(entry: CatalogEntry) -> list[str]:
-    others = [f"its form of 2004 is {entry.form_2004}"] if entry.form_2004 else []
+def _form_and_aliases(entry: CatalogEntry) -> list[str]:
+    lines = [f"its form of 2004 is {entry.form_2004}"] if entry.form_2004 else []
     if entry.aliases:
-        others.append(f"also called {', '.join(entry.aliases)}")
-    return others
+        lines.append(f"also called {', '.join(entry.aliases)}")
+    return lines
 
 
 def all_stacks() -> str:
-    """Every stack with its source and its parameters' defaults, by kind."""
+    """List all stacks by kind, with their sources and their parameters' defaults."""
     blocks = []
     for kind, heading in KINDS.items():
         blocks.append(f"{heading}\n")
@@ -64,7 +64,7 @@ def all_stacks() -> str:
             if entry.kind != kind:
                 continue
             blocks.append(_headline(entry))
-            blocks += [_indented(text) for text in (entry.source, *_others(entry))]
+            blocks += [_indented(text) for text in (entry.source, *_form_and_aliases(entry))]
             if entry.parameters:
                 defaults = " ".join(f"{p.name}={p.default}" for p in entry.parameters.values())
                 blocks.append(_indented(f"parameters: {defaults}"))
@@ -74,19 +74,20 @@ def all_stacks() -> str:
 
 
 def one_stack(name: str) -> str:
-    """One stack with all of its parameters explained; BadInputError if there is none."""
+    """Explain all parameters of one stack; raises BadInputError for an unknown name."""
     entry = entry_by_name(name)
-    lines = [_headline(entry), *(_indented(text) for text in (entry.source, *_others(entry)))]
-    return "\n".join([*lines, *(_explained(p) for p in entry.parameters.values())])
+    details = (entry.source, *_form_and_aliases(entry))
+    lines = [_headline(entry), *(_indented(text) for text in details)]
+    return "\n".join([*lines, *(_explain(p) for p in entry.parameters.values())])
 
 
-def _explained(parameter: Parameter) -> str:
+def _explain(parameter: Parameter) -> str:
     default = _with_unit(parameter.default, parameter.unit)
     return f"  {parameter.name} = {default}, {parameter.allowed}\n{_indented(parameter.meaning)}"
 
 
 def all_eras() -> str:
-    """What hosts of each era were, for a terminal."""
+    """List how the hosts of each era differ from today's, for a terminal."""
     lines = []
     for era in era_names():
         lines.append(f"{era}: {title_of(era)}")
@@ -99,7 +100,7 @@ def all_eras() -> str:
 
 
 def eras_markdown() -> str:
-    """The features of 2004 as a Markdown table, as docs/eras.md has it."""
+    """Return the features of 2004 as the Markdown table of docs/eras.md."""
     lines = [
         f"| feature | {' | '.join(HEADINGS.values())} |",
         f"|---|{'---|' * len(HEADINGS)}",
@@ -111,7 +112,7 @@ def eras_markdown() -> str:
 
 
 def all_options() -> str:
-    """Every option of a run with its unit, range and default, for a terminal."""
+    """List all options of a run with their units, ranges and defaults, for a terminal."""
     lines = []
     for option in options_of(RunRequest):
         lines.append(f"{option.flag}={option.example}  ({option.variable})")
@@ -125,11 +126,11 @@ def _facts(option: Option) -> tuple[tuple[str, str], ...]:
 
 
 def options_markdown() -> str:
-    """Every option of a run as a Markdown table, as docs/usage.md has it."""
+    """Return all options of a run as the Markdown table of docs/usage.md."""
     rows = ["| variable | example | what it is | default | allowed |", "|---|---|---|---|---|"]
     for option in options_of(RunRequest):
-        more = f" ([{option.see.partition('#')[0]}]({option.see}))" if option.see else ""
+        link = f" ([{option.see.partition('#')[0]}]({option.see}))" if option.see else ""
         allowed = "; ".join(text for text in (option.allowed, option.unit) if text)
-        cells = (f"`{option.variable}`", f"`{option.example}`", option.help + more)
+        cells = (f"`{option.variable}`", f"`{option.example}`", option.help + link)
         rows.append(f"| {' | '.join((*cells, option.default, allowed))} |")
     return "\n".join(rows)

@@ -1,4 +1,4 @@
-"""Logs on stderr: what long commands do, and with ``-v`` every command that they run."""
+"""Log messages on stderr: the progress of long commands, and with ``-v`` the commands they run."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import logging
 import sys
 from typing import TextIO
 
-#: Below these are all of farpath's loggers, and those of the commands that it runs.
+#: Loggers of all messages, of commands on this machine, and of commands in the guest.
 ALL, COMMANDS, GUEST_COMMANDS = "farpath", "farpath.commands", "farpath.commands.guest"
-#: What stands before a command: the machine's, and the guest's.
+#: Prompts before commands on this machine and in the guest.
 PROMPTS = {COMMANDS: "$ ", GUEST_COMMANDS: "guest $ "}
 
 
 class _StderrHandler(logging.StreamHandler[TextIO]):
-    """Writes to what ``sys.stderr`` is when a line is written."""
+    """Writes each line to the present ``sys.stderr``, which tests and progress bars replace."""
 
     def emit(self, record: logging.LogRecord) -> None:
         self.stream = sys.stderr
         super().emit(record)
 
 
-class _Prompts(logging.Formatter):
-    """A line as it is; a command behind a prompt, its input behind it."""
+class _PromptFormatter(logging.Formatter):
+    """Puts a prompt before a command, and ``<`` before each line of its input."""
 
     def format(self, record: logging.LogRecord) -> str:
         return PROMPTS.get(record.name, "") + record.getMessage().replace("\n", "\n  < ")
@@ -30,7 +30,7 @@ class _Prompts(logging.Formatter):
 def configure(verbose: bool = False, quiet: bool = False) -> None:
     """Print farpath's messages: none if ``quiet``, commands too if ``verbose``."""
     handler = _StderrHandler()
-    handler.setFormatter(_Prompts())
+    handler.setFormatter(_PromptFormatter())
     logger = logging.getLogger(ALL)
     logger.handlers = [handler]
     logger.setLevel(logging.WARNING if quiet else logging.INFO)

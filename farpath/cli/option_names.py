@@ -1,4 +1,4 @@
-"""Option names: errors name Make's variables, and a user of farpath itself typed options."""
+"""Names of options in errors: variables of Make become options if the user typed options."""
 
 from __future__ import annotations
 
@@ -8,44 +8,44 @@ import re
 from farpath.planning.options import options_of
 from farpath.planning.request import RunRequest
 
-#: Set by the Makefile, whose user typed variables.
+#: Environment variable that the Makefile sets, and its value.
 CALLER, MAKE = "FARPATH_CALLER", "make"
 #: Variables of options without a value.
 _WITHOUT_VALUE = {"FORCE=1": "--force", "JSON=1": "--json"}
-#: Options of other commands than run.
-_FURTHER = (
+#: Variables of options that are not of ``farpath run``.
+_OTHER_VARIABLES = (
     "OUT", "CORES", "STACKS", "ONLY", "BASE", "HEAD", "EXPERIMENT", "FORMAT", "INDEX", "JOBS",
     "SEEDS",
 )  # fmt: skip
-#: Words that are variables where an error begins with them or gives them a value, else nouns.
+#: Words that are variables at the start of an error or before ``=``, and nouns elsewhere.
 _NOUNS = ("RTT", "MTU", "IP")
 _BY_VARIABLE = {
-    **{name: f"--{name.lower()}" for name in _FURTHER},
-    **{each.variable: each.flag for each in options_of(RunRequest)},
+    **{name: f"--{name.lower()}" for name in _OTHER_VARIABLES},
+    **{option.variable: option.flag for option in options_of(RunRequest)},
     **_WITHOUT_VALUE,
 }
 _PLAIN = "|".join(sorted(set(_BY_VARIABLE) - set(_NOUNS), key=len, reverse=True))
-#: A text in quotes stays as it is: it is what the user gave, or a command of make's.
+#: A text in quotes is not changed: the user typed it, or it is a command of make.
 _WORD = re.compile(
     rf"(?P<quoted>(?<!\w)'[^']*'(?!\w))|(?<![\w./-])(?P<name>{_PLAIN})(?![\w./])"
     rf"|(?P<first>^(?:{'|'.join(_NOUNS)})(?= is | has |:))"
-    rf"|(?<![\w./-])(?P<given>{'|'.join(_NOUNS)})(?==)"
+    rf"|(?<![\w./-])(?P<assigned>{'|'.join(_NOUNS)})(?==)"
 )
 
 
-def named_as_typed(message: str) -> str:
-    """An error as its reader has to read it: with options, unless make called.
+def name_options_as_typed(message: str) -> str:
+    """Replace variables of Make in an error by options, unless make runs the command.
 
-    >>> named_as_typed("PATH_NAME is 'RTT': give it, or RTT=50ms")
+    >>> name_options_as_typed("PATH_NAME is 'RTT': give it, or RTT=50ms")
     "--path is 'RTT': give it, or --rtt=50ms"
     """
-    # The keys of an experiment's file are neither.
+    # Errors about a TOML file name its keys, which are neither variables nor options.
     if os.environ.get(CALLER) == MAKE or ".toml: " in message:
         return message
     return _WORD.sub(_option, message)
 
 
-def _option(found: re.Match[str]) -> str:
-    if found["quoted"] is not None:
-        return found["quoted"]
-    return _BY_VARIABLE[found["name"] or found["first"] or found["given"]]
+def _option(match: re.Match[str]) -> str:
+    if match["quoted"] is not None:
+        return match["quoted"]
+    return _BY_VARIABLE[match["name"] or match["first"] or match["assigned"]]

@@ -1,4 +1,4 @@
-"""The command that runs packetdrill's scripts inside the lab."""
+"""``farpath packetdrill``: runs the kernel's packetdrill scripts inside the lab."""
 
 from __future__ import annotations
 
@@ -23,47 +23,49 @@ def add_to(app: typer.Typer) -> None:
 def packetdrill(
     folder: Annotated[
         FilePath,
-        typer.Argument(help="tools/testing/selftests/net/packetdrill of a Linux tree."),
+        typer.Argument(help="Directory tools/testing/selftests/net/packetdrill of a Linux tree."),
     ],
     tool: Annotated[
-        FilePath | None, typer.Option(help="Your packetdrill, if it is not in PATH.")
+        FilePath | None, typer.Option(help="Your packetdrill program (default: that in PATH).")
     ] = None,
     only: Annotated[
-        str | None, typer.Option(help="Some scripts: tcp_slow_start*,tcp_dsack_mult.")
+        str | None, typer.Option(help="Names of scripts: tcp_slow_start*,tcp_dsack_mult.")
     ] = None,
     kernel: Annotated[
         str | None,
-        typer.Option(help="linux-source-7.3 or a Linux tree; the lab's own if absent."),
+        typer.Option(help="linux-source-7.3 or a Linux tree (default: the lab's kernel)."),
     ] = None,
-    out: Annotated[FilePath, typer.Option(help="Where the guest's console goes.")] = FilePath(
+    out: Annotated[FilePath, typer.Option(help="Directory of the guest's console log.")] = FilePath(
         "results"
     ),
 ) -> None:
     """Run the kernel's own TCP scripts inside the lab, on the virtual clock.
 
-    The tool is yours to build (Debian has no package of it). Exit status 1 if one fails.
+    You have to build packetdrill, since Debian has no package of it. Exit status 1: a script fails.
     """
     from farpath.base.files import user_errors
     from farpath.lab.artifacts.images import find_images
     from farpath.lab.artifacts.kernels import images_of, release_of
     from farpath.lab.packetdrill import find_scripts, find_tool, run_scripts
 
-    scripts = find_scripts(folder, tuple(one for one in (only or "").split(",") if one))
+    patterns = tuple(pattern for pattern in (only or "").split(",") if pattern)
+    scripts = find_scripts(folder, patterns)
     program = find_tool(tool)
     images = find_images() if kernel is None else images_of(kernel, LOG.info)
     LOG.info(f"packetdrill: {len(scripts)} scripts on Linux {release_of(images)}")
     with user_errors(out):
         out.mkdir(parents=True, exist_ok=True)
-    found = run_scripts(images, program, folder, scripts, out / "packetdrill.console.log", _show)
-    failed = [script for script in found if not script.passed]
-    print(f"{len(found)} scripts: {len(found) - len(failed)} passed, {len(failed)} failed")
+    log = out / "packetdrill.console.log"
+    results = run_scripts(images, program, folder, scripts, log, _print_result)
+    failed = [script for script in results if not script.passed]
+    print(f"{len(results)} scripts: {len(results) - len(failed)} passed, {len(failed)} failed")
     if failed:
         raise typer.Exit(FAILED_STATUS)
 
 
-def _show(script: Script) -> None:
-    """A line for each, and what a failed one said."""
+def _print_result(script: Script) -> None:
+    """Print a line for a script, and its output if it failed."""
     print(f"{'ok    ' if script.passed else 'FAILED'} {script.name}", flush=True)
     if not script.passed:
-        for line in script.said.strip().splitlines():
+        for line in script.output.strip().splitlines():
             print(f"  | {line}", flush=True)

@@ -1,6 +1,6 @@
-"""Paper commands: tables, claims and the summary of a campaign's records.
+"""``farpath tables``, ``claims`` and ``summary``: results of many records.
 
-Registered by :mod:`farpath.cli.app`. Heavy libraries are imported where they are used.
+Heavy libraries are imported where they are used.
 """
 
 from __future__ import annotations
@@ -23,33 +23,34 @@ if TYPE_CHECKING:
     from farpath.analysis.results import ResultSet
     from farpath.report.tables.formats import ResultTable
 
-#: The figures of the project's own campaign, below the project's folder.
+#: File with the results of the project's own campaign, below the project's folder.
 SUMMARY_FILE = FilePath("experiments") / PAPER / "summary.json"
 
 Records = Annotated[
     FilePath | None,
-    typer.Option(help="A directory of records, or a summary's file; the project's if absent."),
+    typer.Option(help="Directory of records, or a summary's file (default: the project's)."),
 ]
 CpuRecords = Annotated[
     FilePath | None,
-    typer.Option(help="Records in which CPU was counted, for the figures on CPU."),
+    typer.Option(help="Directory of records in which CPU was counted, for the numbers on CPU."),
 ]
 Measures = Annotated[
     FilePath | None,
-    typer.Option(help="What the companion experiments measured: a measures.json."),
+    typer.Option(help="File measures.json, written by the companion experiments."),
 ]
 OutDir = Annotated[
-    FilePath | None, typer.Option(help="Write a file for each table there instead of printing.")
+    FilePath | None,
+    typer.Option(help="Directory in which a file for each table is written, instead of printing."),
 ]
 ViewOf = Annotated[
     str | None,
-    typer.Option(help="study or runs: what records are shown as, if not as what they are."),
+    typer.Option(help="Show records as study or as runs (default: decided by the records)."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
+    """Add the commands to the command line."""
     app.command()(tables)
     app.command()(claims)
     app.command()(summary)
@@ -57,39 +58,46 @@ def add_to(app: typer.Typer) -> None:
 
 def tables(
     experiment: Annotated[
-        str, typer.Option(help="Of which experiment: its shipped measures if not the paper's own.")
+        str,
+        typer.Option(help="Experiment; of others than the paper's, its shipped measures are used."),
     ] = PAPER,
     records: Records = None,
     cpu_records: CpuRecords = None,
     measures: Measures = None,
-    path: Annotated[str | None, typer.Option(help="Tables 1 and 2 of this path only.")] = None,
-    form: Annotated[str, typer.Option("--format", help="text, markdown, latex or csv.")] = "text",
+    path: Annotated[
+        str | None, typer.Option(help="Print tables 1 and 2 of this path only.")
+    ] = None,
+    form: Annotated[
+        str, typer.Option("--format", help="Format: text, markdown, latex or csv.")
+    ] = "text",
     held_out: Annotated[
         str | None,
         typer.Option(
-            help="Stacks that no path was fitted to: hstcp_2004,ltcp,...; of the project's "
-            "campaign its own if absent."
+            help="Stacks that no path was fitted to: hstcp_2004,ltcp,... (default for the "
+            "project's campaign: its own)."
         ),
     ] = None,
     view: ViewOf = None,
     out: OutDir = None,
 ) -> None:
-    """Of a directory's records a table of the runs; of the 2005 study its tables 1 and 2.
+    """Print a table of runs; for records of the 2005 study, its tables 1 and 2.
 
-    Without records those of the study that the project ships, measured beside published. Of
-    an experiment around the 2005 test: what it measured beside theory and published.
+    Without --records, the tables compare the study's shipped records with the published numbers.
+    With a companion experiment, they compare its measures with theory and published numbers.
     """
     from farpath.base.files import write_text
     from farpath.report.tables.formats import FORMS, SUFFIXES, file_name
 
     if form not in FORMS:
         raise BadInputError(f"FORMAT is '{form}': it must be one of {', '.join(FORMS)}")
-    of_paper = {"records": records, "cpu-records": cpu_records, "path": path,
-                "held-out": held_out, "view": view}  # fmt: skip
-    others = {"measures": measures} if experiment == PAPER else of_paper
-    for option, given in others.items():
-        if given is not None:
-            raise BadInputError(f"--{option} does not go with EXPERIMENT '{experiment}'")
+    paper_options = {"records": records, "cpu-records": cpu_records, "path": path,
+                     "held-out": held_out, "view": view}  # fmt: skip
+    forbidden = {"measures": measures} if experiment == PAPER else paper_options
+    for option, value in forbidden.items():
+        if value is not None:
+            raise BadInputError(
+                f"--{option} does not go with EXPERIMENT '{experiment}': leave one of them out"
+            )
     if experiment != PAPER:
         tables = _companion_tables(experiment, measures)
     else:
@@ -110,7 +118,7 @@ def _tables(
     held_out: str | None,
     view: str | None,
 ) -> Sequence[ResultTable]:
-    """The tables of a directory's records, as what these are, or of the study's figures."""
+    """Return the tables of a directory's records, or of a summary of the 2005 study."""
     from farpath.analysis.record_set import load_record_set
     from farpath.base.project import PROJECT
     from farpath.planning.experiment import load_experiment
@@ -120,10 +128,10 @@ def _tables(
     stacks = tuple(text for text in (held_out or "").split(",") if text)
     if records is not None and not records.is_file():
         loaded = load_record_set(records, view, cpu_records)
-        shown = view_for(loaded, parse_paper_stacks(stacks))
-        say_left_out(loaded.problems)
-        say_warnings(shown.remarks)
-        return shown.tables(path)
+        record_view = view_for(loaded, parse_paper_stacks(stacks))
+        print_left_out(loaded.problems)
+        print_warnings(record_view.remarks)
+        return record_view.tables(path)
     if view is not None:
         raise BadInputError(
             f"--view is '{view}': it goes with --records and a directory of records"
@@ -134,14 +142,14 @@ def _tables(
     return all_tables(campaign, path, parse_paper_stacks(stacks))
 
 
-def say_left_out(problems: Iterable[str]) -> None:
-    """A line on stderr for each record that is left out."""
+def print_left_out(problems: Iterable[str]) -> None:
+    """Print a line on stderr for each record that is left out."""
     for problem in problems:
         print(f"left out: {problem}", file=sys.stderr)
 
 
-def say_warnings(sentences: Iterable[str]) -> None:
-    """A line on stderr for each sentence."""
+def print_warnings(sentences: Iterable[str]) -> None:
+    """Print a warning on stderr for each sentence."""
     for sentence in sentences:
         print(f"warning: {sentence}", file=sys.stderr)
 
@@ -155,15 +163,15 @@ def _companion_tables(name: str, measures: FilePath | None) -> Sequence[ResultTa
     from farpath.report.tables.studies import study_tables
 
     parts = load_experiment(name).parts
-    known = shipped_measures() if measures is None else read_measures(measures)
-    found = [measure for measure in known if measure.experiment in parts]
-    if not found:
+    all_measures = shipped_measures() if measures is None else read_measures(measures)
+    chosen = [measure for measure in all_measures if measure.experiment in parts]
+    if not chosen:
+        source = "the project ships" if measures is None else f"{measures} has"
         raise BadInputError(
-            f"EXPERIMENT is '{name}': nothing of it is measured "
-            f"{'that the project ships' if measures is None else f'in {measures}'}; run "
-            "'make companion' and give --measures=<its report>/measures.json"
+            f"EXPERIMENT is '{name}': {source} no measures of it: run 'make companion' and give "
+            "--measures=<its report>/measures.json"
         )
-    return study_tables(found, experiment_titles(found, EXPERIMENTS))
+    return study_tables(chosen, experiment_titles(chosen, EXPERIMENTS))
 
 
 def claims(
@@ -172,7 +180,7 @@ def claims(
     measures: Measures = None,
     as_json: AsJson = False,
 ) -> None:
-    """What the study's documents claim, and whether it holds: every claim, its numbers."""
+    """List the claims of the 2005 study's documents: whether each holds, and its numbers."""
     from farpath.analysis.claims import as_text, judge_all
     from farpath.analysis.paper_stacks import (
         cpu_measurement_note,
@@ -184,8 +192,8 @@ def claims(
     campaign = _campaign(records, cpu_records)
     if measures is None and not labels_by_paper_name(campaign):
         raise BadInputError(
-            f"{records}: holds no run of the 2005 test with one of its stacks, whose claims these "
-            "are: give records of 'make paper', or none for those that the project ships; "
+            f"{records}: has no run of the 2005 study's test and stacks, which the claims are "
+            "about: give records of 'make paper', or none for those that the project ships; "
             "'farpath tables' shows any records"
         )
     if measures is not None:
@@ -214,11 +222,11 @@ def _claims_json(campaign: ResultSet, verdicts: tuple[ClaimVerdict, ...]) -> dic
 
 
 def summary(
-    records: Annotated[FilePath, typer.Option(help="A directory of records.")],
+    records: Annotated[FilePath, typer.Option(help="Directory of records.")],
     out: Annotated[FilePath, typer.Option(help="The file to write.")],
     cpu_records: CpuRecords = None,
 ) -> None:
-    """Write the figures of all records as one file, which tables and claims read."""
+    """Write the results of all records to one file, which tables and claims read."""
     from farpath.analysis.results import write_figures
 
     campaign = _campaign(records, cpu_records)
@@ -227,7 +235,7 @@ def summary(
 
 
 def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> ResultSet:
-    """The campaign that is meant; what cannot be taken and what is mixed goes to stderr."""
+    """Load the results of records or of a summary; print what is left out or mixed on stderr."""
     from farpath.analysis.results import load_results, mixed, read_figures
     from farpath.analysis.studies.registry import shipped_measures
     from farpath.base.project import PROJECT
@@ -236,7 +244,7 @@ def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> ResultS
         if cpu_records is not None:
             raise BadInputError(
                 f"--cpu-records is '{cpu_records}': it goes with --records and a directory of "
-                "records; a summary has its own"
+                "records; a summary has its own CPU records"
             )
         campaign = read_figures(records or PROJECT / SUMMARY_FILE)
         if records is None:
@@ -244,6 +252,6 @@ def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> ResultS
             campaign = dataclasses.replace(campaign, measures=measures)
     else:
         campaign, problems = load_results(records, cpu_records)
-        say_left_out(problems)
-    say_warnings(mixed(campaign))
+        print_left_out(problems)
+    print_warnings(mixed(campaign))
     return campaign

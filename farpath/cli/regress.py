@@ -1,4 +1,4 @@
-"""The command that says whether a change altered the behaviour of stacks."""
+"""``farpath regress``: tells whether a change altered the behaviour of stacks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 RESULTS = FilePath("results") / "regress"
-#: Seeds of which bounds are made.
+#: Number of seeds from which bounds are computed.
 SEEDS = 8
 CHANGED_STATUS = 1
 FAILED_STATUS = 4
@@ -32,49 +32,55 @@ def add_to(app: typer.Typer) -> None:
     app.command()(regress)
 
 
-def _listed(text: str | None) -> tuple[str, ...]:
-    return tuple(one for one in (text or "").split(",") if one)
+def _split_at_commas(text: str | None) -> tuple[str, ...]:
+    return tuple(part for part in (text or "").split(",") if part)
 
 
 def regress(
     stacks: Annotated[
-        str | None, typer.Option(help="Some stacks: htcp,cubic; the suite's own if absent.")
+        str | None, typer.Option(help="Stacks to run: htcp,cubic (default: the suite's).")
     ] = None,
     only: Annotated[
-        str | None, typer.Option(help="Some runs: one-loss, htcp/*, */slow-start,udt/*.")
+        str | None, typer.Option(help="Runs to make: one-loss, htcp/*, */slow-start,udt/*.")
     ] = None,
     base: Annotated[
         str | None,
-        typer.Option(help="The kernel before: linux-source-7.2, or a Linux tree's directory."),
+        typer.Option(help="Kernel before the change: linux-source-7.2, or a Linux tree."),
     ] = None,
     head: Annotated[
-        str | None, typer.Option(help="The kernel after, likewise; the lab's own if absent.")
+        str | None,
+        typer.Option(help="Kernel after the change, as --base (default: the lab's kernel)."),
     ] = None,
     baseline: Annotated[
-        FilePath | None, typer.Option(help="What to hold against, if not the project's.")
+        FilePath | None,
+        typer.Option(help="Baseline to compare with (default: the project's nearest)."),
     ] = None,
     update: Annotated[
-        bool, typer.Option("--update", help="Make the baseline anew, and say what changes.")
+        bool, typer.Option("--update", help="Make a new baseline, and print what changed.")
     ] = False,
-    seeds: Annotated[int, typer.Option(help="Of how many seeds bounds are made.")] = SEEDS,
-    jobs: Annotated[int | None, typer.Option(help="Runs at once (default: cores).")] = None,
-    out: Annotated[FilePath, typer.Option(help="Where records and reports go.")] = RESULTS,
-    list_runs: Annotated[bool, typer.Option("--list", help="Say what would be run.")] = False,
+    seeds: Annotated[
+        int, typer.Option(help="Number of seeds from which bounds are computed.")
+    ] = SEEDS,
+    jobs: Annotated[
+        int | None, typer.Option(help="Number of runs at once (default: all cores).")
+    ] = None,
+    out: Annotated[FilePath, typer.Option(help="Directory of records and reports.")] = RESULTS,
+    list_runs: Annotated[bool, typer.Option("--list", help="List the runs; make none.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Run the suite and say of each run: identical, within bounds, changed or failed.
+    """Run the suite; each run is identical, within bounds, changed or failed.
 
-    Against the baseline of the kernel's release; with --base against another kernel, built
-    if need be. Exit status 1 if a run changed, 4 if one failed.
+    Runs are compared with the baseline of the nearest kernel release; with --base, with another
+    kernel, which is built if necessary. Exit status 1: a run changed; 4: a run failed.
     """
     from farpath.lab.machine import available_cores
     from farpath.regress import report
     from farpath.regress.baseline import read_baseline
     from farpath.regress.suite import trials
 
-    wanted = trials(_listed(stacks), _listed(only))
+    chosen = trials(_split_at_commas(stacks), _split_at_commas(only))
     if list_runs:
-        for trial in wanted:
+        for trial in chosen:
             print(f"{trial.name:<28} {trial.case.title}")
         return
     at_once = jobs if jobs is not None else available_cores()
@@ -83,25 +89,29 @@ def regress(
             raise BadInputError(f"{name} is {number}: it must be 1 or more")
     if base is not None and (baseline is not None or update):
         raise BadInputError("--base compares two kernels: leave out --baseline and --update")
-    known = read_baseline(baseline) if baseline is not None and not update else None
-    side = _side(head)
+    if (update or base is not None) and seeds < 2:
+        raise BadInputError(f"SEEDS is {seeds}: it must be 2 or more, since bounds need two runs")
+    # A damaged baseline is refused before a kernel is built.
+    own_baseline = read_baseline(baseline) if baseline is not None and not update else None
+    head_kernel = _kernel(head)
     if update:
-        _update(wanted, side, baseline, out, at_once, seeds)
+        _update(chosen, head_kernel, baseline, out, at_once, seeds)
         return
     if base is not None:
-        compared = _kernels(wanted, _side(base), side, out, at_once, seeds)
+        comparison = _compare_kernels(chosen, _kernel(base), head_kernel, out, at_once, seeds)
     else:
-        compared = _held(wanted, side, known, out, at_once)
-    chosen = {"base": base, "head": head, "baseline": baseline}
-    options = [f"--{name}={value}" for name, value in chosen.items() if value is not None]
-    places = _write(compared, wanted, out / "report", options)
-    print(report.as_json(compared) if as_json else report.text(compared))
-    for place in places:
-        print(f"{place.suffix.removeprefix('.'):<6} {place}", file=sys.stderr)
-    _end(compared)
+        comparison = _compare_with_baseline(chosen, head_kernel, own_baseline, out, at_once)
+    inputs = {"base": base, "head": head, "baseline": baseline}
+    options = [f"--{name}={value}" for name, value in inputs.items() if value is not None]
+    files = _write_reports(comparison, chosen, out / "report", options)
+    print(report.as_json(comparison) if as_json else report.text(comparison))
+    for file in files:
+        print(f"{file.suffix.removeprefix('.'):<6} {file}", file=sys.stderr)
+    _exit_with_status(comparison)
 
 
-def _side(kernel: str | None) -> Kernel:
+def _kernel(kernel: str | None) -> Kernel:
+    """Find or build a kernel: Debian's package of sources, a Linux tree, or None for the lab's."""
     from farpath.lab.artifacts.images import find_images
     from farpath.lab.artifacts.kernels import images_of, release_of
     from farpath.regress.runner import Kernel
@@ -111,56 +121,59 @@ def _side(kernel: str | None) -> Kernel:
     return Kernel(f"{name} ({kernel})" if kernel else name, images)
 
 
-def _level() -> int:
+def _processor_level() -> int:
     from farpath.lab.artifacts.kernels import processor_level
 
     return processor_level(FilePath("/proc/cpuinfo").read_text(encoding="utf-8"))
 
 
-def _kernels(
-    wanted: Sequence[Trial], base: Kernel, head: Kernel, out: FilePath, at_once: int, seeds: int
+def _compare_kernels(
+    trials: Sequence[Trial], base: Kernel, head: Kernel, out: FilePath, at_once: int, seeds: int
 ) -> Comparison:
     from farpath.regress.compare import compare_kernels
 
-    if seeds < 2:
-        raise BadInputError(f"SEEDS is {seeds}: bounds need 2 or more")
-    return compare_kernels(wanted, base, head, out / "records", at_once, seeds)
+    return compare_kernels(trials, base, head, out / "records", at_once, seeds)
 
 
-def _held(
-    wanted: Sequence[Trial], side: Kernel, given: Baseline | None, out: FilePath, at_once: int
+def _compare_with_baseline(
+    trials: Sequence[Trial],
+    kernel: Kernel,
+    own_baseline: Baseline | None,
+    out: FilePath,
+    at_once: int,
 ) -> Comparison:
     from farpath.regress.compare import compare_with_baseline
 
-    known = given or _nearest(side)
-    unknown = [trial.name for trial in wanted if trial.name not in known.runs]
-    if len(unknown) == len(wanted):
+    baseline = own_baseline or _nearest_baseline(kernel)
+    missing = [trial.name for trial in trials if trial.name not in baseline.runs]
+    if len(missing) == len(trials):
         raise BadInputError(
-            f"the baseline {known.name} knows none of these runs ({', '.join(unknown[:3])}): add "
+            f"the baseline {baseline.name} has none of these runs ({', '.join(missing[:3])}): add "
             "them with 'farpath regress --update', or compare two kernels with --base"
         )
-    LOG.info(f"regress: {side.name} against {known.name}")
-    return compare_with_baseline(wanted, side, known, out / "records", at_once)
+    LOG.info(f"regress: comparing {kernel.name} with {baseline.name}")
+    return compare_with_baseline(trials, kernel, baseline, out / "records", at_once)
 
 
-def _nearest(side: Kernel) -> Baseline:
+def _nearest_baseline(kernel: Kernel) -> Baseline:
     from farpath.lab.artifacts.kernels import release_of
     from farpath.regress.baseline import nearest_baseline, read_baseline
 
-    release = release_of(side.images)
-    found = nearest_baseline(release, _level())
-    if found is None:
+    release = release_of(kernel.images)
+    file = nearest_baseline(release, _processor_level())
+    if file is None:
         raise BadInputError(
             f"there is no baseline for the kernel {release}: make one with 'farpath regress "
             "--update', or compare two kernels with --base"
         )
-    return read_baseline(found)
+    return read_baseline(file)
 
 
 def _update(
-    wanted: Sequence[Trial], side: Kernel, file: FilePath | None, out: FilePath, at_once: int,
-    seeds: int,
+    trials: Sequence[Trial], kernel: Kernel, baseline: FilePath | None, out: FilePath,
+    at_once: int, seeds: int,
 ) -> None:  # fmt: skip
+    """Make a baseline, print what changed, and merge it into the file."""
     from farpath.lab.artifacts.kernels import made_of, release_of
     from farpath.regress.baseline import (
         baseline_file,
@@ -171,39 +184,38 @@ def _update(
     )
     from farpath.regress.compare import make_baseline
 
-    if seeds < 2:
-        raise BadInputError(f"SEEDS is {seeds}: bounds need 2 or more")
-    place = file or baseline_file(release_of(side.images), _level())
-    old = read_baseline(place) if place.exists() else None
-    made = made_of(side.images, _level())
-    new = make_baseline(wanted, side, place.stem, made, out / "records", at_once, seeds)
+    file = baseline or baseline_file(release_of(kernel.images), _processor_level())
+    old = read_baseline(file) if file.exists() else None
+    sources = made_of(kernel.images, _processor_level())
+    new = make_baseline(trials, kernel, file.stem, sources, out / "records", at_once, seeds)
     for line in describe_changes(old, new, new.runs):
         print(line)
-    write_baseline(merge_baselines(old, new), place)
-    print(f"{place}: {len(new.runs)} runs of {seeds} seeds")
+    write_baseline(merge_baselines(old, new), file)
+    print(f"{file}: {len(new.runs)} runs of {seeds} seeds")
 
 
-def _write(
-    compared: Comparison, wanted: Sequence[Trial], place: FilePath, options: Sequence[str]
+def _write_reports(
+    comparison: Comparison, trials: Sequence[Trial], directory: FilePath, options: Sequence[str]
 ) -> list[FilePath]:
+    """Write a comparison in four formats and return the files."""
     from farpath.base.files import write_text
     from farpath.regress import html, report
 
     texts = {
-        "report.md": report.markdown(compared),
-        "report.json": report.as_json(compared),
-        "junit.xml": report.junit(compared),
-        "report.html": html.render_page(compared, wanted, options),
+        "report.md": report.markdown(comparison),
+        "report.json": report.as_json(comparison),
+        "junit.xml": report.junit(comparison),
+        "report.html": html.render_page(comparison, trials, options),
     }
     for name, text in texts.items():
-        write_text(place / name, text)
-    return [place / name for name in texts]
+        write_text(directory / name, text)
+    return [directory / name for name in texts]
 
 
-def _end(compared: Comparison) -> None:
+def _exit_with_status(comparison: Comparison) -> None:
     from farpath.regress.verdict import CaseState, worst_state
 
-    state = worst_state(compared.verdicts)
+    state = worst_state(comparison.verdicts)
     if state == CaseState.FAILED:
         raise typer.Exit(FAILED_STATUS)
     if state in (CaseState.CHANGED, CaseState.NEW):

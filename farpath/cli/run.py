@@ -1,4 +1,4 @@
-"""The commands that run a test and that show its record."""
+"""``farpath run`` and ``farpath show``: make one run, and show its record."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from farpath.spec.host_image import HostImage
     from farpath.spec.plan import Plan
 
-
-#: Width of tables where no terminal tells its own.
+#: Width of tables in characters if stdout is no terminal.
 PAGE_COLUMNS = 120
 
 
@@ -32,12 +31,16 @@ def add_to(app: typer.Typer) -> None:
 
 @with_run_options
 def run(
-    out: Annotated[FilePath, typer.Option(help="Where records go.")] = FilePath(DEFAULT_OUT),
-    force: Annotated[bool, typer.Option("--force", help="Run even if recorded.")] = False,
+    out: Annotated[FilePath, typer.Option(help="Directory of the records.")] = FilePath(
+        DEFAULT_OUT
+    ),
+    force: Annotated[
+        bool, typer.Option("--force", help="Run even if there is a record already.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    **given: Any,
+    **option_values: Any,
 ) -> None:
-    """Run a test, of seven regions if not said otherwise, and show what its flows got."""
+    """Make a run, by default the test of seven regions, and show the results of its flows."""
     from farpath.lab.progress import RunProgress
     from farpath.lab.run import run as run_plan
     from farpath.lab.user_parts import BuiltParts
@@ -45,19 +48,19 @@ def run(
     from farpath.planning.request import RunRequest
     from farpath.spec.labels import stacks_label
 
-    request = RunRequest(**given)
+    request = RunRequest(**option_values)
     plan = request.plan(user_parts=BuiltParts(request.lab))
     print(f"path {plan.path.name}: {plan.path.title}", file=sys.stderr)
     for line in _image_lines(plan):
         print(line, file=sys.stderr)
     for warning in plan_warnings(plan):
         print(f"warning: {warning}", file=sys.stderr)
-    # What draws takes half a second to load: a bad input is answered before that
+    # Plotting libraries take half a second to load, so bad input is answered before that.
     from farpath.report.html.run_page import save_pictures
 
     label = f"{plan.path.name} {stacks_label(plan.schedule)}"
-    kind = "s" if plan.settings.clock == "wall" else "virtual s"
-    with RunProgress(label, plan.schedule.duration_s, kind) as progress:
+    unit = "s" if plan.settings.clock == "wall" else "virtual s"
+    with RunProgress(label, plan.schedule.duration_s, unit) as progress:
         outcome = run_plan(plan, out, force, progress.watch, finish=save_pictures)
     _report(outcome, as_json)
 
@@ -104,10 +107,10 @@ def _print_tables(record: Record) -> None:
         value = getattr(plan.path, name)
         if isinstance(value, Mapping):
             value = f"{len(value)} settings"
-        shown = f"{value:,}" if isinstance(value, int | float) else str(value)
-        print(f"  {name:<12} {shown:>14}  {source}")
-    for found in record.droppers:
-        print(f"drop {found['dropper']}: {found['lost']:,} of {found['seen']:,} packets")
+        value_text = f"{value:,}" if isinstance(value, int | float) else str(value)
+        print(f"  {name:<12} {value_text:>14}  {source}")
+    for counts in record.droppers:
+        print(f"drop {counts['dropper']}: {counts['lost']:,} of {counts['seen']:,} packets")
     if len({flow.sender for flow in plan.schedule.all_flows}) > 1:
         print("\n".join(flow_routes(plan)))
     _print_stacks(plan)
@@ -128,7 +131,7 @@ def _print_tables(record: Record) -> None:
 
 
 def _print_stacks(plan: Plan) -> None:
-    """What was run and on which hosts, and the other form that there is of it."""
+    """Print the stacks of a plan, their forms of 2004, the era, and the user's images."""
     from farpath.planning.era_catalog import title_of
     from farpath.planning.stack_catalog import catalogue
 
@@ -147,21 +150,22 @@ def _print_stacks(plan: Plan) -> None:
 
 
 def _image_lines(plan: Plan) -> list[str]:
-    """Which end hosts start from which image of the user's."""
-    hosts: dict[HostImage, list[str]] = {}
+    """Return a line for each of the user's images with the end hosts that start from it."""
+    by_image: dict[HostImage, list[str]] = {}
     for host in plan.hosts:
         if host in plan.images:
-            hosts.setdefault(plan.images[host], []).append(host)
+            by_image.setdefault(plan.images[host], []).append(host)
     return [
-        f"{', '.join(named)}: image {image.name}, {image.digest}" for image, named in hosts.items()
+        f"{', '.join(hosts)}: image {image.name}, {image.digest}"
+        for image, hosts in by_image.items()
     ]
 
 
 def show(
-    directory: Annotated[FilePath, typer.Argument(help="A record's directory.")],
+    directory: Annotated[FilePath, typer.Argument(help="Directory of a record.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show a record again, without a lab."""
+    """Show the results of a record again, without a lab."""
     from farpath.record.record import load_record
 
     record = load_record(directory)

@@ -1,4 +1,4 @@
-"""The options of a run as a command's parameters, made of the descriptions in one place."""
+"""Parameters of a command for the options of a run, made from their descriptions."""
 
 from __future__ import annotations
 
@@ -12,35 +12,36 @@ import typer
 from farpath.planning.options import options_of
 from farpath.planning.request import RunRequest
 
-#: Where records go if nothing else is said.
+#: Default directory of records.
 DEFAULT_OUT = "results"
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
 def with_run_options(command: Command) -> Command:
-    """Give a command that takes ``**given`` a parameter for each option of a run.
+    """Replace a command's ``**`` parameter by one parameter for each option of a run.
 
     typer reads a command's parameters from its signature and annotations.
     """
     signature = inspect.signature(command, eval_str=True)
-    defaults = {each.name: each.default for each in fields(RunRequest)}
-    options = [
+    defaults = {field.name: field.default for field in fields(RunRequest)}
+    run_parameters = [
         inspect.Parameter(
-            each.name,
+            option.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=defaults[each.name],
+            default=defaults[option.name],
             annotation=Annotated[
-                str | None, typer.Option(each.flag, help=f"{each.help} Example: {each.example}")
+                str | None,
+                typer.Option(option.flag, help=f"{option.help} Example: {option.example}"),
             ],
         )
-        for each in options_of(RunRequest)
+        for option in options_of(RunRequest)
     ]
-    own = [
-        each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for each in signature.parameters.values()
-        if each.kind is not inspect.Parameter.VAR_KEYWORD
+    command_parameters = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in signature.parameters.values()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
     ]
-    parameters = [*options, *own]
+    parameters = [*run_parameters, *command_parameters]
     vars(command)["__signature__"] = signature.replace(parameters=parameters)
-    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command

@@ -55,7 +55,7 @@ VERDICTS = (
 
 def guest_end(tail: str) -> GuestEnd | None:
     """Return the known cause of failure in the last lines of a console; None if there is none."""
-    return next((known for known in VERDICTS if known.mark in tail), None)
+    return next((verdict for verdict in VERDICTS if verdict.mark in tail), None)
 
 
 class Console:

@@ -40,18 +40,18 @@ class Script:
 
     name: str
     passed: bool
-    said: str
+    output: str
     took_s: float
 
 
-def find_tool(given: FilePath | None) -> FilePath:
+def find_tool(requested: FilePath | None) -> FilePath:
     """Return the path of the user's packetdrill; it is searched in PATH if none is given.
 
     Raises MachineLacksError if there is none, and BadInputError if the lab cannot run it.
     """
-    program_path = shutil.which(str(given) if given else TOOL)
+    program_path = shutil.which(str(requested) if requested else TOOL)
     if program_path is None:
-        problem = f"{given} is no program" if given else "packetdrill is not in PATH"
+        problem = f"{requested} is no program" if requested else "packetdrill is not in PATH"
         raise MachineLacksError(
             f"{problem}, and Debian has no package of it: build it from "
             "github.com/google/packetdrill (gtests/net/packetdrill: ./configure && make) and name "
@@ -72,17 +72,17 @@ def find_scripts(folder: FilePath, only: Sequence[str] = ()) -> tuple[str, ...]:
 
     Raises BadInputError if the folder has no script, or if a pattern matches none.
     """
-    known = sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []
-    if not known:
+    files = sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []
+    if not files:
         raise BadInputError(
             f"{folder}: there is no script *{SUFFIX}; give tools/testing/selftests/net/packetdrill "
             "of a Linux tree"
         )
     for pattern in only:
-        if not any(_matches(file, pattern) for file in known):
+        if not any(_matches(file, pattern) for file in files):
             raise BadInputError(f"ONLY is '{pattern}': it matches no script of {folder}")
-    chosen = [file for file in known if any(_matches(file, pattern) for pattern in only)]
-    return tuple(file.name for file in (chosen if only else known))
+    chosen = [file for file in files if any(_matches(file, pattern) for pattern in only)]
+    return tuple(file.name for file in (chosen if only else files))
 
 
 def _matches(file: FilePath, pattern: str) -> bool:

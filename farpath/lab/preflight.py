@@ -87,18 +87,18 @@ LEAST_CORES = 2
 class Check:
     """Result of one check.
 
-    ``name``: what was checked. ``verdict``: ``OK``, ``POOR`` or ``MISSING``. ``found``: what the
+    ``name``: what was checked. ``verdict``: ``OK``, ``POOR`` or ``MISSING``. ``finding``: what the
     machine has. ``remedy``: what to do about it.
     """
 
     name: str
     verdict: str
-    found: str
+    finding: str
     remedy: str = ""
 
 
-def _judged(name: str, good: bool, found: str, remedy: str, bad: str = MISSING) -> Check:
-    return Check(name, OK, found) if good else Check(name, bad, found, remedy)
+def _judged(name: str, good: bool, finding: str, remedy: str, bad: str = MISSING) -> Check:
+    return Check(name, OK, finding) if good else Check(name, bad, finding, remedy)
 
 
 def _read(file: FilePath) -> str:
@@ -162,23 +162,26 @@ def _module_name(file: str) -> str:
 
 
 def module_checks(
-    modules: Modules, release: str, stacks: Iterable[Stack], own: Callable[[Stack], FilePath]
+    modules: Modules,
+    release: str,
+    stacks: Iterable[Stack],
+    module_file: Callable[[Stack], FilePath],
 ) -> list[Check]:
     """Check the lab's modules and those of stacks.
 
-    ``own``: function that returns where the module of a stack must be.
+    ``module_file``: function that returns where the module of a stack must be.
     """
-    wanted = {}
+    options = {}
     own_checks = []
     for stack in stacks:
         if stack.module:
-            own_checks.append(_own_module(stack, release, own(stack)))
+            own_checks.append(_own_module(stack, release, module_file(stack)))
         elif stack.congestion not in ("", "reno"):
             option = OPTIONS.get(stack.congestion, stack.congestion.upper())
-            wanted[f"tcp_{stack.congestion}"] = f"CONFIG_TCP_CONG_{option}"
+            options[f"tcp_{stack.congestion}"] = f"CONFIG_TCP_CONG_{option}"
     return [
         *kernel_module_checks(modules, release, LAB_MODULES),
-        *_by_option(modules, release, wanted),
+        *_by_option(modules, release, options),
         *own_checks,
     ]
 
@@ -188,10 +191,10 @@ def kernel_module_checks(modules: Modules, release: str, names: Iterable[str]) -
     return _by_option(modules, release, {name: MODULE_OPTIONS[name] for name in names})
 
 
-def _by_option(modules: Modules, release: str, wanted: Mapping[str, str]) -> list[Check]:
+def _by_option(modules: Modules, release: str, options: Mapping[str, str]) -> list[Check]:
     """Check mainline modules, given with their options."""
     checks = []
-    for name, option in wanted.items():
+    for name, option in options.items():
         availability = modules.where(name, option)
         if modules.loadable or option in modules.config or modules.config:
             problem = f"this kernel, {release}, has no {option}"
@@ -217,17 +220,17 @@ def option_checks(modules: Modules, release: str, options: Iterable[str]) -> lis
 
 def _own_module(stack: Stack, release: str, file: FilePath) -> Check:
     remedy = f"run 'make modules KDIR=/lib/modules/{release}/build', which puts it there"
-    found = f"{file}" if file.is_file() else f"there is no {file}"
-    return _judged(f"module {stack.module}", file.is_file(), found, remedy)
+    finding = f"{file}" if file.is_file() else f"there is no {file}"
+    return _judged(f"module {stack.module}", file.is_file(), finding, remedy)
 
 
 def capability_check(status: str) -> Check:
     """Check the effective capabilities in /proc/self/status (CapEff, capabilities(7))."""
     (bits,) = [int(line.split()[1], 16) for line in status.splitlines() if line[:7] == "CapEff:"]
     lacking = [name for bit, name in CAPABILITIES.items() if not bits >> bit & 1]
-    found = f"without {', '.join(lacking)}" if lacking else ", ".join(CAPABILITIES.values())
+    finding = f"without {', '.join(lacking)}" if lacking else ", ".join(CAPABILITIES.values())
     return _judged(
-        "capabilities", not lacking, found, f"be root; in Docker, --privileged; {CONTAINER}"
+        "capabilities", not lacking, finding, f"be root; in Docker, --privileged; {CONTAINER}"
     )
 
 
@@ -267,15 +270,15 @@ def memory_check(meminfo: str, needed_bytes: int) -> Check:
     rows = dict(line.split(":", 1) for line in meminfo.splitlines() if ":" in line)
     free_bytes = int(rows.get("MemAvailable", "0 kB").split()[0]) << 10
     remedy = "free some, or take a shorter or slower path"
-    found = f"{free_bytes >> 20} MiB free, the run needs {needed_bytes >> 20}"
-    return _judged("memory", free_bytes >= needed_bytes, found, remedy)
+    finding = f"{free_bytes >> 20} MiB free, the run needs {needed_bytes >> 20}"
+    return _judged("memory", free_bytes >= needed_bytes, finding, remedy)
 
 
 def ipv6_check(root: FilePath) -> Check:
     """Check that the kernel has IPv6."""
     available = (root / "proc/sys/net/ipv6").is_dir()
-    found = "" if available else "off"
-    return _judged("IPv6", available, found, "modprobe ipv6, or leave IP=6 out")
+    finding = "" if available else "off"
+    return _judged("IPv6", available, finding, "modprobe ipv6, or leave IP=6 out")
 
 
 def kernel_check(release: str) -> Check:
@@ -290,9 +293,9 @@ def tool_checks(tools: Mapping[str, str] = HOST_TOOLS) -> list[Check]:
     """Check that tools are installed; they are given with their Debian packages."""
     checks = []
     for tool, package in tools.items():
-        found = shutil.which(tool)
+        tool_path = shutil.which(tool)
         remedy = f"{CONTAINER}; or install the package {package}"
-        checks.append(_judged(tool, found is not None, found or "not found", remedy))
+        checks.append(_judged(tool, tool_path is not None, tool_path or "not found", remedy))
     return checks
 
 
@@ -332,17 +335,17 @@ def _mininet_check() -> Check:
         available = subprocess.run(command, capture_output=True, check=False).returncode == 0
     except OSError:
         available = False
-    found = f"in {PYTHON}" if available else f"{PYTHON} has none"
+    finding = f"in {PYTHON}" if available else f"{PYTHON} has none"
     remedy = f"{CONTAINER}; or install the package mininet"
-    return _judged("Mininet", available, found, remedy)
+    return _judged("Mininet", available, finding, remedy)
 
 
 def _namespace_check(root: FilePath) -> Check:
     """Check that this is the initial network namespace, where kernel-wide sysctls can be set."""
     first = os.access(root / "proc/sys/net/core/netdev_max_backlog", os.W_OK)
-    found = "the machine's first" if first else "not the machine's first, or read-only"
+    finding = "the machine's first" if first else "not the machine's first, or read-only"
     remedy = f"start the container with --privileged --network=host; {CONTAINER}"
-    return _judged("network namespace", first, found, remedy)
+    return _judged("network namespace", first, finding, remedy)
 
 
 def hz_here() -> int:
@@ -366,15 +369,15 @@ def clock_source_here(root: FilePath) -> str:
 
 def host_checks(
     stacks: Sequence[Stack],
-    own: Callable[[Stack], FilePath],
+    module_file: Callable[[Stack], FilePath],
     sender: FilePath,
     memory_bytes: int = Settings.memory_bytes,
     root: FilePath = FilePath("/"),
 ) -> list[Check]:
     """Check everything that the host lab needs of this machine.
 
-    ``own``: function that returns where the module of a stack must be. ``sender``: the built root
-    file system of the end hosts.
+    ``module_file``: function that returns where the module of a stack must be. ``sender``: built
+    root file system of the end hosts.
     """
     release = os.uname().release
     built = (sender / "manifest.json").is_file()
@@ -386,7 +389,7 @@ def host_checks(
         _mininet_check(),
         _judged("sender image", built, str(sender), "run 'make setup' in the project's folder"),
         kernel_check(release),
-        *module_checks(Modules.of(root, release), release, stacks, own),
+        *module_checks(Modules.of(root, release), release, stacks, module_file),
         hz_check(hz_here()),
         high_resolution_check(time.clock_getres(time.CLOCK_MONOTONIC)),
         clock_check(clock_source_here(root)),
@@ -408,10 +411,10 @@ def virtual_checks(memory_bytes: int = Settings.memory_bytes) -> list[Check]:
 def _check_by_call(name: str, check: Callable[[], object]) -> Check:
     """Turn a function that raises MachineLacksError into a check; the error has the remedy."""
     try:
-        found = check()
+        result = check()
     except MachineLacksError as error:
         return Check(name, MISSING, error.message)
-    return Check(name, OK, str(found) if isinstance(found, FilePath) else "")
+    return Check(name, OK, str(result) if isinstance(result, FilePath) else "")
 
 
 def require(checks: Sequence[Check], lab: str = HOST) -> list[str]:
@@ -421,12 +424,12 @@ def require(checks: Sequence[Check], lab: str = HOST) -> list[str]:
         contained = any(CONTAINER in check.remedy for check in missing)
         raise MachineLacksError(
             f"this machine lacks, for the {lab} lab: "
-            + "; ".join(f"{check.name} ({check.found})" for check in missing)
+            + "; ".join(f"{check.name} ({check.finding})" for check in missing)
             + (f": {CONTAINER}" if contained else "")
             + f"; 'farpath preflight --lab={lab}' has the remedy for each"
         )
     return [
-        f"this machine is poor for the {lab} lab: {check.name}: {check.found}; {check.remedy}"
+        f"this machine is poor for the {lab} lab: {check.name}: {check.finding}; {check.remedy}"
         for check in checks
         if check.verdict == POOR
     ]
@@ -436,7 +439,7 @@ def table(checks: Sequence[Check]) -> str:
     """Return one line per check: its name, verdict, what was found and the remedy."""
     width = max((len(check.name) for check in checks), default=0)
     return "\n".join(
-        f"{check.name:<{width}}  {check.verdict:<7}  {check.found}"
+        f"{check.name:<{width}}  {check.verdict:<7}  {check.finding}"
         + (f": {check.remedy}" if check.remedy else "")
         for check in checks
     )

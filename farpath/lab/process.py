@@ -166,9 +166,9 @@ def _judge(last: dict[str, Any], console: Console, status: int, log: FilePath) -
     if event == "refused":
         raise BadInputError(f"{last['what']}; the lab's console is in {log}")
     cause = last.get("what", f"the guest ended early with status {status}")
-    known = guest_end(last.get("traceback", cause) if last else tail)
-    error = known.error if known else LabFailedError
-    meaning = known.meaning if known else cause
+    verdict = guest_end(last.get("traceback", cause) if last else tail)
+    error = verdict.error if verdict else LabFailedError
+    meaning = verdict.meaning if verdict else cause
     # The message of a failed program is in the event already; the console would repeat it.
     detail = "" if event == "traffic-failed" else tail
     raise error(f"the lab failed: {meaning}; its console is in {log}", detail)

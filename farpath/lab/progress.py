@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 import time
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console
@@ -83,12 +82,7 @@ class RunProgress:
         self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        error_type: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._bar.stop()
 
     def watch(self, event: dict[str, Any]) -> None:

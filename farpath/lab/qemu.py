@@ -11,9 +11,9 @@ import shlex
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from types import TracebackType
 from typing import IO
 
 from farpath.base.errors import LabFailedError, MachineLacksError
@@ -116,7 +116,7 @@ class MachineJob:
         return CommandResult(int(status.read_text()), stdout, stderr)
 
 
-class Machine:
+class Machine(AbstractContextManager["Machine"]):
     """A running machine: commands go to a shell in it, output returns by a shared directory.
 
     ``machine_parts``: root file systems and stacks. ``jobs``: the shared directory, /jobs in the
@@ -153,16 +153,8 @@ class Machine:
         assert self._process.stdin is not None
         self._shell: IO[str] = self._process.stdin
 
-    def __enter__(self) -> Machine:
-        return self
-
-    def __exit__(
-        self,
-        error_type: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if error is not None:
+    def __exit__(self, error_type: type[BaseException] | None, *_error: object) -> None:
+        if error_type is not None:
             # Its present command would keep it from powering off.
             self._process.terminate()
         self.close()

@@ -127,8 +127,8 @@ def select_records(
     if keys:
         experiment = load_experiment(PAPER, experiments)
         for which, set_title in SHIPPED.items():
-            wanted = {_key(run.plan) for run in experiment.runs(which)}
-            if selected := [folder for folder, key in keys.items() if key in wanted]:
+            wanted_keys = {_key(run.plan) for run in experiment.runs(which)}
+            if selected := [folder for folder, key in keys.items() if key in wanted_keys]:
                 return f"The records that farpath ships, {set_title}", selected, unreadable
     raise BadInputError(
         f"there are no records to show, neither in {results / OWN['make paper']} nor in "

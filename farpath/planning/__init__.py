@@ -1,1 +1,1 @@
-"""From options and TOML files to a plan: pure, no lab is touched."""
+"""Planning: turns options and TOML files into a plan; pure, starts no lab."""

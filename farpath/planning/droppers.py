@@ -1,4 +1,4 @@
-"""Droppers of DROP's text (:mod:`farpath.spec.dropper` says what each kind means)."""
+"""Parser of DROP's text; ``farpath.spec.dropper`` says what each kind of dropper means."""
 
 from __future__ import annotations
 
@@ -14,39 +14,49 @@ _NUMBER = re.compile(r"[0-9]{1,10}(e[0-9])?")
 
 
 def parse_droppers(text: str) -> tuple[Dropper, ...]:
-    """The droppers of a text: one or more, apart by blanks.
+    """Parse one or more droppers, separated by blanks.
+
+    Raises BadInputError for text that describes no dropper, and for two droppers that count the
+    same packets.
 
     >>> [str(dropper) for dropper in parse_droppers("every:1000 at:30s,direction=back")]
     ['every:1000', 'at:30s,direction=back']
     """
-    found = tuple(_parse_one(word) for word in text.split())
-    if not found:
-        raise BadInputError("DROP is empty: leave it out, or give one, as in every:1000")
-    for one, other in combinations(found, 2):
-        if one.direction == other.direction and (
-            "" in (one.flow, other.flow) or one.flow == other.flow
+    droppers = tuple(_parse_dropper(dropper_text) for dropper_text in text.split())
+    if not droppers:
+        raise BadInputError("DROP is empty: leave it out, or give a dropper, as in every:1000")
+    for first, second in combinations(droppers, 2):
+        if first.direction == second.direction and (
+            "" in (first.flow, second.flow) or first.flow == second.flow
         ):
-            raise BadInputError(f"DROP has '{one}' and '{other}', which take the same packets")
-    return found
+            raise BadInputError(
+                f"DROP has '{first}' and '{second}', which count the same packets: leave one out"
+            )
+    return droppers
 
 
-def _parse_one(word: str) -> Dropper:
-    kind, _, rest = word.partition(":")
+def _parse_dropper(text: str) -> Dropper:
+    kind, _, rest = text.partition(":")
     if kind not in KINDS:
         raise BadInputError(
-            f"DROP is '{word}': it must begin with one of {', '.join(KINDS)}, as in every:1000"
+            f"DROP is '{text}': it must begin with one of {', '.join(KINDS)}, as in every:1000"
         )
     parts = rest.split(",") if rest else []
     options: dict[str, str] = {}
     for name, equals, value in (part.partition("=") for part in parts):
         if equals and name not in ("flow", "direction"):
-            raise BadInputError(f"DROP is '{word}': '{name}' is not flow or direction")
+            raise BadInputError(
+                f"DROP is '{text}': '{name}' is no option of a dropper: give flow or direction"
+            )
         if equals and (not value or name in options):
-            raise BadInputError(f"DROP is '{word}': give {name} once, as in flow=flow1")
+            raise BadInputError(f"DROP is '{text}': give {name} once, as in flow=flow1")
         if equals:
             options[name] = value
         elif not name:
-            raise BadInputError(f"DROP is '{word}': nothing stands before or after a comma")
+            raise BadInputError(
+                f"DROP is '{text}': a comma must separate two numbers or options, as in "
+                "packets:100,2000"
+            )
     numbers = tuple(_PARSERS[kind](part) for part in parts if "=" not in part)
     return Dropper(kind, numbers, **options)
 
@@ -54,7 +64,9 @@ def _parse_one(word: str) -> Dropper:
 def _parse_count(text: str) -> float:
     number = float(text) if _NUMBER.fullmatch(text) else math.nan
     if not number.is_integer():
-        raise BadInputError(f"DROP has '{text}', which is no whole number")
+        raise BadInputError(
+            f"DROP has '{text}': it must be a whole number of packets, such as 1000"
+        )
     return number
 
 

@@ -1,8 +1,8 @@
-"""End hosts' sysctls: those that a run may be asked to set, and why others would do nothing.
+"""Sysctls of end hosts: which ones a run may set, and why the others have no effect.
 
-Linux keeps some settings once for the whole kernel, where they concern devices, processors or
-sockets of no flow's; others the lab overrides, or no code reads any more. What is set without
-effect would be recorded as if it had one. Source: net/core/sysctl_net_core.c and
+Some sysctls exist once for the whole kernel and concern devices, CPUs or sockets without flows.
+The lab overrides others, and some are no longer read by any code. They are refused, since a
+record would state them as if they had an effect. Source: net/core/sysctl_net_core.c and
 net/ipv4/sysctl_net_ipv4.c of Linux 7.2.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from farpath.base.errors import BadInputError
 
-#: Settings that a run makes itself, those of receivers' buffers by WINDOW.
+#: Sysctls that the lab sets itself; WINDOW decides those of the receive buffer.
 OWN_SETTINGS = (
     "net.ipv4.tcp_rmem",
     "net.ipv4.tcp_moderate_rcvbuf",
@@ -18,20 +18,20 @@ OWN_SETTINGS = (
     "net.ipv4.ping_group_range",
     "net.core.netdev_max_backlog",
 )
-#: Of net.core those that each network namespace has (netns_core_table).
-CORE_OF_NAMESPACES = frozenset({
+#: Sysctls of net.core that each network namespace has of its own (netns_core_table).
+NAMESPACED_CORE_SYSCTLS = frozenset({
     "net.core.rps_default_mask", "net.core.somaxconn", "net.core.optmem_max",
     "net.core.txrehash", "net.core.txq_reselection_ms", "net.core.tstamp_allow_data",
     "net.core.bypass_prot_mem", "net.core.wmem_max", "net.core.rmem_max",
     "net.core.wmem_default", "net.core.rmem_default",
 })  # fmt: skip
-#: The tables of settings that the kernel has, as far as flows go through them.
-TREES = ("net.core.", "net.ipv4.", "net.ipv6.")
-_QDISC = "it is read when a device is made, and every port of the lab has the qdisc that it needs"
+#: Prefixes of the sysctls that can affect flows.
+PREFIXES = ("net.core.", "net.ipv4.", "net.ipv6.")
+_QDISC = "the kernel reads it when it makes a device, and the lab sets the qdisc of every port"
 _STACK = "STACK chooses what each flow runs"
 _UNREAD = "no code of Linux 7.2 reads it"
-_KERNEL = "the kernel has it once and not for each host, and no flow of the lab meets it"
-#: Why one of these does nothing, by its name or the beginning of its name.
+_KERNEL = "it exists once for the whole kernel, and no flow of the lab depends on it"
+#: Reasons why sysctls have no effect, by name or by a prefix that ends with ``.`` or ``_``.
 _WITHOUT_EFFECT = {
     "net.core.default_qdisc": _QDISC,
     "net.ipv4.tcp_congestion_control": _STACK,
@@ -45,36 +45,37 @@ _WITHOUT_EFFECT = {
     "net.ipv4.inet_peer_": _KERNEL,
     "net.ipv4.cipso_": _KERNEL,
     "net.ipv4.fib_sync_mem": _KERNEL,
-    "net.ipv6.conf.default.": "it is read when a device is made, and hosts have theirs by then",
+    "net.ipv6.conf.default.": "the kernel reads it when it makes a device, and hosts have theirs",
 }
 
 
 def why_without_effect(name: str, ip_version: int | None = None) -> str:
-    """Why a setting of end hosts can change nothing in the lab; nothing if it can.
+    """Return why a sysctl has no effect on end hosts in the lab; empty if it has one.
 
-    ``ip_version``: what the run's packets are, if that is known.
+    ``ip_version``: 4 or 6, None if not known yet.
 
     >>> why_without_effect("net.ipv4.tcp_sack")
     ''
     """
-    for beginning, why in _WITHOUT_EFFECT.items():
-        if name == beginning or (beginning[-1] in "._" and name.startswith(beginning)):
-            return why
-    if name.startswith("net.core.") and name not in CORE_OF_NAMESPACES:
+    for name_or_prefix, reason in _WITHOUT_EFFECT.items():
+        is_prefix = name_or_prefix.endswith((".", "_"))
+        if name == name_or_prefix or (is_prefix and name.startswith(name_or_prefix)):
+            return reason
+    if name.startswith("net.core.") and name not in NAMESPACED_CORE_SYSCTLS:
         return _KERNEL
-    if not name.startswith(TREES):
-        return f"flows are concerned by those of {', '.join(TREES)} alone"
+    if not name.startswith(PREFIXES):
+        return f"only sysctls that begin with {', '.join(PREFIXES)} affect flows"
     if name.startswith("net.ipv6.") and ip_version == 4:
-        return "the run is over IPv4 (IP=6 is over IPv6)"
+        return "the run uses IPv4; IP=6 uses IPv6"
     return ""
 
 
 def check_setting(name: str, ip_version: int | None = None) -> None:
-    """Raise BadInputError for a setting that the lab makes itself or that has no effect."""
+    """Raise BadInputError for a sysctl that the lab sets itself or that has no effect."""
     if name in OWN_SETTINGS:
         raise BadInputError(
-            f"SYSCTL has {name}, which the lab sets itself: leave it out; WINDOW is what "
-            "receivers offer"
+            f"SYSCTL has {name}, which the lab sets itself: leave it out; WINDOW limits the "
+            "receivers' window"
         )
-    if why := why_without_effect(name, ip_version):
-        raise BadInputError(f"SYSCTL has {name}, which would change nothing: {why}; leave it out")
+    if reason := why_without_effect(name, ip_version):
+        raise BadInputError(f"SYSCTL has {name}, which has no effect: {reason}; leave it out")

@@ -1,4 +1,4 @@
-"""Eras: what end hosts of a time were, read from ``eras.toml``."""
+"""Catalogue of eras: how end hosts of 2004 and of today differ, read from ``eras.toml``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,18 @@ from farpath.base.errors import BadInputError
 from farpath.planning.stack_catalog import split_text
 from farpath.spec.era import Era
 
-#: Packets that may wait before a card: Linux takes any number; beyond this the
-#: queue would hold seconds at a gigabit.
+#: Length of a NIC's queue in packets. Linux allows any number; a longer queue than this would
+#: hold more than a second of packets at 1 Gbit/s.
 TXQUEUELEN_RANGE = (1, 100_000)
 
 
 @dataclass(frozen=True)
 class Feature:
-    """One way in which hosts changed: then and now, what is set, what stays."""
+    """A difference between hosts of 2004 and of today.
+
+    ``then``, ``now``: behaviour of Linux in 2004 and today. ``set``: settings of the era.
+    ``left``: what stays as today.
+    """
 
     name: str
     then: str
@@ -37,34 +41,34 @@ def _data() -> Mapping[str, Any]:
 
 
 def era_names() -> tuple[str, ...]:
-    """The eras that there are."""
+    """Return the names of all eras."""
     return tuple(_data())
 
 
 def features(era: str) -> tuple[Feature, ...]:
-    """What an era changes, and what of it cannot be restored."""
+    """Return how hosts of an era differ from today's; empty for today's."""
     return tuple(Feature(**feature) for feature in _data()[era].get("features", ()))
 
 
 def title_of(era: str) -> str:
-    """An era in a few words."""
+    """Return the title of an era."""
     title: str = _data()[era]["title"]
     return title
 
 
 def era_by_text(text: str) -> Era:
-    """``2004``, ``modern`` or ``2004:txqueuelen=100``; BadInputError for anything else."""
-    name, given = split_text(text) if ":" in text else (text, {})
+    """Parse ``2004``, ``modern`` or ``2004:txqueuelen=100``; raise BadInputError otherwise."""
+    name, parameters = split_text(text) if ":" in text else (text, {})
     if name not in _data():
         raise BadInputError(f"ERA is '{text}': it must be one of {', '.join(_data())}")
-    known = {field.name for field in dataclasses.fields(Era)} - {"name"}
-    era = Era(name, **{key: value for key, value in _data()[name].items() if key in known})
-    if not given:
+    field_names = {field.name for field in dataclasses.fields(Era)} - {"name"}
+    era = Era(name, **{key: value for key, value in _data()[name].items() if key in field_names})
+    if not parameters:
         return era
     low, high = TXQUEUELEN_RANGE
-    if era.txqueuelen_packets is None or set(given) != {"txqueuelen"}:
+    if era.txqueuelen_packets is None or set(parameters) != {"txqueuelen"}:
         raise BadInputError(f"ERA is '{text}': only 2004:txqueuelen=<packets> can be set")
-    packets = given["txqueuelen"]
+    packets = parameters["txqueuelen"]
     if not (packets.isascii() and packets.isdigit() and low <= int(packets[:9]) <= high):
         raise BadInputError(
             f"ERA: txqueuelen is '{packets}': it must be a whole number from {low} to {high}"

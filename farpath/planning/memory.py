@@ -1,8 +1,8 @@
-"""Memory: what the guest of a plan may need at most, known before it boots. Pure.
+"""Memory: an upper bound of what the guest of a plan needs, computed before it boots.
 
-The guest is given so much, and a machine with less of it free refuses the run
-(:func:`farpath.lab.machine.check_memory`). Nothing of it is taken before it is used, but for
-the kernel's table of pages, 64 bytes of each 4096.
+The guest gets this much memory, and ``farpath.lab.machine.check_memory`` refuses a run on a
+machine with less. The host allocates a page when the guest first uses it. Only the kernel's
+page structures, 64 bytes for each page of 4096, are used from the start.
 """
 
 from __future__ import annotations
@@ -16,68 +16,75 @@ from farpath.spec.window import window_of
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan
 
-#: What a guest has beside the flows' packets, however few its flows are.
+#: Least memory of a guest, without the packets of its flows.
 GUEST_BASE_BYTES = 512 << 20
-#: Its kernel, Open vSwitch and Mininet; the programs of a flow, two containers; what these
-#: keep of a sample until they end. In the lab: 82 MiB, 3.2 MiB, and 6 to 7.4 kB.
+#: Kernel, Open vSwitch and Mininet; measured: 82 MiB.
 GUEST_OWN_BYTES = 128 << 20
+#: Programs and the two containers of a flow; measured: 3.2 MiB.
 FLOW_BYTES = 5 << 20
+#: What these programs keep of a sample until they end; measured: 6 to 7.4 kB.
 SAMPLE_BYTES = 12 << 10
-#: Of all flows together: a guest of more would need over 12 GB for these alone.
+#: Most samples of all flows together; they need 12 GB in the guest.
 MOST_SAMPLES = 1_000_000
-#: What a byte of window costs at most: sent, queued on the path and received, each with its
+#: Most memory for a byte of window: it is sent, queued on the path and received, each time with
 #: headers.
 GUEST_BYTES_PER_WINDOW_BYTE = 4
-#: Flows that together hold more than so many windows would have to hold more than their path.
+#: Most data in flight of all flows, in windows, if the path holds no more.
 MOST_WINDOWS = 8
-#: What TCP has on its way at most, in bandwidth-delay products and buffers: one, two when
-#: slow start ends, and as much again while a recovery waits for what was lost twice.
+#: Most data of TCP in flight, in bandwidth-delay products plus buffers. A path holds one, and
+#: the end of slow start two; a recovery that waits for packets lost twice doubles that.
 MOST_PATHS = 4
 
 
 def memory_bytes(plan: Plan) -> int:
-    """What a guest may need at most: for itself, its programs, and the packets of all flows.
+    """Return the most memory in bytes that the guest, its programs and all packets can need.
 
     Raises BadInputError for more samples than a guest can keep.
     """
-    own = GUEST_OWN_BYTES + FLOW_BYTES * len(plan.schedule.all_flows) + SAMPLE_BYTES * samples(plan)
-    return max(GUEST_BASE_BYTES, own) + GUEST_BYTES_PER_WINDOW_BYTE * in_flight_bytes(plan)
+    programs_bytes = (
+        GUEST_OWN_BYTES
+        + FLOW_BYTES * len(plan.schedule.all_flows)
+        + SAMPLE_BYTES * sample_count(plan)
+    )
+    packets_bytes = GUEST_BYTES_PER_WINDOW_BYTE * in_flight_bytes(plan)
+    return max(GUEST_BASE_BYTES, programs_bytes) + packets_bytes
 
 
-def samples(plan: Plan) -> int:
-    """How many samples all flows have together; BadInputError for too many."""
+def sample_count(plan: Plan) -> int:
+    """Return the number of samples of all flows; raises BadInputError for too many."""
     total_s = sum(flow.stop_s - flow.start_s for flow in plan.schedule.all_flows)
     count = round(total_s / plan.settings.sample_interval_s)
     if count > MOST_SAMPLES:
         flows = len(plan.schedule.all_flows)
         raise BadInputError(
-            f"REGION is {plan.schedule.region_s:g} s, {count:,} samples of {flows} flows: at most "
-            f"{MOST_SAMPLES:,} are possible; take a shorter REGION or fewer flows"
+            f"REGION is {plan.schedule.region_s:g} s, which gives {count:,} samples of {flows} "
+            f"flows: at most {MOST_SAMPLES:,} are possible; use a shorter REGION or fewer flows"
         )
     return count
 
 
 def in_flight_bytes(plan: Plan) -> int:
-    """What may be on its way at once, of all flows.
+    """Return the most bytes that all flows can have in flight at once.
 
-    Every flow's window; of many flows less, since a path holds no more than its
-    bandwidth-delay product and its buffer, and what does not arrive halves a window. That
-    holds for the congestion controls that farpath has; what a user's own, or a program with
-    buffers of its own, holds back is only bounded by windows.
+    A flow has at most its window in flight. Together, flows have less: a path holds its
+    bandwidth-delay product and its buffer, and a lost packet makes TCP reduce its window. That
+    is known of farpath's and the kernel's congestion controls. A user's own, and a program with
+    its own buffers, is bounded by its window only.
     """
-    shared = own = 0
+    tcp_bytes = window_bound_bytes = 0
     for flow in plan.schedule.all_flows:
         stack = plan.stack_of(flow)
         if stack.program == IPERF3 and not stack.build:
-            shared += window_of(plan, flow)
+            tcp_bytes += window_of(plan, flow)
         else:
-            own += window_of(plan, flow)
-    return own + min(shared, _shared_most_bytes(plan))
+            window_bound_bytes += window_of(plan, flow)
+    return window_bound_bytes + min(tcp_bytes, _path_bound_bytes(plan))
 
 
-def _shared_most_bytes(plan: Plan) -> int:
+def _path_bound_bytes(plan: Plan) -> int:
+    """Return the most bytes that TCP has in flight on a path, however many flows there are."""
     path = plan.path
     rtt_ms = max([path.rtt_ms, *(sender.rtt_ms for sender in plan.senders)])
-    held_bytes = round(path.rate_bps * rtt_ms / 8e3) + path.buffer_bytes
+    capacity_bytes = round(path.rate_bps * rtt_ms / 8e3) + path.buffer_bytes
     queues = plan.bottlenecks + bool(plan.schedule.reverse)
-    return max(MOST_WINDOWS * path.window_bytes, MOST_PATHS * queues * held_bytes)
+    return max(MOST_WINDOWS * path.window_bytes, MOST_PATHS * queues * capacity_bytes)

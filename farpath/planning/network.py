@@ -1,6 +1,6 @@
-"""Network: topology, further senders, the other direction and IP's version, as texts mean them.
+"""Network of a run: resolves topology, further senders, reverse flows and the version of IP.
 
-Pure. What changes a path's way changes its name: published numbers are not its.
+A path with another network gets another name, so that published numbers are not compared with it.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _TOPOLOGY = re.compile(r"([a-z-]+?)(?::([0-9]{1,3}))?")
 
 @dataclass(frozen=True)
 class NetworkOptions:
-    """What a run's hosts are and how they are joined.
+    """Hosts of a run and how they are connected.
 
-    ``reverse``: stacks of that direction.
+    ``senders``: those beyond the first. ``reverse``: stacks of the flows from receiver to sender.
     """
 
     topology: str = DUMBBELL
@@ -43,17 +43,17 @@ class NetworkOptions:
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """Who sends to whom."""
+        """Return the pairs of sender and receiver."""
         return find_topology(self.topology).host_pairs(self.bottlenecks, self.senders)
 
     def stacks(self, texts: Sequence[str], schedule_name: str) -> tuple[str, ...]:
-        """The stacks of the flows: one alone is that of a flow from each sender."""
+        """Return the stack of each flow; a single one is repeated for each sender."""
         if len(texts) == 1 and schedule_name != SEVEN_REGIONS:
             return tuple(texts) * len(self.pairs)
         return tuple(texts)
 
     def schedule(self, schedule: Schedule, reverse: Sequence[str]) -> Schedule:
-        """A schedule between these hosts; ``reverse``: the labels of that direction's stacks."""
+        """Assign hosts to a schedule's flows and add reverse flows with these labels of stacks."""
         return with_reverse(assign_hosts(schedule, self.pairs), reverse, self.pairs)
 
 
@@ -65,10 +65,10 @@ def resolve_network(
     ip: str | None = None,
     keep_window: bool = False,
 ) -> tuple[Path, NetworkOptions]:
-    """The network that texts mean on a path, and the path with a window for its longest RTT.
+    """Parse the options of a run's network, and adapt the path's name and window to them.
 
-    ``keep_window``: leave it as it is; it limits who is farther away than it reaches. Raises
-    BadInputError for a text that means none.
+    The window is raised for the longest RTT. ``keep_window``: leave it as it is, so that it may
+    limit senders with a longer RTT. Raises BadInputError for a text that is not allowed.
     """
     name, bottlenecks = parse_topology(DUMBBELL if topology is None else topology)
     if ip not in (None, "4", "6"):
@@ -82,12 +82,12 @@ def resolve_network(
         reverse=() if reverse is None else parse_stacks(reverse, "REVERSE"),
         ip_version=int(ip or 4),
     )
-    wider = path if keep_window else _with_window(path, network.senders)
-    return _renamed(wider, network), network
+    resolved = path if keep_window else _with_window(path, network.senders)
+    return _renamed(resolved, network), network
 
 
 def parse_topology(text: str) -> tuple[str, int]:
-    """A topology and how many bottlenecks it has.
+    """Parse a topology and its number of bottlenecks; raise BadInputError for any other text.
 
     >>> parse_topology("dumbbell"), parse_topology("parking-lot:2")
     (('dumbbell', 1), ('parking-lot', 2))
@@ -118,41 +118,42 @@ def topology_texts() -> str:
 
 
 def flow_routes(plan: Plan) -> list[str]:
-    """Which flows run between which hosts, and the base RTT between these, a line for each way."""
+    """Return a line for each pair of hosts with its base RTT, MTU, flows and stacks."""
     lines = []
     for flows in (plan.schedule.flows, plan.schedule.reverse):
         by_pair: dict[Pair, list[str]] = {}
         for flow in flows:
             by_pair.setdefault((flow.sender, flow.receiver), []).append(f"{flow.name} {flow.stack}")
-        for (sender, receiver), named in by_pair.items():
+        for (sender, receiver), flow_texts in by_pair.items():
             near = sender if flows is plan.schedule.flows else receiver
             rtt, mtu = f"RTT {plan.host_rtt_ms(near):g} ms", f"MTU {plan.host_mtu_bytes(near)}"
-            lines.append(f"{sender} -> {receiver}, {rtt}, {mtu}: {', '.join(named)}")
+            lines.append(f"{sender} -> {receiver}, {rtt}, {mtu}: {', '.join(flow_texts)}")
     return lines
 
 
 def _with_window(path: Path, senders: Sequence[Sender]) -> Path:
-    """A path whose window holds the longest RTT as well as its own holds its own."""
+    """Raise a path's window to twice the longest bandwidth-delay product plus the buffer."""
     longest_ms = max([path.rtt_ms, *(sender.rtt_ms for sender in senders)])
     if longest_ms == path.rtt_ms:
         return path
-    ideal = round(2 * path.rate_bps * longest_ms / 8e3) + path.buffer_bytes
-    window_bytes = max(path.window_bytes, min(ideal, WINDOW_BYTES_RANGE[1]))
+    ideal_bytes = round(2 * path.rate_bps * longest_ms / 8e3) + path.buffer_bytes
+    window_bytes = max(path.window_bytes, min(ideal_bytes, WINDOW_BYTES_RANGE[1]))
     if window_bytes == path.window_bytes:
         return path
-    raised = (
+    source = (
         f"raised for the RTT of {longest_ms:g} ms: twice its bandwidth-delay product and the buffer"
     )
     return replace(
         path,
         window_bytes=window_bytes,
         sysctl=sysctl_for(window_bytes, path.sysctl),
-        sources={**path.sources, "window_bytes": raised, "sysctl": "maxima raised for the window"},
+        sources={**path.sources, "window_bytes": source, "sysctl": "maxima raised for the window"},
     )
 
 
 def _renamed(path: Path, network: NetworkOptions) -> Path:
-    marks = {
+    """Add each difference from the path's own network to its name and its title."""
+    differences = {
         f"{network.topology}-{network.bottlenecks}": (
             network.topology != DUMBBELL,
             f"{network.topology} of {network.bottlenecks} bottlenecks",
@@ -161,7 +162,7 @@ def _renamed(path: Path, network: NetworkOptions) -> Path:
         "reverse": (bool(network.reverse), "flows in both directions"),
         "ipv6": (network.ip_version == 6, "IPv6"),
     }
-    for mark, (there, words) in marks.items():
-        if there:
-            path = replace(path, name=f"{path.name}-{mark}", title=f"{path.title}, {words}")
+    for suffix, (differs, title) in differences.items():
+        if differs:
+            path = replace(path, name=f"{path.name}-{suffix}", title=f"{path.title}, {title}")
     return path

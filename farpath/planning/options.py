@@ -1,4 +1,4 @@
-"""Options of a run: what each is, its unit, range, default and example.
+"""Descriptions of a run's options: help, unit, range, default and example.
 
 ``farpath.planning.request.RunRequest`` has one field for each option. The command line, the
 Makefile's variables and docs/usage.md come from these descriptions or are tested against them.
@@ -13,11 +13,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Option:
-    """One option of a run, for people.
+    """Description of one option of a run.
 
-    ``help``: a sentence. ``example``: a value that is accepted. ``default``: what holds without
-    the option. ``unit``: of a number without a suffix, or that a suffix is needed. ``allowed``:
-    the range or the choices. ``see``: where docs/ tells more.
+    ``help``: a sentence. ``example``: an accepted value. ``default``: the value without the
+    option. ``unit``: unit of a number without a suffix, or a remark that a suffix is needed.
+    ``allowed``: range or choices. ``see``: a section of docs/ with details.
     """
 
     help: str
@@ -30,7 +30,7 @@ class Option:
 
     @property
     def flag(self) -> str:
-        """The option of ``farpath run``.
+        """Name on the command line of ``farpath run``.
 
         >>> Option("", "", "", name="sender_image").flag
         '--sender-image'
@@ -39,30 +39,30 @@ class Option:
 
     @property
     def variable(self) -> str:
-        """The variable of ``make experiment``; PATH belongs to the shell."""
+        """Name of the variable of ``make experiment``; ``PATH`` would change the shell's own."""
         return "PATH_NAME" if self.name == "path" else self.name.upper()
 
 
 def option(option: Option, value: Any = None) -> Any:
-    """A field of a request: its value where the option is left out, and what it is."""
+    """Make a field of a request: ``value`` is its default, ``option`` its description."""
     return field(default=value, metadata={"option": option})
 
 
 def options_of(request: type) -> tuple[Option, ...]:
-    """The options that a request's fields describe, in their order."""
-    return tuple(_named(each) for each in fields(request))
+    """Return the options that a request's fields describe, in the order of the fields."""
+    return tuple(_option_of(request_field) for request_field in fields(request))
 
 
-def _named(each: Field[Any]) -> Option:
-    described: Option = each.metadata["option"]
-    return replace(described, name=each.name)
+def _option_of(request_field: Field[Any]) -> Option:
+    option: Option = request_field.metadata["option"]
+    return replace(option, name=request_field.name)
 
 
-def between(allowed: Sequence[float], unit: str) -> str:
-    """A range for people.
+def range_text(bounds: Sequence[float], unit: str) -> str:
+    """Format a range, both ends included.
 
-    >>> between((0.01, 10_000.0), "ms")
+    >>> range_text((0.01, 10_000.0), "ms")
     '0.01 to 10,000 ms'
     """
-    low, high = (f"{bound:,.12g}" for bound in allowed)
+    low, high = (f"{bound:,.12g}" for bound in bounds)
     return f"{low} to {high} {unit}".rstrip()

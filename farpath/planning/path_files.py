@@ -1,4 +1,4 @@
-"""Path files: named paths in topologies/paths and a user's own, validated on reading."""
+"""Reader of path files: named paths in topologies/paths, and an experiment's own."""
 
 from __future__ import annotations
 
@@ -14,26 +14,24 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
-from farpath.planning.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
 from farpath.planning.end_host_sysctls import why_without_effect
 from farpath.spec.path import Path
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-
-#: Fields of a path that a file must name a source for.
+#: Fields of a path for which a file must state a source.
 NUMERIC_FIELDS = ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
-#: Settings every path must make: the guest is small, and so are its defaults.
-NEEDED_SETTINGS = (
+#: Sysctls that every path must set, since the kernel's defaults follow the guest's small memory.
+REQUIRED_SYSCTLS = (
     "net.core.rmem_max",
     "net.ipv4.tcp_rmem",
     "net.ipv4.tcp_wmem",
     "net.ipv4.tcp_mem",
 )
-#: Fields that need no source where they are not there.
+#: Fields that need a source only if they are present.
 OPTIONAL_FIELDS = ("sysctl", "background", "jitter_ms", "reorder", "duplicate")
-SETTING_TEXT = re.compile(r"(net(?:\.[a-z0-9_]+)+)=([0-9a-z_]+(?: [0-9]+){0,2})")
+SYSCTL_TEXT = re.compile(r"(net(?:\.[a-z0-9_]+)+)=([0-9a-z_]+(?: [0-9]+){0,2})")
 
 
 @cache
@@ -47,85 +45,88 @@ def _without_sources(data: dict[str, Any]) -> list[str]:
     sources = data.get("sources", {})
     if not isinstance(sources, dict):
         return []
-    wanted = [*NUMERIC_FIELDS, *(name for name in OPTIONAL_FIELDS if data.get(name))]
+    required = [*NUMERIC_FIELDS, *(name for name in OPTIONAL_FIELDS if data.get(name))]
     return [
         f"sources.{name}: missing; say in a sentence where {name} comes from"
-        for name in wanted
+        for name in required
         if not str(sources.get(name, "")).strip()
     ]
 
 
-def _odd_settings(settings: Mapping[str, Any]) -> list[str]:
-    """What is wrong with names and values of settings that a path file has."""
-    return [
-        f"sysctl: {name!r} is {value!r}: it must be a setting of the network and its value, both "
+def _sysctl_problems(sysctl: Mapping[str, Any]) -> list[str]:
+    """Describe what is wrong with the sysctls of a path file."""
+    problems = [
+        f"sysctl: {name!r} is {value!r}: it must be a sysctl of the network and its value, both "
         'text, as in "net.ipv4.tcp_sack" = "0"'
-        for name, value in settings.items()
+        for name, value in sysctl.items()
         if not isinstance(value, str)
-        or not SETTING_TEXT.fullmatch(f"{name}={' '.join(value.split())}")
+        or not SYSCTL_TEXT.fullmatch(f"{name}={' '.join(value.split())}")
     ]
+    problems += [
+        f"sysctl: '{name}' is missing; without it the guest's small default limits the flows"
+        for name in REQUIRED_SYSCTLS
+        if name not in sysctl
+    ]
+    problems += [
+        f"sysctl: '{name}' has no effect: {reason}; leave it out"
+        for name in sysctl
+        if (reason := why_without_effect(name))
+    ]
+    return problems
 
 
 def load_path(file: FilePath) -> Path:
-    """The path in a TOML file.
+    """Read a path from a TOML file.
 
-    Raises :class:`BadInputError` that names the file and every field that is
-    missing, unknown, of the wrong type, out of range or without a source.
+    Raises BadInputError that names the file and every field that is missing, unknown, of the
+    wrong type, out of range or without a source.
     """
     from pydantic import ValidationError
 
     data = read_toml(file)
-    known = [field.name for field in dataclasses.fields(Path)]
+    field_names = [field.name for field in dataclasses.fields(Path)]
     problems = [
-        f"{name}: unknown field; the fields are {', '.join(known)}"
-        for name in sorted(set(data) - set(known))
+        f"{name}: unknown field; the fields are {', '.join(field_names)}"
+        for name in sorted(set(data) - set(field_names))
     ]
     problems += _without_sources(data)
     problems += [
-        f"{word}: must be one line of printable letters"
-        for word in ("name", "title")
-        if not str(data.get(word, "")).isprintable()
+        f"{name}: must be one line of printable characters"
+        for name in ("name", "title")
+        if not str(data.get(name, "")).isprintable()
     ]
-    settings = data.get("sysctl")
-    if settings is not None and not isinstance(settings, dict):
-        problems.append("sysctl: is no table; write [sysctl] and a line for each setting")
-    if isinstance(settings, dict):
-        problems += _odd_settings(settings)
-        problems += [
-            f"sysctl: '{name}' is missing; without it the guest's small default limits the flows"
-            for name in NEEDED_SETTINGS
-            if name not in settings
-        ]
-        problems += [
-            f"sysctl: '{name}' would change nothing: {why}"
-            for name in settings
-            if (why := why_without_effect(name))
-        ]
+    sysctl = data.get("sysctl")
+    if sysctl is not None and not isinstance(sysctl, dict):
+        problems.append("sysctl: is no table; write [sysctl] and a line for each sysctl")
+    if isinstance(sysctl, dict):
+        problems += _sysctl_problems(sysctl)
     try:
-        # As JSON: strict validation of Python objects would demand a Path.
-        text = json.dumps({key: data[key] for key in known if key in data}, default=str)
+        # Strict validation accepts a TOML table for a Path only as JSON.
+        text = json.dumps({name: data[name] for name in field_names if name in data}, default=str)
         path = _adapter().validate_json(text, strict=True)
     except ValidationError as error:
         for fault in error.errors():
-            where = ".".join(str(part) for part in fault["loc"])
-            problems.append(f"{where}: {fault['msg'].lower()}" if where else fault["msg"])
+            field = ".".join(str(part) for part in fault["loc"])
+            problems.append(f"{field}: {fault['msg'].lower()}" if field else fault["msg"])
     except BadInputError as error:
         problems.append(error.message)
     if problems:
         raise BadInputError(f"{file}: {'; '.join(problems)}")
     if path.name != file.stem:
-        raise BadInputError(f"{file}: name is '{path.name}': it must be the file's, '{file.stem}'")
+        raise BadInputError(
+            f"{file}: name is '{path.name}': it must be the file's name, '{file.stem}'"
+        )
     return path
 
 
 def named_paths() -> dict[str, FilePath]:
-    """The files in topologies/paths, by the name of their path."""
+    """Return the files in topologies/paths by the name of their path."""
     folder = FilePath(str(resources.files("topologies"))) / "paths"
     return {file.stem: file for file in sorted(folder.glob("*.toml"))}
 
 
 def path_by_name(name: str) -> Path:
-    """The named path; raises :class:`BadInputError` listing the names there are."""
+    """Return a named path; raises BadInputError with all names for an unknown one."""
     files = named_paths()
     if name in files:
         return load_path(files[name])

@@ -1,4 +1,4 @@
-"""The planner: path, schedule, stacks and hosts to one plan."""
+"""The planner: joins path, schedule, stacks and network to one plan, and checks it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from farpath.spec.schedule import Schedule
 from farpath.spec.settings import VIRTUAL, VIRTUAL_CLOCK, Settings
 from farpath.spec.stack import Stack
 
-#: A receiver that slept for more of its window would have the kernel enlarge its buffer
-#: (tcp_set_rcvlowat in net/ipv4/tcp.c), and close it meanwhile; a small window's is to
-#: wake more often, since what waits for it is missing in what it offers.
+#: How often a receiver that discards payload wakes for each window of data. With fewer wakes the
+#: kernel would enlarge the receive buffer (tcp_set_rcvlowat in net/ipv4/tcp.c) and close the window
+#: meanwhile. It wakes more often with a small window, since unread data reduces what it offers.
 LEAST_WAKES_PER_WINDOW, WAKES_PER_SMALL_WINDOW = 4, 8
-#: A dumbbell, whose one sender has the path's RTT.
+#: A dumbbell with one sender.
 DEFAULT_NETWORK = NetworkOptions()
 
 
@@ -33,23 +33,23 @@ def make_plan(
     seed: int,
     clock: str,
     era: Era | None = None,
-    own: Sequence[Stack] = (),
+    user_stacks: Sequence[Stack] = (),
     lab: str = VIRTUAL,
     network: NetworkOptions = DEFAULT_NETWORK,
     droppers: Sequence[Dropper] = (),
     delayed_ack: bool = True,
     trace_interval_s: float = 0.0,
 ) -> Plan:
-    """The plan of a run, checked; the receiver discards payload on the virtual clock only.
+    """Make the plan of a run and check it.
 
-    Flows name their stacks as texts of :mod:`farpath.planning.stack_catalog` or by the label of one
-    of ``own``, the user's. Without an era the hosts are of that which the stacks
-    belong to. The schedule's flows run between hosts that ``network`` has. With droppers the
-    path is called ``<name>-dropping``: what is published of it is not of one that loses packets
-    on purpose. Raises BadInputError for a text that means no stack, and for what cannot be in
-    one run.
+    The schedule's flows name their stacks by a text of ``farpath.planning.stack_catalog`` or by
+    the label of one of ``user_stacks``, and run between hosts of ``network``. Without an era, the
+    hosts have the era of the stacks. With droppers the path is called ``<name>-dropping``, so that
+    published numbers are not compared with it. The receiver discards payload unread on the
+    virtual clock only. ``trace_interval_s``: 0 for no trace. Raises BadInputError for an unknown
+    stack, and for options that contradict each other.
     """
-    by_text = {stack.label: stack for stack in own}
+    by_text = {stack.label: stack for stack in user_stacks}
     for text in dict.fromkeys(flow.stack for flow in schedule.all_flows):
         if text not in by_text:
             by_text[text] = resolve_stack(text, era.name if era else None)
@@ -89,19 +89,19 @@ def make_plan(
 
 
 def _wake_bytes(window_bytes: int) -> int:
-    """What a receiver that discards sleeps for."""
+    """Return the bytes after which a receiver that discards payload wakes (SO_RCVLOWAT)."""
     if window_bytes >= LEAST_WAKES_PER_WINDOW * Settings.wake_bytes:
         return Settings.wake_bytes
     return window_bytes // WAKES_PER_SMALL_WINDOW
 
 
 def _check_settings(path: Path, era: Era, stacks: Sequence[Stack]) -> None:
-    """Raise BadInputError for a path's setting that hosts or stacks need to be another."""
-    needs = {f"era {era.name}": era.sysctl, **{stack.label: stack.sysctl for stack in stacks}}
-    for who, settings in needs.items():
-        for name, value in settings.items():
+    """Raise BadInputError for a path's sysctl that contradicts the era's or a stack's."""
+    required = {f"era {era.name}": era.sysctl, **{stack.label: stack.sysctl for stack in stacks}}
+    for owner, sysctl in required.items():
+        for name, value in sysctl.items():
             if path.sysctl.get(name, value) != value:
                 raise BadInputError(
-                    f"SYSCTL: {name} is {path.sysctl[name]} on path {path.name}, and {who} needs "
+                    f"SYSCTL: {name} is {path.sysctl[name]} on path {path.name}, and {owner} needs "
                     f"{value}: leave one of them out"
                 )

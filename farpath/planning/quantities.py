@@ -1,9 +1,8 @@
-"""Units: quantities as people write them, to plain numbers in the units of names.
+"""Parsers of quantities with units, such as ``164ms``, to numbers in the unit of the name.
 
-The only module that reads unit suffixes. Decimal prefixes are powers of 1000
-(``10.5MB``), binary ones powers of 1024 (``16MiB``). Every function raises
-:class:`~farpath.base.errors.BadInputError` with one line that says what was wrong,
-what was got, what is allowed and an example.
+No other module reads unit suffixes. Decimal prefixes are powers of 1000 (``10.5MB``), binary
+ones powers of 1024 (``16MiB``). Every function raises BadInputError with one line: the value,
+what is wrong with it, what is allowed, and an example. ``name`` is the option in that line.
 """
 
 from __future__ import annotations
@@ -30,15 +29,15 @@ from farpath.spec.trace import INTERVAL_S_RANGE, TICK_S
 if TYPE_CHECKING:
     from pint import UnitRegistry
 
-#: Curves are smoothed over 5 s, so a region is no shorter; iperf3 runs for at most
-#: 86400 s, and the longest flow spans eight regions.
+#: Curves are smoothed over 5 s, so that a region is no shorter. iperf3 runs for at most 86400 s,
+#: and the longest flow spans eight regions.
 REGION_S_RANGE = (5.0, 10_800.0)
 MOMENT_S_RANGE = (0.0, 86_400.0)
 
 _QUANTITY = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(\S*)")
 _NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
 _UNIT = re.compile(r"[A-Za-zµμ][A-Za-zµμ/]{0,30}")
-#: Rates as tc, iperf3 and people write them: prefix, bits, per second.
+#: Units of rates as tc and iperf3 write them, and as usual: prefix, bits, per second.
 _RATE_UNIT = re.compile(r"([kmgt]?)(i?)(?:bits?/s(?:ec)?|bits?|bps|b/s)", re.IGNORECASE)
 _RATE_BYTES = re.compile(r"[kKmMgGtT]?i?B(?:/s(?:ec)?|ps)?")
 _DECIMAL_PREFIX = {"": "", "k": "kilo", "m": "mega", "g": "giga", "t": "tera"}
@@ -46,18 +45,19 @@ _BINARY_PREFIX = {"k": "kibi", "m": "mebi", "g": "gibi", "t": "tebi"}
 
 
 @dataclass(frozen=True)
-class _Kind:
-    """What a quantity may be: how errors describe it, its unit and its range."""
+class _QuantityType:
+    """Type of a quantity: its noun and example in errors, pint's unit, range, and unit symbol."""
 
     noun: str
     example: str
     unit: str
     allowed: tuple[float, float]
-    shown_unit: str
+    unit_symbol: str
 
-    def sentence(self) -> str:
+    def requirement(self) -> str:
+        """Return the part of an error that says what is allowed."""
         low, high = (f"{bound:.12g}" for bound in self.allowed)
-        unit = f" {self.shown_unit}" if self.shown_unit else ""
+        unit = f" {self.unit_symbol}" if self.unit_symbol else ""
         return f"it must be {self.noun} such as {self.example}, between {low} and {high}{unit}"
 
 
@@ -68,118 +68,124 @@ def _registry() -> UnitRegistry[float]:
     return pint.UnitRegistry()
 
 
-def _shown(text: str) -> str:
+def _quoted(text: str) -> str:
     short = text if len(text) <= 40 else text[:37] + "..."
     return repr(short)
 
 
-def _refuse(name: str, text: str, kind: _Kind, why: str = "") -> BadInputError:
-    return BadInputError(f"{name} is {_shown(text)}{why}: {kind.sentence()}")
+def _error(name: str, text: str, expected: _QuantityType, problem: str = "") -> BadInputError:
+    return BadInputError(f"{name} is {_quoted(text)}{problem}: {expected.requirement()}")
 
 
-def _split(name: str, text: str, kind: _Kind) -> tuple[float, str]:
-    """Number and unit of a quantity."""
-    found = _QUANTITY.fullmatch(text.strip())
-    if _NOT_FINITE.match(text.strip()) or (found and math.isinf(float(found[1]))):
-        raise _refuse(name, text, kind, ", which is no finite number")
-    if not found:
-        raise _refuse(name, text, kind)
-    return float(found[1]), found[2]
+def _split(name: str, text: str, expected: _QuantityType) -> tuple[float, str]:
+    """Split a quantity into its number and its unit."""
+    match = _QUANTITY.fullmatch(text.strip())
+    if _NOT_FINITE.match(text.strip()) or (match and math.isinf(float(match[1]))):
+        raise _error(name, text, expected, ", which is no finite number")
+    if not match:
+        raise _error(name, text, expected)
+    return float(match[1]), match[2]
 
 
-def _converted(name: str, text: str, kind: _Kind, number: float, unit: str) -> float:
-    """``number`` of ``unit`` in the unit of ``kind``; pint knows the units."""
+def _converted(name: str, text: str, expected: _QuantityType, number: float, unit: str) -> float:
+    """Convert a number of ``unit`` to the unit of ``expected``."""
     import pint
 
     if not _UNIT.fullmatch(unit):
-        raise _refuse(name, text, kind)
+        raise _error(name, text, expected)
     registry = _registry()
     try:
         quantity = registry.Quantity(number, unit)
     except Exception as error:  # pint raises many types for text that is no unit
-        raise _refuse(name, text, kind, f", and '{unit}' is no known unit") from error
+        raise _error(name, text, expected, f", and '{unit}' is no known unit") from error
     try:
-        return float(quantity.to(kind.unit).magnitude)
+        return float(quantity.to(expected.unit).magnitude)
     except (pint.PintError, ArithmeticError) as error:
-        raise _refuse(name, text, kind, f", and '{unit}' is no unit of {kind.noun}") from error
+        problem = f", and '{unit}' is no unit of {expected.noun}"
+        raise _error(name, text, expected, problem) from error
 
 
-def _in_range(name: str, text: str, kind: _Kind, value: float) -> float:
-    low, high = kind.allowed
+def _in_range(name: str, text: str, expected: _QuantityType, value: float) -> float:
+    low, high = expected.allowed
     if not low <= value <= high:
-        raise _refuse(name, text, kind, ", which is out of range")
+        raise _error(name, text, expected, ", which is out of range")
     return value
 
 
-def _parse_time(name: str, text: str, kind: _Kind) -> float:
-    number, unit = _split(name, text, kind)
+def _parse_time(name: str, text: str, expected: _QuantityType) -> float:
+    number, unit = _split(name, text, expected)
     if not unit:
         raise BadInputError(
-            f"{name} is {_shown(text)}, a number without a unit: write {kind.example} or the "
-            f"like; {kind.sentence()}"
+            f"{name} is {_quoted(text)}, a number without a unit: write, for example, "
+            f"{expected.example}; {expected.requirement()}"
         )
-    # The tolerance keeps "10s" and "0.01ms" inside although conversion rounds.
-    value = float(f"{_converted(name, text, kind, number, unit):.12g}")
-    return _in_range(name, text, kind, value)
+    # Conversion rounds; twelve digits keep values such as "10s" and "0.01ms" within the range.
+    value = float(f"{_converted(name, text, expected, number, unit):.12g}")
+    return _in_range(name, text, expected, value)
 
 
 def parse_rtt_ms(text: str, name: str = "RTT") -> float:
-    """A round-trip time in ms; a unit is required.
+    """Parse a round-trip time in ms; a unit is required.
 
     >>> parse_rtt_ms("0.164 s")
     164.0
     """
-    return _parse_time(name, text, _Kind("a time", "164ms", "millisecond", RTT_MS_RANGE, "ms"))
+    expected = _QuantityType("a time", "164ms", "millisecond", RTT_MS_RANGE, "ms")
+    return _parse_time(name, text, expected)
 
 
 def parse_jitter_ms(text: str, name: str = "JITTER") -> float:
-    """How far a delay may be off, in ms; a unit is required.
+    """Parse the largest deviation of a delay in ms; a unit is required.
 
     >>> parse_jitter_ms("200us")
     0.2
     """
-    return _parse_time(name, text, _Kind("a time", "1ms", "millisecond", JITTER_MS_RANGE, "ms"))
+    expected = _QuantityType("a time", "1ms", "millisecond", JITTER_MS_RANGE, "ms")
+    return _parse_time(name, text, expected)
 
 
 def parse_duration_s(
     text: str, name: str = "REGION", allowed: tuple[float, float] = REGION_S_RANGE
 ) -> float:
-    """A duration in s; a unit is required, and whole seconds, as iperf3 takes them.
+    """Parse a duration in s; a unit is required, and whole seconds, since iperf3 takes no others.
 
     >>> parse_duration_s("2min")
     120.0
     """
-    kind = _Kind("a time in whole seconds", "120s", "second", allowed, "s")
-    value = _parse_time(name, text, kind)
+    expected = _QuantityType("a time in whole seconds", "120s", "second", allowed, "s")
+    value = _parse_time(name, text, expected)
     if value != round(value):
-        raise _refuse(name, text, kind, ", which is not a whole number of seconds")
+        raise _error(name, text, expected, ", which is not a whole number of seconds")
     return value
 
 
 def parse_moment_s(text: str, name: str) -> float:
-    """A time from a schedule's start, in s; a unit is required.
+    """Parse a time since a schedule's start in s; a unit is required.
 
     >>> parse_moment_s("1.5min", "AT")
     90.0
     """
-    return _parse_time(name, text, _Kind("a time", "30s", "second", MOMENT_S_RANGE, "s"))
+    expected = _QuantityType("a time", "30s", "second", MOMENT_S_RANGE, "s")
+    return _parse_time(name, text, expected)
 
 
 def parse_trace_s(text: str, name: str = "TRACE") -> float:
-    """The interval of a trace in s; a unit is required, and whole milliseconds.
+    """Parse the interval of a trace in s; a unit is required, and whole milliseconds.
 
     >>> parse_trace_s("10ms")
     0.01
     """
-    kind = _Kind("a time in whole milliseconds", "10ms", "second", INTERVAL_S_RANGE, "s")
-    value = _parse_time(name, text, kind)
+    expected = _QuantityType(
+        "a time in whole milliseconds", "10ms", "second", INTERVAL_S_RANGE, "s"
+    )
+    value = _parse_time(name, text, expected)
     if abs(value / TICK_S - round(value / TICK_S)) > 1e-6:
-        raise _refuse(name, text, kind, ", which is not a whole number of milliseconds")
+        raise _error(name, text, expected, ", which is not a whole number of milliseconds")
     return value
 
 
 def _rate_unit(unit: str) -> str:
-    """A rate's unit as pint calls it: case does not matter for bits."""
+    """Return pint's name for the unit of a rate; units of bits may be in either case."""
     if not unit:
         return "bit/second"
     if _RATE_BYTES.fullmatch(unit):
@@ -194,34 +200,34 @@ def _rate_unit(unit: str) -> str:
 
 
 def parse_rate_bps(text: str, name: str = "RATE") -> int:
-    """A rate in bit/s; a plain number is bit/s.
+    """Parse a rate in bit/s; a plain number is bit/s.
 
     >>> parse_rate_bps("450mbit"), parse_rate_bps("0.5 Gbit/s")
     (450000000, 500000000)
     """
-    kind = _Kind("a rate", "450Mbit/s", "bit/second", RATE_BPS_RANGE, "bit/s")
-    number, unit = _split(name, text, kind)
-    value = _converted(name, text, kind, number, _rate_unit(unit))
-    return round(_in_range(name, text, kind, value))
+    expected = _QuantityType("a rate", "450Mbit/s", "bit/second", RATE_BPS_RANGE, "bit/s")
+    number, unit = _split(name, text, expected)
+    value = _converted(name, text, expected, number, _rate_unit(unit))
+    return round(_in_range(name, text, expected, value))
 
 
 def parse_bytes(
     text: str, name: str = "BUFFER", allowed: tuple[float, float] = BUFFER_BYTES_RANGE
 ) -> int:
-    """A size in bytes; a plain number is bytes.
+    """Parse a size in bytes; a plain number is bytes.
 
     >>> parse_bytes("10.5MB"), parse_bytes("16MiB")
     (10500000, 16777216)
     """
-    kind = _Kind("a size", "10.5MB", "byte", allowed, "bytes")
-    number, unit = _split(name, text, kind)
+    expected = _QuantityType("a size", "10.5MB", "byte", allowed, "bytes")
+    number, unit = _split(name, text, expected)
     unit = "kB" if unit == "KB" else unit or "byte"
-    value = _converted(name, text, kind, number, unit)
-    return round(_in_range(name, text, kind, value))
+    value = _converted(name, text, expected, number, unit)
+    return round(_in_range(name, text, expected, value))
 
 
 def parse_window(text: str, name: str = "WINDOW") -> int:
-    """A window in bytes; a plain number is bytes.
+    """Parse a window in bytes; a plain number is bytes.
 
     >>> parse_window("16MiB")
     16777216
@@ -232,21 +238,22 @@ def parse_window(text: str, name: str = "WINDOW") -> int:
 def parse_fraction(
     text: str, name: str = "LOSS", allowed: tuple[float, float] = LOSS_RANGE
 ) -> float:
-    """A probability, as a number or in per cent.
+    """Parse a fraction, given as a number or in per cent.
 
     >>> parse_fraction("2e-6"), parse_fraction("0.01%")
     (2e-06, 0.0001)
     """
-    kind = _Kind("a fraction", "2e-6 or 0.01%", "", allowed, "")
-    number, unit = _split(name, text, kind)
+    expected = _QuantityType("a fraction", "2e-6 or 0.01%", "", allowed, "")
+    number, unit = _split(name, text, expected)
     if unit not in ("", "%"):
-        raise _refuse(name, text, kind, f", and '{unit}' is no unit of a fraction")
+        raise _error(name, text, expected, f", and '{unit}' is no unit of a fraction")
     value = float(f"{number / 100:.15g}") if unit else number
-    return _in_range(name, text, kind, value) + 0.0
+    # Adding zero turns -0.0 into 0.0.
+    return _in_range(name, text, expected, value) + 0.0
 
 
 def parse_background(text: str, name: str = "BACKGROUND") -> float:
-    """The part of a rate that other traffic takes on average; ``none`` is 0.
+    """Parse the fraction of a rate that background traffic takes on average; ``none`` is 0.
 
     >>> parse_background("none"), parse_background("25%")
     (0.0, 0.25)
@@ -257,14 +264,14 @@ def parse_background(text: str, name: str = "BACKGROUND") -> float:
 
 
 def parse_mtu(text: str, name: str = "MTU") -> int:
-    """An IP packet size in whole bytes; a plain number is bytes.
+    """Parse the size of an IP packet in whole bytes; a plain number is bytes.
 
     >>> parse_mtu("9000")
     9000
     """
-    kind = _Kind("a size in whole bytes", "1500", "byte", MTU_BYTES_RANGE, "bytes")
-    number, unit = _split(name, text, kind)
-    value = _converted(name, text, kind, number, unit or "byte")
+    expected = _QuantityType("a size in whole bytes", "1500", "byte", MTU_BYTES_RANGE, "bytes")
+    number, unit = _split(name, text, expected)
+    value = _converted(name, text, expected, number, unit or "byte")
     if value != round(value):
-        raise _refuse(name, text, kind, ", which is not a whole number of bytes")
-    return int(_in_range(name, text, kind, value))
+        raise _error(name, text, expected, ", which is not a whole number of bytes")
+    return int(_in_range(name, text, expected, value))

@@ -1,4 +1,4 @@
-"""Request: a run in the words of the command line, and the plan that they mean."""
+"""Request: the options of one run as they were typed, and the plan that they make."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from farpath.planning import era_catalog, path_files, path_options, quantities, 
 from farpath.planning.droppers import parse_droppers
 from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.network import resolve_network, topology_texts
-from farpath.planning.options import Option, between, option, options_of
+from farpath.planning.options import Option, option, options_of, range_text
 from farpath.planning.planner import make_plan
 from farpath.planning.senders import MOST_SENDERS
 from farpath.spec.background import PART_RANGE
@@ -42,27 +42,27 @@ if TYPE_CHECKING:
 DEFAULT_STACK = "htcp"
 DEFAULT_REGION = "120s"
 SEED_RANGE = (1, 2**31 - 1)
-#: What a receiver acknowledges: every second packet at once, or each.
+#: Whether receivers delay ACKs, by the values of the option.
 ACKS = {"delayed": True, "each": False}
-#: Words that say of a path, by the names of :func:`farpath.planning.path_options.resolve_path`.
-_OF_PATH = ("rtt", "background", "sysctl", *path_options.FIELDS)
+#: Options of a path, as ``farpath.planning.path_options.resolve_path`` calls them.
+_PATH_OPTIONS = ("rtt", "background", "sysctl", *path_options.FIELDS)
 
 
 class UserParts(Protocol):
-    """Makes what a request names of the user's own: stacks and images of end hosts."""
+    """Builds the parts of the user's own that a request names: stacks, and images of end hosts."""
 
     def stack(self, text: str) -> Stack | None:
-        """The user's stack that a text means, built; None if it names another."""
+        """Build the user's stack that a text names; None if the text names one of the catalogue."""
 
     def images(self, text: str, plan: Plan) -> Mapping[str, HostImage]:
-        """The images, built, that a text means for the end hosts of a plan."""
+        """Build the images that a text names; return them by the end hosts of the plan."""
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """The options of one run, word for word; None where an option was left out.
+    """The options of one run as they were typed; None for an option that was left out.
 
-    Each field is the option of that name (``sender_image`` is ``--sender-image``).
+    Each field is the option of that name: ``sender_image`` is ``--sender-image``.
     """
 
     path: str | None = option(
@@ -70,20 +70,20 @@ class RunRequest:
     )
     rtt: str | None = option(
         Option(
-            "Base round-trip time; that of a named path takes the path's other values.",
+            "Base round-trip time; the RTT of a named path chooses that path.",
             "164ms",
             "the path's",
             "a unit is needed",
-            between(RTT_MS_RANGE, "ms"),
+            range_text(RTT_MS_RANGE, "ms"),
         )
     )
     rate: str | None = option(
         Option(
-            "Bottleneck rate, whole Ethernet frames counted.",
+            "Bottleneck rate; whole Ethernet frames count.",
             "450Mbit",
             "the path's, else 450 Mbit/s",
             "bit/s",
-            between(RATE_BPS_RANGE, "bit/s"),
+            range_text(RATE_BPS_RANGE, "bit/s"),
         )
     )
     buffer: str | None = option(
@@ -92,7 +92,7 @@ class RunRequest:
             "10MB",
             "the path's, else one bandwidth-delay product",
             "bytes",
-            between(BUFFER_BYTES_RANGE, "bytes"),
+            range_text(BUFFER_BYTES_RANGE, "bytes"),
         )
     )
     loss: str | None = option(
@@ -101,12 +101,12 @@ class RunRequest:
             "2e-6",
             "the path's, else none",
             "a fraction, or %",
-            between(LOSS_RANGE, ""),
+            range_text(LOSS_RANGE, ""),
         )
     )
     drop: str | None = option(
         Option(
-            "Packets to lose on purpose before the bottleneck: every Nth, listed ones, at a time, "
+            "Packets to drop on purpose before the bottleneck: every Nth, listed ones, at a time, "
             "by chance or in bursts, of one flow or one direction; several droppers are separated "
             "by blanks.",
             "every:1000",
@@ -117,12 +117,12 @@ class RunRequest:
     )
     background: str | None = option(
         Option(
-            "Other traffic: the fraction of the rate that it takes on average, none, or its "
+            "Background traffic: the fraction of the rate that it takes on average, none, or its "
             "constant bit rate.",
             "25%",
             "the path's, else none",
             "a fraction, or %",
-            f"{between(PART_RANGE, '')}, cbr:RATE",
+            f"{range_text(PART_RANGE, '')}, cbr:RATE",
         )
     )
     jitter: str | None = option(
@@ -132,25 +132,25 @@ class RunRequest:
             "1ms",
             "the path's, else none",
             "a unit is needed",
-            between(JITTER_MS_RANGE, "ms"),
+            range_text(JITTER_MS_RANGE, "ms"),
         )
     )
     reorder: str | None = option(
         Option(
-            "Packets towards the receiver that overtake all that are on their way.",
+            "Fraction of the packets towards the receiver that overtake all others on their way.",
             "0.1%",
             "the path's, else none",
             "a fraction, or %",
-            between(REORDER_RANGE, ""),
+            range_text(REORDER_RANGE, ""),
         )
     )
     duplicate: str | None = option(
         Option(
-            "Packets that arrive twice at the receiver.",
+            "Fraction of the packets towards the receiver that arrive twice.",
             "0.1%",
             "the path's, else none",
             "a fraction, or %",
-            between(DUPLICATE_RANGE, ""),
+            range_text(DUPLICATE_RANGE, ""),
         )
     )
     mtu: str | None = option(
@@ -159,7 +159,7 @@ class RunRequest:
             "1500",
             "the path's, else 1500",
             "bytes",
-            between(MTU_BYTES_RANGE, "bytes"),
+            range_text(MTU_BYTES_RANGE, "bytes"),
         )
     )
     window: str | None = option(
@@ -168,7 +168,7 @@ class RunRequest:
             "16MiB",
             "the path's, else twice the bandwidth-delay product plus the buffer, at least 16 MiB",
             "bytes",
-            between(WINDOW_BYTES_RANGE, "bytes"),
+            range_text(WINDOW_BYTES_RANGE, "bytes"),
         )
     )
     sysctl: str | None = option(
@@ -189,7 +189,7 @@ class RunRequest:
     )
     topology: str | None = option(
         Option(
-            "Hosts and links: two sites, or a row of so many bottlenecks (3 without a number).",
+            "Hosts and links: two sites, or a row of that many bottlenecks (3 without a number).",
             "dumbbell",
             "dumbbell",
             allowed=topology_texts(),
@@ -197,8 +197,8 @@ class RunRequest:
     )
     senders: str | None = option(
         Option(
-            "Further sending hosts, one word each, with an RTT or an MTU of their own; they share "
-            "the bottleneck.",
+            "Further sending hosts, one word for each, with its own RTT or MTU; they share the "
+            "bottleneck.",
             "rtt=172ms mtu=1500",
             "none",
             allowed=f"at most {MOST_SENDERS}",
@@ -213,11 +213,11 @@ class RunRequest:
             allowed="as STACK",
         )
     )
-    ip: str | None = option(Option("Version of IP.", "4", "4", allowed="4, 6"))
+    ip: str | None = option(Option("IP version.", "4", "4", allowed="4, 6"))
     stack: str = option(
         Option(
-            "What the flows run: names of 'farpath stacks' with parameters, joined by +; "
-            "./tcp_mine.c or oci:./mine.tar is your own, one that you trust.",
+            "Stacks of the flows: names from 'farpath stacks' with parameters, joined by +; "
+            "./tcp_mine.c or oci:./mine.tar is your own, which you must trust.",
             "fast:alpha=100",
             DEFAULT_STACK,
             allowed=f"at most {MOST_FLOWS} flows",
@@ -227,8 +227,8 @@ class RunRequest:
     )
     schedule: str = option(
         Option(
-            "When flows start and stop: one by one and last in, first out, in seven regions; "
-            "together for one region; or joining, each a region after the one before.",
+            "When flows start and stop: in seven regions, one by one, and last in, first out; "
+            "together for one region; or joining, each one region after the previous one.",
             SEVEN_REGIONS,
             SEVEN_REGIONS,
             allowed=", ".join(SCHEDULES),
@@ -237,9 +237,9 @@ class RunRequest:
     )
     era: str | None = option(
         Option(
-            "Hosts of that time and the forms that stacks had then.",
+            "Era of the hosts and of the stacks' forms.",
             "2004",
-            "the stack's own",
+            "the stacks' era",
             allowed=", ".join(era_catalog.era_names()),
         )
     )
@@ -249,22 +249,22 @@ class RunRequest:
             DEFAULT_REGION,
             DEFAULT_REGION,
             "whole seconds, a unit is needed",
-            between(quantities.REGION_S_RANGE, "s"),
+            range_text(quantities.REGION_S_RANGE, "s"),
         ),
         DEFAULT_REGION,
     )
     seed: str = option(
         Option(
-            "Decides every random choice; another seed is an honest repeat.",
+            "Seed of all random choices; another seed makes an independent repeat.",
             "1",
             "1",
-            allowed=between(SEED_RANGE, ""),
+            allowed=range_text(SEED_RANGE, ""),
         ),
         "1",
     )
     lab: str = option(
         Option(
-            "Where it runs: in virtual time, or in real time on this machine's own kernel.",
+            "Lab of the run: in virtual time, or in real time on this machine's own kernel.",
             VIRTUAL,
             VIRTUAL,
             allowed=", ".join(CLOCKS),
@@ -277,14 +277,14 @@ class RunRequest:
             "Whether CPU takes time: virtual (it is free), cpu (it is charged) or wall (real "
             "time).",
             "virtual",
-            "virtual; of the host lab wall",
+            "virtual; wall for the host lab",
             allowed=", ".join(CLOCKS[VIRTUAL]),
         )
     )
     sender_image: str | None = option(
         Option(
-            "Your own image for sender and receiver, or for one of them (receiver=./mine.tar); one "
-            "that you trust.",
+            "Your own image for sender and receiver, or for one of them (receiver=./mine.tar); you "
+            "must trust it.",
             "./mine.tar",
             "the lab's own",
             see="own-images.md",
@@ -292,11 +292,11 @@ class RunRequest:
     )
     trace: str | None = option(
         Option(
-            "How often the state of each TCP connection is noted.",
+            "Interval at which the state of each TCP connection is recorded.",
             "10ms",
             "none",
             "whole milliseconds, a unit is needed",
-            between(INTERVAL_S_RANGE, "s"),
+            range_text(INTERVAL_S_RANGE, "s"),
             see="how-to.md#a-trace-of-each-connection",
         )
     )
@@ -306,11 +306,12 @@ class RunRequest:
         own_paths: Mapping[str, FilePath] | None = None,
         user_parts: UserParts | None = None,
     ) -> Plan:
-        """The plan that the words mean; its path's ``sources`` say where each value is from.
+        """Make the plan; its path's ``sources`` state where each value is from.
 
-        ``own_paths``: files that names of paths mean first. ``user_parts``: makes what the
-        words name of the user's own; without it no word may. Raises BadInputError for a word
-        that means nothing, or what another contradicts.
+        ``own_paths``: path files by name, which come before those of topologies/paths.
+        ``user_parts``: builds the user's stacks and images; without it the request must name
+        none. Raises BadInputError for a value that is not allowed, and for options that
+        contradict each other.
         """
         clock = _clock(self.lab, self.clock)
         region_s = quantities.parse_duration_s(self.region)
@@ -323,23 +324,23 @@ class RunRequest:
         )
         for name in path_options.parse_sysctl(self.sysctl) if self.sysctl is not None else ():
             check_setting(name, network.ip_version)
-        make = SCHEDULES[_choice("SCHEDULE", self.schedule, SCHEDULES)]
+        make_schedule = SCHEDULES[_choice("SCHEDULE", self.schedule, SCHEDULES)]
         texts = network.stacks(stack_texts.parse_stacks(self.stack), self.schedule)
-        own: dict[str, Stack] = {}
+        user_stacks: dict[str, Stack] = {}
         if user_parts is not None:
-            named = dict.fromkeys([*texts, *network.reverse])
-            own = {text: stack for text in named if (stack := user_parts.stack(text))}
-        labels, reverse = (
-            [own[text].label if text in own else text for text in some]
-            for some in (texts, network.reverse)
+            all_texts = dict.fromkeys([*texts, *network.reverse])
+            user_stacks = {text: stack for text in all_texts if (stack := user_parts.stack(text))}
+        labels, reverse_labels = (
+            [user_stacks[text].label if text in user_stacks else text for text in direction_texts]
+            for direction_texts in (texts, network.reverse)
         )
         plan = make_plan(
             path,
-            network.schedule(make(labels, region_s), reverse),
+            network.schedule(make_schedule(labels, region_s), reverse_labels),
             seed,
             clock,
             era,
-            own=tuple(own.values()),
+            user_stacks=tuple(user_stacks.values()),
             lab=self.lab,
             network=network,
             droppers=() if self.drop is None else parse_droppers(self.drop),
@@ -350,46 +351,48 @@ class RunRequest:
             return plan
         if user_parts is None:
             raise BadInputError(
-                f"SENDER_IMAGE is '{self.sender_image}': an image of yours is for a single run"
+                f"SENDER_IMAGE is '{self.sender_image}': only 'farpath run' takes an image of your "
+                "own: leave it out"
             )
         return dataclasses.replace(plan, images=user_parts.images(self.sender_image, plan))
 
     def _path(self, own_paths: Mapping[str, FilePath]) -> Path:
-        words = {word: getattr(self, word) for word in _OF_PATH}
-        own = own_paths.get(self.path or "")
-        if own is None:
-            return path_options.resolve_path(self.path, **words)
-        if given := [word for word, text in words.items() if text is not None]:
+        texts = {name: getattr(self, name) for name in _PATH_OPTIONS}
+        file = own_paths.get(self.path or "")
+        if file is None:
+            return path_options.resolve_path(self.path, **texts)
+        if overrides := [name for name, text in texts.items() if text is not None]:
             raise BadInputError(
-                f"path {self.path} is an experiment's own: {given[0]} cannot be changed with it"
+                f"path {self.path} is an experiment's own, and {overrides[0]} cannot change it: "
+                f"leave {overrides[0]} out, or change the path's file"
             )
-        return path_files.load_path(own)
+        return path_files.load_path(file)
 
     @classmethod
-    def of_options(cls, options: Sequence[str]) -> RunRequest:
-        """Parse options such as ``--rtt=164ms``; raise BadInputError for what is none of a run."""
-        names = {each.flag: each.name for each in options_of(cls)}
+    def of_options(cls, arguments: Sequence[str]) -> RunRequest:
+        """Parse options such as ``--rtt=164ms``; raise BadInputError for any other argument."""
+        names = {option.flag: option.name for option in options_of(cls)}
         values: dict[str, str] = {}
-        for given in options:
-            flag, equals, value = given.partition("=")
+        for argument in arguments:
+            flag, equals, value = argument.partition("=")
             if flag not in names or not equals:
                 raise BadInputError(
-                    f"'{given}' is no option of a run: give --rtt=164ms and the like; there are "
-                    f"{', '.join(names)}"
+                    f"'{argument}' is no option of a run: give an option with its value, as in "
+                    f"--rtt=164ms; the options are {', '.join(names)}"
                 )
             values[names[flag]] = value
         return cls(**values)
 
     def options(self) -> tuple[str, ...]:
-        """Return the options that say this request, defaults left out."""
-        return tuple(f"{each.flag}={value}" for each, value in self.given())
+        """Return the options of the command line that make this request, defaults left out."""
+        return tuple(f"{option.flag}={value}" for option, value in self.values())
 
-    def given(self) -> tuple[tuple[Option, str], ...]:
+    def values(self) -> tuple[tuple[Option, str], ...]:
         """Return the options that are not at their defaults, with their values."""
         return tuple(
-            (each, value)
-            for each, field in zip(options_of(type(self)), fields(self), strict=True)
-            if (value := getattr(self, each.name)) != field.default
+            (option, value)
+            for option, field in zip(options_of(type(self)), fields(self), strict=True)
+            if (value := getattr(self, option.name)) != field.default
         )
 
 
@@ -400,7 +403,7 @@ def _choice(name: str, value: str, allowed: Iterable[str]) -> str:
 
 
 def check_lab(lab: str) -> str:
-    """A lab's name as it was given; BadInputError if there is none of that name."""
+    """Return the name of a lab; raises BadInputError if there is no such lab."""
     return _choice("LAB", lab, CLOCKS)
 
 

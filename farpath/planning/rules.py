@@ -1,4 +1,4 @@
-"""Rules: what must hold between the parts of a plan; each raises BadInputError with one line."""
+"""Rules between the parts of a plan; each raises BadInputError with one line."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from topologies import MODULES, find_topology
 
 
 def check_plan(plan: Plan) -> None:
-    """Raise BadInputError for a plan whose parts do not go together.
+    """Raise BadInputError for a plan whose parts contradict each other.
 
-    That is for a flow whose stack is none of the plan's, a topology that has no such hosts,
-    packets that IP or a stack cannot send, a dropper without a packet to drop, and a trace
-    without a connection to follow.
+    It refuses a flow without a stack in the plan, and hosts that the topology lacks. It refuses
+    packets that IP or a stack cannot send, a dropper that has nothing to drop, and a trace without
+    a TCP connection.
     """
     _check_stacks(plan)
     _check_topology(plan)
@@ -33,14 +33,15 @@ def check_plan(plan: Plan) -> None:
 
 
 def _check_stacks(plan: Plan) -> None:
-    """Every flow's stack is there; a record of the first format has none at all."""
+    """Check that the plan has each flow's stack; a record of the first format has no stacks."""
     labels = {stack.label for stack in plan.stacks}
     if not labels and not plan.settings.trace_interval_s:
         return
     for flow in plan.schedule.all_flows:
         if flow.stack not in labels:
             raise BadInputError(
-                f"{flow.name} runs '{flow.stack}', which is none of the plan's stacks"
+                f"{flow.name} runs '{flow.stack}', which is none of the plan's stacks: they are "
+                f"{', '.join(sorted(labels)) or 'none'}"
             )
 
 
@@ -65,15 +66,15 @@ def _check_topology(plan: Plan) -> None:
         stack = next((stack for stack in plan.stacks if stack.label == flow.stack), None)
         if stack and stack.program == UDTPERF and int(stack.parameters.get("mss", 0)) > mtu_bytes:
             raise BadInputError(
-                f"STACK: {stack.label} sends packets of {stack.parameters['mss']} bytes, "
-                f"{flow.sender} takes {mtu_bytes}: give {stack.name}:mss={mtu_bytes}"
+                f"STACK: {stack.label} sends packets of {stack.parameters['mss']} bytes, but the "
+                f"MTU of {flow.sender} is {mtu_bytes}: give {stack.name}:mss={mtu_bytes}"
             )
 
 
 def senders_not_taken(topology: str) -> BadInputError:
     """Return the error of a topology with senders of its own that is given further ones."""
     return BadInputError(
-        f"TOPOLOGY={topology} has senders of its own, one direction, and one RTT: take SENDERS "
+        f"TOPOLOGY={topology} has its own senders, one direction and one RTT: use SENDERS "
         f"and REVERSE with TOPOLOGY={DUMBBELL}"
     )
 
@@ -92,74 +93,84 @@ def _check_ip(plan: Plan) -> None:
     for stack in plan.stacks:
         if stack.program == UDTPERF:
             raise BadInputError(
-                f"STACK: {stack.name} runs over IPv4 only: leave IP=6 out, or take a stack of TCP's"
+                f"STACK: {stack.name} runs over IPv4 only: leave IP=6 out, or use a TCP stack"
             )
 
 
 def check_senders(senders: Iterable[Sender], path: Path) -> None:
-    """Raise BadInputError for senders that cannot share a path's bottleneck."""
+    """Raise BadInputError for further senders that cannot share a path's bottleneck."""
     for number, sender in enumerate(senders, start=2):
         if sender.name != numbered(SENDER, number):
             raise BadInputError(
-                f"SENDERS: the {number}. is called '{sender.name}', not {numbered(SENDER, number)}"
+                f"SENDERS: sender {number} is called '{sender.name}': it must be "
+                f"{numbered(SENDER, number)}"
             )
         if not path.rtt_ms <= sender.rtt_ms <= RTT_MS_RANGE[1]:
             raise BadInputError(
                 f"SENDERS has an RTT of {sender.rtt_ms:g} ms: it must be at least the path's, "
-                f"{path.rtt_ms:g} ms, and at most {RTT_MS_RANGE[1]:g} ms; give the shortest as RTT"
+                f"{path.rtt_ms:g} ms, and at most {RTT_MS_RANGE[1]:g} ms; give the shortest RTT "
+                "as RTT"
             )
         if not MTU_BYTES_RANGE[0] <= sender.mtu_bytes <= path.mtu_bytes:
             raise BadInputError(
                 f"SENDERS has an MTU of {sender.mtu_bytes} bytes: it must be at most the path's, "
-                f"{path.mtu_bytes}, and at least {MTU_BYTES_RANGE[0]}; give the largest as MTU"
+                f"{path.mtu_bytes}, and at least {MTU_BYTES_RANGE[0]}; give the largest MTU as MTU"
             )
 
 
 def check_dropper(dropper: Dropper, plan: Plan) -> None:
-    """Raise BadInputError for a dropper that can have nothing to drop in a plan."""
+    """Raise BadInputError for a dropper that has nothing to drop in a plan, or too much."""
     flows = concerned_flows(dropper, plan)
     if not flows:
         names = ", ".join(flow.name for flow in plan.schedule.flows)
-        raise BadInputError(f"DROP is '{dropper}': there is no flow {dropper.flow}, but {names}")
+        raise BadInputError(
+            f"DROP is '{dropper}': there is no flow {dropper.flow}: it must be one of {names}"
+        )
     if dropper.direction == THERE:
         for flow in flows:
             _check_counted(dropper, flow, plan)
     last = max(flows, key=lambda flow: flow.stop_s)
     if dropper.kind == "at" and dropper.numbers[-1] >= last.stop_s:
-        raise BadInputError(f"DROP is '{dropper}': {last.name} ends after {last.stop_s:g} s")
+        raise BadInputError(
+            f"DROP is '{dropper}': {last.name} ends after {last.stop_s:g} s: give an earlier time, "
+            "or a longer REGION"
+        )
     horizon = horizon_packets(plan)
     if dropper.kind in ("every", "packets") and dropper.numbers[-1] > horizon:
         raise BadInputError(
-            f"DROP is '{dropper}': no such packet can come, in {plan.schedule.duration_s:g} s the "
-            f"path carries at most some {horizon / 2:,.0f}; take a smaller number or a longer test"
+            f"DROP is '{dropper}': in {plan.schedule.duration_s:g} s the path carries at most some "
+            f"{horizon / 2:,.0f} packets; give a smaller number, or a longer REGION"
         )
     if dropper.kind == "burst":
         enter, leave = dropper.numbers[:2]
-        listed = horizon * enter / (enter + leave)
-        if listed > MOST_LISTED:
+        losses = horizon * enter / (enter + leave)
+        if losses > MOST_LISTED:
             raise BadInputError(
-                f"DROP is '{dropper}': some {listed:,.0f} losses, more than {MOST_LISTED:,}: "
-                "take a shorter test or rarer bursts"
+                f"DROP is '{dropper}': it drops some {losses:,.0f} packets, and at most "
+                f"{MOST_LISTED:,} are possible: give rarer bursts, or a shorter REGION"
             )
 
 
 def _check_counted(dropper: Dropper, flow: Flow, plan: Plan) -> None:
-    """Raise BadInputError for a flow whose data packets a dropper takes for others."""
+    """Raise BadInputError for a flow whose data packets are too small to be counted as data."""
     stack = next((stack for stack in plan.stacks if stack.label == flow.stack), None)
     if stack is None or stack.program != UDTPERF:
         return
     mtu_bytes, mss_bytes = plan.flow_mtu_bytes(flow), int(stack.parameters.get("mss", 0))
     if mss_bytes <= counted_above_bytes(mtu_bytes):
         raise BadInputError(
-            f"DROP is '{dropper}': {flow.name} sends packets of {mss_bytes} bytes, and those above "
-            f"half the MTU of {mtu_bytes} count as data: give {stack.name}:mss={mtu_bytes}, or MTU"
+            f"DROP is '{dropper}': {flow.name} sends packets of {mss_bytes} bytes, but only those "
+            f"above half the MTU of {mtu_bytes} count as data: give {stack.name}:mss={mtu_bytes}, "
+            "or MTU"
         )
 
 
 def check_interval(interval_s: float, schedule: Schedule) -> None:
-    """Raise BadInputError for an interval that no trace can have, or of too many samples.
+    """Raise BadInputError for a trace's interval in s that is not allowed in a schedule.
 
-    Or of too few: a flow must see a tick between its first moment and its last.
+    It must be whole milliseconds within ``INTERVAL_S_RANGE`` and give no more than
+    ``MOST_SAMPLES`` samples. It must be at most half of the shortest flow, so that each flow has a
+    sample between its start and its end.
     """
     low, high = INTERVAL_S_RANGE
     steps = interval_s / TICK_S
@@ -172,24 +183,24 @@ def check_interval(interval_s: float, schedule: Schedule) -> None:
     if interval_s > shortest_s / 2:
         raise BadInputError(
             f"TRACE is {interval_s:g} s, more than half of the {shortest_s:g} s that a flow lasts: "
-            "take a shorter TRACE or a longer REGION"
+            "give a shorter TRACE or a longer REGION"
         )
     samples = sum(flow.stop_s - flow.start_s for flow in schedule.all_flows) / interval_s
     if samples > MOST_SAMPLES:
         raise BadInputError(
-            f"TRACE is {interval_s * 1e3:g} ms, {samples:,.0f} samples of this schedule's flows: "
-            f"at most {MOST_SAMPLES:,} are possible; take a longer TRACE or a shorter REGION"
+            f"TRACE is {interval_s * 1e3:g} ms, which gives {samples:,.0f} samples of all flows: "
+            f"at most {MOST_SAMPLES:,} are possible; give a longer TRACE or a shorter REGION"
         )
 
 
 def check_trace(plan: Plan) -> None:
-    """Raise BadInputError for a plan whose trace would be of nothing or too large."""
+    """Raise BadInputError for a plan whose trace would be empty or too large."""
     if not plan.settings.trace_interval_s:
         return
     check_interval(plan.settings.trace_interval_s, plan.schedule)
     if not flows(plan):
         stacks = ", ".join(dict.fromkeys(flow.stack for flow in plan.schedule.all_flows))
         raise BadInputError(
-            f"TRACE: no flow is of the kernel's TCP ({stacks}), and the kernel knows no other's "
-            "state: leave TRACE out, or add a flow to STACK"
+            f"TRACE: no flow uses the kernel's TCP ({stacks}), and a trace has the state of TCP "
+            "connections only: leave TRACE out, or add a flow to STACK"
         )

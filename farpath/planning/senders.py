@@ -1,4 +1,4 @@
-"""Further senders of SENDERS's text."""
+"""Parser of the text of SENDERS: the hosts that send besides the first."""
 
 from __future__ import annotations
 
@@ -8,44 +8,45 @@ from farpath.planning.rules import check_senders
 from farpath.spec.hosts import SENDER, Sender, numbered
 from farpath.spec.path import Path
 
-#: Each is a host more, and perhaps a switch.
+#: Most further senders; each adds a host to the guest, and some add a switch.
 MOST_SENDERS = 16
 
 
 def parse_senders(text: str, path: Path) -> tuple[Sender, ...]:
-    """The further senders of a text, one for each word; what a word leaves out is the path's.
+    """Parse further senders, separated by blanks: ``rtt=172ms mtu=1500,rtt=50ms`` has two.
 
-    ``rtt=172ms mtu=1500,rtt=50ms`` are two. Raises BadInputError.
+    A sender without an RTT or an MTU has the path's. Raises BadInputError for any other text, and
+    for senders that cannot share the path's bottleneck.
     """
-    words = text.split()
-    if not words:
-        raise BadInputError("SENDERS is empty: leave it out, or give one for each, as in rtt=172ms")
-    if len(words) > MOST_SENDERS:
+    sender_texts = text.split()
+    if not sender_texts:
+        raise BadInputError("SENDERS is empty: leave it out, or give senders, as in rtt=172ms")
+    if len(sender_texts) > MOST_SENDERS:
         raise BadInputError(
-            f"SENDERS has {len(words)} further senders: at most {MOST_SENDERS} are allowed"
+            f"SENDERS has {len(sender_texts)} further senders: at most {MOST_SENDERS} are allowed"
         )
     senders = tuple(
-        _parse_one(word, numbered(SENDER, number), path)
-        for number, word in enumerate(words, start=2)
+        _parse_sender(sender_text, numbered(SENDER, number), path)
+        for number, sender_text in enumerate(sender_texts, start=2)
     )
     check_senders(senders, path)
     return senders
 
 
-def _parse_one(word: str, name: str, path: Path) -> Sender:
-    given: dict[str, str] = {}
-    for part in word.split(","):
+def _parse_sender(text: str, name: str, path: Path) -> Sender:
+    options: dict[str, str] = {}
+    for part in text.split(","):
         key, equals, value = part.partition("=")
-        if key not in ("rtt", "mtu") or not equals or key in given:
+        if key not in ("rtt", "mtu") or not equals or key in options:
             raise BadInputError(
-                f"SENDERS has '{word}': a sender is rtt=172ms, mtu=1500 or rtt=172ms,mtu=1500; "
-                "senders are apart by blanks"
+                f"SENDERS has '{text}': a sender is rtt=172ms, mtu=1500 or rtt=172ms,mtu=1500; "
+                "separate senders by blanks"
             )
-        given[key] = value
+        options[key] = value
     rtt_ms = (
-        quantities.parse_rtt_ms(given["rtt"], "SENDERS: rtt") if "rtt" in given else path.rtt_ms
+        quantities.parse_rtt_ms(options["rtt"], "SENDERS: rtt") if "rtt" in options else path.rtt_ms
     )
     mtu_bytes = (
-        quantities.parse_mtu(given["mtu"], "SENDERS: mtu") if "mtu" in given else path.mtu_bytes
+        quantities.parse_mtu(options["mtu"], "SENDERS: mtu") if "mtu" in options else path.mtu_bytes
     )
     return Sender(name, rtt_ms, mtu_bytes)

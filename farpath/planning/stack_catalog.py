@@ -1,7 +1,6 @@
-"""Stacks: the catalogue of what a flow can run, and what texts that name one mean.
+"""Catalogue of stacks, read from ``stacks.toml``, and the parser of texts that name a stack.
 
-A text is ``name`` or ``name:parameter=value,parameter=value``. The catalogue is
-``stacks.toml``.
+A text is ``name`` or ``name:parameter=value,parameter=value``.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ OURS = "ours"
 USER_SPACE = "user space"
 #: The kernel keeps buffer sizes in signed 32-bit integers.
 LARGEST_BUFFER_BYTES = (1 << 31) - 1
-#: What the kernel allows a UDP socket's buffers, beyond which it cuts in silence.
+#: Sysctls that limit the buffers of UDP sockets; the kernel silently cuts larger ones.
 UDP_BUFFER_LIMITS = {
     "udp_sndbuf": "net.core.wmem_max",
     "udp_rcvbuf": "net.core.rmem_max",
 }
-#: Module parameters are C integers; eighteen digits are more than any range here.
+#: Module parameters are C integers; no range here needs more than eighteen digits.
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One thing that can be set: a whole number within a range, or a word.
+    """A parameter of a stack: a whole number within a range, or one of some words.
 
-    ``low`` and ``high`` include both ends; None for words, and for a user's own
-    module, whose ranges only it knows.
+    ``low`` and ``high`` are included in the range. They are None for words, and for a user's own
+    module, which checks its ranges itself.
     """
 
     name: str
@@ -53,7 +52,7 @@ class Parameter:
 
     @property
     def allowed(self) -> str:
-        """What may be given, for people."""
+        """Return what is allowed as text."""
         if self.choices:
             return " or ".join(self.choices)
         if self.low is None:
@@ -63,7 +62,7 @@ class Parameter:
         return f"{self.low} to {self.high}{' in ' + self.unit if self.unit else ''}"
 
     def checked(self, stack: str, text: str) -> str:
-        """The value in its shortest form; BadInputError if it is not allowed."""
+        """Return the value in its shortest form; raises BadInputError if it is not allowed."""
         if self.choices and text in self.choices:
             return text
         if not self.choices and _WHOLE_NUMBER.fullmatch(text):
@@ -78,7 +77,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class CatalogEntry:
-    """One stack of the catalogue."""
+    """One stack of the catalogue; ``stacks.toml`` describes the fields."""
 
     name: str
     title: str
@@ -108,7 +107,7 @@ def _parameter(name: str, data: Mapping[str, Any]) -> Parameter:
 
 @cache
 def catalogue() -> Mapping[str, CatalogEntry]:
-    """Every stack by its name, in the catalogue's order."""
+    """Return all stacks by name, in the order of ``stacks.toml``."""
     text = resources.files(__package__).joinpath("stacks.toml").read_text(encoding="utf-8")
     return {
         name: CatalogEntry(
@@ -131,7 +130,9 @@ def catalogue() -> Mapping[str, CatalogEntry]:
 
 
 def split_text(text: str) -> tuple[str, dict[str, str]]:
-    """A stack's text as its name and the parameters given.
+    """Split the text of a stack into its name and its parameters.
+
+    Raises BadInputError for a parameter without a value, or one that occurs twice.
 
     >>> split_text("fast:alpha=200,period_ms=20")
     ('fast', {'alpha': '200', 'period_ms': '20'})
@@ -142,17 +143,17 @@ def split_text(text: str) -> tuple[str, dict[str, str]]:
         key, equals, value = part.partition("=")
         if not (key and equals and value) or key in parameters:
             raise BadInputError(
-                f"STACK is '{text}': after the colon come parameters, each once, like "
-                "fast:alpha=200,gamma=50"
+                f"STACK is '{text}': after the colon, give each parameter once with its value, as "
+                "in fast:alpha=200,gamma=50"
             )
         parameters[key] = value
     return name, parameters
 
 
 def entry_by_name(name: str) -> CatalogEntry:
-    """The stack of that name or alias, in small or capital letters.
+    """Return the stack with a name or an alias, whatever its case.
 
-    Raises BadInputError with the list if there is none.
+    Raises BadInputError with all names if there is none.
     """
     entries = catalogue()
     if name in entries:
@@ -160,13 +161,13 @@ def entry_by_name(name: str) -> CatalogEntry:
     aliases = {alias: entry for entry in entries.values() for alias in entry.aliases}
     if name in aliases:
         return aliases[name]
-    by_letters = {key.casefold(): entry for key, entry in {**aliases, **entries}.items()}
-    if name.casefold() in by_letters:
-        return by_letters[name.casefold()]
+    casefolded = {key.casefold(): entry for key, entry in {**aliases, **entries}.items()}
+    if name.casefold() in casefolded:
+        return casefolded[name.casefold()]
     if "," in name:
-        several = "+".join(part.strip() for part in name.split(",") if part.strip())
+        joined = "+".join(part.strip() for part in name.split(",") if part.strip())
         raise BadInputError(
-            f"STACK is '{name}': stacks of several flows are joined by a plus: write {several}"
+            f"STACK is '{name}': join the stacks of several flows by a plus: write {joined}"
         )
     close = difflib.get_close_matches(name.lower(), [*entries, *aliases], n=1, cutoff=0.5)
     hint = f" (did you mean {close[0]}?)" if close else ""
@@ -177,39 +178,43 @@ def entry_by_name(name: str) -> CatalogEntry:
 
 
 def checked_parameters(
-    stack: str, known: Iterable[Parameter], given: Mapping[str, str]
+    stack: str, parameters: Iterable[Parameter], values: Mapping[str, str]
 ) -> dict[str, str]:
-    """The given parameters, ordered by name; BadInputError for one that is not known."""
-    by_name = {parameter.name: parameter for parameter in known}
-    for name in given:
+    """Check values by the parameters of a stack; return them ordered by name.
+
+    Raises BadInputError for an unknown parameter and for a value that is not allowed.
+    """
+    by_name = {parameter.name: parameter for parameter in parameters}
+    for name in values:
         if name not in by_name:
             close = difflib.get_close_matches(name, by_name, n=1)
             hint = f" (did you mean {close[0]}?)" if close else ""
-            has = f"it has {', '.join(by_name)}" if by_name else "it has none"
-            raise BadInputError(f"STACK: {stack} has no parameter '{name}'{hint}: {has}")
-    return {name: by_name[name].checked(stack, given[name]) for name in sorted(given)}
+            names = ", ".join(by_name) or "none"
+            raise BadInputError(f"STACK: {stack} has no parameter '{name}'{hint}: it has {names}")
+    return {name: by_name[name].checked(stack, values[name]) for name in sorted(values)}
 
 
 def label_of(name: str, parameters: Mapping[str, str]) -> str:
-    """How a run calls a stack: its name and the parameters given.
+    """Return the label of a stack in a run: its name and the parameters that were set.
 
     >>> label_of("fast", {"alpha": "200"})
     'fast:alpha=200'
     """
-    given = ",".join(f"{key}={value}" for key, value in parameters.items())
-    return f"{name}:{given}" if given else name
+    parameters_text = ",".join(f"{key}={value}" for key, value in parameters.items())
+    return f"{name}:{parameters_text}" if parameters_text else name
 
 
 def resolve_stack(text: str, era: str | None = None) -> Stack:
-    """What a text means; in the era 2004 a stack that has a form of 2004 is that form.
+    """Return the stack of the catalogue that a text names.
 
-    Raises BadInputError for an unknown stack or parameter or a value not allowed.
+    In the era 2004, a stack that has a form of 2004 is replaced by it. Raises BadInputError for
+    an unknown stack or parameter, and for a value that is not allowed.
     """
-    name, given = split_text(text)
+    name, values = split_text(text)
     entry = entry_by_name(name)
     if era == "2004" and entry.form_2004:
         entry = entry_by_name(entry.form_2004)
-    parameters = checked_parameters(entry.name, entry.parameters.values(), given)
+    parameters = checked_parameters(entry.name, entry.parameters.values(), values)
     label = label_of(entry.name, parameters)
     if entry.kind == USER_SPACE:
         return Stack(label, entry.name, UDTPERF, parameters=parameters)
@@ -232,37 +237,37 @@ def check_together(stacks: Sequence[Stack]) -> None:
         other = by_module.setdefault(module, stack) if module else stack
         if other.parameters != stack.parameters or other.build != stack.build:
             raise BadInputError(
-                f"STACK: {other.label} and {stack.label} are one module of one kernel, which has "
-                "one set of parameters: run them one after the other"
+                f"STACK: {other.label} and {stack.label} are one kernel module, which has one set "
+                "of parameters: run them one after the other"
             )
 
 
 def fitted(stack: Stack, path: Path) -> Stack:
-    """A user-space stack with all its parameters, those not given as the path wants them.
+    """Set the parameters of a user-space stack that were left out, within a path's limits.
 
-    Packets as large as the path takes and socket buffers within its limits; given ones
-    beyond raise BadInputError, since they would be fragmented and cut in silence.
+    Packets are as large as the path's MTU, and socket buffers within its sysctls. Raises
+    BadInputError for larger values, since packets would be fragmented and buffers silently cut.
     """
     if stack.program != UDTPERF:
         return stack
-    known = catalogue()[stack.name].parameters
-    most = {"mss": (path.mtu_bytes, "mtu_bytes")}
-    for name, setting in UDP_BUFFER_LIMITS.items():
-        most[name] = (int(path.sysctl.get(setting, LARGEST_BUFFER_BYTES)), setting)
-    parameters = {name: parameter.default for name, parameter in known.items()}
+    limits = {"mss": (path.mtu_bytes, "mtu_bytes")}
+    for name, sysctl in UDP_BUFFER_LIMITS.items():
+        limits[name] = (int(path.sysctl.get(sysctl, LARGEST_BUFFER_BYTES)), sysctl)
+    entry = catalogue()[stack.name]
+    parameters = {name: parameter.default for name, parameter in entry.parameters.items()}
     parameters["mss"] = str(path.mtu_bytes)
-    for name, (limit, setting) in most.items():
+    for name, (limit, setting) in limits.items():
         if int(stack.parameters.get(name, 0)) > limit:
             raise BadInputError(
-                f"STACK: {name} of {stack.name} is {stack.parameters[name]}, path {path.name} "
-                f"allows {limit} ({setting}): lower the one or raise the other"
+                f"STACK: {name} of {stack.name} is {stack.parameters[name]}, but path {path.name} "
+                f"allows {limit} ({setting}): lower {name}, or raise {setting}"
             )
         parameters[name] = str(min(int(parameters[name]), limit))
     return dataclasses.replace(stack, parameters={**parameters, **stack.parameters})
 
 
 def era_of(stacks: Iterable[Stack]) -> str:
-    """The era that stacks belong to where none is given: 2004 if all are of 2004."""
+    """Return the era of a run without one: that of its stacks if they agree, else ``modern``."""
     entries = catalogue()
     eras = {entries[stack.name].era if not stack.build else MODERN.name for stack in stacks}
     return eras.pop() if len(eras) == 1 else MODERN.name

@@ -114,16 +114,16 @@ def check_windows(samples: Samples, plan: Plan) -> None:
         rows = samples.flows[samples.flows["flow"] == flow.name]
         if plan.stack_of(flow).program != IPERF3 or rows.empty:
             continue
-        wanted = window_of(plan, flow)
+        planned_bytes = window_of(plan, flow)
         unread = UNREAD_SEGMENTS * segment_bytes(plan.flow_mtu_bytes(flow), plan.ip_version)[0]
-        least = wanted * (1 - WINDOW_SHORTFALL) - unread
+        least = planned_bytes * (1 - WINDOW_SHORTFALL) - unread
         largest = int(rows["snd_wnd_bytes"].max())
         carried = float((rows["throughput_bps"]).sum()) / 8 * plan.settings.sample_interval_s
-        too_large = largest > wanted * (1 + WINDOW_EXCESS)
-        too_small = carried > WINDOWS_TO_OPEN * wanted and largest < least
+        too_large = largest > planned_bytes * (1 + WINDOW_EXCESS)
+        too_small = carried > WINDOWS_TO_OPEN * planned_bytes and largest < least
         if too_large or too_small:
             raise CheckFailedError(
-                f"{flow.name} was offered a window of {largest} bytes, not {wanted}: "
+                f"{flow.name} was offered a window of {largest} bytes, not {planned_bytes}: "
                 "the receive buffer does not give the window asked for"
             )
 
@@ -145,13 +145,13 @@ def check_segments(raw_dir: FilePath, plan: Plan) -> None:
 def check_congestion(raw_dir: FilePath, plan: Plan) -> None:
     """Raise CheckFailedError if a flow's connection ran another congestion control."""
     for flow in plan.schedule.all_flows:
-        wanted = plan.stack_of(flow).congestion
-        if not wanted:
+        planned = plan.stack_of(flow).congestion
+        if not planned:
             continue
         actual = iperf3.parse_congestion((raw_dir / f"{flow.name}-sender.out").read_text())
-        if actual != wanted:
+        if actual != planned:
             raise CheckFailedError(
-                f"{flow.name} ran congestion control '{actual}', not '{wanted}': "
+                f"{flow.name} ran congestion control '{actual}', not '{planned}': "
                 "the kernel did not accept it"
             )
 
@@ -169,18 +169,20 @@ def check_background(readback: Mapping[str, Any], plan: Plan) -> None:
     if background is None:
         return
     duration_s = plan.schedule.duration_s
-    wanted = sent_bytes(background, plan.seed, duration_s)
+    expected_bytes = sent_bytes(background, plan.seed, duration_s)
     periods = len(on_periods(background, plan.seed, duration_s))
     datagram = socat.datagram_packets(background.rate_bps, plan.path.mtu_bytes, plan.ip_version)
-    held = socat.SOCKET_DATAGRAMS * datagram
-    excess = background.sources * (held + FQ_FIRST_PACKETS) + periods * (held + FQ_PACKETS)
+    queued_packets = socat.SOCKET_DATAGRAMS * datagram
+    excess = background.sources * (queued_packets + FQ_FIRST_PACKETS) + periods * (
+        queued_packets + FQ_PACKETS
+    )
     frame_bytes = plan.path.frame_bytes
-    fewest = wanted * (1 - BACKGROUND_OFF) - periods * datagram * frame_bytes
-    most = wanted * (1 + BACKGROUND_OFF) + excess * frame_bytes
+    fewest = expected_bytes * (1 - BACKGROUND_OFF) - periods * datagram * frame_bytes
+    most = expected_bytes * (1 + BACKGROUND_OFF) + excess * frame_bytes
     sent = readback["after"]["background_bytes"] - readback["before"]["background_bytes"]
     if not fewest <= sent <= most:
         raise CheckFailedError(
-            f"background traffic was {sent / 1e6:.2f} MB, not {wanted / 1e6:.2f} MB "
+            f"background traffic was {sent / 1e6:.2f} MB, not {expected_bytes / 1e6:.2f} MB "
             f"(its sources can send {max(0.0, fewest) / 1e6:.2f} to {most / 1e6:.2f} MB)"
         )
 
@@ -205,10 +207,10 @@ def check_droppers(readback: Mapping[str, Any], plan: Plan) -> list[str]:
             )
         fewest, most = dropper.expected(seen, plan.seed)
         if not fewest <= lost <= most:
-            wanted = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+            expected = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
             reason = ": a packet that it should drop never came" if lost < fewest else ""
             raise CheckFailedError(
-                f"DROP {dropper} took {lost:,} of {seen:,} packets, not {wanted}{reason}"
+                f"DROP {dropper} took {lost:,} of {seen:,} packets, not {expected}{reason}"
             )
         if not lost:
             idle.append(f"DROP {dropper} lost nothing: it saw {seen:,} packets")
@@ -223,14 +225,14 @@ def check_trace(trace: Trace | None, samples: Samples, plan: Plan) -> list[str]:
     """
     if trace is None:
         return []
-    wanted = ticks(plan.schedule.duration_s, plan.settings.trace_interval_s)
+    expected_ticks = ticks(plan.schedule.duration_s, plan.settings.trace_interval_s)
     warnings = untraced(plan)
     for host, passed in trace.ticks.items():
         missed = passed - trace.asked[host]
-        if passed < wanted or missed > MISSED_TICKS_PART * wanted:
+        if passed < expected_ticks or missed > MISSED_TICKS_PART * expected_ticks:
             raise CheckFailedError(
                 f"the trace of {host} has {trace.asked[host]:,} of {passed:,} ticks, not "
-                f"{wanted:,}: take a longer TRACE"
+                f"{expected_ticks:,}: take a longer TRACE"
             )
         if missed and not plan.settings.cpu_is_free:
             warnings.append(f"{DOUBT}the trace of {host} lacks {missed:,} of {passed:,} ticks")

@@ -107,9 +107,9 @@ def _flow_rows(
     parse_sender = partial(iperf3.parse_sender, tcp=tcp)
     sent = _parsed(raw_dir, f"{flow.name}-sender.out", parse_sender)
     received = _parsed(raw_dir, f"{flow.name}-receiver.out", iperf3.parse_receiver)
-    wanted = (flow.stop_s - flow.start_s) / interval_s
-    if abs(len(sent) - wanted) > max(INTERVALS_OFF, INTERVALS_OFF_PART * wanted):
-        raise LabFailedError(f"{flow.name} sent in {len(sent)} intervals of {wanted:g}")
+    expected_count = (flow.stop_s - flow.start_s) / interval_s
+    if abs(len(sent) - expected_count) > max(INTERVALS_OFF, INTERVALS_OFF_PART * expected_count):
+        raise LabFailedError(f"{flow.name} sent in {len(sent)} intervals of {expected_count:g}")
     if len(received) < len(sent):
         raise LabFailedError(
             f"{flow.name}'s receiver reported {len(received)} intervals, its sender {len(sent)}"

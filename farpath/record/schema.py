@@ -98,8 +98,8 @@ class _Description(_Part):
 def check_description(data: Mapping[str, Any]) -> None:
     """Raise BadInputError that names the first invalid field of a record.json."""
     plan = _validated(_Description, data, "").plan
-    given = data["plan"]
-    if unknown := next(_unknown(given, plan.as_dict(), "plan"), ""):
+    plan_data = data["plan"]
+    if unknown := next(_unknown(plan_data, plan.as_dict(), "plan"), ""):
         raise BadInputError(f"{unknown} is not a field of a record")
     if data["format_version"] > FIRST_FORMAT and not plan.stacks:
         raise BadInputError("plan.stacks is empty: it must hold the stack of each flow")
@@ -108,7 +108,7 @@ def check_description(data: Mapping[str, Any]) -> None:
         raise BadInputError(
             f"plan.era.name is '{plan.era.name}': it must be one of {', '.join(era_names())}"
         )
-    for where, text in _texts(given, "plan"):
+    for where, text in _texts(plan_data, "plan"):
         if not text.isprintable():
             raise BadInputError(f"{where} is {text!r}: it must hold printable characters only")
 
@@ -123,17 +123,17 @@ def _validated(model: type[Model], data: object, where: str) -> Model:
         raise BadInputError(f"{field}: {first['msg'].lower()}") from error
 
 
-def _unknown(given: object, known: object, where: str) -> Iterator[str]:
-    """Yield the names of fields in ``given`` that ``known`` does not have."""
-    if isinstance(given, dict) and isinstance(known, dict):
-        for name, value in given.items():
-            if name not in known:
+def _unknown(data: object, model: object, where: str) -> Iterator[str]:
+    """Yield the names of fields in ``data`` that ``model`` does not have."""
+    if isinstance(data, dict) and isinstance(model, dict):
+        for name, value in data.items():
+            if name not in model:
                 yield f"{where}.{name}"
             else:
-                yield from _unknown(value, known[name], f"{where}.{name}")
-    elif isinstance(given, list) and isinstance(known, list | tuple):
-        for index, (given_element, known_element) in enumerate(zip(given, known, strict=True)):
-            yield from _unknown(given_element, known_element, f"{where}.{index}")
+                yield from _unknown(value, model[name], f"{where}.{name}")
+    elif isinstance(data, list) and isinstance(model, list | tuple):
+        for index, (element, model_element) in enumerate(zip(data, model, strict=True)):
+            yield from _unknown(element, model_element, f"{where}.{index}")
 
 
 def _texts(value: object, where: str) -> Iterator[tuple[str, str]]:

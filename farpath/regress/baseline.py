@@ -82,14 +82,14 @@ def prediction_interval(values: Sequence[float | None]) -> Interval:
     depend on the seed has bounds of no width. If only one of several seeds gives a value, the
     spread is unknown and the interval is unbounded.
     """
-    seen = [value for value in values if value is not None]
-    if len(seen) == 1 < len(values):
+    defined = [value for value in values if value is not None]
+    if len(defined) == 1 < len(values):
         return Interval(values[0], 0.0, math.inf, optional=True)
-    mean, count = statistics.fmean(seen), len(seen)
+    mean, count = statistics.fmean(defined), len(defined)
     half_width = 0.0
-    if count > 1 and (deviation := statistics.stdev(seen)) > 0:
+    if count > 1 and (deviation := statistics.stdev(defined)) > 0:
         half_width = student_t(count - 1, (1 + COVERED) / 2) * deviation * math.sqrt(1 + 1 / count)
-    low, high = min(*seen, max(0.0, mean - half_width)), max(*seen, mean + half_width)
+    low, high = min(*defined, max(0.0, mean - half_width)), max(*defined, mean + half_width)
     low, high = (float(f"{bound:.{DIGITS}g}") for bound in (low, high))
     return Interval(values[0], low, high, optional=count < len(values))
 

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from farpath.base.errors import FarpathError
+from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.path_files import named_paths
-from farpath.planning.path_options import CONSTANT, OWN_SETTINGS
+from farpath.planning.path_options import CONSTANT
 from farpath.planning.request import ACKS, RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.background import Background
@@ -67,13 +68,13 @@ def _candidates(plan: Plan) -> Iterator[RunRequest]:
             settings = request.plan().path.sysctl
         except FarpathError:
             continue
-        given = [
+        sysctls = [
             f"{name}={value}"
             for name, value in plan.path.sysctl.items()
             if settings.get(name) != value and name not in OWN_SETTINGS
         ]
-        if given:
-            yield dataclasses.replace(request, sysctl=",".join(given))
+        if sysctls:
+            yield dataclasses.replace(request, sysctl=",".join(sysctls))
 
 
 def _full_request(plan: Plan) -> RunRequest:

@@ -47,6 +47,6 @@ def tab(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Tab]:
     tab = Tab(context.new_page())
     tab.page.on("console", lambda message: tab.console.append(message.text))
     tab.page.on("pageerror", lambda error: tab.errors.append(str(error)))
-    tab.page.on("request", lambda asked: tab.requests.append(asked.url))
+    tab.page.on("request", lambda http_request: tab.requests.append(http_request.url))
     yield tab
     context.close()

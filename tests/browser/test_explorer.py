@@ -37,9 +37,9 @@ def clone(tmp_path: FilePath) -> Clone:
 @pytest.fixture
 def address(clone: Clone) -> Iterator[str]:
     """A JupyterLab of the clone's that answers, up to the path of a notebook."""
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
-        port = asked.getsockname()[1]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
     server = subprocess.Popen(
         [
             *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),

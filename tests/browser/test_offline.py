@@ -38,13 +38,13 @@ TRIALS = {
 @pytest.fixture
 def away() -> Iterator[tuple[str, list[str]]]:
     """A server's address, and what it was asked; a browser may connect and ask nothing."""
-    asked: list[str] = []
+    requests: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         timeout = 1.0
 
         def do_GET(self) -> None:
-            asked.append(self.requestline)
+            requests.append(self.requestline)
             self.send_error(404)
 
         do_POST = do_GET  # noqa: N815 (the server looks for that name)
@@ -52,7 +52,7 @@ def away() -> Iterator[tuple[str, list[str]]]:
     server = HTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/", asked
+    yield f"http://127.0.0.1:{server.server_port}/", requests
     server.shutdown()
     thread.join()
     server.server_close()
@@ -64,21 +64,21 @@ PAGES = ["run's page", "site's index", "site's page of a run", "regression repor
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, FilePath]:
     """One page of each, by what it is."""
-    place = tmp_path_factory.mktemp("pages")
-    first = write_named(place / "records", "cern", "htcp_2004", 1)
-    second = write_named(place, "cern", "htcp_2004", 2)
+    directory = tmp_path_factory.mktemp("pages")
+    first = write_named(directory / "records", "cern", "htcp_2004", 1)
+    second = write_named(directory, "cern", "htcp_2004", 2)
     save_pictures(first)
-    build_site(place / "records", place / "site", lambda _step, _done, _of: None)
+    build_site(directory / "records", directory / "site", lambda _step, _done, _of: None)
     name = "htcp/one-loss"
     verdict = CaseVerdict(name, CaseState.CHANGED, why="another kernel")
     records = {name: (first.directory, second.directory)}
     report = render_page(
         Comparison("before", "after", (verdict,), records), trials(["htcp"], ["one-loss"])
     )
-    (place / "report.html").write_text(report)
-    site = place / "site"
+    (directory / "report.html").write_text(report)
+    site = directory / "site"
     run_page = site / "runs" / "cern-htcp_2004-seed1.html"
-    files = (first.directory / PAGE_FILE, site / "index.html", run_page, place / "report.html")
+    files = (first.directory / PAGE_FILE, site / "index.html", run_page, directory / "report.html")
     return dict(zip(PAGES, files, strict=True))
 
 
@@ -110,13 +110,13 @@ def test_no_button_sends_anything(tab: Tab, pages: Mapping[str, FilePath], name:
 def test_even_a_script_of_a_page_reaches_no_network(
     tab: Tab, pages: Mapping[str, FilePath], name: str, away: tuple[str, list[str]]
 ) -> None:
-    address, asked = away
+    address, requests = away
     _open(tab, pages[name])
     tab.page.context.set_offline(False)
     for means, script in TRIALS.items():
         assert tab.page.evaluate(script, address) is False, means
     tab.page.wait_for_timeout(200)
-    assert asked == []
+    assert requests == []
     refused = [line for line in tab.console if "Content Security Policy" in line]
     assert len(refused) >= len(TRIALS)
 
@@ -126,11 +126,11 @@ def test_curves_are_smoothed_on_demand_only(tab: Tab, pages: Mapping[str, FilePa
     _open(tab, pages[PAGES[0]])
 
     def shown() -> list[float]:
-        found: list[float] = tab.page.evaluate(
+        values: list[float] = tab.page.evaluate(
             "[...document.getElementById('curves')._fullData"
             ".find(trace => trace.name == 'aggregate').y]"
         )
-        return found
+        return values
 
     raw = shown()
     button = tab.page.get_by_role("button", name="Smooth over 5 s")

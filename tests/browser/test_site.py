@@ -23,12 +23,12 @@ def quiet(what: str, done: int, of: int) -> None:
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> FilePath:
     """Two seeds of H-TCP at CERN, one with markup in it, and UDT at Caltech."""
-    place = tmp_path_factory.mktemp("site")
-    write_named(place / "records", "cern", "htcp_2004", 1, warnings=(MARKUP,), kernel=MARKUP)
-    write_named(place / "records", "cern", "htcp_2004", 2)
-    write_named(place / "records", "caltech", "udt", 1)
-    build_site(place / "records", place / "out", quiet)
-    return place / "out"
+    directory = tmp_path_factory.mktemp("site")
+    write_named(directory / "records", "cern", "htcp_2004", 1, warnings=(MARKUP,), kernel=MARKUP)
+    write_named(directory / "records", "cern", "htcp_2004", 2)
+    write_named(directory / "records", "caltech", "udt", 1)
+    build_site(directory / "records", directory / "out", quiet)
+    return directory / "out"
 
 
 def assert_clean(tab: Tab) -> None:

@@ -40,8 +40,8 @@ def _conduct(records: FilePath, report: FilePath) -> subprocess.CompletedProcess
 @pytest.fixture(scope="session")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> QuickCompanion:
     """The quick set, conducted once."""
-    place = tmp_path_factory.mktemp("companion-quick")
-    records, report = place / "records", place / "report"
+    directory = tmp_path_factory.mktemp("companion-quick")
+    records, report = directory / "records", directory / "report"
     done = _conduct(records, report)
     print(done.stdout)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -84,13 +84,13 @@ def only_image(name: str | None) -> Iterator[None]:
 @pytest.fixture
 def clone(tmp_path: FilePath) -> FilePath:
     """A clone of the project at a place that is the same in the bare machine."""
-    place = tmp_path / "farpath"
-    subprocess.run(["git", "clone", "--quiet", PROJECT, place], check=True, timeout=LIMIT_S)
+    directory = tmp_path / "farpath"
+    subprocess.run(["git", "clone", "--quiet", PROJECT, directory], check=True, timeout=LIMIT_S)
     subprocess.run(["chmod", "-R", "a+rwX", tmp_path], check=True)
     for folder in tmp_path.parents:
         if folder.stat().st_uid == os.getuid() and folder != FilePath("/"):
             folder.chmod(folder.stat().st_mode | 0o111)
-    return place
+    return directory
 
 
 def on_bare_machine(
@@ -110,8 +110,8 @@ def on_bare_machine(
     )
 
 
-def with_cache(place: FilePath = CACHE) -> tuple[str, ...]:
-    return (f"--volume={place}:{place}", f"--env=FARPATH_CACHE={place}")
+def with_cache(directory: FilePath = CACHE) -> tuple[str, ...]:
+    return (f"--volume={directory}:{directory}", f"--env=FARPATH_CACHE={directory}")
 
 
 def with_engine() -> tuple[str, ...]:

@@ -37,13 +37,13 @@ def test_an_image_is_small(image: str, limit_bytes: int) -> None:
 @pytest.mark.parametrize("image", ["sender", "lab"])
 def test_no_build_tool_and_nothing_of_this_machine_is_in_an_image(image: str) -> None:
     tools = "for tool; do command -v $tool; done"
-    places = "ls -d /etc/farpath-machine /src /cache 2>/dev/null"
-    script = f"{tools}; {places}; true"
-    found = docker(
+    directories = "ls -d /etc/farpath-machine /src /cache 2>/dev/null"
+    script = f"{tools}; {directories}; true"
+    output = docker(
         *("run", "--rm", "--network=none", "--entrypoint=sh", f"farpath/{image}"),
         *("-c", script, "sh", *BUILD_TOOLS),
     )
-    assert found == ""
+    assert output == ""
 
 
 @pytest.mark.parametrize("part", ["kernel", "stacks", "lab", "sender"])
@@ -64,7 +64,7 @@ def test_an_image_that_is_current_is_not_built_again() -> None:
 
 
 def test_compose_takes_the_file_and_each_service_has_its_image() -> None:
-    shown = container("compose", "config")
-    assert shown.returncode == 0, shown.stderr
+    config = container("compose", "config")
+    assert config.returncode == 0, config.stderr
     for service in ("lab", "notebook"):
-        assert f"image: farpath/{service}\n" in shown.stdout
+        assert f"image: farpath/{service}\n" in config.stdout

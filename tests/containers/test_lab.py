@@ -54,8 +54,8 @@ def under_way(out: FilePath) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 def half_made(out: FilePath) -> list[FilePath]:
     """What a run leaves that ended early, apart from the console's log."""
-    return [place for place in out.glob("*") if not place.name.endswith(".console.log")] + [
-        place for place in out.glob(".*") if place.name.startswith(".partial")
+    return [path for path in out.glob("*") if not path.name.endswith(".console.log")] + [
+        path for path in out.glob(".*") if path.name.startswith(".partial")
     ]
 
 
@@ -91,9 +91,9 @@ def test_the_lab_has_no_capability_no_network_and_is_who_owns_the_results(out: F
     if os.getuid() == 0:
         os.chown(out, ORDINARY_USER, ORDINARY_USER)
     with under_way(out) as (_, container):
-        told = inspect(container)
+        inspected = inspect(container)
         status = docker("exec", container, "cat", "/proc/1/status")
-    host: dict[str, Any] = told["HostConfig"]
+    host: dict[str, Any] = inspected["HostConfig"]
     assert host["CapDrop"] == ["ALL"]
     assert not host["CapAdd"]
     assert not host["Privileged"]
@@ -101,7 +101,7 @@ def test_the_lab_has_no_capability_no_network_and_is_who_owns_the_results(out: F
     assert host["ReadonlyRootfs"]
     assert host["Init"]
     assert host["SecurityOpt"] == ["no-new-privileges:true"]
-    assert told["Config"]["User"] == f"{out.stat().st_uid}:{out.stat().st_gid}"
+    assert inspected["Config"]["User"] == f"{out.stat().st_uid}:{out.stat().st_gid}"
     assert out.stat().st_uid != 0
     fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
     assert int(fields["CapBnd"], 16) == 0
@@ -114,8 +114,8 @@ def test_a_killed_container_leaves_no_half_record_and_its_successor_runs(
 ) -> None:
     with under_way(out) as (process, container):
         docker("kill", container)
-        said = process.communicate(timeout=PATIENCE_S)[1]
-        assert process.returncode == 2, said
+        output = process.communicate(timeout=PATIENCE_S)[1]
+        assert process.returncode == 2, output
     await_true(lambda: not containers_of(out), PATIENCE_S)
     assert not list(out.glob("*/record.json"))
     assert result(make(*SHORT))["fingerprint"]
@@ -141,16 +141,16 @@ def test_two_runs_for_one_place_do_not_meet_even_in_two_containers(
 
 
 def test_two_containers_at_once_give_what_one_gives(make: Make, tmp_path: FilePath) -> None:
-    places = [tmp_path / "one", tmp_path / "two"]
+    outputs = [tmp_path / "one", tmp_path / "two"]
     runs = [
         subprocess.Popen(
-            ["make", "experiment", *SHORT, f"OUT={place}", "LAB_RUNTIME=docker"],
+            ["make", "experiment", *SHORT, f"OUT={output}", "LAB_RUNTIME=docker"],
             cwd=PROJECT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-        for place in places
+        for output in outputs
     ]
     ends = [(run.communicate(timeout=600), run.returncode) for run in runs]
     fingerprints = set()
@@ -172,8 +172,8 @@ def test_two_containers_at_once_give_what_one_gives(make: Make, tmp_path: FilePa
 def test_bad_input_is_one_line(make: Make, variables: tuple[str, ...], words: str) -> None:
     done = make(*variables)
     assert done.returncode == 2
-    (said,) = [line for line in done.stderr.splitlines() if words in line]
-    assert said.startswith(("farpath: ", "container: "))
+    (error_line,) = [line for line in done.stderr.splitlines() if words in line]
+    assert error_line.startswith(("farpath: ", "container: "))
     assert "Traceback" not in done.stderr
 
 

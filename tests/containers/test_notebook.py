@@ -27,9 +27,9 @@ TOKEN = "a-token-of-this-test"
 
 def free_port() -> int:
     """A port of 127.0.0.1 that nobody listens on."""
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
-        port: int = asked.getsockname()[1]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
         return port
 
 
@@ -90,22 +90,22 @@ def test_it_asks_for_its_token(notebook: Notebook) -> None:
 
 
 def test_without_a_token_given_it_draws_one() -> None:
-    said = docker(
+    output = docker(
         *("run", "--rm", "--network=none", "--tmpfs=/tmp:exec,mode=1777", "--entrypoint=timeout"),
         *("farpath/notebook", "25", "sh", "-c", "notebook 2>&1 | tee /tmp/log; true"),
         check=False,
     )
-    token = said.partition("token=")[2].split()[0]
+    token = output.partition("token=")[2].split()[0]
     assert len(token) >= 32
 
 
 def test_it_listens_on_this_machine_only_and_without_rights(notebook: Notebook) -> None:
-    told = inspect(notebook.name)
-    (ports,) = told["NetworkSettings"]["Ports"].values()
+    inspected = inspect(notebook.name)
+    (ports,) = inspected["NetworkSettings"]["Ports"].values()
     assert {port["HostIp"] for port in ports} == {"127.0.0.1"}
-    assert told["HostConfig"]["CapDrop"] == ["ALL"]
-    assert told["HostConfig"]["ReadonlyRootfs"]
-    assert told["Config"]["User"].split(":")[0] not in ("", "0")
+    assert inspected["HostConfig"]["CapDrop"] == ["ALL"]
+    assert inspected["HostConfig"]["ReadonlyRootfs"]
+    assert inspected["Config"]["User"].split(":")[0] not in ("", "0")
 
 
 def executed(notebook: Notebook, name: str) -> str:

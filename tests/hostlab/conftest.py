@@ -20,8 +20,8 @@ LIMIT_S = 2700
 
 def made_of(stacks: bool) -> qemu.Parts:
     """A machine's parts; HOST_LAB_ROOT is another root for it, a directory or an image."""
-    given = os.environ.get("HOST_LAB_ROOT")
-    return qemu.parts(Path(given).resolve() if given else None, stacks)
+    root = os.environ.get("HOST_LAB_ROOT")
+    return qemu.parts(Path(root).resolve() if root else None, stacks)
 
 
 @pytest.fixture(scope="package")

@@ -106,7 +106,7 @@ def full_buffer_rtt_ms(record: Record) -> float:
     explained_ms = machine_health.full_rtt_ms(record.plan.path) + machine_health.LAG_MS
     late = rtts_ms[rtts_ms > explained_ms]
     assert len(late) <= LATE_PINGS * len(rtts_ms), list(late)
-    assert len(late) == 0 or any("a ping took" in said for said in record.data["warnings"])
+    assert len(late) == 0 or any("a ping took" in warning for warning in record.data["warnings"])
     return float(rtts_ms[rtts_ms <= explained_ms].max())
 
 

@@ -42,13 +42,13 @@ def traces(machine: Machine) -> Traces:
     script = "".join(f"echo '== {kind}'; {command} | sort\n" for kind, command in COMMANDS.items())
     done = machine.run("sh", "-c", script)
     assert done.status == 0, done.stderr
-    found: Traces = {}
+    traces: Traces = {}
     for line in done.stdout.splitlines():
         if line.startswith("== "):
-            found[line[3:]] = lines = []
+            traces[line[3:]] = lines = []
         else:
             lines.append(line.strip())
-    return found
+    return traces
 
 
 def left_since(

@@ -65,10 +65,10 @@ def run_plan(tmp_path: FilePath) -> RunPlan:
 @pytest.fixture
 def build(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> FilePath:
     """A build directory of this test's own, with the lab's parts; users' parts are cached apart."""
-    place = tmp_path / "build"
-    place.mkdir()
+    directory = tmp_path / "build"
+    directory.mkdir()
     for part in ("kernel", "lab", "sender", "stacks"):
-        (place / part).symlink_to((BUILD / part).resolve())
+        (directory / part).symlink_to((BUILD / part).resolve())
     monkeypatch.setenv("FARPATH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(running, "find_images", lambda: find_images(place))
-    return place
+    monkeypatch.setattr(running, "find_images", lambda: find_images(directory))
+    return directory

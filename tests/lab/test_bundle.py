@@ -95,45 +95,50 @@ def bundle(run: Run) -> str:
 
 
 @pytest.fixture(scope="module")
-def there(run: Run, bundle: str) -> Any:
+def bundle_run(run: Run, bundle: str) -> Any:
     """A short run on that machine, of a bundle that cannot be written."""
     return result(run(f"/{bundle}/farpath", *SHORT, bundle=bundle))
 
 
 def test_a_bundle_has_the_fingerprint_of_the_clone_and_its_record_that_name(
-    there: Any, tmp_path: FilePath
+    bundle_run: Any, tmp_path: FilePath
 ) -> None:
-    here = json.loads(
+    clone_run = json.loads(
         output(PROJECT / ".venv/bin/farpath", *SHORT, f"--out={tmp_path}").splitlines()[-1]
     )
-    assert there["fingerprint"] == here["fingerprint"]
-    assert there["metrics"] == here["metrics"]
-    assert FilePath(there["record"]).name == FilePath(here["record"]).name
+    assert bundle_run["fingerprint"] == clone_run["fingerprint"]
+    assert bundle_run["metrics"] == clone_run["metrics"]
+    assert FilePath(bundle_run["record"]).name == FilePath(clone_run["record"]).name
 
 
 def test_its_second_run_comes_from_the_record_which_it_shows(
-    there: Any, run: Run, bundle: str
+    bundle_run: Any, run: Run, bundle: str
 ) -> None:
     assert result(run(f"/{bundle}/farpath", *SHORT, bundle=bundle))["cached"]
-    shown = run(f"/{bundle}/farpath", "show", there["record"], bundle=bundle)
-    assert shown.returncode == 0, shown.stderr
-    assert there["fingerprint"] in shown.stdout
+    ended = run(f"/{bundle}/farpath", "show", bundle_run["record"], bundle=bundle)
+    assert ended.returncode == 0, ended.stderr
+    assert bundle_run["fingerprint"] in ended.stdout
     drawn = run(f"/{bundle}/farpath", "draw", "--rtt=50ms", "--out=topology.png", bundle=bundle)
     assert drawn.returncode == 0, drawn.stderr
 
 
-def test_it_writes_only_results_and_its_cache(there: Any, machine: FilePath, run: Run) -> None:
-    record = json.loads((machine / "home/user" / there["record"] / "record.json").read_text())
+def test_it_writes_only_results_and_its_cache(bundle_run: Any, machine: FilePath, run: Run) -> None:
+    record = json.loads((machine / "home/user" / bundle_run["record"] / "record.json").read_text())
     assert record["provenance"]["runtime"] == "bundle"
     done = run("find", ".", "-path", "./farpath-*", "-prune", "-o", "-type", "d", "-print")
-    top = {"/".join(place.split("/")[:3]) for place in done.stdout.split()} - {"."}
-    assert top <= {"./results", f"./results/{record_name(there)}", "./.cache", "./.cache/farpath"}
+    top = {"/".join(path.split("/")[:3]) for path in done.stdout.split()} - {"."}
+    assert top <= {
+        "./results",
+        f"./results/{record_name(bundle_run)}",
+        "./.cache",
+        "./.cache/farpath",
+    }
     # User Mode Linux keeps a folder for the names of its guests
-    assert {place.name for place in (machine / "tmp").iterdir()} <= {".uml"}
+    assert {path.name for path in (machine / "tmp").iterdir()} <= {".uml"}
 
 
-def record_name(there: Any) -> str:
-    return FilePath(there["record"]).name
+def record_name(ended: Any) -> str:
+    return FilePath(ended["record"]).name
 
 
 def test_what_would_have_to_be_compiled_is_refused_in_one_line(run: Run, bundle: str) -> None:

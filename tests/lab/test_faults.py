@@ -51,12 +51,12 @@ class Running:
 
     def guest_pids(self) -> list[int]:
         """Processes of a guest of this directory, first the guest's kernel."""
-        found = []
+        pids = []
         for process in FilePath("/proc").glob("[0-9]*"):
             with suppress(OSError):
                 if (process / "cwd").readlink().is_relative_to(self.temporary):
-                    found.append(int(process.name))
-        return sorted(found)
+                    pids.append(int(process.name))
+        return sorted(pids)
 
     def is_gone(self) -> bool:
         """Whether no process of its guest is left."""
@@ -82,7 +82,7 @@ class Running:
 
     def shares(self) -> list[FilePath]:
         """Directories that host and guest share."""
-        return [place for place in self.temporary.glob("farpath-*") if (place / "code").exists()]
+        return [path for path in self.temporary.glob("farpath-*") if (path / "code").exists()]
 
     def await_tidy(self) -> None:
         """Nothing of the run is left: no process, no shared directory."""
@@ -154,14 +154,14 @@ def test_a_flow_that_ends_slowly_is_not_taken_for_hanging(tmp_path: FilePath) ->
 
 def test_a_fifo_where_the_console_log_goes_is_refused(start: Callable[..., Running]) -> None:
     refused = start(BRIEF)
-    _, said = refused.process.communicate()
-    assert refused.process.returncode == 0, said
+    _, output = refused.process.communicate()
+    assert refused.process.returncode == 0, output
     (record,) = refused.records()
     os.mkfifo(refused.out / f"{record}.console.log")
     again = start([*BRIEF, "--force"])
-    _, said = again.process.communicate()
+    _, output = again.process.communicate()
     assert again.process.returncode == 2
-    assert said.splitlines()[-1].endswith(
+    assert output.splitlines()[-1].endswith(
         f"{record}.console.log is not a regular file: remove it, "
         "or give another directory with --out"
     )
@@ -180,11 +180,11 @@ def test_killed_at_any_moment_a_run_leaves_nothing_after_the_next_command(
         killed.process.communicate()
         await_true(killed.is_gone)
     following = start(BRIEF)
-    _, said = following.process.communicate()
-    assert following.process.returncode == 0, said
+    _, output = following.process.communicate()
+    assert following.process.returncode == 0, output
     following.await_tidy()
     assert list(following.temporary.iterdir()) == []
-    hidden = [place.name for place in following.out.glob(".*") if not place.name.endswith(".lock")]
+    hidden = [path.name for path in following.out.glob(".*") if not path.name.endswith(".lock")]
     assert hidden == []
     assert len(list(following.out.glob("*/record.json"))) == 1
 
@@ -225,10 +225,20 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(json.loads(done.stdout.splitlines()[-1])["fingerprint"])
 
 
-def with_mounts(script: str, place: FilePath, out: FilePath) -> subprocess.CompletedProcess[str]:
+def with_mounts(
+    script: str, directory: FilePath, out: FilePath
+) -> subprocess.CompletedProcess[str]:
     """The brief run after a script's mounts in a mount namespace of its own; $1 is a place."""
-    place.mkdir()
-    command = ["unshare", "--mount", "sh", "-ec", f'{script}; shift; exec "$@"', "sh", str(place)]
+    directory.mkdir()
+    command = [
+        "unshare",
+        "--mount",
+        "sh",
+        "-ec",
+        f'{script}; shift; exec "$@"',
+        "sh",
+        str(directory),
+    ]
     return subprocess.run(
         [*command, *FARPATH, *BRIEF, "--json", "--out", str(out)],
         capture_output=True,
@@ -239,8 +249,8 @@ def with_mounts(script: str, place: FilePath, out: FilePath) -> subprocess.Compl
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a read-only file system needs root")
 def test_a_read_only_place_for_records_is_named(tmp_path: FilePath) -> None:
-    place = tmp_path / "place"
-    done = with_mounts('mount -t tmpfs -o ro tmpfs "$1"', place, place / "results")
+    directory = tmp_path / "place"
+    done = with_mounts('mount -t tmpfs -o ro tmpfs "$1"', directory, directory / "results")
     assert done.returncode == 2, done.stderr
     assert "cannot be written (Read-only file system)" in done.stderr
     assert "Traceback" not in done.stderr
@@ -251,8 +261,8 @@ def test_places_too_small_for_the_guests_memory_are_passed_over(
     tmp_path: FilePath, usual: str
 ) -> None:
     small = 'mount -t tmpfs -o size=16m,mode=1777 tmpfs "$1"; mount --bind "$1" /dev/shm'
-    place = tmp_path / "place"
-    done = with_mounts(f'{small}; export TMPDIR="$1"', place, tmp_path / "results")
+    directory = tmp_path / "place"
+    done = with_mounts(f'{small}; export TMPDIR="$1"', directory, tmp_path / "results")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["fingerprint"] == usual
 
@@ -263,10 +273,10 @@ def test_a_guest_killed_half_way_fails_with_its_console_and_leaves_no_record(
     running = start(LONG)
     running.await_traffic()
     os.kill(running.guest_pids()[0], signal.SIGKILL)
-    _, said = running.process.communicate()
+    _, output = running.process.communicate()
     assert running.process.returncode == 4
-    assert "the guest ended early" in said
-    assert "Traceback" not in said
+    assert "the guest ended early" in output
+    assert "Traceback" not in output
     running.await_tidy()
     assert running.records() == []
 
@@ -277,9 +287,9 @@ def test_two_runs_for_one_place_are_refused_naming_the_first(
     first = start(LONG)
     first.await_traffic()
     second = start(LONG)
-    _, said = second.process.communicate()
+    _, output = second.process.communicate()
     assert second.process.returncode == 2
-    assert str(first.process.pid) in said
+    assert str(first.process.pid) in output
 
 
 def test_a_second_run_is_shown_from_its_record_and_force_runs_it_again(
@@ -288,8 +298,8 @@ def test_a_second_run_is_shown_from_its_record_and_force_runs_it_again(
     answers = []
     for more in ([], [], ["--force"]):
         running = start([*SHORT, "--json", *more])
-        printed, said = running.process.communicate()
-        assert running.process.returncode == 0, said
+        printed, output = running.process.communicate()
+        assert running.process.returncode == 0, output
         answers.append(json.loads(printed.splitlines()[-1]))
     assert [answer["cached"] for answer in answers] == [False, True, False]
     assert len({answer["fingerprint"] for answer in answers}) == 1
@@ -328,16 +338,16 @@ def test_a_full_disk_is_named_and_leaves_no_record(tmp_path: FilePath) -> None:
 def test_memory_on_a_noexec_file_system_is_passed_over(tmp_path: FilePath) -> None:
     from farpath.lab.machine import memory_directory
 
-    place = tmp_path / "noexec"
-    place.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "noexec", "tmpfs", place], check=True)
+    directory = tmp_path / "noexec"
+    directory.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "noexec", "tmpfs", directory], check=True)
     try:
         old = tempfile.tempdir
-        os.environ["TMPDIR"], before = str(place), os.environ.get("TMPDIR")
-        assert memory_directory(1 << 20) != place
+        os.environ["TMPDIR"], before = str(directory), os.environ.get("TMPDIR")
+        assert memory_directory(1 << 20) != directory
     finally:
         tempfile.tempdir = old
         os.environ.pop("TMPDIR")
         if before:
             os.environ["TMPDIR"] = before
-        subprocess.run(["umount", place], check=True)
+        subprocess.run(["umount", directory], check=True)

@@ -38,8 +38,8 @@ Images = Callable[[Plan, str], Plan]
 
 def needed(program: str) -> list[str]:
     """The libraries that a program of the sender image loads at its start."""
-    places = [SENDER / LOADER, SENDER / LIBRARIES, SENDER / program]
-    loader, libraries, binary = map(str, places)
+    paths = [SENDER / LOADER, SENDER / LIBRARIES, SENDER / program]
+    loader, libraries, binary = map(str, paths)
     command = [loader, "--library-path", libraries, "--list", binary]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return re.findall(r"^\s+([^/\s]+) => ", done.stdout, re.MULTILINE)
@@ -48,31 +48,31 @@ def needed(program: str) -> list[str]:
 @pytest.fixture
 def root(tmp_path: FilePath) -> FilePath:
     """A root with iperf3 of the sender image and what that loads, nothing else."""
-    place = tmp_path / "roots" / "tiny"
+    root_dir = tmp_path / "roots" / "tiny"
     for directory in ("etc", "usr/bin", "usr/lib64", LIBRARIES):
-        (place / directory).mkdir(parents=True)
+        (root_dir / directory).mkdir(parents=True)
     for link in ("bin", "lib", "lib64"):
-        (place / link).symlink_to(f"usr/{link}")
+        (root_dir / link).symlink_to(f"usr/{link}")
     libraries = [f"{LIBRARIES}/{name}" for name in [*needed("usr/bin/iperf3"), LOADED_LATER]]
     for name in ("usr/bin/iperf3", LOADER, "etc/ld.so.cache", *libraries):
-        shutil.copy2(SENDER / name, place / name)
-    return place
+        shutil.copy2(SENDER / name, root_dir / name)
+    return root_dir
 
 
 @pytest.fixture
 def layout(root: FilePath, tmp_path: FilePath) -> FilePath:
     """The root as an OCI image layout, made by umoci."""
-    place = tmp_path / "layouts" / "tiny"
-    place.parent.mkdir()
-    image = f"{place}:latest"
+    directory = tmp_path / "layouts" / "tiny"
+    directory.parent.mkdir()
+    image = f"{directory}:latest"
     for command in (
-        ["init", "--layout", str(place)],
+        ["init", "--layout", str(directory)],
         ["new", "--image", image],
         ["insert", "--rootless", "--image", image, str(root), "/"],
         ["config", "--image", image, "--config.env", "TINY=yes"],
     ):
         subprocess.run(["umoci", *command], check=True)
-    return place
+    return directory
 
 
 def docker(*arguments: str | FilePath, text: bytes = b"") -> str:
@@ -126,16 +126,16 @@ def plan() -> Plan:
 @pytest.fixture(scope="module")
 def default(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Plan], str]:
     """The fingerprint that a plan has with farpath's own image, run once."""
-    found: dict[str, str] = {}
+    fingerprints: dict[str, str] = {}
 
     def fingerprint(plan: Plan) -> str:
         text = plan.to_json()
-        if text not in found:
-            place = tmp_path_factory.mktemp("default")
-            outcome = running.run(plan, place, force=True, watch=lambda _event: None)
+        if text not in fingerprints:
+            out = tmp_path_factory.mktemp("default")
+            outcome = running.run(plan, out, force=True, watch=lambda _event: None)
             data = json.loads((outcome.directory / "record.json").read_text())
-            found[text] = data["fingerprint"]
-        return found[text]
+            fingerprints[text] = data["fingerprint"]
+        return fingerprints[text]
 
     return fingerprint
 
@@ -149,8 +149,8 @@ def test_the_same_iperf3_from_a_users_image_gives_the_same_samples(
     request: pytest.FixtureRequest,
     kind: str,
 ) -> None:
-    place = request.getfixturevalue(kind)
-    with_image = own(plan, str(place))
+    image_file = request.getfixturevalue(kind)
+    with_image = own(plan, str(image_file))
     assert list(with_image.images) == ["sender", "receiver"]
     record = run_plan(with_image)
     assert record.fingerprint == default(plan)
@@ -225,8 +225,8 @@ def test_a_program_that_cannot_start_ends_the_run_with_its_host_and_image(
     run_plan: RunPlan, own: Images, plan: Plan, root: FilePath
 ) -> None:
     (root / LIBRARIES / "libiperf.so.0").unlink()
-    said = r"flow1-sender \(host sender, image tiny\) exited with 127: .*libiperf\.so\.0"
-    with pytest.raises(LabFailedError, match=said):
+    message = r"flow1-sender \(host sender, image tiny\) exited with 127: .*libiperf\.so\.0"
+    with pytest.raises(LabFailedError, match=message):
         run_plan(own(plan, f"sender={root}"))
 
 
@@ -243,6 +243,6 @@ def test_an_images_environment_and_path_hold(
         subprocess.run(["umoci", "insert", "--rootless", "--image", image, *files], check=True)
     setting = ["--config.env", "PATH=/none:/opt"]
     subprocess.run(["umoci", "config", "--image", image, *setting], check=True)
-    said = r"host receiver, image tiny\) exited with 3: TINY is yes, PATH is /none:/opt;"
-    with pytest.raises(LabFailedError, match=said):
+    message = r"host receiver, image tiny\) exited with 3: TINY is yes, PATH is /none:/opt;"
+    with pytest.raises(LabFailedError, match=message):
         run_plan(own(plan, str(layout)))

@@ -28,7 +28,7 @@ def _dropping(drop: str, stack: str = "reno", duration_s: float = 8.0, flows: in
 
 def _counts(record: Record) -> list[tuple[int, int]]:
     return [
-        (found["seen"], found["lost"]) for found in record.data["readback"]["after"]["droppers"]
+        (counts["seen"], counts["lost"]) for counts in record.data["readback"]["after"]["droppers"]
     ]
 
 

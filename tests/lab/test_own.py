@@ -74,15 +74,15 @@ def image(tmp_path: FilePath) -> Callable[..., FilePath]:
     """An image of one static program, configured with options of umoci config."""
 
     def make(source: str, *options: str) -> FilePath:
-        place, program = tmp_path / "image" / "mine", tmp_path / "program"
-        place.parent.mkdir()
+        layout, program = tmp_path / "image" / "mine", tmp_path / "program"
+        layout.parent.mkdir()
         command = ["gcc", "-static", "-x", "c", "-o", str(program), "-"]
         subprocess.run(command, input=source, text=True, check=True)
-        umoci("init", "--layout", str(place))
-        umoci("new", "--image", f"{place}:latest")
-        umoci("insert", "--rootless", "--image", f"{place}:latest", str(program), "/program")
-        umoci("config", "--image", f"{place}:latest", *options)
-        return place
+        umoci("init", "--layout", str(layout))
+        umoci("new", "--image", f"{layout}:latest")
+        umoci("insert", "--rootless", "--image", f"{layout}:latest", str(program), "/program")
+        umoci("config", "--image", f"{layout}:latest", *options)
+        return layout
 
     return make
 
@@ -100,7 +100,7 @@ def plan_of(stack: Stack, duration_s: float, loss: float = 0.0) -> Plan:
     path = dataclasses.replace(SHORT, loss=loss)
     flow = Flow("flow1", "sender", "receiver", stack.label, 0.0, duration_s, 5201)
     schedule = Schedule("alone", (flow,), duration_s, duration_s)
-    return make_plan(path, schedule, 1, "virtual", own=[stack])
+    return make_plan(path, schedule, 1, "virtual", user_stacks=[stack])
 
 
 def test_the_example_module_carries_its_window_per_round_trip(
@@ -183,7 +183,7 @@ def test_a_module_that_does_not_compile_is_refused_with_the_compilers_lines(
 
 
 @pytest.mark.parametrize(
-    ("changes", "given", "complaint"),
+    ("changes", "parameters", "complaint"),
     [
         ({}, ":window_packets=1", "window_packets is 1: it must be 2 to 1000000"),
         ({"ops_name": "other"}, "", "tcp_mine registers another name; it has reno, .*other"),
@@ -195,10 +195,10 @@ def test_a_module_that_the_kernel_does_not_take_is_refused_with_the_kernels_word
     own: OwnStack,
     module: Callable[..., FilePath],
     changes: dict[str, str],
-    given: str,
+    parameters: str,
     complaint: str,
 ) -> None:
-    stack = own(f"{module('mine', **changes)}{given}")
+    stack = own(f"{module('mine', **changes)}{parameters}")
     with pytest.raises(BadInputError, match=complaint) as got:
         run_plan(plan_of(stack, 5.0))
     assert got.value.message.startswith("STACK: ")
@@ -274,19 +274,19 @@ def test_an_interrupted_compilation_leaves_no_process(tmp_path: FilePath) -> Non
     )
     await_true(lambda: any("cc1" in line for line in naming(tmp_path / "cache")))
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate()
-    assert process.returncode == 130, said
+    _, output = process.communicate()
+    assert process.returncode == 130, output
     await_true(lambda: not naming(tmp_path))
     assert [file.name for file in (tmp_path / "cache" / "modules").iterdir()] == ["lock"]
 
 
-def naming(place: FilePath) -> list[str]:
+def naming(directory: FilePath) -> list[str]:
     """The command lines of processes that name a place or work in it."""
     lines = []
     for process in FilePath("/proc").glob("[0-9]*"):
         with suppress(OSError):
             line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            if str(place) in line or (process / "cwd").readlink().is_relative_to(place):
+            if str(directory) in line or (process / "cwd").readlink().is_relative_to(directory):
                 lines.append(line)
     return lines
 
@@ -311,8 +311,8 @@ def test_a_program_has_its_images_surroundings_and_its_last_words_are_told(
 ) -> None:
     options = ["--config.entrypoint=/program", "--config.env=MINE=a=b", "--config.workingdir=/tmp"]
     stack = own(f"oci:{image(PROGRAM, *options)}:rate=7")
-    said = "flow1-receiver exited with 3: MINE is a=b, in /tmp, as 7; its console is in"
-    with pytest.raises(LabFailedError, match=said) as got:
+    message = "flow1-receiver exited with 3: MINE is a=b, in /tmp, as 7; its console is in"
+    with pytest.raises(LabFailedError, match=message) as got:
         run_plan(plan_of(stack, 5.0))
     assert got.value.detail == ""
 
@@ -340,20 +340,20 @@ def test_an_image_that_the_lab_cannot_run_is_refused_before_it_is_unpacked(
     options: list[str],
     complaint: str,
 ) -> None:
-    place = image(PROGRAM, "--author=me", *options)
+    layout = image(PROGRAM, "--author=me", *options)
     with pytest.raises(BadInputError, match=complaint):
-        own(f"oci:{place}")
+        own(f"oci:{layout}")
     assert not (tmp_path / "cache").exists()
 
 
 def test_a_layer_that_is_damaged_is_refused_and_leaves_nothing(
     own: OwnStack, image: Callable[..., FilePath], tmp_path: FilePath
 ) -> None:
-    place = image(PROGRAM, "--config.entrypoint=/program")
-    layer = max((place / "blobs" / "sha256").iterdir(), key=lambda file: file.stat().st_size)
+    layout = image(PROGRAM, "--config.entrypoint=/program")
+    layer = max((layout / "blobs" / "sha256").iterdir(), key=lambda file: file.stat().st_size)
     layer.write_bytes(layer.read_bytes()[:-100])
     with pytest.raises(BadInputError, match="umoci cannot unpack"):
-        own(f"oci:{place}")
+        own(f"oci:{layout}")
     assert [file.name for file in (tmp_path / "cache" / "own").iterdir()] == ["lock"]
 
 

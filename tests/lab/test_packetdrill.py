@@ -42,9 +42,9 @@ SCRIPTS = "FARPATH_PACKETDRILL_SCRIPTS"
 def run_all(tool: FilePath, folder: FilePath, log: FilePath) -> dict[str, Script]:
     """Every script of a folder, by name."""
     names = sorted(file.name for file in folder.glob("*.pkt"))
-    found = run_scripts(find_images(), tool, folder, names, log, lambda _script: None)
-    assert [script.name for script in found] == names
-    return {script.name: script for script in found}
+    results = run_scripts(find_images(), tool, folder, names, log, lambda _script: None)
+    assert [script.name for script in results] == names
+    return {script.name: script for script in results}
 
 
 def test_each_script_runs_to_its_end_and_a_failure_is_told(tmp_path: FilePath) -> None:
@@ -55,12 +55,12 @@ def test_each_script_runs_to_its_end_and_a_failure_is_told(tmp_path: FilePath) -
     folder.mkdir()
     (folder / "good.pkt").write_text("pass\n")
     (folder / "bad.pkt").write_text("fail: a packet too many\n")
-    found = run_all(find_tool(tool), folder, tmp_path / "log")
-    assert found["good.pkt"].passed
-    assert not found["bad.pkt"].passed
-    assert "a packet too many" in found["bad.pkt"].said
+    results = run_all(find_tool(tool), folder, tmp_path / "log")
+    assert results["good.pkt"].passed
+    assert not results["bad.pkt"].passed
+    assert "a packet too many" in results["bad.pkt"].output
     # Five edges of times(2)'s ticks, of a hundredth of a second
-    assert 0.04 <= found["good.pkt"].took_s < 0.5
+    assert 0.04 <= results["good.pkt"].took_s < 0.5
 
 
 @pytest.mark.skipif(
@@ -68,5 +68,5 @@ def test_each_script_runs_to_its_end_and_a_failure_is_told(tmp_path: FilePath) -
     reason=f"packetdrill is not in PATH (Debian has no package of it) or {SCRIPTS} is not set",
 )
 def test_the_kernels_own_scripts_pass(tmp_path: FilePath) -> None:
-    found = run_all(find_tool(None), FilePath(os.environ[SCRIPTS]), tmp_path / "log")
-    assert [script for script in found.values() if not script.passed] == []
+    results = run_all(find_tool(None), FilePath(os.environ[SCRIPTS]), tmp_path / "log")
+    assert [script for script in results.values() if not script.passed] == []

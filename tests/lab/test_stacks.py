@@ -42,10 +42,10 @@ def test_every_kernel_stack_runs_in_one_lab_with_the_defaults_that_are_listed(
     carried = record.samples.flows.groupby("flow")["throughput_bps"].sum()
     assert len(carried) == len(stacks)
     assert (carried > 1e5).all()
-    found = record.data["readback"]["before"]["parameters"]
+    parameters = record.data["readback"]["before"]["parameters"]
     for entry in stacks:
         listed = {name: parameter.default for name, parameter in entry.parameters.items()}
-        assert listed.items() <= found.get(entry.name, {}).items(), entry.name
+        assert listed.items() <= parameters.get(entry.name, {}).items(), entry.name
 
 
 @pytest.mark.parametrize("text", ["bic:beta=900,max_increment=32", "fast:alpha=50"])
@@ -53,9 +53,9 @@ def test_parameters_given_are_the_kernels_and_in_the_record(run_plan: RunPlan, t
     path = dataclasses.replace(SHORT, loss=0.0)
     record = run_plan(single_flow(text, 2.0, path))
     (stack,) = record.plan.stacks
-    found = record.data["readback"]["after"]["parameters"][text]
+    parameters = record.data["readback"]["after"]["parameters"][text]
     assert stack.label == text
-    assert stack.parameters.items() <= found.items()
+    assert stack.parameters.items() <= parameters.items()
 
 
 def test_hosts_of_2004_begin_with_three_packets_behind_a_gigabit_card(run_plan: RunPlan) -> None:

@@ -55,8 +55,8 @@ def delays_ms(record: Record) -> dict[str, float]:
 
 def idle_rtts_ms(record: Record) -> dict[str, float]:
     """Each sender's base RTT, as pings from its own port found it."""
-    found: dict[str, float] = record.data["readback"]["idle_rtts_ms"]
-    return found
+    rtts_ms: dict[str, float] = record.data["readback"]["idle_rtts_ms"]
+    return rtts_ms
 
 
 def test_of_two_reno_flows_the_one_that_is_nearer_gets_more(run_plan: RunPlan) -> None:
@@ -138,9 +138,9 @@ def test_a_reverse_flow_fills_its_own_bottleneck_and_is_offered_the_window(
 ) -> None:
     record = run_plan(plan_of(reverse="cubic", stack="cubic"))
     roots = {q["dev"]: q for q in record.data["readback"]["after"]["qdiscs"] if q.get("root")}
-    there, back = roots["s2-eth2"], roots["s1-eth2"]
-    assert there["kind"] == back["kind"] == "tbf"
-    assert there["options"]["limit"] == back["options"]["limit"] == 250_000
+    forward_qdiscs, back = roots["s2-eth2"], roots["s1-eth2"]
+    assert forward_qdiscs["kind"] == back["kind"] == "tbf"
+    assert forward_qdiscs["options"]["limit"] == back["options"]["limit"] == 250_000
     assert back["drops"] > 0
     assert {"tcp_rmem"} <= {
         name.rpartition(".")[2] for name in record.data["readback"]["after"]["settings"]["sender"]
@@ -187,7 +187,7 @@ def test_droppers_see_the_full_packets_of_every_sender(
 
 def counts(record: Record) -> list[tuple[int, int]]:
     """What each dropper saw and lost."""
-    return [(found["seen"], found["lost"]) for found in record.droppers]
+    return [(counts["seen"], counts["lost"]) for counts in record.droppers]
 
 
 def test_a_constant_bit_rate_takes_its_rate_all_the_time(run_plan: RunPlan) -> None:

@@ -117,9 +117,9 @@ def test_a_trace_agrees_with_what_iperf3_says_each_second(run_plan: RunPlan) -> 
     rows, seconds = _rows(record), record.samples.flows[:-1]
     # iperf3 counts its seconds from its own start, some round trips after the schedule's
     began_s = float(rows["t_s"].iloc[0])
-    taken = seconds["throughput_bps"].cumsum() / 8
+    received = seconds["throughput_bps"].cumsum() / 8
     acked = np.interp(seconds["t_s"] + began_s, rows["t_s"], rows["bytes_acked"])
-    off = np.abs(acked - taken) / taken
+    off = np.abs(acked - received) / received
     print(f"bytes acknowledged are off those taken by up to {off.max():.2%}")
     assert off.iloc[1:].max() < 0.02
     second: Any

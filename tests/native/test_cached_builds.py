@@ -44,8 +44,8 @@ def begin(cache: Path, fill: str) -> subprocess.Popen[str]:
 
 def build(cache: Path, fill: str = ":") -> tuple[int, str, str]:
     script = begin(cache, fill)
-    out, said = script.communicate(timeout=60)
-    return script.returncode, out, said
+    out, output = script.communicate(timeout=60)
+    return script.returncode, out, output
 
 
 def wait_for(file: Path) -> None:
@@ -60,9 +60,9 @@ def names(cache: Path) -> set[str]:
 
 
 def test_a_build_is_made_once_and_only_its_place_is_printed(tmp_path: Path) -> None:
-    status, out, said = build(tmp_path, 'echo to no one; echo done >"$part/file"')
+    status, out, messages = build(tmp_path, 'echo to no one; echo done >"$part/file"')
     assert (status, out) == (0, f"{tmp_path}/example/key\n")
-    assert f"example: made {tmp_path}/example/key (" in said
+    assert f"example: made {tmp_path}/example/key (" in messages
     assert (tmp_path / "example/key/file").read_text() == "done\n"
     assert (tmp_path / "example/key").stat().st_mode & 0o777 == 0o755
     assert build(tmp_path, "exit 1") == (0, out, "")

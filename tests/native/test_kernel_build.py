@@ -14,11 +14,11 @@ SCRIPT = PROJECT / "images" / "kernel" / "build"
 FILES = {"Makefile": "VERSION = 7", "net/a.c": "int a;", "net/b.c": "int b;", "arch/x.dts": "x"}
 
 
-def call(place: Path, *words: str) -> str:
+def call(directory: Path, *words: str) -> str:
     """What a function of the script prints."""
     done = subprocess.run(
         ["bash", "-c", '. "$1"; "${@:2}"', "bash", SCRIPT, *words],
-        env={**os.environ, "FARPATH_CACHE": str(place / "cache")},
+        env={**os.environ, "FARPATH_CACHE": str(directory / "cache")},
         capture_output=True,
         text=True,
         check=True,
@@ -26,13 +26,13 @@ def call(place: Path, *words: str) -> str:
     return done.stdout
 
 
-def write_tree(place: Path) -> Path:
+def write_tree(directory: Path) -> Path:
     for name, text in FILES.items():
-        file = place / name
+        file = directory / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    (place / "net" / "link").symlink_to("a.c")
-    return place
+    (directory / "net" / "link").symlink_to("a.c")
+    return directory
 
 
 @pytest.fixture

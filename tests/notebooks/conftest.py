@@ -41,8 +41,8 @@ class Clone:
     def ship(self) -> None:
         """Give it a quick set of records, synthetic ones."""
         for label in LABELS.values():
-            place = self.records / f"cern-{label}"
-            write_seven_regions(place, label, 1, QUICK_REGION_S, path=path_by_name("cern"))
+            record_dir = self.records / f"cern-{label}"
+            write_seven_regions(record_dir, label, 1, QUICK_REGION_S, path=path_by_name("cern"))
         assert len(records_in(self.records)) == len(LABELS)
 
     def ship_companion(self) -> None:

@@ -56,8 +56,8 @@ def test_on_a_machine_without_a_lab_all_show_what_the_project_ships(clone: Clone
 def test_a_quick_set_that_is_shipped_is_called_that(shipped: Clone) -> None:
     done = shipped.run("04-claims")
     assert done.returncode == 0, done.stdout + done.stderr
-    said = f"The records that farpath ships, {SHIPPED['quick']}: 9 runs"
-    assert said in shipped.text("04-claims")
+    message = f"The records that farpath ships, {SHIPPED['quick']}: 9 runs"
+    assert message in shipped.text("04-claims")
 
 
 def test_the_readers_own_records_take_the_place_of_those_shipped(shipped: Clone) -> None:
@@ -84,10 +84,10 @@ def test_without_records_a_notebook_ends_with_one_line_and_no_traceback(clone: C
 
 def test_companion_notebooks_show_what_the_project_ships(clone: Clone) -> None:
     for experiment in COMPANION:
-        here, there = EXPERIMENTS / experiment, clone.folder / "experiments" / experiment
-        shutil.copytree(shipped_records(experiment), shipped_records(experiment, there.parent))
+        here, cloned = EXPERIMENTS / experiment, clone.folder / "experiments" / experiment
+        shutil.copytree(shipped_records(experiment), shipped_records(experiment, cloned.parent))
         if (measures := here / MEASURES_FILE).is_file():
-            shutil.copy(measures, there)
+            shutil.copy(measures, cloned)
     done = clone.run(*COMPANION.values())
     assert done.returncode == 0, done.stdout + done.stderr
     for experiment, name in COMPANION.items():
@@ -104,16 +104,16 @@ def test_a_quick_set_of_the_companion_that_is_shipped_is_called_that(clone: Clon
     done = clone.run(name)
     assert done.returncode == 0, done.stdout + done.stderr
     many = len(load_experiment("mtu-bias").runs(QUICK))
-    said = f"The records that farpath ships, the quick set: {many} of {many} runs of mtu-bias."
-    assert said in clone.text(name)
+    message = f"The records that farpath ships, the quick set: {many} of {many} runs of mtu-bias."
+    assert message in clone.text(name)
 
 
 def test_the_readers_own_runs_are_shown_and_those_he_lacks_are_named(clone: Clone) -> None:
     clone.ship_companion()
     runs = load_experiment("recovery").runs(QUICK)
     shutil.rmtree(shipped_records("recovery", clone.folder / "experiments"))
-    for place, run in enumerate(runs[:2]):
-        write_run(clone.folder / "results" / "companion" / str(place), run)
+    for index, run in enumerate(runs[:2]):
+        write_run(clone.folder / "results" / "companion" / str(index), run)
     name = COMPANION["recovery"]
     done = clone.run(name)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -43,10 +43,10 @@ def shortened(folder: FilePath) -> FilePath:
 @pytest.fixture(scope="session")
 def quick_paper(tmp_path_factory: pytest.TempPathFactory) -> QuickPaper:
     """The quick campaign with short regions, conducted once."""
-    place = tmp_path_factory.mktemp("paper-quick")
-    out, report = place / "records", place / "report"
+    directory = tmp_path_factory.mktemp("paper-quick")
+    out, report = directory / "records", directory / "report"
     command = [sys.executable, "-m", "farpath", "campaign", "--quick"]
-    command += [f"--experiments={shortened(place / 'experiments')}"]
+    command += [f"--experiments={shortened(directory / 'experiments')}"]
     command += [f"--out={out}", f"--report={report}"]
     done = subprocess.run(command, text=True, capture_output=True, timeout=HANG_S)
     print(done.stderr)

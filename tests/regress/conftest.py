@@ -27,9 +27,9 @@ class Ended(NamedTuple):
 Regress = Callable[..., Ended]
 
 
-def call_in(place: FilePath) -> Regress:
+def call_in(directory: FilePath) -> Regress:
     """``farpath regress``, with records and reports in directories of this place."""
-    out = place / "out"
+    out = directory / "out"
     report = out / "report" / "report.json"
 
     def call(*options: str) -> Ended:
@@ -38,8 +38,8 @@ def call_in(place: FilePath) -> Regress:
         farpath = str(FilePath(sys.executable).with_name("farpath"))
         command = [farpath, "regress", *options, f"--out={out}"]
         done = subprocess.run(command, text=True, capture_output=True, timeout=HANG_S)
-        found = json.loads(report.read_text())["runs"] if report.exists() else []
-        runs = {run["run"]: run for run in found}
+        report_runs = json.loads(report.read_text())["runs"] if report.exists() else []
+        runs = {run["run"]: run for run in report_runs}
         return Ended(done.returncode, done.stdout, done.stderr, runs)
 
     return call

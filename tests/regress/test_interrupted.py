@@ -21,15 +21,15 @@ END_S = 60.0
 
 def _living(session: int) -> list[FilePath]:
     """A session's processes, but for those that only wait to be read (proc_pid_stat(5))."""
-    found = []
+    processes = []
     for process in FilePath("/proc").glob("[0-9]*"):
         with suppress(OSError):
             state, _, _, of_session = (
                 process.joinpath("stat").read_text().rpartition(")")[2].split()[:4]
             )
             if state != "Z" and int(of_session) == session:
-                found.append(process)
-    return found
+                processes.append(process)
+    return processes
 
 
 @pytest.mark.parametrize(
@@ -60,5 +60,5 @@ def test_ended_on_its_way_it_leaves_whole_records_and_no_process(
         time.sleep(0.2)
     assert not _living(suite.pid)
     assert len(list(records.glob("*/record.json"))) < 2 * len(trials(("reno",), ()))
-    assert not [place for place in records.glob(".*") if place.is_dir()]
+    assert not [path for path in records.glob(".*") if path.is_dir()]
     assert not (tmp_path / "new.toml").exists()

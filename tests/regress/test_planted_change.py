@@ -40,8 +40,8 @@ def altered() -> Iterator[FilePath]:
     if not source.is_dir():
         pytest.skip(f"the kernel's unpacked source, {source}, is not on this machine")
     # Links reach no further than a file system
-    with tempfile.TemporaryDirectory(dir=CACHE, prefix="planted.") as place:
-        tree = FilePath(place) / "linux"
+    with tempfile.TemporaryDirectory(dir=CACHE, prefix="planted.") as directory:
+        tree = FilePath(directory) / "linux"
         subprocess.run(["cp", "-al", str(source), str(tree)], check=True)
         plant(tree / "net" / "ipv4" / "tcp_htcp.c")
         yield tree
@@ -74,7 +74,7 @@ def test_a_planted_change_is_found_with_its_stack_run_and_metric(
     assert ended.status == 1, ended.err
     # Another kernel, whose other stacks are the same packet for packet
     assert ended.runs["reno/one-loss"]["state"] == "identical"
-    found = ended.runs["htcp/one-loss"]
-    assert found["state"] == "changed"
-    changes = {each["metric"]: each for each in found["changed"]}
+    case = ended.runs["htcp/one-loss"]
+    assert case["state"] == "changed"
+    changes = {each["metric"]: each for each in case["changed"]}
     assert changes["recovery_s"]["after"] > changes["recovery_s"]["high"]

@@ -55,8 +55,8 @@ def test_its_links_lead_somewhere(file: FilePath) -> None:
         if re.match(r"[a-z]+:", link):
             continue
         target, _, anchor = link.partition("#")
-        place = (file.parent / target).resolve() if target else file
-        if not place.exists() or (anchor and anchor not in anchors(place)):
+        target_file = (file.parent / target).resolve() if target else file
+        if not target_file.exists() or (anchor and anchor not in anchors(target_file)):
             wrong.append(link)
     assert wrong == []
 

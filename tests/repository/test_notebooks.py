@@ -42,9 +42,9 @@ def test_all_are_there_those_of_the_companion_in_its_experiments_order() -> None
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
 def test_its_cells_have_ids_that_stay(file: FilePath) -> None:
-    found = [cell["id"] for cell in json.loads(file.read_text())["cells"]]
-    stem = found[0].removesuffix("-1")
-    assert found == [f"{stem}-{place}" for place in range(1, len(found) + 1)]
+    cell_ids = [cell["id"] for cell in json.loads(file.read_text())["cells"]]
+    stem = cell_ids[0].removesuffix("-1")
+    assert cell_ids == [f"{stem}-{number}" for number in range(1, len(cell_ids) + 1)]
     assert stem in file.stem
 
 
@@ -53,8 +53,8 @@ def test_a_companion_notebook_ends_with_commands_of_its_own_experiment(name: str
     (file,) = (file for file in NOTEBOOKS if file.stem.endswith(f"-{name}"))
     last = "".join(cells(file, "markdown")[-1]["source"]).replace("\\\n", "")
     (command,) = re.findall(r"^    make experiment (.+)$", last, re.MULTILINE)
-    given = [word.partition("=") for word in shlex.split(command)]
-    words = {"path" if key == "PATH_NAME" else key.lower(): value for key, _, value in given}
+    options = [word.partition("=") for word in shlex.split(command)]
+    words = {"path" if key == "PATH_NAME" else key.lower(): value for key, _, value in options}
     plan = RunRequest(**words).plan()
     # What the experiment runs, but for names, maxima and lengths
     like = [
@@ -66,8 +66,8 @@ def test_a_companion_notebook_ends_with_commands_of_its_own_experiment(name: str
         and run.plan.era == plan.era
     ]
     same = ("rtt_ms", "rate_bps", "buffer_bytes", "mtu_bytes", "loss", "reorder")
-    asked = [getattr(plan.path, field) for field in same]
-    assert asked in [[getattr(path, field) for field in same] for path in like]
+    values = [getattr(plan.path, field) for field in same]
+    assert values in [[getattr(path, field) for field in same] for path in like]
     assert f"--experiment={name}`" in last
 
 
@@ -84,8 +84,8 @@ def test_it_holds_no_output_and_nothing_of_a_machine(file: FilePath) -> None:
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
 def test_it_defines_nothing(file: FilePath) -> None:
     for cell in cells(file, "code"):
-        found = list(ast.walk(ast.parse(source(cell))))
-        assert not [node for node in found if isinstance(node, DEFINITIONS)], source(cell)
+        nodes = list(ast.walk(ast.parse(source(cell))))
+        assert not [node for node in nodes if isinstance(node, DEFINITIONS)], source(cell)
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)

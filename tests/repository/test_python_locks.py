@@ -33,15 +33,15 @@ def locked(group: str) -> dict[str, str]:
     return versions
 
 
-def asked(extra: str) -> list[Requirement]:
+def requirements_of(extra: str) -> list[Requirement]:
     """What a group of pyproject.toml names, groups that it includes too."""
-    found = []
+    requirements = []
     for requirement in map(Requirement, EXTRAS[extra]):
         if requirement.name == METADATA["name"]:
-            found += [one for inner in requirement.extras for one in asked(inner)]
+            requirements += [one for inner in requirement.extras for one in requirements_of(inner)]
         else:
-            found.append(requirement)
-    return found
+            requirements.append(requirement)
+    return requirements
 
 
 def assert_within(requirements: list[Requirement], versions: dict[str, str]) -> None:
@@ -58,7 +58,7 @@ def test_the_base_lock_has_all_that_farpath_itself_requires() -> None:
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_groups_lock_has_with_base_and_installer_all_that_it_requires(group: str) -> None:
     versions = {**locked("base"), **locked("installer"), **locked(group)}
-    assert_within(asked(group), versions)
+    assert_within(requirements_of(group), versions)
 
 
 def test_a_package_has_one_version_in_all_locks() -> None:

@@ -17,11 +17,11 @@ PINNED = PROJECT / "tests" / "data" / "plan-identities.json"
 
 def identities() -> dict[str, str]:
     """The plan identity of every shipped record, by the record's directory."""
-    found = {}
+    identities = {}
     for file in sorted(PROJECT.glob("experiments/*/*records/*/record.json")):
         plan = Plan.from_dict(json.loads(file.read_text(encoding="utf-8"))["plan"])
-        found[str(file.parent.relative_to(PROJECT))] = plan_identity(plan)
-    return found
+        identities[str(file.parent.relative_to(PROJECT))] = plan_identity(plan)
+    return identities
 
 
 def test_every_shipped_record_has_the_plan_identity_that_it_was_shipped_with() -> None:

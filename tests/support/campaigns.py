@@ -165,8 +165,8 @@ def write_seven_regions(
 
 def write_named(records: FilePath, path: str, stack: str, seed: int, **more: Any) -> Record:
     """The same, short, on a named path, called after path, stack and seed."""
-    place = records / f"{path}-{stack}-{seed}"
-    return write_seven_regions(place, stack, seed, 5.0, path=path_by_name(path), **more)
+    record_dir = records / f"{path}-{stack}-{seed}"
+    return write_seven_regions(record_dir, stack, seed, 5.0, path=path_by_name(path), **more)
 
 
 def make_empty_record(out: FilePath, name: str) -> None:

@@ -9,9 +9,9 @@ from tests.support.campaigns import summary_of
 
 def printed_of(stack: str) -> Published:
     """What the paper prints of a stack at CERN."""
-    found = published(stack, "cern")
-    assert found
-    return found
+    numbers = published(stack, "cern")
+    assert numbers
+    return numbers
 
 
 def as_printed(stack: str) -> Summary:

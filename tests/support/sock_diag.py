@@ -54,7 +54,7 @@ class Connections:
         return inet_diag.parse_messages(b"".join(self.messages))
 
     def lookup(self, identities: list[bytes]) -> Iterator[Message]:
-        there = {answer.identity: answer for answer in self.established()}
+        answers = {answer.identity: answer for answer in self.established()}
         self.dumps -= 1
         (gone,) = inet_diag.parse_messages(diag_error(errno.ENOENT))
-        return iter([there.get(identity, gone) for identity in identities])
+        return iter([answers.get(identity, gone) for identity in identities])

@@ -30,7 +30,9 @@ def window_bytes(plan: Plan, t_s: float) -> int:
     return round(whole * min(1.0, 0.5 + 0.5 * (t_s - at_s) / BACK_S))
 
 
-def write_run(place: FilePath, run: WantedRun, kernel: str = "7.2.1", slower: int = 1) -> Record:
+def write_run(
+    record_dir: FilePath, run: WantedRun, kernel: str = "7.2.1", slower: int = 1
+) -> Record:
     """A run's record: flow 2 has half of what flow 1 has, and flow 1 a ``slower``th of half."""
     plan = run.plan
     flows = [
@@ -45,12 +47,12 @@ def write_run(place: FilePath, run: WantedRun, kernel: str = "7.2.1", slower: in
         typed_frame("ping", [(float(t_s), plan.path.rtt_ms) for t_s in seconds]),
         typed_frame("queue", [(float(t_s), 0, 0, 0) for t_s in seconds]),
     )
-    raw = place.parent / ".raw"
+    raw = record_dir.parent / ".raw"
     raw.mkdir(parents=True, exist_ok=True)
     counted = {"dropper": "every:1000", "seen": SEEN, "lost": LOST}
     readback = {"before": {}, "after": {"droppers": [counted]}}
     made = {"kernel": {"release": kernel}}
-    return write_record(place, plan, samples, made, readback, [], raw, trace_of(plan))
+    return write_record(record_dir, plan, samples, made, readback, [], raw, trace_of(plan))
 
 
 def trace_of(plan: Plan) -> Trace | None:
@@ -98,4 +100,4 @@ def ship_runs(experiments: FilePath) -> None:
 def write_recorded_runs(folder: FilePath, experiment: str, which: str) -> list[RecordedRun]:
     """The runs of a set with synthetic records."""
     runs = load_experiment(experiment).runs(which)
-    return [RecordedRun(run, write_run(folder / str(place), run)) for place, run in enumerate(runs)]
+    return [RecordedRun(run, write_run(folder / str(index), run)) for index, run in enumerate(runs)]

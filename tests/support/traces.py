@@ -13,7 +13,7 @@ from tests.support.sock_diag import packed_tcp_info
 
 
 def write_raw_trace(
-    raw: FilePath, plan: Plan, ticks: int | None = None, asked: int | None = None
+    raw: FilePath, plan: Plan, ticks: int | None = None, requests: int | None = None
 ) -> None:
     """What a tracer leaves of two flows, each of two connections, 1 MB a second."""
     rows = tcpinfo.Rows()
@@ -29,7 +29,7 @@ def write_raw_trace(
             rows.add(tick, flow.port, 1, 2 * flow.port, control)
             rows.add(tick, flow.port, 1, 2 * flow.port + 1, data)
     wanted = trace.ticks(plan.schedule.duration_s, plan.settings.trace_interval_s)
-    about = {"ticks": ticks or wanted, "asked": asked or ticks or wanted}
+    about = {"ticks": ticks or wanted, "asked": requests or ticks or wanted}
     (raw / f"sender{trace.SUFFIX}").write_bytes(b"".join(rows.parts(**about)))
 
 

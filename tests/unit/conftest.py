@@ -81,9 +81,9 @@ def traced(tracing: Plan, samples: Samples, tmp_path: FilePath) -> Record:
     raw = tmp_path / "traced-raw"
     raw.mkdir()
     write_raw_trace(raw, tracing)
-    found = trace_table.from_raw(raw, tracing)
+    tcp_trace = trace_table.from_raw(raw, tracing)
     like = samples_like(samples, tracing)
-    return write_record(tmp_path / "traced", tracing, like, {}, {"before": {}}, [], raw, found)
+    return write_record(tmp_path / "traced", tracing, like, {}, {"before": {}}, [], raw, tcp_trace)
 
 
 @pytest.fixture
@@ -95,6 +95,6 @@ def busy(plan: Plan) -> Plan:
 @pytest.fixture
 def out(tmp_path: FilePath) -> FilePath:
     """A place for records."""
-    place = tmp_path / "results"
-    place.mkdir()
-    return place
+    directory = tmp_path / "results"
+    directory.mkdir()
+    return directory

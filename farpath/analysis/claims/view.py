@@ -77,8 +77,8 @@ class ResultView:
             else:
                 missing.append(stack)
         if missing:
-            named = "all stacks" if tuple(missing) == paper_names() else ", ".join(missing)
-            raise MissingRunsError(f"missing runs on path {path}{label}: {named}")
+            names = "all stacks" if tuple(missing) == paper_names() else ", ".join(missing)
+            raise MissingRunsError(f"missing runs on path {path}{label}: {names}")
         return by_stack
 
 

@@ -26,14 +26,14 @@ def state_entry_times_s(trace: pd.DataFrame, state: str) -> pd.Series[float]:
     return trace.loc[entries, "t_s"]
 
 
-def measures(done: Iterable[RecordedRun]) -> list[Measure]:
+def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure throughput, mean window, and how often losses and timeouts reduced the window.
 
     The counts are of the flow's entries into the states recovery and loss in its trace. ``about``:
     ``path``.
     """
     measured = []
-    for recorded in done:
+    for recorded in runs:
         plan, trace = recorded.run.plan, flow_metrics.first_flow_trace(recorded.record)
         assert trace is not None
         path = recorded.run.asked.path or ""

@@ -13,13 +13,13 @@ UTILISATION = "utilisation"
 PUBLISHED = {("lan", "random:1e-4"): "loss-1", ("wan", "random:1e-4"): "loss-2"}
 
 
-def measures(done: Iterable[RecordedRun]) -> list[Measure]:
+def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure throughput over the path's payload rate; theory is that of the predicted window.
 
     ``about``: ``path``, ``drop``.
     """
     measured = []
-    for recorded in done:
+    for recorded in runs:
         plan = recorded.run.plan
         path, drop = plan.path, recorded.run.asked.drop or ""
         path_name = recorded.run.asked.path or ""

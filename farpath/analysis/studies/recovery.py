@@ -115,13 +115,13 @@ def formula_s(path: Path, packets_per_ack: int) -> float:
     return recovery.reno_s(path.rate_bps, path.rtt_ms / 1e3, mss_bytes, packets_per_ack)
 
 
-def measures(done: Iterable[RecordedRun]) -> list[Measure]:
+def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure the time to recover from one loss; with repeated losses measure throughput.
 
     ``about``: ``path``, ``stack``, ``acks``, ``mtu``.
     """
     measured = []
-    for recorded in done:
+    for recorded in runs:
         dropper = recorded.run.plan.droppers[0]
         measure = (
             _throughput_measure(recorded)

@@ -65,14 +65,14 @@ def predicted_window(stack: str, path: Path, loss: float, delayed: bool) -> floa
     return mean_window(window_rules.DelayedAcks(rule) if delayed else rule, loss)
 
 
-def measures(done: Iterable[RecordedRun]) -> list[Measure]:
+def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure mean window and throughput of each run; theory is the stack's published rule.
 
     ``about``: ``path``, ``stack``, ``drop``, ``loss`` as measured, and ``limit``, which says what
     limited the window: ``loss``, ``path`` or, with too few losses to tell, ``few losses``.
     """
     measured = []
-    for recorded in done:
+    for recorded in runs:
         plan, record = recorded.run.plan, recorded.record
         path, stack = plan.path, plan.stacks[0].label
         seen, lost = (record.droppers[0][name] for name in ("seen", "lost"))

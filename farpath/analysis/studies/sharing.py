@@ -38,14 +38,14 @@ PUBLISHED = {
 }
 
 
-def bias(experiment: str, done: Iterable[RecordedRun]) -> list[Measure]:
+def bias(experiment: str, runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure each mean, their ratio and the utilisation of two flows whose senders differ.
 
     All are means after the run's first quarter. ``about``: ``senders``, the options of the second
     sender.
     """
     measured = []
-    for recorded in done:
+    for recorded in runs:
         plan, second_sender = recorded.run.plan, recorded.run.asked.senders or ""
         first, second = (
             flow_metrics.mean_bps(recorded.record, flow.name) for flow in plan.schedule.flows
@@ -68,14 +68,14 @@ def bias(experiment: str, done: Iterable[RecordedRun]) -> list[Measure]:
     return measured
 
 
-def mtu_bias(done: Iterable[RecordedRun]) -> list[Measure]:
+def mtu_bias(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure flows that differ in MTU, by ``bias``."""
-    return bias(MTU_BIAS, done)
+    return bias(MTU_BIAS, runs)
 
 
-def rtt_bias(done: Iterable[RecordedRun]) -> list[Measure]:
+def rtt_bias(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure flows that differ in RTT, by ``bias``."""
-    return bias(RTT_BIAS, done)
+    return bias(RTT_BIAS, runs)
 
 
 def share_time_s(throughputs_bps: pd.DataFrame, schedule: Schedule) -> float | None:
@@ -126,14 +126,14 @@ def friendliness(record: Record) -> float:
     return sum(reno_means_bps) / len(reno_means_bps) / (sum(means_bps.values()) / len(means_bps))
 
 
-def inter_protocol(done: Iterable[RecordedRun]) -> list[Measure]:
+def inter_protocol(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure friendliness to Reno, sharing between two flows of a stack, and utilisation alone.
 
     Sharing is the time to share, the time to halve, and F. ``about``: ``stack`` as requested,
     ``schedule``, and ``reverse`` and ``reorder`` if given.
     """
     measured = []
-    for recorded in done:
+    for recorded in runs:
         request, plan, record = recorded.run.asked, recorded.run.plan, recorded.record
         about = {"stack": request.stack, "schedule": request.schedule}
         reorder = f"{plan.path.reorder:g}" if plan.path.reorder else None

@@ -20,14 +20,14 @@ PUBLISHED = "lsr-1"
 STARTED_S = 10.0
 
 
-def measures(done: Iterable[RecordedRun]) -> list[Measure]:
+def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure the mean throughput, its fraction of the path's payload rate, and retransmissions.
 
     The mean is over the time after slow start, the first ten seconds. ``about``: ``ip``,
     ``seconds``.
     """
     measured = []
-    for recorded in done:
+    for recorded in runs:
         plan = recorded.run.plan
         rows = flow_metrics.flow_samples(recorded.record)
         mean_bps = flow_metrics.mean_bps(recorded.record, from_s=STARTED_S)

@@ -21,12 +21,12 @@ def min_max_points(x: npt.ArrayLike, y: npt.ArrayLike, max_points: int) -> tuple
     positions, values = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if values.size <= max_points:
         return positions, values
-    kept: list[int] = []
+    indices: list[int] = []
     for stretch in np.array_split(np.arange(values.size), max_points // 2):
         defined = stretch[~np.isnan(values[stretch])]
         if defined.size == 0:
-            kept.append(int(stretch[0]))
+            indices.append(int(stretch[0]))
             continue
         ends = {int(defined[values[defined].argmin()]), int(defined[values[defined].argmax()])}
-        kept += sorted(ends)
-    return positions[kept], values[kept]
+        indices += sorted(ends)
+    return positions[indices], values[indices]

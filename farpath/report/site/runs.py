@@ -140,9 +140,9 @@ class RunsView:
 
     def _heading(self) -> str:
         stacks = list(dict.fromkeys(member.stacks for member in self.records.members))
-        named = ", ".join(stacks[:MAX_NAMED_STACKS])
+        names = ", ".join(stacks[:MAX_NAMED_STACKS])
         more = (
             f" and {len(stacks) - MAX_NAMED_STACKS} more" if len(stacks) > MAX_NAMED_STACKS else ""
         )
         count = len(self.records.members)
-        return f"{count} run{'s' if count > 1 else ''}: {named}{more}"
+        return f"{count} run{'s' if count > 1 else ''}: {names}{more}"

@@ -13,7 +13,7 @@ from . import traces
 from .traces import Epoch
 
 SMAX = 32
-KEPT = 0.875
+KEPT_FRACTION = 0.875
 RTT_S = 0.2
 #: Samples in an RTT.
 STEP = round(RTT_S / traces.SAMPLE_S)
@@ -35,14 +35,14 @@ def step_towards(maximum: float, window: float) -> float:
 
 
 @pytest.fixture
-def found(run_plan: RunPlan) -> list[Epoch]:
+def epochs(run_plan: RunPlan) -> list[Epoch]:
     """A flow alone: its path holds 2000 packets, and 200 in the buffer."""
     path = traces.narrow_path(RTT_S, 2000, 200)
     return traces.epochs(run_plan, "bic_2004", 32.0, path, delayed_ack=False)
 
 
-def test_bic_2004_searches_between_loss_and_maximum_and_then_beyond(found: list[Epoch]) -> None:
-    whole = [epoch for epoch in found[1:] if len(epoch.window) > 40]
+def test_bic_2004_searches_between_loss_and_maximum_and_then_beyond(epochs: list[Epoch]) -> None:
+    whole = [epoch for epoch in epochs[1:] if len(epoch.window) > 40]
     assert whole
     for epoch in whole:
         windows = epoch.window[::STEP]
@@ -71,21 +71,21 @@ def test_bic_2004_searches_between_loss_and_maximum_and_then_beyond(found: list[
 
 
 def test_bic_2004_keeps_seven_eighths_and_aims_lower_after_a_loss_below_the_maximum(
-    found: list[Epoch],
+    epochs: list[Epoch],
 ) -> None:
     # Tolerance: up to two RTTs of Smax between a loss and the samples beside it.
-    for epoch in found[1:]:
+    for epoch in epochs[1:]:
         tolerance = 2 * SMAX / epoch.before
-        kept, losses = epoch.window[0] / epoch.before, epoch.losses(KEPT)
-        print(f"{epoch.before} -> {epoch.window[0]}: {kept:.3f} / 0.875 ^ {losses}")
-        assert kept == pytest.approx(KEPT**losses, abs=tolerance)
+        kept_fraction, losses = epoch.window[0] / epoch.before, epoch.losses(KEPT_FRACTION)
+        print(f"{epoch.before} -> {epoch.window[0]}: {kept_fraction:.3f} / 0.875 ^ {losses}")
+        assert kept_fraction == pytest.approx(KEPT_FRACTION**losses, abs=tolerance)
     again = [
         (epoch, later)
-        for epoch, later in pairwise(found[1:])
+        for epoch, later in pairwise(epochs[1:])
         if len(epoch.window) < STEP + 1 and len(later.window) > 40
     ]
     # Fast convergence: the midpoint of 1 and 0.875 of the window at the second loss
     for _, later in again:
-        print(f"maximum {maximum_of(later)} / {later.before * (1 + KEPT) / 2:.0f}")
-        assert maximum_of(later) == pytest.approx(later.before * (1 + KEPT) / 2, abs=SMAX)
+        print(f"maximum {maximum_of(later)} / {later.before * (1 + KEPT_FRACTION) / 2:.0f}")
+        assert maximum_of(later) == pytest.approx(later.before * (1 + KEPT_FRACTION) / 2, abs=SMAX)
     assert again

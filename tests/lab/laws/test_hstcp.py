@@ -65,13 +65,13 @@ def _growth(rows: pd.DataFrame, packets_per_ack: int) -> tuple[float, float]:
 
 def _decreases(rows: pd.DataFrame) -> list[tuple[float, float]]:
     """Window before each loss, and the part of it that was taken."""
-    found = []
+    decreases = []
     for k in range(QUIET_SAMPLES, len(rows) - QUIET_SAMPLES):
         quiet = rows["retransmits"][k - QUIET_SAMPLES : k].sum() == 0
         if quiet and rows["retransmits"][k] > 0:
             before = rows["cwnd"][k - 2 : k + 1].max()
-            found.append((before, 1 - rows["cwnd"][k : k + QUIET_SAMPLES].min() / before))
-    return found
+            decreases.append((before, 1 - rows["cwnd"][k : k + QUIET_SAMPLES].min() / before))
+    return decreases
 
 
 @pytest.mark.parametrize(

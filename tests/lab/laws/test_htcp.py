@@ -62,9 +62,9 @@ def test_htcp_2004_grows_as_the_integral_of_its_increase(
     # less here. RTT scaling, RTT / 100 ms, multiplies f beyond Delta_L only; before
     # that f gives ten packets of a thousand.
     path = traces.narrow_path(rtt_s, 2000, 200)
-    found = traces.epochs(run_plan, stack, 35.0, path, delayed_ack=False)
+    epochs = traces.epochs(run_plan, stack, 35.0, path, delayed_ack=False)
     checked = 0
-    for epoch, later in pairwise(found[1:]):
+    for epoch, later in pairwise(epochs[1:]):
         beta = epoch.window[0] / epoch.before
         if len(epoch.window) < 30 or not 0.48 < beta < 0.82:
             continue
@@ -85,14 +85,14 @@ def test_htcp_2004_keeps_what_fills_the_path_without_its_queue(run_plan: RunPlan
     # a window is seen up to two RTTs of alpha, 2 % of it, after its loss.
     for buffer_packets in (1000, 200):
         path = traces.narrow_path(0.1, 2000, buffer_packets)
-        found = traces.epochs(run_plan, "htcp_2004", 30.0, path, delayed_ack=False)
-        largest_s = max(rtt_s for epoch in found[1:] for rtt_s in epoch.rtt_s)
-        least_s = min(rtt_s for epoch in found for rtt_s in epoch.rtt_s)
+        epochs = traces.epochs(run_plan, "htcp_2004", 30.0, path, delayed_ack=False)
+        largest_s = max(rtt_s for epoch in epochs[1:] for rtt_s in epoch.rtt_s)
+        least_s = min(rtt_s for epoch in epochs for rtt_s in epoch.rtt_s)
         low, high = BETA_RANGE
         predicted = min(max(least_s / largest_s, low), high)
-        kept = [epoch.window[0] / epoch.before for epoch in found[-3:]]
-        print(f"kept {[f'{part:.3f}' for part in kept]} / RTTs predict {predicted:.3f}")
-        assert kept == pytest.approx([predicted] * 3, abs=0.02)
+        kept_fraction = [epoch.window[0] / epoch.before for epoch in epochs[-3:]]
+        print(f"kept {[f'{part:.3f}' for part in kept_fraction]} / RTTs predict {predicted:.3f}")
+        assert kept_fraction == pytest.approx([predicted] * 3, abs=0.02)
 
 
 @pytest.mark.parametrize("switch", [0, 1])
@@ -102,7 +102,9 @@ def test_htcp_2004_halves_when_throughput_has_changed(run_plan: RunPlan, switch:
     # is 0.8, as at every loss after. Tolerance: as above.
     path = traces.narrow_path(0.1, 2000, 200)
     stack = f"htcp_2004:bandwidth_switch={switch}"
-    found = traces.epochs(run_plan, stack, 20.0, path, delayed_ack=False)
-    kept = [epoch.window[0] / epoch.before for epoch in found[1:3]]
-    print("kept at the first two losses after slow start:", [f"{part:.3f}" for part in kept])
-    assert kept == pytest.approx([0.5 if switch else 0.8, 0.8], abs=0.02)
+    epochs = traces.epochs(run_plan, stack, 20.0, path, delayed_ack=False)
+    kept_fraction = [epoch.window[0] / epoch.before for epoch in epochs[1:3]]
+    print(
+        "kept at the first two losses after slow start:", [f"{part:.3f}" for part in kept_fraction]
+    )
+    assert kept_fraction == pytest.approx([0.5 if switch else 0.8, 0.8], abs=0.02)

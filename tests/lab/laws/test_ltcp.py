@@ -15,7 +15,7 @@ from . import responses, traces
 #: Losses to run through at each loss rate.
 LOSSES = {1e-2: 400, 1e-3: 300, 1e-4: 100, 1e-5: 40}
 #: What a loss leaves: -00, 4.2, with alpha = 1.66667; -01, 4.3.
-KEPT = {0: 0.8, 1: 0.85}
+KEPT_FRACTION = {0: 0.8, 1: 0.85}
 
 
 @pytest.mark.parametrize(
@@ -34,27 +34,29 @@ def test_ltcp_has_the_published_window(run_plan: RunPlan, variant: int, loss: fl
     responses.assert_follows(measured, rule, window_rules.ltcp_window(loss, variant))
 
 
-@pytest.mark.parametrize("variant", KEPT)
+@pytest.mark.parametrize("variant", KEPT_FRACTION)
 def test_ltcp_gains_a_packet_per_layer_in_an_rtt(run_plan: RunPlan, variant: int) -> None:
     # A flow that leaves slow start at a tenth of the path grows through every layer
     # above. Tolerance: 3 %; K per window of ACKs is K (1 - K / 2W) per RTT, and a
     # layer's first and last RTT are not whole.
     path = traces.narrow_path(0.1, 2500, 100)
-    found = traces.epochs(run_plan, f"ltcp:variant={variant}", 75.0, path, delayed_ack=False)
+    epochs = traces.epochs(run_plan, f"ltcp:variant={variant}", 75.0, path, delayed_ack=False)
     slopes = {}
     thresholds = window_rules.ltcp_thresholds(variant)
     for layers, (low, high) in enumerate(pairwise(thresholds[:8]), start=1):
-        slope = found[0].slope(low, high)
+        slope = epochs[0].slope(low, high)
         if slope is not None:
             slopes[layers] = slope
             print(f"W_K {low:.1f} to {high:.1f}: {slope:.2f} packets per RTT / K = {layers}")
     assert set(slopes) >= {3, 4, 5, 6}
     assert list(slopes.values()) == pytest.approx(list(slopes), rel=0.03)
-    kept = [epoch.window[0] / epoch.before for epoch in found[1:]]
-    losses = [epoch.losses(KEPT[variant]) for epoch in found[1:]]
-    print("window after / before:", [f"{part:.3f}" for part in kept], "losses:", losses)
+    kept_fraction = [epoch.window[0] / epoch.before for epoch in epochs[1:]]
+    losses = [epoch.losses(KEPT_FRACTION[variant]) for epoch in epochs[1:]]
+    print("window after / before:", [f"{part:.3f}" for part in kept_fraction], "losses:", losses)
     assert 1 in losses
-    assert kept == pytest.approx([KEPT[variant] ** number for number in losses], abs=0.01)
+    assert kept_fraction == pytest.approx(
+        [KEPT_FRACTION[variant] ** number for number in losses], abs=0.01
+    )
 
 
 def test_ltcp_goes_one_layer_down_at_most(run_plan: RunPlan) -> None:
@@ -64,9 +66,9 @@ def test_ltcp_goes_one_layer_down_at_most(run_plan: RunPlan) -> None:
     thresholds = window_rules.ltcp_thresholds(1, threshold=5)
     path = traces.narrow_path(0.1, 990, 40)
     stack = "ltcp:variant=1,window_threshold=5,beta_percent=49"
-    found = traces.epochs(run_plan, stack, 45.0, path, delayed_ack=False)
+    epochs = traces.epochs(run_plan, stack, 45.0, path, delayed_ack=False)
     measured, predicted = [], []
-    for epoch in found[1:]:
+    for epoch in epochs[1:]:
         slope = epoch.slope(epoch.window[0], thresholds[8])
         if slope is None or epoch.losses(0.51) != 1:
             continue

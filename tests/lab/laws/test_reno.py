@@ -62,9 +62,9 @@ def test_reno_2004_halves_and_recovers_in_the_classic_time(
         run_plan, "reno_2004", 75.0 * packets_per_ack, path, delayed_ack=packets_per_ack == 2
     )
     measured_s = third.since_s - second.since_s
-    kept = second.window[0] / second.before
+    kept_fraction = second.window[0] / second.before
     print(f"recovery: measured {measured_s:.1f} s / predicted {predicted_s:.1f} s")
-    print(f"window after / before the loss: {kept:.3f} / 0.5")
+    print(f"window after / before the loss: {kept_fraction:.3f} / 0.5")
     assert second.before == pytest.approx(packets + buffer_packets, abs=3)
     assert measured_s == pytest.approx(predicted_s, rel=0.03)
-    assert kept == pytest.approx(0.5, abs=0.01)
+    assert kept_fraction == pytest.approx(0.5, abs=0.01)

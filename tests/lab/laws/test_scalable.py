@@ -46,18 +46,18 @@ def test_scalable_2004_grows_by_a_hundredth_of_the_acks_and_loses_an_eighth(
     # is seen up to two RTTs, 2 %, after its loss, and two losses give back a packet
     # each; recovery is one RTT in which nothing grows, and samples come once per RTT.
     path = traces.narrow_path(0.1, 400, 20)
-    found = traces.epochs(
+    epochs = traces.epochs(
         run_plan, "scalable_2004", 45.0 * packets_per_ack, path, delayed_ack=packets_per_ack == 2
     )
-    growing = [epoch for epoch in found[1:] if epoch.window[-1] - epoch.window[0] >= 40]
+    growing = [epoch for epoch in epochs[1:] if epoch.window[-1] - epoch.window[0] >= 40]
     growth = [(epoch.growth_per_rtt - 1) * 100 for epoch in growing]
     print("growth, % per RTT:", [f"{part:.3f}" for part in growth], "/", 1 / packets_per_ack)
-    kept = [epoch.window[0] / epoch.before for epoch in found[1:]]
-    losses = [epoch.losses(7 / 8) for epoch in found[1:]]
-    print("window after / before:", [f"{part:.3f}" for part in kept], "losses:", losses)
+    kept_fraction = [epoch.window[0] / epoch.before for epoch in epochs[1:]]
+    losses = [epoch.losses(7 / 8) for epoch in epochs[1:]]
+    print("window after / before:", [f"{part:.3f}" for part in kept_fraction], "losses:", losses)
     back = [
         (later.since_s - epoch.since_s) / mean(epoch.rtt_s)
-        for epoch, later in pairwise(found[1:])
+        for epoch, later in pairwise(epochs[1:])
         if epoch.losses(7 / 8) == 1 and abs(later.before - epoch.before) < 5
     ]
     predicted = math.log(8 / 7) / math.log(1.01) * packets_per_ack
@@ -65,5 +65,5 @@ def test_scalable_2004_grows_by_a_hundredth_of_the_acks_and_loses_an_eighth(
     assert growing
     assert growth == pytest.approx([1 / packets_per_ack] * len(growth), rel=0.05)
     assert 1 in losses
-    assert kept == pytest.approx([(7 / 8) ** number for number in losses], abs=0.03)
+    assert kept_fraction == pytest.approx([(7 / 8) ** number for number in losses], abs=0.03)
     assert mean(back) == pytest.approx(predicted + 1, abs=1)

@@ -142,12 +142,12 @@ def assert_falls(rows: list[Row], stack: str) -> None:
         fallen = packets_per_syn(before) * 8 / 9
         lower = {**before, "snd_period_us": before["snd_period_us"] * 9 / 8}
         step = max(steps_around(lower, stack))
-        found = packets_per_syn(after)
-        print(f"{stack}: fell to {found / packets_per_syn(before):.4f} of its rate, 8/9 = 0.8889")
+        rate = packets_per_syn(after)
+        print(f"{stack}: fell to {rate / packets_per_syn(before):.4f} of its rate, 8/9 = 0.8889")
         # UDT 4 rounds the period up to a whole us after its decrease (ccc.cpp, onLoss)
         rounding = 1.0 if stack == "udt4" else 0.0
-        assert found >= SYN_S * 1e6 / (SYN_S * 1e6 / fallen + rounding) * 0.999
-        assert found <= fallen + (SYNS_PER_SAMPLE + 1) * step
+        assert rate >= SYN_S * 1e6 / (SYN_S * 1e6 / fallen + rounding) * 0.999
+        assert rate <= fallen + (SYNS_PER_SAMPLE + 1) * step
         judged += 1
     assert judged >= 3, f"only {judged} losses on their own"
 
@@ -203,23 +203,23 @@ def test_a_terminated_sender_reports_what_it_sent() -> None:
     time.sleep(2.5)
     client.send_signal(signal.SIGTERM)
     sent, _ = client.communicate(timeout=30)
-    taken, _ = server.communicate(timeout=60)
+    received, _ = server.communicate(timeout=60)
     report = json.loads(sent)
     assert client.returncode == 0
     assert "error" not in report
     assert len(report["intervals"]) >= 2
     # The server knows that a minute was meant, and says that it was not
     assert server.returncode == 1
-    assert "the transfer ended after" in json.loads(taken)["error"]
+    assert "the transfer ended after" in json.loads(received)["error"]
 
 
 def test_a_server_that_nobody_calls_ends_when_told() -> None:
     server = udtperf("--server", "--one-off", "--port", free_port(), "--json")
     time.sleep(1.0)
     server.send_signal(signal.SIGINT)
-    said, _ = server.communicate(timeout=30)
+    output, _ = server.communicate(timeout=30)
     assert server.returncode == 0
-    assert json.loads(said)["intervals"] == []
+    assert json.loads(output)["intervals"] == []
 
 
 def test_a_buffer_that_the_kernel_cuts_is_refused() -> None:
@@ -227,15 +227,15 @@ def test_a_buffer_that_the_kernel_cuts_is_refused() -> None:
     large = ["--port", port, "--udp-rcvbuf", "1000000000"]
     server = udtperf("--server", "--one-off", *large)
     client = udtperf("--client", "127.0.0.1", "--time", "1", *large)
-    _, said = client.communicate(timeout=30)
+    _, output = client.communicate(timeout=30)
     server.communicate(timeout=60)
     assert client.returncode == 1
-    assert "raise net.core.rmem_max" in said
+    assert "raise net.core.rmem_max" in output
 
 
 def test_a_server_that_is_not_there_is_named() -> None:
     port = free_port()
     client = udtperf("--client", "127.0.0.1", "--time", "1", "--port", port)
-    _, said = client.communicate(timeout=30)
+    _, output = client.communicate(timeout=30)
     assert client.returncode == 1
-    assert f"cannot connect to 127.0.0.1 port {port}" in said
+    assert f"cannot connect to 127.0.0.1 port {port}" in output

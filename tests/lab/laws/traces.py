@@ -34,13 +34,13 @@ class Epoch:
     window: list[int]
     rtt_s: list[float]
 
-    def losses(self, kept: float) -> int:
+    def losses(self, kept_fraction: float) -> int:
         """How often a loss that leaves ``kept`` must have come to begin this epoch.
 
         Packets lost in two successive round trips are two losses: the second is sent
         when the first is known already.
         """
-        return round(math.log(self.window[0] / self.before) / math.log(kept))
+        return round(math.log(self.window[0] / self.before) / math.log(kept_fraction))
 
     @property
     def growth_per_rtt(self) -> float:
@@ -79,7 +79,7 @@ def epochs(
     plan = single_flow(stack, duration_s, path, sample_interval_s=SAMPLE_S, **settings)
     rows = run_plan(plan).samples.flows
     rows = rows[rows["cwnd_bytes"] > 0]
-    found: list[Epoch] = []
+    epochs: list[Epoch] = []
     before, last, since_s = 0, 0, 0.0
     open_epoch: Epoch | None = None
     for t_s, cwnd_bytes, retransmits, rtt_us in zip(
@@ -93,9 +93,9 @@ def epochs(
         elif since_s:
             if open_epoch is None:
                 open_epoch = Epoch(before, since_s, [], [], [])
-                found.append(open_epoch)
+                epochs.append(open_epoch)
             open_epoch.t_s.append(t_s)
             open_epoch.window.append(window)
             open_epoch.rtt_s.append(rtt_us / 1e6)
         last = window
-    return found
+    return epochs

@@ -31,9 +31,11 @@ def test_a_model_without_other_traffic_has_no_background() -> None:
 
 
 @given(st.lists(st.just(0.0) | st.floats(1e-3, 50) | st.floats(-50, -1e-3), min_size=1))
-def test_the_cost_is_never_negative_and_nothing_only_without_deviation(found: list[float]) -> None:
-    assert pseudo_huber(found) >= 0
-    assert (pseudo_huber(found) == 0) == (not any(found))
+def test_the_cost_is_never_negative_and_nothing_only_without_deviation(
+    deviations: list[float],
+) -> None:
+    assert pseudo_huber(deviations) >= 0
+    assert (pseudo_huber(deviations) == 0) == (not any(deviations))
 
 
 def test_a_great_deviation_counts_linearly() -> None:
@@ -59,6 +61,8 @@ def test_a_mean_off_by_a_tenth_costs_what_a_stability_off_by_its_goal_does() -> 
 
 
 def test_means_over_stacks_are_held_against_what_is_printed_of_a_path() -> None:
-    found = {name: as_printed(name) for name in ("htcp_2004", "reno_2004")}
-    assert cost_of_means(found, (0.28 + 0.66) / 2, (0.99 + 0.60) / 2) == pytest.approx(0, abs=1e-4)
-    assert cost_of_means(found, 0.1, 0.1) > 1
+    printed = {name: as_printed(name) for name in ("htcp_2004", "reno_2004")}
+    assert cost_of_means(printed, (0.28 + 0.66) / 2, (0.99 + 0.60) / 2) == pytest.approx(
+        0, abs=1e-4
+    )
+    assert cost_of_means(printed, 0.1, 0.1) > 1

@@ -73,7 +73,7 @@ def _edit(record: FilePath, **values: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({"format_version": 99}, "format version 99"),
         ({"provenance": {"kernel": "text"}}, "provenance.kernel: "),
@@ -82,14 +82,14 @@ def _edit(record: FilePath, **values: object) -> None:
     ],
 )
 def test_a_record_of_another_version_or_without_its_makers_is_left_out(
-    records: FilePath, values: dict[str, object], said: str
+    records: FilePath, values: dict[str, object], message: str
 ) -> None:
     _edit(records / "reno-1", **values)
     campaign, problems = load_results(records)
     assert campaign.stacks == ("htcp_2004",)
     assert len(problems) == 1
     assert "reno-1" in problems[0]
-    assert said in problems[0]
+    assert message in problems[0]
 
 
 def test_a_record_whose_file_is_none_is_left_out(records: FilePath) -> None:
@@ -131,33 +131,35 @@ def test_two_records_of_the_same_run_are_refused_and_both_named(records: FilePat
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"), [({"region_s": 30.0}, "120 s and 30 s"), ({"era": "modern"}, "2004")]
+    ("changes", "message"), [({"region_s": 30.0}, "120 s and 30 s"), ({"era": "modern"}, "2004")]
 )
-def test_runs_of_two_lengths_or_eras_are_not_averaged(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(BadInputError, match=said):
+def test_runs_of_two_lengths_or_eras_are_not_averaged(
+    changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(BadInputError, match=message):
         result_set_of([run_of("Reno"), run_of("Reno", **changes)])
 
 
 def test_records_of_two_kernels_are_told_with_who_has_which(records: FilePath) -> None:
     write_seven_regions(records / "reno-2", stack="reno_2004", seed=2, kernel="6.1")
-    said = "\n".join(mixed(load_results(records)[0]))
-    assert "7.2.1: htcp-1, htcp-2, reno-1; 6.1: reno-2" in said
-    assert "records of different kernel source or packages are mixed" in said
+    message = "\n".join(mixed(load_results(records)[0]))
+    assert "7.2.1: htcp-1, htcp-2, reno-1; 6.1: reno-2" in message
+    assert "records of different kernel source or packages are mixed" in message
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"module": "other"}, "records of reno_2004 of different modules or images are mixed"),
         ({"config": "other"}, "records of different kernel configuration are mixed"),
     ],
 )
 def test_another_module_or_configuration_under_one_kernels_name_is_told(
-    records: FilePath, change: dict[str, Any], said: str
+    records: FilePath, change: dict[str, Any], message: str
 ) -> None:
     write_seven_regions(records / "reno-2", stack="reno_2004", seed=2, **change)
     (sentence,) = mixed(load_results(records)[0])
-    assert sentence.startswith(said)
+    assert sentence.startswith(message)
 
 
 def test_another_machines_compiler_is_no_mixture(records: FilePath) -> None:
@@ -168,7 +170,7 @@ def test_another_machines_compiler_is_no_mixture(records: FilePath) -> None:
 def test_a_path_whose_values_changed_under_its_name_is_told(records: FilePath) -> None:
     path = dataclasses.replace(path_by_name("cern"), loss=3e-6)
     write_seven_regions(records / "reno-2", stack="reno_2004", seed=2, path=path)
-    assert [said.split(" of different")[0] for said in mixed(load_results(records)[0])] == [
+    assert [message.split(" of different")[0] for message in mixed(load_results(records)[0])] == [
         "records on path cern"
     ]
 
@@ -202,11 +204,11 @@ def test_a_path_of_the_same_rtt_counts_cpu_for_one_that_has_no_such_runs() -> No
 def test_cpu_of_two_paths_or_processors_is_a_mixture() -> None:
     without = [run_of("Reno", mhz_per_mbps=None)]
     two = [run_of("Reno", "slow"), run_of("Reno", "slower")]
-    (said,) = mixed(result_set_of(without, two))
-    assert said.startswith("CPU records for path cern of different path are mixed")
+    (message,) = mixed(result_set_of(without, two))
+    assert message.startswith("CPU records for path cern of different path are mixed")
     one = dataclasses.replace(run_of("Reno", seed=2), processor="another")
-    (said,) = mixed(result_set_of(without, [run_of("Reno"), one]))
-    assert said.startswith("CPU records for path cern of different processor are mixed")
+    (message,) = mixed(result_set_of(without, [run_of("Reno"), one]))
+    assert message.startswith("CPU records for path cern of different processor are mixed")
 
 
 def _equal(one: ResultSet, other: ResultSet) -> bool:

@@ -28,9 +28,9 @@ def test_the_interval_is_students(freedom: int, quantile: float) -> None:
 
 @given(VALUES, st.floats(-1e3, 1e3))
 def test_a_shift_moves_the_mean_and_keeps_the_interval(values: list[float], shift: float) -> None:
-    found, moved = estimate(values), estimate([value + shift for value in values])
-    assert moved.mean == pytest.approx(found.mean + shift, abs=1e-6)
-    assert moved.half_width == pytest.approx(found.half_width, abs=1e-4)
+    estimated, moved = estimate(values), estimate([value + shift for value in values])
+    assert moved.mean == pytest.approx(estimated.mean + shift, abs=1e-6)
+    assert moved.half_width == pytest.approx(estimated.half_width, abs=1e-4)
 
 
 def test_one_value_has_no_interval_none_no_mean_and_a_gap_makes_all_undefined() -> None:

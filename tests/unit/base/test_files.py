@@ -20,23 +20,23 @@ def test_only_what_a_user_can_mend_is_said_to_be_a_files_fault(tmp_path: FilePat
 
 
 def test_a_directory_that_cannot_take_its_place_leaves_what_was_there(tmp_path: FilePath) -> None:
-    place, fresh = tmp_path / "site", tmp_path / "fresh"
-    place.mkdir()
-    (place / "page").write_text("old")
+    directory, fresh = tmp_path / "site", tmp_path / "fresh"
+    directory.mkdir()
+    (directory / "page").write_text("old")
     (fresh / "replaced").mkdir(parents=True)
     (fresh / "replaced" / "in the way").write_text("")
     with pytest.raises(OSError, match="not empty"):
-        replace_directory(fresh, place)
-    assert (place / "page").read_text() == "old"
+        replace_directory(fresh, directory)
+    assert (directory / "page").read_text() == "old"
 
 
 def test_a_link_at_a_place_is_replaced_and_what_it_leads_to_stays(tmp_path: FilePath) -> None:
-    precious, place, fresh = tmp_path / "precious", tmp_path / "site", tmp_path / "fresh"
+    precious, directory, fresh = tmp_path / "precious", tmp_path / "site", tmp_path / "fresh"
     for folder in (precious, fresh):
         folder.mkdir()
         (folder / "page").write_text(folder.name)
-    place.symlink_to(precious)
-    replace_directory(fresh, place)
-    assert (place / "page").read_text() == "fresh"
-    assert sorted(file.name for file in place.iterdir()) == ["page"]
+    directory.symlink_to(precious)
+    replace_directory(fresh, directory)
+    assert (directory / "page").read_text() == "fresh"
+    assert sorted(file.name for file in directory.iterdir()) == ["page"]
     assert (precious / "page").read_text() == "precious"

@@ -25,8 +25,8 @@ def _measured(wall_s: float, cpu_s: float) -> lab_runs.RunMeasurement:
 
 
 def test_a_quick_run_is_extrapolated_and_says_so() -> None:
-    found = lab_runs.full_run_figures(_measured(wall_s=10.0, cpu_s=5.0), region_s=5.0)
-    wall, cpu = found["full_run_wall"], found["full_run_cpu"]
+    figures = lab_runs.full_run_figures(_measured(wall_s=10.0, cpu_s=5.0), region_s=5.0)
+    wall, cpu = figures["full_run_wall"], figures["full_run_cpu"]
     assert wall.value == pytest.approx(2 + 80)
     assert cpu.value == pytest.approx(41)
     assert wall.estimated
@@ -34,10 +34,10 @@ def test_a_quick_run_is_extrapolated_and_says_so() -> None:
 
 
 def test_a_full_run_is_taken_as_it_is() -> None:
-    found = lab_runs.full_run_figures(_measured(wall_s=130.0, cpu_s=85.0), region_s=120.0)
-    assert (found["full_run_wall"].value, found["full_run_wall"].reached) == (130.0, False)
-    assert (found["full_run_cpu"].value, found["full_run_cpu"].reached) == (85.0, True)
-    assert not found["full_run_wall"].estimated
+    figures = lab_runs.full_run_figures(_measured(wall_s=130.0, cpu_s=85.0), region_s=120.0)
+    assert (figures["full_run_wall"].value, figures["full_run_wall"].reached) == (130.0, False)
+    assert (figures["full_run_cpu"].value, figures["full_run_cpu"].reached) == (85.0, True)
+    assert not figures["full_run_wall"].estimated
 
 
 def test_base_rtt_error_is_in_microseconds() -> None:

@@ -9,12 +9,12 @@ from farpath.bench.figure import Figure, Goal
 
 
 def _report(*figures: Figure) -> str:
-    found = {
+    figures_data = {
         "quick": True,
         "machine": {"cpu_model": "a CPU", "cores": 2, "kernel": "6.1", "load_before": 0.5},
         "figures": {str(number): each.as_dict() for number, each in enumerate(figures)},
     }
-    return render(json.loads(json.dumps(found)))
+    return render(json.loads(json.dumps(figures_data)))
 
 
 def test_the_report_sets_measured_beside_goal() -> None:

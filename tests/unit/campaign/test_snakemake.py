@@ -93,10 +93,10 @@ def test_the_report_of_ones_own_experiment_is_below_its_records_and_has_no_claim
         load_experiment("mine", tmp_path), out=tmp_path / "results" / "mine"
     )
     assert own.parts == ("tables", "figures", "page")
-    assert campaign._report_place(own) == tmp_path / "results" / "mine" / "report"
+    assert campaign._default_report_dir(own) == tmp_path / "results" / "mine" / "report"
     quick = snakemake.CampaignJob(load_experiment("seven-regions"), "quick", tmp_path)
     assert quick.parts == ("tables", "claims", "figures", "page")
-    assert campaign._report_place(quick) == FilePath("results/paper-quick")
+    assert campaign._default_report_dir(quick) == FilePath("results/paper-quick")
 
 
 def test_without_snakemake_nothing_is_advised_that_is_not_farpaths(

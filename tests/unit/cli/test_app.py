@@ -30,100 +30,121 @@ def built(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "record_name", lambda _plan, _images: "record")
 
 
-BAD = {
-    "RTT that is no time": ["--rtt=abc"],
-    "negative RTT": ["--rtt=-5ms"],
-    "RTT without unit": ["--rtt=0"],
-    "RTT of nothing": ["--rtt=0ms"],
-    "RTT of an hour": ["--rtt=1h"],
-    "RTT that is a size": ["--rtt=5MB"],
-    "empty RTT": ["--rtt="],
-    "no rate": ["--rate=0"],
-    "rate above the largest": ["--rate=1Tbit/s"],
-    "rate that is no number": ["--rate=nan"],
-    "loss above one": ["--loss=2"],
-    "negative loss": ["--loss=-1%"],
-    "buffer below two frames": ["--buffer=1"],
-    "MTU below the smallest": ["--mtu=1"],
-    "region without unit": ["--region=0"],
-    "region of nothing": ["--region=0s"],
-    "region of part of a second": ["--region=5.5s"],
-    "unknown stack": ["--stack=quic"],
-    "unknown path": ["--path=mars"],
-    "path that is a file elsewhere": ["--path=../paths/cern"],
-    "path and RTT that contradict": ["--path=cern", "--rtt=50ms"],
-    "seed that is no number": ["--seed=x"],
-    "seed of nothing": ["--seed=0"],
-    "seed above the largest": ["--seed=2147483648"],
-    "lab that is not offered": ["--lab=moon"],
-    "clock that the host lab has not": ["--lab=host", "--clock=virtual"],
-    "clock that is not offered": ["--clock=sundial"],
-    "dropper of no kind": ["--drop=often:1000"],
-    "each zeroth packet": ["--drop=every:0"],
-    "schedule of no name": ["--schedule=weekly"],
-    "loss after the test's end": ["--region=5s", "--drop=at:1min"],
-    "loss of a flow that is not there": ["--drop=every:1000,flow=flow5"],
-    "loss in no direction": ["--drop=every:1000,direction=up"],
-    "trace at no time": ["--trace=10"],
-    "trace between two milliseconds": ["--trace=10.5ms"],
-    "trace of UDT": ["--trace=10ms", "--stack=udt"],
-    "trace of too much": ["--trace=1ms", "--region=10min"],
-    "topology of no name": ["--topology=ring"],
-    "sender nearer than the path": ["--rtt=50ms", "--senders=rtt=20ms"],
-    "sender without a flow": [
-        "--senders=rtt=1s",
-        "--schedule=together",
-        "--stack=reno+htcp+bic",
-        "--topology=parking-lot",
-    ],
-    "version of IP that is none": ["--ip=5"],
-    "UDT over IPv6": ["--ip=6", "--stack=udt"],
-    "constant bit rate that leaves nothing": ["--rate=100Mbit", "--background=cbr:100Mbit"],
-    "image that is not there": ["--sender-image=./none.tar"],
-    "a sysctl read when devices are made": ["--sysctl=net.core.default_qdisc=fq_codel"],
-    "a sysctl of IPv6 over IPv4": ["--sysctl=net.ipv6.auto_flowlabels=0"],
-    "stacks with a comma": ["--stack=cubic,reno"],
-    "image for a host that is not there": ["--sender-image=recevier=./none.tar"],
-}
-#: A word that the one line must hold: which option, what was got, what to do.
-NAMED = {
-    "topology of no name": ("--topology", "'ring'", "dumbbell, parking-lot"),
-    "sender nearer than the path": ("--senders", "20 ms", "50 ms"),
-    "version of IP that is none": ("--ip", "'5'", "4 or 6"),
-    "UDT over IPv6": ("--stack", "udt", "IPv4"),
-    "RTT that is no time": ("--rtt", "'abc'", "164ms"),
-    "rate above the largest": ("--rate", "'1Tbit/s'", "10000000000 bit/s"),
-    "unknown stack": ("--stack", "'quic'", "htcp"),
-    "unknown path": ("--path", "'mars'", "cern"),
-    "path and RTT that contradict": ("--rtt", "50 ms", "cern", "164 ms"),
-    "lab that is not offered": ("--lab", "'moon'", "virtual, host"),
-    "clock that the host lab has not": ("--clock", "--lab=host", "'virtual'", "wall"),
-    "clock that is not offered": ("--clock", "'sundial'", "virtual, cpu, wall"),
-    "dropper of no kind": ("--drop", "'often:1000'", "every, packets, at, random, burst"),
-    "each zeroth packet": ("--drop", "every", "from 1 to"),
-    "loss after the test's end": ("--drop", "at:60s", "after 40 s"),
-    "loss of a flow that is not there": ("--drop", "flow5", "flow1, flow2, flow3, flow4"),
-    "loss in no direction": ("--drop", "'up'", "there", "back"),
-    "trace at no time": ("--trace", "'10'", "10ms"),
-    "trace between two milliseconds": ("--trace", "'10.5ms'", "whole number of milliseconds"),
-    "trace of UDT": ("--trace", "udt"),
-    "trace of too much": ("--trace", "12,000,000", "2,500,000", "--region"),
-    "seed that is no number": ("--seed", "'x'", "2147483647"),
-    "image that is not there": ("--sender-image", "'./none.tar'", "docker save"),
-    "a sysctl read when devices are made": ("--sysctl", "net.core.default_qdisc", "qdisc that it"),
-    "a sysctl of IPv6 over IPv4": ("--sysctl", "net.ipv6.auto_flowlabels", "IPv4"),
-    "stacks with a comma": ("--stack", "'cubic,reno'", "write cubic+reno"),
-    "image for a host that is not there": ("--sender-image", "'recevier'", "sender, receiver"),
+#: Options that are refused, and the words that the one line has: option, value, what to do.
+BAD_INPUT: dict[str, tuple[list[str], tuple[str, ...]]] = {
+    "RTT that is no time": (["--rtt=abc"], ("--rtt", "'abc'", "164ms")),
+    "negative RTT": (["--rtt=-5ms"], ()),
+    "RTT without unit": (["--rtt=0"], ()),
+    "RTT of nothing": (["--rtt=0ms"], ()),
+    "RTT of an hour": (["--rtt=1h"], ()),
+    "RTT that is a size": (["--rtt=5MB"], ()),
+    "empty RTT": (["--rtt="], ()),
+    "no rate": (["--rate=0"], ()),
+    "rate above the largest": (["--rate=1Tbit/s"], ("--rate", "'1Tbit/s'", "10000000000 bit/s")),
+    "rate that is no number": (["--rate=nan"], ()),
+    "loss above one": (["--loss=2"], ()),
+    "negative loss": (["--loss=-1%"], ()),
+    "buffer below two frames": (["--buffer=1"], ()),
+    "MTU below the smallest": (["--mtu=1"], ()),
+    "region without unit": (["--region=0"], ()),
+    "region of nothing": (["--region=0s"], ()),
+    "region of part of a second": (["--region=5.5s"], ()),
+    "unknown stack": (["--stack=quic"], ("--stack", "'quic'", "htcp")),
+    "unknown path": (["--path=mars"], ("--path", "'mars'", "cern")),
+    "path that is a file elsewhere": (["--path=../paths/cern"], ()),
+    "path and RTT that contradict": (
+        ["--path=cern", "--rtt=50ms"],
+        ("--rtt", "50 ms", "cern", "164 ms"),
+    ),
+    "seed that is no number": (["--seed=x"], ("--seed", "'x'", "2147483647")),
+    "seed of nothing": (["--seed=0"], ()),
+    "seed above the largest": (["--seed=2147483648"], ()),
+    "lab that is not offered": (["--lab=moon"], ("--lab", "'moon'", "virtual, host")),
+    "clock that the host lab has not": (
+        ["--lab=host", "--clock=virtual"],
+        ("--clock", "--lab=host", "'virtual'", "wall"),
+    ),
+    "clock that is not offered": (
+        ["--clock=sundial"],
+        ("--clock", "'sundial'", "virtual, cpu, wall"),
+    ),
+    "dropper of no kind": (
+        ["--drop=often:1000"],
+        ("--drop", "'often:1000'", "every, packets, at, random, burst"),
+    ),
+    "each zeroth packet": (["--drop=every:0"], ("--drop", "every", "from 1 to")),
+    "schedule of no name": (["--schedule=weekly"], ()),
+    "loss after the test's end": (
+        ["--region=5s", "--drop=at:1min"],
+        ("--drop", "at:60s", "after 40 s"),
+    ),
+    "loss of a flow that is not there": (
+        ["--drop=every:1000,flow=flow5"],
+        ("--drop", "flow5", "flow1, flow2, flow3, flow4"),
+    ),
+    "loss in no direction": (
+        ["--drop=every:1000,direction=up"],
+        ("--drop", "'up'", "there", "back"),
+    ),
+    "trace at no time": (["--trace=10"], ("--trace", "'10'", "10ms")),
+    "trace between two milliseconds": (
+        ["--trace=10.5ms"],
+        ("--trace", "'10.5ms'", "whole number of milliseconds"),
+    ),
+    "trace of UDT": (["--trace=10ms", "--stack=udt"], ("--trace", "udt")),
+    "trace of too much": (
+        ["--trace=1ms", "--region=10min"],
+        ("--trace", "12,000,000", "2,500,000", "--region"),
+    ),
+    "topology of no name": (["--topology=ring"], ("--topology", "'ring'", "dumbbell, parking-lot")),
+    "sender nearer than the path": (
+        ["--rtt=50ms", "--senders=rtt=20ms"],
+        ("--senders", "20 ms", "50 ms"),
+    ),
+    "sender without a flow": (
+        [
+            "--senders=rtt=1s",
+            "--schedule=together",
+            "--stack=reno+htcp+bic",
+            "--topology=parking-lot",
+        ],
+        (),
+    ),
+    "version of IP that is none": (["--ip=5"], ("--ip", "'5'", "4 or 6")),
+    "UDT over IPv6": (["--ip=6", "--stack=udt"], ("--stack", "udt", "IPv4")),
+    "constant bit rate that leaves nothing": (["--rate=100Mbit", "--background=cbr:100Mbit"], ()),
+    "image that is not there": (
+        ["--sender-image=./none.tar"],
+        ("--sender-image", "'./none.tar'", "docker save"),
+    ),
+    "a sysctl read when devices are made": (
+        ["--sysctl=net.core.default_qdisc=fq_codel"],
+        ("--sysctl", "net.core.default_qdisc", "makes a device"),
+    ),
+    "a sysctl of IPv6 over IPv4": (
+        ["--sysctl=net.ipv6.auto_flowlabels=0"],
+        ("--sysctl", "net.ipv6.auto_flowlabels", "IPv4"),
+    ),
+    "stacks with a comma": (
+        ["--stack=cubic,reno"],
+        ("--stack", "'cubic,reno'", "write cubic+reno"),
+    ),
+    "image for a host that is not there": (
+        ["--sender-image=recevier=./none.tar"],
+        ("--sender-image", "'recevier'", "sender, receiver"),
+    ),
 }
 
 
-@pytest.mark.parametrize("what", BAD)
-def test_bad_input_is_one_line_and_status_2(farpath: Farpath, what: str) -> None:
-    ended = farpath("run", *BAD[what])
+@pytest.mark.parametrize(("options", "words"), BAD_INPUT.values(), ids=BAD_INPUT)
+def test_bad_input_is_one_line_and_status_2(
+    farpath: Farpath, options: list[str], words: tuple[str, ...]
+) -> None:
+    ended = farpath("run", *options)
     assert (ended.status, ended.out) == (2, "")
     assert ended.err.startswith("farpath: ")
     assert ended.err.count("\n") == 1
-    for word in NAMED.get(what, ()):
+    for word in words:
         assert word in ended.err
 
 
@@ -136,28 +157,30 @@ def test_what_make_was_given_is_named_by_its_variable(
 
 
 @pytest.mark.parametrize(
-    ("variable", "said"),
+    ("variable", "message"),
     [
         ("PATH_NAME=mars", "farpath: PATH_NAME is 'mars': it must be one of"),
         ("RTTT=5ms", "RTTT is not a variable of this Makefile; did you mean RTT? 'make help' has"),
         ("DELAY=5ms", "DELAY is not a variable of this Makefile; 'make help' has"),
     ],
 )
-def test_make_names_its_variables_and_where_the_list_of_them_is(variable: str, said: str) -> None:
+def test_make_names_its_variables_and_where_the_list_of_them_is(
+    variable: str, message: str
+) -> None:
     environment = {name: value for name, value in os.environ.items() if "MAKE" not in name}
     done = subprocess.run(
         ["make", "-s", "-C", str(PROJECT), "draw", variable], env=environment,
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert "REORDER" not in done.stderr
 
 
 def test_an_option_is_named_and_nouns_and_what_was_given_stay(farpath: Farpath) -> None:
     assert farpath("run", "--rtt=RATE").err.startswith("farpath: --rtt is 'RATE': ")
     both = farpath("run", "--path=cern", "--rtt=50ms").err
-    assert "or RTT with --rate, --buffer and --loss for a path" in both
+    assert "or RTT with --rate, --buffer and --loss for your own path" in both
     assert "--ip=6" in farpath("run", "--ip=6", "--stack=udt").err
 
 
@@ -265,9 +288,9 @@ def test_clean_says_what_it_removed_and_when_nothing_is_left(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / ".partial-1-abcd1234").mkdir()
-    said = [farpath("clean", f"--out={tmp_path}") for _ in range(2)]
-    assert [ended.status for ended in said] == [0, 0]
-    assert [ended.out for ended in said] == [
+    endings = [farpath("clean", f"--out={tmp_path}") for _ in range(2)]
+    assert [ended.status for ended in endings] == [0, 0]
+    assert [ended.out for ended in endings] == [
         f"removed {tmp_path}/.partial-1-abcd1234\n",
         "nothing is left of killed runs\n",
     ]
@@ -356,12 +379,12 @@ def test_a_record_says_which_hosts_started_from_which_image(
 
 def test_a_record_as_json_is_one_object_on_stdout(farpath: Farpath, record: Record) -> None:
     ended = farpath("show", "--json", str(record.directory))
-    shown = json.loads(ended.out)
+    printed = json.loads(ended.out)
     assert (ended.status, ended.err) == (0, "")
-    assert shown["record"] == str(record.directory)
-    assert shown["fingerprint"] == record.fingerprint
-    assert shown["metrics"]["stack"] == "2xhtcp"
-    assert [flow["flow"] for flow in shown["metrics"]["flows"]] == ["flow1", "flow2"]
+    assert printed["record"] == str(record.directory)
+    assert printed["fingerprint"] == record.fingerprint
+    assert printed["metrics"]["stack"] == "2xhtcp"
+    assert [flow["flow"] for flow in printed["metrics"]["flows"]] == ["flow1", "flow2"]
 
 
 def test_a_changed_record_is_status_5(farpath: Farpath, record: Record) -> None:
@@ -399,7 +422,7 @@ def test_any_command_removes_what_killed_runs_left_among_temporary_files(
     (left / CODE_DIR / GUEST).mkdir(parents=True)
     (tmp_path / f"{SHARE}mine").mkdir()
     assert farpath("paths").err == ""
-    assert [place.name for place in tmp_path.iterdir()] == [f"{SHARE}mine"]
+    assert [path.name for path in tmp_path.iterdir()] == [f"{SHARE}mine"]
 
 
 LONG_NAME = "n" * 300

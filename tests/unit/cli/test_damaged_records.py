@@ -116,12 +116,12 @@ COMMANDS = {
 
 
 def _call(farpath: Farpath, command: str, shipped: FilePath) -> tuple[Any, str]:
-    places = {
+    directories = {
         "record": shipped.parent,
         "records": shipped.parents[1],
         "out": shipped.parents[2] / "out",
     }
-    ended = farpath(*(word.format(**places) for word in COMMANDS[command]))
+    ended = farpath(*(word.format(**directories) for word in COMMANDS[command]))
     return ended.status, ended.err
 
 

@@ -22,16 +22,18 @@ def test_a_drawing_is_a_file_or_text_and_takes_the_options_of_a_run(
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--rtt=50"], "--rtt is '50'"),
         (["--colour=red"], "'--colour=red' is no option of a run"),
-        (["--rtt", "50ms"], "'--rtt' is no option of a run: give --rtt=164ms"),
+        (["--rtt", "50ms"], "give an option with its value, as in --rtt=164ms"),
         (["--rtt=50ms", "--out=lot.pdf"], "it must end with .png or .svg"),
     ],
 )
-def test_a_drawing_of_nothing_is_refused(farpath: Farpath, options: list[str], said: str) -> None:
+def test_a_drawing_of_nothing_is_refused(
+    farpath: Farpath, options: list[str], message: str
+) -> None:
     ended = farpath("draw", *options)
     assert ended.status == 2
-    assert said in ended.err
+    assert message in ended.err
     assert len(ended.err.strip().splitlines()) == 1

@@ -43,19 +43,19 @@ def test_the_projects_own_summary_is_what_is_judged_where_nothing_is_given(
     farpath: Farpath, summary: FilePath, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(project, "PROJECT", tmp_path)
-    place = tmp_path / SUMMARY_FILE
+    summary_file = tmp_path / SUMMARY_FILE
     for command in ("claims", "tables"):
         ended = farpath(command)
         assert ended.status == 2
-        assert str(place) in ended.err
+        assert str(summary_file) in ended.err
         assert "--records" in ended.err
         assert ended.err.count("\n") == 1
-    place.parent.mkdir(parents=True)
-    summary.rename(place)
+    summary_file.parent.mkdir(parents=True)
+    summary.rename(summary_file)
     assert "30 claims: holds 14, fails 6, undecided 10" in farpath("claims").out
     for name in ("experiment.toml", "paths/cern-20mbit.toml"):
-        (place.parent / name).parent.mkdir(exist_ok=True)
-        shutil.copy(PROJECT / "experiments" / "seven-regions" / name, place.parent / name)
+        (summary_file.parent / name).parent.mkdir(exist_ok=True)
+        shutil.copy(PROJECT / "experiments" / "seven-regions" / name, summary_file.parent / name)
     assert "HSTCP (held out)" in farpath("tables").out
 
 
@@ -118,13 +118,13 @@ def test_two_records_of_one_run_are_listed_and_refused_as_the_study(
 
 
 def test_tables_are_printed_in_each_form(farpath: Farpath, summary: FilePath) -> None:
-    said = {
+    beginnings = {
         "text": "Agreement with the published numbers\n",
         "markdown": "| Reno | measured | 248.0 |",
         "latex": r"\begin{tabular}",
         "csv": "stack,seeds,mean_mbps,",
     }
-    for form, words in said.items():
+    for form, words in beginnings.items():
         ended = farpath("tables", f"--records={summary}", f"--format={form}")
         assert (ended.status, ended.err) == (0, "")
         assert words in ended.out

@@ -8,23 +8,23 @@ from tests.support.command_line import Farpath
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--stacks=htpc",), "did you mean htcp"),
         (("--jobs=0",), "--jobs is 0"),
         (("--seeds=0",), "--seeds is 0"),
-        (("--seeds=1", "--update"), "bounds need 2"),
+        (("--seeds=1", "--update"), "bounds need two runs"),
         (("--base=linux-source-7.2", "--update"), "leave out"),
         (("--baseline=none.toml",), "none.toml: cannot be read"),
         (("--head=none",), "linux-source-7.3, or the directory"),
     ],
 )
 def test_bad_requests_are_refused_in_one_line(
-    farpath: Farpath, options: tuple[str, ...], said: str
+    farpath: Farpath, options: tuple[str, ...], message: str
 ) -> None:
     ended = farpath("regress", *options)
     assert ended.status == 2
-    assert said in ended.err
+    assert message in ended.err
     assert ended.err.count("\n") == 1
 
 

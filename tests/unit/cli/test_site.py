@@ -79,4 +79,4 @@ def test_claims_of_runs_that_are_not_the_studys_are_refused(
     write_named(tmp_path / "records", "cern", "cubic", 1)
     ended = farpath("claims", f"--records={tmp_path / 'records'}")
     assert (ended.status, ended.out) == (2, "")
-    assert "holds no run of the 2005 test" in ended.err
+    assert "has no run of the 2005 study's test" in ended.err

@@ -32,9 +32,9 @@ def attempt_of(
 ) -> tuple[BackgroundRun, Heard]:
     """An attempt whose lab does what ``play`` does."""
 
-    def run(_plan: Plan, place: FilePath, _force: bool, watch: Watch, finish: None) -> Outcome:
+    def run(_plan: Plan, out: FilePath, _force: bool, watch: Watch, finish: None) -> Outcome:
         play(watch)
-        return Outcome(place / "record", cached=False, wall_s=1.0)
+        return Outcome(out / "record", cached=False, wall_s=1.0)
 
     monkeypatch.setattr(background_run, "run", run)
     heard = Heard()

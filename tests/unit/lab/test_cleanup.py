@@ -19,15 +19,15 @@ from tests.support.leftovers import killed_maker
 @pytest.fixture(autouse=True)
 def own_place_for_temporary_files(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cleaning looks nowhere else."""
-    place = tmp_path / "temporary"
-    place.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    directory = tmp_path / "temporary"
+    directory.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
 
 
 def test_shared_directories_are_known_by_the_guests_code(out: FilePath) -> None:
     dead, alive, other = (out / f"farpath-{name}" for name in ("dead1234", "alive123", "other_12"))
-    for place in (dead, alive):
-        (place / CODE_DIR / cleanup.GUEST).mkdir(parents=True)
+    for directory in (dead, alive):
+        (directory / CODE_DIR / cleanup.GUEST).mkdir(parents=True)
     (other / "farpath" / "guest").mkdir(parents=True)
     with locks.hold_directory(alive):
         assert cleanup.remove_stale_shares(out) == [dead]
@@ -37,8 +37,8 @@ def test_shared_directories_are_known_by_the_guests_code(out: FilePath) -> None:
 def test_what_is_merely_called_like_a_leftover_stays(out: FilePath) -> None:
     mine = [out / ".rustup.lock", out / ".partial-thoughts", out / "farpath-my-study"]
     mine[0].write_text("")
-    for place in mine[1:]:
-        (place / CODE_DIR / cleanup.GUEST).mkdir(parents=True)
+    for directory in mine[1:]:
+        (directory / CODE_DIR / cleanup.GUEST).mkdir(parents=True)
     outside = out.parent / "outside"
     (outside / CODE_DIR / cleanup.GUEST).mkdir(parents=True)
     links = [out / ".partial-123-abcd1234", out / "farpath-abcd1234"]

@@ -27,9 +27,9 @@ Open = Callable[..., tuple[Console, int]]
 
 def known(tail: str) -> GuestEnd:
     """The verdict on a tail that has one."""
-    found = guest_end(tail)
-    assert found
-    return found
+    end = guest_end(tail)
+    assert end
+    return end
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_panic_for_want_of_memory_is_told_as_want_of_memory(open_console: Open
 
 
 @pytest.mark.parametrize(
-    ("said", "meaning"),
+    ("message", "meaning"),
     [
         ("OSError: [Errno 28] No space left on device", "the disk is full"),
         ("check_ptrace : child exited with exitcode 127", "forbids ptrace"),
@@ -94,10 +94,10 @@ def test_a_panic_for_want_of_memory_is_told_as_want_of_memory(open_console: Open
         ("/dev/shm must be not mounted noexec", "mounted noexec"),
     ],
 )
-def test_a_machine_that_refuses_the_guest_is_told(said: str, meaning: str) -> None:
-    told = known(f"Core dump limits :\n{said}")
-    assert meaning in told.meaning
-    assert told.error is MachineLacksError
+def test_a_machine_that_refuses_the_guest_is_told(message: str, meaning: str) -> None:
+    end = known(f"Core dump limits :\n{message}")
+    assert meaning in end.meaning
+    assert end.error is MachineLacksError
 
 
 def test_a_line_cut_off_by_the_guests_death_is_handed_on(open_console: Open) -> None:

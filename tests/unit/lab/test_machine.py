@@ -18,7 +18,7 @@ from farpath.lab import machine
 MIB = 1 << 20
 
 
-class Places:
+class FileSystems:
     """A machine whose file systems are made up, each by free bytes and noexec."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,43 +26,43 @@ class Places:
         self.noexec: set[str] = set()
         monkeypatch.setattr(os, "statvfs", self._statvfs)
 
-    def _statvfs(self, place: object) -> SimpleNamespace:
-        name = str(place)
+    def _statvfs(self, directory: object) -> SimpleNamespace:
+        name = str(directory)
         free = self.free_bytes.get(name, 1 << 40)
         flag = os.ST_NOEXEC if name in self.noexec else 0
         return SimpleNamespace(f_flag=flag, f_frsize=1, f_bavail=free, f_bfree=free, f_blocks=free)
 
 
 @pytest.fixture
-def places(monkeypatch: pytest.MonkeyPatch) -> Places:
+def file_systems(monkeypatch: pytest.MonkeyPatch) -> FileSystems:
     monkeypatch.delenv("TMPDIR", raising=False)
-    return Places(monkeypatch)
+    return FileSystems(monkeypatch)
 
 
-def test_the_guests_memory_lies_in_shared_memory_if_it_can(places: Places) -> None:
+def test_the_guests_memory_lies_in_shared_memory_if_it_can(file_systems: FileSystems) -> None:
     assert machine.memory_directory(768 * MIB) == FilePath("/dev/shm")
 
 
 def test_the_directory_named_by_tmpdir_comes_first(
-    places: Places, monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath
+    file_systems: FileSystems, monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     assert machine.memory_directory(768 * MIB) == tmp_path
 
 
-def test_a_place_mounted_noexec_or_too_small_is_passed_over(places: Places) -> None:
-    places.noexec = {"/dev/shm"}
+def test_a_place_mounted_noexec_or_too_small_is_passed_over(file_systems: FileSystems) -> None:
+    file_systems.noexec = {"/dev/shm"}
     assert machine.memory_directory(768 * MIB) == FilePath("/tmp")
-    places.noexec, places.free_bytes = set(), {"/dev/shm": 767 * MIB}
+    file_systems.noexec, file_systems.free_bytes = set(), {"/dev/shm": 767 * MIB}
     assert machine.memory_directory(768 * MIB) == FilePath("/tmp")
 
 
 def test_without_any_place_each_ones_lack_is_named_with_the_remedy(
-    places: Places, monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath
+    file_systems: FileSystems, monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
-    places.noexec = {"/dev/shm"}
-    places.free_bytes = {"/tmp": 64 * MIB}
+    file_systems.noexec = {"/dev/shm"}
+    file_systems.free_bytes = {"/tmp": 64 * MIB}
     with pytest.raises(MachineLacksError) as caught:
         machine.memory_directory(768 * MIB)
     message = caught.value.message

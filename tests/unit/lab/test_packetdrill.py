@@ -32,8 +32,8 @@ def test_scripts_are_named_with_or_without_their_ending_or_by_a_pattern(folder: 
 
 
 def test_a_folder_without_scripts_is_refused(farpath: Farpath, tmp_path: FilePath) -> None:
-    for place in (tmp_path, tmp_path / "none"):
-        ended = farpath("packetdrill", str(place))
+    for directory in (tmp_path, tmp_path / "none"):
+        ended = farpath("packetdrill", str(directory))
         assert ended.status == 2
         assert "tools/testing/selftests/net/packetdrill" in ended.err
         assert ended.err.count("\n") == 1

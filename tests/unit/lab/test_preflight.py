@@ -45,13 +45,13 @@ def kernel_root(
 
 
 def verdicts(root: FilePath, *stacks: str) -> dict[str, Check]:
-    found = module_checks(
+    checks = module_checks(
         Modules.of(root, RELEASE),
         RELEASE,
         [resolve_stack(stack) for stack in stacks],
         lambda stack: root / f"{stack.module}.ko",
     )
-    return {check.name.removeprefix("module "): check for check in found}
+    return {check.name.removeprefix("module "): check for check in checks}
 
 
 def test_modules_are_found_loadable_built_in_configured_or_registered(tmp_path: FilePath) -> None:
@@ -62,8 +62,8 @@ def test_modules_are_found_loadable_built_in_configured_or_registered(tmp_path: 
         config="CONFIG_NET_SCH_TBF=y\n# CONFIG_HZ_100 is not set\n",
         available="reno cubic htcp",
     )
-    found = verdicts(root, "htcp", "bic")
-    assert {name: check.verdict for name, check in found.items()} == {
+    checks = verdicts(root, "htcp", "bic")
+    assert {name: check.verdict for name, check in checks.items()} == {
         "veth": OK, "openvswitch": OK, "sch_netem": OK, "sch_tbf": OK, "tcp_htcp": OK,
         "tcp_bic": MISSING,
     }  # fmt: skip
@@ -71,15 +71,15 @@ def test_modules_are_found_loadable_built_in_configured_or_registered(tmp_path: 
 
 def test_a_kernel_without_a_module_is_named_with_the_option(tmp_path: FilePath) -> None:
     root = kernel_root(tmp_path, config="CONFIG_VETH=y\n# CONFIG_NET_SCH_NETEM is not set\n")
-    found = verdicts(root, "highspeed")
-    assert "CONFIG_NET_SCH_NETEM" in found["sch_netem"].found
-    assert RELEASE in found["sch_netem"].found
-    assert "CONFIG_TCP_CONG_HSTCP" in found["tcp_highspeed"].found
+    checks = verdicts(root, "highspeed")
+    assert "CONFIG_NET_SCH_NETEM" in checks["sch_netem"].finding
+    assert RELEASE in checks["sch_netem"].finding
+    assert "CONFIG_TCP_CONG_HSTCP" in checks["tcp_highspeed"].finding
 
 
 def test_a_container_without_the_machines_modules_is_told_so(tmp_path: FilePath) -> None:
     root = kernel_root(tmp_path)
-    assert "under /lib/modules" in verdicts(root)["openvswitch"].found
+    assert "under /lib/modules" in verdicts(root)["openvswitch"].finding
     assert "make experiment LAB=host" in verdicts(root)["openvswitch"].remedy
 
 
@@ -109,9 +109,9 @@ def test_the_configuration_is_that_of_boot_where_proc_has_none(tmp_path: FilePat
     ("bits", "verdict"), [("000001ffffffffff", OK), ("00000000a80425fb", MISSING)]
 )
 def test_capabilities_are_those_of_a_privileged_container(bits: str, verdict: str) -> None:
-    found = preflight.capability_check(f"Name:\tx\nCapEff:\t{bits}\n")
-    assert found.verdict == verdict
-    assert ("SYS_MODULE" in found.found) is True
+    check = preflight.capability_check(f"Name:\tx\nCapEff:\t{bits}\n")
+    assert check.verdict == verdict
+    assert ("SYS_MODULE" in check.finding) is True
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ def test_everything_missing_is_named_in_one_line_with_the_remedy() -> None:
 
 
 def test_what_is_poor_becomes_a_warning() -> None:
-    (said,) = preflight.require([Check("ticks", POOR, "HZ=100", "CONFIG_HZ=250 or more")])
-    assert "ticks: HZ=100; CONFIG_HZ=250 or more" in said
+    (warning,) = preflight.require([Check("ticks", POOR, "HZ=100", "CONFIG_HZ=250 or more")])
+    assert "ticks: HZ=100; CONFIG_HZ=250 or more" in warning
 
 
 def test_the_table_has_one_line_for_each_thing() -> None:
@@ -185,9 +185,9 @@ def test_the_virtual_labs_checks_name_what_is_missing(
     from farpath.lab.artifacts import images
 
     monkeypatch.setattr(preflight, "find_images", lambda: images.find_images(tmp_path))
-    found = {check.name: check for check in preflight.virtual_checks()}
-    assert found["images"].verdict == MISSING
-    assert "make setup" in found["images"].found
+    checks = {check.name: check for check in preflight.virtual_checks()}
+    assert checks["images"].verdict == MISSING
+    assert "make setup" in checks["images"].finding
 
 
 #: A kernel with all that only some runs need, as modules.
@@ -211,9 +211,9 @@ def with_tools(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_a_stock_kernel_has_is_enough_for_every_word(tmp_path: FilePath) -> None:
     root = kernel_root(tmp_path, loadable=FURTHER, config=HOOKS)
     (root / "proc/sys/net/ipv6").mkdir()
-    found = further_checks(root)
-    assert {check.verdict for check in found} == {OK}
-    assert {check.name.rpartition(", for ")[2] for check in found} == set(FURTHER_WORDS)
+    checks = further_checks(root)
+    assert {check.verdict for check in checks} == {OK}
+    assert {check.name.rpartition(", for ")[2] for check in checks} == set(FURTHER_WORDS)
 
 
 @pytest.mark.usefixtures("with_tools")

@@ -29,9 +29,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def _lines(
     clock: Clock, capsys: pytest.CaptureFixture[str], duration_s: int, second_takes_s: float
 ) -> list[str]:
-    with RunProgress("a run", duration_s) as shown:
+    with RunProgress("a run", duration_s) as progress:
         for t_s in range(duration_s + 1):
-            shown.watch({"event": "progress", "t_s": t_s})
+            progress.watch({"event": "progress", "t_s": t_s})
             clock.now_s += second_takes_s
     return capsys.readouterr().err.splitlines()
 

@@ -147,7 +147,7 @@ def test_a_symbol_is_found_by_its_whole_name(tmp_path: FilePath) -> None:
     subprocess.run(command, input=source, text=True, check=True)
     listed = subprocess.run(["nm", str(program)], capture_output=True, text=True, check=True)
     addresses = {line.split()[-1]: line.split()[0] for line in listed.stdout.splitlines()}
-    found = elf.symbol(program.read_bytes(), b"time_travel_time")
-    assert found == int(addresses["time_travel_time"], 16)
+    symbol = elf.symbol(program.read_bytes(), b"time_travel_time")
+    assert symbol == int(addresses["time_travel_time"], 16)
     assert elf.symbol(program.read_bytes(), b"travel_time") is None
     assert elf.symbol(program.read_bytes(), b"time_travel") is None

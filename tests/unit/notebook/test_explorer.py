@@ -24,16 +24,16 @@ ABSENT = "there are no records to show: make some"
 @pytest.fixture
 def others(monkeypatch: pytest.MonkeyPatch) -> list[FilePath]:
     """Records to look at beside those in the explorer's own place; a test adds some."""
-    places: list[FilePath] = []
+    record_dirs: list[FilePath] = []
 
     def select_records(_results: FilePath) -> tuple[str, list[FilePath], tuple[str, ...]]:
-        if not places:
+        if not record_dirs:
             raise BadInputError(ABSENT)
-        return "The records that farpath ships", places, ()
+        return "The records that farpath ships", record_dirs, ()
 
     monkeypatch.setattr(explore, "select_records", select_records)
     monkeypatch.setattr(explore, "lab_problem", lambda: "")
-    return places
+    return record_dirs
 
 
 @pytest.fixture
@@ -44,10 +44,10 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
     def run(plan: Plan, out: FilePath, _force: bool, watch: Any, finish: Any) -> Outcome:
         plans.append(plan)
         watch({"event": "progress", "t_s": 1.0})
-        place = out / f"run-{len(plans)}"
+        record_dir = out / f"run-{len(plans)}"
         label = plan.stacks[0].label
-        write_seven_regions(place, label, plan.seed, plan.schedule.region_s, path=plan.path)
-        return Outcome(place, cached=False, wall_s=2.0)
+        write_seven_regions(record_dir, label, plan.seed, plan.schedule.region_s, path=plan.path)
+        return Outcome(record_dir, cached=False, wall_s=2.0)
 
     monkeypatch.setattr(background_run, "run", run)
     return plans

@@ -35,13 +35,13 @@ def results(tmp_path: FilePath) -> FilePath:
 
 
 def ship(experiments: FilePath, name: str, region_s: float, **more: Any) -> FilePath:
-    place = experiments / PAPER / "records" / name
-    write_seven_regions(place, region_s=region_s, **more)
-    return place
+    record_dir = experiments / PAPER / "records" / name
+    write_seven_regions(record_dir, region_s=region_s, **more)
+    return record_dir
 
 
-def names(shown: RecordSelection) -> set[str]:
-    return {run.record for run in shown.campaign.runs}
+def names(selection: RecordSelection) -> set[str]:
+    return {run.record for run in selection.campaign.runs}
 
 
 def test_without_any_record_one_line_names_the_command_that_makes_some(
@@ -58,9 +58,9 @@ def test_the_shipped_quick_set_is_shown_and_says_so(
     results: FilePath, experiments: FilePath
 ) -> None:
     ship(experiments, "quick", QUICK_S)
-    shown = records_to_show(results, experiments)
-    assert names(shown) == {"quick"}
-    assert shown.sentences == (
+    selection = records_to_show(results, experiments)
+    assert names(selection) == {"quick"}
+    assert selection.sentences == (
         "The records that farpath ships, the quick set: 1 runs, 1 stacks on cern, seed 1.",
         "Published with regions of 120 s, measured with 30 s.",
     )
@@ -72,12 +72,12 @@ def test_columns_on_cpu_are_of_the_readers_own_runs_or_else_of_shipped_ones(
     ship(experiments, "quick", QUICK_S)
     assert records_to_show(results, experiments).campaign.cpu_runs == ()
     write_seven_regions(experiments / PAPER / "cpu-records" / "shipped", region_s=5.0)
-    shown = records_to_show(results, experiments)
-    assert [run.record for run in shown.campaign.cpu_runs] == ["shipped"]
-    assert names(shown) == {"quick"}
+    selection = records_to_show(results, experiments)
+    assert [run.record for run in selection.campaign.cpu_runs] == ["shipped"]
+    assert names(selection) == {"quick"}
     write_seven_regions(results / "paper" / "cpu-records" / "own", region_s=5.0)
-    shown = records_to_show(results, experiments)
-    assert [run.record for run in shown.campaign.cpu_runs] == ["own"]
+    selection = records_to_show(results, experiments)
+    assert [run.record for run in selection.campaign.cpu_runs] == ["own"]
 
 
 def test_the_shipped_whole_campaign_goes_before_the_quick_set_beside_it(
@@ -86,10 +86,10 @@ def test_the_shipped_whole_campaign_goes_before_the_quick_set_beside_it(
     ship(experiments, "quick", QUICK_S)
     ship(experiments, "whole", WHOLE_S)
     ship(experiments, "whole-2", WHOLE_S, seed=2)
-    shown = records_to_show(results, experiments)
-    assert names(shown) == {"whole", "whole-2"}
-    assert shown.seeds == (1, 2)
-    assert "the whole campaign" in shown.sentences[0]
+    selection = records_to_show(results, experiments)
+    assert names(selection) == {"whole", "whole-2"}
+    assert selection.seeds == (1, 2)
+    assert "the whole campaign" in selection.sentences[0]
 
 
 def test_a_shipped_record_of_no_set_is_not_shown(results: FilePath, experiments: FilePath) -> None:
@@ -105,9 +105,9 @@ def test_the_readers_own_records_go_before_shipped_ones(
 ) -> None:
     ship(experiments, "whole", WHOLE_S)
     write_seven_regions(results / made / "records" / "mine")
-    shown = records_to_show(results, experiments)
-    assert names(shown) == {"mine"}
-    assert shown.sentences[0].startswith(f"Your own records, of 'make {made}': 1 runs")
+    selection = records_to_show(results, experiments)
+    assert names(selection) == {"mine"}
+    assert selection.sentences[0].startswith(f"Your own records, of 'make {made}': 1 runs")
 
 
 def test_the_readers_whole_campaign_goes_before_his_quick_one(
@@ -128,12 +128,12 @@ def test_a_record_that_was_changed_is_named_and_left_out(
     planless.write_text(json.dumps({**json.loads(planless.read_text()), "plan": {}}))
     newer = ship(experiments, "newer", QUICK_S, stack="bic_2004") / RECORD_FILE
     newer.write_text(json.dumps({**json.loads(newer.read_text()), "format_version": 99}))
-    shown = records_to_show(results, experiments)
-    assert names(shown) == {"good"}
-    said = [line for line in shown.sentences if line.startswith("Left out: ")]
-    assert len(said) == 3
+    selection = records_to_show(results, experiments)
+    assert names(selection) == {"good"}
+    lines = [line for line in selection.sentences if line.startswith("Left out: ")]
+    assert len(lines) == 3
     for name in ("changed", "planless", "newer"):
-        assert sum(f"/{name}" in line for line in said) == 1
+        assert sum(f"/{name}" in line for line in lines) == 1
 
 
 def test_a_link_of_a_campaign_that_leads_nowhere_is_named(
@@ -142,8 +142,8 @@ def test_a_link_of_a_campaign_that_leads_nowhere_is_named(
     own = results / "paper" / "records"
     write_seven_regions(own / "mine")
     (own / "lost").symlink_to(results / "gone")
-    shown = records_to_show(results, experiments)
-    assert shown.problems == (f"{own / 'lost'}: leads nowhere: run 'make paper' again",)
+    selection = records_to_show(results, experiments)
+    assert selection.problems == (f"{own / 'lost'}: leads nowhere: run 'make paper' again",)
 
 
 def test_own_records_that_are_all_damaged_are_not_hidden_by_shipped_ones(
@@ -159,11 +159,11 @@ def test_own_records_that_are_all_damaged_are_not_hidden_by_shipped_ones(
 def test_a_record_is_found_by_label_and_by_the_papers_name(results: FilePath) -> None:
     write_seven_regions(results / "a", "htcp_2004", seed=2)
     write_seven_regions(results / "b", "htcp_2004", seed=3)
-    shown = records_of(results)
-    assert shown.record("HTCP").directory == results / "a"
-    assert shown.record("htcp_2004", "cern", seed=3).directory == results / "b"
+    selection = records_of(results)
+    assert selection.record("HTCP").directory == results / "a"
+    assert selection.record("htcp_2004", "cern", seed=3).directory == results / "b"
     with pytest.raises(BadInputError) as refused:
-        shown.run("Reno", "cern", 2)
+        selection.run("Reno", "cern", 2)
     for word in ("Reno", "cern with seed 2", "htcp_2004", "seeds 2, 3"):
         assert word in refused.value.message
 

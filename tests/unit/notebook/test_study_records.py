@@ -49,21 +49,21 @@ def test_what_is_shipped_is_shown_with_table_figures_and_verdicts(
     results: FilePath, experiments: FilePath, name: str
 ) -> None:
     made = write_runs(shipped_records(name, experiments), name)
-    shown = experiment_to_show(name, results, experiments)
+    selection = experiment_to_show(name, results, experiments)
     many = f"{len(made)} of {len(made)} runs of {name}"
-    assert shown.sentences == (f"The records that farpath ships, the quick set: {many}.",)
-    (sheet,) = shown.tables
-    assert sheet.text.title == shown.experiment.title
-    assert len(sheet.data) == len(shown.measures)
-    assert [verdict.id for verdict in shown.verdicts] == list(claims_of(name))
-    drawn = dict(figures(shown.measures, shown.done))
+    assert selection.sentences == (f"The records that farpath ships, the quick set: {many}.",)
+    (sheet,) = selection.tables
+    assert sheet.text.title == selection.experiment.title
+    assert len(sheet.data) == len(selection.measures)
+    assert [verdict.id for verdict in selection.verdicts] == list(claims_of(name))
+    drawn = dict(figures(selection.measures, selection.done))
     assert drawn
     assert all(stem.startswith(name) for stem in drawn)
 
 
 def test_every_claim_of_the_companion_is_some_experiments() -> None:
-    found = [claim for name in ANALYSES for claim in claims_of(name)]
-    assert sorted(found) == sorted(COMPANION_RULES)
+    claims = [claim for name in ANALYSES for claim in claims_of(name)]
+    assert sorted(claims) == sorted(COMPANION_RULES)
 
 
 def test_runs_that_are_missing_are_named_and_the_others_shown(
@@ -71,13 +71,13 @@ def test_runs_that_are_missing_are_named_and_the_others_shown(
 ) -> None:
     first, *others = load_experiment(recovery.EXPERIMENT).runs(QUICK)
     write_run(shipped_records(recovery.EXPERIMENT, experiments) / "one", first)
-    shown = experiment_to_show(recovery.EXPERIMENT, results, experiments)
-    assert [each.run.plan for each in shown.done] == [first.plan]
-    said = "\n".join(shown.sentences)
-    assert "1 of 9 runs" in said
+    selection = experiment_to_show(recovery.EXPERIMENT, results, experiments)
+    assert [each.run.plan for each in selection.done] == [first.plan]
+    message = "\n".join(selection.sentences)
+    assert "1 of 9 runs" in message
     for run in others:
-        assert f"{run.asked.path} {run.asked.stack}" in said
-        assert f"drop {run.asked.drop}" in said
+        assert f"{run.asked.path} {run.asked.stack}" in message
+        assert f"drop {run.asked.drop}" in message
 
 
 def test_of_many_that_are_missing_the_first_are_named(
@@ -85,9 +85,9 @@ def test_of_many_that_are_missing_the_first_are_named(
 ) -> None:
     runs = load_experiment("response-function").runs(WHOLE)
     write_run(results / "companion" / "one", runs[0])
-    shown = experiment_to_show("response-function", results, experiments)
-    assert "1 of 108 runs" in shown.sentences[0]
-    assert shown.sentences[1].endswith("; and 95 others.")
+    selection = experiment_to_show("response-function", results, experiments)
+    assert "1 of 108 runs" in selection.sentences[0]
+    assert selection.sentences[1].endswith("; and 95 others.")
 
 
 @pytest.mark.parametrize("folder", ["companion", NAME])
@@ -96,9 +96,9 @@ def test_the_readers_own_go_before_shipped_ones_wherever_a_campaign_put_them(
 ) -> None:
     write_runs(shipped_records(NAME, experiments), NAME, WHOLE)
     (own,) = write_runs(results / folder, NAME, slower=2)
-    shown = experiment_to_show(NAME, results, experiments)
-    assert shown.sentences == (f"Your own records, the quick set: 1 of 1 runs of {NAME}.",)
-    assert [each.record.directory for each in shown.done] == [own.directory]
+    selection = experiment_to_show(NAME, results, experiments)
+    assert selection.sentences == (f"Your own records, the quick set: 1 of 1 runs of {NAME}.",)
+    assert [each.record.directory for each in selection.done] == [own.directory]
 
 
 def test_the_readers_whole_set_goes_before_his_quick_one(
@@ -106,16 +106,16 @@ def test_the_readers_whole_set_goes_before_his_quick_one(
 ) -> None:
     write_runs(results / "companion", NAME)
     write_runs(results / NAME, NAME, WHOLE)
-    shown = experiment_to_show(NAME, results, experiments)
-    assert shown.sentences == (f"Your own records, the whole campaign: 2 of 2 runs of {NAME}.",)
+    selection = experiment_to_show(NAME, results, experiments)
+    assert selection.sentences == (f"Your own records, the whole campaign: 2 of 2 runs of {NAME}.",)
 
 
 def test_runs_that_are_in_both_sets_do_not_make_a_quick_set_a_whole_one(
     results: FilePath, experiments: FilePath
 ) -> None:
     write_runs(results / "companion", recovery.EXPERIMENT)
-    shown = experiment_to_show(recovery.EXPERIMENT, results, experiments)
-    assert "the quick set: 9 of 9 runs" in shown.sentences[0]
+    selection = experiment_to_show(recovery.EXPERIMENT, results, experiments)
+    assert "the quick set: 9 of 9 runs" in selection.sentences[0]
 
 
 def test_a_run_of_ones_own_set_that_the_project_ships_is_not_missing(
@@ -124,8 +124,8 @@ def test_a_run_of_ones_own_set_that_the_project_ships_is_not_missing(
     first, second = load_experiment(NAME).runs(WHOLE)
     write_run(results / "companion" / "first", first)
     write_run(shipped_records(NAME, experiments) / "second", second)
-    shown = experiment_to_show(NAME, results, experiments)
-    assert shown.sentences == (f"Your own records, the whole campaign: 2 of 2 runs of {NAME}.",)
+    selection = experiment_to_show(NAME, results, experiments)
+    assert selection.sentences == (f"Your own records, the whole campaign: 2 of 2 runs of {NAME}.",)
 
 
 def test_of_two_records_of_one_run_the_later_counts(
@@ -144,8 +144,8 @@ def test_records_of_two_kernels_are_said_to_be_mixed(
     first, second = load_experiment(NAME).runs(WHOLE)
     write_run(results / NAME / "first", first, kernel="7.2.1")
     write_run(results / NAME / "second", second, kernel="7.3")
-    shown = experiment_to_show(NAME, results, experiments)
-    assert "MIXED: kernels 7.2.1, 7.3." in shown.sentences
+    selection = experiment_to_show(NAME, results, experiments)
+    assert "MIXED: kernels 7.2.1, 7.3." in selection.sentences
 
 
 def test_measures_that_are_shipped_with_the_whole_set_are_those_shown(
@@ -153,9 +153,9 @@ def test_measures_that_are_shipped_with_the_whole_set_are_those_shown(
 ) -> None:
     write_runs(shipped_records(NAME, experiments), NAME, WHOLE)
     made = experiment_to_show(NAME, results, experiments).measures
-    told = [dataclasses.replace(measure, value=measure.value + 1) for measure in made]
-    write_measures(told, experiments / NAME / MEASURES_FILE)
-    assert experiment_to_show(NAME, results, experiments).measures == tuple(told)
+    changed = [dataclasses.replace(measure, value=measure.value + 1) for measure in made]
+    write_measures(changed, experiments / NAME / MEASURES_FILE)
+    assert experiment_to_show(NAME, results, experiments).measures == tuple(changed)
     write_runs(results / NAME, NAME, WHOLE)
     assert experiment_to_show(NAME, results, experiments).measures == made
 
@@ -167,12 +167,12 @@ def test_measures_are_shown_where_their_records_are_not_shipped(
     made = experiment_to_show(NAME, results, experiments).measures
     write_measures(made, experiments / NAME / MEASURES_FILE)
     shutil.rmtree(shipped_records(NAME, experiments))
-    shown = experiment_to_show(NAME, results, experiments)
-    assert shown.sentences[0] == (
+    selection = experiment_to_show(NAME, results, experiments)
+    assert selection.sentences[0] == (
         f"The measures that farpath ships, without records: 0 of 2 runs of {NAME}."
     )
-    assert shown.measures == made
-    assert shown.closest_run(path="mb-ng-cbr") is None
+    assert selection.measures == made
+    assert selection.closest_run(path="mb-ng-cbr") is None
 
 
 def test_a_record_that_was_changed_is_named_and_left_out(
@@ -182,10 +182,10 @@ def test_a_record_that_was_changed_is_named_and_left_out(
     write_run(results / NAME / "good", first)
     bad = write_run(results / NAME / "bad", second).directory / "flows.parquet"
     bad.write_bytes(bad.read_bytes()[:100])
-    shown = experiment_to_show(NAME, results, experiments)
-    assert [run.plan for run in shown.missing] == [second.plan]
-    assert shown.sentences[-1].startswith("Left out: ")
-    assert "/bad" in shown.sentences[-1]
+    selection = experiment_to_show(NAME, results, experiments)
+    assert [run.plan for run in selection.missing] == [second.plan]
+    assert selection.sentences[-1].startswith("Left out: ")
+    assert "/bad" in selection.sentences[-1]
 
 
 @pytest.mark.parametrize("file", ["record.json", "flows.parquet"])
@@ -204,12 +204,12 @@ def test_own_records_that_are_all_damaged_are_not_hidden_by_shipped_ones(
 def test_a_run_is_chosen_by_what_was_asked_of_it(results: FilePath, experiments: FilePath) -> None:
     name = sharing.INTER_PROTOCOL
     write_runs(results / name, name)
-    shown = experiment_to_show(name, results, experiments)
-    chosen = shown.closest_run(stack="htcp_2004", path="shared-reordering")
+    selection = experiment_to_show(name, results, experiments)
+    chosen = selection.closest_run(stack="htcp_2004", path="shared-reordering")
     assert chosen is not None
     assert chosen.run.asked.path == "shared-reordering"
     # None of the runs was asked both
-    other = shown.closest_run(stack="htcp_2004+htcp_2004", schedule="joining", path="elsewhere")
+    other = selection.closest_run(stack="htcp_2004+htcp_2004", schedule="joining", path="elsewhere")
     assert other is not None
     assert other.run.asked.schedule == "joining"
 
@@ -219,8 +219,8 @@ def test_reordering_is_told_from_traffic_the_other_way(
 ) -> None:
     name = sharing.INTER_PROTOCOL
     write_runs(results / name, name)
-    shown = experiment_to_show(name, results, experiments)
-    alone = select_measures(shown.measures, sharing.UTILISATION, stack="htcp_2004")
+    selection = experiment_to_show(name, results, experiments)
+    alone = select_measures(selection.measures, sharing.UTILISATION, stack="htcp_2004")
     assert [measure.condition for measure in alone] == [
         "htcp_2004, reverse reno_2004",
         "htcp_2004, reorder 0.001",

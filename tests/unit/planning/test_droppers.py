@@ -26,9 +26,9 @@ def test_a_text_means_droppers_that_read_the_same_again(text: str, means: list[s
         with pytest.raises(BadInputError, match="in their order"):
             parse_droppers(text)
         return
-    found = parse_droppers(text)
-    assert [str(dropper) for dropper in found] == means
-    assert parse_droppers(" ".join(means)) == found
+    droppers = parse_droppers(text)
+    assert [str(dropper) for dropper in droppers] == means
+    assert parse_droppers(" ".join(means)) == droppers
 
 
 @pytest.mark.parametrize(
@@ -36,9 +36,9 @@ def test_a_text_means_droppers_that_read_the_same_again(text: str, means: list[s
     [
         ("", "DROP is empty"),
         ("every", "as in every:1000"),
-        ("every:1.5", "'1.5', which is no whole number"),
+        ("every:1.5", "'1.5': it must be a whole number"),
         ("every:1,2", "give one whole number"),
-        ("every:1e12", "no whole number"),
+        ("every:1e12", "must be a whole number"),
         ("packets:", "give whole numbers"),
         ("packets:2,2", "each packet once"),
         ("at:3", "a number without a unit"),
@@ -49,20 +49,20 @@ def test_a_text_means_droppers_that_read_the_same_again(text: str, means: list[s
         ("random:2", "out of range"),
         ("burst:1e-4", "two or three"),
         ("every:0", "give one whole number from 1"),
-        ("every:-5", "'-5', which is no whole number"),
+        ("every:-5", "'-5': it must be a whole number"),
         ("packets:0", "give whole numbers from 1"),
         ("packets:6,5", "in their order"),
         ("burst:1e-4,0", "from 1e-12 to 1"),
         ("burst:1e-320,0.5", "from 1e-12 to 1"),
         ("burst:nan,0.1", "no finite number"),
-        ("every:,,10", "before or after a comma"),
-        ("every:9,", "before or after a comma"),
+        ("every:,,10", "a comma must separate two numbers"),
+        ("every:9,", "a comma must separate two numbers"),
         ("every:9,flow=", "give flow once"),
         ("every:9,direction=there,direction=back", "give direction once"),
-        ("every:9,side=left", "'side' is not flow or direction"),
-        ("every:9 at:3s", "take the same packets"),
-        ("every:9,flow=flow1 at:3s,flow=flow1", "take the same packets"),
-        ("every:9 at:3s,flow=flow1", "take the same packets"),
+        ("every:9,side=left", "'side' is no option of a dropper"),
+        ("every:9 at:3s", "count the same packets"),
+        ("every:9,flow=flow1 at:3s,flow=flow1", "count the same packets"),
+        ("every:9 at:3s,flow=flow1", "count the same packets"),
     ],
 )
 def test_what_makes_no_dropper_is_refused(text: str, complaint: str) -> None:

@@ -16,11 +16,11 @@ from farpath.planning.request import RunRequest
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "give settings of the network"),
-        ("net/../../etc=1", "give settings of the network"),
-        ("net...etc=1", "give settings of the network"),
-        ("kernel.panic=1", "give settings of the network"),
-        ("net.ipv4.tcp_sack=0\nnet.x=1", "give settings of the network"),
+        ("", "give sysctls of the network"),
+        ("net/../../etc=1", "give sysctls of the network"),
+        ("net...etc=1", "give sysctls of the network"),
+        ("kernel.panic=1", "give sysctls of the network"),
+        ("net.ipv4.tcp_sack=0\nnet.x=1", "give sysctls of the network"),
         ("net.ipv4.tcp_sack=0,net.ipv4.tcp_sack=1", "has net.ipv4.tcp_sack twice"),
         ("net.ipv4.tcp_rmem=4096 1 2", "which the lab sets itself.*WINDOW"),
         ("net.ipv4.tcp_moderate_rcvbuf=1", "which the lab sets itself"),
@@ -38,11 +38,11 @@ def test_settings_that_cannot_be_or_contradict_the_lab_are_refused(
 
 
 def test_a_setting_that_the_hosts_era_needs_otherwise_is_refused() -> None:
-    asked = RunRequest(rtt="50ms", era="2004", sysctl="net.ipv4.tcp_sack=0")
+    request = RunRequest(rtt="50ms", era="2004", sysctl="net.ipv4.tcp_sack=0")
     with pytest.raises(BadInputError, match="tcp_sack is 0 on path custom, and era 2004 needs 1"):
-        asked.plan()
-    dataclasses.replace(asked, era="modern").plan()
-    dataclasses.replace(asked, sysctl="net.ipv4.tcp_sack=1").plan()
+        request.plan()
+    dataclasses.replace(request, era="modern").plan()
+    dataclasses.replace(request, sysctl="net.ipv4.tcp_sack=1").plan()
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,10 @@ def test_a_setting_of_end_hosts_is_taken(name: str) -> None:
 
 
 def test_a_setting_of_ipv6_is_taken_in_a_run_over_ipv6() -> None:
-    asked = {"rtt": "20ms", "stack": "cubic", "sysctl": "net.ipv6.auto_flowlabels=0"}
-    assert RunRequest(ip="6", **asked).plan().path.sysctl["net.ipv6.auto_flowlabels"] == "0"
-    with pytest.raises(BadInputError, match="the run is over IPv4"):
-        RunRequest(**asked).plan()
+    options = {"rtt": "20ms", "stack": "cubic", "sysctl": "net.ipv6.auto_flowlabels=0"}
+    assert RunRequest(ip="6", **options).plan().path.sysctl["net.ipv6.auto_flowlabels"] == "0"
+    with pytest.raises(BadInputError, match="the run uses IPv4"):
+        RunRequest(**options).plan()
 
 
 def test_no_named_path_makes_a_setting_without_effect() -> None:

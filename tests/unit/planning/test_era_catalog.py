@@ -43,7 +43,7 @@ def test_the_card_s_queue_can_be_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ("1988", "ERA is '1988': it must be one of modern, 2004"),
         ("", "ERA is ''"),
@@ -53,8 +53,8 @@ def test_the_card_s_queue_can_be_set() -> None:
         ("2004:txqueuelen=many", "txqueuelen is 'many'"),
     ],
 )
-def test_a_wrong_era_is_refused_with_what_is_allowed(wrong: str, said: str) -> None:
-    with pytest.raises(BadInputError, match=said):
+def test_a_wrong_era_is_refused_with_what_is_allowed(wrong: str, message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
         era_by_text(wrong)
 
 

@@ -23,8 +23,8 @@ WINDOW_BYTES = 3 * ON_THE_WAY_BYTES
 
 
 def _plan(**words: str) -> Plan:
-    asked = {"rate": "1Gbit", "rtt": "100ms", "schedule": "together", "region": "10s"} | words
-    return RunRequest(**asked).plan()
+    options = {"rate": "1Gbit", "rtt": "100ms", "schedule": "together", "region": "10s"} | words
+    return RunRequest(**options).plan()
 
 
 def test_few_flows_are_counted_by_their_windows() -> None:

@@ -46,7 +46,7 @@ def test_a_parking_lot_has_the_long_way_first_and_one_across_each_bottleneck() -
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ({"topology": "ring"}, "TOPOLOGY is 'ring': it must be one of dumbbell, parking-lot"),
         ({"topology": "os"}, "TOPOLOGY is 'os'"),
@@ -72,11 +72,11 @@ def test_a_parking_lot_has_the_long_way_first_and_one_across_each_bottleneck() -
     ids=str,
 )  # fmt: skip
 def test_what_contradicts_or_means_nothing_is_refused_in_one_line(
-    words: dict[str, str], said: str
+    words: dict[str, str], message: str
 ) -> None:
     with pytest.raises(BadInputError) as caught:
         network_plan(**words)
-    assert said in caught.value.message
+    assert message in caught.value.message
     assert "\n" not in caught.value.message
 
 
@@ -108,6 +108,6 @@ def test_flows_are_listed_by_their_way_with_its_rtt() -> None:
 
 def test_a_path_without_any_of_it_stays_as_it_is() -> None:
     path = path_by_name("cern")
-    found, asked = resolve_network(path)
-    assert found is path
-    assert asked.pairs == (("sender", "receiver"),)
+    same_path, network = resolve_network(path)
+    assert same_path is path
+    assert network.pairs == (("sender", "receiver"),)

@@ -21,16 +21,16 @@ def test_the_three_paths_of_the_study_are_named() -> None:
 def test_a_studied_path_lies_within_its_published_figures(
     name: str, rtt_ms: float, low_bps: float, high_bps: float
 ) -> None:
-    found = path_files.path_by_name(name)
-    assert found.rtt_ms == rtt_ms
-    assert low_bps <= found.rate_bps <= high_bps
+    path = path_files.path_by_name(name)
+    assert path.rtt_ms == rtt_ms
+    assert low_bps <= path.rate_bps <= high_bps
 
 
 @pytest.mark.parametrize("name", path_files.named_paths())
 def test_every_named_path_loads_and_says_where_each_value_is_from(name: str) -> None:
-    found = path_files.path_by_name(name)
-    assert found.name == name
-    assert all(found.sources[field].endswith(".") for field in path_files.NUMERIC_FIELDS)
+    path = path_files.path_by_name(name)
+    assert path.name == name
+    assert all(path.sources[field].endswith(".") for field in path_files.NUMERIC_FIELDS)
 
 
 def test_an_unknown_name_lists_the_names_and_suggests_one() -> None:

@@ -12,53 +12,53 @@ from farpath.spec import path
 
 
 def test_without_anything_given_the_path_is_cern() -> None:
-    found = path_options.resolve_path()
-    origins = found.sources
-    assert found.name == "cern"
+    path = path_options.resolve_path()
+    origins = path.sources
+    assert path.name == "cern"
     assert "the default" in origins["rtt_ms"]
 
 
 def test_an_rtt_of_a_named_path_takes_that_path() -> None:
-    found = path_options.resolve_path(rtt="0.164s")
-    origins = found.sources
-    assert (found.name, found.buffer_bytes) == ("cern", 14_461_500)
+    path = path_options.resolve_path(rtt="0.164s")
+    origins = path.sources
+    assert (path.name, path.buffer_bytes) == ("cern", 14_461_500)
     assert origins["rate_bps"].startswith("path cern (its RTT is 164 ms): Path model")
 
 
 def test_another_rtt_takes_stated_defaults() -> None:
-    found = path_options.resolve_path(rtt="50ms")
-    origins = found.sources
-    assert found.name == "custom"
-    assert found.rate_bps == 450_000_000
-    assert found.buffer_bytes == 2_812_500  # 450 Mbit/s x 50 ms
-    assert (found.loss, found.mtu_bytes, found.window_bytes) == (0.0, 1500, 16_777_216)
+    path = path_options.resolve_path(rtt="50ms")
+    origins = path.sources
+    assert path.name == "custom"
+    assert path.rate_bps == 450_000_000
+    assert path.buffer_bytes == 2_812_500  # 450 Mbit/s x 50 ms
+    assert (path.loss, path.mtu_bytes, path.window_bytes) == (0.0, 1500, 16_777_216)
     assert all(
         origins[field].startswith(("default", "given")) for field in path_files.NUMERIC_FIELDS
     )
 
 
 def test_a_short_path_gets_a_buffer_of_a_hundred_frames() -> None:
-    found = path_options.resolve_path(rtt="1ms")
-    assert found.buffer_bytes == 151_400
+    path = path_options.resolve_path(rtt="1ms")
+    assert path.buffer_bytes == 151_400
 
 
 def test_a_long_fat_path_gets_the_window_and_the_maxima_it_needs() -> None:
-    found = path_options.resolve_path(rtt="300ms", rate="1Gbit")
+    path = path_options.resolve_path(rtt="300ms", rate="1Gbit")
     # 2 x 37.5 MB and a buffer of 37.5 MB
-    assert found.window_bytes == 112_500_000
-    assert found.sysctl["net.core.rmem_max"] == "112500000"
-    assert found.sysctl["net.ipv4.tcp_rmem"] == "4096 87380 225000000"
+    assert path.window_bytes == 112_500_000
+    assert path.sysctl["net.core.rmem_max"] == "112500000"
+    assert path.sysctl["net.ipv4.tcp_rmem"] == "4096 87380 225000000"
     origins = path_options.resolve_path(rtt="10s", rate="10Gbit").sources
     assert "limits the flow" in origins["window_bytes"]
 
 
 def test_a_value_given_overrides_and_the_path_loses_its_name() -> None:
-    found = path_options.resolve_path(
+    path = path_options.resolve_path(
         name="ufl", rate="450Mbit/s", loss="0", buffer="4MB", mtu="1400"
     )
-    origins = found.sources
-    assert found.name == "ufl-changed"
-    assert (found.rate_bps, found.loss, found.buffer_bytes, found.mtu_bytes) == (
+    origins = path.sources
+    assert path.name == "ufl-changed"
+    assert (path.rate_bps, path.loss, path.buffer_bytes, path.mtu_bytes) == (
         450_000_000, 0.0, 4_000_000, 1400,
     )  # fmt: skip
     assert origins["rate_bps"] == "given"
@@ -66,17 +66,17 @@ def test_a_value_given_overrides_and_the_path_loses_its_name() -> None:
 
 
 def test_a_value_given_as_it_is_keeps_the_name() -> None:
-    found = path_options.resolve_path(rtt="164ms", loss="1e-6", background="25%")
-    assert found.name == "cern"
+    path = path_options.resolve_path(rtt="164ms", loss="1e-6", background="25%")
+    assert path.name == "cern"
 
 
 def test_other_traffic_stays_as_large_a_part_of_another_rate() -> None:
     whole = path_files.path_by_name("cern")
-    found = path_options.resolve_path(name="cern", rate="62.2Mbit")
-    origins = found.sources
+    path = path_options.resolve_path(name="cern", rate="62.2Mbit")
+    origins = path.sources
     assert whole.background is not None
-    assert found.background is not None
-    assert found.background.rate_bps == whole.background.rate_bps // 10
+    assert path.background is not None
+    assert path.background.rate_bps == whole.background.rate_bps // 10
     assert origins["background"].endswith("in proportion to RATE")
 
 
@@ -109,18 +109,20 @@ def test_a_name_and_another_rtt_contradict() -> None:
 def test_every_rtt_rate_and_mtu_allowed_give_a_valid_path(
     rtt_ms: float, rate_bps: int, mtu_bytes: int
 ) -> None:
-    found = path_options.resolve_path(rtt=f"{rtt_ms!r}ms", rate=str(rate_bps), mtu=str(mtu_bytes))
-    assert found.rate_bps == rate_bps
+    resolved = path_options.resolve_path(
+        rtt=f"{rtt_ms!r}ms", rate=str(rate_bps), mtu=str(mtu_bytes)
+    )
+    assert resolved.rate_bps == rate_bps
 
 
 def test_jitter_reordering_and_duplicates_can_be_given() -> None:
-    given = {"jitter": "1ms", "reorder": "0.1%", "duplicate": "1e-4"}
+    options = {"jitter": "1ms", "reorder": "0.1%", "duplicate": "1e-4"}
     for rtt in ("50ms", "164ms"):
-        found = path_options.resolve_path(rtt=rtt, **given)
-        origins = found.sources
-        assert (found.jitter_ms, found.reorder, found.duplicate) == (1.0, 1e-3, 1e-4)
+        path = path_options.resolve_path(rtt=rtt, **options)
+        origins = path.sources
+        assert (path.jitter_ms, path.reorder, path.duplicate) == (1.0, 1e-3, 1e-4)
         assert origins["jitter_ms"] == origins["reorder"] == origins["duplicate"] == "given"
-    assert found.name == "cern-changed"
+    assert path.name == "cern-changed"
     with pytest.raises(BadInputError, match="jitter_ms is 30 ms: it must be at most half the RTT"):
         path_options.resolve_path(rtt="50ms", jitter="30ms")
 
@@ -132,7 +134,7 @@ def test_jitter_reordering_and_duplicates_can_be_given() -> None:
         ("reorder", "1e-20", "reorder is 1e-20: it must be 0 or at least 1e-08"),
         ("duplicate", "1e-20", "duplicate is 1e-20: it must be 0 or at least 1e-08"),
         ("jitter", "1e-4ns", "jitter_ms is 1e-10 ms: it must be 0 or at least 1e-06 ms"),
-        ("background", "1e-9", "a source sends at least 100000 bit/s; give a larger part, or none"),
+        ("background", "1e-9", "at least 100000 bit/s; give a larger fraction, or none"),
     ],
 )
 def test_what_the_lab_would_make_nothing_of_is_refused(

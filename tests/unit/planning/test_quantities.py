@@ -92,9 +92,9 @@ def test_an_unreadable_rtt_says_what_is_allowed() -> None:
 
 
 def test_a_time_without_a_unit_is_refused_with_advice() -> None:
-    with pytest.raises(BadInputError, match="without a unit: write 164ms"):
+    with pytest.raises(BadInputError, match="without a unit: write, for example, 164ms"):
         quantities.parse_rtt_ms("164")
-    with pytest.raises(BadInputError, match=r"REGION is '30'.*write 120s"):
+    with pytest.raises(BadInputError, match=r"REGION is '30'.*write, for example, 120s"):
         quantities.parse_duration_s("30")
 
 

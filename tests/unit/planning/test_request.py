@@ -19,11 +19,11 @@ def test_nothing_asked_is_h_tcp_in_seven_regions_to_cern() -> None:
 
 
 def test_options_say_what_was_asked_and_no_default() -> None:
-    asked = RunRequest(path="ufl", drop="every:1000", acks="each", stack="reno", seed="2")
-    assert asked.options() == (
+    request = RunRequest(path="ufl", drop="every:1000", acks="each", stack="reno", seed="2")
+    assert request.options() == (
         *("--path=ufl", "--drop=every:1000", "--acks=each", "--stack=reno", "--seed=2"),
     )
-    assert RunRequest.of_options(asked.options()) == asked
+    assert RunRequest.of_options(request.options()) == request
     assert RunRequest().options() == ()
 
 
@@ -35,11 +35,11 @@ def test_a_window_is_what_receivers_offer_at_most() -> None:
 
 
 def test_settings_of_hosts_stand_beside_the_paths_own() -> None:
-    for asked in (
+    for request in (
         RunRequest(sysctl="net.ipv4.tcp_sack=0"),
         RunRequest(rtt="50ms", sysctl="net.ipv4.tcp_sack=0"),
     ):
-        plan = asked.plan()
+        plan = request.plan()
         assert plan.path.sysctl["net.ipv4.tcp_sack"] == "0"
         assert "net.ipv4.tcp_rmem" in plan.path.sysctl
     changed = RunRequest(sysctl="net.ipv4.tcp_sack=0").plan()
@@ -55,7 +55,7 @@ def test_acks_are_delayed_unless_each_packet_is_to_be_acknowledged(
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("run_request", "message"),
     [
         (RunRequest(acks="some"), "ACKS is 'some': it must be one of delayed, each"),
         (RunRequest(sysctl="kernel.panic=1"), "SYSCTL is 'kernel.panic=1'"),
@@ -67,8 +67,8 @@ def test_acks_are_delayed_unless_each_packet_is_to_be_acknowledged(
         (RunRequest(lab="moon"), "LAB is 'moon'"),
     ],
 )
-def test_a_word_that_means_nothing_is_refused(asked: RunRequest, said: str) -> None:
+def test_a_word_that_means_nothing_is_refused(run_request: RunRequest, message: str) -> None:
     with pytest.raises(BadInputError) as caught:
-        asked.plan()
-    assert said in caught.value.message
+        run_request.plan()
+    assert message in caught.value.message
     assert "\n" not in caught.value.message

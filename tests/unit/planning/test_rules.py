@@ -20,13 +20,13 @@ from tests.support.plans import network_plan, with_droppers, with_trace
 
 
 @pytest.mark.parametrize(
-    ("interval_s", "said"),
+    ("interval_s", "message"),
     [(0.0005, "0.5 ms"), (0.0101, "10.1 ms"), (11.0, "11000 ms"), (-0.01, "-10 ms")],
 )
 def test_an_interval_must_be_whole_milliseconds(
-    tracing: Plan, interval_s: float, said: str
+    tracing: Plan, interval_s: float, message: str
 ) -> None:
-    with pytest.raises(BadInputError, match=f"TRACE is {said}: it must be whole milliseconds"):
+    with pytest.raises(BadInputError, match=f"TRACE is {message}: it must be whole milliseconds"):
         with_trace(tracing, interval_s)
 
 
@@ -45,7 +45,7 @@ def test_a_trace_of_too_many_samples_is_refused() -> None:
 
 def test_a_trace_needs_a_flow_of_the_kernels_tcp_and_says_which_have_none() -> None:
     only = make_plan(LONG, simultaneous(["udt"], 5.0), seed=1, clock="virtual")
-    with pytest.raises(BadInputError, match=r"TRACE: no flow is of the kernel's TCP \(udt\)"):
+    with pytest.raises(BadInputError, match=r"TRACE: no flow uses the kernel's TCP \(udt\)"):
         with_trace(only, 0.01)
     mixed = with_trace(make_plan(LONG, simultaneous(["udt", "reno"], 5.0), 1, "virtual"), 0.01)
     assert [flow.name for flow in trace.flows(mixed)] == ["flow2"]
@@ -56,10 +56,10 @@ def test_droppers_that_can_have_nothing_to_drop_are_refused(plan: Plan) -> None:
     for text, complaint in {
         "at:40s": "flow1 ends after 40 s",
         "at:35s,flow=flow2": "flow2 ends after 35 s",
-        "packets:1000000000": "no such packet can come, in 40 s the path carries at most some",
-        "every:4e9": "no such packet can come",
-        "every:9,flow=flow3": "there is no flow flow3, but flow1, flow2",
-        "burst:0.5,0.5": "take a shorter test or rarer bursts",
+        "packets:1000000000": "in 40 s the path carries at most some",
+        "every:4e9": "give a smaller number, or a longer REGION",
+        "every:9,flow=flow3": "there is no flow flow3: it must be one of flow1, flow2",
+        "burst:0.5,0.5": "give rarer bursts, or a shorter REGION",
     }.items():
         with pytest.raises(BadInputError, match=complaint):
             with_droppers(plan, parse_droppers(text))
@@ -68,7 +68,7 @@ def test_droppers_that_can_have_nothing_to_drop_are_refused(plan: Plan) -> None:
 def test_a_flow_whose_packets_are_too_small_to_count_is_refused() -> None:
     words = {"rtt": "20ms", "region": "5s", "schedule": "together", "mtu": "9000"}
     small = RunRequest(**words, stack="udt:mss=4500")
-    with pytest.raises(BadInputError, match="flow1 sends packets of 4500 bytes, and those above"):
+    with pytest.raises(BadInputError, match="packets of 4500 bytes, but only those above half"):
         dataclasses.replace(small, drop="every:10").plan()
     dataclasses.replace(small, drop="every:10,direction=back").plan()
     RunRequest(**words, stack="udt:mss=4501", drop="every:10").plan()

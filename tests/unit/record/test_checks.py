@@ -83,8 +83,8 @@ def test_a_farther_senders_rtt_is_held_against_its_own() -> None:
 
 def _sent_in_segments_of(raw: FilePath, plan: Plan, segment_bytes: int) -> None:
     for flow in plan.schedule.all_flows:
-        said = {"start": {"tcp_mss_default": segment_bytes}, "intervals": [], "end": {}}
-        (raw / f"{flow.name}-sender.out").write_text(json.dumps(said))
+        client_output = {"start": {"tcp_mss_default": segment_bytes}, "intervals": [], "end": {}}
+        (raw / f"{flow.name}-sender.out").write_text(json.dumps(client_output))
 
 
 @pytest.mark.parametrize(("ip", "segment_bytes"), [("4", 1448), ("4", 1460), ("6", 1428)])
@@ -210,13 +210,13 @@ def test_on_a_machine_without_doubts_a_failed_reading_stays_what_it_is() -> None
 
 def test_a_good_trace_passes_its_check(tracing: Plan, samples: Samples, tmp_path: FilePath) -> None:
     write_raw_trace(tmp_path, tracing, ticks=1012)
-    found = trace_table.from_raw(tmp_path, tracing)
-    assert check_trace(found, samples_like(samples, tracing), tracing) == []
+    tcp_trace = trace_table.from_raw(tmp_path, tracing)
+    assert check_trace(tcp_trace, samples_like(samples, tracing), tracing) == []
     assert check_trace(None, samples, tracing) == []
 
 
 @pytest.mark.parametrize(
-    ("ticks", "asked", "bytes_per_s", "said"),
+    ("ticks", "requests", "bytes_per_s", "message"),
     [
         (1000, 1000, 1e6, "1,000 of 1,000 ticks, not 1,001"),
         (1001, 990, 1e6, "990 of 1,001 ticks"),
@@ -225,12 +225,12 @@ def test_a_good_trace_passes_its_check(tracing: Plan, samples: Samples, tmp_path
 )
 def test_a_trace_with_ticks_or_bytes_missing_fails_the_run(
     tracing: Plan, samples: Samples, tmp_path: FilePath,
-    ticks: int, asked: int, bytes_per_s: float, said: str,
+    ticks: int, requests: int, bytes_per_s: float, message: str,
 ) -> None:  # fmt: skip
-    write_raw_trace(tmp_path, tracing, ticks, asked)
-    found = trace_table.from_raw(tmp_path, tracing)
-    with pytest.raises(CheckFailedError, match=said):
-        check_trace(found, samples_like(samples, tracing, bytes_per_s), tracing)
+    write_raw_trace(tmp_path, tracing, ticks, requests)
+    tcp_trace = trace_table.from_raw(tmp_path, tracing)
+    with pytest.raises(CheckFailedError, match=message):
+        check_trace(tcp_trace, samples_like(samples, tracing, bytes_per_s), tracing)
 
 
 def test_a_late_machine_in_real_time_is_a_warning(
@@ -240,9 +240,9 @@ def test_a_late_machine_in_real_time_is_a_warning(
         tracing, settings=dataclasses.replace(tracing.settings, clock="wall")
     )
     write_raw_trace(tmp_path, real, 1001, 998)
-    found = trace_table.from_raw(tmp_path, real)
-    (said,) = check_trace(found, samples_like(samples, real), real)
-    assert "the trace of sender lacks 3 of 1,001 ticks" in said
+    tcp_trace = trace_table.from_raw(tmp_path, real)
+    (warning,) = check_trace(tcp_trace, samples_like(samples, real), real)
+    assert "the trace of sender lacks 3 of 1,001 ticks" in warning
 
 
 def background_sent(plan: Plan, part: float) -> dict[str, Any]:
@@ -261,7 +261,7 @@ def test_what_the_path_has_is_accepted(busy: Plan) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "sent_bytes_more"),
+    ("options", "sent_bytes_more"),
     [
         ({"path": "cern"}, 542_325),
         ({"path": "cern", "seed": "2"}, 438_248),
@@ -272,10 +272,10 @@ def test_what_the_path_has_is_accepted(busy: Plan) -> None:
     ],
 )
 def test_what_sockets_still_send_is_allowed_in_a_short_run_and_no_second_more(
-    asked: dict[str, str], sent_bytes_more: int
+    options: dict[str, str], sent_bytes_more: int
 ) -> None:
     """What sources of runs of 5 s sent in the lab beyond their turns."""
-    plan = RunRequest(region="5s", schedule="together", stack="reno", **asked).plan()
+    plan = RunRequest(region="5s", schedule="together", stack="reno", **options).plan()
     background = plan.path.background
     assert background
     wanted = sent_bytes(background, plan.seed, 5.0)

@@ -48,11 +48,11 @@ def test_a_field_that_a_later_farpath_adds_makes_no_other_run() -> None:
     class Later(Background):
         jitter_s: float = 0.0
 
-    asked = (2, 1_000_000, 5.0, 5.0)
-    today = identity._canonical(Background(*asked))
-    assert identity._canonical(Later(*asked)) == today
-    assert identity._canonical(Later(*asked, jitter_s=1.0)) != identity._canonical(
-        Background(*asked)
+    values = (2, 1_000_000, 5.0, 5.0)
+    today = identity._canonical(Background(*values))
+    assert identity._canonical(Later(*values)) == today
+    assert identity._canonical(Later(*values, jitter_s=1.0)) != identity._canonical(
+        Background(*values)
     )
 
 

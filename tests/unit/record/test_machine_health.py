@@ -69,7 +69,7 @@ def summary(**changed: Any) -> MachineSummary:
 def test_a_ping_through_two_full_buffers_is_late_for_neither_of_two_bottlenecks() -> None:
     assert full_rtt_ms(PATH, 2) - full_rtt_ms(PATH) == pytest.approx(full_rtt_ms(PATH) - 40)
     behind_two = full_rtt_ms(PATH, 2)
-    found = summarise_machine(
+    health = summarise_machine(
         PATH,
         machine=[sample(second, 20) for second in range(10)],
         queue=[],
@@ -79,14 +79,14 @@ def test_a_ping_through_two_full_buffers_is_late_for_neither_of_two_bottlenecks(
         idle_after=pings(40.1),
         buffers=2,
     )
-    assert judge(found, PATH, 2) == machine_health.Judgement()
-    assert judge(dataclasses.replace(found, late_pings_part=1.0), PATH, 2).failed
+    assert judge(health, PATH, 2) == machine_health.Judgement()
+    assert judge(dataclasses.replace(health, late_pings_part=1.0), PATH, 2).failed
 
 
 def test_a_line_of_samples_comes_back_as_it_was() -> None:
     counters = {**machine_counters(STAT, SOFTNET), "elapsed_s": 2.001}
-    (found,) = parse_samples(f"2.000000 {json.dumps(counters)}\n")
-    assert (found.t_s, found.elapsed_s, found.dropped) == (2.0, 2.001, 3)
+    (sample,) = parse_samples(f"2.000000 {json.dumps(counters)}\n")
+    assert (sample.t_s, sample.elapsed_s, sample.dropped) == (2.0, 2.001, 3)
 
 
 @pytest.mark.parametrize("line", ["2.0", "2.0 {", '2.0 {"cpus": {}}', "x {}"])
@@ -96,12 +96,12 @@ def test_a_line_cut_short_is_named_by_its_number(line: str) -> None:
 
 
 def test_shares_are_parts_of_each_second_and_of_all_cores() -> None:
-    found = summary()
-    assert found.seconds == 9
-    assert found.busiest_core_mean == pytest.approx(0.3)
-    assert found.all_cores_mean == pytest.approx(0.15)
-    assert found.softirq_mean == pytest.approx(0.05)
-    assert found.busy_seconds_part == 0
+    health = summary()
+    assert health.seconds == 9
+    assert health.busiest_core_mean == pytest.approx(0.3)
+    assert health.all_cores_mean == pytest.approx(0.15)
+    assert health.softirq_mean == pytest.approx(0.05)
+    assert health.busy_seconds_part == 0
 
 
 def test_counters_that_began_before_the_run_do_not_count() -> None:
@@ -109,10 +109,10 @@ def test_counters_that_began_before_the_run_do_not_count() -> None:
 
 
 def test_the_lag_is_what_a_ping_of_the_side_path_took_beyond_its_delays() -> None:
-    found = summary()
-    assert found.lag_median_ms == pytest.approx(0.1)
-    assert found.lag_p99_ms == pytest.approx(0.1)
-    assert found.lag_max_ms == pytest.approx(0.4)
+    health = summary()
+    assert health.lag_median_ms == pytest.approx(0.1)
+    assert health.lag_p99_ms == pytest.approx(0.1)
+    assert health.lag_max_ms == pytest.approx(0.4)
 
 
 def test_a_bottleneck_that_always_had_packets_sent_its_rate() -> None:
@@ -147,7 +147,7 @@ def test_a_calm_machine_leaves_no_doubt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"busy_seconds_part": 0.2, "busiest_core_mean": 0.8}, "busy for more than 90%"),
         ({"steal_mean": 0.03}, "hypervisor took 3.0%"),
@@ -161,16 +161,16 @@ def test_a_calm_machine_leaves_no_doubt() -> None:
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
 def test_a_machine_with_little_in_reserve_is_doubted_and_says_why(
-    changed: dict[str, float], said: str
+    changed: dict[str, float], message: str
 ) -> None:
-    found = judge(summary(**changed), PATH)
-    assert found.failed == ()
-    assert len(found.poor) == 1
-    assert said in found.poor[0]
+    health = judge(summary(**changed), PATH)
+    assert health.failed == ()
+    assert len(health.poor) == 1
+    assert message in health.poor[0]
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"softnet_dropped": 5}, "lost 5 packets"),
         ({"lag_median_ms": 9.0}, "late by 9.0 ms"),
@@ -183,12 +183,12 @@ def test_a_machine_with_little_in_reserve_is_doubted_and_says_why(
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
 def test_a_path_that_was_not_the_one_asked_for_is_refused(
-    changed: dict[str, float], said: str
+    changed: dict[str, float], message: str
 ) -> None:
-    assert any(said in sentence for sentence in judge(summary(**changed), PATH).failed)
+    assert any(message in sentence for sentence in judge(summary(**changed), PATH).failed)
 
 
 def test_a_summary_as_json_has_no_number_that_json_has_not() -> None:
-    found = dataclasses.replace(summary(), ping_min_ms=math.nan, rate_part=None).as_dict()
-    assert found["ping_min_ms"] is None
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    health = dataclasses.replace(summary(), ping_min_ms=math.nan, rate_part=None).as_dict()
+    assert health["ping_min_ms"] is None
+    assert json.loads(json.dumps(health, allow_nan=False)) == health

@@ -18,11 +18,11 @@ def test_a_trace_has_the_data_connections_rows_in_units_of_their_names(
     tracing: Plan, tmp_path: FilePath
 ) -> None:
     write_raw_trace(tmp_path, tracing)
-    found = trace_table.from_raw(tmp_path, tracing)
-    assert found is not None
-    frame = found.frame
+    tcp_trace = trace_table.from_raw(tmp_path, tracing)
+    assert tcp_trace is not None
+    frame = tcp_trace.frame
     assert list(frame.columns) == list(trace_table.COLUMNS)
-    assert (found.ticks, found.asked) == ({"sender": 1001}, {"sender": 1001})
+    assert (tcp_trace.ticks, tcp_trace.asked) == ({"sender": 1001}, {"sender": 1001})
     second = frame[frame["flow"] == "flow2"]
     assert len(frame) == 996 + 496
     assert second["t_s"].tolist()[:2] == [5.05, 5.06]

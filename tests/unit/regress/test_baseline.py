@@ -26,35 +26,35 @@ from tests.support.baselines import KNOWN
 
 def test_bounds_are_where_one_more_seed_is_expected() -> None:
     # Student's t with 3 degrees of freedom is below 12.92 in 999 of 1000 cases
-    found = prediction_interval([10.0, 11.0, 12.0, 13.0])
+    interval = prediction_interval([10.0, 11.0, 12.0, 13.0])
     half = 12.924 * 1.29099 * (1 + 1 / 4) ** 0.5
-    assert found.value == 10
-    assert found.high == pytest.approx(11.5 + half, rel=1e-3)
-    assert found.low == 0
+    assert interval.value == 10
+    assert interval.high == pytest.approx(11.5 + half, rel=1e-3)
+    assert interval.low == 0
 
 
 def test_what_no_seed_changes_has_bounds_of_no_width() -> None:
-    found = prediction_interval([7.0, 7.0, 7.0])
-    assert (found.low, found.high) == (7, 7)
-    assert found.holds(7)
-    assert not found.holds(7.00001)
+    interval = prediction_interval([7.0, 7.0, 7.0])
+    assert (interval.low, interval.high) == (7, 7)
+    assert interval.holds(7)
+    assert not interval.holds(7.00001)
 
 
 def test_a_metric_that_some_seeds_have_not_may_come_and_go() -> None:
     by_seed = [{"a": 1.0, "c": 1.0}, {"a": 2.0, "b": 3.0, "c": 1.0}, {"b": 3.5, "c": 1.0}]
-    found = baseline_run("aa", by_seed)
-    assert found.bounds["b"].value is None
+    baseline = baseline_run("aa", by_seed)
+    assert baseline.bounds["b"].value is None
     for name, value in (("a", 1.5), ("b", 3.2), ("c", 1.0)):
-        assert found.bounds[name].holds(value)
-        assert not found.bounds[name].holds(1e9)
-    assert [found.bounds[name].holds(None) for name in "abc"] == [True, True, False]
+        assert baseline.bounds[name].holds(value)
+        assert not baseline.bounds[name].holds(1e9)
+    assert [baseline.bounds[name].holds(None) for name in "abc"] == [True, True, False]
 
 
 def test_one_seed_of_several_says_nothing_of_how_far_others_are_from_it() -> None:
-    found = prediction_interval([None, None, 4.0])
-    assert (found.value, found.low, found.optional) == (None, 0, True)
-    assert found.holds(1e6)
-    assert found.holds(None)
+    interval = prediction_interval([None, None, 4.0])
+    assert (interval.value, interval.low, interval.optional) == (None, 0, True)
+    assert interval.holds(1e6)
+    assert interval.holds(None)
 
 
 def a_baseline(**runs: BaselineRun) -> Baseline:
@@ -105,8 +105,8 @@ def test_a_kernel_is_held_against_the_nearest_release_of_its_series(tmp_path: Fi
     (tmp_path / "linux-mine.toml").touch()
 
     def found(release: str, level: int) -> str | None:
-        place = nearest_baseline(release, level, tmp_path)
-        return place.stem if place else None
+        file = nearest_baseline(release, level, tmp_path)
+        return file.stem if file else None
 
     assert found("7.2.12-farpath", 4) == "linux-7.2.12-x86-64-v4"
     assert found("7.2.12-farpath", 2) == "linux-7.2.12-x86-64-v3"

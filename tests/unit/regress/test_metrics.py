@@ -25,7 +25,7 @@ def test_a_recovery_over_ipv6_is_to_the_window_that_ipv6s_packets_fill(
     windows = [1e7 if t_s <= lost_s else 10 * (t_s - lost_s) for t_s in times_s]
     frame = pandas.DataFrame({"t_s": times_s, "window": windows})
     monkeypatch.setattr(metrics, "window_series", lambda _record: frame)
-    kept = {
+    fractions = {
         version: metrics.recovery(
             Record(FilePath(), {"plan": dataclasses.replace(plan, ip_version=version).as_dict()})
         )["kept_fraction"]
@@ -33,4 +33,4 @@ def test_a_recovery_over_ipv6_is_to_the_window_that_ipv6s_packets_fill(
     }
     payload = {version: flow_metrics.payload_bytes(plan.path, version) for version in (4, 6)}
     assert payload[4] != payload[6]
-    assert kept[6] / kept[4] == pytest.approx(payload[6] / payload[4])
+    assert fractions[6] / fractions[4] == pytest.approx(payload[6] / payload[4])

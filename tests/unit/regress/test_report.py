@@ -10,12 +10,12 @@ from tests.support.baselines import compared
 
 
 def test_reports_say_of_every_run_what_became_of_it() -> None:
-    shown = report.text(compared())
-    assert "throughput_mbps" in shown
-    assert "90" in shown
-    assert "-44 %" in shown
-    assert "reno/burst: the guest panicked <&>" in shown
-    assert "1 identical, 1 within bounds, 1 not in the baseline, 1 changed, 1 failed" in shown
+    ended = report.text(compared())
+    assert "throughput_mbps" in ended
+    assert "90" in ended
+    assert "-44 %" in ended
+    assert "reno/burst: the guest panicked <&>" in ended
+    assert "1 identical, 1 within bounds, 1 not in the baseline, 1 changed, 1 failed" in ended
     markdown = report.markdown(compared())
     assert "| cubic/one-loss | throughput\\_mbps | 90 | 50 | -44 % | 85 to 95 |" in markdown
     data = json.loads(report.as_json(compared()))

@@ -11,9 +11,9 @@ from farpath.regress.suite import suite, trials
 
 
 def test_every_case_is_a_run_that_farpath_can_plan() -> None:
-    found = trials()
-    assert len({trial.name for trial in found}) == len(found)
-    for trial in found:
+    suite = trials()
+    assert len({trial.name for trial in suite}) == len(suite)
+    for trial in suite:
         plan = trial.plan()
         assert {stack.name for stack in plan.stacks} <= {trial.stack, "reno"}
 

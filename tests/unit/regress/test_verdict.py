@@ -20,8 +20,8 @@ def test_another_fingerprint_is_judged_by_the_bounds_of_each_metric() -> None:
 
 
 def test_a_metric_that_comes_or_goes_is_a_change() -> None:
-    found = judge("x/y", KNOWN, "bb", {"throughput_mbps": 90.0, "recovery_s": 2.0})
-    assert [str(each) for each in found.differences] == [
+    verdict = judge("x/y", KNOWN, "bb", {"throughput_mbps": 90.0, "recovery_s": 2.0})
+    assert [str(each) for each in verdict.differences] == [
         "retransmits: 3 -> none, bounds 3 to 3",
         "recovery_s: none -> 2, bounds none",
     ]

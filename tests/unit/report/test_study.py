@@ -15,18 +15,18 @@ from tests.support.study_runs import write_recorded_runs
 
 
 def test_a_report_reads_each_record_once(tmp_path: FilePath) -> None:
-    found = [
+    statuses = [
         RunStatus(each.run, each.record.directory.name, each.record.directory)
         for each in write_recorded_runs(tmp_path / "records", recovery.EXPERIMENT, QUICK)
     ]
-    unmade = RunStatus(found[0].run, "unmade", None)
-    made = report_of([*found, unmade], EXPERIMENTS)
-    assert [each.run.plan for each in made.done] == [state.run.plan for state in found]
+    unmade = RunStatus(statuses[0].run, "unmade", None)
+    made = report_of([*statuses, unmade], EXPERIMENTS)
+    assert [each.run.plan for each in made.done] == [state.run.plan for state in statuses]
     shutil.rmtree(tmp_path / "records")
     write_report(made, tmp_path / "report")
     assert read_measures(tmp_path / "report" / "measures.json") == made.measures
     pictures = {file.name for file in (tmp_path / "report" / "figures").iterdir()}
-    paths = {state.run.asked.path for state in found}
+    paths = {state.run.asked.path for state in statuses}
     assert pictures == {f"recovery-{path}.{kind}" for path in paths for kind in ("png", "svg")}
     assert (tmp_path / "report" / "tables" / "recovery.csv").is_file()
     assert "C23" in (tmp_path / "report" / "claims" / "claims.txt").read_text()

@@ -50,8 +50,8 @@ def test_a_shorter_schedule_has_the_beginning_of_a_longer_one() -> None:
 
 def test_turns_are_as_long_and_as_many_as_stated() -> None:
     """Over 200,000 s: 10,000 turns a source; their mean is known to 1 %."""
-    found = [turn for turn in on_periods(BUSY, 1, 200_000.0) if turn.source == 0]
-    lengths_s = [turn.stop_s - turn.start_s for turn in found]
+    periods = [turn for turn in on_periods(BUSY, 1, 200_000.0) if turn.source == 0]
+    lengths_s = [turn.stop_s - turn.start_s for turn in periods]
     print(f"mean turn {fmean(lengths_s):.3f} s, predicted {BUSY.on_s}")
     assert fmean(lengths_s) == pytest.approx(BUSY.on_s, rel=0.04)
     mean_bps = 8 * sent_bytes(BUSY, 1, 200_000.0) / 200_000.0

@@ -20,13 +20,13 @@ def test_bursts_lose_what_a_gilbert_elliott_chain_does(
     enter: float, leave: float, loss: float, seed: int
 ) -> None:
     count = 200_000
-    places = Dropper("burst", (enter, leave, loss)).positions(seed, count)
-    assert list(places) == sorted(set(places))
-    assert not places or 1 <= places[0] <= places[-1] <= count
+    positions = Dropper("burst", (enter, leave, loss)).positions(seed, count)
+    assert list(positions) == sorted(set(positions))
+    assert not positions or 1 <= positions[0] <= positions[-1] <= count
     part = enter / (enter + leave) * loss
     # Losses of one burst come together: their number varies as if there were fewer of them.
     deviation = (part * (1 / leave + 1) * 2 / count) ** 0.5
-    assert abs(len(places) / count - part) < 6 * deviation
+    assert abs(len(positions) / count - part) < 6 * deviation
 
 
 def test_a_longer_look_finds_the_same_bursts_and_more() -> None:

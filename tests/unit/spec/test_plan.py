@@ -101,5 +101,5 @@ def test_a_plan_of_before_there_was_any_of_it_reads_and_is_the_same_run() -> Non
         del data[name]
     del data["schedule"]["reverse"]
     assert Plan.from_dict(data) == plan
-    said = json.dumps(_canonical(plan))
-    assert not any(name in said for name in ("senders", "ip_version", "bottlenecks", "reverse"))
+    text = json.dumps(_canonical(plan))
+    assert not any(name in text for name in ("senders", "ip_version", "bottlenecks", "reverse"))

@@ -19,12 +19,12 @@ values = st.recursive(
 
 @given(
     kind=st.text(),
-    told=st.dictionaries(st.text().filter(lambda name: name not in ("kind", "event")), values),
+    fields=st.dictionaries(st.text().filter(lambda name: name not in ("kind", "event")), values),
 )
-def test_an_event_comes_back_equal_from_its_line(kind: str, told: dict[str, Any]) -> None:
-    line = event_line(kind, **told)
+def test_an_event_comes_back_equal_from_its_line(kind: str, fields: dict[str, Any]) -> None:
+    line = event_line(kind, **fields)
     assert len(line.split("\n")) == 1
-    assert parse_event(line) == {"event": kind, **told}
+    assert parse_event(line) == {"event": kind, **fields}
 
 
 def test_an_event_is_found_behind_what_the_kernel_printed_on_its_line() -> None:

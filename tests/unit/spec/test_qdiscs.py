@@ -41,7 +41,7 @@ LATENESS_S = 2e-6
 NARROW = TbfBottleneck(LONG.rate_bps, LONG.buffer_bytes, LONG.frame_bytes, LATENESS_S)
 
 #: Files of what ``tc -r -s -j qdisc show`` (iproute2 6.15) printed of these in the lab.
-SAID = {
+CAPTURED_FILES = {
     "there": "tc/qdisc_netem_loss.json",
     "back": "tc/qdisc_netem_no_loss.json",
     "narrow": "tc/qdisc_tbf.json",
@@ -52,8 +52,8 @@ SAID = {
 }
 
 
-def said(name: str) -> dict[str, Any]:
-    qdisc: dict[str, Any] = json.loads(captured(SAID[name]))
+def captured_qdisc(name: str) -> dict[str, Any]:
+    qdisc: dict[str, Any] = json.loads(captured(CAPTURED_FILES[name]))
     return qdisc
 
 
@@ -107,18 +107,18 @@ def test_a_delay_line_holds_the_whole_path_and_is_seeded() -> None:
     ],
 )
 def test_what_the_lab_was_asked_for_does_not_differ(queue: Any, name: str) -> None:
-    assert queue.differences(said(name)) == []
+    assert queue.differences(captured_qdisc(name)) == []
 
 
 @pytest.mark.parametrize("queue", [THERE, BACK, NARROW])
 @pytest.mark.parametrize("name", ["none", ""])
 def test_a_port_without_its_queue_differs_by_its_kind(queue: Any, name: str) -> None:
-    differences = queue.differences(said(name) if name else {})
+    differences = queue.differences(captured_qdisc(name) if name else {})
     assert differences[0].startswith("kind is no" if name else "kind is None")
 
 
 @pytest.mark.parametrize(
-    ("queue", "name", "place", "value", "sentence"),
+    ("queue", "name", "keys", "value", "sentence"),
     [
         (NARROW, "narrow", ["rate"], 56_250_001, "rate is 450000008 bit/s, not 450000000"),
         (NARROW, "narrow", ["limit"], 10_500_001, "buffer is 10500001 bytes, not 10500000"),
@@ -131,20 +131,20 @@ def test_a_port_without_its_queue_differs_by_its_kind(queue: Any, name: str) -> 
     ],
 )
 def test_each_difference_is_one_sentence(
-    queue: Any, name: str, place: list[str], value: object, sentence: str
+    queue: Any, name: str, keys: list[str], value: object, sentence: str
 ) -> None:
-    qdisc = said(name)
+    qdisc = captured_qdisc(name)
     options = qdisc["options"]
-    for step in place[:-1]:
+    for step in keys[:-1]:
         options = options[step]
-    options[place[-1]] = value
+    options[keys[-1]] = value
     assert queue.differences(qdisc) == [sentence]
 
 
 @pytest.mark.parametrize(("queue", "name"), [(THERE, "there"), (NARROW, "narrow")])
 def test_an_option_that_tc_does_not_show_is_a_difference(queue: Any, name: str) -> None:
     for option in ("rate", "limit", "delay", "loss-random", "seed"):
-        qdisc = copy.deepcopy(said(name))
+        qdisc = copy.deepcopy(captured_qdisc(name))
         if qdisc["options"].pop(option, None) is not None:
             assert len(queue.differences(qdisc)) == 1
 
@@ -190,8 +190,8 @@ def test_a_delay_line_is_within_half_a_nanosecond_of_half_the_rtt(rtt_ms: float)
 
 @given(one_ms=st.integers(1, 5_000), other_ms=st.integers(1, 5_000))
 def test_two_delays_are_told_apart(one_ms: int, other_ms: int) -> None:
-    found = tc_prints(NetemDelay(one_ms / 1e3, 0.0, 1).tc_lines("X"))
-    assert (NetemDelay(other_ms / 1e3, 0.0, 1).differences(found) == []) == (one_ms == other_ms)
+    qdisc = tc_prints(NetemDelay(one_ms / 1e3, 0.0, 1).tc_lines("X"))
+    assert (NetemDelay(other_ms / 1e3, 0.0, 1).differences(qdisc) == []) == (one_ms == other_ms)
 
 
 def test_a_delay_line_holds_more_than_the_windows_of_a_hundred_flows() -> None:

@@ -16,11 +16,11 @@ EXTENSION = b"what a later kernel adds"
 
 
 def test_a_request_is_the_kernels_structure() -> None:
-    asked = inet_diag.request(socket.AF_INET)
-    assert len(asked) == 16 + 56
-    assert struct.unpack_from("=IHH", asked) == (72, 20, 0x301)
+    request = inet_diag.request(socket.AF_INET)
+    assert len(request) == 16 + 56
+    assert struct.unpack_from("=IHH", request) == (72, 20, 0x301)
     # family, TCP, struct tcp_info, established connections
-    assert struct.unpack_from("=BBBxI", asked, 16) == (2, 6, 0b10, 0b10)
+    assert struct.unpack_from("=BBBxI", request, 16) == (2, 6, 0b10, 0b10)
     (answer,) = inet_diag.parse_messages(diag_message(FIRST, 5, packed_tcp_info()))
     one = inet_diag.request(socket.AF_INET, answer.identity)
     assert struct.unpack_from("=IHH", one) == (72, 20, 0x1)

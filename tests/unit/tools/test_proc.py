@@ -10,9 +10,9 @@ SOFTNET = captured("proc/softnet_stat_drops.txt")
 
 
 def test_counters_are_each_cores_ticks_and_the_machines_packets() -> None:
-    found = machine_counters(STAT, SOFTNET)
-    assert found["cpus"] == {
+    counters = machine_counters(STAT, SOFTNET)
+    assert counters["cpus"] == {
         "cpu0": [5, 0, 10, 150, 2, 0, 3, 0],
         "cpu1": [5, 0, 10, 150, 2, 0, 3, 0],
     }
-    assert (found["dropped"], found["squeezed"]) == (3, 31)
+    assert (counters["dropped"], counters["squeezed"]) == (3, 31)

@@ -139,9 +139,9 @@ def test_delay_lines_of_a_parking_lot_do_not_lose_the_same_packets() -> None:
 
 def test_with_reverse_flows_each_direction_has_one_bottleneck_of_the_same_kind() -> None:
     layout = lay_out(short_plan(reverse="reno"))
-    there, back = queues(layout, "sender", "receiver"), queues(layout, "receiver", "sender")
-    assert [type(queue) for queue in there] == [type(queue) for queue in back]
-    assert there[-1] == back[-1]
+    forward, back = queues(layout, "sender", "receiver"), queues(layout, "receiver", "sender")
+    assert [type(queue) for queue in forward] == [type(queue) for queue in back]
+    assert forward[-1] == back[-1]
 
 
 #: A star: two senders at one switch, without an entry anywhere but in its own file.
@@ -186,7 +186,7 @@ def test_a_file_is_all_that_a_topology_of_ones_own_needs(own_topology: FilePath)
     plan = short_plan(topology="my-star", stack="reno+htcp")
     assert {flow.sender for flow in plan.schedule.flows} == {"sender", "sender2"}
     assert lay_out(plan).bottlenecks == ("s1-eth4",)
-    with pytest.raises(BadInputError, match="take SENDERS and REVERSE with TOPOLOGY=dumbbell"):
+    with pytest.raises(BadInputError, match="use SENDERS and REVERSE with TOPOLOGY=dumbbell"):
         short_plan(topology="my-star", senders="rtt=80ms")
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def figures(
-    measures: Sequence[Measure], done: Sequence[RecordedRun]
+    measures: Sequence[Measure], runs: Sequence[RecordedRun]
 ) -> Iterator[tuple[str, Figure]]:
     """Draw every figure that there are measures or runs for; yield it with its file's stem."""
 
@@ -32,7 +32,7 @@ def figures(
         return [measure for measure in measures if measure.experiment == experiment]
 
     def runs_of(experiment: str) -> list[RecordedRun]:
-        return [recorded for recorded in done if recorded.run.experiment == experiment]
+        return [recorded for recorded in runs if recorded.run.experiment == experiment]
 
     if windows := select_measures(measured(response.EXPERIMENT), response.WINDOW):
         yield response.EXPERIMENT, draw_response(windows)

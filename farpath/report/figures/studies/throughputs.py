@@ -23,14 +23,14 @@ FLOW_COLOURS = (COLOURS[1], COLOURS[3])
 CURVE_ALPHA = 0.45
 
 
-def draw_biases(measures: Sequence[Measure], done: Sequence[RecordedRun]) -> Figure:
+def draw_biases(measures: Sequence[Measure], runs: Sequence[RecordedRun]) -> Figure:
     """Draw both flows' throughput over time with their means, a frame for each run."""
     from matplotlib.figure import Figure
 
     with print_style():
-        figure = Figure(figsize=FULL_IN if len(done) == 1 else TALL_IN, layout="constrained")
-        frames = figure.subplots(len(done), 1, squeeze=False)[:, 0]
-        for axes, recorded in zip(frames, done, strict=True):
+        figure = Figure(figsize=FULL_IN if len(runs) == 1 else TALL_IN, layout="constrained")
+        frames = figure.subplots(len(runs), 1, squeeze=False)[:, 0]
+        for axes, recorded in zip(frames, runs, strict=True):
             means = [
                 select_measures(
                     measures,
@@ -72,15 +72,15 @@ def _draw_pair(axes: Axes, recorded: RecordedRun, means: Sequence[Sequence[Measu
     axes.legend(fontsize=7, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
 
 
-def draw_window_cap(done: Sequence[RecordedRun]) -> Figure:
+def draw_window_cap(runs: Sequence[RecordedRun]) -> Figure:
     """Draw throughput and window over time, a column for each run."""
     from matplotlib.figure import Figure
 
     printed = published_measures()[window_cap.PUBLISHED].value
     with print_style():
         figure = Figure(figsize=FULL_IN, layout="constrained")
-        frames = figure.subplots(2, len(done), sharex="col", sharey="row", squeeze=False)
-        for (upper, lower), recorded in zip(frames.T, done, strict=True):
+        frames = figure.subplots(2, len(runs), sharex="col", sharey="row", squeeze=False)
+        for (upper, lower), recorded in zip(frames.T, runs, strict=True):
             plan, rows = recorded.run.plan, flow_metrics.flow_samples(recorded.record)
             throughput_bps = per_second(recorded.record.samples, plan.schedule)["flow1"]
             upper.plot(throughput_bps.index, throughput_bps / 1e6, color=COLOURS[0], linewidth=0.9)
@@ -114,5 +114,5 @@ def draw_window_cap(done: Sequence[RecordedRun]) -> Figure:
         ):
             axes.set_ylabel(label)
             axes.legend(fontsize=7, frameon=False, loc="lower right")
-        figure.suptitle(f"One flow with a limited window: {done[0].run.plan.path.title}")
+        figure.suptitle(f"One flow with a limited window: {runs[0].run.plan.path.title}")
     return figure

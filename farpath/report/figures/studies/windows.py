@@ -22,11 +22,11 @@ MAX_POINTS = 4000
 RECOVERIES_AT, TIMEOUTS_AT = 0.02, 0.06
 
 
-def draw_recoveries(done: Sequence[RecordedRun]) -> Figure:
+def draw_recoveries(runs: Sequence[RecordedRun]) -> Figure:
     """Draw windows over time on one path, a curve for each run, a frame for each length."""
     from matplotlib.figure import Figure
 
-    lengths_s = sorted({recorded.run.plan.schedule.duration_s for recorded in done})
+    lengths_s = sorted({recorded.run.plan.schedule.duration_s for recorded in runs})
     with print_style():
         figure = Figure(figsize=_size_in(lengths_s), layout="constrained")
         frames = figure.subplots(len(lengths_s), 1, sharey=True, squeeze=False)[:, 0]
@@ -35,14 +35,14 @@ def draw_recoveries(done: Sequence[RecordedRun]) -> Figure:
                 axes,
                 [
                     recorded
-                    for recorded in done
+                    for recorded in runs
                     if recorded.run.plan.schedule.duration_s == length_s
                 ],
             )
         frames[0].set_ylim(bottom=0)
         frames[-1].set_xlabel("time (s)")
         figure.suptitle(
-            f"Recoveries: {done[0].run.plan.path.title}".removesuffix(", with droppers")
+            f"Recoveries: {runs[0].run.plan.path.title}".removesuffix(", with droppers")
         )
     return figure
 
@@ -51,8 +51,8 @@ def _size_in(frames: Sequence[object]) -> tuple[float, float]:
     return FULL_IN if len(frames) == 1 else TALL_IN
 
 
-def _draw_recoveries(axes: Axes, done: Sequence[RecordedRun]) -> None:
-    for index, recorded in enumerate(done):
+def _draw_recoveries(axes: Axes, runs: Sequence[RecordedRun]) -> None:
+    for index, recorded in enumerate(runs):
         plan = recorded.run.plan
         windows = recovery.window_series(recorded.record)
         acks = "delayed ACKs" if plan.settings.delayed_ack else "each packet acknowledged"
@@ -66,14 +66,14 @@ def _draw_recoveries(axes: Axes, done: Sequence[RecordedRun]) -> None:
     axes.legend(fontsize=7, frameon=False, loc="lower right")
 
 
-def draw_cbr_windows(done: Sequence[RecordedRun]) -> Figure:
+def draw_cbr_windows(runs: Sequence[RecordedRun]) -> Figure:
     """Draw traced windows over time, a frame for each run, on one scale."""
     from matplotlib.figure import Figure
 
     with print_style():
-        figure = Figure(figsize=_size_in(done), layout="constrained")
-        frames = figure.subplots(len(done), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-        for axes, recorded in zip(frames, done, strict=True):
+        figure = Figure(figsize=_size_in(runs), layout="constrained")
+        frames = figure.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        for axes, recorded in zip(frames, runs, strict=True):
             _draw_cbr_window(axes, recorded)
         frames[0].set_ylim(bottom=0)
         frames[0].legend(

@@ -15,11 +15,11 @@ from tests.support.study_measures import measure, recoveries
 def test_measures_are_written_and_read_back(tmp_path: FilePath) -> None:
     known = [*recoveries(), measure("x", "y", float("nan"), published="rec-1", note="so")]
     write_measures(known, tmp_path / "m.json")
-    found = read_measures(tmp_path / "m.json")
-    assert found[:3] == tuple(known[:3])
-    assert found[3].value != found[3].value
+    measures = read_measures(tmp_path / "m.json")
+    assert measures[:3] == tuple(known[:3])
+    assert measures[3].value != measures[3].value
     again = (tmp_path / "m.json").read_bytes()
-    write_measures(found, tmp_path / "m.json")
+    write_measures(measures, tmp_path / "m.json")
     assert (tmp_path / "m.json").read_bytes() == again
 
 

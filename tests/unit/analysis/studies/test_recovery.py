@@ -24,19 +24,19 @@ def course(until_s: float, per_s: float = 10.0, before: float = 1000.0) -> pd.Da
 
 
 def test_a_recovery_that_was_seen_ends_when_the_window_is_what_it_was() -> None:
-    found = recovery.find_recovery(course(80), FELL_S, THOUSAND_PACKETS)
-    assert found is not None
-    assert found.complete
-    assert (found.before_packets, found.after_packets) == (1000, 510)
-    assert found.time_s == pytest.approx(50, abs=1)
+    result = recovery.find_recovery(course(80), FELL_S, THOUSAND_PACKETS)
+    assert result is not None
+    assert result.complete
+    assert (result.before_packets, result.after_packets) == (1000, 510)
+    assert result.time_s == pytest.approx(50, abs=1)
 
 
 def test_one_whose_end_was_not_seen_is_continued_by_its_growth() -> None:
-    found = recovery.find_recovery(course(25), FELL_S, THOUSAND_PACKETS)
-    assert found is not None
-    assert not found.complete
-    assert found.time_s == pytest.approx(50)
-    assert found.observed_s == 14
+    result = recovery.find_recovery(course(25), FELL_S, THOUSAND_PACKETS)
+    assert result is not None
+    assert not result.complete
+    assert result.time_s == pytest.approx(50)
+    assert result.observed_s == 14
 
 
 @pytest.mark.parametrize("until_s", [9, 11])
@@ -51,10 +51,10 @@ def test_a_window_that_did_not_fall_did_not_recover() -> None:
 
 
 def test_a_congestion_window_beyond_the_receivers_counts_no_more_than_that() -> None:
-    found = recovery.find_recovery(course(200, before=1800), FELL_S, THOUSAND_PACKETS)
-    assert found is not None
-    assert found.before_packets == 1000
-    assert found.time_s == pytest.approx(10, abs=1)
+    result = recovery.find_recovery(course(200, before=1800), FELL_S, THOUSAND_PACKETS)
+    assert result is not None
+    assert result.before_packets == 1000
+    assert result.time_s == pytest.approx(10, abs=1)
 
 
 def test_the_formula_is_the_published_one_for_both_ack_policies() -> None:

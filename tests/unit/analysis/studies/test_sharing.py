@@ -12,8 +12,8 @@ from farpath.spec.schedule import Schedule, staggered
 def newcomer(gives_s: float, part: float = 0.5) -> tuple[pd.DataFrame, Schedule]:
     """Two flows of 100 Mbit/s in all: 60 s alone, then a straight way to a part of it."""
     seconds = pd.RangeIndex(1, 121)
-    given = (1 - part) * ((seconds - 60) / gives_s).to_series().clip(0, 1).to_numpy()
-    first, second = 1e8 * (1 - given), 1e8 * given
+    fraction = (1 - part) * ((seconds - 60) / gives_s).to_series().clip(0, 1).to_numpy()
+    first, second = 1e8 * (1 - fraction), 1e8 * fraction
     each = pd.DataFrame({"flow1": first, "flow2": second}, index=seconds)
     return each, staggered(["htcp", "htcp"], 60)
 

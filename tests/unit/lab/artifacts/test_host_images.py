@@ -24,8 +24,9 @@ from tests.support.oci_layouts import AMD64, docker_tar
 PROGRAMS = {"sender": {"iperf3"}, "receiver": {"iperf3"}, "pinger": {"ping"}}
 
 
-def plan_of(stack: str, *own: Stack) -> Plan:
-    return make_plan(path_by_name("cern"), seven_regions(stack, 10.0), 1, "virtual", own=own)
+def plan_of(stack: str, *user_stacks: Stack) -> Plan:
+    schedule = seven_regions(stack, 10.0)
+    return make_plan(path_by_name("cern"), schedule, 1, "virtual", user_stacks=user_stacks)
 
 
 @pytest.mark.parametrize(

@@ -16,20 +16,20 @@ from tests.support.campaigns import write_named
 @pytest.fixture
 def records(tmp_path: FilePath) -> FilePath:
     """Reno with two seeds and UDT at CERN, H-TCP elsewhere."""
-    place = tmp_path / "records"
+    directory = tmp_path / "records"
     for seed in (3, 2):
-        write_named(place, "cern", "reno_2004", seed)
-    write_named(place, "cern", "udt", 1)
-    write_named(place, "ufl", "htcp_2004", 1)
-    return place
+        write_named(directory, "cern", "reno_2004", seed)
+    write_named(directory, "cern", "udt", 1)
+    write_named(directory, "ufl", "htcp_2004", 1)
+    return directory
 
 
 def test_a_figure_shows_the_smallest_seed_at_cern(records: FilePath) -> None:
     campaign, _ = load_results(records)
-    shown = {each.number: paper.run_of_figure(campaign, each) for each in paper.RUN_FIGURES}
-    assert shown[2] is not None
-    assert shown[2].record == "cern-reno_2004-2"
-    assert shown[3] is None
+    runs = {each.number: paper.run_of_figure(campaign, each) for each in paper.RUN_FIGURES}
+    assert runs[2] is not None
+    assert runs[2].record == "cern-reno_2004-2"
+    assert runs[3] is None
 
 
 def test_a_figure_without_its_record_is_named_and_the_others_are_drawn(

@@ -13,9 +13,9 @@ from topologies import lay_out
 def test_a_picture_names_every_host_and_all_that_packets_meet(words: dict[str, str]) -> None:
     plan = short_plan(**words, drop="every:1000")
     layout = lay_out(plan)
-    shown = [text.get_text() for text in pictures.draw(plan).axes[0].texts]
-    assert {node.name for node in layout.nodes} <= set(shown)
-    words_shown = "\n".join(shown)
+    texts = [text.get_text() for text in pictures.draw(plan).axes[0].texts]
+    assert {node.name for node in layout.nodes} <= set(texts)
+    words_shown = "\n".join(texts)
     narrow = words_shown.count("450 Mbit/s\nbuffer")
     assert narrow == len(layout.bottlenecks)
     assert words_shown.count("drop every:1000") == len(layout.dropping["there"])

@@ -31,10 +31,10 @@ def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def records(tmp_path: FilePath) -> FilePath:
     """H-TCP at CERN with two seeds."""
-    place = tmp_path / "records"
+    directory = tmp_path / "records"
     for seed in (1, 2):
-        write_named(place, "cern", "htcp_2004", seed)
-    return place
+        write_named(directory, "cern", "htcp_2004", seed)
+    return directory
 
 
 @pytest.fixture
@@ -119,8 +119,8 @@ def test_a_site_of_equal_records_is_equal(
     records: FilePath, out: FilePath, tmp_path: FilePath
 ) -> None:
     again = tmp_path / "again"
-    for place in (out, again):
-        build_site(records, place, quiet)
+    for directory in (out, again):
+        build_site(records, directory, quiet)
     files = [file.relative_to(out) for file in sorted(out.rglob("*")) if file.is_file()]
     assert len(files) > 10
     assert all((out / file).read_bytes() == (again / file).read_bytes() for file in files)
@@ -129,11 +129,11 @@ def test_a_site_of_equal_records_is_equal(
 def test_a_site_of_ones_own_runs_is_a_table_of_them_and_says_nothing_of_the_study(
     tmp_path: FilePath, out: FilePath
 ) -> None:
-    place = tmp_path / "records"
+    directory = tmp_path / "records"
     for seed in (1, 2):
-        write_named(place, "cern", "cubic", seed)
-    write_seven_regions(place / "again", "cubic", 1, 5.0, kernel="6.1-other")
-    built = build_site(place, out, quiet)
+        write_named(directory, "cern", "cubic", seed)
+    write_seven_regions(directory / "again", "cubic", 1, 5.0, kernel="6.1-other")
+    built = build_site(directory, out, quiet)
     text = (out / "index.html").read_text()
     assert "<h1>3 runs: cubic</h1>" in text
     assert text.count('aria-label="run ') == built.pages == 3

@@ -15,8 +15,8 @@ def test_most_runs_have_no_mark() -> None:
     changed = [
         dataclasses.replace(run, code="other") if run == odd else run for run in campaign.runs
     ]
-    found, marks = provenance_groups(changed)
-    assert [(make.mark, make.runs) for make in found] == [("", 80), ("a", 1)]
+    groups, marks = provenance_groups(changed)
+    assert [(make.mark, make.runs) for make in groups] == [("", 80), ("a", 1)]
     assert [record for record, mark in marks.items() if mark] == [odd.record]
 
 

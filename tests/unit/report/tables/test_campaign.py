@@ -28,14 +28,14 @@ def test_published_numbers_taken_as_measured_deviate_by_nothing(
     made = table(published_campaign(), "cern")
     for row in _rows(made, "deviation"):
         assert set(re.findall(r"[\d.]+", "".join(row[2:]))) <= {"0", "0.0", "0.00"}
-    found = [
+    deviations = [
         float(value)
         for row in numbers_of(made)
         for key, value in row.items()
         if "deviation" in key or "half_width" in key
     ]
-    assert found
-    assert found == pytest.approx([0.0] * len(found), abs=1e-9)
+    assert deviations
+    assert deviations == pytest.approx([0.0] * len(deviations), abs=1e-9)
 
 
 def test_table_1_has_the_nine_stacks_in_the_papers_order_each_with_its_numbers() -> None:

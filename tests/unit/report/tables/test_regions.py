@@ -74,8 +74,8 @@ def test_tables_of_a_run_fit_a_terminal_and_no_number_is_cut(
         assert "…" not in text
         assert "\x1b" not in text
         lines = [re.split(r" {2,}", line.strip()) for line in text.splitlines()]
-        shown = {cell for line in lines for cell in line}
-        assert {cell for row in grid.rows for cell in row} <= shown
+        cells = {cell for line in lines for cell in line}
+        assert {cell for row in grid.rows for cell in row} <= cells
 
 
 def test_a_table_that_has_room_is_in_one_piece(summary: Summary) -> None:

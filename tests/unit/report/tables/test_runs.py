@@ -21,14 +21,18 @@ def test_runs_are_listed_with_their_settings_in_order_and_their_records() -> Non
         member("pair", stack="reno+bbr", buffer="1MB", loss="1e-4"),
         member("first", rate="100Mbit"),
     )
-    listed, places = run_tables(records)
-    shown = [row[:8] for row in listed.text.rows]
-    assert shown == [
+    listed, directories = run_tables(records)
+    rows = [row[:8] for row in listed.text.rows]
+    assert rows == [
         ("1", "cubic", "20", "100", "250 kB", "0", "120 s", "1"),
         ("2", "reno + bbr", "20", "450", "1 MB", "0.0001", "120 s", "1"),
         ("3", "cubic", "40", "450", "2.25 MB", "0", "120 s", "1"),
     ]
-    assert [row[:2] for row in places.text.rows] == [("1", "first"), ("2", "pair"), ("3", "slow")]
+    assert [row[:2] for row in directories.text.rows] == [
+        ("1", "first"),
+        ("2", "pair"),
+        ("3", "slow"),
+    ]
     first = next(csv.DictReader(io.StringIO(as_csv(listed))))
     assert (first["buffer_bytes"], first["rate_bps"], first["path"]) == (
         "250000", "100000000", "custom",

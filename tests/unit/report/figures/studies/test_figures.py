@@ -116,7 +116,7 @@ def test_recoveries_of_hours_do_not_hide_those_of_seconds(tmp_path: FilePath) ->
     runs = load_experiment(recovery.EXPERIMENT).runs(WHOLE)
     mine = [run for run in runs if run.asked.path == "datatag-128"]
     done = [
-        RecordedRun(run, write_run(tmp_path / str(place), run)) for place, run in enumerate(mine)
+        RecordedRun(run, write_run(tmp_path / str(number), run)) for number, run in enumerate(mine)
     ]
     ((name, figure),) = figures([], done)
     assert name == "recovery-datatag-128"
