@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import json
 import re
 from collections.abc import Mapping
-from functools import cache
 from importlib import resources
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.planning.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
 from farpath.planning.end_host_sysctls import why_without_effect
 from farpath.spec.path import Path
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 
 #: Fields of a path that a file must name a source for.
 NUMERIC_FIELDS = ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
@@ -34,13 +28,6 @@ NEEDED_SETTINGS = (
 #: Fields that need no source where they are not there.
 OPTIONAL_FIELDS = ("sysctl", "background", "jitter_ms", "reorder", "duplicate")
 SETTING_TEXT = re.compile(r"(net(?:\.[a-z0-9_]+)+)=([0-9a-z_]+(?: [0-9]+){0,2})")
-
-
-@cache
-def _adapter() -> TypeAdapter[Path]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Path)
 
 
 def _without_sources(data: dict[str, Any]) -> list[str]:
@@ -72,7 +59,7 @@ def load_path(file: FilePath) -> Path:
     Raises :class:`BadInputError` that names the file and every field that is
     missing, unknown, of the wrong type, out of range or without a source.
     """
-    from pydantic import ValidationError
+    from farpath.base.validation import validated
 
     data = read_toml(file)
     known = [field.name for field in dataclasses.fields(Path)]
@@ -102,13 +89,7 @@ def load_path(file: FilePath) -> Path:
             if (why := why_without_effect(name))
         ]
     try:
-        # As JSON: strict validation of Python objects would demand a Path.
-        text = json.dumps({key: data[key] for key in known if key in data}, default=str)
-        path = _adapter().validate_json(text, strict=True)
-    except ValidationError as error:
-        for fault in error.errors():
-            where = ".".join(str(part) for part in fault["loc"])
-            problems.append(f"{where}: {fault['msg'].lower()}" if where else fault["msg"])
+        path = validated(Path, {key: data[key] for key in known if key in data}, every_field=True)
     except BadInputError as error:
         problems.append(error.message)
     if problems:
