@@ -38,7 +38,8 @@ def validated(model: type[Model], data: object, name: str = "", every_field: boo
 
 def _problem(details: ErrorDetails, name: str) -> str:
     field = ".".join(str(part) for part in ((name, *details["loc"]) if name else details["loc"]))
-    return f"{field}: {details['msg'].lower()}" if field else details["msg"]
+    message = details["msg"].removeprefix("Value error, ")
+    return f"{field}: {message[:1].lower()}{message[1:]}" if field else message
 
 
 @cache

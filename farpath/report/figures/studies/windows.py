@@ -56,7 +56,7 @@ def _draw_recoveries(axes: Axes, done: Sequence[RecordedRun]) -> None:
         plan = recorded.run.plan
         windows = recovery.window_series(recorded.record)
         acks = "delayed ACKs" if plan.settings.delayed_ack else "each packet acknowledged"
-        label = f"{plan.stacks[0].label}, {acks}, {recorded.run.asked.drop}"
+        label = f"{plan.stacks[0].label}, {acks}, {recorded.run.request.drop}"
         axes.plot(
             windows["t_s"], windows["window"], color=COLOURS[index % len(COLOURS)],
             linewidth=0.9, linestyle="-" if index < len(COLOURS) else "--", label=label,
