@@ -24,22 +24,24 @@ def validated(model: type[Model], data: object, name: str = "", every_field: boo
     """Return parsed JSON or TOML as an instance of a model of pydantic's or a dataclass.
 
     Types are strict: the text "1" is no number. Raises BadInputError that says what is wrong with
-    the first invalid field, or with every one. ``name``: the document's name, put before the
-    field's, as in ``index.json.manifests.0.digest``.
+    the first invalid field, or with every one. ``name``: the document's name, which begins the
+    message: ``index.json: manifests.0.digest: field required``.
     """
     try:
         # Validate as JSON: strict validation of Python objects would demand tuples and instances.
         adapter: TypeAdapter[Model] = _adapter(cast(Any, model))
         return adapter.validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
-        problems = [_problem(details, name) for details in error.errors()]
-        raise BadInputError("; ".join(problems if every_field else problems[:1])) from error
+        problems = [_problem(details) for details in error.errors()]
+        message = "; ".join(problems if every_field else problems[:1])
+        raise BadInputError(f"{name}: {message}" if name else message) from error
 
 
-def _problem(details: ErrorDetails, name: str) -> str:
-    field = ".".join(str(part) for part in ((name, *details["loc"]) if name else details["loc"]))
-    message = details["msg"].removeprefix("Value error, ")
-    return f"{field}: {message[:1].lower()}{message[1:]}" if field else message
+def _problem(details: ErrorDetails) -> str:
+    field = ".".join(str(part) for part in details["loc"])
+    text = details["msg"].removeprefix("Value error, ")
+    problem = text[:1].lower() + text[1:]
+    return f"{field}: {problem}" if field else problem
 
 
 @cache

@@ -26,9 +26,9 @@ def test_a_document_becomes_the_dataclass_that_it_describes() -> None:
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        ({}, "queue.json.limit_bytes: field required"),
-        ({"limit_bytes": "9"}, "queue.json.limit_bytes: input should be a valid integer"),
-        ({"limit_bytes": 9, "rates_bps": [1, True]}, "queue.json.rates_bps.1: input should be"),
+        ({}, "queue.json: limit_bytes: field required"),
+        ({"limit_bytes": "9"}, "queue.json: limit_bytes: input should be a valid integer"),
+        ({"limit_bytes": 9, "rates_bps": [1, True]}, "queue.json: rates_bps.1: input should be"),
         ([], "queue.json: input should be an object"),
     ],
 )
