@@ -12,6 +12,7 @@ from farpath.planning import quantities
 from farpath.planning.end_host_sysctls import OWN_SETTINGS as OWN_SETTINGS
 from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.path_files import OPTIONAL_FIELDS, SETTING_TEXT, named_paths, path_by_name
+from farpath.planning.stack_catalog import LARGEST_BUFFER_BYTES
 from farpath.spec.background import PART_RANGE, RATE_BPS_RANGE, Background
 from farpath.spec.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 
@@ -43,8 +44,6 @@ CONSTANT = "cbr:"
 #: A buffer of fewer frames would drop a slow start's ordinary bursts.
 LEAST_BUFFER_FRAMES = 100
 LEAST_WINDOW_BYTES = 16_777_216
-#: The kernel keeps buffer sizes in signed 32-bit integers.
-LARGEST_SOCKET_BUFFER_BYTES = (1 << 31) - 1
 
 
 def _base_path(name: str | None, rtt_ms: float | None) -> tuple[Path, str] | None:
@@ -72,7 +71,7 @@ def sysctl_for(window_bytes: int, like: Mapping[str, str]) -> dict[str, str]:
     for name in ("net.core.rmem_max", "net.core.wmem_max"):
         settings[name] = str(max(int(settings[name]), window_bytes))
     # The kernel charges headers too: twice the window, as for cern.
-    wanted = min(2 * window_bytes, LARGEST_SOCKET_BUFFER_BYTES)
+    wanted = min(2 * window_bytes, LARGEST_BUFFER_BYTES)
     for name in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"):
         low, start, high = settings[name].split()
         settings[name] = f"{low} {start} {max(int(high), wanted)}"

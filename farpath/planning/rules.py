@@ -13,7 +13,7 @@ from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANG
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.stack import UDTPERF
-from farpath.spec.trace import INTERVAL_S_RANGE, MOST_SAMPLES, TICK_S, flows
+from farpath.spec.trace import INTERVAL_S_RANGE, MOST_TRACE_SAMPLES, TICK_S, flows
 
 
 def check_plan(plan: Plan) -> None:
@@ -170,10 +170,10 @@ def check_interval(interval_s: float, schedule: Schedule) -> None:
             "take a shorter TRACE or a longer REGION"
         )
     samples = sum(flow.stop_s - flow.start_s for flow in schedule.all_flows) / interval_s
-    if samples > MOST_SAMPLES:
+    if samples > MOST_TRACE_SAMPLES:
         raise BadInputError(
             f"TRACE is {interval_s * 1e3:g} ms, {samples:,.0f} samples of this schedule's flows: "
-            f"at most {MOST_SAMPLES:,} are possible; take a longer TRACE or a shorter REGION"
+            f"at most {MOST_TRACE_SAMPLES:,} are possible; take a longer TRACE or a shorter REGION"
         )
 
 

@@ -51,6 +51,8 @@ LONGEST_ARGUMENT_BYTES = (32 * 4096) - 1
 #: Files by which the formats are recognised, and directories that every root has.
 OCI_FILE = "index.json"
 DOCKER_FILE = "manifest.json"
+#: Suffix of a tar, which is no part of an image's name.
+TAR = ".tar"
 ROOT_DIRECTORIES = ("bin", "usr")
 #: First bytes of gzip, xz, bzip2 and zstd files.
 COMPRESSED = (b"\x1f\x8b", b"\xfd7zX", b"BZh", b"\x28\xb5\x2f\xfd")

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: The most points that are visible within a curve's width on paper.
-MAX_POINTS = 4000
 #: The heights in a frame at which recoveries and timeouts are marked, as fractions.
 RECOVERIES_AT, TIMEOUTS_AT = 0.02, 0.06
 
@@ -88,7 +86,7 @@ def _draw_cbr_window(axes: Axes, recorded: RecordedRun) -> None:
     trace = flow_metrics.first_flow_trace(recorded.record)
     assert trace is not None
     axes.plot(
-        *min_max_points(trace["t_s"], trace["cwnd_packets"], MAX_POINTS),
+        *min_max_points(trace["t_s"], trace["cwnd_packets"]),
         color=COLOURS[0],
         linewidth=0.8,
     )
