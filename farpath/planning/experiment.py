@@ -24,7 +24,7 @@ from farpath.planning.stack_texts import parse_stacks
 from farpath.spec.settings import HOST, VIRTUAL_CLOCK
 
 if TYPE_CHECKING:
-    from farpath.planning.experiment_file import RunsTable
+    from farpath.planning.experiment_schema import RunsTable
     from farpath.spec.plan import Plan
 
 #: The experiment of the paper.
@@ -105,7 +105,7 @@ def load_experiment(
     """
     # pydantic is slow to import
     from farpath.base.validation import validated
-    from farpath.planning.experiment_file import ExperimentFile
+    from farpath.planning.experiment_schema import ExperimentFile
 
     names = experiment_names(folder)
     if name not in names:
@@ -161,7 +161,7 @@ def _own_sets(
             except BadInputError as error:
                 raise BadInputError(f"{where}: {error.message}") from error
         if runs:
-            # A path of the experiment's own has no name on the command line of farpath run
+            # farpath run does not know the paths of the experiment's own folder
             command = ("farpath", "campaign", f"--experiment={name}", f"--experiments={folder}")
             sets[set_name] = tuple(
                 dataclasses.replace(
