@@ -9,7 +9,6 @@ variation, and F is Jain's fairness index.
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -205,18 +204,14 @@ class Summary:
     def from_dict(cls, data: Mapping[str, Any]) -> Summary:
         """Return the inverse of ``as_dict``; numbers that are None there are NaN again.
 
-        Raises ValueError naming the first field that is missing or of another type.
+        Raises BadInputError naming the first field that is missing or of another type, and
+        KeyError without regions.
         """
-        from pydantic import TypeAdapter, ValidationError
+        from farpath.base.validation import validated
 
         filled = _with_nan(cls, data)
         filled["regions"] = [_with_nan(RegionSummary, region) for region in filled["regions"]]
-        try:
-            return TypeAdapter(cls).validate_json(json.dumps(filled), strict=True)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise ValueError(f"{where}: {first['msg'].lower()}") from error
+        return validated(cls, filled)
 
 
 def _plain(value: object) -> object:

@@ -82,7 +82,7 @@ class RunSummary:
     def from_dict(cls, data: dict[str, Any]) -> RunSummary:
         """Return the inverse of ``as_dict``.
 
-        Raises ValueError, KeyError or TypeError for other data.
+        Raises BadInputError, KeyError or TypeError for other data.
         """
         texts = {name: value for name, value in data.items() if name != "summary"}
         for name, value in texts.items():
@@ -401,7 +401,7 @@ def read_figures(file: FilePath) -> ResultSet:
         runs_and_cpu_runs = [
             [RunSummary.from_dict(run) for run in data[name]] for name in ("runs", "cpu_runs")
         ]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (BadInputError, KeyError, TypeError, AttributeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadInputError(f"{file}: is damaged ({reason}): {_FIGURES_REMEDY}") from error
     return result_set_of(*runs_and_cpu_runs)

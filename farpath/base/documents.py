@@ -6,6 +6,7 @@ Every value returned can be printed and computed with: text is valid UTF-8, numb
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 import tomllib
@@ -125,6 +126,8 @@ def _scalar_problem(value: object) -> str:
         return "" if low <= value <= high else "holds a number of more than 64 bits"
     if isinstance(value, float):
         return "" if math.isfinite(value) else f"holds {value}, which is not a finite number"
+    if isinstance(value, datetime.date | datetime.time):
+        return f"holds the date or time {value}: write it as a text, in quotes"
     return ""
 
 

@@ -1,7 +1,8 @@
 """Locks: directories and files that a running process holds, and removal of stale ones.
 
 A running process holds a lock (flock(2)) on each of its directories. The kernel releases
-it when the process ends, however it ends and in whichever container it ran.
+it when the process ends, however it ends and in whichever container it ran. The filelock package
+locks no directories, accepts FIFOs and leaves its files behind (docs/decisions/052-own-locks.md).
 """
 
 from __future__ import annotations

@@ -12,9 +12,12 @@ import json
 import multiprocessing
 import signal
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, fields
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
+
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
 
 from farpath.analysis.metrics import Summary
 from farpath.analysis.path_model import PathModel, cost_of_means, cost_of_tables
@@ -23,6 +26,7 @@ from farpath.analysis.results import RunSummary, run_summary
 from farpath.base.documents import check_format_version, read_json, read_toml
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.files import write_text
+from farpath.base.validation import validated
 from farpath.lab.run import run as run_plan
 from farpath.planning.era_catalog import era_by_text
 from farpath.planning.path_files import path_by_name
@@ -39,15 +43,25 @@ FORMAT_VERSION = 1
 PrintLine = Callable[[str], None]
 #: Measures one complete run of a stack over a model of the path.
 MeasureModel = Callable[[PathModel, str], RunSummary]
+Number = int | float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Interval:
+    """The interval of a parameter's values; ``log``: whether it is searched in logarithms."""
+
+    low: float
+    high: float
+    log: bool = False
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Search:
     """The parameters that a search varies, and the values that it compares with.
 
-    ``ranges``: for each field of PathModel a fixed number, a table of ``low``, ``high`` and
-    optionally ``log``, or a list of choices. ``guesses``: models to try first. ``mean_stability``,
-    ``mean_fairness``: the published means over all stacks, for a path without published tables.
+    ``ranges``: for each field of PathModel a fixed number, an interval or a list of choices.
+    ``guesses``: models to try first. ``mean_stability``, ``mean_fairness``: the published means
+    over all stacks, for a path without published tables.
     """
 
     directory: FilePath
@@ -57,10 +71,19 @@ class Search:
     region_s: float
     seed: int
     era: str
-    ranges: Mapping[str, Any]
-    guesses: tuple[Mapping[str, float], ...]
+    ranges: dict[str, Interval | list[Number] | Number]
+    guesses: tuple[dict[str, Number], ...] = ()
     mean_stability: float | None = None
     mean_fairness: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError unless each parameter of PathModel has a range."""
+        parameters = {field.name for field in fields(PathModel)}
+        if wrong := sorted(parameters ^ self.ranges.keys()):
+            raise ValueError(
+                f"ranges.{wrong[0]}: ranges must have each parameter of a path model: "
+                f"{', '.join(sorted(parameters))}"
+            )
 
     def model(self, chosen: Mapping[str, Any]) -> PathModel:
         """Return the model with the chosen values and the fixed ones."""
@@ -78,25 +101,13 @@ class Search:
 
 def is_varied(allowed: Any) -> bool:
     """Whether a parameter varies, by its entry in ``Search.ranges``."""
-    return isinstance(allowed, dict | list)
+    return isinstance(allowed, Interval | list)
 
 
 def load_search(directory: FilePath) -> Search:
     """Load the search in a directory; raise BadInputError if it is missing or malformed."""
     file = directory / SEARCH_FILE
-    data = read_toml(file)
-    try:
-        return Search(
-            directory,
-            **{
-                **data,
-                "stacks": tuple(data["stacks"]),
-                "held_out": tuple(data["held_out"]),
-                "guesses": tuple(data.get("guesses", ())),
-            },
-        )
-    except (KeyError, TypeError) as error:
-        raise BadInputError(f"{file}: is no search: {error}") from error
+    return validated(Search, {**read_toml(file), "directory": str(directory)}, str(file))
 
 
 def read_trials(search: Search) -> list[dict[str, Any]]:
@@ -133,8 +144,8 @@ def _distributions(search: Search) -> dict[str, optuna.distributions.BaseDistrib
     for name, allowed in search.ranges.items():
         if isinstance(allowed, list):
             distributions[name] = CategoricalDistribution(allowed)
-        elif isinstance(allowed, dict):
-            distributions[name] = FloatDistribution(**allowed)
+        elif isinstance(allowed, Interval):
+            distributions[name] = FloatDistribution(**asdict(allowed))
     return distributions
 
 

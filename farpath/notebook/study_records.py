@@ -54,7 +54,7 @@ class StudySelection:
         """
 
         def matches(recorded: RecordedRun) -> int:
-            request = recorded.run.asked
+            request = recorded.run.request
             return sum(getattr(request, name) == value for name, value in options.items())
 
         return max(self.done, key=matches, default=None)
@@ -180,7 +180,7 @@ def _named(runs: Sequence[WantedRun]) -> str:
     """Return the labels of runs and their droppers; of many runs only the first are named."""
     texts = []
     for run in runs[:MAX_NAMED_RUNS]:
-        drop = run.asked.drop
+        drop = run.request.drop
         texts.append(
             run.label if drop is None or drop in run.label else f"{run.label}, drop {drop}"
         )

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import json
 import re
 from collections.abc import Mapping
-from functools import cache
 from importlib import resources
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.planning.end_host_sysctls import why_without_effect
 from farpath.spec.path import Path
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 #: Fields of a path for which a file must state a source.
 NUMERIC_FIELDS = ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
@@ -32,13 +27,6 @@ REQUIRED_SYSCTLS = (
 #: Fields that need a source only if they are present.
 OPTIONAL_FIELDS = ("sysctl", "background", "jitter_ms", "reorder", "duplicate")
 SYSCTL_TEXT = re.compile(r"(net(?:\.[a-z0-9_]+)+)=([0-9a-z_]+(?: [0-9]+){0,2})")
-
-
-@cache
-def _adapter() -> TypeAdapter[Path]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Path)
 
 
 def _without_sources(data: dict[str, Any]) -> list[str]:
@@ -81,7 +69,7 @@ def load_path(file: FilePath) -> Path:
     Raises BadInputError that names the file and every field that is missing, unknown, of the
     wrong type, out of range or without a source.
     """
-    from pydantic import ValidationError
+    from farpath.base.validation import validated
 
     data = read_toml(file)
     field_names = [field.name for field in dataclasses.fields(Path)]
@@ -101,13 +89,9 @@ def load_path(file: FilePath) -> Path:
     if isinstance(sysctl, dict):
         problems += _sysctl_problems(sysctl)
     try:
-        # Strict validation accepts a TOML table for a Path only as JSON.
-        text = json.dumps({name: data[name] for name in field_names if name in data}, default=str)
-        path = _adapter().validate_json(text, strict=True)
-    except ValidationError as error:
-        for fault in error.errors():
-            field = ".".join(str(part) for part in fault["loc"])
-            problems.append(f"{field}: {fault['msg'].lower()}" if field else fault["msg"])
+        path = validated(
+            Path, {key: data[key] for key in field_names if key in data}, every_field=True
+        )
     except BadInputError as error:
         problems.append(error.message)
     if problems:

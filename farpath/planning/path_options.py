@@ -11,6 +11,7 @@ from farpath.base.errors import BadInputError
 from farpath.planning import quantities
 from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.path_files import OPTIONAL_FIELDS, SYSCTL_TEXT, named_paths, path_by_name
+from farpath.planning.stack_catalog import LARGEST_BUFFER_BYTES
 from farpath.spec.background import PART_RANGE, RATE_BPS_RANGE, Background
 from farpath.spec.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 
@@ -40,8 +41,6 @@ CONSTANT = "cbr:"
 #: A smaller buffer would drop ordinary bursts of slow start.
 LEAST_BUFFER_FRAMES = 100
 LEAST_WINDOW_BYTES = 16_777_216
-#: The kernel keeps buffer sizes in signed 32-bit integers.
-LARGEST_SOCKET_BUFFER_BYTES = (1 << 31) - 1
 
 
 def _base_path(name: str | None, rtt_ms: float | None) -> tuple[Path, str] | None:
@@ -69,7 +68,7 @@ def sysctl_for(window_bytes: int, sysctl: Mapping[str, str]) -> dict[str, str]:
         raised[name] = str(max(int(raised[name]), window_bytes))
     # The kernel also charges headers to a socket's buffer; twice the window holds both, as in
     # path cern.
-    buffer_bytes = min(2 * window_bytes, LARGEST_SOCKET_BUFFER_BYTES)
+    buffer_bytes = min(2 * window_bytes, LARGEST_BUFFER_BYTES)
     for name in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"):
         least, default, most = raised[name].split()
         raised[name] = f"{least} {default} {max(int(most), buffer_bytes)}"

@@ -13,7 +13,7 @@ from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANG
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.stack import UDTPERF
-from farpath.spec.trace import INTERVAL_S_RANGE, MOST_SAMPLES, TICK_S, flows
+from farpath.spec.trace import INTERVAL_S_RANGE, MOST_TRACE_SAMPLES, TICK_S, flows
 from topologies import MODULES, find_topology
 
 
@@ -169,7 +169,7 @@ def check_interval(interval_s: float, schedule: Schedule) -> None:
     """Raise BadInputError for a trace's interval in s that is not allowed in a schedule.
 
     It must be whole milliseconds within ``INTERVAL_S_RANGE`` and give no more than
-    ``MOST_SAMPLES`` samples. It must be at most half of the shortest flow, so that each flow has a
+    ``MOST_TRACE_SAMPLES`` samples. It must be at most half of the shortest flow, so that each flow has a
     sample between its start and its end.
     """
     low, high = INTERVAL_S_RANGE
@@ -186,10 +186,10 @@ def check_interval(interval_s: float, schedule: Schedule) -> None:
             "give a shorter TRACE or a longer REGION"
         )
     samples = sum(flow.stop_s - flow.start_s for flow in schedule.all_flows) / interval_s
-    if samples > MOST_SAMPLES:
+    if samples > MOST_TRACE_SAMPLES:
         raise BadInputError(
             f"TRACE is {interval_s * 1e3:g} ms, which gives {samples:,.0f} samples of all flows: "
-            f"at most {MOST_SAMPLES:,} are possible; give a longer TRACE or a shorter REGION"
+            f"at most {MOST_TRACE_SAMPLES:,} are possible; give a longer TRACE or a shorter REGION"
         )
 
 

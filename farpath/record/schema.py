@@ -6,13 +6,13 @@ In the plan they are not: it is compared field by field with the plan's own clas
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from farpath.base.errors import BadInputError
+from farpath.base.validation import validated
 from farpath.planning.era_catalog import era_names
 from farpath.planning.rules import check_plan
 from farpath.record.identity import FIRST_RESULTS_VERSION
@@ -22,7 +22,6 @@ from farpath.spec.plan import Plan
 FIRST_FORMAT = 1
 #: Fields of a plan that go to programs and may hold any text.
 _PROGRAM_FIELDS = frozenset({"command", "environment", "directory"})
-Model = TypeVar("Model", bound=BaseModel)
 _Positive = Annotated[float, Field(gt=0)]
 _Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -97,7 +96,7 @@ class _Description(_Part):
 
 def check_description(data: Mapping[str, Any]) -> None:
     """Raise BadInputError that names the first invalid field of a record.json."""
-    plan = _validated(_Description, data, "").plan
+    plan = validated(_Description, data).plan
     plan_data = data["plan"]
     if unknown := next(_unknown(plan_data, plan.as_dict(), "plan"), ""):
         raise BadInputError(f"{unknown} is not a field of a record")
@@ -111,16 +110,6 @@ def check_description(data: Mapping[str, Any]) -> None:
     for where, text in _texts(plan_data, "plan"):
         if not text.isprintable():
             raise BadInputError(f"{where} is {text!r}: it must hold printable characters only")
-
-
-def _validated(model: type[Model], data: object, where: str) -> Model:
-    try:
-        # Validate as JSON: strict validation of Python objects would demand tuples.
-        return model.model_validate_json(json.dumps(data))
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = where + ".".join(str(part) for part in first["loc"])
-        raise BadInputError(f"{field}: {first['msg'].lower()}") from error
 
 
 def _unknown(data: object, model: object, where: str) -> Iterator[str]:

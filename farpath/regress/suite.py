@@ -6,14 +6,17 @@ import dataclasses
 import difflib
 import fnmatch
 import random
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
+from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
+from farpath.base.validation import validated
 from farpath.lab.user_parts import BuiltParts
 from farpath.planning.quantities import parse_rtt_ms
 from farpath.planning.request import RunRequest
@@ -25,11 +28,12 @@ if TYPE_CHECKING:
 
 #: Groups of cases for stacks that the suite does not name, by the type of stack.
 TCP, UDT = "tcp", "udt"
+SUITE = FilePath(__file__).with_name("suite.toml")
 #: The largest relative change of the base RTT with further seeds.
 RTT_VARIATION = 1e-3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Case:
     """One case: its options, with ``{stack}`` in them, and its extra metrics.
 
@@ -40,10 +44,17 @@ class Case:
     title: str
     groups: tuple[str, ...]
     options: Mapping[str, str]
-    extra_metrics: tuple[str, ...]
+    extra_metrics: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for an extra metric that there is not."""
+        if unknown := sorted(set(self.extra_metrics) - EXTRA_METRICS.keys()):
+            raise ValueError(
+                f"{unknown[0]} is no extra metric: allowed are {', '.join(EXTRA_METRICS)}"
+            )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Suite:
     """All cases, and the stacks of each of their groups."""
 
@@ -95,22 +106,16 @@ class Trial:
 
 
 @cache
-def suite() -> Suite:
-    """Return the suite that the project ships."""
-    text = resources.files("farpath.regress").joinpath("suite.toml").read_text(encoding="utf-8")
-    data = tomllib.loads(text)
-    cases = tuple(
-        Case(
-            name=case["name"],
-            title=case["title"],
-            groups=tuple(case["groups"]),
-            options={**data["options"], **case["options"]},
-            extra_metrics=tuple(case.get("extra_metrics", ())),
-        )
-        for case in data["cases"]
-    )
-    assert all(name in EXTRA_METRICS for case in cases for name in case.extra_metrics)
-    return Suite({name: tuple(stacks) for name, stacks in data["groups"].items()}, cases)
+def suite(file: FilePath = SUITE) -> Suite:
+    """Return the suite in a file, by default the one that the project ships.
+
+    Each case also has the file's ``options``, unless it has its own. Raises BadInputError for an
+    invalid field.
+    """
+    data = read_toml(file)
+    options = data.pop("options", {})
+    cases = [{**case, "options": {**options, **case["options"]}} for case in data["cases"]]
+    return validated(Suite, {**data, "cases": cases}, str(file))
 
 
 def trials(stacks: Sequence[str] = (), only: Sequence[str] = ()) -> tuple[Trial, ...]:

@@ -16,6 +16,8 @@ from farpath.base.errors import BadInputError
 SOURCES_RANGE = (1, 64)
 #: Allowed fraction of a bottleneck's rate that all sources take on average.
 PART_RANGE = (0.0, 0.9)
+#: Range of rates, of bottlenecks too: netem and tbf use nanoseconds, and a 1500-byte frame at
+#: 10 Gbit/s takes 1.2 us.
 RATE_BPS_RANGE = (100_000, 10_000_000_000)
 #: Mean length of on and off periods in s. Shorter on periods would be bursts of few packets;
 #: longer off periods would be no traffic at all.

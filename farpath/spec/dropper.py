@@ -35,7 +35,7 @@ MOST_PACKETS = 2**32 - 2
 MOST_LISTED = 100_000
 #: Least probability of ``random``. nftables draws whole billionths, which from here on is within
 #: 1 % of the given probability.
-LEAST_CHANCE = 5e-8
+LEAST_RANDOM_CHANCE = 5e-8
 #: Least probability of ``burst``; below it, no packet that can be counted would be dropped.
 LEAST_BURST_CHANCE = 1e-12
 #: Tolerance of a random count, in standard deviations of the binomial distribution.
@@ -151,9 +151,9 @@ def _problem_of_at(numbers: Sequence[float]) -> str:
 
 
 def _problem_of_random(numbers: Sequence[float]) -> str:
-    if len(numbers) == 1 and LEAST_CHANCE <= numbers[0] <= 1:
+    if len(numbers) == 1 and LEAST_RANDOM_CHANCE <= numbers[0] <= 1:
         return ""
-    return f"give one probability from {LEAST_CHANCE:g} to 1, as in random:1e-4"
+    return f"give one probability from {LEAST_RANDOM_CHANCE:g} to 1, as in random:1e-4"
 
 
 def _problem_of_burst(numbers: Sequence[float]) -> str:

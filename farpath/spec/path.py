@@ -7,14 +7,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from farpath.base.errors import BadInputError
+from farpath.spec.background import RATE_BPS_RANGE as RATE_BPS_RANGE
 from farpath.spec.background import Background
 
 #: Range of the RTT: up to ten seconds TCP's retransmission timer and the 16-minute schedule are
 #: meaningful.
 RTT_MS_RANGE = (0.01, 10_000.0)
-#: Range of the rate: netem and tbf use nanoseconds, and a 1500-byte frame at 10 Gbit/s takes
-#: 1.2 us.
-RATE_BPS_RANGE = (100_000, 10_000_000_000)
 BUFFER_BYTES_RANGE = (3_000, 1 << 30)
 LOSS_RANGE = (0.0, 0.5)
 REORDER_RANGE = (0.0, 0.5)
@@ -23,7 +21,7 @@ JITTER_MS_RANGE = (0.0, 1_000.0)
 #: Least probability and least jitter above zero. netem keeps probabilities in 32 bits and times
 #: in ns (net/sched/sch_netem.c): from here on a probability is within 2 % of the given one, and
 #: a jitter is not rounded to zero.
-LEAST_CHANCE = 1e-8
+LEAST_NETEM_CHANCE = 1e-8
 LEAST_JITTER_MS = 1e-6
 MTU_BYTES_RANGE = (576, 9_000)
 #: Range of the window: up to half of RFC 7323's largest, since a receive buffer takes up to 2.6
@@ -123,7 +121,7 @@ class Path:
         _require("reorder", self.reorder, REORDER_RANGE, "", at)
         _require("duplicate", self.duplicate, DUPLICATE_RANGE, "", at)
         for name in ("loss", "reorder", "duplicate"):
-            _require_some(name, getattr(self, name), LEAST_CHANCE, "", at)
+            _require_some(name, getattr(self, name), LEAST_NETEM_CHANCE, "", at)
         _require_some("jitter_ms", self.jitter_ms, LEAST_JITTER_MS, " ms", at)
         if self.jitter_ms > self.rtt_ms / 2:
             raise BadInputError(

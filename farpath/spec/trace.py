@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TICK_S = 0.001
 INTERVAL_S_RANGE = (TICK_S, 10.0)
 #: Most samples of all flows together; each takes some 600 bytes while a record is made.
-MOST_SAMPLES = 2_500_000
+MOST_TRACE_SAMPLES = 2_500_000
 #: Suffix of the tracers' raw files. Records leave them out: the table has all of their samples,
 #: and compressed they would take twice its size.
 SUFFIX = ".trace"

@@ -11,7 +11,6 @@ import statistics
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from farpath.analysis.claims.registry import Registry
 from farpath.analysis.claims.verdict import Condition, within
 from farpath.analysis.claims.view import ResultView, mean_mbps_of_regions, region
 from farpath.analysis.metrics import Summary
@@ -30,7 +29,7 @@ class Criteria:
 
 Rule = Callable[[ResultView], Criteria]
 #: The rules of all claims that runs of the seven regions can decide.
-RULES: Registry[Rule] = Registry()
+RULES: dict[str, Rule] = {}
 
 #: The experiments of claims that no run of the seven regions on the three paths decides.
 EXPERIMENTS: Mapping[str, str] = {
@@ -45,6 +44,16 @@ EXPERIMENTS: Mapping[str, str] = {
     "C27": "window-capped single stream: 600 s at the bandwidth-delay product",
     "C28": "recovery: one loss with an MTU of 1500 and of 9000 bytes",
 }
+
+
+def _decides(claim_id: str) -> Callable[[Rule], Rule]:
+    """Enter the decorated function in ``RULES``."""
+
+    def enter(rule: Rule) -> Rule:
+        RULES[claim_id] = rule
+        return rule
+
+    return enter
 
 
 def mean_mbps(summary: Summary) -> float:
@@ -128,7 +137,7 @@ def _ranking_criteria(
     return Criteria(tuple(conditions), (f"{quantity}: {ranking}; {among} among the named groups",))
 
 
-@RULES.decides("C1")
+@_decides("C1")
 def reno_is_slow(view: ResultView) -> Criteria:
     """C1, CERN: the mean of Reno over the mean of the best of all stacks."""
     means = view.by_stack(CERN, paper_names(), mean_mbps)
@@ -138,7 +147,7 @@ def reno_is_slow(view: ResultView) -> Criteria:
     )
 
 
-@RULES.decides("C2")
+@_decides("C2")
 def all_do_well_at_the_shortest_rtt(view: ResultView) -> Criteria:
     """C2, Caltech: the least F of any stack, and its mean S below that of the other paths."""
     caltech, *others = view.mean_over_stacks((CALTECH, UFL, CERN), stability)
@@ -171,33 +180,33 @@ def _trend_with_rtt(
     )
 
 
-@RULES.decides("C3")
+@_decides("C3")
 def stability_worsens_with_rtt(view: ResultView) -> Criteria:
     """C3: the mean S over stacks rises, Caltech < UFL < CERN."""
     return _trend_with_rtt(view, "S", stability)
 
 
-@RULES.decides("C4")
+@_decides("C4")
 def fairness_worsens_with_rtt(view: ResultView) -> Criteria:
     """C4: the mean over stacks of the smallest F falls: the paper's 0.77 is table 1's mean."""
     return _trend_with_rtt(view, "F", fairness)
 
 
-@RULES.decides("C5")
+@_decides("C5")
 def reno_does_not_recover(view: ResultView) -> Criteria:
     """C5, CERN: Reno's mean in region 7 over the bottleneck's rate."""
     fraction = view.of_stack(CERN, "Reno", lambda run: region(run, 7).mean_bps / run.rate_bps)
     return Criteria((Condition("Reno: region 7 over the bottleneck", fraction, "<", 0.8),))
 
 
-@RULES.decides("C6")
+@_decides("C6")
 def reno_extends_the_rtt(view: ResultView) -> Criteria:
     """C6, CERN: the 99th percentile of Reno's ping RTT over the base RTT."""
     ratio = view.of_stack(CERN, "Reno", lambda run: run.rtt_p99_ms / run.base_rtt_ms)
     return Criteria(within("Reno: 99th percentile of RTT over base", ratio, 1.1, 1.5))
 
 
-@RULES.decides("C7")
+@_decides("C7")
 def htcp_is_steadier_and_fairer_than_reno(view: ResultView) -> Criteria:
     """C7, CERN: S and smallest F of H-TCP against Reno's."""
     pair = ("HTCP", "Reno")
@@ -213,7 +222,7 @@ def htcp_is_steadier_and_fairer_than_reno(view: ResultView) -> Criteria:
     )
 
 
-@RULES.decides("C8")
+@_decides("C8")
 def htcp_fills_the_buffer(view: ResultView) -> Criteria:
     """C8, CERN: the largest ping RTT of H-TCP in regions 3 to 5."""
     rtt_ms = view.of_stack(
@@ -222,7 +231,7 @@ def htcp_fills_the_buffer(view: ResultView) -> Criteria:
     return Criteria((Condition("HTCP: largest RTT of regions 3 to 5", rtt_ms, ">=", 300, "ms"),))
 
 
-@RULES.decides("C9")
+@_decides("C9")
 def fast_holds_the_rtt(view: ResultView) -> Criteria:
     """C9, CERN: SD(RTT) of FAST is below that of all others and below 15 ms."""
     rtt_std_ms = view.by_stack(CERN, paper_names(), lambda run: run.rtt_std_ms)
@@ -234,14 +243,14 @@ def fast_holds_the_rtt(view: ResultView) -> Criteria:
     )
 
 
-@RULES.decides("C10")
+@_decides("C10")
 def fasts_second_flow_lacks_its_share(view: ResultView) -> Criteria:
     """C10, CERN: F of FAST in region 2."""
     region_fairness = view.of_stack(CERN, "Fast-TCP", lambda run: region(run, 2).fairness)
     return Criteria((Condition("Fast-TCP: F of region 2", region_fairness, "<", 0.8),))
 
 
-@RULES.decides("C11")
+@_decides("C11")
 def udt_compares_with_the_better_tcps(view: ResultView) -> Criteria:
     """C11, CERN: UDT's mean against H-TCP's, and UDT's smallest F."""
     means = view.by_stack(CERN, (UDT, "HTCP"), mean_mbps)
@@ -254,7 +263,7 @@ def udt_compares_with_the_better_tcps(view: ResultView) -> Criteria:
     )
 
 
-@RULES.decides("C12")
+@_decides("C12")
 def best_throughput(view: ResultView) -> Criteria:
     """C12, CERN: the three largest means among the TCP stacks."""
     means = view.by_stack(CERN, _tcp(), mean_mbps)
@@ -262,7 +271,7 @@ def best_throughput(view: ResultView) -> Criteria:
     return Criteria((_leading("mean", "Mbit/s", means, best, largest=True),))
 
 
-@RULES.decides("C13")
+@_decides("C13")
 def poorest_throughput(view: ResultView) -> Criteria:
     """C13, CERN: the three smallest means among all stacks."""
     means = view.by_stack(CERN, paper_names(), mean_mbps)
@@ -284,20 +293,20 @@ def _slack_conditions(view: ResultView, stacks: Collection[str]) -> tuple[Condit
     )  # fmt: skip
 
 
-@RULES.decides("C14")
+@_decides("C14")
 def slow_recovery_as_flows_leave(view: ResultView) -> Criteria:
     """C14, CERN: regions 5 to 7 against regions 2 to 4, for each of three stacks."""
     return Criteria(_slack_conditions(view, ("Reno", "HSTCP", "HSTCP-LP")))
 
 
-@RULES.decides("C15")
+@_decides("C15")
 def most_and_least_stable(view: ResultView) -> Criteria:
     """C15, CERN: the ranking by S, the smallest first."""
     values = view.by_stack(CERN, paper_names(), stability)
     return _ranking_criteria("S", values, ("HTCP", "BICTCP"), ("Reno", "HSTCP"), sign=-1)
 
 
-@RULES.decides("C16")
+@_decides("C16")
 def fairest_and_least_fair(view: ResultView) -> Criteria:
     """C16, CERN: the ranking by the smallest F, the largest first."""
     values = view.by_stack(CERN, paper_names(), fairness)
@@ -305,7 +314,7 @@ def fairest_and_least_fair(view: ResultView) -> Criteria:
     return _ranking_criteria("min F", values, ("HTCP", "BICTCP"), unfair, sign=1)
 
 
-@RULES.decides("C17")
+@_decides("C17")
 def udt_needs_twice_the_cpu(view: ResultView) -> Criteria:
     """C17, CERN: MHz per Mbit/s of UDT over the mean of the TCP stacks."""
     cost = view.cpu_by_stack(CERN, paper_names(), mhz_per_mbps)
@@ -313,7 +322,7 @@ def udt_needs_twice_the_cpu(view: ResultView) -> Criteria:
     return Criteria(within("MHz/Mbps of UDTv2 over TCP's mean", cost[UDT] / tcp, 1.5, 3))
 
 
-@RULES.decides("C18")
+@_decides("C18")
 def tcps_cost_about_the_same(view: ResultView) -> Criteria:
     """C18, CERN: the spread of MHz per Mbit/s over the TCP stacks except HSTCP."""
     stacks = tuple(stack for stack in _tcp() if stack != "HSTCP")
@@ -322,14 +331,14 @@ def tcps_cost_about_the_same(view: ResultView) -> Criteria:
     return Criteria((Condition("MHz/Mbps: standard deviation over mean", variation, "<", 0.15),))
 
 
-@RULES.decides("C29")
+@_decides("C29")
 def two_htcp_flows_share_equally(view: ResultView) -> Criteria:
     """C29, CERN: F of H-TCP in region 2."""
     region_fairness = view.of_stack(CERN, "HTCP", lambda run: region(run, 2).fairness)
     return Criteria((Condition("HTCP: F of region 2", region_fairness, ">=", 0.99),))
 
 
-@RULES.decides("C30")
+@_decides("C30")
 def reno_does_not_take_up_the_slack(view: ResultView) -> Criteria:
     """C30: the condition of C5, and that of C14 for Reno."""
     return Criteria((*reno_does_not_recover(view).conditions, *_slack_conditions(view, ("Reno",))))

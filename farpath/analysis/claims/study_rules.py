@@ -11,7 +11,6 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 
 from farpath.analysis.claims.paper_rules import Criteria
-from farpath.analysis.claims.registry import Registry
 from farpath.analysis.claims.verdict import Condition, within
 from farpath.analysis.claims.view import MissingRunsError
 from farpath.analysis.studies import loss_utilisation, recovery, response, sharing, window_cap
@@ -19,7 +18,9 @@ from farpath.analysis.studies.measure import Measure, select_measures
 
 CompanionRule = Callable[[Sequence[Measure]], Criteria]
 #: The rules of all claims that companion experiments can decide.
-COMPANION_RULES: Registry[CompanionRule] = Registry()
+COMPANION_RULES: dict[str, CompanionRule] = {}
+#: The experiment whose measures decide each of these claims.
+_EXPERIMENTS: dict[str, str] = {}
 
 #: C22: "about 20 minutes" allows a quarter more or less. Fast is a tenth of Reno's time.
 TWENTY_MINUTES_S = (900.0, 1500.0)
@@ -33,7 +34,18 @@ CAPPED_S = 600.0
 
 def claims_of(experiment: str) -> tuple[str, ...]:
     """Return the ids of the claims that a companion experiment decides, if any."""
-    return tuple(id_ for id_, name in COMPANION_RULES.experiments.items() if name == experiment)
+    return tuple(id_ for id_, name in _EXPERIMENTS.items() if name == experiment)
+
+
+def _decides(claim_id: str, experiment: str) -> Callable[[CompanionRule], CompanionRule]:
+    """Enter the decorated function in ``COMPANION_RULES``, and its experiment."""
+
+    def enter(rule: CompanionRule) -> CompanionRule:
+        COMPANION_RULES[claim_id] = rule
+        _EXPERIMENTS[claim_id] = experiment
+        return rule
+
+    return enter
 
 
 def _matching(
@@ -62,7 +74,7 @@ def _mean(measures: Sequence[Measure]) -> float:
     return statistics.fmean(measure.value for measure in measures)
 
 
-@COMPANION_RULES.decides("C21", response.EXPERIMENT)
+@_decides("C21", response.EXPERIMENT)
 def throughput_follows_the_response_function(measures: Sequence[Measure]) -> Criteria:
     """C21: each stack with a published rule, where losses and not the path limit its window."""
     windows = _matching(measures, response.EXPERIMENT, response.WINDOW, limit=response.BY_LOSS)
@@ -80,7 +92,7 @@ def throughput_follows_the_response_function(measures: Sequence[Measure]) -> Cri
     return Criteria(conditions, (f"of {', '.join(losses)}",))
 
 
-@COMPANION_RULES.decides("C22", recovery.EXPERIMENT)
+@_decides("C22", recovery.EXPERIMENT)
 def scalable_and_hstcp_recover_fast_and_reno_in_twenty_minutes(
     measures: Sequence[Measure],
 ) -> Criteria:
@@ -99,7 +111,7 @@ def scalable_and_hstcp_recover_fast_and_reno_in_twenty_minutes(
     return Criteria(tuple(conditions), (f"Reno: {reno.note}",))
 
 
-@COMPANION_RULES.decides("C23", recovery.EXPERIMENT)
+@_decides("C23", recovery.EXPERIMENT)
 def recovery_follows_the_formula_for_both_ack_policies(measures: Sequence[Measure]) -> Criteria:
     """C23: every path of the recovery experiment on which Reno lost one packet."""
     conditions = []
@@ -112,7 +124,7 @@ def recovery_follows_the_formula_for_both_ack_policies(measures: Sequence[Measur
     return Criteria(tuple(conditions))
 
 
-@COMPANION_RULES.decides("C24", loss_utilisation.EXPERIMENT)
+@_decides("C24", loss_utilisation.EXPERIMENT)
 def a_loss_of_1e_4_leaves_a_lan_full_and_a_wan_empty(measures: Sequence[Measure]) -> Criteria:
     """C24: 1 Gbit/s, Reno, each packet acknowledged."""
 
@@ -131,21 +143,21 @@ def a_loss_of_1e_4_leaves_a_lan_full_and_a_wan_empty(measures: Sequence[Measure]
     )
 
 
-@COMPANION_RULES.decides("C25", sharing.MTU_BIAS)
+@_decides("C25", sharing.MTU_BIAS)
 def jumbo_frames_get_fourteen_times_as_much(measures: Sequence[Measure]) -> Criteria:
     """C25: packets of 9000 and of 1500 bytes on one bottleneck, Reno."""
     ratios = _matching(measures, sharing.MTU_BIAS, sharing.RATIO, senders="mtu=1500")
     return Criteria(within("9000 bytes' throughput over 1500 bytes'", _mean(ratios), 6, 20))
 
 
-@COMPANION_RULES.decides("C26", sharing.RTT_BIAS)
+@_decides("C26", sharing.RTT_BIAS)
 def the_shorter_round_trip_gets_more(measures: Sequence[Measure]) -> Criteria:
     """C26: RTTs of 117 and of 172 ms on one bottleneck, Reno, MTU 9000."""
     ratios = _matching(measures, sharing.RTT_BIAS, sharing.RATIO, senders="rtt=172ms")
     return Criteria(within("throughput at 117 ms over that at 172 ms", _mean(ratios), 1.8, 4))
 
 
-@COMPANION_RULES.decides("C27", window_cap.EXPERIMENT)
+@_decides("C27", window_cap.EXPERIMENT)
 def a_capped_window_loses_nothing_and_holds_the_rate(measures: Sequence[Measure]) -> Criteria:
     """C27: 10 Gbit/s, 180 ms, MTU 9000; after slow start, over the path's payload rate."""
     conditions = []
@@ -162,7 +174,7 @@ def a_capped_window_loses_nothing_and_holds_the_rate(measures: Sequence[Measure]
     return Criteria(tuple(conditions), (remark,) if remark else ())
 
 
-@COMPANION_RULES.decides("C28", recovery.EXPERIMENT)
+@_decides("C28", recovery.EXPERIMENT)
 def jumbo_frames_speed_recovery_sixfold(measures: Sequence[Measure]) -> Criteria:
     """C28: every path that was run with both MTUs, with each ACK policy."""
     times = _matching(measures, recovery.EXPERIMENT, recovery.TIME, stack="reno_2004", mtu="9000")

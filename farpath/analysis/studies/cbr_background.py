@@ -36,7 +36,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     for recorded in runs:
         plan, trace = recorded.run.plan, flow_metrics.first_flow_trace(recorded.record)
         assert trace is not None
-        path = recorded.run.asked.path or ""
+        path = recorded.run.request.path or ""
         values = (
             (THROUGHPUT, "Mbit/s", flow_metrics.mean_bps(recorded.record) / 1e6),
             (WINDOW, "packets", float(trace["cwnd_packets"].mean())),

@@ -21,8 +21,8 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     measured = []
     for recorded in runs:
         plan = recorded.run.plan
-        path, drop = plan.path, recorded.run.asked.drop or ""
-        path_name = recorded.run.asked.path or ""
+        path, drop = plan.path, recorded.run.request.drop or ""
+        path_name = recorded.run.request.path or ""
         loss = plan.droppers[0].numbers[0]
         full_bps = flow_metrics.goodput_bps(path, plan.ip_version)
         payload_bytes = flow_metrics.payload_bytes(path, plan.ip_version)

@@ -7,9 +7,8 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from farpath.analysis.published import PublishedMeasure, published_measures
 from farpath.base.documents import check_format_version, read_json
@@ -17,9 +16,6 @@ from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
 from farpath.planning.experiment import WantedRun
 from farpath.record.record import Record
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 FORMAT_VERSION = 1
 #: The file in an experiment's folder that holds the measures of its shipped records.
@@ -74,25 +70,12 @@ class Measure:
 
         Raises BadInputError naming the first field that is missing, unknown or of another type.
         """
-        from pydantic import ValidationError
+        from farpath.base.validation import validated
 
         if unknown := sorted(set(data) - {field.name for field in dataclasses.fields(cls)}):
             raise BadInputError(f"{unknown[0]} is no field of a measure")
         value = math.nan if data.get("value", 0) is None else data.get("value")
-        try:
-            # As JSON: strict validation of Python objects accepts no int for a float
-            return _adapter().validate_json(json.dumps({**data, "value": value}), strict=True)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise BadInputError(f"{where}: {first['msg'].lower()}") from error
-
-
-@cache
-def _adapter() -> TypeAdapter[Measure]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Measure)
+        return validated(cls, {**data, "value": value})
 
 
 def select_measures(measures: Iterable[Measure], quantity: str, **about: str) -> list[Measure]:

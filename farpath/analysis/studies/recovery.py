@@ -136,10 +136,10 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
 def _about(recorded: RecordedRun) -> dict[str, str]:
     plan = recorded.run.plan
     return {
-        "path": recorded.run.asked.path or "",
+        "path": recorded.run.request.path or "",
         "stack": plan.stacks[0].label,
         "acks": "delayed" if plan.settings.delayed_ack else "each",
-        "drop": recorded.run.asked.drop or "",
+        "drop": recorded.run.request.drop or "",
         "mtu": str(plan.path.mtu_bytes),
     }
 

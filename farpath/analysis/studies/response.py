@@ -87,9 +87,9 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         elif lost < MIN_LOSSES:
             limit = "few losses"
         about = {
-            "path": recorded.run.asked.path or "",
+            "path": recorded.run.request.path or "",
             "stack": stack,
-            "drop": recorded.run.asked.drop or "",
+            "drop": recorded.run.request.drop or "",
             "loss": f"{loss:.4g}",
             "limit": limit,
         }

@@ -46,7 +46,7 @@ def bias(experiment: str, runs: Iterable[RecordedRun]) -> list[Measure]:
     """
     measured = []
     for recorded in runs:
-        plan, second_sender = recorded.run.plan, recorded.run.asked.senders or ""
+        plan, second_sender = recorded.run.plan, recorded.run.request.senders or ""
         first, second = (
             flow_metrics.mean_bps(recorded.record, flow.name) for flow in plan.schedule.flows
         )
@@ -134,7 +134,7 @@ def inter_protocol(runs: Iterable[RecordedRun]) -> list[Measure]:
     """
     measured = []
     for recorded in runs:
-        request, plan, record = recorded.run.asked, recorded.run.plan, recorded.record
+        request, plan, record = recorded.run.request, recorded.run.plan, recorded.record
         about = {"stack": request.stack, "schedule": request.schedule}
         reorder = f"{plan.path.reorder:g}" if plan.path.reorder else None
         optional = {"reverse": request.reverse, "reorder": reorder}

@@ -31,7 +31,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         plan = recorded.run.plan
         rows = flow_metrics.flow_samples(recorded.record)
         mean_bps = flow_metrics.mean_bps(recorded.record, from_s=STARTED_S)
-        version = recorded.run.asked.ip or "4"
+        version = recorded.run.request.ip or "4"
         about = {"ip": version, "seconds": f"{plan.schedule.duration_s:g}"}
         condition = f"{plan.path.rate_bps / 1e9:g} Gbit/s, {plan.path.rtt_ms:g} ms, IPv{version}"
         values = (

@@ -24,7 +24,6 @@ from farpath.spec.plan import Plan
 from farpath.spec.stack import IMAGE
 
 VARIABLE = "SENDER_IMAGE"
-TAR = ".tar"
 #: Most symbolic links in the resolution of a name (MAXSYMLINKS in include/linux/namei.h).
 MOST_LINKS = 40
 #: First bytes of a script, and how many bytes of its first line the kernel reads
@@ -119,7 +118,7 @@ def _unpack(text: str, build: FilePath) -> HostImage:
     directory = unpacked(path, image)
     digest = json.loads((directory / "manifest.json").read_text())["digest"]
     return HostImage(
-        path.name.removesuffix(TAR),
+        path.name.removesuffix(oci.TAR),
         digest,
         linked(directory, build / "own"),
         image.environment,

@@ -11,11 +11,10 @@ from pathlib import Path as FilePath
 from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
 from farpath.lab.artifacts.images import Images, find_images, manifest
-from farpath.lab.artifacts.scripts import build_artifact
+from farpath.lab.artifacts.scripts import MODULES_SCRIPT, build_artifact
+from farpath.lab.artifacts.sources import STACKS
 
 BUILD_SCRIPT = PROJECT / "images" / "kernel" / "build"
-MODULES_SCRIPT = PROJECT / "images" / "kernel" / "modules"
-STACKS = PROJECT / "images" / "kernel" / "stacks"
 _SERIES = re.compile(r"linux-source-(\d+\.\d+)")
 #: Flags of /proc/cpuinfo that each level of x86-64 adds to the one below (System V psABI for
 #: x86-64, 3.1.1), as far as they distinguish levels.

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from farpath.base.documents import parse_json
 from farpath.base.errors import BadInputError
-from farpath.lab.artifacts import oci_schema
+from farpath.base.validation import validated
 from farpath.lab.artifacts.oci_schema import (
     Config,
     Descriptor,
@@ -51,6 +51,8 @@ LONGEST_ARGUMENT_BYTES = (32 * 4096) - 1
 #: Files by which the formats are recognised, and directories that every root has.
 OCI_FILE = "index.json"
 DOCKER_FILE = "manifest.json"
+#: Suffix of a tar, which is no part of an image's name.
+TAR = ".tar"
 ROOT_DIRECTORIES = ("bin", "usr")
 #: First bytes of gzip, xz, bzip2 and zstd files.
 COMPRESSED = (b"\x1f\x8b", b"\xfd7zX", b"BZh", b"\x28\xb5\x2f\xfd")
@@ -149,7 +151,7 @@ def _member_of(path: FilePath, name: str) -> bytes:
 def _document(path: FilePath, name: str, text: bytes, model: type[T]) -> T:
     """Validate a JSON text of an image; the BadInputError begins with the image's path."""
     try:
-        return oci_schema.checked(model, parse_json(text, name), name)
+        return validated(model, parse_json(text, name), name)
     except BadInputError as error:
         raise BadInputError(f"{path} is no whole image ({error.message}): {REMEDY}") from error
 

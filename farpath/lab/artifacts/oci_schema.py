@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
-
-from farpath.base.errors import BadInputError
-
-T = TypeVar("T")
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class _Part(BaseModel):
@@ -70,14 +65,3 @@ class Saved(_Part):
     """An entry of the manifest.json of docker save."""
 
     config: str = Field(alias="Config")
-
-
-def checked(model: type[T], data: Any, name: str) -> T:
-    """Validate a document of an image; BadInputError names the first invalid field."""
-    try:
-        # Validate as JSON: strict validation of Python objects would demand instances.
-        return TypeAdapter(model).validate_json(json.dumps(data))
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join([name, *(str(part) for part in first["loc"])])
-        raise BadInputError(f"{field}: {first['msg'].lower()}") from error

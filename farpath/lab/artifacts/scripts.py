@@ -22,6 +22,7 @@ LARGE_IMAGE_BYTES = 1_000_000_000
 #: Directories of a root that are left out, since they hold mounts of its machine.
 MOUNTED = ("dev", "proc", "sys")
 IMAGE_SCRIPT = PROJECT / "images" / "own-image"
+MODULES_SCRIPT = PROJECT / "images" / "kernel" / "modules"
 
 
 @contextmanager

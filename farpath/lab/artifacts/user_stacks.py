@@ -13,9 +13,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError
-from farpath.base.project import BUILD, PROJECT
+from farpath.base.project import BUILD
 from farpath.lab.artifacts import elf, oci
-from farpath.lab.artifacts.scripts import build_artifact, errors_named, linked, unpacked
+from farpath.lab.artifacts.scripts import (
+    MODULES_SCRIPT,
+    build_artifact,
+    errors_named,
+    linked,
+    unpacked,
+)
 from farpath.planning.stack_catalog import (
     Parameter,
     catalogue,
@@ -27,9 +33,7 @@ from farpath.spec.stack import IMAGE, IPERF3, Stack
 
 VARIABLE = "STACK"
 IMAGE_MARK = "oci:"
-TAR = ".tar"
 #: The script that compiles modules and prints their directory.
-MODULES_SCRIPT = PROJECT / "images" / "kernel" / "modules"
 #: Pattern of stack names. TCP_CA_NAME_MAX is 16 with the terminating zero (include/net/tcp.h);
 #: images follow the same rule.
 NAME = "[a-z0-9_]{1,15}"
@@ -141,7 +145,7 @@ def _own_image(image: FilePath, text: str, given: Mapping[str, str], build: File
             "a tar of one or of docker save"
         )
     rule = "an image's directory or tar is called like the stack, mine or mine.tar"
-    name = _checked_name(image.name.removesuffix(TAR), text, rule)
+    name = _checked_name(image.name.removesuffix(oci.TAR), text, rule)
     parameters = _program_parameters(name, given)
     with errors_named(VARIABLE):
         description = oci.read_image(image)

@@ -6,9 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+#: Most points that are visible within a curve's width, on paper and on a page.
+MAX_POINTS = 4000
 
 
-def min_max_points(x: npt.ArrayLike, y: npt.ArrayLike, max_points: int) -> tuple[Array, Array]:
+def min_max_points(
+    x: npt.ArrayLike, y: npt.ArrayLike, max_points: int = MAX_POINTS
+) -> tuple[Array, Array]:
     """Return the least and the greatest value of each stretch of a curve, in their order.
 
     NaN is not a value: a stretch of only NaN gives one point. A curve of at most ``max_points`` is

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from farpath.record.record import Samples
 
 LOST_COLOUR = "#c00000"
-#: The most points that are visible within a curve's width on paper.
-MAX_POINTS = 4000
 #: Marks of pings are smaller if there are more than this.
 SMALL_MARKS_ABOVE_PINGS = 300
 #: The interval of throughput values in s, which means no smoothing.
@@ -131,9 +129,9 @@ def _draw_windows(axes: Axes, trace: pd.DataFrame, style: Style, plan: Plan) -> 
         cwnd_mb, ssthresh_mb = windows_mb(rows)
         max_mb = max(max_mb, float(cwnd_mb.max()))
         colour = style.colour(number)
-        axes.plot(*min_max_points(rows["t_s"], cwnd_mb, MAX_POINTS), color=colour, linewidth=0.8)
+        axes.plot(*min_max_points(rows["t_s"], cwnd_mb), color=colour, linewidth=0.8)
         axes.plot(
-            *min_max_points(rows["t_s"], ssthresh_mb, MAX_POINTS),
+            *min_max_points(rows["t_s"], ssthresh_mb),
             color=colour, linewidth=0.6, linestyle=(0, (4, 2)), alpha=0.7,
         )  # fmt: skip
     axes.set_ylim(0, 1.08 * max_mb)

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 PANELS = ("ping RTT (ms)", "throughput (Mbit/s)", "congestion window (MB)", "queue (MB)")
 #: The names of a run's figure and page in its record.
 FIGURE_FILE, PAGE_FILE = "figure.png", "page.html"
-#: The most points of a trace's curve that a page holds: its peaks and troughs.
-MAX_POINTS = 4000
 #: Colours of curves that are not flows: that of text, and the queue's. page.js knows them by these
 #: names.
 INK, QUEUE = {"colour": "ink"}, {"colour": "queue"}
@@ -183,13 +181,13 @@ def _window_traces(record: Record, flow: Flow, style: dict[str, Any]) -> list[di
     dashed_options = {**options, "line": {**style["line"], "dash": "dash"}, "opacity": 0.6}
     return [
         _line(
-            *min_max_points(rows["t_s"], cwnd_mb, MAX_POINTS),
+            *min_max_points(rows["t_s"], cwnd_mb),
             f"{name} window",
             value_text,
             **options,
         ),
         _line(
-            *min_max_points(rows["t_s"], ssthresh_mb, MAX_POINTS),
+            *min_max_points(rows["t_s"], ssthresh_mb),
             f"{name} ssthresh",
             value_text,
             **dashed_options,

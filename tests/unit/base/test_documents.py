@@ -46,6 +46,8 @@ def test_json_that_cannot_be_used_is_refused_by_its_file(
         (b"a = " + b"{b=" * DEEP, "nested"),
         (b"\xff", "is not TOML"),
         (b"a = ", "is not TOML"),
+        (b"a = [2004-10-30]", "holds the date or time 2004-10-30: write it as a text"),
+        (b"a = {b = 12:30:00}", "holds the date or time 12:30:00"),
     ],
 )
 def test_toml_that_cannot_be_used_is_refused_by_its_file(

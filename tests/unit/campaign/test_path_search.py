@@ -87,11 +87,26 @@ def test_a_search_goes_on_where_it_stopped(directory: FilePath) -> None:
     assert len(set(models)) == 3
 
 
-@pytest.mark.parametrize("text", ["", "path = 3", "path = "])
-def test_a_malformed_search_is_named(tmp_path: FilePath, text: str) -> None:
-    (tmp_path / "search.toml").write_text(text)
-    with pytest.raises(BadInputError, match=r"search\.toml: is (no search|not TOML)"):
+@pytest.mark.parametrize(
+    ("given", "wrong", "complaint"),
+    [
+        (SEARCH, "", "path: field required"),
+        (SEARCH, "path = ", "is not TOML"),
+        ('path = "cern"', "path = 3", "path: input should be a valid string"),
+        ("seed = 1", "seed = 1\nspeed = 2", "speed: unexpected keyword argument"),
+        (", high = 7e8", "", "ranges.rate_bps.Interval.high: field required"),
+        ("queue_ms = 100.0", "", "ranges.queue_ms: ranges must have each parameter"),
+        ("turn_s = 10.0", "turn_s = 10.0\nloss_ms = 1", "ranges.loss_ms: ranges must have"),
+        ("loss = 1e-6", 'loss = "small"', "guesses.0.loss"),
+    ],
+)
+def test_a_wrong_search_is_refused_with_its_file_and_field(
+    tmp_path: FilePath, given: str, wrong: str, complaint: str
+) -> None:
+    (tmp_path / "search.toml").write_text(SEARCH.replace(given, wrong))
+    with pytest.raises(BadInputError) as caught:
         load_search(tmp_path)
+    assert caught.value.message.startswith(f"{tmp_path / 'search.toml'}: {complaint}")
 
 
 def test_a_search_that_is_not_there_is_named(tmp_path: FilePath) -> None:

@@ -76,8 +76,8 @@ def test_runs_that_are_missing_are_named_and_the_others_shown(
     message = "\n".join(selection.sentences)
     assert "1 of 9 runs" in message
     for run in others:
-        assert f"{run.asked.path} {run.asked.stack}" in message
-        assert f"drop {run.asked.drop}" in message
+        assert f"{run.request.path} {run.request.stack}" in message
+        assert f"drop {run.request.drop}" in message
 
 
 def test_of_many_that_are_missing_the_first_are_named(
@@ -207,11 +207,11 @@ def test_a_run_is_chosen_by_what_was_asked_of_it(results: FilePath, experiments:
     selection = experiment_to_show(name, results, experiments)
     chosen = selection.closest_run(stack="htcp_2004", path="shared-reordering")
     assert chosen is not None
-    assert chosen.run.asked.path == "shared-reordering"
+    assert chosen.run.request.path == "shared-reordering"
     # None of the runs was asked both
     other = selection.closest_run(stack="htcp_2004+htcp_2004", schedule="joining", path="elsewhere")
     assert other is not None
-    assert other.run.asked.schedule == "joining"
+    assert other.run.request.schedule == "joining"
 
 
 def test_reordering_is_told_from_traffic_the_other_way(

@@ -122,10 +122,14 @@ def test_only_names_of_folders_are_experiments(tmp_path: FilePath, name: str) ->
 @pytest.mark.parametrize(
     ("told", "wrong", "said"),
     [
-        ('title = "A test"', "", "title: missing"),
-        ("seed = [1, 2]", "seed = [1.5]", "seed: 1.5 is neither a text nor a whole number"),
+        ('title = "A test"', "", "title: field required"),
+        (
+            "seed = [1, 2]",
+            "seed = [1.5]",
+            "runs.0.seed.0: 1.5 is neither a text nor a whole number",
+        ),
         ("seed = [1, 2]", "seed = [0]", "SEED is '0'"),
-        ("seed = [1, 2]", "seed = [1, 1]", "something twice"),
+        ("seed = [1, 2]", "seed = [1, 1]", "runs.0.seed: holds nothing, or something twice"),
         ("seed = [1, 2]", "seed = []", "holds nothing"),
         ('path = ["cern", "ufl"]', 'path = ["cren"]', "did you mean cern"),
         ('path = ["cern", "ufl"]', 'path = ["../cern"]', "PATH_NAME is '../cern'"),
@@ -136,16 +140,29 @@ def test_only_names_of_folders_are_experiments(tmp_path: FilePath, name: str) ->
         ('era = "2004"', 'era = "2004"\nlab = "moon"', "must be one of virtual, host"),
         ('era = "2004"', 'era = "2004"\nlab = "host"\nclock = "cpu"', "must be one of wall"),
         ('era = "2004"', 'era = "2004"\nspeed = 1', "speed: unknown field; the fields are"),
-        ("[runs.quick]", "[runs.quick]\nspeed = 1", r"\[quick\] speed: unknown field"),
-        ('region = "5s"', 'region = "1s"', r"\[quick\] .*1s"),
-        ('title = "A test"', 'title = "A test"\nheld_out = ["fast"]', "held_out: .*fast"),
+        ("[runs.quick]", "[runs.quick]\nspeed = 1", "runs.0.quick: speed: unknown field"),
+        ('region = "5s"', 'region = "1s"', "runs.0.quick: .*1s"),
+        ('title = "A test"', 'title = "A test"\nheld_out = ["fast"]', "held_out: fast is no stack"),
         ('title = "A test"', 'title = "A test"\nof = ["other"]', "no runs beside them"),
-        ('title = "A test"', 'title = "A test"\nspeed = 1', "speed: unknown field"),
-        ("udt = 8", "udt = 0", "must be a number above 0"),
-        ("udt = 8", "udt = true", "must be a number above 0"),
-        ('title = "A test"', 'title = "A test"\nheld_out = [["fast"]]', "are no stacks"),
-        ("udt = 8", "cubic = 8", "no stack of these runs"),
+        (
+            'title = "A test"',
+            'title = "A test"\nspeed = 1',
+            "speed: extra inputs are not permitted",
+        ),
+        ("udt = 8", "udt = 0", "runs.0.minutes.udt: input should be greater than 0"),
+        ("udt = 8", "udt = true", "runs.0.minutes.udt: input should be a valid number"),
+        (
+            'title = "A test"',
+            'title = "A test"\nheld_out = [["fast"]]',
+            "held_out.0: input should be a valid str",
+        ),
+        ("udt = 8", "cubic = 8", "minutes.cubic: is no stack of these runs"),
+        ("udt = 8", "udt = nan", "runs.0.minutes.udt: input should be"),
         ("[runs.minutes]", "[runs.minutes", "is not TOML"),
+        ("[[runs]]", "[runs]", "runs: input should be a valid array"),
+        ("[runs.quick]", "quick = [3]\n[runs.cpu]", "runs.0.quick: is no table"),
+        ("seed = [1, 2]", "seed = 2004-10-30", "holds the date"),
+        ('title = "A test"', 'title = ""', "title: string should have at least 1 character"),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_name_and_the_fault(
@@ -216,6 +233,28 @@ def test_experiments_that_are_made_of_each_other_are_refused(tmp_path: FilePath)
     (folder / "third" / FILE).write_text('title = "All"\nof = ["mine"]\n')
     with pytest.raises(BadInputError, match="third is made of mine, and that of third"):
         load_experiment("mine", folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('title = "Nothing"', "runs: say in tables"),
+        ('title = "Three"\nruns = [3]', "runs.0: is no table; write .*runs"),
+        ('title = "Itself"\nof = ["mine"]', "of: mine is made of mine"),
+        ('title = "One"\nof = "other"', "of: input should be a valid array"),
+    ],
+)
+def test_a_file_without_runs_of_its_own_or_of_others_is_refused(
+    tmp_path: FilePath, text: str, complaint: str
+) -> None:
+    with pytest.raises(BadInputError, match=complaint):
+        load_experiment("mine", write(tmp_path, text))
+
+
+def test_a_second_table_is_named_by_its_number(tmp_path: FilePath) -> None:
+    text = DROPS.replace('quick = {region = "5s"}', 'quick = {region = "1s"}')
+    with pytest.raises(BadInputError, match=r"runs\.1\.quick: REGION"):
+        load_experiment("mine", write(tmp_path, text))
 
 
 def test_an_experiment_of_one_that_is_not_there_is_refused(tmp_path: FilePath) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path as FilePath
 
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.regress.suite import suite, trials
+from farpath.regress.suite import SUITE, suite, trials
 
 
 def test_every_case_is_a_run_that_farpath_can_plan() -> None:
@@ -26,6 +27,24 @@ def test_every_kind_of_behaviour_has_a_case() -> None:
         "sack", "newreno", "timeout", "prr",
     }  # fmt: skip
     assert {"fast", "hstcp_lp", "udt"} <= set(suite().stacks)
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong", "complaint"),
+    [
+        ('title = "Slow', 'titel = "Slow', "cases.0.title: field required"),
+        ('extra_metrics = ["overshoot"]', 'extra_metrics = ["undershoot"]', "no extra metric"),
+        ('extra_metrics = ["overshoot"]', 'extra_metric = ["overshoot"]', "cases.0.extra_metric: "),
+        ('region = "8s"}', "region = 8}", "cases.0.options.region: input should be a valid string"),
+    ],
+)
+def test_a_wrong_suite_is_refused_with_its_file_and_field(
+    tmp_path: FilePath, given: str, wrong: str, complaint: str
+) -> None:
+    (tmp_path / "suite.toml").write_text(SUITE.read_text().replace(given, wrong, 1))
+    with pytest.raises(BadInputError, match=complaint) as caught:
+        suite(tmp_path / "suite.toml")
+    assert caught.value.message.startswith(f"{tmp_path / 'suite.toml'}: ")
 
 
 def test_another_seed_is_of_a_round_trip_that_is_off_by_a_thousandth_at_most() -> None:

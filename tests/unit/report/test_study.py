@@ -26,7 +26,7 @@ def test_a_report_reads_each_record_once(tmp_path: FilePath) -> None:
     write_report(made, tmp_path / "report")
     assert read_measures(tmp_path / "report" / "measures.json") == made.measures
     pictures = {file.name for file in (tmp_path / "report" / "figures").iterdir()}
-    paths = {state.run.asked.path for state in statuses}
+    paths = {state.run.request.path for state in statuses}
     assert pictures == {f"recovery-{path}.{kind}" for path in paths for kind in ("png", "svg")}
     assert (tmp_path / "report" / "tables" / "recovery.csv").is_file()
     assert "C23" in (tmp_path / "report" / "claims" / "claims.txt").read_text()

@@ -38,7 +38,7 @@ def figures(
         yield response.EXPERIMENT, draw_response(windows)
     by_path: dict[str, list[RecordedRun]] = {}
     for recorded in runs_of(recovery.EXPERIMENT):
-        by_path.setdefault(recorded.run.asked.path or "", []).append(recorded)
+        by_path.setdefault(recorded.run.request.path or "", []).append(recorded)
     for path, path_runs in by_path.items():
         yield f"{recovery.EXPERIMENT}-{path}", draw_recoveries(path_runs)
     if utilisations := measured(loss_utilisation.EXPERIMENT):

@@ -35,7 +35,7 @@ def draw_biases(measures: Sequence[Measure], runs: Sequence[RecordedRun]) -> Fig
                 select_measures(
                     measures,
                     f"{sharing.THROUGHPUT}, {which}",
-                    senders=recorded.run.asked.senders or "",
+                    senders=recorded.run.request.senders or "",
                 )
                 for which in ("first", "second")
             ]
@@ -104,7 +104,7 @@ def draw_window_cap(runs: Sequence[RecordedRun]) -> Figure:
                 linewidth=0.6,
                 label="the mean is of the time after this line",
             )
-            upper.set_title(f"IPv{recorded.run.asked.ip or 4}")
+            upper.set_title(f"IPv{recorded.run.request.ip or 4}")
             lower.set_xlabel("time (s)")
             for axes in (upper, lower):
                 axes.set_ylim(bottom=0)

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: The most points that are visible within a curve's width on paper.
-MAX_POINTS = 4000
 #: The heights in a frame at which recoveries and timeouts are marked, as fractions.
 RECOVERIES_AT, TIMEOUTS_AT = 0.02, 0.06
 
@@ -56,7 +54,7 @@ def _draw_recoveries(axes: Axes, runs: Sequence[RecordedRun]) -> None:
         plan = recorded.run.plan
         windows = recovery.window_series(recorded.record)
         acks = "delayed ACKs" if plan.settings.delayed_ack else "each packet acknowledged"
-        label = f"{plan.stacks[0].label}, {acks}, {recorded.run.asked.drop}"
+        label = f"{plan.stacks[0].label}, {acks}, {recorded.run.request.drop}"
         axes.plot(
             windows["t_s"], windows["window"], color=COLOURS[index % len(COLOURS)],
             linewidth=0.9, linestyle="-" if index < len(COLOURS) else "--", label=label,
@@ -88,7 +86,7 @@ def _draw_cbr_window(axes: Axes, recorded: RecordedRun) -> None:
     trace = flow_metrics.first_flow_trace(recorded.record)
     assert trace is not None
     axes.plot(
-        *min_max_points(trace["t_s"], trace["cwnd_packets"], MAX_POINTS),
+        *min_max_points(trace["t_s"], trace["cwnd_packets"]),
         color=COLOURS[0],
         linewidth=0.8,
     )

@@ -114,7 +114,7 @@ def test_stacks_are_drawn_beside_one_reno_and_four_and_say_which_never_share() -
 
 def test_recoveries_of_hours_do_not_hide_those_of_seconds(tmp_path: FilePath) -> None:
     runs = load_experiment(recovery.EXPERIMENT).runs(WHOLE)
-    mine = [run for run in runs if run.asked.path == "datatag-128"]
+    mine = [run for run in runs if run.request.path == "datatag-128"]
     done = [
         RecordedRun(run, write_run(tmp_path / str(number), run)) for number, run in enumerate(mine)
     ]
