@@ -69,7 +69,7 @@ def run_trials(
     ``label`` names the jobs for people. If this process is interrupted or killed, runs that are
     going end at once and leave nothing incomplete.
     """
-    calls = [Job(partial(run_trial, job, out)) for job in jobs]
+    calls = [Job(partial(run_trial, job, out), job.trial.cost_s) for job in jobs]
     with Pool(at_once) as pool:
         results = pool.run(calls, _progress_printer(jobs, label))
     return [
