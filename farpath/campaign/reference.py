@@ -30,7 +30,7 @@ from farpath.record import trace_table
 from farpath.record.record import COLUMNS, RECORD_FILE, Record, load_record, records_in
 
 if TYPE_CHECKING:
-    from farpath.campaign.snakemake import CampaignJob
+    from farpath.campaign.job import CampaignJob
     from farpath.campaign.status import RunStatus
 
 SUMMARY_FILE = "summary.json"

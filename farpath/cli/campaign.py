@@ -11,7 +11,7 @@ from farpath.base.errors import BadInputError
 from farpath.planning.experiment import PAPER, WHOLE
 
 if TYPE_CHECKING:
-    from farpath.campaign.snakemake import CampaignJob
+    from farpath.campaign.job import CampaignJob
 
 RESULTS = FilePath("results")
 
@@ -36,7 +36,7 @@ def _job(
     out: FilePath | None,
 ) -> CampaignJob:
     from farpath.base.project import EXPERIMENTS
-    from farpath.campaign.snakemake import CampaignJob
+    from farpath.campaign.job import CampaignJob
     from farpath.planning.experiment import load_experiment
 
     asked = [name for name, given in (("quick", quick), ("cpu", cpu)) if given]
@@ -155,8 +155,9 @@ def _conduct_companion(
     """Make runs around the 2005 test; tables, figures and claims of those that succeed."""
     import dataclasses
 
-    from farpath.campaign.snakemake import print_status, run_campaign
-    from farpath.report.study import report_of, report_text, write_report
+    from farpath.campaign.job import print_status
+    from farpath.campaign.snakemake import run_campaign
+    from farpath.report.study import PARTS, report_of, report_text, write_report
 
     place = report or _report_place(job)
     job = dataclasses.replace(job, options=options, cores=cores or job.cores)
@@ -170,12 +171,12 @@ def _conduct_companion(
             write_report(made, place)
             print(report_text(made))
     print(f"records     {job.out}")
-    for part in () if no_report else ("tables", "claims", "figures"):
+    for part in () if no_report else PARTS:
         print(f"{part:<11} {place / part}")
 
 
 def _list(job: CampaignJob) -> None:
-    from farpath.campaign.snakemake import ignored_record_notes
+    from farpath.campaign.job import ignored_record_notes
 
     found = job.local_states()
     for number, state in enumerate(found):
@@ -189,7 +190,7 @@ def _list(job: CampaignJob) -> None:
 def _make_one(job: CampaignJob, index: int) -> None:
     """One run, as a job of Snakemake or of Kubernetes makes it."""
     from farpath.base.files import user_errors
-    from farpath.campaign.snakemake import check_space
+    from farpath.campaign.job import check_space
     from farpath.lab.progress import RunProgress
     from farpath.lab.run import run
     from farpath.report.html.run_page import save_pictures
