@@ -18,7 +18,7 @@ from farpath.analysis.metrics import Summary, summarise
 from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import write_text
-from farpath.record.record import RECORD_FILE, Record, load_record
+from farpath.record.record import Record, load_record, records_in
 from farpath.spec.plan import Plan
 
 if TYPE_CHECKING:
@@ -347,11 +347,7 @@ def load_runs(directory: FilePath) -> tuple[tuple[RunSummary, ...], tuple[str, .
     """
     if not directory.is_dir():
         raise BadInputError(f"{directory}: is no directory: give one that holds records")
-    record_dirs = sorted(file.parent for file in directory.glob(f"*/{RECORD_FILE}"))
-    # Records whose name begins with a dot are still being written
-    runs, problems = summarise_records(
-        record_dir for record_dir in record_dirs if not record_dir.name.startswith(".")
-    )
+    runs, problems = summarise_records(records_in(directory))
     if not runs:
         reason = "; ".join(problems) or "give one that 'farpath run' wrote to"
         raise BadInputError(f"{directory}: holds no record: {reason}")

@@ -8,30 +8,32 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path as FilePath
 
-from farpath.base.errors import FarpathError, LabFailedError, MachineLacksError
-from farpath.base.files import user_errors
-from farpath.base.locks import (
-    exclusive_lock,
-    fresh_partial,
-    remove_stale_locks,
-    remove_stale_partials,
+from farpath.base.errors import LabFailedError, MachineLacksError
+from farpath.base.locks import fresh_partial
+from farpath.campaign.job import (
+    TAIL_LINES,
+    CampaignJob,
+    campaign_directory,
+    check_space,
+    failed_error,
+    other_results_notes,
+    print_status,
 )
-from farpath.campaign.snakemake import LOCK, CampaignJob, check_space, print_status
 from farpath.campaign.status import RunStatus, move_damaged_records
-from farpath.lab.progress import time_left_s, time_left_text
+from farpath.lab.pool import Job, JobEvent, Pool
+from farpath.lab.progress import time_left_text
 from farpath.lab.qemu import CODE, OUT, Machine, Speed, parts
 from farpath.lab.run import Finish, run
 from farpath.planning.experiment import FILE, OWN_PATHS
 from farpath.record.record import load_record
 
-#: Makes a run's record in a directory of records, and returns the record's directory.
-Maker = Callable[[RunStatus], FilePath]
+#: A pool for one run at a time, and the job of each run, which returns its record's directory.
+PoolAndJobs = tuple[Pool, list[Job[FilePath]]]
 #: One core, so that no instruction of another core counts as a program's time. A microsecond has as
 #: many instructions as cycles: /proc/cpuinfo says 1000 MHz of a time stamp counter in ns.
 SPEED = Speed(cores=1, instruction_ns=1)
@@ -39,8 +41,6 @@ SPEED = Speed(cores=1, instruction_ns=1)
 START_LIMIT_S, RUN_LIMIT_S = 900, 1800
 #: The folder of experiments inside the machine.
 EXPERIMENTS = f"{CODE}/experiments"
-#: How many lines of a failed run's output are shown.
-TAIL_LINES = 4
 
 
 def run_on_host(job: CampaignJob, in_qemu: bool, finish: Finish) -> tuple[RunStatus, ...]:
@@ -50,83 +50,92 @@ def run_on_host(job: CampaignJob, in_qemu: bool, finish: Finish) -> tuple[RunSta
     project ships were made on another machine, and do not count here. Raises MachineLacksError
     before the first run, and LabFailedError at the end if runs failed.
     """
-    with user_errors(job.out):
-        job.out.mkdir(parents=True, exist_ok=True)
-        with exclusive_lock(job.out / LOCK, f"conducts a campaign in {job.out}"):
-            remove_stale_partials(job.out)
-            remove_stale_locks(job.out)
-            states = job.local_states()
-            if older := sum(state.other_results for state in states):
-                print_status(
-                    f"made by a farpath that gives other results, and counted: {older} records"
-                )
-            todo = [state for state in states if state.record is None]
-            print_status(f"{len(states) - len(todo)} of {len(states)} runs made, {len(todo)} left")
-            if todo:
-                check_space(job.out, 1)
-                runs_here = partial(_own_maker, job, todo, finish)
-                with _qemu_maker(job, len(todo)) if in_qemu else runs_here() as make:
-                    _make_all(todo, make)
-            return job.local_states()
+    with campaign_directory(job.out):
+        states = job.local_states()
+        for line in other_results_notes(states):
+            print_status(line)
+        todo = [state for state in states if state.record is None]
+        print_status(f"{len(states) - len(todo)} of {len(states)} runs made, {len(todo)} left")
+        if todo:
+            check_space(job.out, 1)
+            with _qemu_pool(job, todo) if in_qemu else _own_pool(job, todo, finish) as made:
+                _make_all(todo, *made)
+        return job.local_states()
 
 
-def _make_all(todo: Sequence[RunStatus], make: Maker) -> None:
-    failed: list[str] = []
-    began_s = time.monotonic()
-    for number, state in enumerate(todo, 1):
-        print_status(f"{state.run.label}: begun, {number} of {len(todo)}")
-        try:
-            record_dir = make(state)
-        except MachineLacksError:
-            raise
-        except FarpathError as error:
-            output = [f"  {line}" for line in error.detail.splitlines()[-TAIL_LINES:]]
-            failed += [f"{state.run.label}: {error.message}", *output]
-            print_status(f"{state.run.label}: failed: {error.message}")
+def _make_all(todo: Sequence[RunStatus], pool: Pool, jobs: Sequence[Job[FilePath]]) -> None:
+    def tell(event: JobEvent[FilePath]) -> None:
+        label, progress = todo[event.index].run.label, event.progress
+        if event.result is None:
+            print_status(f"{label}: begun, {progress.ended + 1} of {len(todo)}")
+        elif event.result.error is not None:
+            print_status(f"{label}: failed: {event.result.error.message}")
         else:
-            left_s = time_left_s(number, len(todo), time.monotonic() - began_s)
-            end = f"; {time_left_text(left_s)}" if number < len(todo) else ""
-            print_status(f"{state.run.label}: made, {record_dir.name}{end}")
+            record_dir, left_s = event.result.unwrap(), progress.left_s
+            end = f"; {time_left_text(left_s)}" if progress.waiting and left_s is not None else ""
+            print_status(f"{label}: made, {record_dir.name}{end}")
             for warning in load_record(record_dir, verify=False).data["warnings"]:
-                print_status(f"{state.run.label}: warning: {warning}")
+                print_status(f"{label}: warning: {warning}")
+
+    results = pool.run(jobs, tell, fatal=(MachineLacksError,))
+    failed = [
+        (state, result.error)
+        for state, result in zip(todo, results, strict=True)
+        if result.error is not None
+    ]
     if failed:
-        count = sum(not line.startswith(" ") for line in failed)
-        raise LabFailedError(
-            f"{count} of {len(todo)} runs failed; what was made is kept, and the same command "
-            "tries the rest again",
-            "\n".join(failed),
+        lines: list[str] = []
+        for state, error in failed:
+            output = [f"  {line}" for line in error.detail.splitlines()[-TAIL_LINES:]]
+            lines += [f"{state.run.label}: {error.message}", *output]
+        raise failed_error(f"{len(failed)} of {len(todo)} runs failed", lines)
+
+
+@contextmanager
+def _own_pool(job: CampaignJob, todo: Sequence[RunStatus], finish: Finish) -> Iterator[PoolAndJobs]:
+    """Run on this machine's own kernel, after checking it for all stacks."""
+    from farpath.lab import host, preflight
+
+    preflight.require(host.checks_of_stacks([state.run.plan.stacks[0] for state in todo]))
+    with Pool(1) as pool:
+        yield (
+            pool,
+            [
+                Job(partial(_make_here, job.out, state, finish), state.run.expected_s)
+                for state in todo
+            ],
         )
 
 
-@contextmanager
-def _own_maker(job: CampaignJob, todo: Sequence[RunStatus], finish: Finish) -> Iterator[Maker]:
-    """Run on this machine's own kernel, after checking it for all stacks."""
-    from farpath.lab import host, preflight
+def _make_here(out: FilePath, state: RunStatus, finish: Finish) -> FilePath:
+    """Make a run on this machine's own kernel, and show its progress."""
     from farpath.lab.progress import RunProgress
 
-    preflight.require(host.checks_of_stacks([state.run.plan.stacks[0] for state in todo]))
-
-    def make(state: RunStatus) -> FilePath:
-        plan = state.run.plan
-        with RunProgress(state.run.label, plan.schedule.duration_s, "s") as progress:
-            # A record that is there was not accepted, so it is replaced
-            return run(plan, job.out, True, progress.watch, finish=finish).directory
-
-    yield make
+    plan = state.run.plan
+    with RunProgress(state.run.label, plan.schedule.duration_s, "s") as progress:
+        # A record that is there was not accepted, so it is replaced
+        return run(plan, out, True, progress.watch, finish=finish).directory
 
 
 @contextmanager
-def _qemu_maker(job: CampaignJob, runs: int) -> Iterator[Maker]:
-    """Run in a QEMU machine, which exists as long as the context."""
+def _qemu_pool(job: CampaignJob, todo: Sequence[RunStatus]) -> Iterator[PoolAndJobs]:
+    """Run in a QEMU machine, which the pool's worker starts and ends."""
     image_files = parts()
     print_status("starting a QEMU machine with Debian's kernel, a minute or two")
-    limit_s = START_LIMIT_S + RUN_LIMIT_S * runs
+    limit_s = START_LIMIT_S + RUN_LIMIT_S * len(todo)
     with fresh_partial(job.out) as folder:
         jobs, experiments = folder / "jobs", folder / "experiments"
         jobs.mkdir()
         copy_experiment(job, experiments)
-        with Machine(image_files, jobs, SPEED, limit_s, {EXPERIMENTS: experiments}) as machine:
-            yield lambda state: make_in_machine(machine, job, state)
+        machine = partial(Machine, image_files, jobs, SPEED, limit_s, {EXPERIMENTS: experiments})
+        with Pool(1, machine) as pool:
+            yield (
+                pool,
+                [
+                    Job(partial(make_in_machine, job=job, state=state), state.run.expected_s)
+                    for state in todo
+                ],
+            )
 
 
 def copy_experiment(job: CampaignJob, folder: FilePath) -> None:

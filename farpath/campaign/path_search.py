@@ -9,10 +9,9 @@ sampler), and starts from the trials that are there. So a search can be interrup
 from __future__ import annotations
 
 import json
-import multiprocessing
-import signal
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
+from functools import partial
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +23,10 @@ from farpath.analysis.path_model import PathModel, cost_of_means, cost_of_tables
 from farpath.analysis.published import published
 from farpath.analysis.results import RunSummary, run_summary
 from farpath.base.documents import check_format_version, read_json, read_toml
-from farpath.base.errors import BadInputError, MachineLacksError
+from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.base.files import write_text
 from farpath.base.validation import validated
+from farpath.lab.pool import Job, Pool
 from farpath.lab.run import run as run_plan
 from farpath.planning.era_catalog import era_by_text
 from farpath.planning.path_files import path_by_name
@@ -187,11 +187,6 @@ def _figures(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _ignore_interrupts() -> None:
-    """Ignore SIGINT, which reaches every process of a terminal; the parent ends the workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 def continue_search(
     search: Search, count: int, workers: int, measure: MeasureModel, print_line: PrintLine
 ) -> None:
@@ -224,12 +219,12 @@ def continue_search(
     for guess in search.guesses:
         if dict(guess) not in tried:
             study.enqueue_trial(dict(guess))
-    # Leaving the pool early ends its processes, and each run ends its lab.
-    with multiprocessing.Pool(workers, _ignore_interrupts) as pool:
+    with Pool(workers) as pool:
         for number in range(len(trials) + 1, len(trials) + count + 1):
             trial_request = study.ask(distributions)
             model = search.model(trial_request.params)
-            runs = pool.starmap(measure, [(model, stack) for stack in search.stacks], chunksize=1)
+            jobs = [Job(partial(measure, model, stack)) for stack in search.stacks]
+            runs = [result.unwrap() for result in pool.run(jobs, fatal=(FarpathError,))]
             cost = search.cost({run.stack: run.summary for run in runs})
             study.tell(trial_request, cost)
             trials.append(_trial(trial_request.params, model, cost, runs))

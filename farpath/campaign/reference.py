@@ -22,16 +22,15 @@ from farpath.campaign.status import (
     gather,
     images_for,
     recorded_runs,
-    records_in,
     shipped_records,
     wanted_identity,
 )
 from farpath.planning.experiment import CPU, WHOLE, load_experiment
 from farpath.record import trace_table
-from farpath.record.record import COLUMNS, RECORD_FILE, Record, load_record
+from farpath.record.record import COLUMNS, RECORD_FILE, Record, load_record, records_in
 
 if TYPE_CHECKING:
-    from farpath.campaign.snakemake import CampaignJob
+    from farpath.campaign.job import CampaignJob
     from farpath.campaign.status import RunStatus
 
 SUMMARY_FILE = "summary.json"

@@ -7,7 +7,6 @@ wherever the jobs run.
 from __future__ import annotations
 
 import importlib.util
-import logging
 import os
 import shutil
 import signal
@@ -19,119 +18,34 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
-from farpath.analysis.record_set import STUDY, default_view
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
-from farpath.base.files import user_errors, write_text
-from farpath.base.locks import exclusive_lock, remove_stale_locks, remove_stale_partials
+from farpath.base.files import write_text
 from farpath.base.project import EXPERIMENTS, REPORT_MARK, SITE_MARK
-from farpath.campaign.status import (
-    RunStatus,
-    move_damaged_records,
-    records_in,
-    run_statuses,
-    shipped_records,
+from farpath.campaign.job import (
+    PARTS,
+    RUN_BYTES,
+    TAIL_LINES,
+    CampaignJob,
+    campaign_directory,
+    check_space,
+    failed_error,
+    ignored_record_notes,
+    print_status,
 )
-from farpath.lab.machine import available_cores
-from farpath.lab.progress import time_left_text
-from farpath.planning.experiment import WHOLE, Experiment, WantedRun
+from farpath.campaign.status import RunStatus, move_damaged_records
+from farpath.lab.progress import pool_time_left_s, time_left_text
 from farpath.record.record import RECORD_FILE
 
-LOG = logging.getLogger(__name__)
 SNAKEFILE = EXPERIMENTS / "Snakefile"
-#: Disk space of a run of 960 s, page included, and as much again while it is written.
-RUN_BYTES = 12 << 20
 #: Seconds between two polls, and between two lines of progress when nothing happens.
 POLL_INTERVAL_S = 1.0
 PROGRESS_INTERVAL_S = 300.0
-#: The parts of the study's report, each a directory (experiments/Snakefile).
-PARTS = ("tables", "claims", "figures", "page")
 #: The parts that hold links to the records that the report is made of.
 GATHERED_PARTS = ("records", "cpu-records")
-#: The parts of other reports: the study's documents make no claims about those runs.
-PLAIN_RUN_PARTS = ("tables", "figures", "page")
-#: How many lines of a failed run's log are repeated at the end.
-TAIL_LINES = 4
-#: The lock file in the directory of records, held while a campaign runs there.
-LOCK = ".campaign.lock"
 #: A shell script that interrupts a process group unless a line arrives before the end of its input.
 JANITOR = 'read -r _ && exit; kill -s INT -- "-$1"'
 #: Seconds that jobs may take to clean up after an interruption.
 CLEANUP_LIMIT_S = 30.0
-
-
-@dataclass(frozen=True)
-class CampaignJob:
-    """A set of runs to make, and the directories for its records and its report.
-
-    ``cores``: how many runs at once. ``options``: further options for Snakemake.
-    """
-
-    experiment: Experiment
-    which: str = WHOLE
-    out: FilePath = FilePath("results")
-    report: FilePath | None = None
-    experiments: FilePath = EXPERIMENTS
-    cores: int = field(default_factory=available_cores)
-    options: tuple[str, ...] = ()
-
-    @property
-    def runs(self) -> tuple[WantedRun, ...]:
-        """The runs, the longest first."""
-        return self.experiment.runs(self.which)
-
-    def states(self, runs: Sequence[WantedRun] | None = None) -> tuple[RunStatus, ...]:
-        """Return the states of all runs or of some, shipped records included.
-
-        Shipped host-lab records count only if this machine has made none.
-        """
-        wanted = self.runs if runs is None else runs
-        if not self.on_host:
-            return run_statuses(wanted, [self.out, *self.shipped])
-        local = self.local_states(wanted)
-        return local if any(state.record for state in local) else run_statuses(wanted, self.shipped)
-
-    def local_states(self, runs: Sequence[WantedRun] | None = None) -> tuple[RunStatus, ...]:
-        """Return states as ``states`` does, but ignore shipped host-lab records.
-
-        Those were measured on another machine.
-        """
-        wanted = self.runs if runs is None else runs
-        return run_statuses(wanted, [self.out]) if self.on_host else self.states(wanted)
-
-    @property
-    def shipped(self) -> tuple[FilePath, ...]:
-        """The directories of this set's shipped records, one for each experiment."""
-        parts = self.experiment.parts
-        return tuple(shipped_records(part, self.experiments, self.which) for part in parts)
-
-    @property
-    def is_study(self) -> bool:
-        """Whether these are runs of the 2005 study, so that the report follows the paper."""
-        return default_view([run.plan for run in self.runs]) == STUDY
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The parts of the report."""
-        return PARTS if self.is_study else PLAIN_RUN_PARTS
-
-    @property
-    def on_host(self) -> bool:
-        """Whether these are runs of the host lab."""
-        return any(run.on_host for run in self.runs)
-
-
-def check_space(out: FilePath, runs: int) -> None:
-    """Raise MachineLacksError unless the disk has room for the records of that many runs.
-
-    A run that ends with a full disk is lost.
-    """
-    free, needed = shutil.disk_usage(out).free, runs * RUN_BYTES
-    if free < needed:
-        raise MachineLacksError(
-            f"no space left under {out}: {free >> 20} MiB are free and {runs} run"
-            f"{'s take' if runs > 1 else ' takes'} {needed >> 20}: free some, or give another "
-            "place with OUT"
-        )
 
 
 @dataclass
@@ -185,17 +99,15 @@ class Progress:
         self, running: Sequence[RunStatus], waiting: Sequence[RunStatus], now_s: float
     ) -> float:
         """Return the real seconds until all runs are over, if none fails."""
-        expected = {state.name: state.run.expected_s for state in self.todo}
-        scale = sum(self.duration_s.values()) / sum(
-            expected[name] for name in self.duration_s or expected
+        expected_s = {state.name: state.run.expected_s for state in self.todo}
+        return pool_time_left_s(
+            ended=[(expected_s[name], took_s) for name, took_s in self.duration_s.items()],
+            running=[
+                (expected_s[state.name], 1, now_s - self.started_s[state.name]) for state in running
+            ],
+            waiting=[(expected_s[state.name], 1) for state in waiting],
+            cores=self.cores,
         )
-        scale = scale if self.duration_s else 1.0
-        rest = [
-            max(0.0, scale * expected[state.name] - (now_s - self.started_s[state.name]))
-            for state in running
-        ]
-        rest += [scale * expected[state.name] for state in waiting]
-        return max(sum(rest) / self.cores, max(rest))
 
 
 def run_campaign(job: CampaignJob) -> tuple[RunStatus, ...]:
@@ -211,23 +123,17 @@ def run_campaign(job: CampaignJob) -> tuple[RunStatus, ...]:
         )
     if job.report is not None:
         check_report(job.report)
-    with user_errors(job.out):
-        (job.out / "logs").mkdir(parents=True, exist_ok=True)
-        with exclusive_lock(job.out / LOCK, f"conducts a campaign in {job.out}"):
-            states = _make_runs(job)
-            recorded = [state for state in states if state.record is not None]
-            unwritten = _write_report(job, job.report) if job.report and recorded else []
+    with campaign_directory(job.out):
+        (job.out / "logs").mkdir(exist_ok=True)
+        states = _make_runs(job)
+        recorded = [state for state in states if state.record is not None]
+        unwritten = _write_report(job, job.report) if job.report and recorded else []
     missing = [state for state in states if state.record is None]
     failed = [f"{len(missing)} of {len(states)} runs failed"] if missing else []
     failed += ["parts of the report failed"] if unwritten else []
     if failed:
-        raise LabFailedError(
-            f"{' and '.join(failed)}; what was made is kept, and the same command tries the rest "
-            "again",
-            "\n".join(
-                [line for state in missing for line in _failure_lines(job.out, state)] + unwritten
-            ),
-        )
+        lines = [line for state in missing for line in _failure_lines(job.out, state)]
+        raise failed_error(" and ".join(failed), lines + unwritten)
     return states
 
 
@@ -260,8 +166,6 @@ def _write_report(job: CampaignJob, report: FilePath) -> list[str]:
 
 
 def _make_runs(job: CampaignJob) -> tuple[RunStatus, ...]:
-    remove_stale_partials(job.out)
-    remove_stale_locks(job.out)
     before = job.states()
     for line in [*move_damaged_records(job.out, before), *ignored_record_notes(job.out, before)]:
         print_status(line)
@@ -284,28 +188,6 @@ def _make_runs(job: CampaignJob) -> tuple[RunStatus, ...]:
             "\n".join(_tail(log)),
         )
     return after
-
-
-def ignored_record_notes(out: FilePath, states: Sequence[RunStatus]) -> list[str]:
-    """Return sentences on records that do not count, and on those made by other code."""
-    counted = {state.record.resolve() for state in states if state.record is not None}
-    others = [record_dir for record_dir in records_in(out) if record_dir.resolve() not in counted]
-    sentences = []
-    if others:
-        sentences.append(
-            f"of another kernel, image or setting, and left out: {len(others)} of the records "
-            f"in {out}"
-        )
-    if older := sum(state.other_results for state in states):
-        sentences.append(
-            f"made by a farpath that gives other results, and counted: {older} records"
-        )
-    return sentences
-
-
-def print_status(line: str) -> None:
-    """Log one line for people."""
-    LOG.info("campaign: %s", line)
 
 
 def _failure_lines(out: FilePath, state: RunStatus) -> list[str]:

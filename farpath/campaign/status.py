@@ -22,7 +22,7 @@ from farpath.lab.artifacts.sources import host_build_identity, source_identity
 from farpath.lab.provenance import record_name
 from farpath.planning.experiment import CPU, WHOLE, WantedRun
 from farpath.record.identity import is_of_other_results, recorded_build_identity
-from farpath.record.record import RECORD_FILE, load_record
+from farpath.record.record import RECORD_FILE, load_record, records_in
 from farpath.spec.settings import HOST
 
 #: The directory for damaged records, inside the directory of records.
@@ -52,12 +52,6 @@ def shipped_records(
 ) -> FilePath:
     """Return the directory of the records that the project ships for a set of runs."""
     return experiments / experiment / ("cpu-records" if which == CPU else "records")
-
-
-def records_in(directory: FilePath) -> list[FilePath]:
-    """Return the record directories in a directory, complete or damaged, but none in the making."""
-    record_dirs = [file.parent for file in directory.glob(f"*/{RECORD_FILE}")]
-    return sorted(record_dir for record_dir in record_dirs if not record_dir.name.startswith("."))
 
 
 def wanted_identity(run: WantedRun, images: Images | None) -> str:

@@ -11,7 +11,7 @@ from farpath.base.errors import BadInputError
 from farpath.planning.experiment import PAPER, WHOLE
 
 if TYPE_CHECKING:
-    from farpath.campaign.snakemake import CampaignJob
+    from farpath.campaign.job import CampaignJob
 
 RESULTS = FilePath("results")
 
@@ -40,7 +40,7 @@ def _job(
     out: FilePath | None,
 ) -> CampaignJob:
     from farpath.base.project import EXPERIMENTS
-    from farpath.campaign.snakemake import CampaignJob
+    from farpath.campaign.job import CampaignJob
     from farpath.planning.experiment import load_experiment
 
     flags = [name for name, is_set in (("quick", quick), ("cpu", cpu)) if is_set]
@@ -161,8 +161,9 @@ def _run_companion(
     """Make a companion experiment's runs, and the report of those that succeed."""
     import dataclasses
 
-    from farpath.campaign.snakemake import print_status, run_campaign
-    from farpath.report.study import report_of, report_text, write_report
+    from farpath.campaign.job import print_status
+    from farpath.campaign.snakemake import run_campaign
+    from farpath.report.study import PARTS, report_of, report_text, write_report
 
     report_dir = report or _default_report_dir(job)
     job = dataclasses.replace(job, options=options, cores=cores or job.cores)
@@ -176,12 +177,12 @@ def _run_companion(
             write_report(study_report, report_dir)
             print(report_text(study_report))
     print(f"records     {job.out}")
-    for part in () if no_report else ("tables", "claims", "figures"):
+    for part in () if no_report else PARTS:
         print(f"{part:<11} {report_dir / part}")
 
 
 def _list(job: CampaignJob) -> None:
-    from farpath.campaign.snakemake import ignored_record_notes
+    from farpath.campaign.job import ignored_record_notes
 
     states = job.local_states()
     for number, state in enumerate(states):
@@ -195,7 +196,7 @@ def _list(job: CampaignJob) -> None:
 def _make_one(job: CampaignJob, index: int) -> None:
     """Make one run, as jobs of Snakemake and Kubernetes do."""
     from farpath.base.files import user_errors
-    from farpath.campaign.snakemake import check_space
+    from farpath.campaign.job import check_space
     from farpath.lab.progress import RunProgress
     from farpath.lab.run import run
     from farpath.report.html.run_page import save_pictures

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -27,6 +28,29 @@ STAGES = {
 def time_left_s(done: float, total: float, elapsed_s: float) -> float:
     """Estimate the real time that the rest takes at the pace of what is done, which is not 0."""
     return (total - done) * elapsed_s / done
+
+
+def pool_time_left_s(
+    ended: Sequence[tuple[float, float]],
+    running: Sequence[tuple[float, int, float]],
+    waiting: Sequence[tuple[float, int]],
+    cores: int,
+) -> float:
+    """Estimate the real time until all jobs on some cores are over, if none fails.
+
+    ``ended``: the expected seconds of jobs, and those that they took, which scale what the
+    others are expected to take. ``running``: expected seconds, cores, seconds so far.
+    ``waiting``: expected seconds, cores.
+
+    >>> pool_time_left_s(ended=[(5, 10)], running=[(10, 1, 10)], waiting=[(5, 1)], cores=2)
+    10.0
+    """
+    expected_s = sum(expected for expected, _ in ended)
+    scale = sum(took for _, took in ended) / expected_s if expected_s else 1.0
+    rest = [(max(0.0, scale * cost - so_far), on_cores) for cost, on_cores, so_far in running]
+    rest += [(scale * cost, on_cores) for cost, on_cores in waiting]
+    shared = sum(seconds * on_cores for seconds, on_cores in rest) / cores
+    return max([shared, *(seconds for seconds, _ in rest)])
 
 
 def time_left_text(seconds: float) -> str:

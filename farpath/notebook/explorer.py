@@ -12,7 +12,6 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
-from farpath.campaign.status import records_in
 from farpath.lab import preflight
 from farpath.lab.background_run import BackgroundRun, Stage
 from farpath.lab.run import Outcome
@@ -21,7 +20,7 @@ from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import DEFAULT_PATH
 from farpath.planning.request import SEED_RANGE, RunRequest
 from farpath.planning.stack_catalog import catalogue
-from farpath.record.record import RECORD_FILE, Record, load_record
+from farpath.record.record import RECORD_FILE, Record, load_record, records_in
 from farpath.report.figures.run import title
 from farpath.report.html.render import PLOTLY_CONFIG
 from farpath.report.html.run_page import curves, save_pictures

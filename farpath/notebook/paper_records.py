@@ -17,9 +17,9 @@ from farpath.analysis.results import ResultSet, RunSummary, mixed, result_set_of
 from farpath.analysis.studies.registry import shipped_measures
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
-from farpath.campaign.status import records_in, shipped_records
+from farpath.campaign.status import shipped_records
 from farpath.planning.experiment import CPU, PAPER, WHOLE, load_experiment
-from farpath.record.record import Record, load_record
+from farpath.record.record import Record, load_record, records_in
 
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan

@@ -17,11 +17,11 @@ from farpath.analysis.studies.measure import MEASURES_FILE, Measure, RecordedRun
 from farpath.analysis.studies.registry import measures_of
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
-from farpath.campaign.status import records_in, shipped_records
+from farpath.campaign.status import shipped_records
 from farpath.notebook.paper_records import SHIPPED, load_plan
 from farpath.planning.experiment import QUICK, WHOLE, Experiment, WantedRun, load_experiment
 from farpath.record.identity import plan_identity
-from farpath.record.record import RECORD_FILE, load_record
+from farpath.record.record import RECORD_FILE, load_record, records_in
 from farpath.report.study import verdicts_of
 from farpath.report.tables.formats import ResultTable
 from farpath.report.tables.studies import study_tables

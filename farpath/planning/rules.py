@@ -169,8 +169,8 @@ def check_interval(interval_s: float, schedule: Schedule) -> None:
     """Raise BadInputError for a trace's interval in s that is not allowed in a schedule.
 
     It must be whole milliseconds within ``INTERVAL_S_RANGE`` and give no more than
-    ``MOST_TRACE_SAMPLES`` samples. It must be at most half of the shortest flow, so that each flow has a
-    sample between its start and its end.
+    ``MOST_TRACE_SAMPLES`` samples. It must be at most half of the shortest flow, so that each
+    flow has a sample between its start and its end.
     """
     low, high = INTERVAL_S_RANGE
     steps = interval_s / TICK_S

@@ -335,6 +335,12 @@ def _read_data(directory: FilePath) -> dict[str, Any]:
     return data
 
 
+def records_in(directory: FilePath) -> list[FilePath]:
+    """Return the record directories in a directory, complete or damaged, but none in the making."""
+    record_dirs = [file.parent for file in directory.glob(f"*/{RECORD_FILE}")]
+    return sorted(record_dir for record_dir in record_dirs if not record_dir.name.startswith("."))
+
+
 def load_record(directory: FilePath, *, verify: bool = True) -> Record:
     """Load the record in a directory.
 

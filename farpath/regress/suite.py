@@ -18,10 +18,12 @@ from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.validation import validated
 from farpath.lab.user_parts import BuiltParts
-from farpath.planning.quantities import parse_rtt_ms
+from farpath.planning.quantities import parse_duration_s, parse_rtt_ms
 from farpath.planning.request import RunRequest
 from farpath.planning.stack_catalog import USER_SPACE, catalogue
+from farpath.planning.stack_texts import parse_stacks
 from farpath.regress.metrics import EXTRA_METRICS
+from farpath.spec.schedule import SCHEDULES
 
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan
@@ -31,6 +33,8 @@ TCP, UDT = "tcp", "udt"
 SUITE = FilePath(__file__).with_name("suite.toml")
 #: The largest relative change of the base RTT with further seeds.
 RTT_VARIATION = 1e-3
+#: The virtual seconds of a case's traffic that take about as long as the start of its guest.
+START_COST_S = 30.0
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -87,6 +91,15 @@ class Trial:
             # The kernel knows nothing of a program's own transport
             words.pop("trace", None)
         return RunRequest(**words)
+
+    @property
+    def cost_s(self) -> float:
+        """What a run takes, as virtual seconds of traffic; starting its guest counts as some."""
+        request = self.request
+        schedule = SCHEDULES[request.schedule](
+            parse_stacks(request.stack), parse_duration_s(request.region)
+        )
+        return START_COST_S + schedule.duration_s
 
     def plan(self, seed: int = 1) -> Plan:
         """Return the plan; with seeds other than 1 the base RTT also varies by a random bit.

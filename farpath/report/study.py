@@ -21,6 +21,9 @@ from farpath.report.tables.formats import FORMS, SUFFIXES, ResultTable, file_nam
 from farpath.report.tables.formats import as_text as table_as_text
 from farpath.report.tables.studies import study_tables
 
+#: The directories of a report.
+PARTS = ("tables", "claims", "figures")
+
 
 @dataclass(frozen=True, eq=False)
 class StudyReport:
@@ -59,13 +62,14 @@ def report_text(report: StudyReport) -> str:
 
 def write_report(report: StudyReport, folder: FilePath) -> None:
     """Write measures, tables in every form, claims and figures."""
+    tables_dir, claims_dir, figures_dir = PARTS
     write_measures(report.measures, folder / MEASURES_FILE)
     for table in report.tables:
         for form, format_table in FORMS.items():
-            write_text(folder / "tables" / file_name(table, SUFFIXES[form]), format_table(table))
-    write_text(folder / "claims" / "claims.txt", as_text(report.verdicts) + "\n")
+            write_text(folder / tables_dir / file_name(table, SUFFIXES[form]), format_table(table))
+    write_text(folder / claims_dir / "claims.txt", as_text(report.verdicts) + "\n")
     verdicts = [verdict.as_dict() for verdict in report.verdicts]
-    write_text(folder / "claims" / "claims.json", json.dumps({"claims": verdicts}) + "\n")
+    write_text(folder / claims_dir / "claims.json", json.dumps({"claims": verdicts}) + "\n")
     for name, figure in figures(report.measures, report.done):
         for file_format in FORMATS:
-            save(figure, folder / "figures" / f"{name}.{file_format}")
+            save(figure, folder / figures_dir / f"{name}.{file_format}")

@@ -16,7 +16,7 @@ from pathlib import Path as FilePath
 import pytest
 from playwright.sync_api import Browser, Page
 
-from farpath.campaign.status import records_in
+from farpath.record.record import records_in
 from tests.browser.conftest import HANG_MS
 from tests.notebooks.conftest import Clone, make_clone
 

@@ -8,7 +8,7 @@ from farpath.analysis.claims import FAILS, HOLDS
 from farpath.analysis.studies.loss_utilisation import UTILISATION
 from farpath.analysis.studies.measure import select_measures
 from farpath.analysis.studies.registry import ANALYSES
-from farpath.campaign.snakemake import CampaignJob
+from farpath.campaign.job import CampaignJob
 from farpath.planning.experiment import QUICK, load_experiment
 from farpath.record.record import RECORD_FILE
 from tests.companion.conftest import QuickCompanion

@@ -11,9 +11,10 @@ from farpath.analysis.claims.study_rules import claims_of
 from farpath.analysis.studies.measure import MEASURES_FILE
 from farpath.analysis.studies.registry import ANALYSES
 from farpath.base.project import EXPERIMENTS
-from farpath.campaign.status import records_in, shipped_records
+from farpath.campaign.status import shipped_records
 from farpath.notebook.paper_records import SHIPPED
 from farpath.planning.experiment import PAPER, QUICK, load_experiment
+from farpath.record.record import records_in
 from tests.notebooks.conftest import Clone
 from tests.support.study_runs import write_run
 

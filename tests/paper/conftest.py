@@ -11,7 +11,7 @@ import pytest
 
 from farpath.analysis.metrics import Summary, summarise
 from farpath.campaign.host_lab import copy_experiment
-from farpath.campaign.snakemake import CampaignJob
+from farpath.campaign.job import CampaignJob
 from farpath.planning.experiment import FILE, PAPER, QUICK, load_experiment
 from farpath.record.record import Record, load_record
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from farpath.campaign.host_lab import EXPERIMENTS, copy_experiment
-from farpath.campaign.snakemake import CampaignJob
+from farpath.campaign.job import CampaignJob
 from farpath.lab.qemu import Machine
 from farpath.planning.experiment import CPU, load_experiment
 from tests.hostlab.conftest import LIMIT_S, SPEED, made_of

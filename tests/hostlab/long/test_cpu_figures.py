@@ -6,7 +6,7 @@ import pytest
 
 from farpath.analysis.metrics import Summary, summarise
 from farpath.campaign import host_lab
-from farpath.campaign.snakemake import CampaignJob
+from farpath.campaign.job import CampaignJob
 from farpath.lab.qemu import Machine
 from farpath.record.record import Record, load_record
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -13,10 +15,11 @@ import pytest
 
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.campaign import host_lab, status
-from farpath.campaign.snakemake import CampaignJob
+from farpath.campaign.job import CampaignJob
 from farpath.campaign.status import RunStatus
 from farpath.lab import provenance
 from farpath.lab.artifacts import sources
+from farpath.lab.pool import Job, Pool
 from farpath.lab.qemu import CommandResult
 from farpath.planning.experiment import CPU, load_experiment
 from farpath.record.record import RECORD_FILE, Record, load_record, write_record
@@ -30,38 +33,55 @@ def job(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> CampaignJob:
     return CampaignJob(load_experiment("seven-regions"), CPU, tmp_path / "out")
 
 
-def written(place: FilePath, state: RunStatus, sample: Record) -> FilePath:
+def written(
+    place: FilePath, state: RunStatus, sample: Record, identity: str | None = None
+) -> FilePath:
     """A record at a place that is one of a run, with another's samples."""
     raw = place.parent / ".raw"
     raw.mkdir(parents=True, exist_ok=True)
     made_by = {
         **sample.data["provenance"],
-        "source_sha256": status.wanted_identity(state.run, None),
+        "source_sha256": identity or status.wanted_identity(state.run, None),
     }
     write_record(place, state.run.plan, sample.samples, made_by, {"before": {}}, [], raw)
     return place
 
 
+@dataclass
 class Maker:
-    """Makes records of the first runs, and fails from then on."""
+    """A QEMU machine's place: makes records of so many runs in a folder."""
 
-    def __init__(self, out: FilePath, sample: Record, whole: int) -> None:
-        self.out, self.sample, self.whole = out, sample, whole
-        self.asked: list[str] = []
+    folder: FilePath
+    sample: FilePath
+    whole: int
 
-    def __call__(self, state: RunStatus) -> FilePath:
-        self.asked.append(state.run.label)
+    @contextmanager
+    def __call__(
+        self, _job: CampaignJob, todo: Sequence[RunStatus]
+    ) -> Iterator[host_lab.PoolAndJobs]:
+        (self.folder / "asked").unlink(missing_ok=True)
+        with Pool(1) as pool:
+            yield (
+                pool,
+                [
+                    Job(partial(self.make, state, status.wanted_identity(state.run, None)))
+                    for state in todo
+                ],
+            )
+
+    def make(self, state: RunStatus, identity: str) -> FilePath:
+        """Make a record in a worker; fail if there are enough."""
+        with (self.folder / "asked").open("a") as file:
+            file.write(f"{state.run.label}\n")
         if len(self.asked) > self.whole:
             raise LabFailedError("the lab failed", "console's end")
-        return written(self.out / f"{state.name}-0123456789", state, self.sample)
+        place = self.folder / "out" / f"{state.name}-0123456789"
+        return written(place, state, load_record(self.sample), identity)
 
-
-def use(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
-    @contextmanager
-    def makes(*_of: object) -> Iterator[Maker]:
-        yield maker
-
-    monkeypatch.setattr(host_lab, "_qemu_maker", makes)
+    @property
+    def asked(self) -> list[str]:
+        """The labels of the runs that were asked for."""
+        return (self.folder / "asked").read_text().splitlines()
 
 
 def test_what_fails_is_told_at_the_end_and_the_next_call_makes_the_rest_only(
@@ -71,17 +91,17 @@ def test_what_fails_is_told_at_the_end_and_the_next_call_makes_the_rest_only(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
-    first = Maker(job.out, record, whole=7)
-    use(first, monkeypatch)
+    maker = Maker(job.out.parent, record.directory, whole=7)
+    monkeypatch.setattr(host_lab, "_qemu_pool", maker)
     with pytest.raises(LabFailedError, match="2 of 9 runs failed") as caught:
         host_lab.run_on_host(job, in_qemu=True, finish=lambda _record: None)
     assert caught.value.detail.count("the lab failed") == 2
     assert "console's end" in caught.value.detail
     assert "0 of 9 runs made, 9 left" in caplog.text
-    second = Maker(job.out, record, whole=9)
-    use(second, monkeypatch)
+    first = maker.asked
+    maker.whole = 9
     found = host_lab.run_on_host(job, in_qemu=True, finish=lambda _record: None)
-    assert second.asked == first.asked[7:]
+    assert maker.asked == first[7:]
     assert all(state.record for state in found)
 
 

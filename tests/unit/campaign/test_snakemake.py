@@ -10,8 +10,8 @@ import pytest
 from farpath.base import project
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.campaign import snakemake
+from farpath.campaign.job import CampaignJob
 from farpath.campaign.status import RunStatus
-from farpath.cli import campaign
 from farpath.planning.experiment import load_experiment
 from tests.support.campaigns import make_empty_record
 
@@ -58,16 +58,8 @@ def test_failed_runs_are_counted_apart_and_not_waited_for(
     assert progress.line(0.0) == "8 of 9 runs made, 0 running, 1 failed, 0 left"
 
 
-def test_a_disk_without_room_is_named_before_a_run_is_begun(
-    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(snakemake, "RUN_BYTES", 1 << 60)
-    with pytest.raises(MachineLacksError, match=r"no space left under .* 2 runs take .* OUT"):
-        snakemake.check_space(tmp_path, 2)
-
-
 def test_snakemake_is_told_to_keep_going_and_to_trust_records(tmp_path: FilePath) -> None:
-    job = snakemake.CampaignJob(load_experiment("seven-regions"), "quick", tmp_path, cores=3)
+    job = CampaignJob(load_experiment("seven-regions"), "quick", tmp_path, cores=3)
     command = snakemake._command(job, ["runs"], [], partial=False)
     assert {"--keep-going", "--ignore-incomplete", "--nolock"} <= set(command)
     assert command[command.index("--cores") + 1] == "3"
@@ -83,28 +75,10 @@ def test_a_report_takes_the_place_of_no_folder_of_somebodys_own(tmp_path: FilePa
     snakemake.check_report(tmp_path)
 
 
-def test_the_report_of_ones_own_experiment_is_below_its_records_and_has_no_claims(
-    tmp_path: FilePath,
-) -> None:
-    (tmp_path / "mine").mkdir()
-    text = 'title = "Mine"\n[[runs]]\nrtt = "20ms"\nstack = ["cubic", "bbr"]\nregion = "5s"\n'
-    (tmp_path / "mine" / "experiment.toml").write_text(text)
-    own = snakemake.CampaignJob(
-        load_experiment("mine", tmp_path), out=tmp_path / "results" / "mine"
-    )
-    assert own.parts == ("tables", "figures", "page")
-    assert campaign._default_report_dir(own) == tmp_path / "results" / "mine" / "report"
-    quick = snakemake.CampaignJob(load_experiment("seven-regions"), "quick", tmp_path)
-    assert quick.parts == ("tables", "claims", "figures", "page")
-    assert campaign._default_report_dir(quick) == FilePath("results/paper-quick")
-
-
 def test_without_snakemake_nothing_is_advised_that_is_not_farpaths(
     tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(MachineLacksError, match="'make venv-paper'") as refused:
-        snakemake.run_campaign(
-            snakemake.CampaignJob(load_experiment("seven-regions"), "quick", tmp_path)
-        )
+        snakemake.run_campaign(CampaignJob(load_experiment("seven-regions"), "quick", tmp_path))
     assert "pip install" not in refused.value.message

@@ -14,9 +14,8 @@ from farpath.campaign.status import (
     RunStatus,
     gather,
     move_damaged_records,
-    records_in,
 )
-from farpath.record.record import RECORD_FILE
+from farpath.record.record import RECORD_FILE, records_in
 from tests.support.campaigns import make_empty_record
 
 

@@ -1,0 +1,157 @@
+"""A campaign's job: the set of runs to make, where, and what holds however they are made."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+
+from farpath.analysis.record_set import STUDY, default_view
+from farpath.base.errors import LabFailedError, MachineLacksError
+from farpath.base.files import user_errors
+from farpath.base.locks import exclusive_lock, remove_stale_locks, remove_stale_partials
+from farpath.base.project import EXPERIMENTS
+from farpath.campaign.status import RunStatus, run_statuses, shipped_records
+from farpath.lab.machine import available_cores
+from farpath.planning.experiment import WHOLE, Experiment, WantedRun
+from farpath.record.record import records_in
+
+LOG = logging.getLogger(__name__)
+#: Disk space of a run of 960 s, page included, and as much again while it is written.
+RUN_BYTES = 12 << 20
+#: The parts of the study's report, each a directory (experiments/Snakefile).
+PARTS = ("tables", "claims", "figures", "page")
+#: The parts of other reports: the study's documents make no claims about those runs.
+PLAIN_RUN_PARTS = tuple(part for part in PARTS if part != "claims")
+#: The lock file in the directory of records, held while a campaign runs there.
+LOCK = ".campaign.lock"
+#: How many lines of what a failed run said are repeated at the end.
+TAIL_LINES = 4
+
+
+@dataclass(frozen=True)
+class CampaignJob:
+    """A set of runs to make, and the directories for its records and its report.
+
+    ``cores``: how many runs at once. ``options``: further options for Snakemake.
+    """
+
+    experiment: Experiment
+    which: str = WHOLE
+    out: FilePath = FilePath("results")
+    report: FilePath | None = None
+    experiments: FilePath = EXPERIMENTS
+    cores: int = field(default_factory=available_cores)
+    options: tuple[str, ...] = ()
+
+    @property
+    def runs(self) -> tuple[WantedRun, ...]:
+        """The runs, the longest first."""
+        return self.experiment.runs(self.which)
+
+    def states(self, runs: Sequence[WantedRun] | None = None) -> tuple[RunStatus, ...]:
+        """Return the states of all runs or of some, shipped records included.
+
+        Shipped host-lab records count only if this machine has made none.
+        """
+        wanted = self.runs if runs is None else runs
+        if not self.on_host:
+            return run_statuses(wanted, [self.out, *self.shipped])
+        local = self.local_states(wanted)
+        return local if any(state.record for state in local) else run_statuses(wanted, self.shipped)
+
+    def local_states(self, runs: Sequence[WantedRun] | None = None) -> tuple[RunStatus, ...]:
+        """Return states as ``states`` does, but ignore shipped host-lab records.
+
+        Those were measured on another machine.
+        """
+        wanted = self.runs if runs is None else runs
+        return run_statuses(wanted, [self.out]) if self.on_host else self.states(wanted)
+
+    @property
+    def shipped(self) -> tuple[FilePath, ...]:
+        """The directories of this set's shipped records, one for each experiment."""
+        parts = self.experiment.parts
+        return tuple(shipped_records(part, self.experiments, self.which) for part in parts)
+
+    @property
+    def is_study(self) -> bool:
+        """Whether these are runs of the 2005 study, so that the report follows the paper."""
+        return default_view([run.plan for run in self.runs]) == STUDY
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the report."""
+        return PARTS if self.is_study else PLAIN_RUN_PARTS
+
+    @property
+    def on_host(self) -> bool:
+        """Whether these are runs of the host lab."""
+        return any(run.on_host for run in self.runs)
+
+
+def check_space(out: FilePath, runs: int) -> None:
+    """Raise MachineLacksError unless the disk has room for the records of that many runs.
+
+    A run that ends with a full disk is lost.
+    """
+    free, needed = shutil.disk_usage(out).free, runs * RUN_BYTES
+    if free < needed:
+        raise MachineLacksError(
+            f"no space left under {out}: {free >> 20} MiB are free and {runs} run"
+            f"{'s take' if runs > 1 else ' takes'} {needed >> 20}: free some, or give another "
+            "place with OUT"
+        )
+
+
+@contextmanager
+def campaign_directory(out: FilePath) -> Iterator[None]:
+    """Lock the directory of records for a campaign, and remove what killed runs left there.
+
+    Raises BadInputError if another campaign runs there, and as ``user_errors``.
+    """
+    with user_errors(out):
+        out.mkdir(parents=True, exist_ok=True)
+        with exclusive_lock(out / LOCK, f"conducts a campaign in {out}"):
+            remove_stale_partials(out)
+            remove_stale_locks(out)
+            yield
+
+
+def ignored_record_notes(out: FilePath, states: Sequence[RunStatus]) -> list[str]:
+    """Return sentences on records that do not count, and on those made by other code."""
+    counted = {state.record.resolve() for state in states if state.record is not None}
+    others = [record_dir for record_dir in records_in(out) if record_dir.resolve() not in counted]
+    sentences = []
+    if others:
+        sentences.append(
+            f"of another kernel, image or setting, and left out: {len(others)} of the records "
+            f"in {out}"
+        )
+    return sentences + other_results_notes(states)
+
+
+def other_results_notes(states: Sequence[RunStatus]) -> list[str]:
+    """Return a sentence on the records that count but were made by other code, if there are any."""
+    older = sum(state.other_results for state in states)
+    return (
+        [f"made by a farpath that gives other results, and counted: {older} records"]
+        if older
+        else []
+    )
+
+
+def failed_error(what: str, lines: Sequence[str]) -> LabFailedError:
+    """Return the error that ends a campaign in which something failed, with what each said."""
+    return LabFailedError(
+        f"{what}; what was made is kept, and the same command tries the rest again",
+        "\n".join(lines),
+    )
+
+
+def print_status(line: str) -> None:
+    """Log one line for people."""
+    LOG.info("campaign: %s", line)
