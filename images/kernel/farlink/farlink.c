@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * farlink: links between User Mode Linux guests that run in one virtual time.
+ *
+ * Each guest is a site of one topology, on a core of its own. A packet that enters
+ * a far link at time t leaves it at t + delay, at another site. So what a site does
+ * within the least delay of all far links, a window, cannot depend on what other
+ * sites do within the same window. Every site runs freely through a window. At its
+ * end it closes the window, waits until all others have, and opens the next. This
+ * is conservative parallel discrete-event simulation: K. M. Chandy, J. Misra,
+ * "Distributed simulation: a case study in design and verification of distributed
+ * programs", IEEE Transactions on Software Engineering 5 (1979).
+ *
+ * Packets cross in memory that all sites map (shared.h). Sending copies a packet
+ * and lets go of it, as a network card does once it has left. At t + delay a timer
+ * copies it into a new sk_buff.
+ *
+ * Waiting must not move the virtual clock: cpu_relax() does (arch/um/kernel/
+ * time.c), so a site waits with futex(2) of the machine.
+ */
+
+#include <linux/etherdevice.h>
+#include <linux/hrtimer.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include "host.h"
+#include "shared.h"
+
+#define MOST_DEVICES 32
+
+static char *file = "farlink";
+module_param(file, charp, 0444);
+MODULE_PARM_DESC(file, "the shared file, on the machine that the guest runs on");
+
+static unsigned int site;
+module_param(site, uint, 0444);
+MODULE_PARM_DESC(site, "number of this site, from 0");
+
+static char *devices[MOST_DEVICES];
+static int device_count;
+module_param_array(devices, charp, &device_count, 0444);
+MODULE_PARM_DESC(devices, "names of this site's ends of far links");
+
+static unsigned int out[MOST_DEVICES];
+module_param_array(out, uint, NULL, 0444);
+MODULE_PARM_DESC(out, "channel that each device sends to");
+
+static unsigned int in[MOST_DEVICES];
+module_param_array(in, uint, NULL, 0444);
+MODULE_PARM_DESC(in, "channel that each device receives from");
+
+static unsigned long delay_ns[MOST_DEVICES];
+module_param_array(delay_ns, ulong, NULL, 0444);
+MODULE_PARM_DESC(delay_ns, "delay of what each device receives, at least a window");
+
+static bool done;
+module_param(done, bool, 0644);
+MODULE_PARM_DESC(done, "this site's programs have ended; written once");
+
+static bool over;
+module_param(over, bool, 0444);
+MODULE_PARM_DESC(over, "all sites are done, and the links are down");
+
+struct far_port {
+	struct net_device *device;
+	struct hrtimer timer;		/* the next packet's arrival */
+	u8 *sending;			/* slots of the channel that it sends to */
+	u8 *receiving;
+	u64 delay_ns;
+	u64 written_bytes;		/* of the open window's slot */
+	u64 read_window;		/* the window that is being delivered */
+	u64 read_bytes;			/* of it, delivered */
+};
+
+static struct far_header *shared;
+static struct far_site *sites;
+static struct far_port ports[MOST_DEVICES];
+static struct hrtimer barrier;
+static u64 open_window;			/* the number of the window that is open */
+static bool is_open;			/* between the first window's start and the end */
+
+static struct far_window *slot_of(u8 *slots, u64 window)
+{
+	return (struct far_window *)(slots + (window % shared->slots) * shared->capacity_bytes);
+}
+
+/* ------------------------------------------------------------- sending */
+
+static netdev_tx_t far_xmit(struct sk_buff *skb, struct net_device *device)
+{
+	struct far_port *port = *(struct far_port **)netdev_priv(device);
+	u64 needed = sizeof(struct far_record) + ALIGN(skb->len, 8);
+	struct far_record *record;
+
+	if (unlikely(!is_open)) {
+		dev_core_stats_tx_dropped_inc(device);
+		dev_kfree_skb_any(skb);
+		return NETDEV_TX_OK;
+	}
+	if (unlikely(port->written_bytes + needed > shared->capacity_bytes))
+		panic("farlink: %s has no room for the packets of one window", device->name);
+	record = (void *)slot_of(port->sending, open_window) + port->written_bytes;
+	port->written_bytes += needed;
+	record->departure_ns = ktime_get_real_ns();
+	record->bytes = skb->len;
+	record->csum_start = 0;
+	record->csum_offset = 0;
+	if (skb->ip_summed == CHECKSUM_PARTIAL) {
+		record->csum_start = skb_checksum_start_offset(skb);
+		record->csum_offset = skb->csum_offset;
+	}
+	skb_copy_bits(skb, 0, record + 1, skb->len);
+	dev_sw_netstats_tx_add(device, 1, skb->len);
+	dev_consume_skb_any(skb);
+	return NETDEV_TX_OK;
+}
+
+/* ----------------------------------------------------------- receiving */
+
+static void deliver(struct far_port *port, const struct far_record *record)
+{
+	struct net_device *device = port->device;
+	struct sk_buff *skb = netdev_alloc_skb_ip_align(device, record->bytes);
+
+	if (unlikely(!skb))
+		panic("farlink: no memory for a packet that arrives at %s", device->name);
+	skb_put_data(skb, record + 1, record->bytes);
+	skb->protocol = eth_type_trans(skb, device);
+	if (record->csum_start &&
+	    !skb_partial_csum_set(skb, record->csum_start - ETH_HLEN, record->csum_offset))
+		panic("farlink: a packet for %s has no checksum field", device->name);
+	dev_sw_netstats_rx_add(device, record->bytes);
+	netif_rx(skb);
+}
+
+/* The next packet of closed windows; NULL if there is none */
+static struct far_record *next_record(struct far_port *port)
+{
+	for (; port->read_window < open_window; port->read_window++, port->read_bytes = 0) {
+		struct far_window *window = slot_of(port->receiving, port->read_window);
+
+		if (unlikely(window->number != port->read_window))
+			panic("farlink: window %llu of %s was overwritten",
+			      port->read_window, port->device->name);
+		if (port->read_bytes < window->bytes)
+			return (void *)(window + 1) + port->read_bytes;
+	}
+	return NULL;
+}
+
+/* Delivers what is due; returns when the next packet is, or KTIME_MAX */
+static ktime_t deliver_due(struct far_port *port)
+{
+	u64 now_ns = ktime_get_real_ns();
+	struct far_record *record;
+
+	while ((record = next_record(port))) {
+		if (record->departure_ns + port->delay_ns > now_ns)
+			return ns_to_ktime(record->departure_ns + port->delay_ns);
+		deliver(port, record);
+		port->read_bytes += sizeof(*record) + ALIGN(record->bytes, 8);
+	}
+	return KTIME_MAX;
+}
+
+static enum hrtimer_restart far_arrival(struct hrtimer *timer)
+{
+	ktime_t next = deliver_due(container_of(timer, struct far_port, timer));
+
+	if (next == KTIME_MAX)
+		return HRTIMER_NORESTART;
+	hrtimer_set_expires(timer, next);
+	return HRTIMER_RESTART;
+}
+
+/* ------------------------------------------------------------- windows */
+
+static void open_slots(void)
+{
+	int number;
+
+	for (number = 0; number < device_count; number++)
+		ports[number].written_bytes = sizeof(struct far_window);
+}
+
+static void close_slots(void)
+{
+	int number;
+
+	for (number = 0; number < device_count; number++) {
+		struct far_port *port = &ports[number];
+		struct far_window *window = slot_of(port->sending, open_window);
+
+		window->bytes = port->written_bytes - sizeof(*window);
+		window->number = open_window;
+	}
+}
+
+/* Waits in real time until every site has closed so many windows */
+static void wait_for_sites(u32 closed)
+{
+	u32 number;
+
+	for (number = 0; number < shared->sites; number++) {
+		u32 *other = &sites[number].closed;
+		u32 seen;
+
+		/* Pairs with the release in close_window(): the site's slots are whole */
+		while ((seen = smp_load_acquire(other)) < closed)
+			host_wait(other, seen);
+	}
+}
+
+/*
+ * Whether all sites were done when they closed the window that was open. A site
+ * that is ahead may have said so for the window that it has open now.
+ */
+static bool all_done(void)
+{
+	u32 number;
+
+	for (number = 0; number < shared->sites; number++) {
+		u32 done_at = READ_ONCE(sites[number].done);
+
+		if (!done_at || done_at > open_window)
+			return false;
+	}
+	return true;
+}
+
+static void close_window(void)
+{
+	struct far_site *own = &sites[site];
+
+	close_slots();
+	if (done && !own->done)
+		own->done = open_window + 1;
+	/* Pairs with the acquire in wait_for_sites() */
+	smp_store_release(&own->closed, (u32)open_window + 1);
+	host_wake_all(&own->closed);
+	wait_for_sites(open_window + 1);
+	open_window++;
+}
+
+static void arm_arrivals(void)
+{
+	int number;
+
+	for (number = 0; number < device_count; number++) {
+		struct far_port *port = &ports[number];
+		ktime_t next;
+
+		if (hrtimer_is_queued(&port->timer))
+			continue;
+		next = deliver_due(port);
+		if (next != KTIME_MAX)
+			hrtimer_start(&port->timer, next, HRTIMER_MODE_ABS_HARD);
+	}
+}
+
+/* The end of a window, and before all the start of the first */
+static enum hrtimer_restart far_barrier(struct hrtimer *timer)
+{
+	if (is_open)
+		close_window();
+	is_open = !all_done();
+	if (!is_open) {
+		over = true;
+		return HRTIMER_NORESTART;
+	}
+	open_slots();
+	arm_arrivals();
+	hrtimer_set_expires(timer, ns_to_ktime(shared->start_ns +
+					       (open_window + 1) * shared->window_ns));
+	return HRTIMER_RESTART;
+}
+
+/* ------------------------------------------------------------- devices */
+
+static const struct net_device_ops far_ops = {
+	.ndo_start_xmit = far_xmit,
+	.ndo_set_mac_address = eth_mac_addr,
+	.ndo_validate_addr = eth_validate_addr,
+};
+
+static void far_setup(struct net_device *device)
+{
+	ether_setup(device);
+	device->netdev_ops = &far_ops;
+	device->needs_free_netdev = true;
+	device->lltx = true;
+	device->priv_flags |= IFF_NO_QUEUE;
+	device->min_mtu = ETH_MIN_MTU;
+	device->max_mtu = ETH_MAX_MTU;
+	device->features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_HIGHDMA;
+	device->hw_features = device->features;
+	device->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
+	eth_hw_addr_random(device);
+}
+
+static u8 *slots_of(unsigned int channel)
+{
+	u64 start = ALIGN(sizeof(*shared) + shared->sites * sizeof(*sites), FAR_PAGE);
+
+	return (u8 *)shared + start + channel * shared->slots * shared->capacity_bytes;
+}
+
+static int add_port(int number)
+{
+	struct far_port *port = &ports[number];
+	int error;
+
+	if (out[number] >= shared->channels || in[number] >= shared->channels ||
+	    delay_ns[number] < shared->window_ns)
+		return -EINVAL;
+	port->device = alloc_netdev(sizeof(port), devices[number], NET_NAME_USER, far_setup);
+	if (!port->device)
+		return -ENOMEM;
+	*(struct far_port **)netdev_priv(port->device) = port;
+	port->sending = slots_of(out[number]);
+	port->receiving = slots_of(in[number]);
+	port->delay_ns = delay_ns[number];
+	hrtimer_setup(&port->timer, far_arrival, CLOCK_REALTIME, HRTIMER_MODE_ABS_HARD);
+	error = register_netdev(port->device);
+	if (error)
+		free_netdev(port->device);
+	return error;
+}
+
+static int __init map_shared(void)
+{
+	struct far_header *header = host_map(file, FAR_PAGE);
+	u64 size_bytes;
+
+	if (!header || header->magic != FAR_MAGIC || header->version != FAR_VERSION ||
+	    site >= header->sites || !header->window_ns)
+		return -EINVAL;
+	size_bytes = ALIGN(sizeof(*header) + header->sites * sizeof(*sites), FAR_PAGE) +
+		     header->capacity_bytes * header->slots * header->channels;
+	shared = host_map(file, size_bytes);
+	if (!shared)
+		return -ENOMEM;
+	sites = (struct far_site *)(shared + 1);
+	return 0;
+}
+
+/* The module stays: guests end with their run */
+static int __init farlink_init(void)
+{
+	int error = map_shared();
+	int number;
+
+	if (error) {
+		pr_err("farlink: %s is no file of far links for site %u\n", file, site);
+		return error;
+	}
+	if (ktime_get_real_ns() >= shared->start_ns) {
+		pr_err("farlink: the first window has begun already\n");
+		return -ETIME;
+	}
+	for (number = 0; number < device_count; number++) {
+		error = add_port(number);
+		if (error) {
+			pr_err("farlink: device %s: error %d\n", devices[number], -error);
+			return error;
+		}
+	}
+	hrtimer_setup(&barrier, far_barrier, CLOCK_REALTIME, HRTIMER_MODE_ABS_HARD);
+	hrtimer_start(&barrier, ns_to_ktime(shared->start_ns), HRTIMER_MODE_ABS_HARD);
+	return 0;
+}
+module_init(farlink_init);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Links between User Mode Linux guests in one virtual time");

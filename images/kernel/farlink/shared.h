@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The file that the guests of one run share. farpath/lab/far_link.py makes it,
+ * every guest's farlink maps it.
+ *
+ *   struct far_header
+ *   struct far_site    x sites
+ *   (up to the next page)
+ *   slots x capacity_bytes for each channel
+ *
+ * A channel carries packets in one direction. Packets of window k are records in
+ * slot k modulo slots: struct far_window, then for each packet a struct
+ * far_record and its bytes.
+ */
+
+#ifndef FARLINK_SHARED_H
+#define FARLINK_SHARED_H
+
+#include <linux/types.h>
+
+#define FAR_MAGIC	0x4b4e494c52414646ULL	/* "FFARLINK" */
+#define FAR_VERSION	1
+#define FAR_PAGE	4096
+
+struct far_header {
+	__u64 magic;
+	__u32 version;
+	__u32 sites;
+	__u32 channels;
+	__u32 slots;		/* of a channel */
+	__u64 capacity_bytes;	/* of a slot */
+	__u64 window_ns;
+	__u64 start_ns;		/* first window's start, by CLOCK_REALTIME */
+	__u8 unused[16];
+};
+
+/* One cache line, written by its site alone */
+struct far_site {
+	__u32 closed;		/* windows that the site has closed; waited for by futex(2) */
+	__u32 done;		/* the site's programs have ended */
+	__u64 busy_ns;		/* real time in which the site worked, without its waits */
+	__u8 unused[48];
+};
+
+struct far_window {
+	__u64 bytes;		/* of its records, once it is closed */
+	__u64 number;
+};
+
+struct far_record {
+	__u64 departure_ns;	/* CLOCK_REALTIME */
+	__u32 bytes;		/* of the packet */
+	__u16 csum_start;	/* checksum to be filled in, from the packet's start; */
+	__u16 csum_offset;	/* both 0 if there is none */
+};
+
+#endif
