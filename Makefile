@@ -158,7 +158,7 @@ kernel:
 	@$(call linked,images/kernel/build,kernel)
 
 stacks: kernel
-	@$(call linked,images/kernel/modules build/kernel images/kernel/stacks,stacks)
+	@$(call linked,images/kernel/modules build/kernel images/kernel/stacks images/kernel/farlink,stacks)
 
 # For another kernel than the lab's: nothing of the lab is built or needed. The host
 # lab looks for them by the kernel's release.

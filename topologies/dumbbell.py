@@ -49,7 +49,8 @@ from farpath.spec.hosts import RECEIVER, SENDER, Pair, Sender
 from farpath.spec.layout import Layout, Wiring
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import NetemDelay, nic_qdisc
-from farpath.spec.segments import bottleneck, delay_back, delay_there, sending_site
+from farpath.spec.segments import bottleneck, delay_line, sending_site
+from farpath.spec.sites import far_delays_s
 from farpath.spec.topology import Topology
 
 #: Where a picture has the first switch of the path; hosts and switches before it lie left.
@@ -63,11 +64,12 @@ def lay_out(plan: Plan) -> Layout:
     """
     wiring = Wiring()
     mtu_bytes = plan.path.mtu_bytes
-    near, far = wiring.switch(_NEAR), wiring.switch(_NEAR + 1)
-    there = delay_there(plan, plan.seed)
-    trunk = wiring.link(near, far, mtu_bytes, from_one=there, from_other=delay_back(plan))
+    delays_s = far_delays_s(plan)
+    receiving = 1 if delays_s else 0
+    near, far = wiring.switch(_NEAR), wiring.switch(_NEAR + 1, site=receiving)
+    trunk = delay_line(wiring, plan, near, far, plan.seed, delays_s)
     answering = nic_qdisc(plan, RECEIVER) if plan.schedule.reverse else None
-    receiver = wiring.host(RECEIVER, _NEAR + 2)
+    receiver = wiring.host(RECEIVER, _NEAR + 2, site=receiving)
     end = wiring.link(receiver, far, mtu_bytes, from_one=answering, from_other=bottleneck(plan))
     bottlenecks = [end.other.name]
     home, column = near, _NEAR

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
 import sys
 import time
@@ -11,7 +12,7 @@ import traceback
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.guest import packetdrill, system
+from farpath.guest import far_links, packetdrill, system
 from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
 from farpath.guest.network import Network
@@ -25,9 +26,12 @@ from farpath.spec.protocol import (
     PLAN_FILE,
     RAW_DIR,
     READBACK_FILE,
+    SITE_VARIABLE,
     event_line,
 )
+from farpath.spec.sites import FIRST_WINDOW_NS
 from farpath.tools import commands, congestion_control, sysctl
+from topologies import lay_out
 
 #: Number of pings over the idle path before any traffic.
 IDLE_PINGS = 5
@@ -61,13 +65,20 @@ def verify(plan: Plan, network: Network, readback: dict[str, Any]) -> bool:
 
 
 def play(share: FilePath, platform: Platform) -> None:
-    """Carry out one complete run; the tools' output is kept in memory until the end."""
+    """Carry out this site's part of a run; the tools' output is kept in memory until the end.
+
+    The plan is read and the network laid out before the whole second, after which every reading
+    of the clock may decide packets.
+    """
     platform.prepare(share)
-    system.wait_for_whole_second()
-    system.start_open_vswitch()
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
+    site, layout = int(os.environ.get(SITE_VARIABLE, "0")), lay_out(plan)
+    system.wait_until(system.next_second_ns())
+    system.start_open_vswitch()
     platform.load_stacks(plan.stacks, share / MODULES_DIR)
-    network = Network(plan, platform)
+    if layout.far_links:
+        far_links.load(layout, site, share)
+    network = Network(plan, platform, layout, site)
     network.start()
     send_event("network-ready")
     hosts = EndHosts(plan, {host.name: host.pid for host in network.mininet.hosts}, platform)
@@ -79,8 +90,10 @@ def play(share: FilePath, platform: Platform) -> None:
     raw.mkdir()
     droppers = Droppers(plan, network)
     traffic = Traffic(plan, network, hosts, raw, droppers.moments())
-    send_event("idle-pings", output=traffic.ping_idle_path(IDLE_PINGS))
-    for host, output in traffic.ping_from_senders(IDLE_PINGS):
+    start_ns = system.next_second_ns()
+    if layout.far_links:
+        start_ns = system.monotonic_ns_of(FIRST_WINDOW_NS)
+    for host, output in traffic.idle_pings(start_ns, IDLE_PINGS):
         send_event("idle-pings", host=host, output=output)
     with platform.machine_sampling(raw) as sample:
 
@@ -88,15 +101,18 @@ def play(share: FilePath, platform: Platform) -> None:
             sample(t_s)
             send_event("progress", t_s=t_s)
 
-        traffic.play(progress)
+        traffic.play(traffic.epoch_ns(start_ns, IDLE_PINGS), progress)
+    if layout.far_links:
+        far_links.wait_for_all_sites()
     if platform.shared:
         traffic.await_idle_path()
         traffic.ping_idle_path(IDLE_PINGS, "ping-idle-after")
     after = {**read_back(plan, network), "droppers": droppers.counts()}
     if not verify(plan, network, after):
         return
-    (share / READBACK_FILE).write_text(json.dumps({"before": before, "after": after}))
-    shutil.copytree(raw, share / RAW_DIR, copy_function=shutil.copyfile)
+    readback = share / READBACK_FILE.format(site=site)
+    readback.write_text(json.dumps({"before": before, "after": after}))
+    shutil.copytree(raw, share / RAW_DIR, copy_function=shutil.copyfile, dirs_exist_ok=True)
     send_event("done")
 
 

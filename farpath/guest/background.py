@@ -25,7 +25,7 @@ class BackgroundTraffic:
         self.errors = raw / "background.err"
         self.sources: list[subprocess.Popen[bytes]] = []
         path = plan.path
-        if not path.background:
+        if not path.background or not network.has(BACKGROUND):
             return
         with network_namespace(network.pid(BACKGROUND)), self.errors.open("wb") as errors:
             for source in range(path.background.sources):
@@ -43,7 +43,7 @@ class BackgroundTraffic:
 
     def moments(self) -> Moments:
         """Return when each source is continued or stopped, in s from the schedule's start."""
-        if not self.plan.path.background:
+        if not self.plan.path.background or not self.sources:
             return []
         duration_s = self.plan.schedule.duration_s
         moments: Moments = []

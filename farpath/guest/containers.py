@@ -169,7 +169,7 @@ class EndHost:
 
 
 class EndHosts:
-    """The end hosts of a run.
+    """The end hosts of a site.
 
     A host whose flows run a user's image has one container root more for each such image.
     """
@@ -183,7 +183,7 @@ class EndHosts:
             stack = plan.stack_of(flow)
             for host in (flow.sender, flow.receiver):
                 name = self._container(host, flow)
-                if name not in self.hosts:
+                if host in namespace_pids and name not in self.hosts:
                     image = USER_IMAGE.format(build=stack.build)
                     root = Root(image, stack.environment, stack.directory)
                     self.hosts[name] = EndHost(name, namespace_pids[host], root, platform)

@@ -10,14 +10,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from mininet.link import Intf
 from mininet.net import Mininet
 from mininet.node import OVSBridge
 
 from farpath.guest import addresses
-from farpath.guest.mininet_topo import LayoutTopo
+from farpath.guest.mininet_topo import SiteTopo
 from farpath.guest.platforms import Platform, disable_ipv6
 from farpath.spec.hosts import BACKGROUND
+from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan
+from farpath.spec.sites import far_ends
 from farpath.spec.window import buffer_of
 from farpath.tools.commands import run, run_json
 from farpath.tools.sysctl import can_write_setting, has_setting, read_setting, write_setting
@@ -53,21 +56,24 @@ def network_namespace(pid: int) -> Iterator[None]:
 
 
 class Network:
-    """A Mininet network, with the plan that it carries out."""
+    """The Mininet network of one site of a plan."""
 
-    def __init__(self, plan: Plan, platform: Platform) -> None:
+    def __init__(self, plan: Plan, platform: Platform, layout: Layout, site: int) -> None:
         self.plan = plan
         self.platform = platform
-        topology = LayoutTopo(plan)
-        self.layout = topology.layout
+        self.site = site
+        self.layout = layout
         # Skip Mininet's own initialisation. It sets sysctls that the plan sets, and raises the
         # limit of open files to 16,384, all of which mnexec closes one by one for every node.
         Mininet.inited = True
         self.mininet = Mininet(
-            topo=topology,
+            topo=SiteTopo(layout=self.layout, site=site),
             switch=OVSBridge,
             controller=None,
         )
+        for end in far_ends(self.layout, site):
+            port = end.port
+            Intf(port.name, self.mininet.get(port.node), port.number, queue=port.queue)
 
     def start(self) -> None:
         """Start the switches and configure every port and host.
@@ -173,23 +179,24 @@ class Network:
         ports = self._ports_with(node)
         mtus_bytes = self.layout.mtus_bytes
         links = [
-            f"link set dev {port} mtu {mtus_bytes[port.name]} gso_max_segs 1" for port in ports
+            f"link set dev {port} up mtu {mtus_bytes[port.name]} gso_max_segs 1" for port in ports
         ]
         if node in self.mininet.hosts:
+            links.append(f"link set dev {ports[0]} address {self._mac(node.name)}")
             if self.plan.ip_version == 6:
                 self._apply(addresses.quiet_settings(ports[0].name))
-                ipv4_address = f"{node.IP()}/{ports[0].prefixLen}"
+                ipv4_address = addresses.mininet_address(self.layout, node.name)
                 links += addresses.ip_lines(ports[0].name, self.address(node.name), ipv4_address)
             links += [
-                f"neigh replace {self.address(host.name)} lladdr {host.MAC()} dev {ports[0]} "
+                f"neigh replace {self.address(host)} lladdr {self._mac(host)} dev {ports[0]} "
                 "nud permanent"
-                for host in self.mininet.hosts
-                if host is not node
+                for host in self.layout.hosts
+                if host != node.name
             ]
         if node.name == BACKGROUND:
-            receiver = self.mininet.get(self.plan.schedule.flows[0].receiver)
+            receiver = self.plan.schedule.flows[0].receiver
             links.append(
-                f"neigh replace {self.sink_address} lladdr {receiver.MAC()} dev {ports[0]} "
+                f"neigh replace {self.sink_address} lladdr {self._mac(receiver)} dev {ports[0]} "
                 "nud permanent"
             )
         run("ip", "-batch", "-", text="\n".join(links))
@@ -241,7 +248,7 @@ class Network:
 
     def _background_bytes(self) -> int:
         """Return how much background traffic was sent, in bytes of frames."""
-        if not self.plan.path.background:
+        if not self.plan.path.background or not self.has(BACKGROUND):
             return 0
         with network_namespace(self.pid(BACKGROUND)):
             (port,) = run_json("ip", "-s", "-j", "link", "show", "type", "veth")
@@ -257,7 +264,11 @@ class Network:
 
     def _links(self, node: Any) -> list[dict[str, Any]]:
         with network_namespace(node.pid):
-            links = run_json("ip", "-d", "-j", "link", "show", "type", "veth")
+            links = [
+                link
+                for link in run_json("ip", "-d", "-j", "link", "show")
+                if link["ifname"] in self.layout.mtus_bytes
+            ]
             features = {port["ifname"]: port for port in run_json("ethtool", "--json", "-k", "*")}
         return [
             {
@@ -330,8 +341,14 @@ class Network:
 
     def address(self, host: str) -> str:
         """Return the IP address of a host."""
-        number = 1 + [node.name for node in self.mininet.hosts].index(host)
-        return addresses.address(self.mininet.get(host), number, self.plan.ip_version)
+        return addresses.address(self.layout, host, self.plan.ip_version)
+
+    def _mac(self, host: str) -> str:
+        return addresses.mac_address(self.layout, host)
+
+    def has(self, host: str) -> bool:
+        """Whether a host is at this site."""
+        return self.layout.site_of(host) == self.site
 
     @property
     def sink_address(self) -> str:

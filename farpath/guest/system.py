@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path as FilePath
 
 from farpath.tools.commands import run
@@ -51,20 +50,33 @@ def prepare_kernel() -> None:
     run("ip", "link", "set", "lo", "up")
 
 
-def wait_for_whole_second(announce: Callable[[int], None] = lambda _second: None) -> float:
-    """Wait for the next whole second of the monotonic clock, and return it in s.
+def wait_until(at_ns: int) -> None:
+    """Wait until a time of the monotonic clock, in ns; return at once if it has passed.
 
     Each reading of the virtual clock takes time, so the number of earlier readings shifts all
-    later events against the kernel's ticks. From a whole second on it no longer does.
-    ``announce`` is called with the second before the wait.
+    later events against the kernel's ticks. After a wait for a time that the plan decides it no
+    longer does.
 
-    sleep() rounds up, so half a nanosecond is subtracted to end the wait exactly at the second.
+    sleep() rounds up, so half a nanosecond is subtracted to end the wait exactly at that time.
     A nanosecond more or less, by the number of earlier readings, would be another run.
     """
-    second = -(-time.monotonic_ns() // NS_PER_S)
-    announce(second)
-    time.sleep(max(0.0, (second * NS_PER_S - time.monotonic_ns() - 0.5) / NS_PER_S))
-    return float(second)
+    time.sleep(max(0.0, (at_ns - time.monotonic_ns() - 0.5) / NS_PER_S))
+
+
+def next_second_ns() -> int:
+    """Return the next whole second of the monotonic clock, in ns."""
+    return -(-time.monotonic_ns() // NS_PER_S) * NS_PER_S
+
+
+def monotonic_ns_of(real_ns: int) -> int:
+    """Return the time of the monotonic clock at which the real-time clock shows ``real_ns``.
+
+    Every reading of a virtual clock takes the same time, so the one in the middle is exact.
+    """
+    before_ns = time.time_ns()
+    monotonic_ns = time.monotonic_ns()
+    after_ns = time.time_ns()
+    return real_ns - (before_ns + after_ns) // 2 + monotonic_ns
 
 
 def wait_after_tick() -> None:

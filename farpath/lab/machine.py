@@ -9,7 +9,7 @@ import socket
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path as FilePath
 
 from farpath.base.errors import MachineLacksError
@@ -104,6 +104,29 @@ def available_cores() -> int:
 
 
 @contextmanager
+def reserved_cores(count: int) -> Iterator[list[int]]:
+    """Reserve up to so many CPU cores for a run: one at least, and others that no run holds."""
+    with ExitStack() as stack:
+        cores = [stack.enter_context(reserved_core())]
+        for core in _idlest_first(os.sched_getaffinity(0) - set(cores)):
+            if len(cores) < count and stack.enter_context(_reservation(core, 0)):
+                cores.append(core)
+        yield cores
+
+
+@contextmanager
+def _reservation(core: int, slot: int) -> Iterator[bool]:
+    """Reserve a core's slot; whether it was free."""
+    with socket.socket(socket.AF_UNIX) as reservation:
+        try:
+            reservation.bind(f"\0farpath-core-{core}.{slot}")
+        except OSError:
+            yield False
+            return
+        yield True
+
+
+@contextmanager
 def reserved_core() -> Iterator[int]:
     """Reserve one CPU core for a run, preferably one that no other run holds.
 
@@ -116,13 +139,10 @@ def reserved_core() -> Iterator[int]:
     cores = _idlest_first(os.sched_getaffinity(0))
     for slot in range(RUNS_PER_CORE):
         for core in cores:
-            with socket.socket(socket.AF_UNIX) as reservation:
-                try:
-                    reservation.bind(f"\0farpath-core-{core}.{slot}")
-                except OSError:
-                    continue
-                yield core
-                return
+            with _reservation(core, slot) as is_free:
+                if is_free:
+                    yield core
+                    return
     raise MachineLacksError(
         f"{RUNS_PER_CORE * len(cores)} runs are under way on this machine: wait for one to end"
     )

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path as FilePath
 
-from farpath.lab import machine, process
+from farpath.lab import far_link, machine, process
 from farpath.lab.artifacts.images import Images
-from farpath.lab.process import RawRun, Watch
+from farpath.lab.process import Guest, RawRun, Watch
 from farpath.lab.watchdog import Patience, VirtualClock
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import SHARED_DIRECTORY
+from farpath.spec.protocol import SHARED_DIRECTORY, SITE_VARIABLE
+from farpath.spec.sites import CLOCK_START_NS
+from topologies import lay_out
 
 #: Kernel arguments of each clock: User Mode Linux's time-travel parameter
 #: (arch/um/kernel/time.c).
 CLOCKS = {"virtual": ["time-travel=inf-cpu"], "cpu": ["time-travel"], "wall": []}
-#: Start of every guest's virtual clock, in ns: 9 November 2004, 11:33:20 UTC.
-START_NS = 1_100_000_000_000_000_000
 #: Kernel arguments that save real time and change no packet. They disable accounting of socket
 #: memory to control groups, and stopping of the tick when idle: a busy path is idle 100,000
 #: times in a virtual second, which has 1000 ticks.
@@ -33,6 +33,8 @@ OTHER_SILENCE_S = 120.0
 BUSY_SILENCE_S, BUSY_ROUND_TRIPS = 5.0, 6
 #: Path of the guest's first process in the lab's root file system.
 INIT = "/usr/lib/farpath/init"
+#: Bits of a plan's seed.
+SEED_BITS = 31
 
 
 def _parameters(plan: Plan) -> list[str]:
@@ -45,8 +47,8 @@ def _parameters(plan: Plan) -> list[str]:
     ]
 
 
-def kernel_command(images: Images, plan: Plan, core: int) -> list[str]:
-    """Return the command that boots the guest, to be run in the shared directory.
+def kernel_command(images: Images, plan: Plan, core: int, site: int = 0) -> list[str]:
+    """Return the command that boots a site's guest, to be run in the shared directory.
 
     The guest ends with its parent and runs on one core. The kernel arguments depend on the plan
     alone and contain no directory name. The kernel mixes its command line into its random
@@ -54,9 +56,8 @@ def kernel_command(images: Images, plan: Plan, core: int) -> list[str]:
     are drawn.
     """
     settings = plan.settings
-    return guest_command(
-        images, core, settings.memory_bytes, CLOCKS[settings.clock], _parameters(plan)
-    )
+    parameters = [*_parameters(plan), *([f"{SITE_VARIABLE}={site}"] if site else [])]
+    return guest_command(images, core, settings.memory_bytes, CLOCKS[settings.clock], parameters)
 
 
 def guest_command(
@@ -68,7 +69,7 @@ def guest_command(
     ipv6: bool = False,
 ) -> list[str]:
     """As ``kernel_command``, for a guest without a plan; ``ipv6``: whether it has IPv6."""
-    start = [f"time-travel-start={START_NS}"] if clock else []
+    start = [f"time-travel-start={CLOCK_START_NS}"] if clock else []
     return [
         *("setpriv", "--pdeathsig", "KILL", "--"),
         *("taskset", "--cpu-list", str(core)),
@@ -122,14 +123,30 @@ def play(
     """
     machine.check_machine()
     images.check_stacks(plan.stacks)
+    layout = lay_out(plan)
     flows = len(plan.schedule.all_flows)
     windows = f"{flows} flows with windows of {plan.path.window_bytes >> 20} MiB"
-    machine.check_memory(plan.settings.memory_bytes, windows)
-    environment = guest_environment(images, plan.seed, plan.settings.memory_bytes)
-    with machine.reserved_core() as core, process.shared_directory(images, plan) as share:
-        command = kernel_command(images, plan, core)
-        yield process.run_guest(
-            *(command, environment, share, log, watch),
-            patience=patience or patience_with(plan),
-            clock=VirtualClock(images.linux_elf) if CLOCKS[plan.settings.clock] else None,
+    machine.check_memory(plan.settings.memory_bytes * layout.sites, windows)
+    with ExitStack() as stack:
+        cores = stack.enter_context(machine.reserved_cores(layout.sites))
+        share = stack.enter_context(process.shared_directory(images, plan))
+        descriptors = []
+        if layout.far_links:
+            descriptors = [stack.enter_context(far_link.shared_memory(plan, layout, share))]
+        guests = [
+            Guest(
+                kernel_command(images, plan, cores[site % len(cores)], site),
+                guest_environment(images, _site_seed(plan, site), plan.settings.memory_bytes),
+                VirtualClock(images.linux_elf) if CLOCKS[plan.settings.clock] else None,
+                site if layout.far_links else None,
+            )
+            for site in range(layout.sites)
+        ]
+        yield process.run_guests(
+            *(guests, share, log, watch, patience or patience_with(plan)), descriptors
         )
+
+
+def _site_seed(plan: Plan, site: int) -> int:
+    """Return the seed of a site's guest: each draws random numbers of its own."""
+    return plan.seed + (site << SEED_BITS)

@@ -14,8 +14,11 @@ EVENT_MARK = "@farpath "
 SHARED_DIRECTORY = "/proc/self/cwd"
 #: Names of files and directories inside the shared directory.
 PLAN_FILE = "plan.json"
-READBACK_FILE = "readback.json"
+READBACK_FILE = "readback-{site}.json"
 RAW_DIR = "raw"
+FAR_LINK_FILE = "farlink"
+#: Name of the number of a guest's site in the environment of its first process.
+SITE_VARIABLE = "FARPATH_SITE"
 CODE_DIR = "code"
 MODULES_DIR = "modules"
 IMAGES_DIR = "images"

@@ -67,7 +67,10 @@ def _dropped_match(dropper: Dropper, plan: Plan) -> str:
 
 
 def script(plan: Plan, devices: Mapping[str, Sequence[str]]) -> str:
-    """Return the input of ``nft -f -``; ``devices``: the ports of the hooks, by direction."""
+    """Return the input of ``nft -f -``; ``devices``: the ports of the hooks, by direction.
+
+    A direction without ports is another site's, where the same rules have them.
+    """
     lines = [f"table {TABLE} {{"]
     for number, _ in enumerate(plan.droppers):
         lines += [f"counter seen_{number} {{}}", f"counter lost_{number} {{}}"]
@@ -83,7 +86,7 @@ def script(plan: Plan, devices: Mapping[str, Sequence[str]]) -> str:
             if dropper.direction == direction
             for match in _counted_matches(dropper, plan)
         ]
-        if jumps:
+        if jumps and devices[direction]:
             lines += [f"chain {direction} {{", _hook(devices[direction]), *jumps, "}"]
     return "\n".join([*lines, "}"]) + "\n"
 

@@ -48,6 +48,11 @@ class Images:
         return program if program.is_file() else self.linux
 
     @property
+    def far_link(self) -> FilePath:
+        """The kernel module of links between guests."""
+        return self.stacks / "farlink.ko"
+
+    @property
     def seedrandom(self) -> FilePath:
         """The library that gives the kernel seeded random numbers."""
         return self.kernel / "seedrandom.so"

@@ -103,6 +103,7 @@ static netdev_tx_t far_xmit(struct sk_buff *skb, struct net_device *device)
 	port->written_bytes += needed;
 	record->departure_ns = ktime_get_real_ns();
 	record->bytes = skb->len;
+	record->truesize_bytes = skb->truesize;
 	record->csum_start = 0;
 	record->csum_offset = 0;
 	if (skb->ip_summed == CHECKSUM_PARTIAL) {
@@ -125,6 +126,11 @@ static void deliver(struct far_port *port, const struct far_record *record)
 	if (unlikely(!skb))
 		panic("farlink: no memory for a packet that arrives at %s", device->name);
 	skb_put_data(skb, record + 1, record->bytes);
+	/*
+	 * A veth pair would pass on the same skb. Its memory decides the window that a
+	 * receiver advertises (tcp_measure_rcv_mss() in net/ipv4/tcp_input.c).
+	 */
+	skb->truesize = record->truesize_bytes;
 	skb->protocol = eth_type_trans(skb, device);
 	if (record->csum_start &&
 	    !skb_partial_csum_set(skb, record->csum_start - ETH_HLEN, record->csum_offset))
