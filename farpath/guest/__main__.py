@@ -77,7 +77,7 @@ def play(share: FilePath, platform: Platform) -> None:
     system.start_open_vswitch()
     platform.load_stacks(plan.stacks, share / MODULES_DIR)
     if layout.far_links:
-        far_links.load(layout, site, share)
+        far_links.load(plan, layout, site, share)
     network = Network(plan, platform, layout, site)
     network.start()
     send_event("network-ready")

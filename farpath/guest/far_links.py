@@ -6,8 +6,9 @@ import time
 from pathlib import Path as FilePath
 
 from farpath.spec.layout import Layout
+from farpath.spec.plan import Plan
 from farpath.spec.protocol import FAR_LINK_FILE, MODULES_DIR
-from farpath.spec.sites import far_ends
+from farpath.spec.sites import discards_payload, far_ends
 from farpath.tools.commands import run
 
 MODULE = "farlink"
@@ -16,9 +17,10 @@ PARAMETERS = FilePath("/sys/module", MODULE, "parameters")
 LOOK_S = 0.05
 
 
-def load(layout: Layout, site: int, share: FilePath) -> None:
+def load(plan: Plan, layout: Layout, site: int, share: FilePath) -> None:
     """Load the kernel module of far links (images/kernel/farlink), which makes their ports."""
     ends = far_ends(layout, site)
+    discarding = [flow.port for flow in plan.schedule.all_flows if discards_payload(plan, flow)]
     values = {
         "file": FAR_LINK_FILE,
         "site": site,
@@ -27,6 +29,8 @@ def load(layout: Layout, site: int, share: FilePath) -> None:
         "in": ",".join(str(end.receives_from) for end in ends),
         "delay_ns": ",".join(str(end.delay_ns) for end in ends),
     }
+    if discarding:
+        values["unread_ports"] = ",".join(str(port) for port in discarding)
     module = share / MODULES_DIR / f"{MODULE}.ko"
     run("insmod", str(module), *(f"{name}={value}" for name, value in values.items()))
 

@@ -18,6 +18,7 @@ from farpath.guest.tracers import Tracers
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow
+from farpath.spec.sites import discards_payload
 from farpath.spec.stack import IMAGE, IPERF3
 from farpath.tools import iperf3, iperf3_like, ping
 from farpath.tools.commands import run
@@ -166,10 +167,10 @@ class Traffic:
 
     def _receiver_environment(self, flow: Flow) -> dict[str, str]:
         """Return the environment variables of a flow's receiving program."""
-        settings = self.plan.settings
-        if not settings.receiver_discards or self.plan.stack_of(flow).program != IPERF3:
+        if not discards_payload(self.plan, flow):
             return {}
-        return {PRELOAD: SINK_LIBRARY, "SINK_WAKE_BYTES": str(settings.wake_bytes)}
+        wake_bytes = self.plan.settings.wake_bytes
+        return {PRELOAD: SINK_LIBRARY, "SINK_WAKE_BYTES": str(wake_bytes)}
 
     def _commands(self, flow: Flow) -> tuple[list[str], list[str]]:
         """Return the commands of a flow's receiver and sender."""

@@ -18,7 +18,7 @@ READBACK_FILE = "readback-{site}.json"
 RAW_DIR = "raw"
 FAR_LINK_FILE = "farlink"
 #: Name of the number of a guest's site in the environment of its first process.
-SITE_VARIABLE = "FARPATH_SITE"
+SITE_VARIABLE = "LAB_SITE"
 CODE_DIR = "code"
 MODULES_DIR = "modules"
 IMAGES_DIR = "images"

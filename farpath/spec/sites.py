@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from farpath.spec.layout import Layout, Port
 from farpath.spec.plan import Plan
+from farpath.spec.schedule import Flow
 from farpath.spec.settings import VIRTUAL, VIRTUAL_CLOCK
+from farpath.spec.stack import IPERF3
 
 #: Least delay of a far link in s. Each meeting of the guests takes some ten microseconds of real
 #: time; below this the meetings take more than a second core gains (docs/performance.md).
@@ -36,9 +38,16 @@ def far_delays_s(plan: Plan) -> tuple[float, float] | None:
     """
     path, settings = plan.path, plan.settings
     there_s = path.one_way_delay_s - path.jitter_ms / 1e3
-    if (settings.lab, settings.clock) != (VIRTUAL, VIRTUAL_CLOCK) or path.reorder:
+    if (settings.lab, settings.clock) != (VIRTUAL, VIRTUAL_CLOCK) or settings.one_guest:
+        return None
+    if path.reorder:
         return None
     return (there_s, path.one_way_delay_s) if there_s >= LEAST_DELAY_S else None
+
+
+def discards_payload(plan: Plan, flow: Flow) -> bool:
+    """Whether a flow's receiving kernel discards the payload, which nobody reads then."""
+    return plan.settings.receiver_discards and plan.stack_of(flow).program == IPERF3
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@
  *
  * Packets cross in memory that all sites map (shared.h). Sending copies a packet
  * and lets go of it, as a network card does once it has left. At t + delay a timer
- * copies it into a new sk_buff.
+ * copies it into a new sk_buff. Payload that a program sends from a file to one that
+ * discards it, as iperf3 does in the lab, is not copied.
  *
  * Waiting must not move the virtual clock: cpu_relax() does (arch/um/kernel/
  * time.c), so a site waits with futex(2) of the machine.
@@ -21,12 +22,17 @@
 
 #include <linux/etherdevice.h>
 #include <linux/hrtimer.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
+#include <linux/tcp.h>
 #include "host.h"
 #include "shared.h"
 
 #define MOST_DEVICES 32
+#define MOST_PORTS 256
+#define PAYLOAD_ORDER 4			/* 64 KB, more than any packet */
 
 static char *file = "farlink";
 module_param(file, charp, 0444);
@@ -53,6 +59,11 @@ static unsigned long delay_ns[MOST_DEVICES];
 module_param_array(delay_ns, ulong, NULL, 0444);
 MODULE_PARM_DESC(delay_ns, "delay of what each device receives, at least a window");
 
+static ushort unread_ports[MOST_PORTS];
+static int unread_port_count;
+module_param_array(unread_ports, ushort, &unread_port_count, 0444);
+MODULE_PARM_DESC(unread_ports, "TCP ports whose programs discard what was sent from a file");
+
 static bool done;
 module_param(done, bool, 0644);
 MODULE_PARM_DESC(done, "this site's programs have ended; written once");
@@ -78,6 +89,7 @@ static struct far_port ports[MOST_DEVICES];
 static struct hrtimer barrier;
 static u64 open_window;			/* the number of the window that is open */
 static bool is_open;			/* between the first window's start and the end */
+static struct page *unread_payload;	/* stands for all payload that nobody reads */
 
 static struct far_window *slot_of(u8 *slots, u64 window)
 {
@@ -86,10 +98,45 @@ static struct far_window *slot_of(u8 *slots, u64 window)
 
 /* ------------------------------------------------------------- sending */
 
+static bool is_unread_port(const struct sk_buff *skb)
+{
+	bool is_ipv6 = skb->protocol == htons(ETH_P_IPV6);
+	int offset = ETH_HLEN + (is_ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr));
+	const struct tcphdr *header;
+	struct tcphdr buffer;
+	int number;
+
+	header = skb_header_pointer(skb, offset, sizeof(buffer), &buffer);
+	for (number = 0; header && number < unread_port_count; number++)
+		if (header->dest == htons(unread_ports[number]))
+			return true;
+	return false;
+}
+
+/*
+ * Whether a packet's payload is in pages of a file, from sendfile(2), for a program
+ * that discards it. What write(2) sent is in pages without a mapping.
+ */
+static bool is_unread(const struct sk_buff *skb)
+{
+	int number;
+
+	if (!skb_shinfo(skb)->nr_frags || skb_has_frag_list(skb))
+		return false;
+	for (number = 0; number < skb_shinfo(skb)->nr_frags; number++) {
+		struct page *page = skb_frag_page(&skb_shinfo(skb)->frags[number]);
+
+		if (!page || !page_folio(page)->mapping)
+			return false;
+	}
+	return is_unread_port(skb);
+}
+
 static netdev_tx_t far_xmit(struct sk_buff *skb, struct net_device *device)
 {
 	struct far_port *port = *(struct far_port **)netdev_priv(device);
-	u64 needed = sizeof(struct far_record) + ALIGN(skb->len, 8);
+	u32 copied_bytes = is_unread(skb) ? skb_headlen(skb) : skb->len;
+	u64 needed = sizeof(struct far_record) + ALIGN(copied_bytes, 8);
 	struct far_record *record;
 
 	if (unlikely(!is_open)) {
@@ -103,6 +150,7 @@ static netdev_tx_t far_xmit(struct sk_buff *skb, struct net_device *device)
 	port->written_bytes += needed;
 	record->departure_ns = ktime_get_real_ns();
 	record->bytes = skb->len;
+	record->copied_bytes = copied_bytes;
 	record->truesize_bytes = skb->truesize;
 	record->csum_start = 0;
 	record->csum_offset = 0;
@@ -110,7 +158,7 @@ static netdev_tx_t far_xmit(struct sk_buff *skb, struct net_device *device)
 		record->csum_start = skb_checksum_start_offset(skb);
 		record->csum_offset = skb->csum_offset;
 	}
-	skb_copy_bits(skb, 0, record + 1, skb->len);
+	skb_copy_bits(skb, 0, record + 1, copied_bytes);
 	dev_sw_netstats_tx_add(device, 1, skb->len);
 	dev_consume_skb_any(skb);
 	return NETDEV_TX_OK;
@@ -121,11 +169,16 @@ static netdev_tx_t far_xmit(struct sk_buff *skb, struct net_device *device)
 static void deliver(struct far_port *port, const struct far_record *record)
 {
 	struct net_device *device = port->device;
-	struct sk_buff *skb = netdev_alloc_skb_ip_align(device, record->bytes);
+	u32 unread_bytes = record->bytes - record->copied_bytes;
+	struct sk_buff *skb = netdev_alloc_skb_ip_align(device, record->copied_bytes);
 
 	if (unlikely(!skb))
 		panic("farlink: no memory for a packet that arrives at %s", device->name);
-	skb_put_data(skb, record + 1, record->bytes);
+	skb_put_data(skb, record + 1, record->copied_bytes);
+	if (unread_bytes) {
+		get_page(unread_payload);
+		skb_add_rx_frag(skb, 0, unread_payload, 0, unread_bytes, 0);
+	}
 	/*
 	 * A veth pair would pass on the same skb. Its memory decides the window that a
 	 * receiver advertises (tcp_measure_rcv_mss() in net/ipv4/tcp_input.c).
@@ -164,7 +217,7 @@ static ktime_t deliver_due(struct far_port *port)
 		if (record->departure_ns + port->delay_ns > now_ns)
 			return ns_to_ktime(record->departure_ns + port->delay_ns);
 		deliver(port, record);
-		port->read_bytes += sizeof(*record) + ALIGN(record->bytes, 8);
+		port->read_bytes += sizeof(*record) + ALIGN(record->copied_bytes, 8);
 	}
 	return KTIME_MAX;
 }
@@ -347,7 +400,8 @@ static int __init map_shared(void)
 	if (!shared)
 		return -ENOMEM;
 	sites = (struct far_site *)(shared + 1);
-	return 0;
+	unread_payload = alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP, PAYLOAD_ORDER);
+	return unread_payload ? 0 : -ENOMEM;
 }
 
 /* The module stays: guests end with their run */

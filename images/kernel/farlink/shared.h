@@ -50,10 +50,10 @@ struct far_window {
 struct far_record {
 	__u64 departure_ns;	/* CLOCK_REALTIME */
 	__u32 bytes;		/* of the packet */
+	__u32 copied_bytes;	/* of these, from the packet's start; nobody reads the rest */
 	__u32 truesize_bytes;	/* memory that the packet took at its sender */
 	__u16 csum_start;	/* checksum to be filled in, from the packet's start; */
 	__u16 csum_offset;	/* both 0 if there is none */
-	__u8 unused[4];
 };
 
 #endif
