@@ -21,13 +21,13 @@ from farpath.guest.tracers import TracerError
 from farpath.guest.traffic import Traffic, TrafficError
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
-    MODULES_DIR,
     PACKETDRILL_DIR,
     PLAN_FILE,
     RAW_DIR,
     READBACK_FILE,
     SITE_VARIABLE,
     event_line,
+    site_modules,
 )
 from farpath.spec.sites import FIRST_WINDOW_NS
 from farpath.tools import commands, congestion_control, sysctl
@@ -75,7 +75,7 @@ def play(share: FilePath, platform: Platform) -> None:
     site, layout = int(os.environ.get(SITE_VARIABLE, "0")), lay_out(plan)
     system.wait_until(system.next_second_ns())
     system.start_open_vswitch()
-    platform.load_stacks(plan.stacks, share / MODULES_DIR)
+    platform.load_stacks(plan.stacks, share / site_modules(site))
     if layout.far_links:
         far_links.load(plan, layout, site, share)
     network = Network(plan, platform, layout, site)

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 
 from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import FAR_LINK_FILE, MODULES_DIR
+from farpath.spec.protocol import FAR_LINK_FILE, site_modules
 from farpath.spec.sites import discards_payload, far_ends
 from farpath.tools.commands import run
 
@@ -31,7 +31,7 @@ def load(plan: Plan, layout: Layout, site: int, share: FilePath) -> None:
     }
     if discarding:
         values["unread_ports"] = ",".join(str(port) for port in discarding)
-    module = share / MODULES_DIR / f"{MODULE}.ko"
+    module = share / site_modules(site) / f"{MODULE}.ko"
     run("insmod", str(module), *(f"{name}={value}" for name, value in values.items()))
 
 

@@ -17,7 +17,7 @@ from farpath.lab import host_kernel, machine, preflight, process
 from farpath.lab.artifacts.images import Images, manifest
 from farpath.lab.process import Guest, RawRun, Watch
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import CODE_DIR, MODULES_DIR
+from farpath.spec.protocol import CODE_DIR, site_modules
 from farpath.spec.stack import Stack
 from farpath.tools import congestion_control
 
@@ -205,7 +205,7 @@ def play(plan: Plan, images: Images, log: FilePath, watch: Watch) -> Iterator[Ra
         state = host_kernel.KernelState(log.parent / host_kernel.STATE_FILE)
         with process.shared_directory(images, plan) as share:
             try:
-                host_kernel.load_modules(plan, share / MODULES_DIR, state)
+                host_kernel.load_modules(plan, share / site_modules(0), state)
                 state.set(host_kernel.wanted_settings(plan))
                 controls = " ".join(congestion_control.check_available(plan.stacks))
                 state.set({congestion_control.ALLOWED: controls})

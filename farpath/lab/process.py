@@ -29,16 +29,17 @@ from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
     CODE_DIR,
     IMAGES_DIR,
-    MODULES_DIR,
     PLAN_FILE,
     RAW_DIR,
     READBACK_FILE,
     parse_event,
+    site_modules,
 )
 from farpath.spec.settings import VIRTUAL
 from farpath.spec.sites import far_delays_s
 from farpath.spec.stack import IMAGE
 from farpath.tools.commands import note
+from topologies import lay_out
 
 #: The parts of farpath's code that the guest imports.
 GUEST_PACKAGES = ("farpath/guest", "farpath/spec", "farpath/tools", "topologies")
@@ -90,19 +91,22 @@ def _fill(share: FilePath, images: Images, plan: Plan | None) -> None:
 def _fill_plan(share: FilePath, images: Images, plan: Plan) -> None:
     (share / PLAN_FILE).write_text(plan.to_json())
     (share / "sender").symlink_to((images.sender / "rootfs").resolve())
-    (share / MODULES_DIR).mkdir()
     (share / IMAGES_DIR).mkdir()
-    if far_delays_s(plan):
-        shutil.copyfile(images.far_link, share / MODULES_DIR / images.far_link.name)
+    layout = lay_out(plan)
+    for site in range(layout.sites):
+        _copy_modules(share / site_modules(site), images.at_site(layout, site), plan)
     user_builds = {image.build for image in plan.images.values()}
-    for stack in plan.stacks:
-        module = images.module(stack)
-        if module:
-            shutil.copyfile(module, share / MODULES_DIR / module.name)
-        if stack.program == IMAGE:
-            user_builds.add(stack.build)
+    user_builds |= {stack.build for stack in plan.stacks if stack.program == IMAGE}
     for build in user_builds:
         (share / IMAGES_DIR / build).symlink_to((images.own / build / "rootfs").resolve())
+
+
+def _copy_modules(directory: FilePath, images: Images, plan: Plan) -> None:
+    """Copy the kernel modules of a site, which are built for its kernel."""
+    directory.mkdir()
+    modules = [module for stack in plan.stacks if (module := images.module(stack))]
+    for module in [*modules, *([images.far_link] if far_delays_s(plan) else [])]:
+        shutil.copyfile(module, directory / module.name)
 
 
 @contextmanager
@@ -133,18 +137,15 @@ def shared_directory(images: Images, plan: Plan | None) -> Iterator[FilePath]:
 class Guest:
     """How one guest of a lab is started.
 
-    ``clock``: its virtual clock, None if it has none. ``site``: its number among several.
+    ``clock``: its virtual clock, None if it has none. ``site``: the number of its site. ``title``:
+    words that name the site in messages, where there are several.
     """
 
     command: Sequence[str]
     environment: Mapping[str, str]
     clock: VirtualClock | None = None
-    site: int | None = None
-
-    @property
-    def title(self) -> str:
-        """The words that name the guest's site in messages; empty if it is the only one."""
-        return "" if self.site is None else f" at site {self.site}"
+    site: int = 0
+    title: str = ""
 
 
 class _RunningGuest:
@@ -276,7 +277,7 @@ def run_guests(
         raw=share / RAW_DIR,
         readback=merged(
             [
-                json.loads((share / READBACK_FILE.format(site=guest.site or 0)).read_text())
+                json.loads((share / READBACK_FILE.format(site=guest.site)).read_text())
                 for guest in guests
             ]
         ),

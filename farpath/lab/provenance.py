@@ -87,6 +87,11 @@ def provenance(images: Images, plan: Plan) -> dict[str, Any]:
         "source_sha256": source_identity(plan, images),
         **counted,
         "kernel": images.manifests["kernel"],
+        **(
+            {"kernels": {side: own.manifests["kernel"] for side, own in images.sides.items()}}
+            if images.sides
+            else {}
+        ),
         "lab": images.manifests["lab"],
         "sender": images.manifests["sender"],
         "stacks": images.stack_manifests(plan.stacks),

@@ -10,6 +10,7 @@ from farpath.lab import far_link, machine, process
 from farpath.lab.artifacts.images import Images
 from farpath.lab.process import Guest, RawRun, Watch
 from farpath.lab.watchdog import Patience, VirtualClock
+from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import SHARED_DIRECTORY, SITE_VARIABLE
 from farpath.spec.sites import CLOCK_START_NS
@@ -122,8 +123,9 @@ def play(
     ``farpath.lab.process.run_guest``.
     """
     machine.check_machine()
-    images.check_stacks(plan.stacks)
     layout = lay_out(plan)
+    for site in range(layout.sites):
+        images.at_site(layout, site).check_stacks(plan.stacks)
     flows = len(plan.schedule.all_flows)
     windows = f"{flows} flows with windows of {plan.path.window_bytes >> 20} MiB"
     machine.check_memory(plan.settings.memory_bytes * layout.sites, windows)
@@ -134,17 +136,24 @@ def play(
         if layout.far_links:
             descriptors = [stack.enter_context(far_link.shared_memory(plan, layout, share))]
         guests = [
-            Guest(
-                kernel_command(images, plan, cores[site % len(cores)], site),
-                guest_environment(images, _site_seed(plan, site), plan.settings.memory_bytes),
-                VirtualClock(images.linux_elf) if CLOCKS[plan.settings.clock] else None,
-                site if layout.far_links else None,
-            )
+            _guest(images.at_site(layout, site), plan, layout, cores[site % len(cores)], site)
             for site in range(layout.sites)
         ]
         yield process.run_guests(
             *(guests, share, log, watch, patience or patience_with(plan)), descriptors
         )
+
+
+def _guest(images: Images, plan: Plan, layout: Layout, core: int, site: int) -> Guest:
+    """Return how the guest of a site is started; ``images``: those of the site."""
+    hosts = [node.name for node in layout.nodes if node.is_host and node.site == site]
+    return Guest(
+        kernel_command(images, plan, core, site),
+        guest_environment(images, _site_seed(plan, site), plan.settings.memory_bytes),
+        VirtualClock(images.linux_elf) if CLOCKS[plan.settings.clock] else None,
+        site,
+        f" at the site of {hosts[0]}" if layout.sites > 1 else "",
+    )
 
 
 def _site_seed(plan: Plan, site: int) -> int:

@@ -20,9 +20,13 @@ FAR_LINK_FILE = "farlink"
 #: Name of the number of a guest's site in the environment of its first process.
 SITE_VARIABLE = "LAB_SITE"
 CODE_DIR = "code"
-MODULES_DIR = "modules"
 IMAGES_DIR = "images"
 PACKETDRILL_DIR = "packetdrill"
+
+
+def site_modules(site: int) -> str:
+    """Return the name of the directory with the kernel modules of a site."""
+    return f"modules-{site}"
 
 
 def event_line(event: str, **values: Any) -> str:

@@ -84,7 +84,7 @@ def test_a_site_whose_guest_is_killed_ends_the_run_and_is_named(tmp_path: FilePa
     killed_s = time.monotonic()
     _, errors = running.process.communicate(timeout=60)
     assert running.process.returncode == 4
-    assert "at site" in errors
+    assert "the lab failed at the site of" in errors
     assert running.guest_pids() == []
     print(f"ended {time.monotonic() - killed_s:.1f} s after the kill")
 

@@ -14,13 +14,13 @@ SOURCE = """
 #include "shared.h"
 int main(void)
 {
-	printf("%llu %d %zu %zu %d", FAR_MAGIC, FAR_VERSION, sizeof(struct far_header),
-	       sizeof(struct far_site), FAR_PAGE);
-	printf(" %zu %zu %zu %zu %zu %zu %zu", offsetof(struct far_header, version),
-	       offsetof(struct far_header, sites), offsetof(struct far_header, channels),
-	       offsetof(struct far_header, slots), offsetof(struct far_header, capacity_bytes),
-	       offsetof(struct far_header, window_ns), offsetof(struct far_header, start_ns));
-	return 0;
+    printf("%llu %d %zu %zu %d", FAR_MAGIC, FAR_VERSION, sizeof(struct far_header),
+           sizeof(struct far_site), FAR_PAGE);
+    printf(" %zu %zu %zu %zu %zu %zu %zu", offsetof(struct far_header, version),
+           offsetof(struct far_header, sites), offsetof(struct far_header, channels),
+           offsetof(struct far_header, slots), offsetof(struct far_header, capacity_bytes),
+           offsetof(struct far_header, window_ns), offsetof(struct far_header, start_ns));
+    return 0;
 }
 """
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
-from farpath.base.errors import MachineLacksError
+from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.project import BUILD
 from farpath.spec.host_image import HostImage
+from farpath.spec.layout import Layout
 from farpath.spec.stack import Stack
 
 #: Kernel options of congestion controls that have another name there.
@@ -26,7 +27,8 @@ class Images:
 
     ``kernel``: the kernel. ``lab``: the guest's root. ``sender``: the end hosts' root.
     ``stacks``: farpath's kernel modules. ``own``: builds of users' stacks and images, each in a
-    directory named after the build.
+    directory named after the build. ``sides``: images with another kernel for the site of the
+    sender or of the receiver.
     """
 
     kernel: FilePath
@@ -35,6 +37,17 @@ class Images:
     stacks: FilePath
     own: FilePath
     manifests: dict[str, Any]
+    sides: Mapping[str, Images] = field(default_factory=dict)
+
+    def at_site(self, layout: Layout, site: int) -> Images:
+        """Return the images of a site; raises BadInputError if both sides are at one site."""
+        sites = {side: layout.site_of(side) for side in self.sides}
+        if sites and layout.sites == 1:
+            raise BadInputError(
+                "two kernels need two sites: take a path with an RTT of 2 ms or more, without "
+                "REORDER, on the virtual clock"
+            )
+        return next((self.sides[side] for side in sites if sites[side] == site), self)
 
     @property
     def linux(self) -> FilePath:
@@ -124,6 +137,7 @@ class Images:
                 "sender": [self.sender.name, self.manifests["sender"]["packages_hash"]],
                 "stacks": self.stack_manifests(stacks),
                 "hosts": self.host_manifests(hosts),
+                **{side: images.identity(stacks) for side, images in self.sides.items()},
             },
             sort_keys=True,
         )
@@ -149,4 +163,11 @@ def find_images(build: FilePath = BUILD) -> Images:
     manifests = {name: manifest(directory, name) for name, directory in directories.items()}
     if manifests["stacks"]["linux_hash"] != manifests["kernel"]["linux_hash"]:
         raise MachineLacksError(f"the lab's stacks are built for another kernel: {REMEDY}")
-    return Images(**directories, own=build / "own", manifests=manifests)
+    return Images(
+        kernel=directories["kernel"],
+        lab=directories["lab"],
+        sender=directories["sender"],
+        stacks=directories["stacks"],
+        own=build / "own",
+        manifests=manifests,
+    )

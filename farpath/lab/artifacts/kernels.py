@@ -13,9 +13,12 @@ from farpath.base.project import PROJECT
 from farpath.lab.artifacts.images import Images, find_images, manifest
 from farpath.lab.artifacts.scripts import MODULES_SCRIPT, build_artifact
 from farpath.lab.artifacts.sources import FAR_LINK, STACKS
+from farpath.spec.hosts import RECEIVER, SENDER
 
 BUILD_SCRIPT = PROJECT / "images" / "kernel" / "build"
-_SERIES = re.compile(r"linux-source-(\d+\.\d+)")
+_SERIES = re.compile(r"(?:linux-source-)?(\d+\.\d+)")
+#: A kernel for one side of a run.
+_SIDE = re.compile(rf"({SENDER}|{RECEIVER})=")
 #: Flags of /proc/cpuinfo that each level of x86-64 adds to the one below (System V psABI for
 #: x86-64, 3.1.1), as far as they distinguish levels.
 _LEVELS = {
@@ -50,17 +53,30 @@ def kernel_environment(text: str) -> dict[str, str]:
     if not text or not tree.is_dir():
         raise BadInputError(
             f"kernel '{text}': it must be a series of Debian's sources such as linux-source-7.3, "
-            "or the directory of a Linux tree"
+            "7.3, or the directory of a Linux tree"
         )
     return {"KERNEL_SRC": str(tree.resolve())}
 
 
 def images_of(text: str, tell: Callable[[str], None]) -> Images:
-    """Build a user's kernel with farpath's stacks as its modules; return the lab's images.
+    """Build a user's kernels with farpath's stacks as their modules; return the lab's images.
 
-    Builds are cached. ``tell`` is called with each line that the builds print. Raises as
-    ``kernel_environment`` and ``build_artifact``.
+    ``text``: a kernel, or one for a side, as in receiver=linux-source-7.3, or for each side, with
+    a space between. Builds are cached. ``tell`` is called with each line that the builds print.
+    Raises as ``kernel_environment`` and ``build_artifact``.
     """
+    words = text.split()
+    if not all(_SIDE.match(word) for word in words) or not words:
+        return _built(text, tell)
+    kernels = dict(word.split("=", 1) for word in words)
+    if len(kernels) < len(words):
+        raise BadInputError(f"kernel '{text}': it names a side twice")
+    sides = {side: _built(kernel, tell) for side, kernel in kernels.items()}
+    return dataclasses.replace(find_images(), sides=sides)
+
+
+def _built(text: str, tell: Callable[[str], None]) -> Images:
+    """Build one kernel of a user's, and its modules."""
     variables = kernel_environment(text)
     default_images = find_images()
     inherited = {

@@ -101,6 +101,7 @@ def source_identity(plan: Plan, images: Images) -> str:
             for label, stack_manifest in images.stack_manifests(plan.stacks).items()
         },
         "hosts": images.host_manifests(plan.images),
+        **{side: _kernel(side_images) for side, side_images in images.sides.items()},
     }
     return build_identity(plan, parts)
 

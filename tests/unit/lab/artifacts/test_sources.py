@@ -37,7 +37,10 @@ def images(tmp_path: FilePath) -> Images:
     (tmp_path / "kernel" / "config").write_text(CONFIG)
     write_module(tmp_path / "stacks", "int htcp;", "bytes of gcc 12")
     return Images(
-        **{name: tmp_path / name for name in ("kernel", "lab", "sender", "stacks")},
+        kernel=tmp_path / "kernel",
+        lab=tmp_path / "lab",
+        sender=tmp_path / "sender",
+        stacks=tmp_path / "stacks",
         own=tmp_path / "own",
         manifests={
             "kernel": {"source_hash": "s", "cflags": "-O2", "linux_hash": "bytes of gcc 12"},
