@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
 RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY SENDERS REVERSE IP STACK SCHEDULE ERA SENDER_IMAGE REGION SEED TRACE LAB CLOCK OUT
-OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
+OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
 # A mistyped variable must not run the default in silence.
@@ -27,6 +27,9 @@ export $(ALLOWED)
 experiment draw paper paper-quick companion companion-quick cpu-figures regress reference bench: \
 	export FARPATH_CALLER := make
 chosen = $(if $(filter-out 0 no false,$($(1))),$(2))
+
+# Two kernels at once: the run builds them, and the lab's own stays
+sides = $(if $(filter sender=% receiver=%,$(KERNEL_SRC)),"--kernel=$$KERNEL_SRC")
 
 VENV := .venv/farpath-installed
 DEV := .venv/farpath-dev-installed
@@ -98,8 +101,10 @@ help:
 	of make paper, companion and their quick forms: CORES=2, runs at once; OUT=results/seven-regions, records,
 	also of make cpu-figures
 	of make regress: STACKS=htcp,cubic  ONLY=one-loss  CORES=2  BASE=linux-source-7.2  HEAD=<Linux tree>
+	                 SIDE=sender or receiver, if HEAD is to run there only
 	and of what builds the kernel:
-	  KERNEL_VERSION=7.2    series of Debian's source KERNEL_SRC=<dir>  your own Linux tree
+	  KERNEL_VERSION=7.2    series of Debian's source KERNEL_SRC=<dir>  your own Linux tree;
+	                        KERNEL_SRC=receiver=7.3  another kernel for one side of a run
 	END
 
 # When a part of make test has ended, since it began
@@ -215,7 +220,7 @@ experiment:
 		$(MAKE) setup
 		farpath=(.venv/bin/farpath)
 	fi
-	"$${farpath[@]}" run $(asked) $${OUT:+"--out=$$OUT"} \
+	"$${farpath[@]}" run $(asked) $(sides) $${OUT:+"--out=$$OUT"} \
 		$(call chosen,FORCE,--force) $(call chosen,JSON,--json)
 
 # A picture of what make experiment would run, without a lab
@@ -250,7 +255,7 @@ cpu-figures: setup
 
 regress: setup
 	@.venv/bin/farpath regress $${STACKS:+"--stacks=$$STACKS"} $${ONLY:+"--only=$$ONLY"} \
-		$${BASE:+"--base=$$BASE"} $${HEAD:+"--head=$$HEAD"} $${CORES:+"--jobs=$$CORES"} \
+		$${BASE:+"--base=$$BASE"} $${HEAD:+"--head=$$HEAD"} $${SIDE:+"--side=$$SIDE"} $${CORES:+"--jobs=$$CORES"} \
 		$${OUT:+"--out=$$OUT"} $(call chosen,JSON,--json)
 
 reference: setup

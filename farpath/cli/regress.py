@@ -51,6 +51,10 @@ def regress(
         str | None,
         typer.Option(help="Kernel after the change, as --base (default: the lab's kernel)."),
     ] = None,
+    side: Annotated[
+        str | None,
+        typer.Option(help="Side with the kernel of --head: sender or receiver (default: both)."),
+    ] = None,
     baseline: Annotated[
         FilePath | None,
         typer.Option(help="Baseline to compare with (default: the project's nearest)."),
@@ -93,7 +97,7 @@ def regress(
         raise BadInputError(f"SEEDS is {seeds}: it must be 2 or more, since bounds need two runs")
     # A damaged baseline is refused before a kernel is built.
     own_baseline = read_baseline(baseline) if baseline is not None and not update else None
-    head_kernel = _kernel(head)
+    head_kernel = _head_kernel(base, head, side)
     if update:
         _update(chosen, head_kernel, baseline, out, at_once, seeds)
         return
@@ -119,6 +123,24 @@ def _kernel(kernel: str | None) -> Kernel:
     images = find_images() if kernel is None else images_of(kernel, LOG.info)
     name = f"Linux {release_of(images).removesuffix('-farpath')}"
     return Kernel(f"{name} ({kernel})" if kernel else name, images)
+
+
+def _head_kernel(base: str | None, head: str | None, side: str | None) -> Kernel:
+    """Find or build the kernel after the change; ``side``: where it replaces the one before."""
+    import dataclasses
+
+    from farpath.regress.runner import Kernel
+    from farpath.spec.hosts import RECEIVER, SENDER
+
+    if side is None:
+        return _kernel(head)
+    if side not in (SENDER, RECEIVER):
+        raise BadInputError(f"--side is '{side}': it must be {SENDER} or {RECEIVER}")
+    if head is None:
+        raise BadInputError("--side is for a kernel of --head: give one")
+    before, after = _kernel(base), _kernel(head)
+    images = dataclasses.replace(before.images, sides={side: after.images})
+    return Kernel(f"{before.name}, {side} with {after.name}", images)
 
 
 def _processor_level() -> int:

@@ -10,10 +10,11 @@ from farpath.lab import far_link, machine, process
 from farpath.lab.artifacts.images import Images
 from farpath.lab.process import Guest, RawRun, Watch
 from farpath.lab.watchdog import Patience, VirtualClock
+from farpath.planning.memory import run_bytes
 from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import SHARED_DIRECTORY, SITE_VARIABLE
-from farpath.spec.sites import CLOCK_START_NS
+from farpath.spec.sites import CLOCK_START_NS, check_sides
 from topologies import lay_out
 
 #: Kernel arguments of each clock: User Mode Linux's time-travel parameter
@@ -90,6 +91,8 @@ def guest_command(
 def guest_environment(images: Images, seed: int, memory_bytes: int) -> dict[str, str]:
     """Return the guest's environment: seeded random numbers, and a directory for its memory.
 
+    ``memory_bytes``: of all guests of the run.
+
     Raises MachineLacksError if there is no directory for the memory.
     """
     return {
@@ -124,11 +127,13 @@ def play(
     """
     machine.check_machine()
     layout = lay_out(plan)
+    if images.sides:
+        check_sides(plan)
     for site in range(layout.sites):
         images.at_site(layout, site).check_stacks(plan.stacks)
     flows = len(plan.schedule.all_flows)
     windows = f"{flows} flows with windows of {plan.path.window_bytes >> 20} MiB"
-    machine.check_memory(plan.settings.memory_bytes * layout.sites, windows)
+    machine.check_memory(run_bytes(plan), windows)
     with ExitStack() as stack:
         cores = stack.enter_context(machine.reserved_cores(layout.sites))
         share = stack.enter_context(process.shared_directory(images, plan))
@@ -149,7 +154,7 @@ def _guest(images: Images, plan: Plan, layout: Layout, core: int, site: int) -> 
     hosts = [node.name for node in layout.nodes if node.is_host and node.site == site]
     return Guest(
         kernel_command(images, plan, core, site),
-        guest_environment(images, _site_seed(plan, site), plan.settings.memory_bytes),
+        guest_environment(images, _site_seed(plan, site), run_bytes(plan)),
         VirtualClock(images.linux_elf) if CLOCKS[plan.settings.clock] else None,
         site,
         f" at the site of {hosts[0]}" if layout.sites > 1 else "",

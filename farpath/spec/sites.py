@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from farpath.base.errors import BadInputError
 from farpath.spec.layout import Layout, Port
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow
@@ -43,6 +44,15 @@ def far_delays_s(plan: Plan) -> tuple[float, float] | None:
     if path.reorder:
         return None
     return (there_s, path.one_way_delay_s) if there_s >= LEAST_DELAY_S else None
+
+
+def check_sides(plan: Plan) -> None:
+    """Raise BadInputError if a plan cannot have another kernel for each side."""
+    if far_delays_s(plan) is None:
+        raise BadInputError(
+            "two kernels need two sites: take a path with an RTT of 2 ms or more, without "
+            "REORDER, on the virtual clock"
+        )
 
 
 def discards_payload(plan: Plan, flow: Flow) -> bool:

@@ -63,6 +63,18 @@ def test_of_a_tree_that_differs_in_a_file_that_file_alone_is_compiled(altered: F
     assert compiled == ["net/ipv4/tcp_htcp.o"]
 
 
+def test_a_planted_change_is_found_at_its_side(
+    regress: Regress, series: str, altered: FilePath
+) -> None:
+    options = [f"--base={series}", f"--head={altered}", "--seeds=2", "--only=htcp/one-loss"]
+    states = {
+        side: regress(*options, f"--side={side}").runs["htcp/one-loss"]["state"]
+        for side in ("receiver", "sender")
+    }
+    # A congestion control decides what is sent; the receiver's kernel has the same change unused
+    assert states == {"receiver": "identical", "sender": "changed"}
+
+
 def test_a_planted_change_is_found_with_its_stack_run_and_metric(
     regress: Regress, series: str, altered: FilePath
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
-from farpath.base.errors import BadInputError, MachineLacksError
+from farpath.base.errors import MachineLacksError
 from farpath.base.project import BUILD
 from farpath.spec.host_image import HostImage
 from farpath.spec.layout import Layout
@@ -40,14 +40,9 @@ class Images:
     sides: Mapping[str, Images] = field(default_factory=dict)
 
     def at_site(self, layout: Layout, site: int) -> Images:
-        """Return the images of a site; raises BadInputError if both sides are at one site."""
-        sites = {side: layout.site_of(side) for side in self.sides}
-        if sites and layout.sites == 1:
-            raise BadInputError(
-                "two kernels need two sites: take a path with an RTT of 2 ms or more, without "
-                "REORDER, on the virtual clock"
-            )
-        return next((self.sides[side] for side in sites if sites[side] == site), self)
+        """Return the images of a site."""
+        own = (images for side, images in self.sides.items() if layout.site_of(side) == site)
+        return next(own, self)
 
     @property
     def linux(self) -> FilePath:
