@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
+from farpath.guest.background import Moments
 from farpath.guest.network import Network, network_namespace
 from farpath.spec.plan import Plan
 from farpath.tools import nftables
 from farpath.tools.commands import run, run_json
-
-Moments = list[tuple[float, Callable[[], None]]]
 
 
 class Droppers:

@@ -57,6 +57,12 @@ def lateness_s(clock: str, rate_bps: int, frame_bytes: int) -> float:
     return max(LATENESS_S[clock], least_s)
 
 
+def kind_differences(qdisc: dict[str, Any], kind: str) -> list[str]:
+    """Compare a qdisc's kind, as ``tc -j qdisc show`` prints it, with the planned one."""
+    actual = qdisc.get("kind")
+    return [] if actual == kind else [f"kind is {actual}, not {kind}"]
+
+
 def rate_differences(actual_bytes_per_s: int, rate_bps: int) -> list[str]:
     """Compare a rate that tc printed, in whole bytes per second, with the planned one."""
     if actual_bytes_per_s * 8 == rate_bps // 8 * 8:
@@ -88,9 +94,7 @@ class TbfBottleneck:
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
         """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
         options = qdisc.get("options", {})
-        differences = []
-        if qdisc.get("kind") != "tbf":
-            differences.append(f"kind is {qdisc.get('kind')}, not tbf")
+        differences = kind_differences(qdisc, "tbf")
         differences += rate_differences(options.get("rate", 0), self.rate_bps)
         if options.get("limit") != self.buffer_bytes:
             differences.append(f"buffer is {options.get('limit')} bytes, not {self.buffer_bytes}")
@@ -131,9 +135,7 @@ class NetemDelay:
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
         """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
         options = qdisc.get("options", {})
-        differences = []
-        if qdisc.get("kind") != "netem":
-            differences.append(f"kind is {qdisc.get('kind')}, not netem")
+        differences = kind_differences(qdisc, "netem")
         if options.get("limit") != DELAY_LIMIT_PACKETS:
             differences.append(
                 f"limit is {options.get('limit')} packets, not {DELAY_LIMIT_PACKETS}"
@@ -181,9 +183,7 @@ class NicQueue:
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
         """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
         options = qdisc.get("options", {})
-        differences = []
-        if qdisc.get("kind") != "netem":
-            differences.append(f"kind is {qdisc.get('kind')}, not netem")
+        differences = kind_differences(qdisc, "netem")
         if options.get("limit") != self.queue_packets:
             differences.append(f"limit is {options.get('limit')} packets, not {self.queue_packets}")
         return differences + rate_differences(options.get("rate", {}).get("rate", 0), self.rate_bps)
@@ -217,9 +217,7 @@ class FqPacing:
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
         """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
         wanted = "fq" if self.rate_bps is None else "tbf"
-        differences = []
-        if qdisc.get("kind") != wanted:
-            differences.append(f"kind is {qdisc.get('kind')}, not {wanted}")
+        differences = kind_differences(qdisc, wanted)
         if self.rate_bps is not None:
             differences += rate_differences(qdisc.get("options", {}).get("rate", 0), self.rate_bps)
         return differences
@@ -243,8 +241,8 @@ class FqMaxrate:
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
         """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
-        if qdisc.get("kind") != "fq":
-            return [f"kind is {qdisc.get('kind')}, not fq"]
+        if differences := kind_differences(qdisc, "fq"):
+            return differences
         return rate_differences(qdisc.get("options", {}).get("maxrate", 0), self.rate_bps)
 
 
