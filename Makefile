@@ -40,7 +40,7 @@ CACHE_PARTS := build container downloads kernel lab modules own python qemu qemu
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/lib/common.sh images/lib/debian.sh
 # Kernel modules have columns of tabs, as net/ipv4 has, for which clang-format knows no option;
 # two programs have lines that it would break elsewhere
-NOT_FORMATTED := images/kernel/stacks/% images/kernel/farlink/% examples/own-module/% examples/own-image/steady.c \
+NOT_FORMATTED := images/kernel/stacks/% images/kernel/devices/% examples/own-module/% examples/own-image/steady.c \
 	images/packetdrill/times.c
 C_SOURCES = $(filter-out $(NOT_FORMATTED),$(shell find images examples farpath -name '*.[ch]' \
 	-o -name '*.cc' -o -name '*.[ch]pp'))
@@ -163,7 +163,7 @@ kernel:
 	@$(call linked,images/kernel/build,kernel)
 
 stacks: kernel
-	@$(call linked,images/kernel/modules build/kernel images/kernel/stacks images/kernel/farlink,stacks)
+	@$(call linked,images/kernel/modules build/kernel images/kernel/stacks images/kernel/devices,stacks)
 
 # For another kernel than the lab's: nothing of the lab is built or needed. The host
 # lab looks for them by the kernel's release.

@@ -4,14 +4,14 @@
 
     sender --+                                              +-- receiver
              s1 --[delay, loss]->====<-[delay]-- s2 --[rate, buffer]->
-    pinger --+
- background -+
+    pinger --+                                   |
+                                            background
 
 ``sender`` runs the flows; ``pinger``, the second host of the sending site, runs
 ping, as in the paper (section II.B); ``background``, if the path has such traffic,
-sends it through the bottleneck to the receiver's port. Each trunk port delays by half the RTT and
-holds whatever is on its way; the port to the receiver is the bottleneck, a rate
-and a drop-tail buffer in bytes. Delay and buffer never mix.
+sends it through the bottleneck to the receiver's port. Each direction of the trunk delays by half
+the RTT, on a far link between two sites or by netem on its ports; the port to the receiver is the
+bottleneck, a rate and a drop-tail buffer in bytes. Delay and buffer never mix.
 
 The delay comes first because netem lets go of a packet's sending socket, as a
 network card does once a packet has left. With the bottleneck first, TCP small
@@ -49,7 +49,7 @@ from farpath.spec.hosts import RECEIVER, SENDER, Pair, Sender
 from farpath.spec.layout import Layout, Wiring
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import NetemDelay, nic_qdisc
-from farpath.spec.segments import bottleneck, delay_line, sending_site
+from farpath.spec.segments import background_source, bottleneck, delay_line, sending_site
 from farpath.spec.sites import far_delays_s
 from farpath.spec.topology import Topology
 
@@ -78,9 +78,9 @@ def lay_out(plan: Plan) -> Layout:
         back = wiring.link(near, home, mtu_bytes, from_one=bottleneck(plan))
         bottlenecks.append(back.one.name)
     sending_site(wiring, plan, home, column - 1)
-    row = 3.0 if plan.path.background else 2.0
+    background_source(wiring, plan, far, _NEAR + 1, 1.0, receiving)
     for place, sender in enumerate(plan.senders):
-        _add_sender(wiring, plan, sender, home, row + place)
+        _add_sender(wiring, plan, sender, home, 2.0 + place)
     return wiring.layout(
         bottlenecks=tuple(bottlenecks),
         dropping={THERE: (trunk.other.name,), BACK: (trunk.one.name,)},

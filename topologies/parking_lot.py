@@ -32,7 +32,7 @@ from farpath.spec.hosts import RECEIVER, SENDER, Pair, Sender, numbered
 from farpath.spec.layout import Layout, Wiring
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import nic_qdisc
-from farpath.spec.segments import bottleneck, delay_line, sending_site
+from farpath.spec.segments import background_source, bottleneck, delay_line, sending_site
 from farpath.spec.sites import far_delays_s
 from farpath.spec.topology import Topology
 
@@ -73,6 +73,7 @@ def lay_out(plan: Plan) -> Layout:
         return switch
 
     sending_site(wiring, plan, access(1, _FIRST - 1, 0.0), _FIRST - 2, site_of(1))
+    background_source(wiring, plan, row[0], _FIRST, _RECEIVERS)
     end = _FIRST + plan.bottlenecks + 1
     wiring.link(wiring.host(RECEIVER, end), row[-1], mtu_bytes)
     for number in range(2, plan.bottlenecks + 2):

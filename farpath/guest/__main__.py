@@ -12,13 +12,14 @@ import traceback
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.guest import far_links, packetdrill, system
+from farpath.guest import background, far_links, packetdrill, system
 from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
 from farpath.guest.network import Network
 from farpath.guest.platforms import Platform, platform_here
 from farpath.guest.tracers import TracerError
 from farpath.guest.traffic import Traffic, TrafficError
+from farpath.spec.hosts import BACKGROUND
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
     PACKETDRILL_DIR,
@@ -78,6 +79,8 @@ def play(share: FilePath, platform: Platform) -> None:
     platform.load_stacks(plan.stacks, share / site_modules(site))
     if layout.far_links:
         far_links.load(plan, layout, site, share)
+    if plan.path.background and not platform.shared and layout.site_of(BACKGROUND) == site:
+        background.load(plan, layout, share / site_modules(site))
     network = Network(plan, platform, layout, site)
     network.start()
     send_event("network-ready")

@@ -18,7 +18,7 @@ LOOK_S = 0.05
 
 
 def load(plan: Plan, layout: Layout, site: int, share: FilePath) -> None:
-    """Load the kernel module of far links (images/kernel/farlink), which makes their ports."""
+    """Load the kernel module of far links (images/kernel/devices), which makes their ports."""
     ends = far_ends(layout, site)
     discarding = [flow.port for flow in plan.schedule.all_flows if discards_payload(plan, flow)]
     values = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from mininet.topo import Topo
@@ -16,10 +17,13 @@ class SiteTopo(Topo):
     Far links are not among them: Mininet makes both ends of a link, and a site has only one.
     """
 
-    def build(self, layout: Layout, site: int) -> None:
-        """Add nodes and links; each port keeps its qdisc as a parameter until it is set."""
+    def build(self, layout: Layout, site: int, left_out: Collection[str] = ()) -> None:
+        """Add nodes and links; each port keeps its qdisc as a parameter until it is set.
+
+        ``left_out``: hosts that a kernel module stands for.
+        """
         for node in layout.nodes:
-            if node.site != site:
+            if node.site != site or node.name in left_out:
                 continue
             if node.is_host:
                 self.addHost(node.name, ip=addresses.mininet_address(layout, node.name))
@@ -27,7 +31,7 @@ class SiteTopo(Topo):
                 self.addSwitch(node.name)
         for link in layout.links:
             first, second = link.one, link.other
-            if link.far_delays_s or layout.site_of(first.node) != site:
+            if link.far_delays_s or first.node in left_out or layout.site_of(first.node) != site:
                 continue
             self.addLink(
                 *(first.node, second.node, first.number, second.number),

@@ -18,7 +18,7 @@ from farpath.guest import addresses
 from farpath.guest.mininet_topo import SiteTopo
 from farpath.guest.platforms import Platform, disable_ipv6
 from farpath.spec.hosts import BACKGROUND
-from farpath.spec.layout import Layout
+from farpath.spec.layout import Layout, Port
 from farpath.spec.plan import Plan
 from farpath.spec.sites import far_ends
 from farpath.spec.window import buffer_of
@@ -67,13 +67,23 @@ class Network:
         # limit of open files to 16,384, all of which mnexec closes one by one for every node.
         Mininet.inited = True
         self.mininet = Mininet(
-            topo=SiteTopo(layout=self.layout, site=site),
+            topo=SiteTopo(layout=self.layout, site=site, left_out=self._left_out()),
             switch=OVSBridge,
             controller=None,
         )
-        for end in far_ends(self.layout, site):
-            port = end.port
+        for port in self._module_ports():
             Intf(port.name, self.mininet.get(port.node), port.number, queue=port.queue)
+
+    def _left_out(self) -> list[str]:
+        """Return the hosts that a kernel module stands for."""
+        return [] if self.platform.shared else [BACKGROUND]
+
+    def _module_ports(self) -> list[Port]:
+        """Return the ports that kernel modules have made at this site."""
+        ports = [end.port for end in far_ends(self.layout, self.site)]
+        if BACKGROUND in self.layout.hosts and self.has(BACKGROUND) and self._left_out():
+            ports.append(self.layout.peer(BACKGROUND))
+        return ports
 
     def start(self) -> None:
         """Start the switches and configure every port and host.
@@ -250,9 +260,14 @@ class Network:
         """Return how much background traffic was sent, in bytes of frames."""
         if not self.plan.path.background or not self.has(BACKGROUND):
             return 0
-        with network_namespace(self.pid(BACKGROUND)):
-            (port,) = run_json("ip", "-s", "-j", "link", "show", "type", "veth")
-        sent: int = port["stats64"]["tx"]["bytes"]
+        if self._left_out():
+            peer, counted = self.layout.peer(BACKGROUND), "rx"
+            node, name = peer.node, peer.name
+        else:
+            node, name, counted = BACKGROUND, f"{BACKGROUND}-eth0", "tx"
+        with network_namespace(self.pid(node)):
+            (port,) = run_json("ip", "-s", "-j", "link", "show", "dev", name)
+        sent: int = port["stats64"][counted]["bytes"]
         return sent
 
     def _qdiscs(self, node: Any) -> list[dict[str, Any]]:

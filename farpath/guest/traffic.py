@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import IO
 
-from farpath.guest.background import BackgroundTraffic, Moments
+from farpath.guest.background import Moments, background_of
 from farpath.guest.containers import PRELOAD, SINK_LIBRARY, EndHost, EndHosts
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.system import NS_PER_S, wait_after_tick, wait_until
@@ -82,7 +82,7 @@ class Traffic:
         self.files: list[IO[bytes]] = []
         self.running: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.titles: dict[str, str] = {}
-        self.background = BackgroundTraffic(plan, network, raw)
+        self.background = background_of(plan, network, raw)
         self.tracers = Tracers(plan, raw)
 
     def _output(self, name: str) -> IO[bytes]:

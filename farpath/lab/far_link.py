@@ -1,6 +1,6 @@
 """Far links: the memory that the guests of one run share to hand packets to each other.
 
-The layout of the memory is that of images/kernel/farlink/shared.h.
+The layout of the memory is that of images/kernel/devices/shared.h.
 """
 
 from __future__ import annotations

@@ -36,7 +36,6 @@ from farpath.spec.protocol import (
     site_modules,
 )
 from farpath.spec.settings import VIRTUAL
-from farpath.spec.sites import far_delays_s
 from farpath.spec.stack import IMAGE
 from farpath.tools.commands import note
 from topologies import lay_out
@@ -104,8 +103,10 @@ def _fill_plan(share: FilePath, images: Images, plan: Plan) -> None:
 def _copy_modules(directory: FilePath, images: Images, plan: Plan) -> None:
     """Copy the kernel modules of a site, which are built for its kernel."""
     directory.mkdir()
-    modules = [module for stack in plan.stacks if (module := images.module(stack))]
-    for module in [*modules, *([images.far_link] if far_delays_s(plan) else [])]:
+    modules = {module for stack in plan.stacks if (module := images.module(stack))}
+    if plan.settings.lab == VIRTUAL:
+        modules |= set(images.devices)
+    for module in modules:
         shutil.copyfile(module, directory / module.name)
 
 

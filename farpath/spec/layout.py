@@ -90,6 +90,10 @@ class Layout:
         """The names of all end hosts."""
         return tuple(node.name for node in self.nodes if node.is_host)
 
+    def peer(self, host: str) -> Port:
+        """Return the switch's port to which a host is linked by its only cable."""
+        return next(link.other for link in self.links if link.one.node == host)
+
     def site_of(self, node_name: str) -> int:
         """Return the site of a node."""
         return next(node.site for node in self.nodes if node.name == node_name)

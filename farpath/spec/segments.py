@@ -44,7 +44,7 @@ def bottleneck(plan: Plan) -> TbfBottleneck:
 
 
 def sending_site(wiring: Wiring, plan: Plan, switch: str, column: float, site: int = 0) -> None:
-    """The first sender, the pinger, and the source of background traffic, at a switch.
+    """The first sender and the pinger, at a switch.
 
     An era may give the sender a network card of a rate. The pinger's would never hold a
     packet back and stays infinitely fast, so that it sees the path's RTT.
@@ -53,7 +53,13 @@ def sending_site(wiring: Wiring, plan: Plan, switch: str, column: float, site: i
     sender = wiring.host(SENDER, column, 0.0, site)
     wiring.link(sender, switch, mtu_bytes, from_one=nic_qdisc(plan))
     wiring.link(wiring.host(PINGER, column, 1.0, site), switch, mtu_bytes)
+
+
+def background_source(
+    wiring: Wiring, plan: Plan, switch: str, column: float, row: float, site: int = 0
+) -> None:
+    """The source of the path's background traffic, if it has such, at the bottleneck's switch."""
     if plan.path.background:
-        sources = FqMaxrate(plan.path.background.rate_bps)
-        host = wiring.host(BACKGROUND, column, 2.0, site)
-        wiring.link(host, switch, mtu_bytes, from_one=sources)
+        host = wiring.host(BACKGROUND, column, row, site)
+        pacing = FqMaxrate(plan.path.background.rate_bps)
+        wiring.link(host, switch, plan.path.mtu_bytes, from_one=pacing)

@@ -2,7 +2,7 @@
 
 A packet that enters a far link leaves it one delay later. So what one site does within a delay
 cannot depend on what another does meanwhile, and each site runs in a guest of its own, on a core
-of its own. They meet once per delay (images/kernel/farlink).
+of its own. They meet once per delay (images/kernel/devices).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from farpath.spec.plan import Plan
 from .conftest import together
 
 SOURCES = PROJECT / "images" / "kernel" / "stacks"
-FAR_LINK = PROJECT / "images" / "kernel" / "farlink"
+DEVICES = PROJECT / "images" / "kernel" / "devices"
 NAMES = [name for name, entry in catalogue().items() if entry.kind == OURS]
 #: A guest that loads and unloads what the plan names, and measures nothing.
 RELOADING = """
@@ -77,7 +77,7 @@ def test_every_module_unloads_and_loads_again_without_a_word_of_the_kernel(
 def test_the_sources_keep_the_kernels_style(images: Images) -> None:
     makefile = (images.kernel / "tree" / "Makefile").read_text()
     tree = makefile.rpartition("include ")[2].strip().removesuffix("/Makefile")
-    files = sorted(str(file) for folder in (SOURCES, FAR_LINK) for file in folder.glob("*.[ch]"))
+    files = sorted(str(file) for folder in (SOURCES, DEVICES) for file in folder.glob("*.[ch]"))
     done = subprocess.run(
         ["perl", f"{tree}/scripts/checkpatch.pl", "--no-tree", "--strict", "--terse", "-f", *files],
         capture_output=True,

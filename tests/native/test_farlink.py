@@ -28,7 +28,7 @@ int main(void)
 def test_the_module_finds_each_value_where_the_host_wrote_it(tmp_path: FilePath) -> None:
     source, program = tmp_path / "print.c", tmp_path / "print"
     source.write_text(SOURCE)
-    folder = PROJECT / "images" / "kernel" / "farlink"
+    folder = PROJECT / "images" / "kernel" / "devices"
     subprocess.run(["gcc", "-Wall", f"-I{folder}", "-o", program, source], check=True)
     printed = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     numbers = [int(word) for word in printed.split()]

@@ -18,6 +18,8 @@ from farpath.spec.stack import Stack
 
 #: Kernel options of congestion controls that have another name there.
 OPTIONS = {"highspeed": "HSTCP"}
+#: Kernel modules of the lab's own network devices.
+DEVICES = ("farlink", "background")
 REMEDY = "run 'make setup' in the project's folder"
 
 
@@ -56,9 +58,9 @@ class Images:
         return program if program.is_file() else self.linux
 
     @property
-    def far_link(self) -> FilePath:
-        """The kernel module of links between guests."""
-        return self.stacks / "farlink.ko"
+    def devices(self) -> tuple[FilePath, ...]:
+        """The kernel modules of links between guests and of background traffic."""
+        return tuple(self.stacks / f"{name}.ko" for name in DEVICES)
 
     @property
     def seedrandom(self) -> FilePath:

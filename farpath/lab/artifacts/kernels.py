@@ -12,7 +12,7 @@ from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
 from farpath.lab.artifacts.images import Images, find_images, manifest
 from farpath.lab.artifacts.scripts import MODULES_SCRIPT, build_artifact
-from farpath.lab.artifacts.sources import FAR_LINK, STACKS
+from farpath.lab.artifacts.sources import DEVICES, STACKS
 from farpath.spec.hosts import RECEIVER, SENDER
 
 BUILD_SCRIPT = PROJECT / "images" / "kernel" / "build"
@@ -85,7 +85,7 @@ def _built(text: str, tell: Callable[[str], None]) -> Images:
         if name not in ("KERNEL_VERSION", "KERNEL_SRC")
     }
     kernel = build_artifact(BUILD_SCRIPT, environment={**inherited, **variables}, tell=tell)
-    modules = build_artifact(MODULES_SCRIPT, str(kernel), str(STACKS), str(FAR_LINK), tell=tell)
+    modules = build_artifact(MODULES_SCRIPT, str(kernel), str(STACKS), str(DEVICES), tell=tell)
     manifests = {
         **default_images.manifests,
         "kernel": manifest(kernel, "kernel"),

@@ -27,7 +27,7 @@ from farpath.spec.settings import HOST
 from farpath.spec.stack import Stack
 
 STACKS = PROJECT / "images" / "kernel" / "stacks"
-FAR_LINK = PROJECT / "images" / "kernel" / "farlink"
+DEVICES = PROJECT / "images" / "kernel" / "devices"
 SEEDRANDOM = PROJECT / "images" / "kernel" / "seedrandom.c"
 #: Options in which Kconfig records the versions and features of compiler, linker and so on.
 _OF_COMPILER = re.compile(
