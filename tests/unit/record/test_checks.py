@@ -28,7 +28,7 @@ from farpath.record.checks import (
     slow_machine_errors,
 )
 from farpath.record.record import Samples
-from farpath.spec.background import sent_bytes
+from farpath.spec.background import on_periods, sent_bytes
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 from tests.support.plans import with_droppers
@@ -257,7 +257,18 @@ def background_counted(sent: float) -> dict[str, Any]:
 
 
 def test_what_the_path_has_is_accepted(busy: Plan) -> None:
-    check_background(background_sent(busy, 1.005), busy)
+    check_background(background_sent(busy, 1.0), busy)
+
+
+def test_the_kernels_sources_send_what_their_turns_allow_and_a_frame_for_each(busy: Plan) -> None:
+    background = busy.path.background
+    assert background
+    duration_s = busy.schedule.duration_s
+    allowed = sent_bytes(background, busy.seed, duration_s)
+    turns = len(on_periods(background, busy.seed, duration_s))
+    check_background(background_counted(allowed + turns * busy.path.frame_bytes), busy)
+    with pytest.raises(CheckFailedError, match="background traffic was"):
+        check_background(background_counted(allowed + 4 * turns * busy.path.frame_bytes), busy)
 
 
 @pytest.mark.parametrize(
@@ -274,8 +285,9 @@ def test_what_the_path_has_is_accepted(busy: Plan) -> None:
 def test_what_sockets_still_send_is_allowed_in_a_short_run_and_no_second_more(
     options: dict[str, str], sent_bytes_more: int
 ) -> None:
-    """What sources of runs of 5 s sent in the lab beyond their turns."""
-    plan = RunRequest(region="5s", schedule="together", stack="reno", **options).plan()
+    """What programs of runs of 5 s sent beyond their turns."""
+    words = {"region": "5s", "schedule": "together", "stack": "reno", "lab": "host"}
+    plan = RunRequest(**words, **options).plan()
     background = plan.path.background
     assert background
     wanted = sent_bytes(background, plan.seed, 5.0)
