@@ -122,7 +122,7 @@ def all_options() -> str:
 
 
 def _facts(option: Option) -> tuple[tuple[str, str], ...]:
-    return ("default", option.default), ("unit", option.unit), ("allowed", option.allowed)
+    return ("default", option.default), ("unit", option.unit), ("allowed", option.allowed_text)
 
 
 def options_markdown() -> str:
@@ -130,7 +130,7 @@ def options_markdown() -> str:
     rows = ["| variable | example | what it is | default | allowed |", "|---|---|---|---|---|"]
     for option in options_of(RunRequest):
         link = f" ([{option.see.partition('#')[0]}]({option.see}))" if option.see else ""
-        allowed = "; ".join(text for text in (option.allowed, option.unit) if text)
+        allowed = "; ".join(text for text in (option.allowed_text, option.unit) if text)
         cells = (f"`{option.variable}`", f"`{option.example}`", option.help + link)
         rows.append(f"| {' | '.join((*cells, option.default, allowed))} |")
     return "\n".join(rows)

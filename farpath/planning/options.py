@@ -6,7 +6,7 @@ Makefile's variables and docs/usage.md come from these descriptions or are teste
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
 
@@ -17,16 +17,22 @@ class Option:
 
     ``help``: a sentence. ``example``: an accepted value. ``default``: the value without the
     option. ``unit``: unit of a number without a suffix, or a remark that a suffix is needed.
-    ``allowed``: range or choices. ``see``: a section of docs/ with details.
+    ``allowed``: range or choices, or a function that returns them where files have to be read.
+    ``see``: a section of docs/ with details.
     """
 
     help: str
     example: str
     default: str
     unit: str = ""
-    allowed: str = ""
+    allowed: str | Callable[[], str] = ""
     see: str = ""
     name: str = ""
+
+    @property
+    def allowed_text(self) -> str:
+        """Range or choices, in words."""
+        return self.allowed if isinstance(self.allowed, str) else self.allowed()
 
     @property
     def flag(self) -> str:

@@ -192,7 +192,7 @@ class RunRequest:
             "Hosts and links: two sites, or a row of that many bottlenecks (3 without a number).",
             "dumbbell",
             "dumbbell",
-            allowed=topology_texts(),
+            allowed=topology_texts,
         )
     )
     senders: str | None = option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path as FilePath
@@ -171,6 +172,16 @@ TOPOLOGY = Topology(lay_out, host_pairs)
 """
 
 
+#: farpath with the topologies of one more folder.
+START = """
+import sys, topologies
+topologies.__path__.append(sys.argv.pop(1))
+topologies.MODULES["my-star"] = "topologies.my_star"
+from farpath.cli.app import main
+main()
+"""
+
+
 @pytest.fixture
 def own_topology(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> FilePath:
     """The file of a topology of one's own, named my-star."""
@@ -195,3 +206,15 @@ def test_a_topology_that_cannot_be_used_is_named(own_topology: FilePath, text: s
     own_topology.write_text(text)
     with pytest.raises(BadInputError, match="the file of topology my-star cannot be used"):
         find_topology("my-star")
+
+
+def test_a_topology_that_cannot_be_used_stops_no_run_over_another(own_topology: FilePath) -> None:
+    own_topology.write_text("def")
+    done = subprocess.run(
+        [sys.executable, "-c", START, str(own_topology.parent), "run", "--rtt=1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert done.stderr.startswith("farpath: --rtt is '1'")
