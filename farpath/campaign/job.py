@@ -28,7 +28,7 @@ PARTS = ("tables", "claims", "figures", "page")
 PLAIN_RUN_PARTS = tuple(part for part in PARTS if part != "claims")
 #: The lock file in the directory of records, held while a campaign runs there.
 LOCK = ".campaign.lock"
-#: How many lines of what a failed run said are repeated at the end.
+#: Number of last lines of a failed run's output that are repeated at the end.
 TAIL_LINES = 4
 
 
@@ -145,7 +145,7 @@ def other_results_notes(states: Sequence[RunStatus]) -> list[str]:
 
 
 def failed_error(what: str, lines: Sequence[str]) -> LabFailedError:
-    """Return the error that ends a campaign in which something failed, with what each said."""
+    """Return the error that ends a campaign in which something failed, with the output of each."""
     return LabFailedError(
         f"{what}; what was made is kept, and the same command tries the rest again",
         "\n".join(lines),

@@ -88,7 +88,7 @@ def test_a_search_goes_on_where_it_stopped(directory: FilePath) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "wrong", "complaint"),
+    ("valid", "wrong", "complaint"),
     [
         (SEARCH, "", "path: field required"),
         (SEARCH, "path = ", "is not TOML"),
@@ -101,9 +101,9 @@ def test_a_search_goes_on_where_it_stopped(directory: FilePath) -> None:
     ],
 )
 def test_a_wrong_search_is_refused_with_its_file_and_field(
-    tmp_path: FilePath, given: str, wrong: str, complaint: str
+    tmp_path: FilePath, valid: str, wrong: str, complaint: str
 ) -> None:
-    (tmp_path / "search.toml").write_text(SEARCH.replace(given, wrong))
+    (tmp_path / "search.toml").write_text(SEARCH.replace(valid, wrong))
     with pytest.raises(BadInputError) as caught:
         load_search(tmp_path)
     assert caught.value.message.startswith(f"{tmp_path / 'search.toml'}: {complaint}")

@@ -120,7 +120,7 @@ def test_only_names_of_folders_are_experiments(tmp_path: FilePath, name: str) ->
 
 
 @pytest.mark.parametrize(
-    ("told", "wrong", "said"),
+    ("valid", "wrong", "complaint"),
     [
         ('title = "A test"', "", "title: field required"),
         (
@@ -166,11 +166,11 @@ def test_only_names_of_folders_are_experiments(tmp_path: FilePath, name: str) ->
     ],
 )
 def test_a_wrong_file_is_refused_with_its_name_and_the_fault(
-    tmp_path: FilePath, told: str, wrong: str, said: str
+    tmp_path: FilePath, valid: str, wrong: str, complaint: str
 ) -> None:
-    assert told in GOOD
-    with pytest.raises(BadInputError, match=said) as caught:
-        load_experiment("mine", write(tmp_path, GOOD.replace(told, wrong)))
+    assert valid in GOOD
+    with pytest.raises(BadInputError, match=complaint) as caught:
+        load_experiment("mine", write(tmp_path, GOOD.replace(valid, wrong)))
     assert str(tmp_path / "mine" / FILE) in caught.value.message
     assert "\n" not in caught.value.message
 

@@ -30,7 +30,7 @@ def test_every_kind_of_behaviour_has_a_case() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "wrong", "complaint"),
+    ("valid", "wrong", "complaint"),
     [
         ('title = "Slow', 'titel = "Slow', "cases.0.title: field required"),
         ('extra_metrics = ["overshoot"]', 'extra_metrics = ["undershoot"]', "no extra metric"),
@@ -39,9 +39,9 @@ def test_every_kind_of_behaviour_has_a_case() -> None:
     ],
 )
 def test_a_wrong_suite_is_refused_with_its_file_and_field(
-    tmp_path: FilePath, given: str, wrong: str, complaint: str
+    tmp_path: FilePath, valid: str, wrong: str, complaint: str
 ) -> None:
-    (tmp_path / "suite.toml").write_text(SUITE.read_text().replace(given, wrong, 1))
+    (tmp_path / "suite.toml").write_text(SUITE.read_text().replace(valid, wrong, 1))
     with pytest.raises(BadInputError, match=complaint) as caught:
         suite(tmp_path / "suite.toml")
     assert caught.value.message.startswith(f"{tmp_path / 'suite.toml'}: ")
