@@ -120,7 +120,7 @@ read_manifest() {
 # module_fields DIRECTORY: lines for write_manifest, of each module there and its source
 module_fields() {
     local file name
-    for file in "$1"/tcp_*.ko; do
+    for file in "$1"/*.ko; do
         name=$(basename "$file" .ko)
         printf 'modules\t%s\tmodule_hash\t%s\n' "$name" "$(sha256_of "$file")"
         printf 'modules\t%s\tsource_hash\t%s\n' "$name" "$(sha256_of "$1/$name.c")"

@@ -17,16 +17,9 @@
  *   auto-tuned one it holds the window at about 300 KB.
  * - A socket is known by its descriptor number. One that takes the number of a
  *   closed socket gets a mark of its own, since close() forgets the number.
- * - No libc: the guest's may be older than the one of the machine that compiles
- *   this. Only environ and __errno_location() are taken from the process, the
- *   latter because errno belongs to a thread and libc owns it.
+ * - No libc (system_call.h). Only environ and errno are taken from the process.
  */
-#ifndef __x86_64__
-#error "system calls are written for x86-64"
-#endif
-
-typedef unsigned long size_t;
-typedef long ssize_t;
+#include "system_call.h"
 
 /* From the kernel's headers, which may be missing where this is compiled */
 enum {
@@ -48,32 +41,8 @@ enum {
 };
 
 extern char **environ;
-extern int *__errno_location(void);
 
 static unsigned char marked[KNOWN_DESCRIPTORS];
-
-static long system_call(long number, long a, long b, long c, long d, long e, long f)
-{
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
-}
-
-static ssize_t with_errno(long result)
-{
-	if (result < 0) {
-		*__errno_location() = (int)-result;
-		return -1;
-	}
-	return result;
-}
 
 /* The text after "name=" in the environment, or nothing */
 static const char *environment(const char *name)

@@ -23,6 +23,7 @@
 #include <net/tcp.h>
 #include "ack_counting.h"
 #include "hstcp.h"
+#include "recovery.h"
 
 #define AFRICA_RTT_SHIFT 3	/* aRTT = 7/8 aRTT + 1/8 sample; not verified */
 
@@ -107,12 +108,12 @@ static struct tcp_congestion_ops africa __read_mostly = {
 
 static int __init africa_register(void)
 {
-	BUILD_BUG_ON(sizeof(struct africa) > ICSK_CA_PRIV_SIZE);
+	BUILD_BUG_ON(sizeof(struct africa) > RECOVERY_STACK_BYTES);
 
 	if (check_parameter("alpha_milli", alpha_milli, 1, 1000000) ||
 	    check_parameter("slow_halves", slow_halves, 0, 1))
 		return -EINVAL;
-	return tcp_register_congestion_control(&africa);
+	return recovery_register(&africa);
 }
 
 static void __exit africa_unregister(void)

@@ -34,6 +34,7 @@
 #include <linux/module.h>
 #include <net/tcp.h>
 #include "ack_counting.h"
+#include "recovery.h"
 
 static int smax = 32;
 module_param(smax, int, 0444);
@@ -145,7 +146,7 @@ static struct tcp_congestion_ops bic_2004 __read_mostly = {
 
 static int __init bic_2004_register(void)
 {
-	BUILD_BUG_ON(sizeof(struct bic_2004) > ICSK_CA_PRIV_SIZE);
+	BUILD_BUG_ON(sizeof(struct bic_2004) > RECOVERY_STACK_BYTES);
 
 	if (check_parameter("smax", smax, 1, 10000) ||
 	    check_parameter("smin_hundredths", smin_hundredths, 1, 100) ||
@@ -153,7 +154,7 @@ static int __init bic_2004_register(void)
 	    check_parameter("low_window", low_window, 0, 10000) ||
 	    check_parameter("fast_convergence", fast_convergence, 0, 1))
 		return -EINVAL;
-	return tcp_register_congestion_control(&bic_2004);
+	return recovery_register(&bic_2004);
 }
 
 static void __exit bic_2004_unregister(void)

@@ -15,9 +15,11 @@
  *
  * The draft does not say how a flow starts. Here as in ns-2.35's model of the Linux
  * code (tcp/tcp-fast.cc, University of Melbourne): while avgRTT - baseRTT is below
- * mi_threshold_us, each ACK adds a packet, at the start and at any later time; there
- * is no slow start by ssthresh. So alpha must queue for longer than the threshold:
- * an alpha below rate * mi_threshold_us packets never stops growing before a loss.
+ * mi_threshold_us, each ACK adds a packet; there is no slow start by ssthresh. The
+ * first queue or loss ends that, and then a flow grows by the draft's equation alone,
+ * by alpha / 2 a round at most. With mi_once 0 a flow grows so whenever its queue is
+ * short, as in ns-2.35; then alpha must queue for longer than the threshold, since an
+ * alpha below rate * mi_threshold_us packets never stops growing before a loss.
  *
  * Known bias, section 5.3: a flow that starts on others' queue takes that queue for
  * part of baseRTT and so keeps more than alpha packets queued. base_rtt_us tells it
@@ -32,20 +34,21 @@
 #include <linux/module.h>
 #include <net/tcp.h>
 #include "ack_counting.h"
+#include "recovery.h"
 
 #define FAST_AVG_SHIFT 24	/* avgRTT: 24 + 24 bits; a weight of 3 / 2^20 is kept */
 #define FAST_DIV_SHIFT 20	/* of them left out where avgRTT divides: < 2^28 */
 #define FAST_WIN_SHIFT 10	/* windows in 1/1024 packet: < 2^31 */
 
-static int alpha = 200;		/* draft 5.4, for 1 Gb/s */
+static int alpha = -1;		/* draft 5.4 */
 module_param(alpha, int, 0444);
-MODULE_PARM_DESC(alpha, "packets kept queued; 0: by rate, 2.5 ms of it (draft, 5.4)");
+MODULE_PARM_DESC(alpha, "packets kept queued; by rate (draft, 5.4) 0: 2.5 ms of it, -1: in steps");
 
 static int gamma_percent = 50;	/* draft 4.1 */
 module_param(gamma_percent, int, 0444);
 MODULE_PARM_DESC(gamma_percent, "part of the way to its aim the window goes at once");
 
-static int period_rtts = 1;	/* draft 4.1; ns-2.35 has 2, "as in Linux" */
+static int period_rtts = 2;	/* ns-2.35, "as in Linux"; draft 4.1 has 1 */
 module_param(period_rtts, int, 0444);
 MODULE_PARM_DESC(period_rtts, "RTTs from one update to the next");
 
@@ -56,6 +59,10 @@ MODULE_PARM_DESC(period_ms, "time from one update to the next; 0: period_rtts co
 static int mi_threshold_us = 750;	/* mi_threshold_ of ns-2.35 */
 module_param(mi_threshold_us, int, 0444);
 MODULE_PARM_DESC(mi_threshold_us, "queueing delay below which each ACK adds a packet");
+
+static int mi_once = 1;
+module_param(mi_once, int, 0444);
+MODULE_PARM_DESC(mi_once, "each ACK adds a packet before the first queue or loss only");
 
 static int avg_packets = 3;	/* draft 5.2: weight min(3/cwnd, 1/8) */
 module_param(avg_packets, int, 0444);
@@ -81,6 +88,7 @@ struct fast {
 	u32 acked;		/* packets since the last step */
 	u32 remainder;		/* of the window, 1 / 2^FAST_WIN_SHIFT packets */
 	bool shrinks;		/* the steps are downwards */
+	bool started;		/* there has been a queue or a loss */
 };
 
 /* The RTT that counts begins now */
@@ -126,16 +134,32 @@ static void fast_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 
 /*
  * Packets to keep queued. The draft's table (5.4) has 20 at 0.1 Gb/s and below, 200
- * at 1, 500 at 2.5 and 2000 at 10 Gb/s: one straight line, taken here between its
- * points too. alpha by rate gives up fairness: whatever a flow has, its alpha fits.
+ * at 1, 500 at 2.5 and 2000 at 10 Gb/s. Its points are on one straight line, taken
+ * between them too with alpha 0. With alpha -1 each row counts up to its rate. alpha
+ * by rate gives up fairness: whatever a flow has, its alpha fits.
  */
+static const struct {
+	u32 bytes_per_8us;	/* the highest rate of the row */
+	u32 alpha;
+} fast_rows[] = {
+	{ 100, 20 }, { 1000, 200 }, { 2500, 500 }, { U32_MAX, 2000 },
+};
+
 static u32 fast_alpha(const struct tcp_sock *tp, const struct fast *ca)
 {
 	u64 bytes = (u64)tcp_snd_cwnd(tp) * tp->mss_cache;	/* per avgRTT, < 2^36 */
 	u32 avg_us = max_t(u32, ca->avg_rtt >> FAST_AVG_SHIFT, 1);
 
-	if (alpha)
+	if (alpha > 0)
 		return alpha;
+	if (alpha < 0) {
+		u64 rate = div_u64(bytes * 8, avg_us);
+		int row = 0;
+
+		while (rate > fast_rows[row].bytes_per_8us)
+			row++;
+		return fast_rows[row].alpha;
+	}
 	/* 200 packets per 1e9 bit/s = 125 bytes/us */
 	return clamp_t(u64, div_u64(bytes * 200, avg_us) / 125, 20, 2000);
 }
@@ -200,12 +224,13 @@ static void fast_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	struct fast *ca = inet_csk_ca(sk);
 	s64 queued_us = (ca->avg_rtt >> FAST_AVG_SHIFT) - ca->base_rtt;
 
-	if (queued_us < mi_threshold_us) {
+	if (queued_us < mi_threshold_us && !(mi_once && ca->started)) {
 		fast_restart(sk);
 		if (tcp_is_cwnd_limited(sk))
 			ack_grow(tp);
 		return;
 	}
+	ca->started = true;
 	if (fast_is_due(sk)) {
 		ca->rtts = 0;
 		ca->updated_us = tp->tcp_mstamp;
@@ -214,11 +239,15 @@ static void fast_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	fast_step(sk, acked);
 }
 
-/* Recovery has ended: what its packets met tells nothing of the new window */
+/* When recovery has ended, what its packets met tells nothing of the new window */
 static void fast_set_state(struct sock *sk, u8 new_state)
 {
+	struct fast *ca = inet_csk_ca(sk);
+
 	if (new_state == TCP_CA_Open)
 		fast_restart(sk);
+	if (new_state >= TCP_CA_Recovery)
+		ca->started = true;
 }
 
 static struct tcp_congestion_ops fast __read_mostly = {
@@ -234,18 +263,19 @@ static struct tcp_congestion_ops fast __read_mostly = {
 
 static int __init fast_register(void)
 {
-	BUILD_BUG_ON(sizeof(struct fast) > ICSK_CA_PRIV_SIZE);
+	BUILD_BUG_ON(sizeof(struct fast) > RECOVERY_STACK_BYTES);
 
-	if (check_parameter("alpha", alpha, 0, 100000) ||
+	if (check_parameter("alpha", alpha, -1, 100000) ||
 	    check_parameter("gamma_percent", gamma_percent, 1, 100) ||
 	    check_parameter("period_rtts", period_rtts, 1, 100) ||
 	    check_parameter("period_ms", period_ms, 0, 10000) ||
 	    check_parameter("mi_threshold_us", mi_threshold_us, 0, 10000000) ||
+	    check_parameter("mi_once", mi_once, 0, 1) ||
 	    check_parameter("avg_packets", avg_packets, 1, 1000) ||
 	    check_parameter("avg_least", avg_least, 1, 1000) ||
 	    check_parameter("base_rtt_us", base_rtt_us, 0, 10000000))
 		return -EINVAL;
-	return tcp_register_congestion_control(&fast);
+	return recovery_register(&fast);
 }
 
 static void __exit fast_unregister(void)

@@ -15,6 +15,7 @@
 #include <net/tcp.h>
 #include "ack_counting.h"
 #include "hstcp.h"
+#include "recovery.h"
 
 static int max_ssthresh;
 module_param(max_ssthresh, int, 0444);
@@ -65,11 +66,11 @@ static struct tcp_congestion_ops hstcp_2004 __read_mostly = {
 
 static int __init hstcp_2004_register(void)
 {
-	BUILD_BUG_ON(sizeof(struct hstcp_2004) > ICSK_CA_PRIV_SIZE);
+	BUILD_BUG_ON(sizeof(struct hstcp_2004) > RECOVERY_STACK_BYTES);
 
 	if (check_parameter("max_ssthresh", max_ssthresh, 0, 1 << 20))
 		return -EINVAL;
-	return tcp_register_congestion_control(&hstcp_2004);
+	return recovery_register(&hstcp_2004);
 }
 
 static void __exit hstcp_2004_unregister(void)

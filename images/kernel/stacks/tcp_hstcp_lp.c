@@ -37,8 +37,13 @@
  *  - What an indication halves is what is in flight (RFC 2581's FlightSize) where that
  *    is less than cwnd: half of a cwnd that has grown past the receiver's window would
  *    leave the queue as it is, and the next indication would set it to 1.
- *  - Timestamps count 1 ms, so two samples of one delay can differ by 1: an
- *    indication also takes more than 1 above d_min.
+ *  - Two samples of one delay can differ by a tick of the clocks that the timestamps
+ *    count: an indication also takes more than a tick above d_min.
+ *
+ * Two things of the original's time can be had. Linux 2.4 counted timestamps in ticks
+ * of 10 ms: tick_ms 10 rounds what both ends' clocks show. And TCP-LP's authors, in the
+ * module that they gave to Linux 2.6 (net/ipv4/tcp_lp.c), forget the range of delays
+ * at an indication: with range_reset it begins anew from the smoothed delay.
  *
  * Bounds: cwnd up to 2^20 packets; delays in 64 bits; RTT up to 10 s.
  */
@@ -48,6 +53,7 @@
 #include <net/tcp.h>
 #include "ack_counting.h"
 #include "hstcp.h"
+#include "recovery.h"
 
 #define LP_SCALE 1024	/* of the smoothed delay, per ms */
 #define LP_STALE_ACKS 2	/* the first ACK past a decrease may echo a packet before it */
@@ -68,6 +74,14 @@ static int early_decrease_percent = 50;
 module_param(early_decrease_percent, int, 0444);
 MODULE_PARM_DESC(early_decrease_percent, "decrease at the first indication");
 
+static int tick_ms = 1;
+module_param(tick_ms, int, 0444);
+MODULE_PARM_DESC(tick_ms, "tick of the clocks that timestamps count");
+
+static int range_reset;
+module_param(range_reset, int, 0444);
+MODULE_PARM_DESC(range_reset, "whether an indication makes the range of delays begin anew");
+
 static int max_ssthresh;
 module_param(max_ssthresh, int, 0444);
 MODULE_PARM_DESC(max_ssthresh,
@@ -75,11 +89,12 @@ MODULE_PARM_DESC(max_ssthresh,
 
 struct hstcp_lp {
 	u64 inference_end_us;	/* by tcp_mstamp */
-	s64 delay_smoothed;	/* ms * LP_SCALE above reference */
-	s32 delay_min;		/* ms above reference */
+	s64 delay_smoothed;	/* ms * LP_SCALE above that of the first sample */
+	s32 delay_min;		/* ms above that of the first sample */
 	s32 delay_max;
 	s32 delay_before;	/* that of the ACK before, not yet the lesser of two */
-	u32 reference;		/* the first sample, ms between two clocks */
+	u32 first_received_ms;	/* the first sample, by two clocks */
+	u32 first_sent_ms;
 	u32 decrease_seq;	/* snd_nxt when the last decrease was complete */
 	u32 row;		/* of hstcp_rows */
 	u8 stale_acks;		/* ACKs past decrease_seq still to come */
@@ -120,14 +135,18 @@ static void hstcp_lp_measure(struct sock *sk, u32 rtt_us)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct hstcp_lp *ca = inet_csk_ca(sk);
 	u32 sent_ms = div_u64(tp->tcp_mstamp - rtt_us, USEC_PER_MSEC);
-	u32 difference_ms = tp->rx_opt.rcv_tsval - sent_ms;
+	u32 received_ms = tp->rx_opt.rcv_tsval;
 	s32 latest, delay;
 
 	if (!ca->has_sample) {
 		ca->has_sample = true;
-		ca->reference = difference_ms;
+		ca->first_received_ms = received_ms;
+		ca->first_sent_ms = sent_ms;
 	}
-	latest = difference_ms - ca->reference;
+	/* Ticks of both clocks begin with the first sample */
+	latest = (s32)(received_ms - ca->first_received_ms) / tick_ms -
+		 (s32)(sent_ms - ca->first_sent_ms) / tick_ms;
+	latest *= tick_ms;
 	delay = min(latest, ca->delay_before);
 	ca->delay_before = latest;
 	ca->delay_min = min(ca->delay_min, delay);
@@ -140,7 +159,7 @@ static bool hstcp_lp_indicates(const struct hstcp_lp *ca)
 	s64 range = (s64)ca->delay_max - ca->delay_min;
 	s64 above = ca->delay_smoothed - (s64)ca->delay_min * LP_SCALE;
 
-	return above > LP_SCALE && above * 100 > range * LP_SCALE * threshold_percent;
+	return above > LP_SCALE * tick_ms && above * 100 > range * LP_SCALE * threshold_percent;
 }
 
 static bool hstcp_lp_infers(const struct sock *sk)
@@ -161,6 +180,10 @@ static void hstcp_lp_yield(struct sock *sk)
 	tcp_snd_cwnd_set(tp, cwnd);
 	tp->snd_cwnd_cnt = 0;
 	tp->snd_ssthresh = max(cwnd, 2U);
+	if (range_reset) {
+		ca->delay_min = div_s64(ca->delay_smoothed, LP_SCALE);
+		ca->delay_max = ca->delay_min;
+	}
 	ca->inference_end_us = tp->tcp_mstamp + (u64)inference_rtts * (tp->srtt_us >> 3);
 	hstcp_lp_decreased(sk);
 }
@@ -224,15 +247,17 @@ static struct tcp_congestion_ops hstcp_lp __read_mostly = {
 
 static int __init hstcp_lp_register(void)
 {
-	BUILD_BUG_ON(sizeof(struct hstcp_lp) > ICSK_CA_PRIV_SIZE);
+	BUILD_BUG_ON(sizeof(struct hstcp_lp) > RECOVERY_STACK_BYTES);
 
 	if (check_parameter("smoothing", smoothing, 1, 1024) ||
 	    check_parameter("threshold_percent", threshold_percent, 0, 100) ||
 	    check_parameter("inference_rtts", inference_rtts, 0, 100) ||
 	    check_parameter("early_decrease_percent", early_decrease_percent, 0, 100) ||
+	    check_parameter("tick_ms", tick_ms, 1, 1000) ||
+	    check_parameter("range_reset", range_reset, 0, 1) ||
 	    check_parameter("max_ssthresh", max_ssthresh, 0, 1 << 20))
 		return -EINVAL;
-	return tcp_register_congestion_control(&hstcp_lp);
+	return recovery_register(&hstcp_lp);
 }
 
 static void __exit hstcp_lp_unregister(void)

@@ -41,6 +41,7 @@
 #include <linux/module.h>
 #include <net/tcp.h>
 #include "ack_counting.h"
+#include "recovery.h"
 
 static int version = 1;
 module_param(version, int, 0444);
@@ -210,14 +211,14 @@ static struct tcp_congestion_ops htcp_2004 __read_mostly = {
 
 static int __init htcp_2004_register(void)
 {
-	BUILD_BUG_ON(sizeof(struct htcp_2004) > ICSK_CA_PRIV_SIZE);
+	BUILD_BUG_ON(sizeof(struct htcp_2004) > RECOVERY_STACK_BYTES);
 
 	if (check_parameter("version", version, 1, 2) ||
 	    check_parameter("rtt_scaling", rtt_scaling, 0, 1) ||
 	    check_parameter("bandwidth_switch", bandwidth_switch, 0, 1) ||
 	    check_parameter("delta_l_ms", delta_l_ms, 1, 100000))
 		return -EINVAL;
-	return tcp_register_congestion_control(&htcp_2004);
+	return recovery_register(&htcp_2004);
 }
 
 static void __exit htcp_2004_unregister(void)

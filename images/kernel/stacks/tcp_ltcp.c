@@ -30,6 +30,7 @@
 #include <linux/module.h>
 #include <net/tcp.h>
 #include "ack_counting.h"
+#include "recovery.h"
 
 static int variant = 1;
 module_param(variant, int, 0444);
@@ -158,7 +159,7 @@ static struct tcp_congestion_ops ltcp __read_mostly = {
 
 static int __init ltcp_register(void)
 {
-	BUILD_BUG_ON(sizeof(struct ltcp) > ICSK_CA_PRIV_SIZE);
+	BUILD_BUG_ON(sizeof(struct ltcp) > RECOVERY_STACK_BYTES);
 
 	if (check_parameter("variant", variant, 0, 1) ||
 	    check_parameter("window_threshold", window_threshold, 1, 100000) ||
@@ -168,7 +169,7 @@ static int __init ltcp_register(void)
 	if (!variant && beta_percent && check_parameter("beta_percent", beta_percent, 17, 49))
 		return -EINVAL;
 	decrease_percent = beta_percent ?: published_beta_percent[variant];
-	return tcp_register_congestion_control(&ltcp);
+	return recovery_register(&ltcp);
 }
 
 static void __exit ltcp_unregister(void)

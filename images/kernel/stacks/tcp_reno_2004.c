@@ -15,6 +15,7 @@
 #include <linux/module.h>
 #include <net/tcp.h>
 #include "ack_counting.h"
+#include "recovery.h"
 
 static void reno_2004_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
@@ -36,7 +37,7 @@ static struct tcp_congestion_ops reno_2004 __read_mostly = {
 
 static int __init reno_2004_register(void)
 {
-	return tcp_register_congestion_control(&reno_2004);
+	return recovery_register(&reno_2004);
 }
 
 static void __exit reno_2004_unregister(void)

@@ -19,6 +19,7 @@
 #include <linux/module.h>
 #include <net/tcp.h>
 #include "ack_counting.h"
+#include "recovery.h"
 
 static int increase_acks = 100;		/* 1 / a */
 module_param(increase_acks, int, 0444);
@@ -67,7 +68,7 @@ static int __init scalable_2004_register(void)
 	    check_parameter("decrease_shift", decrease_shift, 1, 10) ||
 	    check_parameter("legacy_window", legacy_window, 0, 10000))
 		return -EINVAL;
-	return tcp_register_congestion_control(&scalable_2004);
+	return recovery_register(&scalable_2004);
 }
 
 static void __exit scalable_2004_unregister(void)

@@ -103,6 +103,8 @@ void write_start(Json& json, const Report& report) {
     json.field("udp_sndbuf_bytes", report.udp_sndbuf_bytes);
     json.field("udp_rcvbuf_bytes", report.udp_rcvbuf_bytes);
     json.field("ahead_us", options.ahead_us).field("gather_us", options.gather_us);
+    if (report.begin_ns)
+        json.field("monotonic_ns", report.begin_ns);
     json.close('}');
 }
 

@@ -43,6 +43,8 @@ struct Report {
     std::int64_t udp_sndbuf_bytes = 0;
     std::int64_t udp_rcvbuf_bytes = 0;
     std::string peer;
+    /// When the first interval began, in ns of the monotonic clock; 0: never
+    std::uint64_t begin_ns = 0;
     std::vector<Interval> intervals;
     /// User and system time that the program took
     double cpu_s = 0;

@@ -121,6 +121,7 @@ void Observer::follow() {
         static_cast<std::uint64_t>(std::llround(options_.time_s * clock::ns_per_s));
     const bool client = options_.role == Role::client;
     epoch_ns_ = clock::now_ns();
+    report_.begin_ns = clock::kernel_ns(CLOCK_MONOTONIC);
     const std::uint64_t end_ns = client ? epoch_ns_ + time_ns : for_ever;
     for (;;) {
         const auto rows = report_.intervals.size() + 1;

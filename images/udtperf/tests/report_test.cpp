@@ -45,6 +45,13 @@ TEST(a_receivers_row_has_no_fields_of_a_sender) {
     check(text.find("snd_cwnd") == std::string::npos, "a receiver has a congestion window");
 }
 
+TEST(a_receiver_says_when_its_first_interval_began_once_it_has) {
+    Report report = example(Role::server);
+    check(to_json(report).find("monotonic_ns") == std::string::npos, "it has not begun");
+    report.begin_ns = 2'350'961'536;
+    check_has(to_json(report), ",\"monotonic_ns\":2350961536},\"intervals\"");
+}
+
 TEST(the_end_sums_up_all_rows) {
     Report report = example(Role::client);
     Interval second = report.intervals[0];
