@@ -4,14 +4,14 @@
 
     sender --+                                              +-- receiver
              s1 --[delay, loss]->====<-[delay]-- s2 --[rate, buffer]->
-    pinger --+
- background -+
+    pinger --+                                   |
+                                            background
 
 ``sender`` runs the flows; ``pinger``, the second host of the sending site, runs
 ping, as in the paper (section II.B); ``background``, if the path has such traffic,
-sends it through the bottleneck to the receiver's port. Each trunk port delays by half the RTT and
-holds whatever is on its way; the port to the receiver is the bottleneck, a rate
-and a drop-tail buffer in bytes. Delay and buffer never mix.
+sends it through the bottleneck to the receiver's port. Each direction of the trunk delays by half
+the RTT, on a far link between two sites or by netem on its ports; the port to the receiver is the
+bottleneck, a rate and a drop-tail buffer in bytes. Delay and buffer never mix.
 
 The delay comes first because netem lets go of a packet's sending socket, as a
 network card does once a packet has left. With the bottleneck first, TCP small
@@ -48,8 +48,9 @@ from farpath.spec.dropper import BACK, THERE
 from farpath.spec.hosts import RECEIVER, SENDER, Pair, Sender
 from farpath.spec.layout import Layout, Wiring
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import NetemDelay, nic_qdisc
-from farpath.spec.segments import bottleneck, delay_back, delay_there, sending_site
+from farpath.spec.qdiscs import NetemDelay, nic_qdisc, processor_qdisc
+from farpath.spec.segments import background_source, bottleneck, delay_line, sending_site
+from farpath.spec.sites import far_delays_s
 from farpath.spec.topology import Topology
 
 #: Where a picture has the first switch of the path; hosts and switches before it lie left.
@@ -63,11 +64,12 @@ def lay_out(plan: Plan) -> Layout:
     """
     wiring = Wiring()
     mtu_bytes = plan.path.mtu_bytes
-    near, far = wiring.switch(_NEAR), wiring.switch(_NEAR + 1)
-    there = delay_there(plan, plan.seed)
-    trunk = wiring.link(near, far, mtu_bytes, from_one=there, from_other=delay_back(plan))
+    delays_s = far_delays_s(plan)
+    receiving = 1 if delays_s else 0
+    near, far = wiring.switch(_NEAR), wiring.switch(_NEAR + 1, site=receiving)
+    trunk = delay_line(wiring, plan, near, far, plan.seed, delays_s)
     answering = nic_qdisc(plan, RECEIVER) if plan.schedule.reverse else None
-    receiver = wiring.host(RECEIVER, _NEAR + 2)
+    receiver = wiring.host(RECEIVER, _NEAR + 2, site=receiving)
     end = wiring.link(receiver, far, mtu_bytes, from_one=answering, from_other=bottleneck(plan))
     bottlenecks = [end.other.name]
     home, column = near, _NEAR
@@ -76,9 +78,9 @@ def lay_out(plan: Plan) -> Layout:
         back = wiring.link(near, home, mtu_bytes, from_one=bottleneck(plan))
         bottlenecks.append(back.one.name)
     sending_site(wiring, plan, home, column - 1)
-    row = 3.0 if plan.path.background else 2.0
+    background_source(wiring, plan, far, _NEAR + 1, 1.0, receiving)
     for place, sender in enumerate(plan.senders):
-        _add_sender(wiring, plan, sender, home, row + place)
+        _add_sender(wiring, plan, sender, home, 2.0 + place)
     return wiring.layout(
         bottlenecks=tuple(bottlenecks),
         dropping={THERE: (trunk.other.name,), BACK: (trunk.one.name,)},
@@ -96,7 +98,8 @@ def _add_sender(wiring: Wiring, plan: Plan, sender: Sender, home: str, row: floa
         column -= 1
         wiring.link(switch, home, plan.path.mtu_bytes, from_one=extra, from_other=extra)
     host = wiring.host(sender.name, column, row)
-    wiring.link(host, switch, sender.mtu_bytes, from_one=nic_qdisc(plan, sender.name))
+    card, processor = nic_qdisc(plan, sender.name), processor_qdisc(plan)
+    wiring.link(host, switch, sender.mtu_bytes, from_one=card, from_other=processor)
 
 
 def host_pairs(_bottlenecks: int, senders: Sequence[Sender]) -> tuple[Pair, ...]:

@@ -31,8 +31,9 @@ from farpath.spec.dropper import BACK, THERE
 from farpath.spec.hosts import RECEIVER, SENDER, Pair, Sender, numbered
 from farpath.spec.layout import Layout, Wiring
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import nic_qdisc
-from farpath.spec.segments import bottleneck, delay_back, delay_there, sending_site
+from farpath.spec.qdiscs import nic_qdisc, processor_qdisc
+from farpath.spec.segments import background_source, bottleneck, delay_line, sending_site
+from farpath.spec.sites import far_delays_s
 from farpath.spec.topology import Topology
 
 #: Where a picture has the first switch of the row, and the rows below it.
@@ -54,27 +55,33 @@ def lay_out(plan: Plan) -> Layout:
         link = wiring.link(one, other, mtu_bytes, from_one=bottleneck(plan))
         bottlenecks.append(link.one.name)
     there, back = [], []
+    # A dropper counts the packets of all ports of a direction, so these are at one site.
+    is_divided = all(dropper.direction == THERE for dropper in plan.droppers)
+    delays_s = far_delays_s(plan) if is_divided else None
+
+    def site_of(number: int) -> int:
+        """The first two senders share a site, since both send to the row's first switch."""
+        return max(1, number - 1) if delays_s else 0
 
     def access(number: int, column: float, height: float) -> str:
         """A switch before the row, and the delay lines between."""
-        switch = wiring.switch(column, height)
-        line = wiring.link(
-            *(switch, row[max(0, number - 2)], mtu_bytes),
-            from_one=delay_there(plan, plan.seed + number - 1),
-            from_other=delay_back(plan),
-        )
+        switch = wiring.switch(column, height, site_of(number))
+        entry = row[max(0, number - 2)]
+        line = delay_line(wiring, plan, switch, entry, plan.seed + number - 1, delays_s)
         there.append(line.other.name)
         back.append(line.one.name)
         return switch
 
-    sending_site(wiring, plan, access(1, _FIRST - 1, 0.0), _FIRST - 2)
+    sending_site(wiring, plan, access(1, _FIRST - 1, 0.0), _FIRST - 2, site_of(1))
+    background_source(wiring, plan, row[0], _FIRST, _RECEIVERS)
     end = _FIRST + plan.bottlenecks + 1
     wiring.link(wiring.host(RECEIVER, end), row[-1], mtu_bytes)
     for number in range(2, plan.bottlenecks + 2):
         column = _FIRST + number - 2
         switch = access(number, column, _DELAYS)
-        sender = wiring.host(numbered(SENDER, number), column, _SENDERS)
-        wiring.link(sender, switch, mtu_bytes, from_one=nic_qdisc(plan, sender))
+        sender = wiring.host(numbered(SENDER, number), column, _SENDERS, site_of(number))
+        card, processor = nic_qdisc(plan, sender), processor_qdisc(plan)
+        wiring.link(sender, switch, mtu_bytes, from_one=card, from_other=processor)
         receiver = wiring.host(numbered(RECEIVER, number), column + 1, _RECEIVERS)
         wiring.link(receiver, row[number - 1], mtu_bytes)
     return wiring.layout(

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path as FilePath
 from typing import IO
 
@@ -130,8 +130,10 @@ def fresh_partial(out: FilePath) -> Iterator[FilePath]:
     """Create and lock a directory in which a record is made; it is removed at the end."""
     while True:
         partial = FilePath(tempfile.mkdtemp(prefix=f"{PARTIAL}{os.getpid()}-", dir=out))
-        with hold_directory(partial):
-            # Between the two calls it was not locked, and a clean-up may have removed it.
+        with ExitStack() as held:
+            # Until it is locked, another process's clean-up may remove it.
+            with suppress(FileNotFoundError):
+                held.enter_context(hold_directory(partial))
             if not partial.exists():
                 continue
             try:

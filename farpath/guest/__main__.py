@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
 import sys
 import time
@@ -11,23 +12,27 @@ import traceback
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.guest import packetdrill, system
+from farpath.guest import background, far_links, packetdrill, processors, system
 from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
 from farpath.guest.network import Network
 from farpath.guest.platforms import Platform, platform_here
 from farpath.guest.tracers import TracerError
 from farpath.guest.traffic import Traffic, TrafficError
+from farpath.spec.hosts import BACKGROUND
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
-    MODULES_DIR,
     PACKETDRILL_DIR,
     PLAN_FILE,
     RAW_DIR,
     READBACK_FILE,
+    SITE_VARIABLE,
     event_line,
+    site_modules,
 )
+from farpath.spec.sites import FIRST_WINDOW_NS
 from farpath.tools import commands, congestion_control, sysctl
+from topologies import lay_out
 
 #: Number of pings over the idle path before any traffic.
 IDLE_PINGS = 5
@@ -48,26 +53,49 @@ class CommandEvents(logging.Handler):
 
 def read_back(plan: Plan, network: Network) -> dict[str, Any]:
     """Read back the settings of the network and the parameters of the congestion controls."""
-    return {**network.read_back(), "parameters": congestion_control.parameters(plan.stacks)}
+    far = {"far_delays_s": far_links.read_back()} if network.layout.far_links else {}
+    parameters = congestion_control.parameters(plan.stacks)
+    processor = {"processor": processors.read_back(plan)} if has_processors(network) else {}
+    return {**network.read_back(), **far, **processor, "parameters": parameters}
+
+
+def has_processors(network: Network) -> bool:
+    """Whether a slow host is at this site."""
+    return processors.are_at(network.layout, network.site)
 
 
 def verify(plan: Plan, network: Network, readback: dict[str, Any]) -> bool:
     """Whether a read-back matches the plan; if not, send an event with the differences."""
     differences = network.differences(readback)
     differences += congestion_control.differences(plan.stacks, readback["parameters"])
+    if "far_delays_s" in readback:
+        differences += far_links.differences(network.layout, network.site, readback["far_delays_s"])
+    if "processor" in readback:
+        differences += processors.differences(plan, readback["processor"])
     if differences:
         send_event("mismatch", differences=differences)
     return not differences
 
 
 def play(share: FilePath, platform: Platform) -> None:
-    """Carry out one complete run; the tools' output is kept in memory until the end."""
+    """Carry out this site's part of a run; the tools' output is kept in memory until the end.
+
+    The plan is read and the network laid out before the whole second, after which every reading
+    of the clock may decide packets.
+    """
     platform.prepare(share)
-    system.wait_for_whole_second()
-    system.start_open_vswitch()
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
-    platform.load_stacks(plan.stacks, share / MODULES_DIR)
-    network = Network(plan, platform)
+    site, layout = int(os.environ.get(SITE_VARIABLE, "0")), lay_out(plan)
+    system.wait_until(system.next_second_ns())
+    system.start_open_vswitch()
+    platform.load_stacks(plan.stacks, share / site_modules(site))
+    if layout.far_links:
+        far_links.load(plan, layout, site, share)
+    if plan.path.background and not platform.shared and layout.site_of(BACKGROUND) == site:
+        background.load(plan, layout, share / site_modules(site))
+    if processors.are_at(layout, site):
+        processors.load(plan, share / site_modules(site))
+    network = Network(plan, platform, layout, site)
     network.start()
     send_event("network-ready")
     hosts = EndHosts(plan, {host.name: host.pid for host in network.mininet.hosts}, platform)
@@ -79,8 +107,10 @@ def play(share: FilePath, platform: Platform) -> None:
     raw.mkdir()
     droppers = Droppers(plan, network)
     traffic = Traffic(plan, network, hosts, raw, droppers.moments())
-    send_event("idle-pings", output=traffic.ping_idle_path(IDLE_PINGS))
-    for host, output in traffic.ping_from_senders(IDLE_PINGS):
+    start_ns = system.next_second_ns()
+    if layout.far_links:
+        start_ns = system.monotonic_ns_of(FIRST_WINDOW_NS)
+    for host, output in traffic.idle_pings(start_ns, IDLE_PINGS):
         send_event("idle-pings", host=host, output=output)
     with platform.machine_sampling(raw) as sample:
 
@@ -88,15 +118,18 @@ def play(share: FilePath, platform: Platform) -> None:
             sample(t_s)
             send_event("progress", t_s=t_s)
 
-        traffic.play(progress)
+        traffic.play(traffic.epoch_ns(start_ns, IDLE_PINGS), progress)
+    if layout.far_links:
+        far_links.wait_for_all_sites()
     if platform.shared:
         traffic.await_idle_path()
         traffic.ping_idle_path(IDLE_PINGS, "ping-idle-after")
     after = {**read_back(plan, network), "droppers": droppers.counts()}
     if not verify(plan, network, after):
         return
-    (share / READBACK_FILE).write_text(json.dumps({"before": before, "after": after}))
-    shutil.copytree(raw, share / RAW_DIR, copy_function=shutil.copyfile)
+    readback = share / READBACK_FILE.format(site=site)
+    readback.write_text(json.dumps({"before": before, "after": after}))
+    shutil.copytree(raw, share / RAW_DIR, copy_function=shutil.copyfile, dirs_exist_ok=True)
     send_event("done")
 
 

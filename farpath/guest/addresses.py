@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from farpath.spec.layout import Layout
+
 #: Destination of background traffic: an address that no host has. A permanent neighbour entry
 #: sends it through the bottleneck to the receiver. Its kernel does not forward packets and
 #: drops these without an answer (ip_route_input_slow and ip_error in net/ipv4/route.c,
@@ -18,15 +20,32 @@ from typing import Any
 SINK_ADDRESS = {4: "10.255.255.1", 6: "fd00::ffff"}
 #: The lab's unique local prefix (RFC 4193) and its length in bits.
 _PREFIX, _LENGTH = "fd00::", 64
+#: The lab's IPv4 network, with room for 65,534 hosts, and the length of its prefix in bits.
+_NETWORK, _IPV4_LENGTH = "10.0", 8
 
 
-def address(host: Any, number: int, ip_version: int) -> str:
-    """Return the address of Mininet's ``number``-th host, from 1; for IPv4, the one Mininet gave.
+def _number(layout: Layout, host: str) -> int:
+    """Return the number of a host in its layout, from 1: the same at every site."""
+    return 1 + layout.hosts.index(host)
 
-    >>> address(None, 10, 6)
-    'fd00::a'
-    """
-    return str(host.IP()) if ip_version == 4 else f"{_PREFIX}{number:x}"
+
+def address(layout: Layout, host: str, ip_version: int) -> str:
+    """Return the address of a host, at whichever site it is."""
+    number = _number(layout, host)
+    if ip_version == 6:
+        return f"{_PREFIX}{number:x}"
+    return f"{_NETWORK}.{number >> 8}.{number & 0xFF}"
+
+
+def mininet_address(layout: Layout, host: str) -> str:
+    """Return the IPv4 address that Mininet gives to a host, with the length of its prefix."""
+    return f"{address(layout, host, 4)}/{_IPV4_LENGTH}"
+
+
+def mac_address(layout: Layout, host: str) -> str:
+    """Return the MAC address of a host's port, a locally administered one (IEEE 802)."""
+    number = _number(layout, host)
+    return f"02:00:00:00:{number >> 8:02x}:{number & 0xFF:02x}"
 
 
 def quiet_settings(port: str) -> dict[str, str]:

@@ -22,11 +22,16 @@ SENDER_IMAGE = "sender"
 USER_IMAGE = f"{IMAGES_DIR}/{{build}}"
 #: Directory of the containers' OCI bundles.
 BUNDLES = FilePath("/run/containers")
-#: The library of the discarding receive: its directory in farpath's sender image, where the
-#: guest mounts that, and its path in every container, which a user's image need not have.
-SINK_DIRECTORY = f"{SENDER_IMAGE}/usr/lib/farpath"
-SINK_MOUNT = BUNDLES / ".farpath"
-SINK_LIBRARY = "/dev/farpath/sink.so"
+#: Libraries to be preloaded (images/sender): their directory in farpath's sender image, where
+#: the guest mounts that, and its path in every container, which a user's image need not have.
+LIBRARIES_DIRECTORY = f"{SENDER_IMAGE}/usr/lib/farpath"
+LIBRARIES_MOUNT = BUNDLES / ".farpath"
+LIBRARIES = "/dev/farpath"
+#: The library that discards what a receiver reads, the one of a sender that waits while its path
+#: drains, and the one of a receiver that tells when a connection began.
+SINK_LIBRARY = f"{LIBRARIES}/sink.so"
+DRAIN_LIBRARY = f"{LIBRARIES}/drain.so"
+ACCEPT_LIBRARY = f"{LIBRARIES}/accept.so"
 #: Socket tables in /proc/<pid>/net, and the state of a listening socket in each: TCP_LISTEN,
 #: and TCP_CLOSE, which every unconnected UDP socket has.
 LISTENING = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}
@@ -96,9 +101,9 @@ def _bundle(
                 "options": ["mode=755", "nosuid"],
             },
             {
-                "destination": SINK_LIBRARY,
+                "destination": LIBRARIES,
                 "type": "bind",
-                "source": str(SINK_MOUNT / FilePath(SINK_LIBRARY).name),
+                "source": str(LIBRARIES_MOUNT),
                 "options": ["bind", "ro", "nosuid", "nodev"],
             },
         ],
@@ -169,7 +174,7 @@ class EndHost:
 
 
 class EndHosts:
-    """The end hosts of a run.
+    """The end hosts of a site.
 
     A host whose flows run a user's image has one container root more for each such image.
     """
@@ -177,13 +182,13 @@ class EndHosts:
     def __init__(self, plan: Plan, namespace_pids: Mapping[str, int], platform: Platform) -> None:
         self.plan = plan
         self.platform = platform
-        platform.mount_shared(SINK_DIRECTORY, SINK_MOUNT)
+        platform.mount_shared(LIBRARIES_DIRECTORY, LIBRARIES_MOUNT)
         self.hosts = {name: self._host(name, pid) for name, pid in namespace_pids.items()}
         for flow in plan.schedule.all_flows:
             stack = plan.stack_of(flow)
             for host in (flow.sender, flow.receiver):
                 name = self._container(host, flow)
-                if name not in self.hosts:
+                if host in namespace_pids and name not in self.hosts:
                     image = USER_IMAGE.format(build=stack.build)
                     root = Root(image, stack.environment, stack.directory)
                     self.hosts[name] = EndHost(name, namespace_pids[host], root, platform)

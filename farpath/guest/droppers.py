@@ -17,8 +17,13 @@ class Droppers:
     def __init__(self, plan: Plan, network: Network) -> None:
         self.plan = plan
         self.pid = network.mininet.switches[0].pid
+        #: The ports of this site at which each direction's droppers count.
+        self.ports = {
+            direction: [port for port in ports if network.has_port(port)]
+            for direction, ports in network.layout.dropping.items()
+        }
         if plan.droppers:
-            self._run_nft(nftables.script(plan, network.layout.dropping))
+            self._run_nft(nftables.script(plan, self.ports))
 
     def _run_nft(self, text: str) -> None:
         with network_namespace(self.pid):
@@ -29,12 +34,12 @@ class Droppers:
         return [
             (at_s, partial(self._run_nft, nftables.drop_next(number)))
             for number, dropper in enumerate(self.plan.droppers)
-            if dropper.kind == "at"
+            if dropper.kind == "at" and self.ports[dropper.direction]
             for at_s in dropper.numbers
         ]
 
     def counts(self) -> list[dict[str, str | int]]:
-        """Return the packets that each dropper counted and dropped."""
+        """Return the packets that each dropper counted and dropped at this site."""
         if not self.plan.droppers:
             return []
         with network_namespace(self.pid):

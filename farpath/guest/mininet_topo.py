@@ -1,27 +1,38 @@
-"""Mininet topology: a layout as a Mininet Topo."""
+"""Mininet topology: one site of a layout as a Mininet Topo."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from mininet.topo import Topo
 
-from farpath.spec.layout import Port
-from farpath.spec.plan import Plan
-from topologies import lay_out
+from farpath.guest import addresses
+from farpath.spec.layout import Layout, Port
 
 
-class LayoutTopo(Topo):
-    """A Topo whose hosts, switches and links are those of a plan's layout."""
+class SiteTopo(Topo):
+    """A Topo with the hosts, switches and links of one site of a layout.
 
-    def build(self, plan: Plan) -> None:
-        """Add nodes and links; each port keeps its qdisc as a parameter until it is set."""
-        self.layout = lay_out(plan)
-        for node in self.layout.nodes:
-            add = self.addHost if node.is_host else self.addSwitch
-            add(node.name)
-        for link in self.layout.links:
+    Far links are not among them: Mininet makes both ends of a link, and a site has only one.
+    """
+
+    def build(self, layout: Layout, site: int, left_out: Collection[str] = ()) -> None:
+        """Add nodes and links; each port keeps its qdisc as a parameter until it is set.
+
+        ``left_out``: hosts that a kernel module stands for.
+        """
+        for node in layout.nodes:
+            if node.site != site or node.name in left_out:
+                continue
+            if node.is_host:
+                self.addHost(node.name, ip=addresses.mininet_address(layout, node.name))
+            else:
+                self.addSwitch(node.name)
+        for link in layout.links:
             first, second = link.one, link.other
+            if link.far_delays_s or first.node in left_out or layout.site_of(first.node) != site:
+                continue
             self.addLink(
                 *(first.node, second.node, first.number, second.number),
                 **_parameters("params1", first),

@@ -10,14 +10,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from mininet.link import Intf
 from mininet.net import Mininet
-from mininet.node import OVSBridge
+from mininet.node import Node, OVSBridge
 
 from farpath.guest import addresses
-from farpath.guest.mininet_topo import LayoutTopo
+from farpath.guest.mininet_topo import SiteTopo
 from farpath.guest.platforms import Platform, disable_ipv6
 from farpath.spec.hosts import BACKGROUND
+from farpath.spec.layout import Layout, Port
 from farpath.spec.plan import Plan
+from farpath.spec.qdiscs import TbfBottleneck
+from farpath.spec.sites import far_ends
 from farpath.spec.window import buffer_of
 from farpath.tools.commands import run, run_json
 from farpath.tools.sysctl import can_write_setting, has_setting, read_setting, write_setting
@@ -52,22 +56,46 @@ def network_namespace(pid: int) -> Iterator[None]:
         os.close(former)
 
 
-class Network:
-    """A Mininet network, with the plan that it carries out."""
+class Bridge(OVSBridge):
+    """A bridge of Open vSwitch, which is newer than Mininet's oldest, 1.10."""
 
-    def __init__(self, plan: Plan, platform: Platform) -> None:
+    @classmethod
+    def isOldOVS(cls) -> bool:  # noqa: N802  # Mininet's name
+        """Return False without asking ovs-vsctl for its version."""
+        return False
+
+
+class Network:
+    """The Mininet network of one site of a plan."""
+
+    def __init__(self, plan: Plan, platform: Platform, layout: Layout, site: int) -> None:
         self.plan = plan
         self.platform = platform
-        topology = LayoutTopo(plan)
-        self.layout = topology.layout
+        self.site = site
+        self.layout = layout
         # Skip Mininet's own initialisation. It sets sysctls that the plan sets, and raises the
         # limit of open files to 16,384, all of which mnexec closes one by one for every node.
         Mininet.inited = True
+        # Nor look for its tools and for Open vSwitch, which the guest has started.
+        Node.isSetup = True
         self.mininet = Mininet(
-            topo=topology,
-            switch=OVSBridge,
+            topo=SiteTopo(layout=self.layout, site=site, left_out=self._left_out()),
+            switch=Bridge,
             controller=None,
         )
+        for port in self._module_ports():
+            Intf(port.name, self.mininet.get(port.node), port.number, queue=port.queue)
+
+    def _left_out(self) -> list[str]:
+        """Return the hosts that a kernel module stands for."""
+        return [] if self.platform.shared else [BACKGROUND]
+
+    def _module_ports(self) -> list[Port]:
+        """Return the ports that kernel modules have made at this site."""
+        ports = [end.port for end in far_ends(self.layout, self.site)]
+        if BACKGROUND in self.layout.hosts and self.has(BACKGROUND) and self._left_out():
+            ports.append(self.layout.peer(BACKGROUND))
+        return ports
 
     def start(self) -> None:
         """Start the switches and configure every port and host.
@@ -104,6 +132,8 @@ class Network:
         features = {}
         if self.plan.era.initial_window_packets is not None:
             features["initcwnd"] = self.plan.era.initial_window_packets
+        if self.plan.era.ssthresh_packets is not None:
+            features["ssthresh"] = self.plan.era.ssthresh_packets
         if not self.plan.settings.delayed_ack:
             features["quickack"] = 1
         return features
@@ -173,23 +203,24 @@ class Network:
         ports = self._ports_with(node)
         mtus_bytes = self.layout.mtus_bytes
         links = [
-            f"link set dev {port} mtu {mtus_bytes[port.name]} gso_max_segs 1" for port in ports
+            f"link set dev {port} up mtu {mtus_bytes[port.name]} gso_max_segs 1" for port in ports
         ]
         if node in self.mininet.hosts:
+            links.append(f"link set dev {ports[0]} address {self._mac(node.name)}")
             if self.plan.ip_version == 6:
                 self._apply(addresses.quiet_settings(ports[0].name))
-                ipv4_address = f"{node.IP()}/{ports[0].prefixLen}"
+                ipv4_address = addresses.mininet_address(self.layout, node.name)
                 links += addresses.ip_lines(ports[0].name, self.address(node.name), ipv4_address)
             links += [
-                f"neigh replace {self.address(host.name)} lladdr {host.MAC()} dev {ports[0]} "
+                f"neigh replace {self.address(host)} lladdr {self._mac(host)} dev {ports[0]} "
                 "nud permanent"
-                for host in self.mininet.hosts
-                if host is not node
+                for host in self.layout.hosts
+                if host != node.name
             ]
         if node.name == BACKGROUND:
-            receiver = self.mininet.get(self.plan.schedule.flows[0].receiver)
+            receiver = self.plan.schedule.flows[0].receiver
             links.append(
-                f"neigh replace {self.sink_address} lladdr {receiver.MAC()} dev {ports[0]} "
+                f"neigh replace {self.sink_address} lladdr {self._mac(receiver)} dev {ports[0]} "
                 "nud permanent"
             )
         run("ip", "-batch", "-", text="\n".join(links))
@@ -241,11 +272,16 @@ class Network:
 
     def _background_bytes(self) -> int:
         """Return how much background traffic was sent, in bytes of frames."""
-        if not self.plan.path.background:
+        if not self.plan.path.background or not self.has(BACKGROUND):
             return 0
-        with network_namespace(self.pid(BACKGROUND)):
-            (port,) = run_json("ip", "-s", "-j", "link", "show", "type", "veth")
-        sent: int = port["stats64"]["tx"]["bytes"]
+        if self._left_out():
+            peer, counted = self.layout.peer(BACKGROUND), "rx"
+            node, name = peer.node, peer.name
+        else:
+            node, name, counted = BACKGROUND, f"{BACKGROUND}-eth0", "tx"
+        with network_namespace(self.pid(node)):
+            (port,) = run_json("ip", "-s", "-j", "link", "show", "dev", name)
+        sent: int = port["stats64"][counted]["bytes"]
         return sent
 
     def _qdiscs(self, node: Any) -> list[dict[str, Any]]:
@@ -257,7 +293,11 @@ class Network:
 
     def _links(self, node: Any) -> list[dict[str, Any]]:
         with network_namespace(node.pid):
-            links = run_json("ip", "-d", "-j", "link", "show", "type", "veth")
+            links = [
+                link
+                for link in run_json("ip", "-d", "-j", "link", "show")
+                if link["ifname"] in self.layout.mtus_bytes
+            ]
             features = {port["ifname"]: port for port in run_json("ethtool", "--json", "-k", "*")}
         return [
             {
@@ -277,10 +317,13 @@ class Network:
         if readback["dropped_between_ports"]:
             sentences.append(f"{readback['dropped_between_ports']} packets were lost between ports")
         roots = {qdisc["dev"]: qdisc for qdisc in readback["qdiscs"] if qdisc.get("root")}
+        children = {qdisc["dev"]: qdisc for qdisc in readback["qdiscs"] if "parent" in qdisc}
         for node in self._namespaces():
             for port, qdisc in self._planned_qdiscs(node).items():
-                for difference in qdisc.differences(roots.get(port, {})):
-                    sentences.append(f"queue of {port}: {difference}")
+                differences = qdisc.differences(roots.get(port, {}))
+                if isinstance(qdisc, TbfBottleneck):
+                    differences += qdisc.child_differences(children.get(port, {}))
+                sentences += [f"queue of {port}: {difference}" for difference in differences]
         for link in readback["links"]:
             sentences += self._link_differences(link)
         for host, ports in readback.get("addresses", {}).items():
@@ -330,8 +373,18 @@ class Network:
 
     def address(self, host: str) -> str:
         """Return the IP address of a host."""
-        number = 1 + [node.name for node in self.mininet.hosts].index(host)
-        return addresses.address(self.mininet.get(host), number, self.plan.ip_version)
+        return addresses.address(self.layout, host, self.plan.ip_version)
+
+    def _mac(self, host: str) -> str:
+        return addresses.mac_address(self.layout, host)
+
+    def has(self, node: str) -> bool:
+        """Whether a host or a switch is at this site."""
+        return self.layout.site_of(node) == self.site
+
+    def has_port(self, port: str) -> bool:
+        """Whether a port, by its name, is at this site."""
+        return port in {one.name for one in self.layout.ports if self.has(one.node)}
 
     @property
     def sink_address(self) -> str:

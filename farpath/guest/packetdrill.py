@@ -37,7 +37,7 @@ def play(share: FilePath, send_event: Callable[..., None]) -> None:
     for script in orders["scripts"]:
         send_event("script", **_run_script(script, directory / orders["folder"], environment))
     (share / RAW_DIR).mkdir()
-    (share / READBACK_FILE).write_text("{}")
+    (share / READBACK_FILE.format(site=0)).write_text("{}")
     send_event("done")
 
 

@@ -79,15 +79,7 @@ class UmlPlatform:
     def mount_shared(self, directory: str, target: FilePath) -> None:
         """Mount a directory of the host by hostfs."""
         target.mkdir(parents=True)
-        run(
-            "mount",
-            "-t",
-            "hostfs",
-            "-o",
-            f"hostfs={SHARED_DIRECTORY}/{directory}",
-            "none",
-            str(target),
-        )
+        system.mount("hostfs", "none", str(target), f"{SHARED_DIRECTORY}/{directory}")
 
     def kernel_wide(self, settings: Iterable[str]) -> list[str]:
         """Return all sysctls: this process is in the initial network namespace."""

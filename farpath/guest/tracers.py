@@ -33,7 +33,8 @@ class Tracers:
     def start(self, network: Network) -> None:
         """Start all tracers, and wait until they are ready for the schedule to start."""
         for host in trace.hosts(self.plan):
-            self._start(host, network)
+            if network.has(host):
+                self._start(host, network)
         for host, process in self.running.items():
             assert process.stdout is not None
             if process.stdout.readline() != b"ready\n":
@@ -66,10 +67,10 @@ class Tracers:
         process.stdin.write(line + b"\n")
         process.stdin.flush()
 
-    def begin(self, second: int) -> None:
-        """Send all tracers the schedule's start, in s of the monotonic clock."""
+    def begin(self, epoch_ns: int) -> None:
+        """Send all tracers the schedule's start, in ns of the monotonic clock."""
         for process in self.running.values():
-            self._send_line(process, b"%d" % (second * 1_000_000_000))
+            self._send_line(process, b"%d" % epoch_ns)
 
     def problem(self) -> str:
         """Return the message of a tracer that ended by itself; empty if all are running."""

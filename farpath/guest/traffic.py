@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -9,20 +10,30 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import IO
 
-from farpath.guest.background import BackgroundTraffic, Moments
-from farpath.guest.containers import PRELOAD, SINK_LIBRARY, EndHost, EndHosts
+from farpath.guest.background import Moments, background_of
+from farpath.guest.containers import (
+    ACCEPT_LIBRARY,
+    DRAIN_LIBRARY,
+    PRELOAD,
+    SINK_LIBRARY,
+    EndHost,
+    EndHosts,
+)
 from farpath.guest.network import Network, network_namespace
-from farpath.guest.system import wait_after_tick, wait_for_whole_second
+from farpath.guest.system import NS_PER_S, wait_after_tick, wait_until
 from farpath.guest.tracers import Tracers
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
+from farpath.spec.protocol import SCHEDULE_START_FILE
 from farpath.spec.schedule import Flow
+from farpath.spec.sites import discards_payload
 from farpath.spec.stack import IMAGE, IPERF3
-from farpath.tools import iperf3, iperf3_like, ping
+from farpath.tools import accepts, iperf3, iperf3_like, ping
 from farpath.tools.commands import run
 
-#: Longest time in virtual s until a flow's receiver listens on its port; CPU takes none.
-LISTEN_LIMIT_S = 10.0
+#: How long before a flow its receiver is started, in virtual s; it must listen on its port when
+#: the flow starts. CPU takes no virtual time.
+RECEIVER_LEAD_S = 2.0
 #: Time between two pings of the idle path in s.
 IDLE_PING_INTERVAL_S = 0.2
 
@@ -79,7 +90,7 @@ class Traffic:
         self.files: list[IO[bytes]] = []
         self.running: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.titles: dict[str, str] = {}
-        self.background = BackgroundTraffic(plan, network, raw)
+        self.background = background_of(plan, network, raw)
         self.tracers = Tracers(plan, raw)
 
     def _output(self, name: str) -> IO[bytes]:
@@ -120,26 +131,59 @@ class Traffic:
         self.running.clear()
         return (self.raw / f"{label}.out").read_text()
 
-    def ping_from_senders(self, count: int) -> Iterator[tuple[str, str]]:
-        """Ping from each sender to its receiver, and yield the sender and the output of ping.
+    def _ping_from_sender(self, sender: str, receiver: str, count: int) -> str:
+        """Ping over the idle path with the lab's own ping: a user's image need not have one."""
+        target = self.network.address(receiver)
+        with network_namespace(self.network.pid(sender)):
+            output = run(*ping.arguments(target, IDLE_PING_INTERVAL_S, count))
+        (self.raw / f"ping-idle-{sender}.out").write_text(output)
+        return output
 
-        There are no pings if the plan has only one sender. ping is the lab's own, since a user's
-        image need not have one.
+    def idle_pings(self, start_ns: int, count: int) -> Iterator[tuple[str, str]]:
+        """Ping over the idle path in turns, and yield this site's hosts and the output of ping.
+
+        The pinger has the first turn; if the plan has several senders, each then pings its
+        receiver. ``start_ns``: of the first turn, by the monotonic clock.
         """
-        receivers = {flow.sender: flow.receiver for flow in self.plan.schedule.flows}
-        for sender, receiver in receivers.items() if len(receivers) > 1 else ():
-            target = self.network.address(receiver)
-            with network_namespace(self.network.pid(sender)):
-                output = run(*ping.arguments(target, IDLE_PING_INTERVAL_S, count))
-            (self.raw / f"ping-idle-{sender}.out").write_text(output)
-            yield sender, output
+        for turn, (host, receiver) in enumerate(self._idle_turns()):
+            if self.network.has(host):
+                wait_until(start_ns + round(turn * self._turn_s(count) * NS_PER_S))
+                if host == PINGER:
+                    yield host, self.ping_idle_path(count)
+                else:
+                    yield host, self._ping_from_sender(host, receiver, count)
+
+    def _idle_turns(self) -> list[tuple[str, str]]:
+        """Return the hosts that ping over the idle path, in order, each with its receiver."""
+        flows = self.plan.schedule.flows
+        receivers = {flow.sender: flow.receiver for flow in flows}
+        senders = list(receivers.items()) if len(receivers) > 1 else []
+        return [(PINGER, flows[0].receiver), *senders]
+
+    def _turn_s(self, count: int) -> float:
+        """Return how long a turn of idle pings may take in s; ping waits two RTTs for the last."""
+        longest_ms = max(self.plan.host_rtt_ms(host) for host, _ in self._idle_turns())
+        return math.ceil(count * IDLE_PING_INTERVAL_S + 3 * longest_ms / 1e3 + 0.5)
+
+    def epoch_ns(self, start_ns: int, count: int) -> int:
+        """Return the start of the schedule, given that of the idle pings: the same at every site.
+
+        Times are in ns of the monotonic clock.
+        """
+        idle_s = len(self._idle_turns()) * self._turn_s(count)
+        return start_ns + round((idle_s + RECEIVER_LEAD_S) * NS_PER_S)
 
     def _receiver_environment(self, flow: Flow) -> dict[str, str]:
         """Return the environment variables of a flow's receiving program."""
-        settings = self.plan.settings
-        if not settings.receiver_discards or self.plan.stack_of(flow).program != IPERF3:
+        if self.plan.stack_of(flow).program != IPERF3:
             return {}
-        return {PRELOAD: SINK_LIBRARY, "SINK_WAKE_BYTES": str(settings.wake_bytes)}
+        if not discards_payload(self.plan, flow):
+            return {PRELOAD: ACCEPT_LIBRARY}
+        wake_bytes = self.plan.settings.wake_bytes
+        return {
+            PRELOAD: f"{ACCEPT_LIBRARY}:{SINK_LIBRARY}",
+            "SINK_WAKE_BYTES": str(wake_bytes),
+        }
 
     def _commands(self, flow: Flow) -> tuple[list[str], list[str]]:
         """Return the commands of a flow's receiver and sender."""
@@ -159,29 +203,53 @@ class Traffic:
             iperf3_like.client_arguments(program, flow, address, interval_s, stack.parameters),
         )
 
-    def _start_flow(self, flow: Flow) -> None:
-        server, client = self._commands(flow)
+    def _start_end(
+        self, flow: Flow, host: str, label: str, command: list[str], environment: dict[str, str]
+    ) -> None:
+        """Start the program of one end of a flow."""
         clock = {"FARPATH_CLOCK": self.plan.settings.clock}
-        receiver = self.hosts.for_flow(flow, flow.receiver)
-        label = f"{flow.name}-receiver"
-        self._start(receiver, label, server, clock | self._receiver_environment(flow))
-        limit_s, pause_s = time.monotonic() + LISTEN_LIMIT_S, 0.001
-        while not receiver.listens(flow.port):
-            self._check_running()
-            if time.monotonic() > limit_s:
-                raise TrafficError(
-                    f"{self.titles[label]} does not wait on TCP or UDP port {flow.port}, "
-                    f"{LISTEN_LIMIT_S:g} s after its start"
-                )
-            time.sleep(pause_s)
-            pause_s = min(2 * pause_s, 0.1)
-        sender = self.hosts.for_flow(flow, flow.sender)
-        self._start(sender, f"{flow.name}-sender", client, clock)
+        self._start(self.hosts.for_flow(flow, host), label, command, clock | environment)
+
+    def _start_receiver(self, flow: Flow) -> None:
+        server, _ = self._commands(flow)
+        environment = self._receiver_environment(flow)
+        self._start_end(flow, flow.receiver, f"{flow.name}-receiver", server, environment)
+
+    def _check_receiver(self, flow: Flow) -> None:
+        """Raise TrafficError if a flow's receiver does not listen yet."""
+        if not self.hosts.for_flow(flow, flow.receiver).listens(flow.port):
+            raise TrafficError(
+                f"{self.titles[f'{flow.name}-receiver']} does not wait on TCP or UDP port "
+                f"{flow.port}, {RECEIVER_LEAD_S:g} s after its start"
+            )
+
+    def _sender_environment(self, flow: Flow) -> dict[str, str]:
+        """Return the environment variables of a flow's sending program."""
+        uses_iperf3 = self.plan.stack_of(flow).program == IPERF3
+        return {PRELOAD: DRAIN_LIBRARY} if uses_iperf3 and self.plan.settings.cpu_is_free else {}
+
+    def _start_sender(self, flow: Flow) -> None:
+        _, client = self._commands(flow)
+        environment = self._sender_environment(flow)
+        self._start_end(flow, flow.sender, f"{flow.name}-sender", client, environment)
+
+    def _flow_moments(self) -> Moments:
+        """Return when receivers and senders of this site start, in s from the schedule's start."""
+        moments: Moments = []
+        for flow in self.plan.schedule.all_flows:
+            if self.network.has(flow.receiver):
+                begin_s = flow.start_s - RECEIVER_LEAD_S
+                moments.append((begin_s, partial(self._start_receiver, flow)))
+                moments.append((flow.start_s, partial(self._check_receiver, flow)))
+            if self.network.has(flow.sender):
+                moments.append((flow.start_s, partial(self._start_sender, flow)))
+        return moments
 
     def _explain(self, label: str, status: int | None) -> str:
         output = ""
         for ending in ("err", "out"):
-            output += (self.raw / f"{label}.{ending}").read_text(errors="replace")[-500:]
+            written = (self.raw / f"{label}.{ending}").read_text(errors="replace")
+            output += accepts.without(written)[-500:]
         message = " ".join(output.split()) or "it said nothing"
         return f"{self.titles[label]} exited with {status}: {message}"
 
@@ -199,27 +267,44 @@ class Traffic:
     def _agenda(self, sample: Callable[[float], None]) -> Moments:
         """Return what to do when, in order: samples, flow starts, background traffic, droppers."""
         schedule, step_s = self.plan.schedule, self.plan.settings.sample_interval_s
-        moments: Moments = [
+        moments: Moments = [(0.0, self._start_pings)] if self.network.has(PINGER) else []
+        moments += [
             (tick * step_s, partial(sample, tick * step_s))
             for tick in range(round(schedule.duration_s / step_s) + 1)
         ]
-        moments += [(flow.start_s, partial(self._start_flow, flow)) for flow in schedule.all_flows]
-        moments += [*self.background.moments(), *self.moments]
+        moments += [*self._flow_moments(), *self.background.moments(), *self.moments]
         return sorted(moments, key=lambda moment: moment[0])
 
-    def play(self, progress: Callable[[float], None]) -> None:
-        """Run the whole schedule; return when every flow has ended.
+    def _samplers(self) -> list[QueueSampler]:
+        """Return the samplers of this site's bottlenecks; a record has samples of the first."""
+        first, *others = self.network.layout.bottlenecks
+        files = {first: "queue.txt", **{port: f"queue-{port}.txt" for port in others}}
+        return [
+            QueueSampler(port, self.raw / file)
+            for port, file in files.items()
+            if self.network.has_port(port)
+        ]
 
-        ``progress``: called at every sample with the time in the schedule in s. Raises
-        TrafficError or TracerError if a program fails or does not end in time.
-        """
+    def _start_pings(self) -> None:
         interval_s = self.plan.settings.ping_interval_s
         count = round(self.plan.schedule.duration_s / interval_s)
-        first, *others = self.network.layout.bottlenecks
-        samplers = [
-            QueueSampler(first, self.raw / "queue.txt"),
-            *(QueueSampler(port, self.raw / f"queue-{port}.txt") for port in others),
-        ]
+        self._start(self.hosts[PINGER], "ping", ping.arguments(self._target(), interval_s, count))
+
+    def _write_start(self, epoch_ns: int) -> None:
+        """Keep the schedule's start: sites differ in what their monotonic clocks count from."""
+        for flow in self.plan.schedule.all_flows:
+            if self.network.has(flow.receiver):
+                file = self.raw / SCHEDULE_START_FILE.format(flow=flow.name)
+                file.write_text(str(epoch_ns))
+
+    def play(self, epoch_ns: int, progress: Callable[[float], None]) -> None:
+        """Run the whole schedule; return when every flow of this site has ended.
+
+        ``epoch_ns``: start of the schedule by the monotonic clock. ``progress``: called at every
+        sample with the time in the schedule in s. Raises TrafficError or TracerError if a
+        program fails or does not end in time.
+        """
+        samplers = self._samplers()
 
         def sample(at_s: float) -> None:
             for sampler in samplers:
@@ -227,17 +312,16 @@ class Traffic:
             progress(at_s)
 
         agenda = self._agenda(sample)
+        self._write_start(epoch_ns)
         wait_after_tick()
         self.tracers.start(self.network)
-        epoch_s = wait_for_whole_second(self.tracers.begin)
-        pinger = self.hosts[PINGER]
-        self._start(pinger, "ping", ping.arguments(self._target(), interval_s, count))
+        self.tracers.begin(epoch_ns)
         for at_s, act in agenda:
-            time.sleep(max(0.0, epoch_s + at_s - time.monotonic()))
+            wait_until(epoch_ns + round(at_s * NS_PER_S))
             self._check_running()
             act()
         self.background.end()
-        self._await_end(epoch_s + self.plan.schedule.duration_s + self.plan.grace_s)
+        self._await_end(epoch_ns / NS_PER_S + self.plan.schedule.duration_s + self.plan.grace_s)
         self.tracers.end()
         for sampler in samplers:
             sampler.close()

@@ -49,6 +49,11 @@ VERDICTS = (
         MachineLacksError,
         "the guest's memory lies on a file system mounted noexec: set TMPDIR elsewhere",
     ),
+    GuestEnd(
+        "panic_on_warn set",
+        LabFailedError,
+        "the guest's kernel warned of a fault in it, such as a module of yours that sleeps",
+    ),
     GuestEnd("Kernel panic", LabFailedError, "the guest's kernel panicked"),
 )
 

@@ -15,9 +15,9 @@ from farpath.base.errors import MachineLacksError
 from farpath.base.project import BUILD
 from farpath.lab import host_kernel, machine, preflight, process
 from farpath.lab.artifacts.images import Images, manifest
-from farpath.lab.process import RawRun, Watch
+from farpath.lab.process import Guest, RawRun, Watch
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import CODE_DIR, MODULES_DIR
+from farpath.spec.protocol import CODE_DIR, site_modules
 from farpath.spec.stack import Stack
 from farpath.tools import congestion_control
 
@@ -205,13 +205,14 @@ def play(plan: Plan, images: Images, log: FilePath, watch: Watch) -> Iterator[Ra
         state = host_kernel.KernelState(log.parent / host_kernel.STATE_FILE)
         with process.shared_directory(images, plan) as share:
             try:
-                host_kernel.load_modules(plan, share / MODULES_DIR, state)
+                host_kernel.load_modules(plan, share / site_modules(0), state)
                 state.set(host_kernel.wanted_settings(plan))
                 controls = " ".join(congestion_control.check_available(plan.stacks))
                 state.set({congestion_control.ALLOWED: controls})
                 warnings += host_kernel.unusual_parameters(plan.stacks)
                 environment = {**ENVIRONMENT, "PYTHONPATH": str(share / CODE_DIR)}
-                run = process.run_guest(guest_command(share), environment, share, log, watch)
+                guest = Guest(guest_command(share), environment)
+                run = process.run_guests([guest], share, log, watch)
             finally:
                 state.restore()
             yield replace(run, warnings=tuple(warnings))

@@ -8,8 +8,8 @@ import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path as FilePath
 
 from farpath.base.errors import MachineLacksError
@@ -103,26 +103,75 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-@contextmanager
-def reserved_core() -> Iterator[int]:
-    """Reserve one CPU core for a run, preferably one that no other run holds.
+def cores_each(runs: int) -> int:
+    """Return how many of this process's cores each of several runs at once may take."""
+    return max(1, available_cores() // max(1, runs))
 
-    A lab switches between kernel and user threads constantly, and is several times slower when
+
+@contextmanager
+def limited_cores(count: int) -> Iterator[None]:
+    """Let this thread and what it starts use so many cores, which no other such limit has.
+
+    Of several runs at once each is fastest on a core of its own, with all its sites there: cores
+    that wait for each other at the end of a window do nothing meanwhile.
+    """
+    allowed = os.sched_getaffinity(0)
+    with ExitStack() as stack:
+        cores = _free_cores(stack, _idlest_first(allowed), count, "limit")
+        os.sched_setaffinity(0, cores or allowed)
+        try:
+            yield
+        finally:
+            os.sched_setaffinity(0, allowed)
+
+
+@contextmanager
+def reserved_cores(count: int) -> Iterator[list[int]]:
+    """Reserve up to so many CPU cores for a run: one at least, and others that no run holds.
+
+    A guest switches between kernel and user threads constantly, and is several times slower when
     they run on two cores. A reservation is the name of an abstract socket (unix(7)), which one
     process can hold at a time and which is free when that ends. If all cores are reserved, runs
     share them evenly. A container has its own names and sees the runs outside it only by the
     load of each core; therefore the idlest core is tried first.
     """
-    cores = _idlest_first(os.sched_getaffinity(0))
+    idlest = _idlest_first(os.sched_getaffinity(0))
+    with ExitStack() as stack:
+        cores = [stack.enter_context(_first_free(idlest))]
+        others = [core for core in idlest if core not in cores]
+        yield [*cores, *_free_cores(stack, others, count - 1, "core")]
+
+
+def _free_cores(stack: ExitStack, cores: Sequence[int], count: int, kind: str) -> list[int]:
+    """Reserve up to so many of these cores, the first that are free, until the stack is left."""
+    reserved: list[int] = []
+    for core in cores:
+        if len(reserved) < count and stack.enter_context(_reservation(core, 0, kind)):
+            reserved.append(core)
+    return reserved
+
+
+@contextmanager
+def _reservation(core: int, slot: int, kind: str) -> Iterator[bool]:
+    """Reserve a core's slot; whether it was free."""
+    with socket.socket(socket.AF_UNIX) as reservation:
+        try:
+            reservation.bind(f"\0farpath-{kind}-{core}.{slot}")
+        except OSError:
+            yield False
+            return
+        yield True
+
+
+@contextmanager
+def _first_free(cores: Sequence[int]) -> Iterator[int]:
+    """Reserve the first core that the fewest runs hold."""
     for slot in range(RUNS_PER_CORE):
         for core in cores:
-            with socket.socket(socket.AF_UNIX) as reservation:
-                try:
-                    reservation.bind(f"\0farpath-core-{core}.{slot}")
-                except OSError:
-                    continue
-                yield core
-                return
+            with _reservation(core, slot, "core") as is_free:
+                if is_free:
+                    yield core
+                    return
     raise MachineLacksError(
         f"{RUNS_PER_CORE * len(cores)} runs are under way on this machine: wait for one to end"
     )

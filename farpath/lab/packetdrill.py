@@ -21,6 +21,7 @@ from farpath.base.project import PROJECT
 from farpath.lab import machine, process, uml
 from farpath.lab.artifacts import elf
 from farpath.lab.artifacts.images import Images
+from farpath.lab.process import Guest
 from farpath.lab.watchdog import VirtualClock
 from farpath.spec.protocol import ORDERS, PACKETDRILL_DIR, RUNNER, TIMES
 
@@ -110,11 +111,11 @@ def run_scripts(
 
     machine.check_machine()
     environment = uml.guest_environment(images, 1, GUEST_BYTES)
-    with machine.reserved_core() as core, process.shared_directory(images, None) as share:
+    with machine.reserved_cores(1) as [core], process.shared_directory(images, None) as share:
         _fill(share / PACKETDRILL_DIR, tool, folder, list(scripts))
         command = uml.guest_command(images, core, GUEST_BYTES, ipv6=True)
         clock = VirtualClock(images.linux_elf)
-        process.run_guest(command, environment, share, log, handle_event, clock=clock)
+        process.run_guests([Guest(command, environment, clock)], share, log, handle_event)
     return tuple(results)
 
 

@@ -10,10 +10,11 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any
+from typing import IO, Any
 
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.base.files import open_regular
@@ -23,19 +24,21 @@ from farpath.lab import machine
 from farpath.lab.artifacts.images import Images
 from farpath.lab.console import Console, guest_end
 from farpath.lab.watchdog import LOOK_S, Hang, Patience, VirtualClock, Watchdog
+from farpath.record.readback import merged
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
     CODE_DIR,
     IMAGES_DIR,
-    MODULES_DIR,
     PLAN_FILE,
     RAW_DIR,
     READBACK_FILE,
     parse_event,
+    site_modules,
 )
 from farpath.spec.settings import VIRTUAL
 from farpath.spec.stack import IMAGE
 from farpath.tools.commands import note
+from topologies import lay_out
 
 #: The parts of farpath's code that the guest imports.
 GUEST_PACKAGES = ("farpath/guest", "farpath/spec", "farpath/tools", "topologies")
@@ -47,6 +50,8 @@ PATIENCE = Patience()
 GUEST_LOG = logging.getLogger("farpath.commands.guest")
 #: Events of the guest that decide whether a run succeeded.
 DECIDING = ("done", "failed", "mismatch", "refused", "traffic-failed")
+#: Events that every site of a lab sends, of which one is enough.
+COMMON_EVENTS = ("network-ready", "hosts-ready", "progress", "waiting", "done")
 
 Watch = Callable[[dict[str, Any]], None]
 
@@ -56,7 +61,8 @@ class RawRun:
     """Raw result of a lab.
 
     ``raw``: directory with the tools' output. ``readback``: settings that were read back.
-    ``wall_s``, ``cpu_s``, ``peak_memory_bytes``: cost of the guest. ``warnings``: sentences.
+    ``wall_s``, ``cpu_s``, ``peak_memory_bytes``: cost of all guests. ``critical_cpu_s``: what
+    the run would take with a core for each site, None in one guest. ``warnings``: sentences.
     """
 
     raw: FilePath
@@ -65,6 +71,7 @@ class RawRun:
     cpu_s: float
     peak_memory_bytes: int
     warnings: tuple[str, ...] = ()
+    critical_cpu_s: float | None = None
 
 
 def _fill(share: FilePath, images: Images, plan: Plan | None) -> None:
@@ -85,17 +92,24 @@ def _fill(share: FilePath, images: Images, plan: Plan | None) -> None:
 def _fill_plan(share: FilePath, images: Images, plan: Plan) -> None:
     (share / PLAN_FILE).write_text(plan.to_json())
     (share / "sender").symlink_to((images.sender / "rootfs").resolve())
-    (share / MODULES_DIR).mkdir()
     (share / IMAGES_DIR).mkdir()
+    layout = lay_out(plan)
+    for site in range(layout.sites):
+        _copy_modules(share / site_modules(site), images.at_site(layout, site), plan)
     user_builds = {image.build for image in plan.images.values()}
-    for stack in plan.stacks:
-        module = images.module(stack)
-        if module:
-            shutil.copyfile(module, share / MODULES_DIR / module.name)
-        if stack.program == IMAGE:
-            user_builds.add(stack.build)
+    user_builds |= {stack.build for stack in plan.stacks if stack.program == IMAGE}
     for build in user_builds:
         (share / IMAGES_DIR / build).symlink_to((images.own / build / "rootfs").resolve())
+
+
+def _copy_modules(directory: FilePath, images: Images, plan: Plan) -> None:
+    """Copy the kernel modules of a site, which are built for its kernel."""
+    directory.mkdir()
+    modules = {module for stack in plan.stacks if (module := images.module(stack))}
+    if plan.settings.lab == VIRTUAL:
+        modules |= set(images.devices)
+    for module in modules:
+        shutil.copyfile(module, directory / module.name)
 
 
 @contextmanager
@@ -122,11 +136,77 @@ def shared_directory(images: Images, plan: Plan | None) -> Iterator[FilePath]:
         janitor.wait()
 
 
-def _end(guest: subprocess.Popen[bytes]) -> None:
-    """Kill every process of the guest, and wait for the first."""
-    with suppress(ProcessLookupError):
-        os.killpg(guest.pid, signal.SIGKILL)
-    guest.wait()
+@dataclass(frozen=True)
+class Guest:
+    """How one guest of a lab is started.
+
+    ``clock``: its virtual clock, None if it has none. ``site``: the number of its site. ``title``:
+    words that name the site in messages, where there are several.
+    """
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    clock: VirtualClock | None = None
+    site: int = 0
+    title: str = ""
+
+
+class _RunningGuest:
+    """A guest that has been started, its console, and how it ended."""
+
+    def __init__(
+        self, guest: Guest, share: FilePath, log: IO[bytes], descriptors: Sequence[int]
+    ) -> None:
+        note(guest.command)
+        self.guest = guest
+        self.process = subprocess.Popen(
+            guest.command,
+            cwd=share,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={"PATH": os.environ.get("PATH", os.defpath), **guest.environment},
+            start_new_session=True,
+            pass_fds=descriptors,
+        )
+        assert self.process.stdout is not None
+        self.stdout = self.process.stdout
+        self.console = Console(self.stdout, log)
+        self.last: dict[str, Any] = {}
+        self.cpu_s = 0.0
+        self.peak_memory_bytes = 0
+
+    def follow(self, watch: Watch, patience: Patience) -> None:
+        """Follow the console to the guest's end; raises Hang if it makes no progress."""
+        watchdog = Watchdog(self.process.pid, patience, self.guest.clock)
+        self.last = _follow(self.console, watch, watchdog)
+        _, status, usage = os.wait4(self.process.pid, 0)
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        self.cpu_s = usage.ru_utime + usage.ru_stime
+        self.peak_memory_bytes = usage.ru_maxrss * 1024
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the guest has ended as it should."""
+        return self.last.get("event") == "done"
+
+    @property
+    def virtual_ns(self) -> int:
+        """The guest's virtual time; 0 if it is unknown."""
+        clock = self.guest.clock
+        return (clock.read_ns(self.process.pid) if clock else None) or 0
+
+    def kill(self) -> None:
+        """Kill every process of the guest."""
+        if self.process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Wait for the first process of a guest that was killed."""
+        if self.process.returncode is None:
+            self.process.wait()
+        self.stdout.close()
 
 
 def _follow(console: Console, watch: Watch, watchdog: Watchdog) -> dict[str, Any]:
@@ -155,9 +235,10 @@ def _follow(console: Console, watch: Watch, watchdog: Watchdog) -> dict[str, Any
     return last
 
 
-def _judge(last: dict[str, Any], console: Console, status: int, log: FilePath) -> None:
-    """Raise the error that matches how the guest ended; return if it succeeded."""
-    tail = console.tail()
+def _judge(running: _RunningGuest, log: FilePath) -> None:
+    """Raise the error that matches how a guest ended; return if it succeeded."""
+    last, status, title = running.last, running.process.returncode, running.guest.title
+    tail = running.console.tail()
     event = last.get("event")
     if event == "mismatch":
         raise CheckFailedError("the lab differs from its plan: " + "; ".join(last["differences"]))
@@ -165,62 +246,88 @@ def _judge(last: dict[str, Any], console: Console, status: int, log: FilePath) -
         return
     if event == "refused":
         raise BadInputError(f"{last['what']}; the lab's console is in {log}")
-    cause = last.get("what", f"the guest ended early with status {status}")
+    cause = last.get("what", f"the guest{title} ended early with status {status}")
     verdict = guest_end(last.get("traceback", cause) if last else tail)
     error = verdict.error if verdict else LabFailedError
     meaning = verdict.meaning if verdict else cause
     # The message of a failed program is in the event already; the console would repeat it.
     detail = "" if event == "traffic-failed" else tail
-    raise error(f"the lab failed: {meaning}; its console is in {log}", detail)
+    raise error(f"the lab failed{title}: {meaning}; its console is in {log}", detail)
 
 
-def run_guest(
-    command: Sequence[str],
-    environment: Mapping[str, str],
+def run_guests(
+    guests: Sequence[Guest],
     share: FilePath,
     log: FilePath,
     watch: Watch,
     patience: Patience = PATIENCE,
-    clock: VirtualClock | None = None,
+    descriptors: Sequence[int] = (),
 ) -> RawRun:
-    """Start a guest in its shared directory, follow it to its end, and return its raw result.
+    """Start the guests of a lab in their shared directory and follow all to their end.
 
-    ``log``: file for the console's output. ``watch``: called with every event; if it raises, the
-    guest is killed. ``clock``: the guest's virtual clock, None if it has none. Raises
-    LabFailedError if the guest hangs, panics or fails, CheckFailedError if the lab differs
-    from its plan, and BadInputError if the kernel refuses a setting or module.
+    ``log``: file for the consoles' output. ``watch``: called with every event; if it raises, the
+    guests are killed, as they are when one of them fails. ``descriptors``: files that the guests
+    inherit. Raises LabFailedError if a guest hangs, panics or fails, CheckFailedError if the lab
+    differs from its plan, and BadInputError if the kernel refuses a setting or module.
     """
     started_s = time.monotonic()
-    note(command)
+    running: list[_RunningGuest] = []
     with os.fdopen(open_regular(log, os.O_TRUNC), "wb") as log_stream:
-        guest = subprocess.Popen(
-            command,
-            cwd=share,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={"PATH": os.environ.get("PATH", os.defpath), **environment},
-            start_new_session=True,
-        )
-        assert guest.stdout is not None
-        console = Console(guest.stdout, log_stream)
         try:
-            last = _follow(console, watch, Watchdog(guest.pid, patience, clock))
-            usage = os.wait4(guest.pid, 0)
-            guest.returncode = os.waitstatus_to_exitcode(usage[1])
-        except Hang as hang:
-            raise LabFailedError(
-                f"the lab hangs: {hang}; its console is in {log}", console.tail()
-            ) from None
+            for guest in guests:
+                running.append(_RunningGuest(guest, share, log_stream, descriptors))
+            _follow_all(running, log, watch, patience)
         finally:
-            if guest.returncode is None:
-                _end(guest)
-            guest.stdout.close()
-    _judge(last, console, guest.returncode, log)
+            for ending in running:
+                ending.kill()
+            for ending in running:
+                ending.close()
     return RawRun(
         raw=share / RAW_DIR,
-        readback=json.loads((share / READBACK_FILE).read_text()),
+        readback=merged(
+            [
+                json.loads((share / READBACK_FILE.format(site=guest.site)).read_text())
+                for guest in guests
+            ]
+        ),
         wall_s=time.monotonic() - started_s,
-        cpu_s=usage[2].ru_utime + usage[2].ru_stime,
-        peak_memory_bytes=usage[2].ru_maxrss * 1024,
+        cpu_s=sum(ended.cpu_s for ended in running),
+        peak_memory_bytes=sum(ended.peak_memory_bytes for ended in running),
     )
+
+
+def _follow_all(
+    running: Sequence[_RunningGuest], log: FilePath, watch: Watch, patience: Patience
+) -> None:
+    """Follow all guests, each in a thread, until they have ended or one of them fails.
+
+    Where one hangs, the others wait for it; it is behind them.
+    """
+
+    def follow(guest: _RunningGuest) -> None:
+        try:
+            guest.follow(_watch_of(guest.guest, watch), patience)
+        except Hang as hang:
+            hanging = min(running, key=lambda one: (one.virtual_ns, one is not guest))
+            raise LabFailedError(
+                f"the lab hangs{hanging.guest.title}: {hang}; its console is in {log}",
+                hanging.console.tail(),
+            ) from None
+
+    with ThreadPoolExecutor(len(running)) as threads:
+        try:
+            futures = {threads.submit(follow, guest): guest for guest in running}
+            for future in as_completed(futures):
+                future.result()
+                _judge(futures[future], log)
+        finally:
+            # Their consoles end with them, and so do the threads
+            for guest in running:
+                guest.kill()
+
+
+def _watch_of(guest: Guest, watch: Watch) -> Watch:
+    """Return what is called with a guest's events: all sites make the same progress."""
+    if not guest.site:
+        return watch
+    return lambda event: None if event["event"] in COMMON_EVENTS else watch(event)

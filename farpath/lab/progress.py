@@ -89,6 +89,7 @@ class RunProgress:
         self._started: float | None = None
         self._next_line_s = 0.0
         self._last_line = -math.inf
+        self._last_note = ""
         console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
@@ -130,7 +131,9 @@ class RunProgress:
             print(f"{self._label}: {note}", file=sys.stderr, flush=True)
 
     def _note(self, text: str) -> None:
-        if text:
+        """Show a stage of the run, once: each of several senders verifies its idle path."""
+        if text and text != self._last_note:
+            self._last_note = text
             self._bar.update(self._task, note=text)
             if self._plain:
                 print(f"{self._label}: {text}", file=sys.stderr, flush=True)

@@ -14,6 +14,7 @@ from farpath.lab.artifacts.images import Images
 from farpath.lab.artifacts.sources import source_identity
 from farpath.lab.machine import cpu_mhz, cpu_model
 from farpath.record.identity import RESULTS_VERSION, code_identity
+from farpath.spec.hosts import SENDER, SIDES
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS
 from farpath.spec.settings import VIRTUAL
@@ -76,6 +77,7 @@ def cycles_mhz() -> float | None:
 def provenance(images: Images, plan: Plan) -> dict[str, Any]:
     """Return everything except the plan that can change a result, for the record."""
     counted = {"instruction_ns": ns} if (ns := instruction_ns()) else {}
+    kernels = {side: images.at_side(side).manifests["kernel"] for side in SIDES}
     return {
         "farpath": __version__,
         "git_commit": git_commit(),
@@ -86,9 +88,10 @@ def provenance(images: Images, plan: Plan) -> dict[str, Any]:
         "images_sha256": images.identity(plan.stacks, plan.images),
         "source_sha256": source_identity(plan, images),
         **counted,
-        "kernel": images.manifests["kernel"],
+        "kernel": kernels[SENDER],
+        **({"kernels": kernels} if images.sides else {}),
         "lab": images.manifests["lab"],
         "sender": images.manifests["sender"],
-        "stacks": images.stack_manifests(plan.stacks),
+        "stacks": images.at_side(SENDER).stack_manifests(plan.stacks),
         "images": images.host_manifests(plan.images),
     }

@@ -152,7 +152,7 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
     health, doubts = checks.check_machine(raw.raw, plan)
     with checks.slow_machine_errors(doubts):
         samples = record.samples_from_raw(raw.raw, plan)
-        checks.check_flows(samples, plan)
+        starved = checks.check_flows(samples, raw.raw, plan)
         checks.check_congestion(raw.raw, plan)
         checks.check_windows(samples, plan)
         checks.check_segments(raw.raw, plan)
@@ -160,13 +160,15 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         idle = checks.check_droppers(raw.readback, plan)
         trace = trace_table.from_raw(raw.raw, plan)
         missing = checks.check_trace(trace, samples, plan)
-    return _Checked(samples, trace, health, (*doubts, *idle, *missing))
+    return _Checked(samples, trace, health, (*doubts, *starved, *idle, *missing))
 
 
 def _cost(raw: RawRun) -> dict[str, float]:
     """Return what a run took: real and CPU time, and memory."""
+    critical = {} if raw.critical_cpu_s is None else {"critical_cpu_s": raw.critical_cpu_s}
     return {
         "wall_s": raw.wall_s,
         "cpu_s": raw.cpu_s,
         "peak_memory_bytes": raw.peak_memory_bytes,
+        **critical,
     }

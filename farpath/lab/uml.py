@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path as FilePath
 
-from farpath.lab import machine, process
+from farpath.lab import far_link, machine, process
 from farpath.lab.artifacts.images import Images
-from farpath.lab.process import RawRun, Watch
+from farpath.lab.process import Guest, RawRun, Watch
 from farpath.lab.watchdog import Patience, VirtualClock
+from farpath.planning.memory import run_bytes
+from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import SHARED_DIRECTORY
+from farpath.spec.protocol import SHARED_DIRECTORY, SITE_VARIABLE
+from farpath.spec.sites import CLOCK_START_NS, check_sides
+from topologies import lay_out
 
 #: Kernel arguments of each clock: User Mode Linux's time-travel parameter
 #: (arch/um/kernel/time.c).
 CLOCKS = {"virtual": ["time-travel=inf-cpu"], "cpu": ["time-travel"], "wall": []}
-#: Start of every guest's virtual clock, in ns: 9 November 2004, 11:33:20 UTC.
-START_NS = 1_100_000_000_000_000_000
 #: Kernel arguments that save real time and change no packet. They disable accounting of socket
 #: memory to control groups, and stopping of the tick when idle: a busy path is idle 100,000
 #: times in a virtual second, which has 1000 ticks.
 TUNING = ("cgroup.memory=nosocket,nokmem", "nohz=off")
+#: Kernel argument for a kernel that ends when it warns of a fault, such as a congestion control
+#: that sleeps, since what follows would be no result.
+STRICT = ("panic_on_warn=1",)
 #: Kernel arguments for paths of IPv4. Without them every network namespace announces IPv6
 #: addresses (ipv6_defaults in net/ipv6/addrconf.c; a sysctl does not affect later namespaces).
 QUIET = ("quiet", "ipv6.disable_ipv6=1")
@@ -33,6 +39,8 @@ OTHER_SILENCE_S = 120.0
 BUSY_SILENCE_S, BUSY_ROUND_TRIPS = 5.0, 6
 #: Path of the guest's first process in the lab's root file system.
 INIT = "/usr/lib/farpath/init"
+#: Bits of a plan's seed.
+SEED_BITS = 31
 
 
 def _parameters(plan: Plan) -> list[str]:
@@ -45,8 +53,8 @@ def _parameters(plan: Plan) -> list[str]:
     ]
 
 
-def kernel_command(images: Images, plan: Plan, core: int) -> list[str]:
-    """Return the command that boots the guest, to be run in the shared directory.
+def kernel_command(images: Images, plan: Plan, core: int, site: int = 0) -> list[str]:
+    """Return the command that boots a site's guest, to be run in the shared directory.
 
     The guest ends with its parent and runs on one core. The kernel arguments depend on the plan
     alone and contain no directory name. The kernel mixes its command line into its random
@@ -54,9 +62,8 @@ def kernel_command(images: Images, plan: Plan, core: int) -> list[str]:
     are drawn.
     """
     settings = plan.settings
-    return guest_command(
-        images, core, settings.memory_bytes, CLOCKS[settings.clock], _parameters(plan)
-    )
+    parameters = [*_parameters(plan), *([f"{SITE_VARIABLE}={site}"] if site else [])]
+    return guest_command(images, core, settings.memory_bytes, CLOCKS[settings.clock], parameters)
 
 
 def guest_command(
@@ -68,7 +75,7 @@ def guest_command(
     ipv6: bool = False,
 ) -> list[str]:
     """As ``kernel_command``, for a guest without a plan; ``ipv6``: whether it has IPv6."""
-    start = [f"time-travel-start={START_NS}"] if clock else []
+    start = [f"time-travel-start={CLOCK_START_NS}"] if clock else []
     return [
         *("setpriv", "--pdeathsig", "KILL", "--"),
         *("taskset", "--cpu-list", str(core)),
@@ -79,6 +86,7 @@ def guest_command(
         *("con=null", "con0=null,fd:1", "seccomp=on"),
         *(QUIET[:1] if ipv6 else QUIET),
         *TUNING,
+        *STRICT,
         *parameters,
         *clock,
         *start,
@@ -87,6 +95,8 @@ def guest_command(
 
 def guest_environment(images: Images, seed: int, memory_bytes: int) -> dict[str, str]:
     """Return the guest's environment: seeded random numbers, and a directory for its memory.
+
+    ``memory_bytes``: of all guests of the run.
 
     Raises MachineLacksError if there is no directory for the memory.
     """
@@ -101,8 +111,8 @@ def guest_environment(images: Images, seed: int, memory_bytes: int) -> dict[str,
 def patience_with(plan: Plan) -> Patience:
     """Return how long a plan's guest may go without an event, as when flows end or pings wait.
 
-    An iperf3 that ends reads the clock in a loop until its path is empty, which takes much CPU
-    time. A process that waits for a timer takes little.
+    A program of a user's image that ends may read the clock in a loop until its path is empty, as
+    a static iperf3 does, which takes much CPU time. A process that waits for a timer takes little.
     """
     return Patience(
         busy_virtual_s=BUSY_SILENCE_S + BUSY_ROUND_TRIPS * plan.drain_s,
@@ -118,18 +128,46 @@ def play(
 
     ``watch``: called with every event; if it raises, the run ends. ``patience``: by default the
     one that suits the plan. Raises MachineLacksError before the guest boots, and as
-    ``farpath.lab.process.run_guest``.
+    ``farpath.lab.process.run_guests``.
     """
     machine.check_machine()
-    images.check_stacks(plan.stacks)
+    layout = lay_out(plan)
+    if images.sides:
+        check_sides(layout)
+    for site in range(layout.sites):
+        images.at_site(layout, site).check_stacks(plan.stacks)
     flows = len(plan.schedule.all_flows)
     windows = f"{flows} flows with windows of {plan.path.window_bytes >> 20} MiB"
-    machine.check_memory(plan.settings.memory_bytes, windows)
-    environment = guest_environment(images, plan.seed, plan.settings.memory_bytes)
-    with machine.reserved_core() as core, process.shared_directory(images, plan) as share:
-        command = kernel_command(images, plan, core)
-        yield process.run_guest(
-            *(command, environment, share, log, watch),
-            patience=patience or patience_with(plan),
-            clock=VirtualClock(images.linux_elf) if CLOCKS[plan.settings.clock] else None,
+    machine.check_memory(run_bytes(plan), windows)
+    with ExitStack() as stack:
+        cores = stack.enter_context(machine.reserved_cores(layout.sites))
+        share = stack.enter_context(process.shared_directory(images, plan))
+        memory = None
+        if layout.far_links:
+            memory = stack.enter_context(far_link.shared_memory(plan, layout, share))
+        guests = [
+            _guest(images.at_site(layout, site), plan, layout, cores[site % len(cores)], site)
+            for site in range(layout.sites)
+        ]
+        raw = process.run_guests(
+            *(guests, share, log, watch, patience or patience_with(plan)),
+            [memory.descriptor] if memory else [],
         )
+        yield dataclasses.replace(raw, critical_cpu_s=memory.critical_cpu_s()) if memory else raw
+
+
+def _guest(images: Images, plan: Plan, layout: Layout, core: int, site: int) -> Guest:
+    """Return how the guest of a site is started; ``images``: those of the site."""
+    hosts = [node.name for node in layout.nodes if node.is_host and node.site == site]
+    return Guest(
+        kernel_command(images, plan, core, site),
+        guest_environment(images, _site_seed(plan, site), run_bytes(plan)),
+        VirtualClock(images.linux_elf) if CLOCKS[plan.settings.clock] else None,
+        site,
+        f" at the site of {hosts[0]}" if layout.sites > 1 else "",
+    )
+
+
+def _site_seed(plan: Plan, site: int) -> int:
+    """Return the seed of a site's guest: each draws random numbers of its own."""
+    return plan.seed + (site << SEED_BITS)

@@ -4,19 +4,35 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from farpath.base.errors import BadInputError
+from farpath.planning.quantities import parse_frequency_hz, parse_jitter_ms, parse_rate_bps
 from farpath.planning.stack_catalog import split_text
+from farpath.spec.bus import CLOCKS_HZ, MMRBC_BYTES, Bus
 from farpath.spec.era import Era
+from farpath.spec.processor import BACKLOG_PACKETS, Processor
 
-#: Length of a NIC's queue in packets. Linux allows any number; a longer queue than this would
-#: hold more than a second of packets at 1 Gbit/s.
-TXQUEUELEN_RANGE = (1, 100_000)
+#: Length of a NIC's queue in packets, and what its ring holds beyond. Linux allows any number; a
+#: longer queue than this would hold more than a second of packets at 1 Gbit/s.
+QUEUE_RANGES = {"txqueuelen": (1, 100_000), "ring": (0, 4096)}
+#: A slow-start threshold that an earlier connection left, in packets; less than 2 no loss leaves.
+SSTHRESH_RANGE = (2, 10_000_000)
+#: Other programs, processors of a host, and packets that may wait for them.
+PROCESSOR_RANGES = {"load": (0, 100), "processors": (1, 64), "backlog": (1, 100_000)}
+#: What a bus reads at once, and whether the card makes the packets.
+BUS_WORDS = ("mmrbc", "toe")
+#: The word for a processor that is infinitely fast.
+NO_PROCESSOR = "none"
+#: Most jitter of a sending host, in ms: its timers are of 1 ms, and 10 ms in 2.4.
+MOST_JITTER_MS = 10.0
+#: Loss recovery by the word that chooses it; ``images/kernel/stacks/recovery.h`` has the other one.
+RECOVERIES = {"today": "", "2.4": "2.4"}
+EXAMPLE = "ERA=2004:txqueuelen=1000,ring=0,cpu=2.8GHz,load=1,processors=2"
 
 
 @dataclass(frozen=True)
@@ -56,21 +72,150 @@ def title_of(era: str) -> str:
     return title
 
 
+def _whole_number(name: str, text: str, allowed: tuple[int, int]) -> int:
+    low, high = allowed
+    if not (text.isascii() and text.isdigit() and low <= int(text[:9]) <= high):
+        raise BadInputError(
+            f"ERA: {name} is '{text}': it must be a whole number from {low} to {high}"
+        )
+    return int(text)
+
+
+def _processor(parameters: Mapping[str, str]) -> Processor | None:
+    """Return the processor that ``cpu``, ``load`` and ``processors`` describe, if any is given.
+
+    ``cpu=none`` says that there is none: an infinitely fast one.
+    """
+    numbers = {
+        name: _whole_number(name, parameters[name], allowed)
+        for name, allowed in PROCESSOR_RANGES.items()
+        if name in parameters
+    }
+    if parameters.get("cpu", NO_PROCESSOR) != NO_PROCESSOR:
+        return Processor(
+            parse_frequency_hz(parameters["cpu"], "ERA: cpu"),
+            load=numbers.get("load", 0),
+            processors=numbers.get("processors", 1),
+            backlog_packets=numbers.get("backlog", BACKLOG_PACKETS),
+        )
+    if numbers:
+        raise BadInputError(
+            f"ERA has {' and '.join(numbers)} without cpu: give the processor's frequency too, "
+            f"as in {EXAMPLE}"
+        )
+    return None
+
+
+def _one_of(name: str, text: str, allowed: Iterable[object]) -> str:
+    texts = [str(value) for value in allowed]
+    if text not in texts:
+        raise BadInputError(f"ERA: {name} is '{text}': it must be one of {', '.join(texts)}")
+    return text
+
+
+def _bus(parameters: Mapping[str, str]) -> Bus | None:
+    """Return the bus that ``bus``, ``mmrbc`` and ``toe`` describe, if any is given."""
+    if "bus" not in parameters:
+        if words := [word for word in BUS_WORDS if word in parameters]:
+            raise BadInputError(
+                f"ERA has {' and '.join(words)} without bus: give the bus too, as in "
+                "ERA=2004:card=10Gbit,bus=133MHz,mmrbc=4096"
+            )
+        return None
+    return Bus(
+        _one_of("bus", parameters["bus"], CLOCKS_HZ),
+        int(_one_of("mmrbc", parameters.get("mmrbc", str(MMRBC_BYTES[0])), MMRBC_BYTES)),
+        _one_of("toe", parameters.get("toe", "no"), ("yes", "no")) == "yes",
+    )
+
+
+def _recovery(parameters: Mapping[str, str]) -> str:
+    return RECOVERIES[_one_of("recovery", parameters.get("recovery", "today"), RECOVERIES)]
+
+
+def _jitter_ms(parameters: Mapping[str, str]) -> float:
+    if "jitter" not in parameters:
+        return 0.0
+    jitter_ms = parse_jitter_ms(parameters["jitter"], "ERA: jitter")
+    if jitter_ms > MOST_JITTER_MS:
+        raise BadInputError(
+            f"ERA: jitter is '{parameters['jitter']}': it must be at most {MOST_JITTER_MS:g} ms"
+        )
+    return jitter_ms
+
+
+def era_text(era: Era) -> str:
+    """Return the shortest text that ``era_by_text`` parses to an era."""
+    usual = _named(era.name)
+    words: dict[str, tuple[int | str | None, int | None]] = {
+        "txqueuelen": (era.txqueuelen_packets, usual.txqueuelen_packets),
+        "ring": (era.ring_packets, usual.ring_packets),
+    }
+    words["ssthresh"] = era.ssthresh_packets, None
+    if era.card_rate_bps != usual.card_rate_bps and era.card_rate_bps is not None:
+        words["card"] = f"{era.card_rate_bps / 1e9:.12g}Gbit", None
+    if bus := era.bus:
+        words["bus"] = bus.clock, None
+        words["mmrbc"] = bus.mmrbc_bytes, MMRBC_BYTES[0]
+        words["toe"] = "yes" if bus.toe else None, None
+    if processor := era.processor:
+        words["cpu"] = f"{processor.frequency_hz / 1e9:.12g}GHz", None
+        words["load"] = processor.load, 0
+        words["processors"] = processor.processors, 1
+        words["backlog"] = processor.backlog_packets, BACKLOG_PACKETS
+    words["recovery"] = era.recovery or None, None
+    words["jitter"] = f"{era.jitter_ms * 1e3:.12g}us" if era.jitter_ms else None, None
+    given = [f"{word}={value}" for word, (value, default) in words.items() if value != default]
+    return f"{era.name}:{','.join(given)}" if given else era.name
+
+
+def _named(name: str) -> Era:
+    """Return an era as ``eras.toml`` has it."""
+    field_names = {field.name for field in dataclasses.fields(Era)} - {"name"}
+    return Era(name, **{key: value for key, value in _data()[name].items() if key in field_names})
+
+
 def era_by_text(text: str) -> Era:
-    """Parse ``2004``, ``modern`` or ``2004:txqueuelen=100``; raise BadInputError otherwise."""
+    """Parse ``2004``, ``modern`` or ``2004:txqueuelen=1000,cpu=2.8GHz``.
+
+    Raises BadInputError for another era, an unknown word, and a value out of range.
+    """
     name, parameters = split_text(text) if ":" in text else (text, {})
     if name not in _data():
         raise BadInputError(f"ERA is '{text}': it must be one of {', '.join(_data())}")
-    field_names = {field.name for field in dataclasses.fields(Era)} - {"name"}
-    era = Era(name, **{key: value for key, value in _data()[name].items() if key in field_names})
+    era = _named(name)
     if not parameters:
         return era
-    low, high = TXQUEUELEN_RANGE
-    if era.txqueuelen_packets is None or set(parameters) != {"txqueuelen"}:
-        raise BadInputError(f"ERA is '{text}': only 2004:txqueuelen=<packets> can be set")
-    packets = parameters["txqueuelen"]
-    if not (packets.isascii() and packets.isdigit() and low <= int(packets[:9]) <= high):
+    known = ["jitter"]
+    if era.txqueuelen_packets is not None:
+        host = ["cpu", *PROCESSOR_RANGES, "recovery"]
+        known = [*QUEUE_RANGES, "ssthresh", "card", "bus", *BUS_WORDS, *host, *known]
+    if unknown := sorted(set(parameters) - set(known)):
         raise BadInputError(
-            f"ERA: txqueuelen is '{packets}': it must be a whole number from {low} to {high}"
+            f"ERA has '{unknown[0]}': what can be set of era {name} is {', '.join(known)}, "
+            f"as in {EXAMPLE}"
         )
-    return dataclasses.replace(era, txqueuelen_packets=int(packets))
+    queues = {
+        word: _whole_number(word, parameters[word], allowed)
+        for word, allowed in QUEUE_RANGES.items()
+        if word in parameters
+    }
+    return dataclasses.replace(
+        era,
+        txqueuelen_packets=queues.get("txqueuelen", era.txqueuelen_packets),
+        ring_packets=queues.get("ring", era.ring_packets),
+        ssthresh_packets=(
+            _whole_number("ssthresh", parameters["ssthresh"], SSTHRESH_RANGE)
+            if "ssthresh" in parameters
+            else None
+        ),
+        card_rate_bps=(
+            parse_rate_bps(parameters["card"], "ERA: card")
+            if "card" in parameters
+            else era.card_rate_bps
+        ),
+        bus=_bus(parameters),
+        processor=_processor(parameters),
+        recovery=_recovery(parameters),
+        jitter_ms=_jitter_ms(parameters),
+    )

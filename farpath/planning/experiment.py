@@ -5,6 +5,11 @@ of values stands for one run with each value. Several lists stand for every comb
 values. ``[runs.quick]`` and ``[runs.cpu]`` hold the options in which the quick and the cpu set of
 runs differ; a table without one is not in that set. ``minutes``, a number or one for each stack, is
 the real time of a run on one core. Instead of runs, a file may name other experiments in ``of``.
+
+With ``[[runs.mechanisms]]`` all runs of a table are made once with each mechanism, which changes
+their ``options``, or those of single stacks (``only``). Of an era and of a stack it gives the words
+that change: ``era = "2004:ring=256"`` keeps the others. Runs of several mechanisms that have equal
+options are one run. ``records_of`` names experiments whose shipped records count too.
 """
 
 from __future__ import annotations
@@ -19,7 +24,9 @@ from typing import TYPE_CHECKING
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
+from farpath.planning.quantities import parse_duration_s
 from farpath.planning.request import RunRequest
+from farpath.planning.stack_catalog import label_of, split_text
 from farpath.planning.stack_texts import parse_stacks
 from farpath.spec.settings import HOST, VIRTUAL_CLOCK
 
@@ -29,6 +36,8 @@ if TYPE_CHECKING:
 
 #: The experiment of the paper.
 PAPER = "seven-regions"
+#: The experiment that changes one mechanism of the hosts or the path at a time.
+ABLATION = "ablation"
 FILE = "experiment.toml"
 #: Directory of an experiment's own path files, in its folder.
 OWN_PATHS = "paths"
@@ -47,7 +56,8 @@ class WantedRun:
 
     ``request``: its options in the file. ``command``: the command that makes it. ``label``: its
     name in messages. ``expected_s``: real seconds that it takes on one core, from ``minutes``.
-    ``experiment``: the experiment whose folder describes it and keeps its record.
+    ``experiment``: the experiment whose folder describes it and keeps its record. ``mechanisms``:
+    the names of those that it is a run of.
     """
 
     plan: Plan
@@ -56,6 +66,7 @@ class WantedRun:
     label: str
     expected_s: float
     experiment: str
+    mechanisms: tuple[str, ...] = ()
 
     @property
     def on_host(self) -> bool:
@@ -64,11 +75,36 @@ class WantedRun:
 
 
 @dataclass(frozen=True)
+class ExperimentPart:
+    """A part of an experiment, or a shorter form: ``region`` for all runs, ``only`` mechanisms.
+
+    ``region`` is empty for the lengths of the file, ``only`` for all mechanisms.
+    """
+
+    region: str = ""
+    only: tuple[str, ...] = ()
+
+    def options(self) -> tuple[str, ...]:
+        """Return the options of ``farpath campaign`` that ask for this part."""
+        region = (f"--region={self.region}",) if self.region else ()
+        return (*region, f"--only={','.join(self.only)}") if self.only else region
+
+    def changed(self, options: dict[str, list[str]]) -> dict[str, list[str]]:
+        """Return the options of a table with this part's region."""
+        return {**options, "region": [self.region]} if self.region else options
+
+
+WHOLE_EXPERIMENT = ExperimentPart()
+
+
+@dataclass(frozen=True)
 class Experiment:
     """An experiment: its name, its title, and its sets of runs, each with the longest run first.
 
     ``held_out``: stacks to which no path model was fitted. ``parts``: names of the experiments
-    that it consists of, which is its own name if it has runs of its own.
+    that it consists of, which is its own name if it has runs of its own. ``mechanisms``: titles by
+    name, in their order. ``records_of``: experiments whose shipped records count too. ``part``: the
+    part of it that was asked for.
     """
 
     name: str
@@ -76,6 +112,9 @@ class Experiment:
     sets: Mapping[str, tuple[WantedRun, ...]]
     held_out: tuple[str, ...]
     parts: tuple[str, ...]
+    mechanisms: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    records_of: tuple[str, ...] = ()
+    part: ExperimentPart = WHOLE_EXPERIMENT
 
     def runs(self, set_name: str = WHOLE) -> tuple[WantedRun, ...]:
         """Return the runs of a set, the longest first.
@@ -96,12 +135,16 @@ def experiment_names(folder: FilePath = EXPERIMENTS) -> tuple[str, ...]:
 
 
 def load_experiment(
-    name: str, folder: FilePath = EXPERIMENTS, within: tuple[str, ...] = ()
+    name: str,
+    folder: FilePath = EXPERIMENTS,
+    within: tuple[str, ...] = (),
+    part: ExperimentPart = WHOLE_EXPERIMENT,
 ) -> Experiment:
-    """Load the experiment of a name.
+    """Load the experiment of a name, or a part of it.
 
     ``within``: the experiments that it is loaded as a part of. Raises BadInputError for an unknown
-    name, for a file with an invalid field, and for experiments that contain each other.
+    name or mechanism, for a file with an invalid field, and for experiments that contain each
+    other.
     """
     # pydantic is slow to import
     from farpath.base.validation import validated
@@ -113,25 +156,44 @@ def load_experiment(
             f"EXPERIMENT is '{name}': it must be one of {', '.join(names) or 'none'}, "
             f"the folders in {folder} with {FILE}"
         )
+    if part.region:
+        parse_duration_s(part.region)
     file = folder / name / FILE
     data = read_toml(file)
     within = (*within, name)
     try:
         content = validated(ExperimentFile, data)
-        if circle := [part for part in content.of if part in within]:
+        if circle := [each for each in content.of if each in within]:
             raise BadInputError(
                 f"of: {name} is made of {circle[0]}, and that of {name}: take one of them out"
             )
-        sets = _own_sets(name, content.runs, folder)
+        sets = _own_sets(name, content.runs, folder, part)
+        if unknown := [each for each in content.records_of if each not in names]:
+            raise BadInputError(f"records_of: {unknown[0]} is no experiment of {folder}")
         stacks = [run.request.stack for run in sets.get(WHOLE, ())]
         if unknown := [text for text in content.held_out if text not in stacks]:
             raise BadInputError(f"held_out: {unknown[0]} is no stack of this experiment")
     except BadInputError as error:
         raise BadInputError(f"{file}: {error.message}") from error
+    mechanisms = _mechanisms(name, content.runs, part)
     if content.of:
-        sets = _joined_sets([load_experiment(part, folder, within) for part in content.of])
+        sets = _joined_sets([load_experiment(each, folder, within, part) for each in content.of])
     parts = tuple(content.of) or (name,)
-    return Experiment(name, content.title, sets, tuple(content.held_out), parts)
+    return Experiment(
+        name, content.title, sets, tuple(content.held_out), parts, mechanisms,
+        tuple(content.records_of), part,
+    )  # fmt: skip
+
+
+def _mechanisms(name: str, tables: list[RunsTable], part: ExperimentPart) -> dict[str, str]:
+    """Return the titles of those mechanisms that a part has, by name."""
+    titles = {each.name: each.title for table in tables for each in table.mechanisms}
+    if unknown := [each for each in part.only if each not in titles]:
+        raise BadInputError(
+            f"ONLY is '{unknown[0]}': "
+            + (f"it must be one of {', '.join(titles)}" if titles else f"{name} has no mechanisms")
+        )
+    return {each: title for each, title in titles.items() if not part.only or each in part.only}
 
 
 def _joined_sets(experiments: list[Experiment]) -> dict[str, tuple[WantedRun, ...]]:
@@ -147,7 +209,7 @@ def _longest_first(runs: Iterable[WantedRun]) -> tuple[WantedRun, ...]:
 
 
 def _own_sets(
-    name: str, tables: list[RunsTable], folder: FilePath
+    name: str, tables: list[RunsTable], folder: FilePath, part: ExperimentPart
 ) -> dict[str, tuple[WantedRun, ...]]:
     """Return the sets of an experiment that has runs of its own; empty without tables."""
     own_paths = {file.stem: file for file in sorted((folder / name / OWN_PATHS).glob("*.toml"))}
@@ -157,12 +219,13 @@ def _own_sets(
         for index, table in enumerate(tables):
             where = f"runs.{index}" + (f".{set_name}" if set_name != WHOLE else "")
             try:
-                runs += _runs_of_table(name, table, set_name, own_paths)
+                runs += _runs_of_table(name, table, set_name, own_paths, part)
             except BadInputError as error:
                 raise BadInputError(f"{where}: {error.message}") from error
         if runs:
             # farpath run does not know the paths of the experiment's own folder
-            command = ("farpath", "campaign", f"--experiment={name}", f"--experiments={folder}")
+            campaign = ("farpath", "campaign", f"--experiment={name}", f"--experiments={folder}")
+            command = (*campaign, *part.options())
             sets[set_name] = tuple(
                 dataclasses.replace(
                     run, command=(*command, f"--set={set_name}", f"--index={index}")
@@ -175,24 +238,82 @@ def _own_sets(
 
 
 def _runs_of_table(
-    name: str, table: RunsTable, set_name: str, own_paths: Mapping[str, FilePath]
+    name: str,
+    table: RunsTable,
+    set_name: str,
+    own_paths: Mapping[str, FilePath],
+    part: ExperimentPart,
 ) -> Iterator[WantedRun]:
-    """Yield the runs that a table adds to a set, in the table's order."""
+    """Yield the runs that a table adds to a set, in the table's order; equal ones once."""
     options = _options_of(table, set_name)
     if options is None:
         return
+    options = part.changed(options)
     full_plan = next(_requests(table.options)).plan(own_paths)
-    for request in _requests(options):
+    for request, mechanisms in _requests_with_mechanisms(table, options, part.only).items():
         plan = request.plan(own_paths)
         fraction = plan.schedule.duration_s / full_plan.schedule.duration_s
         yield WantedRun(
             plan=plan,
             request=request,
             command=("farpath", "run", *request.options()),
-            label=_label(options, request, plan),
+            label=_label(options, request, plan, mechanisms),
             expected_s=60 * table.minutes_of(parse_stacks(request.stack)[0]) * fraction,
             experiment=name,
+            mechanisms=mechanisms,
         )
+
+
+def _requests_with_mechanisms(
+    table: RunsTable, options: Mapping[str, list[str]], only: tuple[str, ...]
+) -> dict[RunRequest, tuple[str, ...]]:
+    """Return the requests of a table, each with the names of the mechanisms that it belongs to."""
+    if not table.mechanisms:
+        return dict.fromkeys(_requests(options), ())
+    names_by_request: dict[RunRequest, tuple[str, ...]] = {}
+    for mechanism in table.mechanisms:
+        if only and mechanism.name not in only:
+            continue
+        for request in _requests(options):
+            changed = request
+            for changes in table.changes_of(mechanism, stack_name(request.stack)):
+                changed = _changed(changed, changes)
+            names = names_by_request.get(changed, ())
+            names_by_request[changed] = (*names, mechanism.name)
+    return names_by_request
+
+
+def stack_name(text: str) -> str:
+    """Return the name of a stack without its parameters.
+
+    >>> stack_name("fast:alpha=200")
+    'fast'
+    """
+    return text.partition(":")[0]
+
+
+def _changed(request: RunRequest, changes: Mapping[str, str]) -> RunRequest:
+    """Return a request with other options; of an era and of a stack the words given change."""
+    values = dict(changes)
+    for option in ("era", "stack"):
+        if option in changes:
+            values[option] = _with_words(option, getattr(request, option) or "", changes[option])
+    return dataclasses.replace(request, **values)
+
+
+def _with_words(option: str, text: str, change: str) -> str:
+    """Return a text ``name:word=value,...`` with some words changed or added.
+
+    >>> _with_words("era", "2004:ring=0,cpu=none", "2004:ring=256,load=1")
+    '2004:ring=256,cpu=none,load=1'
+    """
+    (name, words), (changed_name, changed_words) = split_text(text), split_text(change)
+    if name != changed_name:
+        raise BadInputError(
+            f"{option}: a mechanism may change the words of '{name}', and '{change}' is another "
+            f"{option}: begin it with {name}:"
+        )
+    return label_of(name, {**words, **changed_words})
 
 
 def _options_of(table: RunsTable, set_name: str) -> dict[str, list[str]] | None:
@@ -217,13 +338,20 @@ def _requests(options: Mapping[str, list[str]]) -> Iterator[RunRequest]:
         yield RunRequest(**dict(zip(order, values, strict=True)))
 
 
-def _label(options: Mapping[str, list[str]], request: RunRequest, plan: Plan) -> str:
-    """Return path, stack and seed, a lab or clock that is not virtual, and what varies."""
+def _label(
+    options: Mapping[str, list[str]],
+    request: RunRequest,
+    plan: Plan,
+    mechanisms: tuple[str, ...] = (),
+) -> str:
+    """Return path, stack and seed, mechanisms, an unusual lab or clock, and what varies."""
     varied = [name for name, values in options.items() if len(values) > 1]
-    details = [f"{name} {getattr(request, name)}" for name in varied if name not in _LABELLED]
+    details = [", ".join(mechanisms)] if mechanisms else []
+    details += [f"{name} {getattr(request, name)}" for name in varied if name not in _LABELLED]
     if plan.settings.lab == HOST:
         details.append("host lab")
     elif plan.settings.clock != VIRTUAL_CLOCK:
         details.append(f"{plan.settings.clock} clock")
-    path_name = plan.path.name.removesuffix("-dropping")
-    return ", ".join([f"{path_name} {request.stack} seed {plan.seed}", *details])
+    path_name = request.path if mechanisms else plan.path.name.removesuffix("-dropping")
+    stack = stack_name(request.stack) if mechanisms else request.stack
+    return ", ".join([f"{path_name} {stack} seed {plan.seed}", *details])

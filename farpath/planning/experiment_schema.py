@@ -13,6 +13,8 @@ from farpath.planning.stack_texts import parse_stacks
 #: Entry of ``minutes`` for stacks without an entry of their own.
 OTHERS = "others"
 _OPTIONS = tuple(field.name for field in dataclasses.fields(RunRequest))
+#: What a mechanism may change: all but what tells the runs of one apart.
+_CHANGEABLE = tuple(name for name in _OPTIONS if name not in ("path", "seed", "region", "schedule"))
 
 
 def _as_text(value: object) -> str:
@@ -27,9 +29,11 @@ def _check_values(values: list[str]) -> list[str]:
     return values
 
 
+#: One value of an option as text.
+Text = Annotated[str, BeforeValidator(_as_text)]
 #: The values of an option as texts. The file has one text or whole number, or a list of them.
 Values = Annotated[
-    list[Annotated[str, BeforeValidator(_as_text)]],
+    list[Text],
     BeforeValidator(lambda given: given if isinstance(given, list) else [given]),
     AfterValidator(_check_values),
 ]
@@ -61,12 +65,39 @@ class Options(BaseModel, extra="allow"):
         return self.__pydantic_extra__
 
 
+class Mechanism(BaseModel, extra="forbid"):
+    """A table ``[[runs.mechanisms]]``: options that it changes in all runs of its table.
+
+    ``only``: options that it changes in runs of single stacks, by the stacks' names. ``together``:
+    the mechanisms of the same table that it consists of.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
+    title: Annotated[str, Field(min_length=1)]
+    options: dict[str, Text] = {}
+    only: dict[str, dict[str, Text]] = {}
+    together: list[str] = []
+
+    @model_validator(mode="after")
+    def _check_options(self) -> Self:
+        for changes in (self.options, *self.only.values()):
+            if wrong := [name for name in changes if name not in _CHANGEABLE]:
+                raise ValueError(f"{wrong[0]}: a mechanism may change {', '.join(_CHANGEABLE)}")
+        if "stack" in self.options:
+            raise ValueError("stack: give the parameters of a stack in 'only', by its name")
+        return self
+
+
 class RunsTable(Options):
-    """A table ``[[runs]]``: options, how its sets differ, and how long its runs take."""
+    """A table ``[[runs]]``: options, how its sets differ, and how long its runs take.
+
+    ``mechanisms``: with any, all runs are made once with each of them.
+    """
 
     minutes: Minutes = {}
     quick: Options | None = None
     cpu: Options | None = None
+    mechanisms: list[Mechanism] = []
 
     @model_validator(mode="after")
     def _check_minutes(self) -> Self:
@@ -75,9 +106,36 @@ class RunsTable(Options):
             raise ValueError(f"minutes.{unknown[0]}: is no stack of these runs, nor '{OTHERS}'")
         return self
 
+    @model_validator(mode="after")
+    def _check_mechanisms(self) -> Self:
+        names = [mechanism.name for mechanism in self.mechanisms]
+        if len(set(names)) < len(names):
+            raise ValueError(f"mechanisms: a name is there twice: {', '.join(names)}")
+        stacks = {name for text in self.options.get("stack", ()) for name in parse_stacks(text)}
+        stack_names = {text.partition(":")[0] for text in stacks}
+        for index, mechanism in enumerate(self.mechanisms):
+            parts = {part.name: part for part in self.mechanisms if not part.together}
+            if unknown := [name for name in mechanism.together if name not in parts]:
+                raise ValueError(
+                    f"mechanisms.{index}.together: {unknown[0]} is none of {', '.join(parts)}"
+                )
+            if unknown := [name for name in mechanism.only if name not in stack_names]:
+                raise ValueError(f"mechanisms.{index}.only: {unknown[0]} is no stack of these runs")
+        return self
+
     def minutes_of(self, stack: str) -> float:
         """Return the minutes that a run of a stack takes on one core; 1 if the table has none."""
         return self.minutes.get(stack, self.minutes.get(OTHERS, 1.0))
+
+    def changes_of(self, mechanism: Mechanism, stack: str) -> list[dict[str, str]]:
+        """Return the changes that a mechanism makes to a run of a stack, in their order."""
+        parts = [part for part in self.mechanisms if part.name in mechanism.together]
+        return [
+            changes
+            for part in (*parts, mechanism)
+            for changes in (part.options, part.only.get(stack, {}))
+            if changes
+        ]
 
 
 class ExperimentFile(BaseModel, extra="forbid"):
@@ -86,6 +144,7 @@ class ExperimentFile(BaseModel, extra="forbid"):
     title: Annotated[str, Field(min_length=1)]
     of: list[str] = []
     held_out: list[str] = []
+    records_of: list[str] = []
     runs: list[RunsTable] = []
 
     @model_validator(mode="after")

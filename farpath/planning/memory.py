@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from farpath.base.errors import BadInputError
 from farpath.spec.stack import IPERF3
 from farpath.spec.window import window_of
+from topologies import lay_out
 
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan
@@ -61,6 +62,11 @@ def sample_count(plan: Plan) -> int:
             f"flows: at most {MOST_SAMPLES:,} are possible; use a shorter REGION or fewer flows"
         )
     return count
+
+
+def run_bytes(plan: Plan) -> int:
+    """Return what a run may need at most: each of its sites has a guest."""
+    return plan.settings.memory_bytes * lay_out(plan).sites
 
 
 def in_flight_bytes(plan: Plan) -> int:

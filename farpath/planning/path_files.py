@@ -13,7 +13,7 @@ from typing import Any
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.planning.end_host_sysctls import why_without_effect
-from farpath.spec.path import Path
+from farpath.spec.path import ETHERNET_HEADER_BYTES, Path
 
 #: Fields of a path for which a file must state a source.
 NUMERIC_FIELDS = ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
@@ -25,7 +25,14 @@ REQUIRED_SYSCTLS = (
     "net.ipv4.tcp_mem",
 )
 #: Fields that need a source only if they are present.
-OPTIONAL_FIELDS = ("sysctl", "background", "jitter_ms", "reorder", "duplicate")
+OPTIONAL_FIELDS = (
+    "sysctl",
+    "background",
+    "jitter_ms",
+    "reorder",
+    "duplicate",
+    "buffer_packets",
+)
 SYSCTL_TEXT = re.compile(r"(net(?:\.[a-z0-9_]+)+)=([0-9a-z_]+(?: [0-9]+){0,2})")
 
 
@@ -63,6 +70,18 @@ def _sysctl_problems(sysctl: Mapping[str, Any]) -> list[str]:
     return problems
 
 
+def _with_buffer_bytes(data: dict[str, Any]) -> dict[str, Any]:
+    """Give a path whose buffer counts packets the bytes of as many full frames."""
+    packets, mtu_bytes = data.get("buffer_packets"), data.get("mtu_bytes")
+    sources = data.get("sources")
+    if "buffer_bytes" in data or not (isinstance(packets, int) and isinstance(mtu_bytes, int)):
+        return data
+    if isinstance(sources, dict):
+        sources = {"buffer_bytes": "as many full frames as buffer_packets says", **sources}
+    bytes_of_all = packets * (mtu_bytes + ETHERNET_HEADER_BYTES)
+    return {**data, "buffer_bytes": bytes_of_all, "sources": sources}
+
+
 def load_path(file: FilePath) -> Path:
     """Read a path from a TOML file.
 
@@ -71,7 +90,7 @@ def load_path(file: FilePath) -> Path:
     """
     from farpath.base.validation import validated
 
-    data = read_toml(file)
+    data = _with_buffer_bytes(read_toml(file))
     field_names = [field.name for field in dataclasses.fields(Path)]
     problems = [
         f"{name}: unknown field; the fields are {', '.join(field_names)}"

@@ -43,14 +43,17 @@ LEAST_BUFFER_FRAMES = 100
 LEAST_WINDOW_BYTES = 16_777_216
 
 
-def _base_path(name: str | None, rtt_ms: float | None) -> tuple[Path, str] | None:
-    """Return the named path that name or RTT choose, and the reason; None if there is none."""
-    if name is not None:
-        path = path_by_name(name)
+def _base_path(base: str | Path | None, rtt_ms: float | None) -> tuple[Path, str] | None:
+    """Return the path that a name or the RTT chooses, and the reason; None if there is none.
+
+    ``base``: a name, or a path that is none of topologies/paths.
+    """
+    if base is not None:
+        path = path_by_name(base) if isinstance(base, str) else base
         if rtt_ms is not None and rtt_ms != path.rtt_ms:
             raise BadInputError(
-                f"RTT is {rtt_ms:g} ms but path {name} has {path.rtt_ms:g} ms: give one of them, "
-                f"or RTT with RATE, BUFFER and LOSS for your own path"
+                f"RTT is {rtt_ms:g} ms but path {path.name} has {path.rtt_ms:g} ms: give one of "
+                f"them, or RTT with RATE, BUFFER and LOSS for your own path"
             )
         return path, "as named"
     if rtt_ms is None:
@@ -190,8 +193,24 @@ def parse_sysctl(text: str) -> dict[str, str]:
     return sysctl
 
 
+def _buffer(
+    values: Mapping[str, Any], packets: int | None, mtu_bytes: int, base: Path | None
+) -> dict[str, int]:
+    """Return the fields of a buffer that counts packets, or that no longer does.
+
+    ``values``: the fields that are given. ``packets``: the given length. ``base``: the path that
+    the values change.
+    """
+    usual = base.buffer_packets if base else 0
+    if packets is None and "buffer_bytes" in values:
+        return {"buffer_packets": 0} if usual else {}
+    packets = usual if packets is None else packets
+    frame_bytes = mtu_bytes + ETHERNET_HEADER_BYTES
+    return {"buffer_packets": packets, "buffer_bytes": packets * frame_bytes} if packets else {}
+
+
 def resolve_path(
-    name: str | None = None,
+    name: str | Path | None = None,
     rtt: str | None = None,
     background: str | None = None,
     sysctl: str | None = None,
@@ -199,8 +218,9 @@ def resolve_path(
 ) -> Path:
     """Resolve the options of a path; its ``sources`` state where each value is from.
 
-    ``sysctl``: sysctls of sender and receiver in addition to the path's own. ``texts``: options
-    by the names of ``FIELDS``; they override the path's values.
+    ``name``: of a path, or a path that is none of topologies/paths. ``sysctl``: sysctls of sender
+    and receiver in addition to the path's own. ``texts``: options by the names of ``FIELDS``; they
+    override the path's values.
 
     A name, or the RTT of a named path, chooses that path. Any other RTT makes a path from stated
     defaults, and neither chooses the default path. Background traffic keeps its fraction of the
@@ -209,15 +229,18 @@ def resolve_path(
     """
     rtt_ms = None if rtt is None else quantities.parse_rtt_ms(rtt)
     values: dict[str, Any] = {}
+    packets = quantities.parse_buffer_packets(texts.get("buffer") or "")
     for option, text in texts.items():
         field, parse = FIELDS[option]
-        if text is not None:
+        if text is not None and not (option == "buffer" and packets):
             values[field] = parse(text)
     background_request = None if background is None else parse_background(background)
     further_sysctl = {} if sysctl is None else parse_sysctl(sysctl)
     base = _base_path(name, rtt_ms)
     if base is None:
         assert rtt_ms is not None
+        mtu_bytes = values.get("mtu_bytes", DEFAULT_MTU_BYTES)
+        values |= _buffer(values, packets, mtu_bytes, None)
         path = _own_path(rtt_ms, values)
         background_source = {} if background is None else {"background": "given"}
         return dataclasses.replace(
@@ -227,6 +250,7 @@ def resolve_path(
             sources={**path.sources, **background_source},
         )
     path, reason = base
+    values |= _buffer(values, packets, values.get("mtu_bytes", path.mtu_bytes), path)
     sources = {
         field: f"path {path.name} ({reason}): {source}" for field, source in path.sources.items()
     }

@@ -10,7 +10,13 @@ from farpath.planning.era_catalog import era_by_text
 from farpath.planning.memory import memory_bytes
 from farpath.planning.network import NetworkOptions
 from farpath.planning.rules import check_plan
-from farpath.planning.stack_catalog import check_together, era_of, fitted, resolve_stack
+from farpath.planning.stack_catalog import (
+    check_together,
+    era_of,
+    fitted,
+    resolve_stack,
+    with_recovery,
+)
 from farpath.spec.dropper import Dropper
 from farpath.spec.era import Era
 from farpath.spec.path import Path
@@ -57,6 +63,7 @@ def make_plan(
     stacks = tuple(fitted(stack, path) for stack in used.values())
     check_together(stacks)
     era = era or era_by_text(era_of(stacks))
+    stacks = tuple(with_recovery(stack, era) for stack in stacks)
     _check_settings(path, era, stacks)
     flows, reverse = (
         tuple(replace(flow, stack=by_text[flow.stack].label) for flow in flows)

@@ -24,6 +24,7 @@ from farpath.spec.path import (
     RTT_MS_RANGE,
     WINDOW_BYTES_RANGE,
 )
+from farpath.spec.processor import FREQUENCY_HZ_RANGE
 from farpath.spec.trace import INTERVAL_S_RANGE, TICK_S
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ REGION_S_RANGE = (5.0, 10_800.0)
 MOMENT_S_RANGE = (0.0, 86_400.0)
 
 _QUANTITY = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(\S*)")
+#: A longer buffer of jumbo frames would take more than the largest of bytes.
+MOST_PACKETS = 100_000
+_PACKETS = re.compile(r"(\S*?)\s*packets?", re.IGNORECASE)
 _NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
 _UNIT = re.compile(r"[A-Za-zµμ][A-Za-zµμ/]{0,30}")
 #: Units of rates as tc and iperf3 write them, and as usual: prefix, bits, per second.
@@ -112,7 +116,7 @@ def _in_range(name: str, text: str, expected: _QuantityType, value: float) -> fl
     return value
 
 
-def _parse_time(name: str, text: str, expected: _QuantityType) -> float:
+def _parse_with_unit(name: str, text: str, expected: _QuantityType) -> float:
     number, unit = _split(name, text, expected)
     if not unit:
         raise BadInputError(
@@ -131,7 +135,7 @@ def parse_rtt_ms(text: str, name: str = "RTT") -> float:
     164.0
     """
     expected = _QuantityType("a time", "164ms", "millisecond", RTT_MS_RANGE, "ms")
-    return _parse_time(name, text, expected)
+    return _parse_with_unit(name, text, expected)
 
 
 def parse_jitter_ms(text: str, name: str = "JITTER") -> float:
@@ -141,7 +145,7 @@ def parse_jitter_ms(text: str, name: str = "JITTER") -> float:
     0.2
     """
     expected = _QuantityType("a time", "1ms", "millisecond", JITTER_MS_RANGE, "ms")
-    return _parse_time(name, text, expected)
+    return _parse_with_unit(name, text, expected)
 
 
 def parse_duration_s(
@@ -153,7 +157,7 @@ def parse_duration_s(
     120.0
     """
     expected = _QuantityType("a time in whole seconds", "120s", "second", allowed, "s")
-    value = _parse_time(name, text, expected)
+    value = _parse_with_unit(name, text, expected)
     if value != round(value):
         raise _error(name, text, expected, ", which is not a whole number of seconds")
     return value
@@ -166,7 +170,7 @@ def parse_moment_s(text: str, name: str) -> float:
     90.0
     """
     expected = _QuantityType("a time", "30s", "second", MOMENT_S_RANGE, "s")
-    return _parse_time(name, text, expected)
+    return _parse_with_unit(name, text, expected)
 
 
 def parse_trace_s(text: str, name: str = "TRACE") -> float:
@@ -178,7 +182,7 @@ def parse_trace_s(text: str, name: str = "TRACE") -> float:
     expected = _QuantityType(
         "a time in whole milliseconds", "10ms", "second", INTERVAL_S_RANGE, "s"
     )
-    value = _parse_time(name, text, expected)
+    value = _parse_with_unit(name, text, expected)
     if abs(value / TICK_S - round(value / TICK_S)) > 1e-6:
         raise _error(name, text, expected, ", which is not a whole number of milliseconds")
     return value
@@ -224,6 +228,24 @@ def parse_bytes(
     unit = "kB" if unit == "KB" else unit or "byte"
     value = _converted(name, text, expected, number, unit)
     return round(_in_range(name, text, expected, value))
+
+
+def parse_buffer_packets(text: str) -> int | None:
+    """Parse a buffer's length in packets; None for a text that names no packets.
+
+    Raises BadInputError for a number that is not whole, or none of a buffer.
+
+    >>> parse_buffer_packets("100packets"), parse_buffer_packets("1MB")
+    (100, None)
+    """
+    match = _PACKETS.fullmatch(text.strip())
+    if match is None:
+        return None
+    if not (match[1].isascii() and match[1].isdigit() and 2 <= int(match[1][:9]) <= MOST_PACKETS):
+        raise BadInputError(
+            f"BUFFER is '{text}': packets must be a whole number from 2 to {MOST_PACKETS:,}"
+        )
+    return int(match[1])
 
 
 def parse_window(text: str, name: str = "WINDOW") -> int:
@@ -275,3 +297,13 @@ def parse_mtu(text: str, name: str = "MTU") -> int:
     if value != round(value):
         raise _error(name, text, expected, ", which is not a whole number of bytes")
     return int(_in_range(name, text, expected, value))
+
+
+def parse_frequency_hz(text: str, name: str) -> float:
+    """Parse a processor's clock in Hz; a unit is required.
+
+    >>> parse_frequency_hz("2.8GHz", "cpu")
+    2800000000.0
+    """
+    expected = _QuantityType("a frequency", "2.8GHz", "hertz", FREQUENCY_HZ_RANGE, "Hz")
+    return _parse_with_unit(name, text, expected)

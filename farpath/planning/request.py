@@ -88,7 +88,7 @@ class RunRequest:
     )
     buffer: str | None = option(
         Option(
-            "Bottleneck buffer.",
+            "Bottleneck buffer, in bytes or in packets of any size (100packets).",
             "10MB",
             "the path's, else one bandwidth-delay product",
             "bytes",
@@ -237,8 +237,10 @@ class RunRequest:
     )
     era: str | None = option(
         Option(
-            "Era of the hosts and of the stacks' forms.",
-            "2004",
+            "Era of the hosts and of the stacks' forms; of hosts of 2004 also the sender's "
+            "transmit queue (txqueuelen), card (card, ring) and bus (bus, mmrbc, toe), and its "
+            "processor (cpu, backlog), with other programs (load) on one or several (processors).",
+            "2004:txqueuelen=1000,cpu=2.8GHz",
             "the stacks' era",
             allowed=", ".join(era_catalog.era_names()),
         )
@@ -359,14 +361,10 @@ class RunRequest:
     def _path(self, own_paths: Mapping[str, FilePath]) -> Path:
         texts = {name: getattr(self, name) for name in _PATH_OPTIONS}
         file = own_paths.get(self.path or "")
-        if file is None:
-            return path_options.resolve_path(self.path, **texts)
-        if overrides := [name for name, text in texts.items() if text is not None]:
-            raise BadInputError(
-                f"path {self.path} is an experiment's own, and {overrides[0]} cannot change it: "
-                f"leave {overrides[0]} out, or change the path's file"
-            )
-        return path_files.load_path(file)
+        own = None if file is None else path_files.load_path(file)
+        if own and not any(texts.values()):
+            return own
+        return path_options.resolve_path(own or self.path, **texts)
 
     @classmethod
     def of_options(cls, arguments: Sequence[str]) -> RunRequest:

@@ -12,6 +12,7 @@ from farpath.spec.hosts import SENDER, Sender, numbered
 from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANGE, Path
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.schedule import Flow, Schedule
+from farpath.spec.settings import HOST
 from farpath.spec.stack import UDTPERF
 from farpath.spec.trace import INTERVAL_S_RANGE, MOST_TRACE_SAMPLES, TICK_S, flows
 from topologies import MODULES, find_topology
@@ -27,6 +28,8 @@ def check_plan(plan: Plan) -> None:
     _check_stacks(plan)
     _check_topology(plan)
     _check_ip(plan)
+    _check_processor(plan)
+    _check_host_jitter(plan)
     for dropper in plan.droppers:
         check_dropper(dropper, plan)
     check_trace(plan)
@@ -95,6 +98,23 @@ def _check_ip(plan: Plan) -> None:
             raise BadInputError(
                 f"STACK: {stack.name} runs over IPv4 only: leave IP=6 out, or use a TCP stack"
             )
+
+
+def _check_processor(plan: Plan) -> None:
+    """Refuse the processor of 2004 on a real kernel, whose own processor counts there."""
+    if plan.era.processor and plan.settings.lab == HOST:
+        raise BadInputError(
+            "ERA has cpu with LAB=host: hosts there have this machine's own processor; leave one "
+            "of them out"
+        )
+
+
+def _check_host_jitter(plan: Plan) -> None:
+    """Refuse jitter of hosts whose program gives each packet its time."""
+    if plan.era.jitter_ms and any(stack.program == UDTPERF for stack in plan.stacks):
+        raise BadInputError(
+            "ERA has jitter, and UDT spaces its packets itself: leave jitter out, or run TCP alone"
+        )
 
 
 def check_senders(senders: Iterable[Sender], path: Path) -> None:

@@ -16,7 +16,7 @@ from importlib import resources
 from typing import Any
 
 from farpath.base.errors import BadInputError
-from farpath.spec.era import MODERN
+from farpath.spec.era import MODERN, Era
 from farpath.spec.path import Path
 from farpath.spec.stack import IPERF3, UDTPERF, Stack
 
@@ -30,6 +30,8 @@ UDP_BUFFER_LIMITS = {
     "udp_sndbuf": "net.core.wmem_max",
     "udp_rcvbuf": "net.core.rmem_max",
 }
+#: Parameter of all modules in images/kernel/stacks, which an era sets.
+RECOVERY = "recovery"
 #: Module parameters are C integers; no range here needs more than eighteen digits.
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
@@ -77,7 +79,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class CatalogEntry:
-    """One stack of the catalogue; ``stacks.toml`` describes the fields."""
+    """One stack of the catalogue; ``stacks.toml`` describes the fields.
+
+    ``parameters`` of a variant have the variant's own defaults.
+    """
 
     name: str
     title: str
@@ -90,6 +95,13 @@ class CatalogEntry:
     aliases: tuple[str, ...] = ()
     published: str = ""
     sysctl: Mapping[str, str] = field(default_factory=dict)
+    variant_of: str = ""
+    preset: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def congestion(self) -> str:
+        """The kernel's name of its congestion control."""
+        return self.variant_of or self.name
 
 
 def _parameter(name: str, data: Mapping[str, Any]) -> Parameter:
@@ -109,24 +121,32 @@ def _parameter(name: str, data: Mapping[str, Any]) -> Parameter:
 def catalogue() -> Mapping[str, CatalogEntry]:
     """Return all stacks by name, in the order of ``stacks.toml``."""
     text = resources.files(__package__).joinpath("stacks.toml").read_text(encoding="utf-8")
-    return {
-        name: CatalogEntry(
-            name=name,
-            title=data["title"],
-            year=data["year"],
-            source=data["source"],
-            kind=data["kind"],
-            era=data.get("era", MODERN.name),
-            parameters={
-                key: _parameter(key, value) for key, value in data.get("parameters", {}).items()
-            },
-            form_2004=data.get("form_2004", ""),
-            aliases=tuple(data.get("aliases", ())),
-            published=data.get("published", ""),
-            sysctl=data.get("sysctl", {}),
-        )
-        for name, data in tomllib.loads(text).items()
+    tables = tomllib.loads(text)
+    return {name: _entry(name, data, tables) for name, data in tables.items()}
+
+
+def _entry(name: str, data: Mapping[str, Any], tables: Mapping[str, Any]) -> CatalogEntry:
+    preset = {key: str(value) for key, value in data.get("preset", {}).items()}
+    described = tables[data.get("variant_of", name)].get("parameters", {})
+    parameters = {key: _parameter(key, value) for key, value in described.items()}
+    parameters |= {
+        key: dataclasses.replace(parameters[key], default=value) for key, value in preset.items()
     }
+    return CatalogEntry(
+        name=name,
+        title=data["title"],
+        year=data["year"],
+        source=data["source"],
+        kind=data["kind"],
+        era=data.get("era", MODERN.name),
+        parameters=parameters,
+        form_2004=data.get("form_2004", ""),
+        aliases=tuple(data.get("aliases", ())),
+        published=data.get("published", ""),
+        sysctl=data.get("sysctl", {}),
+        variant_of=data.get("variant_of", ""),
+        preset=preset,
+    )
 
 
 def split_text(text: str) -> tuple[str, dict[str, str]]:
@@ -214,19 +234,37 @@ def resolve_stack(text: str, era: str | None = None) -> Stack:
     entry = entry_by_name(name)
     if era == "2004" and entry.form_2004:
         entry = entry_by_name(entry.form_2004)
-    parameters = checked_parameters(entry.name, entry.parameters.values(), values)
-    label = label_of(entry.name, parameters)
+    given = checked_parameters(entry.name, entry.parameters.values(), values)
+    label = label_of(entry.name, given)
     if entry.kind == USER_SPACE:
-        return Stack(label, entry.name, UDTPERF, parameters=parameters)
+        return Stack(label, entry.name, UDTPERF, parameters=given)
     return Stack(
         label,
         entry.name,
         IPERF3,
-        congestion=entry.name,
-        module=f"tcp_{entry.name}" if entry.kind == OURS else "",
-        parameters=parameters,
+        congestion=entry.congestion,
+        module=f"tcp_{entry.congestion}" if entry.kind == OURS else "",
+        parameters={**entry.preset, **given},
         sysctl=entry.sysctl,
     )
+
+
+def with_recovery(stack: Stack, era: Era) -> Stack:
+    """Give a stack the parameter with which it recovers from losses as the era says.
+
+    A program with a transport of its own has no part in it. Raises BadInputError for a congestion
+    control that cannot: only farpath's own modules can.
+    """
+    if not (era.recovery and stack.congestion):
+        return stack
+    entry = catalogue().get(stack.name)
+    if stack.build or entry is None or entry.kind != OURS:
+        forms = ", ".join(name for name, each in catalogue().items() if each.kind == OURS)
+        raise BadInputError(
+            f"ERA has recovery={era.recovery}, and {stack.label} recovers as the kernel does: "
+            f"leave recovery out, or run one of {forms}"
+        )
+    return dataclasses.replace(stack, parameters={**stack.parameters, RECOVERY: "1"})
 
 
 def check_together(stacks: Sequence[Stack]) -> None:

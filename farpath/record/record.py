@@ -7,9 +7,11 @@ A record is a directory that holds ``record.json``, ``flows.parquet``, ``ping.pa
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import hashlib
 import json
+import math
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,12 +24,13 @@ from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.record import frames, trace_table
 from farpath.record.trace_table import Trace
+from farpath.spec.hosts import SIDES
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import RAW_DIR
+from farpath.spec.protocol import RAW_DIR, SCHEDULE_START_FILE
 from farpath.spec.schedule import Flow
 from farpath.spec.stack import IPERF3
 from farpath.spec.trace import SUFFIX
-from farpath.tools import iperf3, ping, tc
+from farpath.tools import accepts, iperf3, ping, tc
 from farpath.tools.iperf3_like import SHORTEST_S
 
 if TYPE_CHECKING:
@@ -35,7 +38,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+#: The last format in which the flows' times were not those of their connections, and whose rows
+#: held neither their interval's length nor what was sent.
+LAST_WITHOUT_BEGIN = 2
 RECORD_FILE = "record.json"
 
 #: The tables, with the name and type of each column.
@@ -43,7 +49,9 @@ COLUMNS = {
     "flows": {
         "flow": "str",
         "t_s": "float",
+        "interval_s": "float",
         "throughput_bps": "float",
+        "sent_bps": "float",
         "retransmits": "int",
         "cwnd_bytes": "int",
         "snd_wnd_bytes": "int",
@@ -52,22 +60,27 @@ COLUMNS = {
     "ping": {"t_s": "float", "rtt_ms": "float"},
     "queue": {"t_s": "float", "backlog_bytes": "int", "backlog_packets": "int", "drops": "int"},
 }
+NEW_IN_3 = ("interval_s", "sent_bps")
 #: By how many intervals, or by which fraction of them, iperf3's report may differ from the
 #: schedule: iperf3 ends a test up to one interval late.
 INTERVALS_OFF = 1
 INTERVALS_OFF_PART = 0.02
+NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
     """The samples of a run; ``t_s`` counts virtual seconds from the schedule's start.
 
-    ``flows``: one row per flow and second; ``t_s`` is the interval's end. ``throughput_bps``
-    is what the receiver read; the other columns are the state of the sender's TCP at the
-    interval's end (``retransmits`` counts within the interval). A flow's last row may cover a
-    short interval, with data that arrived after the sender stopped; the sender's columns are
-    0 there. ``ping``: when each ping was sent and its ``rtt_ms``, NaN if it was lost.
-    ``queue``: the bottleneck's backlog in bytes and packets, and its drops since the start.
+    ``flows``: one row per flow and second. ``t_s`` is the end of the receiver's interval,
+    ``interval_s`` its length, ``throughput_bps`` what the receiver read in it. The other columns
+    are of the sender's interval of the same number, which begins and ends half a round trip later:
+    ``sent_bps`` is what the program handed to TCP, and the rest the state of TCP at its end
+    (``retransmits`` counts within the interval). A flow's last row may cover a short interval, with
+    data that arrived after the sender stopped; the sender's columns are 0 there. Records of older
+    formats have NaN as ``sent_bps``, and times that run ahead by what a connection took to begin.
+    ``ping``: when each ping was sent and its ``rtt_ms``, NaN if it was lost. ``queue``: the
+    bottleneck's backlog in bytes and packets, and its drops since the start.
     """
 
     flows: pd.DataFrame
@@ -78,6 +91,12 @@ class Samples:
         """Return the table ``flows``, ``ping`` or ``queue``."""
         frame: pd.DataFrame = getattr(self, name)
         return frame
+
+
+def columns_of(name: str, format_version: int = FORMAT_VERSION) -> dict[str, str]:
+    """Return the name and type of each column that a table has in a version of the format."""
+    missing = NEW_IN_3 if format_version <= LAST_WITHOUT_BEGIN and name == "flows" else ()
+    return {column: kind for column, kind in COLUMNS[name].items() if column not in missing}
 
 
 def typed_frame(name: str, data: Sequence[tuple[object, ...]] | pd.DataFrame) -> pd.DataFrame:
@@ -100,9 +119,30 @@ def _parsed(raw_dir: FilePath, name: str, parse: Callable[[str], T]) -> T:
         raise LabFailedError(f"{name}: {error.message}", error.detail) from error
 
 
+def _begin_s(raw_dir: FilePath, flow: Flow) -> float:
+    """Return when a flow's receiver began its first interval, in s from the schedule's start.
+
+    A program that does not say so is taken to begin at the flow's start.
+    """
+    accepted = accepts.parse(_read(raw_dir, f"{flow.name}-receiver.err"))
+    begin_ns = _parsed(raw_dir, f"{flow.name}-receiver.out", iperf3.parse_begin_ns)
+    if begin_ns is None and not accepted:
+        return flow.start_s
+    # iperf3's last connection is the one that carries data
+    begin_ns = begin_ns if begin_ns is not None else accepted[-1]
+    start_ns = int(_read(raw_dir, SCHEDULE_START_FILE.format(flow=flow.name)))
+    begin_s = (begin_ns - start_ns) / NS_PER_S
+    if not flow.start_s <= begin_s <= flow.stop_s:
+        raise LabFailedError(
+            f"{flow.name}'s receiver began at {begin_s:.6f} s, not between the flow's "
+            f"{flow.start_s:g} s and {flow.stop_s:g} s"
+        )
+    return begin_s
+
+
 def _flow_rows(
     raw_dir: FilePath, flow: Flow, interval_s: float, tcp: bool
-) -> list[tuple[str, float, float, int, int, int, int]]:
+) -> list[tuple[str, float, float, float, float, int, int, int, int]]:
     """Return the rows of one flow; the k-th intervals of sender and receiver form one row."""
     parse_sender = partial(iperf3.parse_sender, tcp=tcp)
     sent = _parsed(raw_dir, f"{flow.name}-sender.out", parse_sender)
@@ -114,16 +154,19 @@ def _flow_rows(
         raise LabFailedError(
             f"{flow.name}'s receiver reported {len(received)} intervals, its sender {len(sent)}"
         )
+    begin_s = _begin_s(raw_dir, flow)
     rows = []
     for sender, receiver in zip_longest(sent, received):
         length_s = receiver.end_s - receiver.start_s
         if length_s < SHORTEST_S:
             continue
-        state = (0, 0, 0, 0)
+        sent_bps, state = 0.0, (0, 0, 0, 0)
         if sender:
+            sent_bps = 8 * sender.bytes / max(sender.end_s - sender.start_s, SHORTEST_S)
             state = (sender.retransmits, sender.snd_cwnd_bytes, sender.snd_wnd_bytes, sender.rtt_us)
         throughput_bps = 8 * receiver.bytes / length_s
-        rows.append((flow.name, flow.start_s + receiver.end_s, throughput_bps, *state))
+        end_s = begin_s + receiver.end_s
+        rows.append((flow.name, end_s, length_s, throughput_bps, sent_bps, *state))
     return rows
 
 
@@ -171,20 +214,30 @@ def samples_from_raw(raw_dir: FilePath, plan: Plan) -> Samples:
     )
 
 
-def fingerprint(samples: Samples) -> str:
-    """Return the SHA-256 over all samples, in hexadecimal.
+def fingerprint(samples: Samples, format_version: int = FORMAT_VERSION) -> str:
+    """Return the SHA-256 over all samples in a version of the format, in hexadecimal.
 
     The hashed bytes do not depend on any library. For each of the tables flows, ping and
     queue there is one line ``name row-count``. For each of its columns, in the order of
-    ``COLUMNS``, there is one line ``name type`` and then the values: floats as IEEE 754
+    ``columns_of``, there is one line ``name type`` and then the values: floats as IEEE 754
     doubles and integers as 64-bit two's complement, both little-endian, and texts as UTF-8
     with a newline after each. A missing RTT is the double 0x7ff8000000000000, and negative
     zero is hashed as zero.
     """
     digest = hashlib.sha256()
-    for name, columns in COLUMNS.items():
-        frames.add_to_hash(digest, name, columns, samples.frame(name))
+    for name in COLUMNS:
+        frames.add_to_hash(digest, name, columns_of(name, format_version), samples.frame(name))
     return digest.hexdigest()
+
+
+def _with_new_columns(flows: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    """Give a table of flows of an older format the columns that it lacks.
+
+    There a flow's intervals follow each other from its start on, and what was sent is unknown.
+    """
+    starts_s = {flow.name: flow.start_s for flow in plan.schedule.all_flows}
+    ends_s = flows["t_s"].groupby(flows["flow"]).shift().fillna(flows["flow"].map(starts_s))
+    return typed_frame("flows", flows.assign(interval_s=flows["t_s"] - ends_s, sent_bps=math.nan))
 
 
 @dataclass(frozen=True)
@@ -209,6 +262,20 @@ class Record:
         return Plan.from_dict(self.data["plan"])
 
     @property
+    def has_kernels_by_side(self) -> bool:
+        """Whether each side had a kernel of its own."""
+        return bool(self.data["provenance"].get("kernels"))
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's release, for people; of a run with a kernel for each side both, by side."""
+        provenance = self.data["provenance"]
+        if self.has_kernels_by_side:
+            kernels = provenance["kernels"]
+            return ", ".join(f"{side} {kernels[side].get('release', '')}" for side in SIDES)
+        return str(provenance.get("kernel", {}).get("release", ""))
+
+    @property
     def droppers(self) -> list[dict[str, Any]]:
         """For each dropper, the packets that it counted (``seen``) and dropped (``lost``)."""
         counts: list[dict[str, Any]] = self.data["readback"].get("after", {}).get("droppers", [])
@@ -226,18 +293,24 @@ class Record:
 
         Raises CheckFailedError if they are not the samples that were stored.
         """
+        version = self.data["format_version"]
         samples = Samples(
             **{
-                name: frames.read_frame(_table_file(self.directory, name), columns)
-                for name, columns in COLUMNS.items()
+                name: frames.read_frame(
+                    _table_file(self.directory, name), columns_of(name, version)
+                )
+                for name in COLUMNS
             }
         )
-        computed = fingerprint(samples)
+        computed = fingerprint(samples, version)
         if computed != self.fingerprint:
             raise CheckFailedError(
                 f"{self.directory}: the samples' fingerprint is {computed[:12]}..., stored is "
                 f"{self.fingerprint[:12]}...: the record was changed; repeat the run"
             )
+        if version <= LAST_WITHOUT_BEGIN:
+            flows = _with_new_columns(samples.flows, self.plan)
+            samples = dataclasses.replace(samples, flows=flows)
         return samples
 
     @cached_property

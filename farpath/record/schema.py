@@ -36,12 +36,18 @@ class _Kernel(_Part):
     compiler: str = ""
 
 
+class _Kernels(_Part):
+    sender: _Kernel
+    receiver: _Kernel
+
+
 class _Packages(_Part):
     packages_hash: str | None = None
 
 
 class _Provenance(_Part):
     kernel: _Kernel = _Kernel()
+    kernels: _Kernels | None = None
     lab: _Packages = _Packages()
     sender: _Packages = _Packages()
     stacks: dict[str, dict[str, Any]] = {}

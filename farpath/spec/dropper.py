@@ -7,7 +7,7 @@ chance decides which:
 ``every:1000``        each thousandth packet
 ``packets:100,2000``  the hundredth and the two-thousandth packet
 ``at:30s,60s``        the first packet after each of these times
-``random:1e-4``       each packet with this probability
+``random:1e-4``       each packet with this probability, drawn from the plan's seed
 ``burst:1e-4,0.3``    packets in the bad state of a Gilbert-Elliott chain, given the
                       probabilities to enter and to leave it and, optionally, a third one
                       to lose a packet in it (default 1)
@@ -33,13 +33,13 @@ DIRECTIONS = (THERE, BACK)
 MOST_PACKETS = 2**32 - 2
 #: Most numbers in ``packets``; a larger set takes the guest much time to load and much memory.
 MOST_LISTED = 100_000
-#: Least probability of ``random``. nftables draws whole billionths, which from here on is within
-#: 1 % of the given probability.
+#: Least probability of ``random``: some two hundred losses among the packets that can be counted.
 LEAST_RANDOM_CHANCE = 5e-8
+#: Losses of ``random``, about, after which their pattern repeats: a larger one takes the guest much
+#: time to load and much memory.
+PATTERN_LOSSES = 20_000
 #: Least probability of ``burst``; below it, no packet that can be counted would be dropped.
 LEAST_BURST_CHANCE = 1e-12
-#: Tolerance of a random count, in standard deviations of the binomial distribution.
-LIKELY_DEVIATIONS = 6.0
 
 
 @dataclass(frozen=True)
@@ -73,29 +73,41 @@ class Dropper:
         flow = f",flow={self.flow}" if self.flow else ""
         return f"{self.kind}:{','.join(f'{n:.12g}{unit}' for n in self.numbers)}{direction}{flow}"
 
+    @property
+    def cycle_packets(self) -> int:
+        """The number of packets after which the dropper begins anew; only ``random`` gets there."""
+        most = MOST_PACKETS + 1
+        return min(most, round(PATTERN_LOSSES / self.numbers[0])) if self.kind == "random" else most
+
     def positions(self, seed: int, count: int) -> tuple[int, ...]:
         """Return the numbers, from 1, of the packets that are dropped among the first ``count``.
 
-        Only for the kinds ``packets`` and ``burst``.
+        Those of one cycle, and only for the kinds ``packets``, ``random`` and ``burst``.
         """
         if self.kind == "packets":
             return tuple(int(number) for number in self.numbers if number <= count)
         chance = random.Random(f"dropper {seed} {self}")
+        if self.kind == "random":
+            return tuple(_independent(chance, min(count, self.cycle_packets), *self.numbers))
         return tuple(_bursts(chance, count, *self.numbers))
 
-    def expected(self, seen: int, seed: int) -> tuple[int, int]:
-        """Return the least and the largest number of packets that may be dropped of ``seen``."""
+    def expected(self, seen: int, seed: int) -> int:
+        """Return how many of the packets that the dropper has seen it must have dropped."""
         if self.kind == "every":
-            exact = seen // int(self.numbers[0])
-        elif self.kind == "packets" or self.kind == "at":
-            exact = len(self.numbers)
-        elif self.kind == "random":
-            mean = seen * self.numbers[0]
-            deviation = LIKELY_DEVIATIONS * math.sqrt(mean * (1 - self.numbers[0])) + 1
-            return max(0, math.floor(mean - deviation)), math.ceil(mean + deviation)
-        else:
-            exact = len(self.positions(seed, seen))
-        return exact, exact
+            return seen // int(self.numbers[0])
+        if self.kind == "packets" or self.kind == "at":
+            return len(self.numbers)
+        cycles, rest = divmod(seen, self.cycle_packets)
+        whole = cycles * len(self.positions(seed, self.cycle_packets)) if cycles else 0
+        return whole + len(self.positions(seed, rest))
+
+
+def _independent(chance: random.Random, count: int, loss: float) -> Iterator[int]:
+    """Yield the numbers of the packets that are lost of the first ``count``, each by chance."""
+    at = _geometric(chance, loss)
+    while at <= count:
+        yield at
+        at += _geometric(chance, loss)
 
 
 def _bursts(

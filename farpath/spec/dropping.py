@@ -13,8 +13,14 @@ if TYPE_CHECKING:
     from farpath.spec.schedule import Flow
 
 
+def drawn_packets(dropper: Dropper, plan: Plan) -> int:
+    """Return the number of packets up to which a dropper's losses are listed or drawn."""
+    whole = dropper.cycle_packets
+    return min(whole, horizon_packets(plan)) if dropper.kind in ("random", "burst") else whole
+
+
 def horizon_packets(plan: Plan) -> int:
-    """Return an upper bound on the packets in a run; burst losses are drawn up to this number.
+    """Return an upper bound on the packets in a run; losses are drawn up to this number.
 
     It is twice the number of full packets, at the smallest MTU, that the bottlenecks carry; the
     factor allows for packets that their buffers drop.

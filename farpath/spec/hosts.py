@@ -18,6 +18,8 @@ PINGER = "pinger"
 BACKGROUND = "background"
 #: The first sender and its receiver; further ones are numbered from 2, as ``sender2``.
 SENDER, RECEIVER = "sender", "receiver"
+#: The sides of a run, each called like its first host.
+SIDES = (SENDER, RECEIVER)
 
 
 @dataclass(frozen=True)

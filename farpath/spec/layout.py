@@ -14,12 +14,16 @@ from farpath.spec.qdiscs import Qdisc
 
 @dataclass(frozen=True)
 class Node:
-    """A host or a switch, with its position in a drawing; columns count from the senders."""
+    """A host or a switch, with its position in a drawing; columns count from the senders.
+
+    ``site``: number of the site at which it stands. Each site runs in a guest of its own.
+    """
 
     name: str
     column: float
     row: float
     is_host: bool
+    site: int = 0
 
 
 @dataclass(frozen=True)
@@ -42,11 +46,15 @@ class Port:
 
 @dataclass(frozen=True)
 class Link:
-    """A link between two ports with the same MTU."""
+    """A link between two ports with the same MTU.
+
+    ``far_delays_s``: of a far link, which joins two sites, the delays of what leaves each port.
+    """
 
     one: Port
     other: Port
     mtu_bytes: int
+    far_delays_s: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,29 @@ class Layout:
         return tuple(port for link in self.links for port in (link.one, link.other))
 
     @property
+    def sites(self) -> int:
+        """The number of sites."""
+        return 1 + max(node.site for node in self.nodes)
+
+    @property
+    def far_links(self) -> tuple[Link, ...]:
+        """The links that join two sites."""
+        return tuple(link for link in self.links if link.far_delays_s)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names of all end hosts."""
+        return tuple(node.name for node in self.nodes if node.is_host)
+
+    def peer(self, host: str) -> Port:
+        """Return the switch's port to which a host is linked by its only cable."""
+        return next(link.other for link in self.links if link.one.node == host)
+
+    def site_of(self, node_name: str) -> int:
+        """Return the site of a node."""
+        return next(node.site for node in self.nodes if node.name == node_name)
+
+    @property
     def mtus_bytes(self) -> dict[str, int]:
         """The MTU of each port, by its name."""
         return {port.name: link.mtu_bytes for link in self.links for port in (link.one, link.other)}
@@ -80,15 +111,15 @@ class Wiring:
     nodes: dict[str, Node] = field(default_factory=dict)
     links: list[Link] = field(default_factory=list)
 
-    def host(self, name: str, column: float, row: float = 0.0) -> str:
+    def host(self, name: str, column: float, row: float = 0.0, site: int = 0) -> str:
         """Add an end host; returns its name."""
-        self.nodes[name] = Node(name, column, row, is_host=True)
+        self.nodes[name] = Node(name, column, row, is_host=True, site=site)
         return name
 
-    def switch(self, column: float, row: float = 0.0) -> str:
+    def switch(self, column: float, row: float = 0.0, site: int = 0) -> str:
         """Add a switch with the next number; returns its name, as ``s1``."""
         name = f"s{1 + sum(not node.is_host for node in self.nodes.values())}"
-        self.nodes[name] = Node(name, column, row, is_host=False)
+        self.nodes[name] = Node(name, column, row, is_host=False, site=site)
         return name
 
     def link(
@@ -98,12 +129,15 @@ class Wiring:
         mtu_bytes: int,
         from_one: Qdisc | None = None,
         from_other: Qdisc | None = None,
+        far_delays_s: tuple[float, float] | None = None,
     ) -> Link:
         """Add a link between two nodes.
 
         ``from_one``, ``from_other``: the qdiscs of packets that leave each of them.
+        ``far_delays_s``: the delays of these packets, if the nodes are at different sites.
         """
-        link = Link(self._port(one, from_one), self._port(other, from_other), mtu_bytes)
+        ports = self._port(one, from_one), self._port(other, from_other)
+        link = Link(*ports, mtu_bytes, far_delays_s)
         self.links.append(link)
         return link
 

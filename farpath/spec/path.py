@@ -85,6 +85,8 @@ class Path:
     direction, uniformly distributed; packets overtake each other. ``reorder``: probability
     that a packet towards the receiver has no delay and so overtakes all packets in flight.
     ``duplicate``: probability that a packet towards the receiver arrives twice.
+    ``buffer_packets``: the buffer's length where it counts packets, whatever their size, and 0
+    where it counts bytes; ``buffer_bytes`` is then that of as many full frames.
     ``sources``: for each of these fields, a sentence that says where its value comes from.
 
     Raises BadInputError for a value out of range and for fields that contradict each other.
@@ -103,6 +105,7 @@ class Path:
     jitter_ms: float = 0.0
     reorder: float = 0.0
     duplicate: float = 0.0
+    buffer_packets: int = 0
     sources: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -134,6 +137,11 @@ class Path:
             raise BadInputError(
                 f"{at}buffer_bytes is {self.buffer_bytes}, less than two frames of mtu_bytes "
                 f"{self.mtu_bytes}: it must be at least {2 * self.frame_bytes}"
+            )
+        if self.buffer_packets and self.buffer_bytes != self.buffer_packets * self.frame_bytes:
+            raise BadInputError(
+                f"{at}buffer_bytes is {self.buffer_bytes}, and not that of buffer_packets "
+                f"{self.buffer_packets} full frames: give one of them"
             )
         _require_numbers(self.sysctl, at)
         names = {known.name for known in fields(self)}

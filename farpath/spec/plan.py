@@ -97,6 +97,11 @@ class Plan:
         """Return the stack of a flow."""
         return next(stack for stack in self.stacks if stack.label == flow.stack)
 
+    def in_one_guest(self) -> Plan:
+        """Return this plan with one guest for all sites."""
+        settings = dataclasses.replace(self.settings, one_guest=True)
+        return dataclasses.replace(self, settings=settings)
+
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as plain dicts, tuples, texts and numbers."""
         return dataclasses.asdict(self)
@@ -127,7 +132,7 @@ class Plan:
                 )
                 for stack in data.get("stacks", ())
             ),
-            era=Era(**data.get("era", {"name": MODERN.name})),
+            era=Era.from_dict(data.get("era", {"name": MODERN.name})),
             images={
                 host: HostImage.from_dict(image) for host, image in data.get("images", {}).items()
             },

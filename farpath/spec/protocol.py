@@ -14,12 +14,22 @@ EVENT_MARK = "@farpath "
 SHARED_DIRECTORY = "/proc/self/cwd"
 #: Names of files and directories inside the shared directory.
 PLAN_FILE = "plan.json"
-READBACK_FILE = "readback.json"
+READBACK_FILE = "readback-{site}.json"
 RAW_DIR = "raw"
+FAR_LINK_FILE = "farlink"
+#: Kernel modules of farpath's devices: links to other sites, sources of background traffic, and
+#: processors of slow hosts.
+FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE = "farlink", "background", "processor"
+#: Name of the number of a guest's site in the environment of its first process.
+SITE_VARIABLE = "LAB_SITE"
 CODE_DIR = "code"
-MODULES_DIR = "modules"
 IMAGES_DIR = "images"
 PACKETDRILL_DIR = "packetdrill"
+
+
+def site_modules(site: int) -> str:
+    """Return the name of the directory with the kernel modules of a site."""
+    return f"modules-{site}"
 
 
 def event_line(event: str, **values: Any) -> str:
@@ -39,6 +49,8 @@ def parse_event(line: str) -> dict[str, Any] | None:
     return event if isinstance(event, dict) and "event" in event else None
 
 
+#: Raw file of a flow: the schedule's start in ns, by the monotonic clock of the flow's receiver.
+SCHEDULE_START_FILE = "{flow}-schedule-start.txt"
 #: Raw files: samples of the machine's counters, and output of ping over the side path.
 MACHINE_FILE = "machine.txt"
 LAG_FILE = "lag.out"

@@ -6,11 +6,14 @@ Nothing in this module runs a command.
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import dataclass
 from typing import Any
 
 from farpath.spec.hosts import SENDER
+from farpath.spec.path import ETHERNET_HEADER_BYTES
 from farpath.spec.plan import Plan
+from farpath.spec.processor import ProcessorQueue
 from farpath.spec.stack import UDTPERF
 
 #: Packet limit of a delay line: more than any set of windows puts on a path (100
@@ -19,6 +22,9 @@ from farpath.spec.stack import UDTPERF
 DELAY_LIMIT_PACKETS = 2_000_000
 #: Packet limit of fq, for packets that a program sends ahead of their time: far above any window.
 PACED_PACKETS = 100_000
+#: Rate of the card of a host that has jitter and would be infinitely fast: a frame of 1500 bytes
+#: takes 0.12 us.
+JITTER_RATE_BPS = 100_000_000_000
 #: Resolution of netem's probabilities: 32 bits (net/sched/sch_netem.c, prandom compare).
 PROBABILITY_STEP = 2.0**-32
 #: Relative error of fractions that tc prints with six digits (print_color_float in iproute2's
@@ -75,21 +81,27 @@ class TbfBottleneck:
     """A bottleneck with a rate and a drop-tail buffer: tbf over bfifo (net/sched/sch_tbf.c).
 
     ``buffer_bytes``: in bytes of frames. ``frame_bytes``: size of a full frame.
-    ``lateness_s``: how late its timer may be without a loss of rate.
+    ``lateness_s``: how late its timer may be without a loss of rate. ``buffer_packets``: length of
+    a buffer that counts packets, which pfifo is in the place of bfifo; 0 for one of bytes.
     """
 
     rate_bps: int
     buffer_bytes: int
     frame_bytes: int
     lateness_s: float
+    buffer_packets: int = 0
 
     def tc_lines(self, port: str) -> list[str]:
         """Return the lines for ``tc -batch`` that set this qdisc on a port."""
         burst = bucket_bytes(self.rate_bps, self.frame_bytes, self.lateness_s)
-        return [
+        tbf = (
             f"qdisc add dev {port} root handle 1: tbf rate {self.rate_bps}bit burst {burst} "
             f"limit {self.buffer_bytes}"
-        ]
+        )
+        if not self.buffer_packets:
+            return [tbf]
+        pfifo = f"qdisc add dev {port} parent 1:1 handle 10: pfifo limit {self.buffer_packets}"
+        return [tbf, pfifo]
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
         """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
@@ -98,6 +110,16 @@ class TbfBottleneck:
         differences += rate_differences(options.get("rate", 0), self.rate_bps)
         if options.get("limit") != self.buffer_bytes:
             differences.append(f"buffer is {options.get('limit')} bytes, not {self.buffer_bytes}")
+        return differences
+
+    def child_differences(self, qdisc: dict[str, Any]) -> list[str]:
+        """Describe how the qdisc below it, empty for none, differs from the planned one."""
+        if not self.buffer_packets:
+            return [f"its buffer is a {qdisc['kind']}"] if qdisc else []
+        differences = kind_differences(qdisc, "pfifo")
+        packets = qdisc.get("options", {}).get("limit")
+        if packets != self.buffer_packets:
+            differences.append(f"buffer is {packets} packets, not {self.buffer_packets}")
         return differences
 
 
@@ -161,23 +183,35 @@ class NetemDelay:
 
 @dataclass(frozen=True)
 class NicQueue:
-    """A sender's NIC with its queue: netem with a rate.
+    """A sender's NIC with its queue, and the host's jitter: netem with a rate.
 
     netem orphans a packet from its socket when it is queued, so TCP small queues do not keep the
     queue short; they did not exist in 2004. A packet that arrives at a full queue is refused,
     which TCP treats as congestion (NET_XMIT_DROP in net/sched/sch_netem.c, tcp_enter_cwr in
     net/ipv4/tcp_output.c).
+
+    ``jitter_s``: the most by which a packet is delayed at random, uniformly from 0. A netem with a
+    rate delays no packet less than the one before it, so none overtakes (netem_enqueue).
+    ``seed``: of its random numbers.
     """
 
     rate_bps: int
     queue_packets: int
     seed: int
+    jitter_s: float = 0.0
+
+    @property
+    def half_jitter_ns(self) -> int:
+        """The mean of the random delay, which is also the most that netem adds to it or takes."""
+        return round(self.jitter_s * 1e9 / 2)
 
     def tc_lines(self, port: str) -> list[str]:
         """Return the lines for ``tc -batch`` that set this qdisc on a port."""
+        half = f"{self.half_jitter_ns}ns"
+        delay = f"delay {half} {half} " if self.jitter_s else ""
         return [
             f"qdisc add dev {port} root handle 1: netem limit {self.queue_packets} "
-            f"rate {self.rate_bps}bit seed {self.seed}"
+            f"{delay}rate {self.rate_bps}bit seed {self.seed}"
         ]
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
@@ -186,6 +220,11 @@ class NicQueue:
         differences = kind_differences(qdisc, "netem")
         if options.get("limit") != self.queue_packets:
             differences.append(f"limit is {options.get('limit')} packets, not {self.queue_packets}")
+        for name in ("delay", "jitter"):
+            actual_s = options.get("delay", {}).get(name, 0.0)
+            wanted_s = self.half_jitter_ns / 1e9
+            if not math.isclose(actual_s, wanted_s, rel_tol=SIX_DIGITS, abs_tol=1e-9):
+                differences.append(f"{name} is {actual_s} s, not {wanted_s}")
         return differences + rate_differences(options.get("rate", {}).get("rate", 0), self.rate_bps)
 
 
@@ -246,16 +285,36 @@ class FqMaxrate:
         return rate_differences(qdisc.get("options", {}).get("maxrate", 0), self.rate_bps)
 
 
-Qdisc = TbfBottleneck | NetemDelay | NicQueue | FqPacing | FqMaxrate
+Qdisc = TbfBottleneck | NetemDelay | NicQueue | FqPacing | FqMaxrate | ProcessorQueue
 
 
 def nic_qdisc(plan: Plan, host: str = SENDER) -> NicQueue | FqPacing | None:
     """Return the qdisc of a sending host's port; None for a host that is infinitely fast."""
     era = plan.era
     sent = [flow for flow in plan.schedule.all_flows if flow.sender == host]
+    mtu_bytes = max((plan.flow_mtu_bytes(flow) for flow in sent), default=plan.path.mtu_bytes)
+    rate_bps = era.sender_rate_bps(mtu_bytes + ETHERNET_HEADER_BYTES)
     paces = any(plan.stack_of(flow).program == UDTPERF for flow in sent)
     if paces and plan.settings.clock == "virtual":
-        return FqPacing(era.card_rate_bps, plan.path.frame_bytes)
-    if era.card_rate_bps is None or era.txqueuelen_packets is None:
-        return None
-    return NicQueue(era.card_rate_bps, era.txqueuelen_packets, plan.seed)
+        return FqPacing(rate_bps, plan.path.frame_bytes)
+    if rate_bps is not None and era.txqueuelen_packets is not None:
+        # What is in the card's ring has left the queue, and has not left the card
+        packets = era.txqueuelen_packets + era.ring_packets
+        return NicQueue(rate_bps, packets, _nic_seed(plan, host), era.jitter_ms / 1e3)
+    if era.jitter_ms:
+        return NicQueue(
+            JITTER_RATE_BPS, DELAY_LIMIT_PACKETS, _nic_seed(plan, host), era.jitter_ms / 1e3
+        )
+    return None
+
+
+def _nic_seed(plan: Plan, host: str) -> int:
+    """Return the seed of a host's jitter; without jitter no random number is drawn."""
+    if not plan.era.jitter_ms:
+        return plan.seed
+    return random.Random(f"jitter {plan.seed} {host}").getrandbits(32)
+
+
+def processor_qdisc(plan: Plan) -> ProcessorQueue | None:
+    """Return the qdisc of a port that leads to a sending host; None where its processor is free."""
+    return ProcessorQueue() if plan.era.processor else None

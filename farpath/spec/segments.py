@@ -3,44 +3,75 @@
 from __future__ import annotations
 
 from farpath.spec.hosts import BACKGROUND, PINGER, SENDER
-from farpath.spec.layout import Wiring
+from farpath.spec.layout import Link, Wiring
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import FqMaxrate, NetemDelay, TbfBottleneck, lateness_s, nic_qdisc
+from farpath.spec.qdiscs import (
+    FqMaxrate,
+    NetemDelay,
+    TbfBottleneck,
+    lateness_s,
+    nic_qdisc,
+    processor_qdisc,
+)
 
 
-def delay_there(plan: Plan, seed: int) -> NetemDelay:
-    """The path's delay line towards the receiver, with what else befalls packets there."""
+def delay_line(
+    wiring: Wiring,
+    plan: Plan,
+    near: str,
+    far: str,
+    seed: int,
+    far_delays_s: tuple[float, float] | None,
+) -> Link:
+    """Link two switches over the path's delay, with its loss towards ``far``.
+
+    ``seed``: of netem's random numbers. ``far_delays_s``: what ``farpath.spec.sites`` says of the
+    plan. Between sites the far link delays, and netem only loses, duplicates and jitters.
+    """
     path = plan.path
-    return NetemDelay(
-        *(path.one_way_delay_s, path.loss, seed),
+    there_s, back_s = far_delays_s or (0.0, 0.0)
+    there: NetemDelay | None = NetemDelay(
+        *(path.one_way_delay_s - there_s, path.loss, seed),
         jitter_s=path.jitter_ms / 1e3,
         reorder=path.reorder,
         duplicate=path.duplicate,
     )
-
-
-def delay_back(plan: Plan) -> NetemDelay:
-    """The path's delay line towards the sender, which loses nothing."""
-    return NetemDelay(plan.path.one_way_delay_s, 0.0, plan.seed)
+    back: NetemDelay | None = NetemDelay(path.one_way_delay_s - back_s, 0.0, plan.seed)
+    if far_delays_s:
+        back = None
+        there = there if path.jitter_ms or path.loss or path.duplicate else None
+    return wiring.link(near, far, path.mtu_bytes, there, back, far_delays_s)
 
 
 def bottleneck(plan: Plan) -> TbfBottleneck:
     """The path's rate and buffer."""
     path = plan.path
     late_s = lateness_s(plan.settings.clock, path.rate_bps, path.frame_bytes)
-    return TbfBottleneck(path.rate_bps, path.buffer_bytes, path.frame_bytes, late_s)
+    return TbfBottleneck(
+        path.rate_bps, path.buffer_bytes, path.frame_bytes, late_s, path.buffer_packets
+    )
 
 
-def sending_site(wiring: Wiring, plan: Plan, switch: str, column: float) -> None:
-    """The first sender, the pinger, and the source of background traffic, at a switch.
+def sending_site(wiring: Wiring, plan: Plan, switch: str, column: float, site: int = 0) -> None:
+    """The first sender and the pinger, at a switch.
 
     An era may give the sender a network card of a rate. The pinger's would never hold a
-    packet back and stays infinitely fast, so that it sees the path's RTT.
+    packet back and stays infinitely fast, so that it sees the path's RTT. An era may give the
+    sender a slow processor too, at the port of the switch that leads to it.
     """
     mtu_bytes = plan.path.mtu_bytes
-    sender = wiring.host(SENDER, column, 0.0)
-    wiring.link(sender, switch, mtu_bytes, from_one=nic_qdisc(plan))
-    wiring.link(wiring.host(PINGER, column, 1.0), switch, mtu_bytes)
+    sender = wiring.host(SENDER, column, 0.0, site)
+    wiring.link(
+        sender, switch, mtu_bytes, from_one=nic_qdisc(plan), from_other=processor_qdisc(plan)
+    )
+    wiring.link(wiring.host(PINGER, column, 1.0, site), switch, mtu_bytes)
+
+
+def background_source(
+    wiring: Wiring, plan: Plan, switch: str, column: float, row: float, site: int = 0
+) -> None:
+    """The source of the path's background traffic, if it has such, at the bottleneck's switch."""
     if plan.path.background:
-        sources = FqMaxrate(plan.path.background.rate_bps)
-        wiring.link(wiring.host(BACKGROUND, column, 2.0), switch, mtu_bytes, from_one=sources)
+        host = wiring.host(BACKGROUND, column, row, site)
+        pacing = FqMaxrate(plan.path.background.rate_bps)
+        wiring.link(host, switch, plan.path.mtu_bytes, from_one=pacing)

@@ -29,7 +29,8 @@ class Settings:
     every second packet; if False, every packet (the route's quickack). ``ping_interval_s``:
     time between two pings. ``sample_interval_s``: time between two samples of flows and queue.
     ``memory_bytes``: memory of the guest. ``trace_interval_s``: time between two samples of
-    the senders' TCP connections, 0 for no trace (``farpath.spec.trace``).
+    the senders' TCP connections, 0 for no trace (``farpath.spec.trace``). ``one_guest``: one
+    guest for all sites, as where the path is too short for several (``farpath.spec.sites``).
 
     Raises BadInputError if ``memory_bytes`` is less than any lab needs.
     """
@@ -43,6 +44,7 @@ class Settings:
     memory_bytes: int = 805_306_368
     lab: str = VIRTUAL
     trace_interval_s: float = 0.0
+    one_guest: bool = False
 
     def __post_init__(self) -> None:
         if self.memory_bytes < LEAST_MEMORY_BYTES:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path as FilePath
 
 from farpath.spec.stack import Stack
+from farpath.tools import modules
 from farpath.tools.commands import CommandError, run
 from farpath.tools.sysctl import read_setting, write_setting
 
@@ -46,10 +47,9 @@ def check_available(stacks: Sequence[Stack]) -> list[str]:
 
 def insert(stack: Stack, directory: FilePath) -> None:
     """Load a stack's module from a directory; raises StackError with the kernel's messages."""
-    values = [f"{name}={value}" for name, value in stack.parameters.items()]
     before = len(_kernel_messages())
     try:
-        run("insmod", str(directory / f"{stack.module}.ko"), *values)
+        modules.insert(directory, stack.module, stack.parameters)
     except CommandError as error:
         reason = str(error).rpartition(": ")[2]
         log = "; ".join(_kernel_messages()[before:]) or "nothing"

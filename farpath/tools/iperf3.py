@@ -19,6 +19,8 @@ PROGRAM = "iperf3"
 BLOCK_BYTES = 131_072
 #: Largest CPU use in per cent that is plausible: a thousand cores.
 MOST_CPU_PERCENT = 100_000
+#: Latest time of a clock in ns that can be meant: three centuries after it began.
+LATEST_NS = 10**19
 
 
 def server_arguments(flow: Flow, interval_s: float) -> list[str]:
@@ -138,6 +140,20 @@ def parse_receiver(text: str) -> list[ReceiverInterval]:
         ]
     except (KeyError, TypeError) as error:
         raise LabFailedError(f"the receiver reported an interval without {error}") from error
+
+
+def parse_begin_ns(text: str) -> int | None:
+    """Return when a receiving program began its first interval; None if it does not say so.
+
+    It is in ns of its host's monotonic clock, as ``start.monotonic_ns``. iperf3 does not say so.
+    Raises LabFailedError if it is no time.
+    """
+    begin_ns = _object(_report(text), "start").get("monotonic_ns")
+    if begin_ns is None:
+        return None
+    if type(begin_ns) is not int or not 0 <= begin_ns <= LATEST_NS:
+        raise LabFailedError(f"its start.monotonic_ns is no time in ns: {begin_ns!r}")
+    return begin_ns
 
 
 def parse_sender(text: str, tcp: bool = True) -> list[SenderInterval]:

@@ -10,15 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from farpath.spec.dropper import BACK, MOST_PACKETS, THERE, Dropper
-from farpath.spec.dropping import concerned_flows, counted_above_bytes, horizon_packets
+from farpath.spec.dropping import concerned_flows, counted_above_bytes, drawn_packets
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow
 
 TABLE = "netdev farpath"
 #: Counter of packets: numgen starts with 0, and wraps after MOST_PACKETS + 1 packets.
 _COUNT = f"numgen inc mod {MOST_PACKETS + 1}"
-#: Resolution of probabilities: numgen draws integers below this.
-_CHANCES = 1_000_000_000
 
 
 def _chain(number: int) -> str:
@@ -56,18 +54,18 @@ def _dropped_match(dropper: Dropper, plan: Plan) -> str:
     if dropper.kind == "every":
         count = int(dropper.numbers[0])
         return f"numgen inc mod {count} == {count - 1} " if count > 1 else " "
-    if dropper.kind == "random":
-        chances = round(dropper.numbers[0] * _CHANCES)
-        return f"numgen random mod {_CHANCES} < {chances} " if chances < _CHANCES else " "
-    most = MOST_PACKETS
-    if dropper.kind == "burst":
-        most = horizon_packets(plan)
-    numbers = ", ".join(str(position - 1) for position in dropper.positions(plan.seed, most))
-    return f"{_COUNT} {{ {numbers} }} " if numbers else ""
+    if dropper.kind == "random" and dropper.numbers[0] == 1.0:
+        return " "
+    drawn = dropper.positions(plan.seed, drawn_packets(dropper, plan))
+    numbers = ", ".join(str(position - 1) for position in drawn)
+    return f"numgen inc mod {dropper.cycle_packets} {{ {numbers} }} " if numbers else ""
 
 
 def script(plan: Plan, devices: Mapping[str, Sequence[str]]) -> str:
-    """Return the input of ``nft -f -``; ``devices``: the ports of the hooks, by direction."""
+    """Return the input of ``nft -f -``; ``devices``: the ports of the hooks, by direction.
+
+    A direction without ports is another site's, where the same rules have them.
+    """
     lines = [f"table {TABLE} {{"]
     for number, _ in enumerate(plan.droppers):
         lines += [f"counter seen_{number} {{}}", f"counter lost_{number} {{}}"]
@@ -83,7 +81,7 @@ def script(plan: Plan, devices: Mapping[str, Sequence[str]]) -> str:
             if dropper.direction == direction
             for match in _counted_matches(dropper, plan)
         ]
-        if jumps:
+        if jumps and devices[direction]:
             lines += [f"chain {direction} {{", _hook(devices[direction]), *jumps, "}"]
     return "\n".join([*lines, "}"]) + "\n"
 

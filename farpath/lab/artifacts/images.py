@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
-from farpath.base.errors import MachineLacksError
+from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.project import BUILD
 from farpath.spec.host_image import HostImage
+from farpath.spec.layout import Layout
+from farpath.spec.protocol import BACKGROUND_MODULE, FAR_LINK_MODULE, PROCESSOR_MODULE
+from farpath.spec.sites import side_of
 from farpath.spec.stack import Stack
 
 #: Kernel options of congestion controls that have another name there.
@@ -26,7 +29,8 @@ class Images:
 
     ``kernel``: the kernel. ``lab``: the guest's root. ``sender``: the end hosts' root.
     ``stacks``: farpath's kernel modules. ``own``: builds of users' stacks and images, each in a
-    directory named after the build.
+    directory named after the build. ``sides``: images with another kernel, by the side that has
+    it (``farpath.spec.hosts.SIDES``).
     """
 
     kernel: FilePath
@@ -35,6 +39,15 @@ class Images:
     stacks: FilePath
     own: FilePath
     manifests: dict[str, Any]
+    sides: Mapping[str, Images] = field(default_factory=dict)
+
+    def at_site(self, layout: Layout, site: int) -> Images:
+        """Return the images of a site."""
+        return self.at_side(side_of(layout, site)) if self.sides else self
+
+    def at_side(self, side: str) -> Images:
+        """Return the images of a side."""
+        return self.sides.get(side, self)
 
     @property
     def linux(self) -> FilePath:
@@ -46,6 +59,12 @@ class Images:
         """The kernel's ELF file; in a bundle ``linux`` is a script that runs it."""
         program = self.kernel / "linux.elf"
         return program if program.is_file() else self.linux
+
+    @property
+    def devices(self) -> tuple[FilePath, ...]:
+        """The kernel modules of links between guests, background traffic and slow hosts."""
+        names = (FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE)
+        return tuple(self.stacks / f"{name}.ko" for name in names)
 
     @property
     def seedrandom(self) -> FilePath:
@@ -63,13 +82,26 @@ class Images:
         return self.build(stack) / f"{stack.module}.ko"
 
     def check_stacks(self, stacks: Iterable[Stack]) -> None:
-        """Raise MachineLacksError for a stack that the kernel was built without."""
+        """Raise for a stack that the kernel does not have or that is built for another kernel.
+
+        MachineLacksError if it was built without; BadInputError if it is a module of the user's,
+        which is compiled for the kernel that ``make`` has built.
+        """
+        kernel = self.manifests["kernel"]
         config = (self.kernel / "config").read_text().splitlines()
         for stack in stacks:
+            if stack.build and stack.module:
+                built = manifest(self.build(stack), stack.label)
+                if built["linux_hash"] != kernel["linux_hash"]:
+                    raise BadInputError(
+                        f"STACK: {stack.name} is compiled for the lab's own kernel and cannot be "
+                        f"loaded into {kernel['release']}: leave out --kernel, or make that kernel "
+                        "the lab's by KERNEL_SRC=<tree> or KERNEL_VERSION=<series>"
+                    )
             option = f"CONFIG_TCP_CONG_{OPTIONS.get(stack.congestion, stack.congestion.upper())}"
             built_in = stack.congestion in ("", "reno") or stack.module
             if not built_in and f"{option}=y" not in config:
-                release = self.manifests["kernel"]["release"]
+                release = kernel["release"]
                 raise MachineLacksError(
                     f"the lab's kernel {release} has no {stack.congestion} ({option} is not set): "
                     "name it in images/kernel/lab.config and run 'make kernel', or choose another"
@@ -119,6 +151,7 @@ class Images:
                 "sender": [self.sender.name, self.manifests["sender"]["packages_hash"]],
                 "stacks": self.stack_manifests(stacks),
                 "hosts": self.host_manifests(hosts),
+                **{side: images.identity(stacks) for side, images in self.sides.items()},
             },
             sort_keys=True,
         )
@@ -144,4 +177,11 @@ def find_images(build: FilePath = BUILD) -> Images:
     manifests = {name: manifest(directory, name) for name, directory in directories.items()}
     if manifests["stacks"]["linux_hash"] != manifests["kernel"]["linux_hash"]:
         raise MachineLacksError(f"the lab's stacks are built for another kernel: {REMEDY}")
-    return Images(**directories, own=build / "own", manifests=manifests)
+    return Images(
+        kernel=directories["kernel"],
+        lab=directories["lab"],
+        sender=directories["sender"],
+        stacks=directories["stacks"],
+        own=build / "own",
+        manifests=manifests,
+    )

@@ -12,10 +12,13 @@ from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
 from farpath.lab.artifacts.images import Images, find_images, manifest
 from farpath.lab.artifacts.scripts import MODULES_SCRIPT, build_artifact
-from farpath.lab.artifacts.sources import STACKS
+from farpath.lab.artifacts.sources import DEVICES, STACKS
+from farpath.spec.hosts import RECEIVER, SENDER, SIDES
 
 BUILD_SCRIPT = PROJECT / "images" / "kernel" / "build"
-_SERIES = re.compile(r"linux-source-(\d+\.\d+)")
+_SERIES = re.compile(r"(?:linux-source-)?(\d+\.\d+)")
+#: The beginning of a text that names kernels by side.
+_SIDE = re.compile(r"\s*[a-z]+=")
 #: Flags of /proc/cpuinfo that each level of x86-64 adds to the one below (System V psABI for
 #: x86-64, 3.1.1), as far as they distinguish levels.
 _LEVELS = {
@@ -40,7 +43,7 @@ def processor_level(cpuinfo: str) -> int:
 
 
 def kernel_environment(text: str) -> dict[str, str]:
-    """Return the build script's variables for a kernel: linux-source-7.3, or a Linux tree.
+    """Return the build script's variables for a kernel: linux-source-7.3, 7.3, or a Linux tree.
 
     Raises BadInputError if the text is neither.
     """
@@ -49,18 +52,59 @@ def kernel_environment(text: str) -> dict[str, str]:
     tree = FilePath(text).expanduser()
     if not text or not tree.is_dir():
         raise BadInputError(
-            f"kernel '{text}': it must be a series of Debian's sources such as linux-source-7.3, "
-            "or the directory of a Linux tree"
+            f"kernel '{text}': it must be a series of Debian's sources such as linux-source-7.3 or "
+            "7.3, or the directory of a Linux tree"
         )
     return {"KERNEL_SRC": str(tree.resolve())}
 
 
-def images_of(text: str, tell: Callable[[str], None]) -> Images:
-    """Build a user's kernel with farpath's stacks as its modules; return the lab's images.
+def kernels_by_side(text: str) -> dict[str, str]:
+    """Return the kernel that a text names for each side; empty if it names one for all sites.
 
-    Builds are cached. ``tell`` is called with each line that the builds print. Raises as
-    ``kernel_environment`` and ``build_artifact``.
+    Raises BadInputError for another side, a side that is named twice, and a kernel that is none.
+
+    >>> kernels_by_side("sender=7.2 receiver=7.3")
+    {'sender': '7.2', 'receiver': '7.3'}
     """
+    if not _SIDE.match(text):
+        return {}
+    pairs = [word.partition("=")[::2] for word in text.split()]
+    kernels = dict(pairs)
+    if not kernels.keys() <= set(SIDES) or not all(kernels.values()):
+        raise BadInputError(
+            f"kernel '{text}': kernels by side are {SENDER}=<kernel>, {RECEIVER}=<kernel>, or both "
+            "with a space between"
+        )
+    if len(kernels) < len(pairs):
+        raise BadInputError(f"kernel '{text}': it names a side twice; name each at most once")
+    for kernel in kernels.values():
+        kernel_environment(kernel)
+    return kernels
+
+
+def images_of(text: str, tell: Callable[[str], None]) -> Images:
+    """Build a user's kernels with farpath's stacks as their modules; return the lab's images.
+
+    ``text``: a kernel, or kernels by side as in ``kernels_by_side``; the side without one has the
+    lab's own. Builds are cached. ``tell`` is called with each line that the builds print. Raises
+    as ``kernels_by_side``, ``kernel_environment`` and ``build_artifact``.
+    """
+    kernels = kernels_by_side(text)
+    if not kernels:
+        return _built(text, tell)
+    sides = {side: _built(kernel, tell) for side, kernel in kernels.items()}
+    return dataclasses.replace(find_images(), sides=sides)
+
+
+def one_kernel(text: str, option: str) -> str:
+    """Return a text that names one kernel for all sites; raise BadInputError if it names sides."""
+    if kernels_by_side(text):
+        raise BadInputError(f"{option} is '{text}': it must be one kernel here, not one for a side")
+    return text
+
+
+def _built(text: str, tell: Callable[[str], None]) -> Images:
+    """Build one kernel of a user's, and its modules."""
     variables = kernel_environment(text)
     default_images = find_images()
     inherited = {
@@ -69,7 +113,7 @@ def images_of(text: str, tell: Callable[[str], None]) -> Images:
         if name not in ("KERNEL_VERSION", "KERNEL_SRC")
     }
     kernel = build_artifact(BUILD_SCRIPT, environment={**inherited, **variables}, tell=tell)
-    modules = build_artifact(MODULES_SCRIPT, str(kernel), str(STACKS), tell=tell)
+    modules = build_artifact(MODULES_SCRIPT, str(kernel), str(STACKS), str(DEVICES), tell=tell)
     manifests = {
         **default_images.manifests,
         "kernel": manifest(kernel, "kernel"),
@@ -81,6 +125,16 @@ def images_of(text: str, tell: Callable[[str], None]) -> Images:
 def release_of(images: Images) -> str:
     """Return the kernel's release."""
     return str(images.manifests["kernel"]["release"])
+
+
+def title_of(images: Images) -> str:
+    """Return the kernel, or the kernels of both sides, for people."""
+    titles = {
+        side: f"Linux {release_of(images.at_side(side)).removesuffix('-farpath')}" for side in SIDES
+    }
+    if images.sides:
+        return ", ".join(f"{title} at the {side}" for side, title in titles.items())
+    return titles[SENDER]
 
 
 def made_of(images: Images, level: int) -> dict[str, str | int]:

@@ -4,8 +4,11 @@ A record's directory name depends on the bytes of kernel and modules, which diff
 compilers; by it every record would have to be made again on another machine. The build
 identity hashes the sources instead. CPU time is free on the virtual clock, so a compiler
 decides no packet (the labs of a container and of a process come from two compilers and give
-the same fingerprint). An artifact without known source is hashed by its bytes; two identities
-may then differ without need, but never agree wrongly.
+the same fingerprint). Of a root file system count only the packages that send, forward, queue or
+drop packets, so that a security update of another one invalidates no record. Where packets depend
+on the kernel's random numbers all packages count, since every program that starts in the guest
+takes some of them. An artifact without known source is hashed by its bytes; two identities may then
+differ without need, but never agree wrongly.
 
 The build identity of a host lab's run hashes the plan, the end hosts' packages and the sources
 of stacks. Kernel and machine are left out; the record names them, and its CPU figures are of
@@ -23,11 +26,26 @@ from farpath.base.project import BUILD, PROJECT
 from farpath.lab.artifacts.images import Images, manifest
 from farpath.record.identity import build_identity, hash_of
 from farpath.spec.plan import Plan
+from farpath.spec.protocol import BACKGROUND_MODULE, FAR_LINK_MODULE, PROCESSOR_MODULE
 from farpath.spec.settings import HOST
 from farpath.spec.stack import Stack
+from topologies import lay_out
 
 STACKS = PROJECT / "images" / "kernel" / "stacks"
+DEVICES = PROJECT / "images" / "kernel" / "devices"
 SEEDRANDOM = PROJECT / "images" / "kernel" / "seedrandom.c"
+#: The packages of each root file system that decide packets: programs, their own libraries, and the
+#: C library, by which they reach the kernel.
+DECIDING_PACKAGES = {
+    "lab": (
+        *("iproute2", "libc6", "mininet", "nftables"),
+        *("openvswitch-common", "openvswitch-switch", "socat"),
+    ),
+    "sender": ("iperf3", "iputils-ping", "libc6", "libiperf0"),
+}
+#: Congestion controls of Linux that draw random numbers (net/ipv4/tcp_*.c). Losses do not: netem's
+#: and droppers' come from the plan's seed.
+DRAWING_CONTROLS = ("bbr", "cdg", "nv")
 #: Options in which Kconfig records the versions and features of compiler, linker and so on.
 _OF_COMPILER = re.compile(
     r"(# )?CONFIG_(CC|GCC\d*|CLANG|AS|LD|LLD|RUSTC?|HAVE_RUST|PAHOLE|TOOLS)(_|=|\b)"
@@ -53,23 +71,48 @@ def _kernel(images: Images) -> list[str]:
     return [kernel["source_hash"], hash_of(options(config).encode()), kernel["cflags"], random]
 
 
+def draws_numbers(plan: Plan) -> bool:
+    """Whether a plan's packets may depend on random numbers that the guest's kernel draws."""
+    return bool(plan.images) or any(
+        stack.build or stack.congestion in DRAWING_CONTROLS for stack in plan.stacks
+    )
+
+
+def _root(images: Images, name: str, plan: Plan) -> list[Any]:
+    """Return what decides packets in a root file system: farpath's own sources and packages."""
+    root = images.manifests[name]
+    versions = root["packages"]
+    deciding = sorted(versions) if draws_numbers(plan) else DECIDING_PACKAGES[name]
+    return [root["own_hash"], [(package, versions.get(package)) for package in deciding]]
+
+
+def _devices(plan: Plan) -> dict[str, str | None]:
+    """Hash the sources of the devices that a plan uses."""
+    used = {
+        FAR_LINK_MODULE: lay_out(plan).sites > 1,
+        BACKGROUND_MODULE: plan.path.background is not None,
+        PROCESSOR_MODULE: plan.era.processor is not None,
+    }
+    return {name: _module_source(DEVICES, name) for name, is_used in used.items() if is_used}
+
+
 def _stack(images: Images, stack: Stack, stack_manifest: Any) -> Any:
     """Return the hash of a stack's module source; without a source, the stack's manifest."""
     if not stack.module:
         return stack_manifest
     if "source_hash" not in stack_manifest:
         # The module is for another kernel than the lab's; its source is in the same directory.
-        return _module_source(images.build(stack), stack) or stack_manifest
+        return _module_source(images.build(stack), stack.module) or stack_manifest
     for directory in (images.build(stack), STACKS):
         source = directory / f"{stack.module}.c"
         if source.is_file() and _plain_hash(source) == stack_manifest["source_hash"]:
-            return _module_source(directory, stack)
+            return _module_source(directory, stack.module)
     return stack_manifest
 
 
-def _module_source(directory: FilePath, stack: Stack) -> str | None:
-    """Hash a stack's module source and all headers in its directory; None if it is missing."""
-    source = directory / f"{stack.module}.c"
+def _module_source(directory: FilePath, module: str) -> str | None:
+    """Hash a module's source and all headers in its directory; None if it is missing."""
+    source = directory / f"{module}.c"
     if not source.is_file():
         return None
     return hash_of(*(file.read_bytes() for file in [source, *sorted(directory.glob("*.h"))]))
@@ -92,14 +135,15 @@ def source_identity(plan: Plan, images: Images) -> str:
     stacks = {stack.label: stack for stack in plan.stacks}
     parts = {
         "kernel": _kernel(images),
-        # A build's name is a hash of its inputs other than packages.
-        "lab": [images.lab.name, images.manifests["lab"]["packages_hash"]],
-        "sender": [images.sender.name, images.manifests["sender"]["packages_hash"]],
+        "lab": _root(images, "lab", plan),
+        "sender": _root(images, "sender", plan),
+        "devices": _devices(plan),
         "stacks": {
             label: _stack(images, stacks[label], stack_manifest)
             for label, stack_manifest in images.stack_manifests(plan.stacks).items()
         },
         "hosts": images.host_manifests(plan.images),
+        **{side: _kernel(side_images) for side, side_images in images.sides.items()},
     }
     return build_identity(plan, parts)
 
@@ -116,5 +160,7 @@ def host_build_identity(plan: Plan, build: FilePath = BUILD) -> str:
     the end hosts' root is not built.
     """
     sender = manifest((build / "sender").resolve(), "sender")
-    sources = {stack.label: _module_source(STACKS, stack) for stack in plan.stacks if stack.module}
+    sources = {
+        stack.label: _module_source(STACKS, stack.module) for stack in plan.stacks if stack.module
+    }
     return _host_identity(plan, sender, sources, {})

@@ -1,0 +1,84 @@
+"""Far links: the memory that the guests of one run share to hand packets to each other.
+
+The layout of the memory is that of images/kernel/devices/shared.h.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from farpath.planning.memory import in_flight_bytes
+from farpath.spec.layout import Layout
+from farpath.spec.plan import Plan
+from farpath.spec.protocol import FAR_LINK_FILE
+from farpath.spec.sites import FIRST_WINDOW_NS, channels, lead, slots, window_ns
+
+#: struct far_header without its end: magic, version, sites, channels, slots of a channel, bytes of
+#: a slot, length of a window and start of the first, both in ns, and lead.
+HEADER = struct.Struct("<QIIIIQQQI")
+#: struct far_site as far as it is read here: two counts, then the length of the critical path.
+SITE = struct.Struct("<IIQ")
+MAGIC, VERSION = int.from_bytes(b"FFARLINK", "little"), 2
+HEADER_BYTES, SITE_BYTES = 64, 192
+PAGE_BYTES = 4096
+#: Room for the packets of one window: what may be on its way, with a record for each packet,
+#: twice, since acknowledgements are small, and so much for pings and connections' starts.
+PER_BYTE, BASE_BYTES = 2, 16 << 20
+
+
+def slot_bytes(plan: Plan, window_s: float) -> int:
+    """Return the room for the packets of one window, in whole pages."""
+    background = plan.path.background
+    background_bps = background.rate_bps * background.sources if background else 0
+    needed = PER_BYTE * (in_flight_bytes(plan) + round(background_bps * window_s / 8)) + BASE_BYTES
+    return -(-needed // PAGE_BYTES) * PAGE_BYTES
+
+
+@dataclass(frozen=True)
+class FarMemory:
+    """The memory of a run's far links, by a descriptor that every guest inherits."""
+
+    descriptor: int
+    sites: int
+
+    def critical_cpu_s(self) -> float:
+        """Return the critical path in s: what the run would take with a core for each site.
+
+        It is CPU time of the sites' kernels, without waits for other processes.
+        """
+        paths_ns = []
+        for site in range(self.sites):
+            counted = os.pread(self.descriptor, SITE.size, HEADER_BYTES + site * SITE_BYTES)
+            _closed, _done, critical_ns = SITE.unpack(counted)
+            paths_ns.append(critical_ns)
+        return float(max(paths_ns) / 1e9)
+
+
+@contextmanager
+def shared_memory(plan: Plan, layout: Layout, share: FilePath) -> Iterator[FarMemory]:
+    """Make the memory of a run's far links.
+
+    ``share``: the shared directory, where a link leads to the descriptor. The memory has no
+    other name, so it ends with the last process that has it. Pages that no packet has used take
+    none.
+    """
+    window = window_ns(layout)
+    capacity_bytes = slot_bytes(plan, window / 1e9)
+    header = HEADER.pack(
+        *(MAGIC, VERSION, layout.sites, channels(layout), slots(layout)),
+        *(capacity_bytes, window, FIRST_WINDOW_NS, lead(layout)),
+    )
+    start = -(-(HEADER_BYTES + layout.sites * SITE_BYTES) // PAGE_BYTES) * PAGE_BYTES
+    descriptor = os.memfd_create(FAR_LINK_FILE, 0)
+    try:
+        os.ftruncate(descriptor, start + channels(layout) * slots(layout) * capacity_bytes)
+        os.pwrite(descriptor, header, 0)
+        (share / FAR_LINK_FILE).symlink_to(f"/proc/self/fd/{descriptor}")
+        yield FarMemory(descriptor, layout.sites)
+    finally:
+        os.close(descriptor)
