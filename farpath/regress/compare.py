@@ -10,6 +10,7 @@ from farpath.regress.baseline import Baseline, BaselineRun, baseline_run
 from farpath.regress.runner import Kernel, TrialJob, TrialResult, run_trials
 from farpath.regress.suite import Trial
 from farpath.regress.verdict import CaseState, CaseVerdict, judge
+from farpath.spec.hosts import SIDES
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ def compare_kernels(
 ) -> Comparison:
     """Run each trial on both kernels; where metrics differ, run the base with further seeds.
 
-    Those runs give the bounds within which a difference is not significant.
+    Those runs give the bounds within which a difference is not significant. What changed is run
+    with the head at each side alone too, which tells the end that the change comes from.
     """
     jobs = [TrialJob(trial, kernel) for trial in trials for kernel in (base, head)]
     results = run_trials(jobs, out, at_once)
@@ -57,26 +59,50 @@ def compare_kernels(
         at_once,
         f"runs for the bounds of {len(differing)} that differ",
     )
-    verdicts = tuple(
-        _pair_verdict(
-            before, after, [result for result in further_results if result.job.trial == trial]
-        )
-        for trial, before, after in pairs
-    )
+    befores = {
+        trial.name: [before, *(result for result in further_results if result.job.trial == trial)]
+        for trial, before, _ in pairs
+    }
+    verdicts = {trial.name: _pair_verdict(befores[trial.name], after) for trial, _, after in pairs}
+    changed = [trial for trial in trials if verdicts[trial.name].state == CaseState.CHANGED]
+    if not (base.images.sides or head.images.sides):
+        for trial, of_sides in _run_with_sides(changed, base, head, out, at_once).items():
+            sides = {
+                side: _pair_verdict(befores[trial], result).state
+                for side, result in of_sides.items()
+            }
+            verdicts[trial] = replace(verdicts[trial], sides=sides)
     records = {trial.name: (before.record, after.record) for trial, before, after in pairs}
-    return Comparison(base.name, head.name, verdicts, records)
+    return Comparison(base.name, head.name, tuple(verdicts.values()), records)
 
 
-def _pair_verdict(
-    before: TrialResult, after: TrialResult, further_results: Sequence[TrialResult]
-) -> CaseVerdict:
+def _run_with_sides(
+    trials: Sequence[Trial], base: Kernel, head: Kernel, out: FilePath, at_once: int
+) -> Mapping[str, Mapping[str, TrialResult]]:
+    """Run trials with the head at each side alone; return their results by trial and side.
+
+    Trials that run in one guest are left out.
+    """
+    divided = [trial for trial in trials if trial.has_sides]
+    jobs = [TrialJob(trial, base.with_side(side, head)) for trial in divided for side in SIDES]
+    label = f"runs that tell which end {len(divided)} that changed come from"
+    results = run_trials(jobs, out, at_once, label)
+    by_trial = zip(*(results[number :: len(SIDES)] for number in range(len(SIDES))), strict=True)
+    return {
+        trial.name: dict(zip(SIDES, of_sides, strict=True))
+        for trial, of_sides in zip(divided, by_trial, strict=True)
+    }
+
+
+def _pair_verdict(befores: Sequence[TrialResult], after: TrialResult) -> CaseVerdict:
+    """Return the verdict on a run; ``befores``: the runs before of all seeds, the first first."""
     name = after.job.trial.name
-    for result in (before, *further_results):
+    for result in befores:
         if result.failure is not None:
             reason = f"{result.job.kernel.name}, seed {result.job.seed}: {result.failure.message}"
             return CaseVerdict(name, CaseState.FAILED, why=reason)
-    by_seed = [result.metrics for result in (before, *further_results)]
-    return _verdict(after, baseline_run(before.fingerprint, by_seed))
+    by_seed = [result.metrics for result in befores]
+    return _verdict(after, baseline_run(befores[0].fingerprint, by_seed))
 
 
 def _verdict(result: TrialResult, before: BaselineRun | None) -> CaseVerdict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -13,6 +14,7 @@ from farpath.regress.compare import Comparison
 from farpath.regress.verdict import CaseState, CaseVerdict, count_states
 from farpath.report.tables.formats import ResultTable, as_markdown, as_text
 from farpath.report.tables.regions import TextTable
+from farpath.spec.hosts import SIDES
 
 #: The mark of each state in the table.
 MARKS: Mapping[CaseState, str] = {
@@ -80,6 +82,25 @@ def changed(comparison: Comparison) -> ResultTable | None:
     return ResultTable("changed", text_table, columns, tuple(data))
 
 
+def origins(comparison: Comparison) -> ResultTable | None:
+    """Return the table of what changed with the end that each change comes from, if known."""
+    verdicts = [verdict for verdict in comparison.verdicts if verdict.sides]
+    if not verdicts:
+        return None
+    rows = tuple(
+        (verdict.trial, *(MARKS[verdict.sides[side]] for side in SIDES), verdict.origin)
+        for verdict in verdicts
+    )
+    data = tuple(
+        (verdict.trial, *(str(verdict.sides[side]) for side in SIDES), verdict.origin)
+        for verdict in verdicts
+    )
+    header = ("run", *(f"at the {side} alone" for side in SIDES), "the change comes from")
+    note = f"{comparison.after} at one end alone, {comparison.before} at the other"
+    text_table = TextTable("Which end it comes from", header, rows, note)
+    return ResultTable("origins", text_table, ("run", *SIDES, "origin"), data)
+
+
 def summary(verdicts: Iterable[CaseVerdict]) -> str:
     """Count the verdicts in each state, in one line."""
     by_state = count_states(verdicts)
@@ -97,14 +118,22 @@ def failures(verdicts: Iterable[CaseVerdict]) -> list[str]:
 
 def text(comparison: Comparison) -> str:
     """Return the report for a terminal."""
-    tables = [matrix(comparison), changed(comparison)]
-    parts = [as_text(table) for table in tables if table is not None]
+    tables = [matrix(comparison), changed(comparison), origins(comparison)]
+    parts = [_unwrapped(table) for table in tables if table is not None]
     return "\n".join([*parts, *failures(comparison.verdicts), summary(comparison.verdicts)])
+
+
+def _unwrapped(table: ResultTable) -> str:
+    """Format a table with lines of their own for title and note, which may be wider than it."""
+    text = table.text
+    bare = replace(table, text=replace(text, title="", note=""))
+    lines = as_text(bare).strip("\n")
+    return "\n\n".join([text.title, lines, *([text.note] if text.note else [])]) + "\n"
 
 
 def markdown(comparison: Comparison) -> str:
     """Return the report for a pull request."""
-    tables = [matrix(comparison), changed(comparison)]
+    tables = [matrix(comparison), changed(comparison), origins(comparison)]
     parts = [as_markdown(table) for table in tables if table is not None]
     listed = "".join(f"- {line}\n" for line in failures(comparison.verdicts))
     return "\n".join([*parts, *([listed] if listed else []), summary(comparison.verdicts)]) + "\n"
@@ -138,6 +167,8 @@ def _run(verdict: CaseVerdict) -> dict[str, Any]:
             }
             for difference in verdict.differences
         ],
+        "sides": {side: str(state) for side, state in verdict.sides.items()},
+        "origin": verdict.origin,
     }
 
 
@@ -183,6 +214,8 @@ def _junit_suite(root: ElementTree.Element, stack: str, verdicts: Sequence[CaseV
         if verdict.state in REPORTED_STATES:
             element_name = "error" if verdict.state == CaseState.FAILED else "failure"
             lines = [str(difference) for difference in verdict.differences] or [verdict.why]
+            if verdict.origin:
+                lines.append(f"the change comes from: {verdict.origin}")
             problem = ElementTree.SubElement(case, element_name, message=str(verdict.state))
             problem.text = "\n".join(lines)
         else:

@@ -11,6 +11,7 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import FarpathError
 from farpath.lab.artifacts.images import Images
+from farpath.lab.machine import cores_each, limited_cores
 from farpath.lab.pool import Job, JobEvent, Pool
 from farpath.lab.progress import time_left_text
 from farpath.regress.metrics import metrics_of
@@ -22,10 +23,21 @@ PROGRESS_INTERVAL_S = 10.0
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel to run on, and its name for people."""
+    """A kernel to run on, and its name for people; ``one_guest``: one for all sites of a run."""
 
     name: str
     images: Images
+    one_guest: bool = False
+
+    def in_one_guest(self) -> Kernel:
+        """Return this kernel with one guest for all sites of a run."""
+        return Kernel(f"{self.name} in one guest", self.images, one_guest=True)
+
+    def with_side(self, side: str, other: Kernel) -> Kernel:
+        """Return this kernel with another at one side of the path."""
+        return Kernel(
+            f"{other.name} at the {side}", replace(self.images, sides={side: other.images})
+        )
 
 
 @dataclass(frozen=True)
@@ -49,13 +61,16 @@ class TrialResult:
     wall_s: float = 0.0
 
 
-def run_trial(job: TrialJob, out: FilePath) -> TrialResult:
-    """Run one job, or find its record in ``out``; raises what the run raises."""
+def run_trial(job: TrialJob, out: FilePath, cores: int) -> TrialResult:
+    """Run one job on so many cores, or find its record in ``out``; raises what the run raises."""
     from farpath.lab.run import run
     from farpath.record.record import load_record
 
     plan = job.trial.plan(job.seed)
-    outcome = run(plan, out, False, lambda _event: None, job.kernel.images)
+    if job.kernel.one_guest:
+        plan = plan.in_one_guest()
+    with limited_cores(cores):
+        outcome = run(plan, out, False, lambda _event: None, job.kernel.images)
     record = load_record(outcome.directory)
     metrics = metrics_of(record, job.trial.case.extra_metrics)
     return TrialResult(job, record.fingerprint, metrics, record.directory)
@@ -69,7 +84,8 @@ def run_trials(
     ``label`` names the jobs for people. If this process is interrupted or killed, runs that are
     going end at once and leave nothing incomplete.
     """
-    calls = [Job(partial(run_trial, job, out), job.trial.cost_s) for job in jobs]
+    cores = cores_each(min(at_once, len(jobs)))
+    calls = [Job(partial(run_trial, job, out, cores), job.trial.cost_s) for job in jobs]
     with Pool(at_once) as pool:
         results = pool.run(calls, _progress_printer(jobs, label))
     return [

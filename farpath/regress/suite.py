@@ -24,6 +24,7 @@ from farpath.planning.stack_catalog import USER_SPACE, catalogue
 from farpath.planning.stack_texts import parse_stacks
 from farpath.regress.metrics import EXTRA_METRICS
 from farpath.spec.schedule import SCHEDULES
+from topologies import lay_out
 
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan
@@ -91,6 +92,11 @@ class Trial:
             # The kernel knows nothing of a program's own transport
             words.pop("trace", None)
         return RunRequest(**words)
+
+    @property
+    def has_sides(self) -> bool:
+        """Whether its run has a guest, and so may have a kernel, for each side of the path."""
+        return lay_out(self.plan()).sites > 1
 
     @property
     def cost_s(self) -> float:

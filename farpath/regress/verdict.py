@@ -7,6 +7,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from farpath.regress.baseline import BaselineRun, Interval, value_text
+from farpath.spec.hosts import SIDES
+
+#: What a change comes from, by whether it shows with the kernel after the change at the sender
+#: alone, and at the receiver alone.
+ORIGINS = {
+    (True, False): "the sender",
+    (False, True): "the receiver",
+    (True, True): "either end alone",
+    (False, False): "both ends together",
+}
 
 
 class CaseState(StrEnum):
@@ -51,6 +61,8 @@ class CaseVerdict:
     """A trial's name, its state, the differences, and the reason of a failure.
 
     ``fingerprint`` and ``metrics`` are those of the judged run; they are empty if it failed.
+    ``sides``: of a run that changed, its states with the kernel after the change at one side alone,
+    by side; empty if that was not asked.
     """
 
     trial: str
@@ -60,6 +72,17 @@ class CaseVerdict:
     fingerprint: str = ""
     metrics: Mapping[str, float] = field(default_factory=dict)
     wall_s: float = 0.0
+    sides: Mapping[str, CaseState] = field(default_factory=dict)
+
+    @property
+    def origin(self) -> str:
+        """The end that the change comes from, for people; empty if that was not asked."""
+        if not self.sides:
+            return ""
+        if CaseState.FAILED in self.sides.values():
+            return "unknown, a run failed"
+        sender, receiver = (self.sides[side] == CaseState.CHANGED for side in SIDES)
+        return ORIGINS[sender, receiver]
 
     @property
     def stack(self) -> str:
