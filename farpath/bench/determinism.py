@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -22,8 +23,8 @@ from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 
 REGION_S = 2.0
-QUICK_RUNS = 3
-FULL_RUNS = 10
+QUICK_RUNS = 4
+FULL_RUNS = 100
 AT_ONCE = 2
 
 
@@ -46,8 +47,14 @@ def _busy_loop() -> Iterator[None]:
         loop.wait()
 
 
-def _fingerprint(plan: Plan, images: Images, log: FilePath, cancelled: threading.Event) -> str:
-    """Return a run's fingerprint; once cancelled, the run ends at the guest's next event."""
+def _fingerprint(
+    plan: Plan, images: Images, log: FilePath, cores: set[int], cancelled: threading.Event
+) -> str:
+    """Return a run's fingerprint; once cancelled, the run ends at the guest's next event.
+
+    ``cores``: those that this thread and the guests it starts may use.
+    """
+    os.sched_setaffinity(0, cores)
 
     def watch(_event: dict[str, Any]) -> None:
         if cancelled.is_set():
@@ -66,8 +73,13 @@ def _collect(runs: list[Future[str]]) -> list[str]:
 
 
 def _fingerprints(plan: Plan, count: int) -> list[str]:
-    """Return the fingerprints of equal runs, two at a time next to a busy loop."""
+    """Return the fingerprints of equal runs, two at a time next to a busy loop.
+
+    Of each two, one may use all cores for its sites and the other a single one.
+    """
     images = find_images()
+    every = os.sched_getaffinity(0)
+    allowed = (every, {min(every)})
     cancelled = threading.Event()
     with (
         tempfile.TemporaryDirectory(prefix="farpath-bench-") as folder,
@@ -75,10 +87,11 @@ def _fingerprints(plan: Plan, count: int) -> list[str]:
         ThreadPoolExecutor(AT_ONCE) as pool,
     ):
         try:
-            logs = [FilePath(folder) / f"{number}.log" for number in range(count)]
-            return _collect(
-                [pool.submit(_fingerprint, plan, images, log, cancelled) for log in logs]
-            )
+            runs = []
+            for number in range(count):
+                log, cores = FilePath(folder) / f"{number}.log", allowed[number % len(allowed)]
+                runs.append(pool.submit(_fingerprint, plan, images, log, cores, cancelled))
+            return _collect(runs)
         except BaseException:
             cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -107,6 +120,6 @@ def determinism_figures(quick: bool) -> dict[str, Figure]:
             f"of {count} runs",
             Goal(float(count), False),
             f"the seven-region test with regions of {REGION_S:g} s, {AT_ONCE} runs at once "
-            "next to a busy loop",
+            "next to a busy loop, one with all cores for its sites, the other with one",
         )
     }

@@ -81,20 +81,22 @@ def segments(delivered_bytes: float) -> float:
     return delivered_bytes / SEGMENT_BYTES
 
 
-def packets_per_cpu_s(short: Cost, long: Cost) -> float | None:
-    """Return data packets per CPU second, from two runs that differ only in length.
+def packets_per_s(
+    delivered_bytes: tuple[float, float], took_s: tuple[float, float]
+) -> float | None:
+    """Return data packets per second, from a short and a long run that differ only in length.
 
-    The difference cancels the cost of start and end, which is equal. It is None if the longer run
-    did not take longer.
+    ``took_s``: CPU or real time of both runs. The difference cancels the cost of start and end,
+    which is equal. It is None if the longer run did not take longer.
 
-    >>> packets_per_cpu_s(Cost(1448e3, 2.0), Cost(1448e3 + 1448e4, 3.0))
+    >>> packets_per_s((1448e3, 1448e3 + 1448e4), (2.0, 3.0))
     10000.0
     """
-    cpu_s = long.cpu_s - short.cpu_s
-    delivered_bytes = long.delivered_bytes - short.delivered_bytes
-    if cpu_s <= 0 or delivered_bytes <= 0:
+    short_s, long_s = took_s
+    fewer_bytes, more_bytes = delivered_bytes
+    if long_s <= short_s or more_bytes <= fewer_bytes:
         return None
-    return segments(delivered_bytes) / cpu_s
+    return segments(more_bytes - fewer_bytes) / (long_s - short_s)
 
 
 def extrapolated(total: float, start: float, carried_bytes: float, wanted_bytes: float) -> float:

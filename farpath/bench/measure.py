@@ -13,6 +13,7 @@ from farpath.bench.figure import Figure
 from farpath.bench.lab_runs import lab_figures
 from farpath.bench.ns3 import ns3_figures
 from farpath.bench.scale import measure_scale
+from farpath.bench.sites import site_figures
 from farpath.bench.veth import veth_figures
 from farpath.lab.machine import available_cores, cpu_model
 
@@ -53,10 +54,11 @@ def measure(quick: bool, scale_alone: bool = False) -> dict[str, object]:
 def _figures(quick: bool) -> dict[str, Figure]:
     LOG.info("bench: the lab: speed, memory, accuracy")
     figures: dict[str, Figure] = lab_figures(quick)
-    speed = figures["lab_packets_per_cpu_s"].value
     LOG.info("bench: the same path in ns-3")
-    figures |= ns3_figures(speed, quick)
+    figures |= ns3_figures(figures["lab_packets_per_s"].value, quick)
     LOG.info("bench: a bare veth pair on this machine's kernel")
-    figures |= veth_figures(speed, quick)
+    figures |= veth_figures(figures["lab_packets_per_cpu_s"].value, quick)
+    LOG.info("bench: a guest for each site against one guest")
+    figures |= site_figures(quick)
     LOG.info("bench: equal runs on a busy machine")
     return figures | determinism_figures(quick)

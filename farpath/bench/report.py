@@ -8,7 +8,7 @@ from typing import Any
 
 WIDTH = 98
 #: The widths of the columns title, measured value and goal.
-TITLE_WIDTH, VALUE_WIDTH, GOAL_WIDTH = 34, 24, 26
+TITLE_WIDTH, VALUE_WIDTH, GOAL_WIDTH = 42, 22, 25
 SCALES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 VERDICTS = {True: "reached", False: "NOT reached", None: ""}
 

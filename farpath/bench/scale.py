@@ -13,6 +13,7 @@ from farpath.bench.figure import ratio
 from farpath.bench.lab_runs import RunMeasurement, recorded_run
 from farpath.lab import uml
 from farpath.lab.artifacts.images import find_images
+from farpath.planning.memory import run_bytes
 from farpath.planning.request import RunRequest
 from farpath.spec.plan import Plan
 from farpath.spec.window import segment_bytes
@@ -100,7 +101,7 @@ def scale_row(asked: str, plan: Plan, run: RunMeasurement) -> ScaleRow:
         cpu_s=run.cost.cpu_s,
         packets_per_cpu_s=run.cost.delivered_bytes / payload_bytes / run.cost.cpu_s,
         peak_memory_bytes=run.peak_memory_bytes,
-        estimate_bytes=plan.settings.memory_bytes,
+        estimate_bytes=run_bytes(plan),
     )
 
 

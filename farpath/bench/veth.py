@@ -14,7 +14,7 @@ from pathlib import Path as FilePath
 
 from farpath.bench.figure import Figure, UnavailableError, ratio
 from farpath.bench.proc import Thread, core_worked_s, foreign_s, thread_of
-from farpath.lab.machine import reserved_core
+from farpath.lab.machine import reserved_cores
 
 #: Tools, each with the Debian package that contains it.
 TOOLS = {
@@ -173,7 +173,7 @@ def _flow(core: int, seconds: int) -> tuple[_Reading, _Reading, frozenset[int]]:
 
 def _packets_per_cpu_s(seconds: int) -> tuple[float, str]:
     """Return data packets per CPU second, and how the CPU time was determined."""
-    with reserved_core() as core:
+    with reserved_cores(1) as [core]:
         before, after, own_pids = _flow(core, seconds)
     worked_s = after.worked_s - before.worked_s
     others_s = foreign_s(before.threads, after.threads, core, own_pids)
