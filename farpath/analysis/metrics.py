@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from farpath.spec.labels import stacks_label
 from farpath.spec.plan import Plan
-from farpath.spec.schedule import Flow, Region, Schedule
+from farpath.spec.schedule import Region, Schedule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,8 +28,14 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
+#: Throughput in the table of flows: at the receiver, and as the sending program counts it.
+RECEIVED, SENT = "throughput_bps", "sent_bps"
+
 #: The paper's figures smooth throughput over this time (section IV.A).
 SMOOTHING_S = 5
+#: A region's peak is the largest mean over this time: longer than the oscillation of a window on
+#: the study's paths, shorter than the time in which Reno fills one.
+PEAK_S = 10
 
 
 def stability(throughputs_bps: npt.ArrayLike) -> float:
@@ -86,6 +92,17 @@ def smoothed(throughputs_bps: npt.ArrayLike, seconds: int = SMOOTHING_S) -> Arra
     return sums / counts
 
 
+def peak(throughputs_bps: npt.ArrayLike, seconds: int = PEAK_S) -> float:
+    """Return the largest mean over ``seconds``, or over all values if they are fewer; at least one.
+
+    >>> peak([0.0, 4.0, 8.0, 0.0], 2), peak([3.0], 2)
+    (6.0, 3.0)
+    """
+    values = np.asarray(throughputs_bps, dtype=np.float64)
+    window = np.ones(min(seconds, values.size))
+    return float(np.convolve(values, window, mode="valid").max()) / window.size
+
+
 def smoothed_flows(
     flows_bps: pd.DataFrame, schedule: Schedule, seconds: int = SMOOTHING_S
 ) -> pd.DataFrame:
@@ -102,22 +119,30 @@ def smoothed_flows(
     return curves
 
 
-def flow_per_second(rows: pd.DataFrame, flow: Flow, seconds: int) -> Array:
-    """Return a flow's bits in each second; an interval counts in the second of its middle."""
-    ends_s = rows["t_s"].to_numpy(dtype=np.float64)
-    starts_s = np.concatenate(([flow.start_s], ends_s[:-1]))[: ends_s.size]
-    bits = rows["throughput_bps"].to_numpy(dtype=np.float64) * (ends_s - starts_s)
-    at = np.floor((starts_s + ends_s) / 2).astype(np.int64)
+def flow_per_second(rows: pd.DataFrame, seconds: int, column: str = RECEIVED) -> Array:
+    """Return a flow's bits in each second, received or sent.
+
+    The first interval counts in the second that holds its middle, and each further one in the
+    second after. Intervals last a second but for microseconds: by its own middle an interval that
+    lies across two seconds alike would now count in the one and now in the other.
+    """
+    lengths_s = rows["interval_s"].to_numpy(dtype=np.float64)
+    starts_s = rows["t_s"].to_numpy(dtype=np.float64) - lengths_s
+    if not starts_s.size:
+        return np.zeros(seconds)
+    bits = rows[column].to_numpy(dtype=np.float64) * lengths_s
+    first = math.floor(starts_s[0] + lengths_s[0] / 2)
+    at = first + np.rint(starts_s - starts_s[0]).astype(np.int64)
     inside = (at >= 0) & (at < seconds)
     counted = np.bincount(at[inside], weights=bits[inside], minlength=seconds)
     return counted.astype(np.float64)
 
 
-def per_second(samples: Samples, schedule: Schedule) -> pd.DataFrame:
+def per_second(samples: Samples, schedule: Schedule, column: str = RECEIVED) -> pd.DataFrame:
     """Return the throughput in bit/s of each flow (column) in each second of the schedule.
 
-    The index is the end of the second: 1, 2, ... An interval's bits count in the second that holds
-    its middle, which for iperf3's one-second intervals is its end rounded to the nearest second. A
+    ``column``: of the table of flows, what was received or what was sent. The index is the end of
+    the second: 1, 2, ... For the second in which an interval counts see ``flow_per_second``. A
     short last interval holds what arrived after the sender stopped; its bits count in the second
     after. Seconds without a sample are 0.
     """
@@ -125,7 +150,9 @@ def per_second(samples: Samples, schedule: Schedule) -> pd.DataFrame:
 
     seconds = round(schedule.duration_s)
     flows = {
-        flow.name: flow_per_second(samples.flows[samples.flows["flow"] == flow.name], flow, seconds)
+        flow.name: flow_per_second(
+            samples.flows[samples.flows["flow"] == flow.name], seconds, column
+        )
         for flow in schedule.flows
     }
     return pd.DataFrame(flows, index=pd.RangeIndex(1, seconds + 1, name="t_s"))
@@ -140,7 +167,9 @@ def aggregate(samples: Samples, schedule: Schedule) -> pd.Series[float]:
 class RegionSummary:
     """One region: aggregate throughput, stability S and fairness F of its flows.
 
-    ``seconds``: its length. ``rtt_max_ms``: the largest RTT of the answered pings sent within it.
+    ``seconds``: its length. ``peak_bps``: the largest aggregate over ten seconds of it, or over all
+    of a shorter region. ``rtt_*``: least, largest and standard deviation of the RTTs of the
+    answered pings sent within it.
     """
 
     number: int
@@ -152,6 +181,9 @@ class RegionSummary:
     fairness: float
     flow_means_bps: tuple[float, ...]
     rtt_max_ms: float
+    peak_bps: float
+    rtt_min_ms: float
+    rtt_std_ms: float
 
 
 @dataclass(frozen=True)
@@ -163,9 +195,10 @@ class Summary:
     ``fairness_min``, ``fairness_max``: over regions of several flows. ``rtt_*``: of the answered
     pings (``rtt_p99_ms``: their 99th percentile). ``queue_max_*``: the largest sampled backlog.
     ``queue_drops``: packets that the bottleneck dropped. ``retransmits``: segments sent again.
-    ``cpu_percent``: the CPU time of all sending programs, in per cent of one core, while any flow
-    was there. ``mhz_per_mbps``: their clock cycles per bit received. Both are None where CPU is not
-    counted.
+    ``sent_mean_bps``, ``sent_stability``: mean and S of what the sending programs handed to their
+    hosts, as a sending iperf reports it; None if unknown. ``cpu_percent``: the CPU time of all
+    sending programs, in per cent of one core, while any flow was there. ``mhz_per_mbps``: their
+    clock cycles per bit received. Both are None where CPU is not counted.
     """
 
     schedule: str
@@ -195,6 +228,8 @@ class Summary:
     regions: tuple[RegionSummary, ...]
     cpu_percent: float | None = None
     mhz_per_mbps: float | None = None
+    sent_mean_bps: float | None = None
+    sent_stability: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists and numbers for JSON; undefined values are None."""
@@ -230,8 +265,12 @@ def _with_nan(cls: type, data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
 def region_summary(flows_bps: pd.DataFrame, ping: pd.DataFrame, region: Region) -> RegionSummary:
-    """Summarise one region of ``per_second``, and its largest RTT from ``ping``.
+    """Summarise one region of ``per_second``, and its RTTs from ``ping``.
 
     A second belongs to the region that holds its middle, a ping to the region in which it was sent.
     F counts the flows that are present throughout; the aggregate counts the bits of every flow.
@@ -241,6 +280,7 @@ def region_summary(flows_bps: pd.DataFrame, ping: pd.DataFrame, region: Region) 
     total = inside.sum(axis="columns").to_numpy(dtype=np.float64)
     means = [float(inside[name].mean()) for name in region.flows]
     pings = ping[(ping["t_s"] >= region.start_s) & (ping["t_s"] < region.stop_s)]
+    rtt_ms = pings["rtt_ms"].to_numpy(dtype=np.float64)
     return RegionSummary(
         number=region.number,
         seconds=region.stop_s - region.start_s,
@@ -250,7 +290,10 @@ def region_summary(flows_bps: pd.DataFrame, ping: pd.DataFrame, region: Region) 
         stability=stability(total),
         fairness=fairness(means),
         flow_means_bps=tuple(means),
-        rtt_max_ms=_extreme(list(pings["rtt_ms"].to_numpy(dtype=np.float64)), max),
+        rtt_max_ms=_extreme(list(rtt_ms), max),
+        peak_bps=peak(total),
+        rtt_min_ms=_extreme(list(rtt_ms), min),
+        rtt_std_ms=standard_deviation(rtt_ms),
     )
 
 
@@ -278,6 +321,7 @@ def cpu_figures(
 def summarise(samples: Samples, plan: Plan, cpu: Mapping[str, float] | None = None) -> Summary:
     """Return all metrics of a run; ``cpu`` is ``readback.cpu`` of its record, if it has one."""
     flows_bps = per_second(samples, plan.schedule)
+    sent = per_second(samples, plan.schedule, SENT).sum(axis="columns", skipna=False).to_numpy()
     total = flows_bps.sum(axis="columns").to_numpy(dtype=np.float64)
     regions = tuple(
         region_summary(flows_bps, samples.ping, region) for region in plan.schedule.regions()
@@ -317,4 +361,6 @@ def summarise(samples: Samples, plan: Plan, cpu: Mapping[str, float] | None = No
         regions=regions,
         cpu_percent=cpu_percent,
         mhz_per_mbps=mhz_per_mbps,
+        sent_mean_bps=_known(float(sent.mean())),
+        sent_stability=_known(stability(sent)),
     )

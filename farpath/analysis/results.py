@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from farpath.analysis.studies.measure import Measure
 
 #: The format version of the summary file.
-FIGURES_VERSION = 1
+FIGURES_VERSION = 2
 _FIGURES_REMEDY = "give records with --records, or make it from them with 'farpath summary'"
 #: A sentence on mixed records names at most this many.
 MAX_NAMED_RECORDS = 3
@@ -35,7 +35,7 @@ MAX_NAMED_RECORDS = 3
 class RunSummary:
     """The summary of one run, and its provenance.
 
-    ``record``: the name of its directory. ``kernel``: the kernel's release. ``images``, ``code``:
+    ``record``: the name of its directory. ``kernel``: its release. ``images``, ``code``:
     the hashes of the images and of farpath's code, as in its record. The other hashes compare runs
     of several machines. ``lab``: of the kernel's source and the packages. ``config``: of the
     kernel's configuration, which depends on the ``compiler`` too. ``parts``: of the source of the
@@ -257,11 +257,15 @@ def _hash(data: object) -> str:
 
 
 def _lab_hash(provenance: dict[str, Any]) -> str:
-    """Hash the kernel's source, or its bytes where the source is unknown, and the packages."""
-    kernel = provenance.get("kernel", {})
-    source = kernel.get("source_hash", kernel.get("linux_hash"))
+    """Hash each kernel's source, or its bytes where the source is unknown, and the packages."""
+    kernels = provenance.get("kernels", {}).values() or [provenance.get("kernel", {})]
+    sources = [
+        part
+        for kernel in kernels
+        for part in (kernel.get("source_hash", kernel.get("linux_hash")), kernel.get("cflags"))
+    ]
     packages = [provenance.get(part, {}).get("packages_hash") for part in ("lab", "sender")]
-    return _hash([source, kernel.get("cflags"), *packages])
+    return _hash([*sources, *packages])
 
 
 def _parts_hash(provenance: dict[str, Any]) -> str:
@@ -307,7 +311,7 @@ def run_summary(record: Record) -> RunSummary:
     return RunSummary(
         record=record.directory.name,
         fingerprint=record.fingerprint,
-        kernel=kernel.get("release", ""),
+        kernel=record.kernel,
         images=provenance.get("images_sha256", ""),
         code=provenance.get("code_sha256", ""),
         summary=summarise(record.samples, plan, record.cpu),

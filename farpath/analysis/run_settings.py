@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from farpath.analysis.record_set import Member, RecordSet
 from farpath.analysis.results import RunSummary
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
+from farpath.planning.era_catalog import era_text
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS, TOGETHER
@@ -35,14 +36,18 @@ class Setting:
     words: str = "{}"
 
 
-def buffer_text(buffer_bytes: int) -> str:
-    """Format a buffer's size for people.
+def size_text(size_bytes: int) -> str:
+    """Format a size for people.
 
-    >>> buffer_text(1_250_000), buffer_text(31_000)
+    >>> size_text(1_250_000), size_text(31_000)
     ('1.25 MB', '31 kB')
     """
-    unit, size = ("MB", 1e6) if buffer_bytes >= 1e6 else ("kB", 1e3)
-    return f"{buffer_bytes / size:.4g} {unit}"
+    unit, size = ("MB", 1e6) if size_bytes >= 1e6 else ("kB", 1e3)
+    return f"{size_bytes / size:.4g} {unit}"
+
+
+def _buffer_text(path: Path) -> str:
+    return f"{path.buffer_packets} packets" if path.buffer_packets else size_text(path.buffer_bytes)
 
 
 def schedule_text(plan: Plan) -> str:
@@ -61,7 +66,7 @@ SETTINGS = (
             lambda m: m.plan.path.rtt_ms, "RTT {} ms"),
     Setting("rate Mbit/s", "rate_bps", lambda m: f"{m.plan.path.rate_bps / 1e6:g}",
             lambda m: m.plan.path.rate_bps, "{} Mbit/s"),
-    Setting("buffer", "buffer_bytes", lambda m: buffer_text(m.plan.path.buffer_bytes),
+    Setting("buffer", "buffer_bytes", lambda m: _buffer_text(m.plan.path),
             lambda m: m.plan.path.buffer_bytes, "buffer {}"),
     Setting("loss", "loss", lambda m: f"{m.plan.path.loss:g}", lambda m: m.plan.path.loss,
             "loss {}"),
@@ -118,8 +123,8 @@ def _unusual(plan: Plan) -> Iterator[str]:
         yield f"{plan.bottlenecks} bottlenecks"
     if plan.ip_version != USUAL_IP_VERSION:
         yield f"IPv{plan.ip_version}"
-    if plan.era.name != USUAL_ERA:
-        yield f"era {plan.era.name}"
+    if (era := era_text(plan.era)) != USUAL_ERA:
+        yield f"era {era}"
     if not settings.delayed_ack:
         yield "each packet acknowledged"
     if plan.images:
@@ -134,7 +139,7 @@ def _of_path(path: Path) -> Iterator[str]:
     if path.mtu_bytes != USUAL_MTU_BYTES:
         yield f"MTU {path.mtu_bytes}"
     if path.sources.get("window_bytes") == "given":
-        yield f"window {buffer_text(path.window_bytes)}"
+        yield f"window {size_text(path.window_bytes)}"
     if path.background:
         yield f"background {path.background.mean_rate_bps / 1e6:.4g} Mbit/s"
     if path.jitter_ms:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import shutil
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,13 @@ from farpath.base.locks import exclusive_lock, remove_stale_locks, remove_stale_
 from farpath.base.project import EXPERIMENTS
 from farpath.campaign.status import RunStatus, run_statuses, shipped_records
 from farpath.lab.machine import available_cores
-from farpath.planning.experiment import WHOLE, Experiment, WantedRun
+from farpath.planning.experiment import (
+    WHOLE,
+    Experiment,
+    ExperimentPart,
+    WantedRun,
+    load_experiment,
+)
 from farpath.record.record import records_in
 
 LOG = logging.getLogger(__name__)
@@ -59,7 +66,7 @@ class CampaignJob:
         """
         wanted = self.runs if runs is None else runs
         if not self.on_host:
-            return run_statuses(wanted, [self.out, *self.shipped])
+            return run_statuses(wanted, [self.out, *self.shipped, *self._borrowed])
         local = self.local_states(wanted)
         return local if any(state.record for state in local) else run_statuses(wanted, self.shipped)
 
@@ -76,6 +83,18 @@ class CampaignJob:
         """The directories of this set's shipped records, one for each experiment."""
         parts = self.experiment.parts
         return tuple(shipped_records(part, self.experiments, self.which) for part in parts)
+
+    @property
+    def _borrowed(self) -> tuple[FilePath, ...]:
+        """The directories of other experiments' shipped records, which count too."""
+        names = self.experiment.records_of
+        return tuple(shipped_records(name, self.experiments, self.which) for name in names)
+
+    def of_all_mechanisms(self) -> CampaignJob:
+        """Return the job of all mechanisms of the experiment, with the same length of regions."""
+        part = ExperimentPart(self.experiment.part.region)
+        whole = load_experiment(self.experiment.name, self.experiments, part=part)
+        return dataclasses.replace(self, experiment=whole)
 
     @property
     def is_study(self) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, field, fields
 from functools import partial
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from farpath.base.documents import check_format_version, read_json, read_toml
 from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.base.files import write_text
 from farpath.base.validation import validated
+from farpath.lab.machine import limited_cores
 from farpath.lab.pool import Job, Pool
 from farpath.lab.run import run as run_plan
 from farpath.planning.era_catalog import era_by_text
@@ -60,7 +61,8 @@ class Search:
     """The parameters that a search varies, and the values that it compares with.
 
     ``ranges``: for each field of PathModel a fixed number, an interval or a list of choices.
-    ``guesses``: models to try first. ``mean_stability``, ``mean_fairness``: the published means
+    ``era``: of all hosts, but for those of the stacks in ``era_of``. ``guesses``: models to try
+    first. ``mean_stability``, ``mean_fairness``: the published means
     over all stacks, for a path without published tables.
     """
 
@@ -72,18 +74,21 @@ class Search:
     seed: int
     era: str
     ranges: dict[str, Interval | list[Number] | Number]
+    era_of: dict[str, str] = field(default_factory=dict)
     guesses: tuple[dict[str, Number], ...] = ()
     mean_stability: float | None = None
     mean_fairness: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless each parameter of PathModel has a range."""
-        parameters = {field.name for field in fields(PathModel)}
+        """Raise ValueError for a parameter of PathModel without a range, and an unknown stack."""
+        parameters = {each.name for each in fields(PathModel)}
         if wrong := sorted(parameters ^ self.ranges.keys()):
             raise ValueError(
                 f"ranges.{wrong[0]}: ranges must have each parameter of a path model: "
                 f"{', '.join(sorted(parameters))}"
             )
+        if unknown := sorted(self.era_of.keys() - set(self.stacks)):
+            raise ValueError(f"era_of.{unknown[0]}: is no stack of this search")
 
     def model(self, chosen: Mapping[str, Any]) -> PathModel:
         """Return the model with the chosen values and the fixed ones."""
@@ -149,12 +154,16 @@ def _distributions(search: Search) -> dict[str, optuna.distributions.BaseDistrib
     return distributions
 
 
-def run_in_lab(search: Search, results: FilePath, model: PathModel, stack: str) -> RunSummary:
-    """Make one complete run in the virtual lab; its record goes below ``results``."""
+def run_in_lab(
+    search: Search, results: FilePath, cores: int, model: PathModel, stack: str
+) -> RunSummary:
+    """Make one complete run in the virtual lab, on so many cores; its record is in ``results``."""
     path = model.on(path_by_name(search.path))
     schedule = seven_regions(stack, search.region_s)
-    plan = make_plan(path, schedule, search.seed, "virtual", era_by_text(search.era))
-    outcome = run_plan(plan, results, force=False, watch=lambda _event: None)
+    era = era_by_text(search.era_of.get(stack, search.era))
+    plan = make_plan(path, schedule, search.seed, "virtual", era)
+    with limited_cores(cores):
+        outcome = run_plan(plan, results, force=False, watch=lambda _event: None)
     return run_summary(load_record(outcome.directory))
 
 

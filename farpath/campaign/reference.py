@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.analysis.ablation import ABLATION_FILE, ablation_of, write_ablation
 from farpath.analysis.studies.measure import MEASURES_FILE, write_measures
 from farpath.analysis.studies.registry import ANALYSES, measures_of
 from farpath.base.errors import BadInputError
@@ -74,11 +75,15 @@ def publish(job: CampaignJob) -> list[str]:
         raise BadInputError(
             f"none of {len(states)} runs has a record: run 'farpath campaign', then this again"
         )
+    if job.experiment.mechanisms:
+        return _publish_ablation(job, states)
     if job.experiment.parts == (job.experiment.name,):
         return _publish_experiment(job, states)
     lines = []
     for part in job.experiment.parts:
-        of_part = dataclasses.replace(job, experiment=load_experiment(part, job.experiments))
+        of_part = dataclasses.replace(
+            job, experiment=load_experiment(part, job.experiments, part=job.experiment.part)
+        )
         of_experiment = [state for state in states if state.run.experiment == part]
         lines += [f"{part}: {line}" for line in _publish_experiment(of_part, of_experiment)]
     return lines
@@ -111,6 +116,17 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
     if size > LIMIT_BYTES:
         lines.append(f"that is more than {LIMIT_BYTES / 1e6:g} MB: too much for a repository")
     return lines
+
+
+def _publish_ablation(job: CampaignJob, states: Sequence[RunStatus]) -> list[str]:
+    """Write the summaries of an ablation into its folder; its many records are not shipped."""
+    file = job.experiments / job.experiment.name / ABLATION_FILE
+    ablation = ablation_of(job.experiment, recorded_runs(states))
+    with user_errors(file):
+        write_ablation(ablation, file)
+    missing = len(states) - len(ablation.runs)
+    left = [f"{missing} runs have none yet"] if missing else []
+    return [f"summaries of {len(ablation.runs)} runs written to {file}", *left]
 
 
 def _write_summary(job: CampaignJob, states: Sequence[RunStatus]) -> None:

@@ -26,6 +26,12 @@ Cpu = Annotated[
 ExperimentsDir = Annotated[
     FilePath | None, typer.Option(help="Folder of the experiments (default: farpath's).")
 ]
+Region = Annotated[
+    str | None, typer.Option(help="Length of a region in all runs (default: the experiment's).")
+]
+Only = Annotated[
+    str | None, typer.Option(help="Mechanisms of the experiment: base,queue (default: all).")
+]
 Out = Annotated[
     FilePath | None, typer.Option(help="Directory of the records (default: results/<experiment>).")
 ]
@@ -38,17 +44,20 @@ def _job(
     cpu: bool,
     experiments: FilePath | None,
     out: FilePath | None,
+    region: str | None,
+    only: str | None,
 ) -> CampaignJob:
     from farpath.base.project import EXPERIMENTS
     from farpath.campaign.job import CampaignJob
-    from farpath.planning.experiment import load_experiment
+    from farpath.planning.experiment import ExperimentPart, load_experiment
 
     flags = [name for name, is_set in (("quick", quick), ("cpu", cpu)) if is_set]
     if len(flags) + (which is not None) > 1:
         raise BadInputError("--set, --quick and --cpu each choose the runs: give one of them")
     set_name = flags[0] if flags else which or WHOLE
     folder = experiments or EXPERIMENTS
-    loaded = load_experiment(experiment, folder)
+    part = ExperimentPart(region or "", () if only is None else tuple(only.split(",")))
+    loaded = load_experiment(experiment, folder, part=part)
     loaded.runs(set_name)
     return CampaignJob(loaded, set_name, out or RESULTS / loaded.name, experiments=folder)
 
@@ -72,8 +81,11 @@ def campaign(
         typer.Option("--qemu", help="Make each run of the host lab in its own QEMU machine."),
     ] = False,
     cores: Annotated[
-        int | None, typer.Option(help="Number of runs at once (default: all cores).")
+        int | None,
+        typer.Option(help="Number of runs at once, with --index cores (default: all cores)."),
     ] = None,
+    region: Region = None,
+    only: Only = None,
     out: Out = None,
     report: Annotated[
         FilePath | None,
@@ -104,31 +116,32 @@ def campaign(
     from farpath.analysis.studies.registry import ANALYSES
     from farpath.campaign.host_lab import run_on_host
     from farpath.campaign.snakemake import run_campaign
+    from farpath.lab.machine import available_cores
     from farpath.report.html.run_page import save_pictures
 
-    job = _job(experiment, which, quick, cpu, experiments, out)
+    job = _job(experiment, which, quick, cpu, experiments, out, region, only)
     if context.args and not context.args[0].startswith("-"):
         raise BadInputError(
             f"'{context.args[0]}' is no option of campaign: give options of Snakemake after --"
         )
+    if cores is not None and cores < 1:
+        raise BadInputError(f"CORES is {cores}: it must be 1 or more")
     if qemu:
         _check_qemu(job)
     if list_runs:
         _list(job)
     elif index is not None:
-        _make_one(job, index)
+        _make_one(job, index, cores or available_cores())
     elif gather is not None:
         from farpath.campaign.status import gather as link
 
         print(f"{link(job.states(), gather)} records of {len(job.runs)} in {gather}")
     else:
-        if cores is not None and cores < 1:
-            raise BadInputError(f"CORES is {cores}: it must be 1 or more")
         if job.on_host:
             run_on_host(job, qemu, save_pictures)
             print(f"records     {job.out}")
             return
-        if set(job.experiment.parts) <= set(ANALYSES):
+        if job.experiment.mechanisms or set(job.experiment.parts) <= set(ANALYSES):
             _run_companion(job, tuple(context.args), cores, no_report, report)
             return
         report_dir = report or _default_report_dir(job)
@@ -146,9 +159,11 @@ def campaign(
 
 def _default_report_dir(job: CampaignJob) -> FilePath:
     """Return the report's directory: for the 2005 study below results, else below the records."""
+    region = f"-{job.experiment.part.region}" if job.experiment.part.region else ""
+    which = f"{'' if job.which == WHOLE else f'-{job.which}'}{region}"
     if job.experiment.name == PAPER:
-        return RESULTS / ("paper" if job.which == WHOLE else f"paper-{job.which}")
-    return job.out / ("report" if job.which == WHOLE else f"report-{job.which}")
+        return RESULTS / f"paper{which}"
+    return job.out / f"report{which}"
 
 
 def _run_companion(
@@ -158,26 +173,34 @@ def _run_companion(
     no_report: bool,
     report: FilePath | None,
 ) -> None:
-    """Make a companion experiment's runs, and the report of those that succeed."""
+    """Make the runs of a companion experiment or an ablation; report those that succeed."""
     import dataclasses
 
     from farpath.campaign.job import print_status
     from farpath.campaign.snakemake import run_campaign
-    from farpath.report.study import PARTS, report_of, report_text, write_report
+    from farpath.report import ablation, study
 
     report_dir = report or _default_report_dir(job)
+    parts = ablation.PARTS if job.experiment.mechanisms else study.PARTS
     job = dataclasses.replace(job, options=options, cores=cores or job.cores)
     try:
         run_campaign(job)
     finally:
         recorded = [state for state in job.states() if state.record is not None]
         if recorded and not no_report:
-            print_status(f"writing tables, figures and claims of the records to {report_dir}")
-            study_report = report_of(recorded, job.experiments)
-            write_report(study_report, report_dir)
-            print(report_text(study_report))
+            print_status(f"writing {', '.join(parts)} of the records to {report_dir}")
+            if job.experiment.mechanisms:
+                # Also those mechanisms that an earlier call made
+                whole = job.of_all_mechanisms()
+                result = ablation.ablation_of(whole.experiment, whole.states())
+                ablation.write_report(result, report_dir)
+                print(ablation.report_text(result))
+            else:
+                study_report = study.report_of(recorded, job.experiments)
+                study.write_report(study_report, report_dir)
+                print(study.report_text(study_report))
     print(f"records     {job.out}")
-    for part in () if no_report else PARTS:
+    for part in () if no_report else parts:
         print(f"{part:<11} {report_dir / part}")
 
 
@@ -193,10 +216,11 @@ def _list(job: CampaignJob) -> None:
         print(line)
 
 
-def _make_one(job: CampaignJob, index: int) -> None:
-    """Make one run, as jobs of Snakemake and Kubernetes do."""
+def _make_one(job: CampaignJob, index: int, cores: int) -> None:
+    """Make one run on so many cores, as jobs of Snakemake and Kubernetes do."""
     from farpath.base.files import user_errors
     from farpath.campaign.job import check_space
+    from farpath.lab.machine import limited_cores
     from farpath.lab.progress import RunProgress
     from farpath.lab.run import run
     from farpath.report.html.run_page import save_pictures
@@ -214,7 +238,8 @@ def _make_one(job: CampaignJob, index: int) -> None:
         job.out.mkdir(parents=True, exist_ok=True)
         check_space(job.out, 1)
     unit = "s" if state.run.on_host else "virtual s"
-    with RunProgress(state.run.label, state.run.plan.schedule.duration_s, unit) as progress:
+    duration_s = state.run.plan.schedule.duration_s
+    with RunProgress(state.run.label, duration_s, unit) as progress, limited_cores(cores):
         print(run(state.run.plan, job.out, False, progress.watch, finish=save_pictures).directory)
 
 
@@ -223,13 +248,14 @@ def reference(
     which: SetName = None,
     quick: Quick = False,
     cpu: Cpu = False,
+    region: Region = None,
     out: Out = None,
     experiments: ExperimentsDir = None,
 ) -> None:
     """Copy an experiment's records, without raw output and pages, into its folder."""
     from farpath.campaign.reference import publish
 
-    job = _job(experiment, which, quick, cpu, experiments, out)
+    job = _job(experiment, which, quick, cpu, experiments, out, region, None)
     for line in publish(job):
         print(line)
 

@@ -30,6 +30,7 @@ def fit(
     """Search for the path model that agrees best with the published numbers."""
     from farpath.base.project import PROJECT
     from farpath.campaign.path_search import continue_search, load_search, run_in_lab
+    from farpath.lab.machine import cores_each
     from farpath.report.tables.path_search import best_trial_table, trials_table
     from farpath.report.tables.regions import render, rich_table
 
@@ -42,7 +43,7 @@ def fit(
     if trials < 0 or workers < 1:
         raise BadInputError("--trials must be at least 0 and --workers at least 1")
     search = load_search(searches[name])
-    measure = partial(run_in_lab, search, results)
+    measure = partial(run_in_lab, search, results, cores_each(workers))
     continue_search(search, trials, workers, measure, lambda line: print(line, file=sys.stderr))
     print(
         render(*(rich_table(table) for table in (best_trial_table(search), trials_table(search)))),

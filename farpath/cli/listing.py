@@ -50,6 +50,9 @@ def _headline(entry: CatalogEntry) -> str:
 
 def _form_and_aliases(entry: CatalogEntry) -> list[str]:
     lines = [f"its form of 2004 is {entry.form_2004}"] if entry.form_2004 else []
+    if entry.variant_of:
+        preset = " ".join(f"{name}={value}" for name, value in entry.preset.items())
+        lines.append(f"it is {entry.variant_of} with {preset}")
     if entry.aliases:
         lines.append(f"also called {', '.join(entry.aliases)}")
     return lines

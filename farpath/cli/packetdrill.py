@@ -45,13 +45,15 @@ def packetdrill(
     """
     from farpath.base.files import user_errors
     from farpath.lab.artifacts.images import find_images
-    from farpath.lab.artifacts.kernels import images_of, release_of
+    from farpath.lab.artifacts.kernels import images_of, one_kernel, release_of
     from farpath.lab.packetdrill import find_scripts, find_tool, run_scripts
 
     patterns = tuple(pattern for pattern in (only or "").split(",") if pattern)
     scripts = find_scripts(folder, patterns)
     program = find_tool(tool)
-    images = find_images() if kernel is None else images_of(kernel, LOG.info)
+    images = (
+        find_images() if kernel is None else images_of(one_kernel(kernel, "--kernel"), LOG.info)
+    )
     LOG.info(f"packetdrill: {len(scripts)} scripts on Linux {release_of(images)}")
     with user_errors(out):
         out.mkdir(parents=True, exist_ok=True)

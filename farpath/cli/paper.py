@@ -36,7 +36,7 @@ CpuRecords = Annotated[
 ]
 Measures = Annotated[
     FilePath | None,
-    typer.Option(help="File measures.json, written by the companion experiments."),
+    typer.Option(help="File measures.json of the companion experiments, or ablation.json."),
 ]
 OutDir = Annotated[
     FilePath | None,
@@ -83,7 +83,8 @@ def tables(
     """Print a table of runs; for records of the 2005 study, its tables 1 and 2.
 
     Without --records, the tables compare the study's shipped records with the published numbers.
-    With a companion experiment, they compare its measures with theory and published numbers.
+    With a companion experiment, they compare its measures with theory and published numbers;
+    with an ablation, its mechanisms with each other and with published numbers.
     """
     from farpath.base.files import write_text
     from farpath.report.tables.formats import FORMS, SUFFIXES, file_name
@@ -155,14 +156,19 @@ def print_warnings(sentences: Iterable[str]) -> None:
 
 
 def _companion_tables(name: str, measures: FilePath | None) -> Sequence[ResultTable]:
+    from farpath.analysis.ablation import ABLATION_FILE, read_ablation
     from farpath.analysis.studies.measure import read_measures
     from farpath.analysis.studies.registry import shipped_measures
     from farpath.base.project import EXPERIMENTS
     from farpath.planning.experiment import load_experiment
     from farpath.report.study import experiment_titles
+    from farpath.report.tables.ablation import ablation_tables
     from farpath.report.tables.studies import study_tables
 
-    parts = load_experiment(name).parts
+    experiment = load_experiment(name)
+    if experiment.mechanisms:
+        return ablation_tables(read_ablation(measures or EXPERIMENTS / name / ABLATION_FILE))
+    parts = experiment.parts
     all_measures = shipped_measures() if measures is None else read_measures(measures)
     chosen = [measure for measure in all_measures if measure.experiment in parts]
     if not chosen:

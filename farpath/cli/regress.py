@@ -51,6 +51,13 @@ def regress(
         str | None,
         typer.Option(help="Kernel after the change, as --base (default: the lab's kernel)."),
     ] = None,
+    side: Annotated[
+        str | None,
+        typer.Option(help="Side that --head is at, sender or receiver (default: both)."),
+    ] = None,
+    one_guest: Annotated[
+        bool, typer.Option("--one-guest", help="Make all sites of a run share one guest.")
+    ] = False,
     baseline: Annotated[
         FilePath | None,
         typer.Option(help="Baseline to compare with (default: the project's nearest)."),
@@ -71,7 +78,8 @@ def regress(
     """Run the suite; each run is identical, within bounds, changed or failed.
 
     Runs are compared with the baseline of the nearest kernel release; with --base, with another
-    kernel, which is built if necessary. Exit status 1: a run changed; 4: a run failed.
+    kernel, which is built if necessary, and what changed is run with --head at each side alone, to
+    tell which end it comes from. Exit status 1: a run changed; 4: a run failed.
     """
     from farpath.lab.machine import available_cores
     from farpath.regress import report
@@ -91,18 +99,30 @@ def regress(
         raise BadInputError("--base compares two kernels: leave out --baseline and --update")
     if (update or base is not None) and seeds < 2:
         raise BadInputError(f"SEEDS is {seeds}: it must be 2 or more, since bounds need two runs")
-    # A damaged baseline is refused before a kernel is built.
+    if one_guest and base is not None:
+        raise BadInputError("--one-guest is compared with a baseline: leave out --base")
+    if one_guest and update and baseline is None:
+        raise BadInputError("--one-guest: give a file of your own to --update, with --baseline")
+    # What is wrong is refused before a kernel is built.
     own_baseline = read_baseline(baseline) if baseline is not None and not update else None
-    head_kernel = _kernel(head)
+    has_sides = _sides_of(base, head, side, update)
+    if one_guest and has_sides:
+        raise BadInputError("--one-guest: one guest has one kernel, but two sides were named")
+    chosen = _with_sides(chosen, has_sides)
+    base_kernel = _kernel(base) if base is not None or side is not None else None
+    head_kernel = _kernel(head).in_one_guest() if one_guest else _kernel(head)
+    if side is not None and base_kernel is not None:
+        head_kernel = base_kernel.with_side(side, head_kernel)
     if update:
         _update(chosen, head_kernel, baseline, out, at_once, seeds)
         return
-    if base is not None:
-        comparison = _compare_kernels(chosen, _kernel(base), head_kernel, out, at_once, seeds)
+    if base is not None and base_kernel is not None:
+        comparison = _compare_kernels(chosen, base_kernel, head_kernel, out, at_once, seeds)
     else:
         comparison = _compare_with_baseline(chosen, head_kernel, own_baseline, out, at_once)
-    inputs = {"base": base, "head": head, "baseline": baseline}
+    inputs = {"base": base, "head": head, "side": side, "baseline": baseline}
     options = [f"--{name}={value}" for name, value in inputs.items() if value is not None]
+    options += ["--one-guest"] * one_guest
     files = _write_reports(comparison, chosen, out / "report", options)
     print(report.as_json(comparison) if as_json else report.text(comparison))
     for file in files:
@@ -110,15 +130,50 @@ def regress(
     _exit_with_status(comparison)
 
 
-def _kernel(kernel: str | None) -> Kernel:
-    """Find or build a kernel: Debian's package of sources, a Linux tree, or None for the lab's."""
+def _sides_of(base: str | None, head: str | None, side: str | None, update: bool) -> bool:
+    """Return whether a run has another kernel at one side; raise BadInputError if it cannot."""
+    from farpath.lab.artifacts.kernels import kernels_by_side, one_kernel
+    from farpath.spec.hosts import SIDES
+
+    if side is not None and side not in SIDES:
+        raise BadInputError(f"--side is '{side}': it must be {' or '.join(SIDES)}")
+    if side is not None and head is None:
+        raise BadInputError("--side is for a kernel of --head: give one")
+    if side is not None and update:
+        raise BadInputError("--side: a baseline is of one kernel: leave out --side or --update")
+    named = False
+    for option, kernel in (("--base", base), ("--head", head)):
+        if kernel is not None:
+            if side is not None or update:
+                one_kernel(kernel, option)
+            named = named or bool(kernels_by_side(kernel))
+    return named or side is not None
+
+
+def _with_sides(trials: tuple[Trial, ...], has_sides: bool) -> tuple[Trial, ...]:
+    """Leave out the trials that run in one guest, if ``has_sides``, and say which."""
+    if not has_sides:
+        return trials
+    divided = tuple(trial for trial in trials if trial.has_sides)
+    left_out = ", ".join(trial.name for trial in trials if not trial.has_sides)
+    if not divided:
+        raise BadInputError(
+            f"{left_out}: runs in one guest, which has one kernel: leave out --side, or choose "
+            "other runs with --only"
+        )
+    if left_out:
+        LOG.info(f"regress: left out, since both sides run in one guest: {left_out}")
+    return divided
+
+
+def _kernel(text: str | None) -> Kernel:
+    """Find or build a kernel, or kernels by side, as users name them; None for the lab's."""
     from farpath.lab.artifacts.images import find_images
-    from farpath.lab.artifacts.kernels import images_of, release_of
+    from farpath.lab.artifacts.kernels import images_of, title_of
     from farpath.regress.runner import Kernel
 
-    images = find_images() if kernel is None else images_of(kernel, LOG.info)
-    name = f"Linux {release_of(images).removesuffix('-farpath')}"
-    return Kernel(f"{name} ({kernel})" if kernel else name, images)
+    images = find_images() if text is None else images_of(text, LOG.info)
+    return Kernel(f"{title_of(images)} ({text})" if text else title_of(images), images)
 
 
 def _processor_level() -> int:

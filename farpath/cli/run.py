@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Mapping
 from pathlib import Path as FilePath
@@ -10,15 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from farpath.base.errors import on_one_line
+from farpath.base.errors import BadInputError, on_one_line
 from farpath.cli.run_options import DEFAULT_OUT, with_run_options
+from farpath.spec.settings import HOST
 
 if TYPE_CHECKING:
+    from farpath.lab.artifacts.images import Images
     from farpath.lab.run import Outcome
     from farpath.record.record import Record
     from farpath.spec.host_image import HostImage
     from farpath.spec.plan import Plan
 
+LOG = logging.getLogger(__name__)
 #: Width of tables in characters if stdout is no terminal.
 PAGE_COLUMNS = 120
 
@@ -38,6 +42,10 @@ def run(
         bool, typer.Option("--force", help="Run even if there is a record already.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    kernel: Annotated[
+        str | None,
+        typer.Option(help="Kernel of the lab: 7.3, a Linux tree, or of one side: receiver=7.3."),
+    ] = None,
     **option_values: Any,
 ) -> None:
     """Make a run, by default the test of seven regions, and show the results of its flows."""
@@ -50,6 +58,7 @@ def run(
 
     request = RunRequest(**option_values)
     plan = request.plan(user_parts=BuiltParts(request.lab))
+    images = _images_with(kernel, plan)
     print(f"path {plan.path.name}: {plan.path.title}", file=sys.stderr)
     for line in _image_lines(plan):
         print(line, file=sys.stderr)
@@ -61,8 +70,23 @@ def run(
     label = f"{plan.path.name} {stacks_label(plan.schedule)}"
     unit = "s" if plan.settings.clock == "wall" else "virtual s"
     with RunProgress(label, plan.schedule.duration_s, unit) as progress:
-        outcome = run_plan(plan, out, force, progress.watch, finish=save_pictures)
+        outcome = run_plan(plan, out, force, progress.watch, images, finish=save_pictures)
     _report(outcome, as_json)
+
+
+def _images_with(kernel: str | None, plan: Plan) -> Images | None:
+    """Build the kernel that the user names; None for the lab's own."""
+    if kernel is None:
+        return None
+    if plan.settings.lab == HOST:
+        raise BadInputError("--kernel is for LAB=virtual: the host lab runs on this kernel")
+    from farpath.lab.artifacts.kernels import images_of, kernels_by_side
+    from farpath.spec.sites import check_sides
+    from topologies import lay_out
+
+    if kernels_by_side(kernel):
+        check_sides(lay_out(plan))
+    return images_of(kernel, LOG.info)
 
 
 def _report(outcome: Outcome, as_json: bool) -> None:
@@ -114,6 +138,8 @@ def _print_tables(record: Record) -> None:
     if len({flow.sender for flow in plan.schedule.all_flows}) > 1:
         print("\n".join(flow_routes(plan)))
     _print_stacks(plan)
+    if record.has_kernels_by_side:
+        print(f"kernels: {record.kernel}")
     console = Console()
     if not console.is_terminal:
         console = Console(width=PAGE_COLUMNS)
@@ -132,7 +158,7 @@ def _print_tables(record: Record) -> None:
 
 def _print_stacks(plan: Plan) -> None:
     """Print the stacks of a plan, their forms of 2004, the era, and the user's images."""
-    from farpath.planning.era_catalog import title_of
+    from farpath.planning.era_catalog import era_text, title_of
     from farpath.planning.stack_catalog import catalogue
 
     for stack in plan.stacks:
@@ -144,7 +170,7 @@ def _print_stacks(plan: Plan) -> None:
         )
         if entry and entry.form_2004:
             print(f"  its form of 2004 is {entry.form_2004}: ERA=2004 (--era=2004) runs it")
-    print(f"era {plan.era.name}: {title_of(plan.era.name)}")
+    print(f"era {era_text(plan.era)}: {title_of(plan.era.name)}")
     for line in _image_lines(plan):
         print(line)
 

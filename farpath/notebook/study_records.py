@@ -74,8 +74,7 @@ class StudySelection:
     def sentences(self) -> tuple[str, ...]:
         """Sentences on origin, counts, missing runs and problems."""
         name, runs = self.experiment.name, len(self.done) + len(self.missing)
-        kernels = [recorded.record.data["provenance"].get("kernel", {}) for recorded in self.done]
-        releases = {kernel.get("release", "") for kernel in kernels}
+        releases = {recorded.record.kernel for recorded in self.done}
         return (
             f"{self.origin}: {len(self.done)} of {runs} runs of {name}.",
             *([f"Missing: {_named(self.missing)}."] if self.missing else []),

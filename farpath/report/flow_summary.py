@@ -55,7 +55,7 @@ def flow_summaries(samples: Samples, plan: Plan) -> tuple[FlowSummary, ...]:
     schedule = plan.schedule
     rows = {flow.name: _rows_of(samples, flow) for flow in schedule.all_flows}
     bits = {
-        flow.name: flow_per_second(rows[flow.name], flow, round(schedule.duration_s))
+        flow.name: flow_per_second(rows[flow.name], round(schedule.duration_s))
         for flow in schedule.all_flows
     }
     total_bits = sum(float(bits[flow.name].sum()) for flow in schedule.flows)

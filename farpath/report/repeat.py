@@ -12,6 +12,7 @@ from typing import Any
 
 from farpath.base.errors import FarpathError
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
+from farpath.planning.era_catalog import era_text
 from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import CONSTANT
 from farpath.planning.request import ACKS, RunRequest
@@ -81,11 +82,13 @@ def _full_request(plan: Plan) -> RunRequest:
     """Return the request with all that a plan says, as options of the command line."""
     path, settings, schedule = plan.path, plan.settings, plan.schedule
     name = _base_name(plan)
+    size = f"{path.buffer_bytes / 1e6:.12g}MB"
+    buffer = f"{path.buffer_packets}packets" if path.buffer_packets else size
     return RunRequest(
         path=name if name in named_paths() else None,
         rtt=f"{path.rtt_ms:.12g}ms",
         rate=f"{path.rate_bps / 1e6:.12g}Mbit",
-        buffer=f"{path.buffer_bytes / 1e6:.12g}MB",
+        buffer=buffer,
         loss=repr(path.loss),
         drop=" ".join(map(str, plan.droppers)) or None,
         background=_background(path),
@@ -101,7 +104,7 @@ def _full_request(plan: Plan) -> RunRequest:
         ip=str(plan.ip_version),
         stack=_without_blanks(stacks_label(schedule)),
         schedule=schedule.name,
-        era=plan.era.name,
+        era=era_text(plan.era),
         region=f"{schedule.region_s:g}s",
         seed=str(plan.seed),
         lab=settings.lab,

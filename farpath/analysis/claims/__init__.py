@@ -1,7 +1,7 @@
 """Claims of the study's documents, each judged by the results of a campaign."""
 
 from farpath.analysis.claims.judge import judge, judge_all
-from farpath.analysis.claims.text import as_text, count_states
+from farpath.analysis.claims.text import as_text, count_states, totals
 from farpath.analysis.claims.verdict import (
     FAILS,
     HOLDS,
@@ -24,4 +24,5 @@ __all__ = [
     "judge",
     "judge_all",
     "state_of",
+    "totals",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from farpath.analysis.claims.paper_rules import EXPERIMENTS, RULES, Criteria, Rule
+from farpath.analysis.claims.paper_rules import EXPERIMENTS, FITTED, RULES, Criteria, Rule
 from farpath.analysis.claims.study_rules import COMPANION_RULES, CompanionRule
 from farpath.analysis.claims.verdict import (
     FAILS,
@@ -29,9 +29,10 @@ def judge_all(campaign: ResultSet) -> tuple[ClaimVerdict, ...]:
 def judge(claim: Claim, campaign: ResultSet) -> ClaimVerdict:
     """Judge a claim by a campaign's results or by the measures of companion experiments.
 
-    The means over seeds decide. A claim is undecided if its runs are missing or if one of its
-    values is not defined. It is also undecided if, for a decisive condition, the seeds disagree and
-    the 95 % confidence interval of the margin contains zero.
+    The means over seeds decide. A claim is undecided if its runs are missing, if one of its
+    values is not defined, or if it needs more seeds than there are. It is also undecided if, for a
+    decisive condition, the seeds disagree and the 95 % confidence interval of the margin contains
+    zero; between neighbours in a ranking the interval decides alone.
     """
     rule, companion = RULES.get(claim.id), COMPANION_RULES.get(claim.id)
     measures = campaign.measures
@@ -46,8 +47,12 @@ def judge(claim: Claim, campaign: ResultSet) -> ClaimVerdict:
         return ClaimVerdict(claim, UNDECIDED, error.message)
     results = _criterion_results(criteria, by_seed)
     state, reason = _state_and_reason(results)
+    if 0 < len(by_seed) < criteria.least_seeds:
+        state = UNDECIDED
+        reason = f"chance decides a single run: {len(by_seed)} of {criteria.least_seeds} seeds"
     states = {seed: state_of(of_seed.conditions) for seed, of_seed in by_seed.items()}
-    return ClaimVerdict(claim, state, reason, results, states, criteria.remarks)
+    fitted = FITTED.get(claim.id, "")
+    return ClaimVerdict(claim, state, reason, results, states, criteria.remarks, fitted)
 
 
 def _by_seed(rule: Rule, campaign: ResultSet) -> dict[int, Criteria]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from farpath.analysis.claims.verdict import FAILS, HOLDS, UNDECIDED, ClaimVerdict
+from farpath.analysis.claims.verdict import (
+    FAILS,
+    HOLDS,
+    SEEDS_TO_TELL,
+    UNDECIDED,
+    ClaimVerdict,
+)
 
 COLUMNS = 100
 INDENT = " " * 16
@@ -17,12 +23,22 @@ def count_states(verdicts: Iterable[ClaimVerdict]) -> dict[str, int]:
     return {state: states.count(state) for state in (HOLDS, FAILS, UNDECIDED)}
 
 
+def totals(verdicts: Sequence[ClaimVerdict]) -> tuple[str, str]:
+    """Count all states, and how many verdicts rest on few seeds or on a fit: two sentences."""
+    states = ", ".join(f"{state} {count}" for state, count in count_states(verdicts).items())
+    few = sum(verdict.by_few_seeds for verdict in verdicts)
+    fitted = sum(verdict.state == HOLDS and bool(verdict.fitted) for verdict in verdicts)
+    return (
+        f"{len(verdicts)} claims: {states}",
+        f"decided by fewer than {SEEDS_TO_TELL} seeds: {few}; hold, but a path was fitted to that: "
+        f"{fitted}",
+    )
+
+
 def as_text(verdicts: Sequence[ClaimVerdict]) -> str:
     """Format every verdict with its claim and its numbers, then the count of each state."""
     blocks = [line for verdict in verdicts for line in _lines(verdict)]
-    totals = ", ".join(f"{state} {count}" for state, count in count_states(verdicts).items())
-    blocks.append("")
-    blocks.append(f"{len(verdicts)} claims: {totals}")
+    blocks += ["", *totals(verdicts)]
     return "\n".join(blocks)
 
 
@@ -32,7 +48,8 @@ def _lines(verdict: ClaimVerdict) -> list[str]:
     lines += [_wrapped(str(result.condition)) for result in verdict.criteria]
     if verdict.by_seed:
         lines.append(_wrapped(verdict.seeds()))
-    lines += [_wrapped(text) for text in (verdict.why, *verdict.remarks) if text]
+    fitted = f"fitted: {verdict.fitted}" if verdict.fitted else ""
+    lines += [_wrapped(text) for text in (verdict.why, *verdict.remarks, fitted) if text]
     return lines
 
 

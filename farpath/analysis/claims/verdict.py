@@ -15,6 +15,8 @@ from farpath.analysis.statistics import Estimate
 HOLDS = "holds"
 FAILS = "fails"
 UNDECIDED = "undecided"
+#: A verdict by fewer seeds is counted apart: two runs agree by chance every second time.
+SEEDS_TO_TELL = 3
 
 _RELATIONS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -29,6 +31,8 @@ class Condition:
     """One comparison that a claim asks for: ``value`` ``relation`` ``limit``.
 
     ``quantity`` names the value. ``limit_name`` names the limit if that was measured too.
+    ``tell_apart``: whether the seeds have to tell the value from the limit by their interval, as
+    for two neighbours in a ranking, and not just agree.
     """
 
     quantity: str
@@ -37,6 +41,7 @@ class Condition:
     limit: float
     unit: str = ""
     limit_name: str = ""
+    tell_apart: bool = False
 
     @property
     def defined(self) -> bool:
@@ -96,7 +101,8 @@ class CriterionResult:
         """Whether the seeds are enough to tell the condition from its contrary.
 
         They are if each seed agrees with the means, or if the interval of the margin lies on the
-        means' side of zero. A single seed is enough by itself.
+        means' side of zero. Of a condition with ``tell_apart`` it has to, unless there is one seed.
+        A single seed is enough by itself.
         """
         holds = self.condition.holds
         if not (self.condition.defined and self.by_seed):
@@ -105,7 +111,10 @@ class CriterionResult:
             condition.defined and condition.holds == holds for condition in self.by_seed.values()
         )
         excludes_zero = abs(self.margin.mean) > self.margin.half_width
-        return agree or (excludes_zero and (self.margin.mean > 0) == holds)
+        told_apart = excludes_zero and (self.margin.mean > 0) == holds
+        if self.condition.tell_apart and len(self.by_seed) > 1:
+            return told_apart
+        return agree or told_apart
 
 
 @dataclass(frozen=True)
@@ -114,7 +123,8 @@ class ClaimVerdict:
 
     ``state``: ``holds``, ``fails`` or ``undecided``. ``why``: why it is undecided, or what else a
     reader has to know. ``criteria``: the conditions with their numbers. ``by_seed``: the state that
-    each seed alone would give. ``remarks``: values that decide nothing.
+    each seed alone would give. ``remarks``: values that decide nothing. ``fitted``: what the path's
+    model was fitted to, if the claim is about that.
     """
 
     claim: Claim
@@ -123,6 +133,13 @@ class ClaimVerdict:
     criteria: tuple[CriterionResult, ...] = ()
     by_seed: Mapping[int, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    fitted: str = ""
+
+    @property
+    def by_few_seeds(self) -> bool:
+        """Whether fewer seeds decide it than tell a difference from chance."""
+        seeds = [len(result.by_seed) for result in self.criteria]
+        return self.state != UNDECIDED and min(seeds, default=0) < SEEDS_TO_TELL
 
     @property
     def id(self) -> str:
@@ -137,6 +154,8 @@ class ClaimVerdict:
         """Describe what the single seeds decide: how many agree, or the state of each."""
         if not self.by_seed:
             return ""
+        if len(self.by_seed) == 1:
+            return "decided by one run" if self.by_few_seeds else "one run"
         if len(set(self.by_seed.values())) == 1:
             return f"{len(self.by_seed)} of {len(self.by_seed)} seeds"
         return ", ".join(f"seed {seed} {state}" for seed, state in self.by_seed.items())
@@ -150,6 +169,8 @@ class ClaimVerdict:
             "conditions": [_result_dict(result) for result in self.criteria],
             "seeds": {str(seed): state for seed, state in self.by_seed.items()},
             "remarks": list(self.remarks),
+            "fitted": self.fitted,
+            "by_few_seeds": self.by_few_seeds,
         }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from farpath.analysis.metrics import RegionSummary, Summary
@@ -92,3 +92,8 @@ def mean_mbps_of_regions(summary: Summary, numbers: Iterable[int]) -> float:
     regions = [region(summary, number) for number in numbers]
     bits = sum(part.mean_bps * part.seconds for part in regions)
     return bits / sum(part.seconds for part in regions) / 1e6
+
+
+def over_regions(numbers: Collection[int], metric: Callable[[RegionSummary], float]) -> Metric:
+    """Return the metric of a run that is the mean of a metric of some of its regions."""
+    return lambda summary: statistics.fmean(metric(region(summary, number)) for number in numbers)

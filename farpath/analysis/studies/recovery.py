@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 EXPERIMENT = "recovery"
 TIME = "time to recover"
 THROUGHPUT = "throughput"
+#: What a run saw of a recovery.
+WHOLE, SLOPE, NOTHING = "whole", "slope", "nothing"
 #: The published formula's segment is Ethernet's 1460 bytes at an MTU of 1500, without options.
 FORMULA_HEADERS_BYTES = 40
 #: Above this fraction of the receiver's window a flow does not always fill its own, and grows more
@@ -118,19 +121,16 @@ def formula_s(path: Path, packets_per_ack: int) -> float:
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure the time to recover from one loss; with repeated losses measure throughput.
 
-    ``about``: ``path``, ``stack``, ``acks``, ``mtu``.
+    ``about``: ``path``, ``stack``, ``acks``, ``mtu``, and of a time to recover ``seen``: the whole
+    of it, the growth of its first part, whose slope tells the time, or nothing, where no recovery
+    is to be seen; the value is NaN then.
     """
-    measured = []
-    for recorded in runs:
-        dropper = recorded.run.plan.droppers[0]
-        measure = (
-            _throughput_measure(recorded)
-            if dropper.kind == "every"
-            else _recovery_measure(recorded)
-        )
-        if measure is not None:
-            measured.append(measure)
-    return measured
+    return [
+        _throughput_measure(recorded)
+        if recorded.run.plan.droppers[0].kind == "every"
+        else _recovery_measure(recorded)
+        for recorded in runs
+    ]
 
 
 def _about(recorded: RecordedRun) -> dict[str, str]:
@@ -157,7 +157,7 @@ def _throughput_measure(recorded: RecordedRun) -> Measure:
     return Measure(EXPERIMENT, condition, THROUGHPUT, "Mbit/s", mbps, plan.seed, about=about)
 
 
-def _recovery_measure(recorded: RecordedRun) -> Measure | None:
+def _recovery_measure(recorded: RecordedRun) -> Measure:
     about, plan = _about(recorded), recorded.run.plan
     reno = plan.stacks[0].label == "reno_2004"
     packets_per_ack = 2 if plan.settings.delayed_ack else 1
@@ -165,18 +165,24 @@ def _recovery_measure(recorded: RecordedRun) -> Measure | None:
     loss_recovery = find_recovery(
         window_series(recorded.record), lost_s, plan.path, plan.ip_version
     )
-    if loss_recovery is None:
-        return None
     published = PUBLISHED.get(about["path"], "") if about["acks"] == "each" else ""
     published = MEASURED.get((about["path"], about["acks"]), published) if reno else ""
+    theory = formula_s(plan.path, packets_per_ack) if reno else None
+    condition = _condition_text(about, plan.path)
+    if loss_recovery is None:
+        note = f"no halved window that grows back is to be seen after {lost_s:g} s"
+        about["seen"] = NOTHING
+        return Measure(
+            EXPERIMENT, condition, TIME, "s", math.nan, plan.seed, theory, published, note, about
+        )
     windows = f"{loss_recovery.before_packets:,.0f} to {loss_recovery.after_packets:,.0f} packets"
     note = (
         windows
         if loss_recovery.complete
         else f"{windows}; by its growth in {loss_recovery.observed_s:.0f} s"
     )
-    theory = formula_s(plan.path, packets_per_ack) if reno else None
+    about["seen"] = WHOLE if loss_recovery.complete else SLOPE
     return Measure(
-        EXPERIMENT, _condition_text(about, plan.path), TIME, "s", loss_recovery.time_s, plan.seed,
-        theory, published, note, about,
+        EXPERIMENT, condition, TIME, "s", loss_recovery.time_s, plan.seed, theory, published, note,
+        about,
     )  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 from farpath.analysis.studies import (
     cbr_background,
     loss_utilisation,
+    parallel_streams,
     recovery,
     response,
     sharing,
@@ -26,6 +27,7 @@ ANALYSES: Mapping[str, Callable[[Iterable[RecordedRun]], list[Measure]]] = {
     window_cap.EXPERIMENT: window_cap.measures,
     cbr_background.EXPERIMENT: cbr_background.measures,
     sharing.INTER_PROTOCOL: sharing.inter_protocol,
+    parallel_streams.EXPERIMENT: parallel_streams.measures,
 }
 
 

@@ -29,6 +29,12 @@ RULES: Mapping[str, Callable[[Path], Rule]] = {
 BY_LOSS = "loss"
 #: A predicted window above this fraction of the pipe capacity is limited by the path.
 LOSS_LIMITED_FRACTION = 0.5
+#: RFC 3649, section 5: above this loss HSTCP's window is Reno's.
+HSTCP_LOSS = 1e-3
+#: Kelly, CCR 33(2), 2003: up to this window Scalable behaves as Reno.
+SCALABLE_WINDOW = 16
+#: draft-bhandarkar-ltcp-01, table 1: up to this window LTCP has one layer.
+LTCP_WINDOW = 50
 #: Fewer losses say little about a mean window.
 MIN_LOSSES = 20
 
@@ -63,6 +69,23 @@ def predicted_window(stack: str, path: Path, loss: float, delayed: bool) -> floa
         return None
     rule = make_rule(path)
     return mean_window(window_rules.DelayedAcks(rule) if delayed else rule, loss)
+
+
+def printed_window(stack: str, loss: float) -> float | None:
+    """Return a stack's mean window by the closed form that its authors print.
+
+    Each packet is acknowledged. None for a stack without one, or where it is not valid: in small
+    windows HSTCP, Scalable and LTCP behave as Reno.
+    """
+    if stack == "reno_2004":
+        return window_rules.reno_window(loss)
+    if stack == "hstcp_2004" and loss < HSTCP_LOSS:
+        return window_rules.hstcp_window(loss)
+    if stack == "scalable_2004" and window_rules.scalable_window(loss) > SCALABLE_WINDOW:
+        return window_rules.scalable_window(loss)
+    if stack == "ltcp" and window_rules.ltcp_window(loss) > LTCP_WINDOW:
+        return window_rules.ltcp_window(loss)
+    return None
 
 
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:

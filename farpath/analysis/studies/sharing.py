@@ -10,6 +10,7 @@ from farpath.analysis import flow_metrics
 from farpath.analysis.metrics import per_second, smoothed, summarise
 from farpath.analysis.studies.measure import Measure, RecordedRun
 from farpath.record.record import Record
+from farpath.spec.plan import Plan
 from farpath.spec.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ THROUGHPUT = "throughput"
 RATIO = "ratio"
 UTILISATION = "utilisation"
 FRIENDLINESS = "part of a fair share left to Reno"
+JITTER = "jitter"
 CONVERGENCE = "time to share"
 RESPONSE = "time to halve for a newcomer"
 FAIRNESS = "F of the last region"
@@ -38,11 +40,16 @@ PUBLISHED = {
 }
 
 
+def jitter_text(plan: Plan) -> str:
+    """Return the jitter of a run's hosts in us, as ``about`` has it; empty without any."""
+    return f"{plan.era.jitter_ms * 1e3:g}" if plan.era.jitter_ms else ""
+
+
 def bias(experiment: str, runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure each mean, their ratio and the utilisation of two flows whose senders differ.
 
     All are means after the run's first quarter. ``about``: ``senders``, the options of the second
-    sender.
+    sender, and ``jitter`` of the hosts in us if they have any.
     """
     measured = []
     for recorded in runs:
@@ -53,6 +60,9 @@ def bias(experiment: str, runs: Iterable[RecordedRun]) -> list[Measure]:
         ids = PUBLISHED.get((experiment, second_sender), ("", "", ""))
         condition = f"{plan.path.rtt_ms:g} ms, MTU {plan.path.mtu_bytes}, beside {second_sender}"
         about = {"senders": second_sender}
+        if jitter := jitter_text(plan):
+            about[JITTER] = jitter
+            condition += f", jitter {jitter} us"
         values = (
             (f"{THROUGHPUT}, first", "Mbit/s", first / 1e6, ids[0]),
             (f"{THROUGHPUT}, second", "Mbit/s", second / 1e6, ids[1]),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from farpath.analysis.metrics import per_second, smoothed_flows
+from farpath.planning.era_catalog import era_text
 from farpath.record.trace_table import windows_mb
 from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.save import save
@@ -48,7 +49,8 @@ def title(plan: Plan) -> str:
     """Return the title of a run's figure: path, stack, era of the hosts, region and seed."""
     path = plan.path.title or plan.path.name
     region = f"regions of {plan.schedule.region_s:g} s"
-    return f"{path}: {stacks_label(plan.schedule)}, era {plan.era.name}, {region}, seed {plan.seed}"
+    hosts = f"era {era_text(plan.era)}"
+    return f"{path}: {stacks_label(plan.schedule)}, {hosts}, {region}, seed {plan.seed}"
 
 
 def boundaries_s(plan: Plan) -> list[float]:

@@ -8,7 +8,16 @@ from farpath.planning.network import flow_routes
 from farpath.report.figures.style import QUIET, RULE, print_style
 from farpath.spec.layout import Layout, Link, Node, Port
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import FqMaxrate, FqPacing, NetemDelay, NicQueue, Qdisc, TbfBottleneck
+from farpath.spec.processor import ProcessorQueue
+from farpath.spec.qdiscs import (
+    JITTER_RATE_BPS,
+    FqMaxrate,
+    FqPacing,
+    NetemDelay,
+    NicQueue,
+    Qdisc,
+    TbfBottleneck,
+)
 from topologies import lay_out
 
 if TYPE_CHECKING:
@@ -56,13 +65,20 @@ def queue_labels(queue: Qdisc) -> list[str]:
             "duplicate": f"{queue.duplicate:g}" if queue.duplicate else "",
         }
         return [
-            f"delay {queue.delay_s * 1e3:g} ms",
+            *([f"delay {queue.delay_s * 1e3:g} ms"] if queue.delay_s else []),
             *(f"{name} {value}" for name, value in impairments.items() if value),
         ]
     if isinstance(queue, TbfBottleneck):
-        return [rate_text(queue.rate_bps), f"buffer {size_text(queue.buffer_bytes)}"]
+        packets = f"{queue.buffer_packets} packets"
+        size = packets if queue.buffer_packets else size_text(queue.buffer_bytes)
+        return [rate_text(queue.rate_bps), f"buffer {size}"]
     if isinstance(queue, NicQueue):
-        return [f"card {rate_text(queue.rate_bps)}", f"{queue.queue_packets} packets"]
+        jitter = [f"jitter {queue.jitter_s * 1e6:g} us"] if queue.jitter_s else []
+        if queue.rate_bps == JITTER_RATE_BPS:
+            return jitter
+        return [f"card {rate_text(queue.rate_bps)}", f"{queue.queue_packets} packets", *jitter]
+    if isinstance(queue, ProcessorQueue):
+        return ["slow processor"]
     if isinstance(queue, FqMaxrate):
         return [f"paces {rate_text(queue.rate_bps)}"]
     assert isinstance(queue, FqPacing)
@@ -76,9 +92,15 @@ def _dropper_labels(plan: Plan, layout: Layout, port: str) -> list[str]:
     ]
 
 
-def _direction_labels(plan: Plan, layout: Layout, leaving: Port, arriving: Port) -> list[str]:
+def _direction_labels(
+    plan: Plan, layout: Layout, link: Link, leaving: Port, arriving: Port
+) -> list[str]:
+    far = []
+    if link.far_delays_s:
+        far_s = link.far_delays_s[0 if leaving == link.one else 1]
+        far = [f"far link {far_s * 1e3:g} ms"]
     queue = queue_labels(leaving.queue) if leaving.queue else []
-    return [*queue, *_dropper_labels(plan, layout, arriving.name)]
+    return [*far, *queue, *_dropper_labels(plan, layout, arriving.name)]
 
 
 def as_text(plan: Plan) -> str:
@@ -88,7 +110,7 @@ def as_text(plan: Plan) -> str:
     for link in layout.links:
         lines.append(f"{link.one.name} -- {link.other.name}: MTU {link.mtu_bytes}")
         for leaving, arriving in ((link.one, link.other), (link.other, link.one)):
-            if labels := _direction_labels(plan, layout, leaving, arriving):
+            if labels := _direction_labels(plan, layout, link, leaving, arriving):
                 lines.append(f"  {leaving.node} -> {arriving.node}: {', '.join(labels)}")
     return "\n".join([*lines, *flow_routes(plan)]) + "\n"
 
@@ -150,7 +172,9 @@ def _draw_link(axes: Axes, plan: Plan, layout: Layout, link: Link, nodes: dict[s
     middle = ((left[0] + right[0]) / 2, left[1] if horizontal else (left[1] + right[1]) / 2)
     own_mtu = [f"MTU {link.mtu_bytes}"] if link.mtu_bytes != plan.path.mtu_bytes else []
     for index, (_, leaving, arriving) in enumerate(ends):
-        lines = _with_arrow(_direction_labels(plan, layout, leaving, arriving), horizontal, index)
+        lines = _with_arrow(
+            _direction_labels(plan, layout, link, leaving, arriving), horizontal, index
+        )
         lines += own_mtu if index else []
         _write(axes, middle, horizontal, index, "\n".join(lines))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.metrics import SMOOTHING_S, per_second, smoothed_flows
-from farpath.planning.era_catalog import title_of
+from farpath.planning.era_catalog import era_text, title_of
 from farpath.planning.stack_catalog import catalogue
 from farpath.record.trace_table import windows_mb
 from farpath.report.figures.decimate import min_max_points
@@ -254,7 +254,7 @@ def _path_facts(record: Record) -> Facts:
     path = record.plan.path
     names = ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
     values = {name: _number_text(getattr(path, name)) for name in names}
-    for name in ("jitter_ms", "reorder", "duplicate"):
+    for name in ("buffer_packets", "jitter_ms", "reorder", "duplicate"):
         if value := getattr(path, name):
             values[name] = _number_text(value)
     plan = record.plan
@@ -285,7 +285,7 @@ def _stack_facts(record: Record) -> Facts:
             f"{entry.title}; {entry.source}" if entry else f"a user's own, build {stack.build}"
         )
         rows.append((stack.label, f"{description}; {values}" if values else description))
-    rows.append(("hosts", f"era {plan.era.name}: {title_of(plan.era.name)}"))
+    rows.append(("hosts", f"era {era_text(plan.era)}: {title_of(plan.era.name)}"))
     return Facts("Stacks and hosts", tuple(rows))
 
 
@@ -311,6 +311,7 @@ def render_page(record: Record, links: NavLinks | None = None, assets: str = "")
         curves=curves(record),
         tables=overview(record),
         command=command_of(plan),
+        kernels=record.kernel if record.has_kernels_by_side else "",
         recorded_at=_time_text(record.data["provenance"].get("recorded_at", "")),
         facts=(_stack_facts(record), _path_facts(record)),
         fingerprint=record.fingerprint,

@@ -28,7 +28,14 @@ from farpath.analysis.published import (
 from farpath.analysis.results import ResultSet, RunSummary, mixed
 from farpath.analysis.statistics import Estimate, estimate
 from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import NOTHING, TextTable, difference, number, ratio
+from farpath.report.tables.regions import (
+    NOTHING,
+    SENT_NOTE,
+    TextTable,
+    difference,
+    number,
+    ratio,
+)
 
 #: The numbers of the paper's regions.
 REGION_NUMBERS = range(1, 8)
@@ -80,6 +87,8 @@ QUANTITIES = (
              lambda row: row.std_mbps, 1, 0, "ratio"),
     Quantity("stability", "S = s/mean", lambda run: run.stability,
              lambda row: row.stability, 2, 2),
+    Quantity("sent_stability", "S sent", lambda run: run.sent_stability,
+             lambda row: row.stability, 2, 2),
     Quantity("fairness_min", "F min", lambda run: run.fairness_min,
              lambda row: row.fairness_min, 2, 2),
     Quantity("fairness_max", "F max", lambda run: run.fairness_max,
@@ -126,6 +135,7 @@ def table_1(campaign: ResultSet, path: str) -> ResultTable:
         path,
         _interval_note(campaign, path),
         _deviation_note(path, "Deviations of mean and s in per cent, of the others differences."),
+        SENT_NOTE,
         _cpu_note(campaign, path),
     )
     columns = ("stack", "seeds", *_table_1_columns())

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from farpath.analysis.published import Published
 
 NOTHING = "-"
+SENT_NOTE = (
+    "Throughputs and S are of what receivers read; S sent is of what the sending programs handed "
+    "over, as an iperf reports at its sender. The paper does not say which it prints."
+)
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,9 @@ def cpu_note(summary: Summary) -> str:
     return "CPU is free on the virtual clock." if summary.clock == "virtual" else ""
 
 
-def ratio(measured: float, printed: float) -> str:
+def ratio(measured: float | None, printed: float) -> str:
     """Format the deviation of a measured from a printed value, in per cent of the latter."""
-    if not math.isfinite(measured) or printed == 0:
+    if measured is None or not math.isfinite(measured) or printed == 0:
         return NOTHING
     return f"{round(100 * (measured / printed - 1)) + 0.0:+.0f} %"
 
@@ -63,27 +67,30 @@ def run_table_1(summary: Summary, published: Published) -> TextTable:
     Deviations are in per cent of the published value; those of F are differences.
     """
     header = (
-        summary.stack, "mean Mbit/s", "s Mbit/s", "S = s/mean", "F min", "F max",
+        summary.stack, "mean Mbit/s", "s Mbit/s", "S = s/mean", "S sent", "F min", "F max",
         "CPU %", "MHz / Mbps", "SD(RTT) ms",
     )  # fmt: skip
     mean_mbps, std_mbps = summary.mean_bps / 1e6, summary.std_bps / 1e6
     measured = (
         "measured", number(mean_mbps, 1), number(std_mbps, 1),
-        number(summary.stability, 2), number(summary.fairness_min, 2),
+        number(summary.stability, 2), number(summary.sent_stability, 2),
+        number(summary.fairness_min, 2),
         number(summary.fairness_max, 2), number(summary.cpu_percent, 1),
         number(summary.mhz_per_mbps, 2), number(summary.rtt_std_ms, 1),
     )  # fmt: skip
-    note = cpu_note(summary)
+    note = f"{SENT_NOTE} {cpu_note(summary)}"
     title = f"Table 1: whole run, path {summary.path_name}"
     printed = (
         "published", number(published.mean_mbps, 0), number(published.std_mbps, 0),
-        number(published.stability, 2), number(published.fairness_min, 2),
+        number(published.stability, 2), number(published.stability, 2),
+        number(published.fairness_min, 2),
         number(published.fairness_max, 2), f"{published.cpu_util_as_printed:g}",
         number(published.mhz_per_mbps, 2), number(published.rtt_std_ms, 0),
     )  # fmt: skip
     deviation = (
         "deviation", ratio(mean_mbps, published.mean_mbps),
         ratio(std_mbps, published.std_mbps), ratio(summary.stability, published.stability),
+        ratio(summary.sent_stability, published.stability),
         difference(summary.fairness_min, published.fairness_min),
         difference(summary.fairness_max, published.fairness_max), NOTHING, NOTHING,
         ratio(summary.rtt_std_ms, published.rtt_std_ms),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from farpath.analysis.metrics import Summary
 from farpath.analysis.record_set import Group, Member, RecordSet
 from farpath.analysis.run_settings import SETTINGS, further_settings, group_settings
+from farpath.planning.era_catalog import era_text
 from farpath.report.tables.campaign import with_interval
 from farpath.report.tables.formats import CellValue, ResultTable
 from farpath.report.tables.regions import NOTHING, TextTable, number
@@ -53,7 +54,7 @@ def run_tables(records: RecordSet) -> tuple[ResultTable, ...]:
 def _settings_data(member: Member, further: str) -> list[CellValue]:
     values = [setting.value(member) for setting in SETTINGS]
     plan = member.plan
-    return [*values, plan.schedule.region_s, plan.path.name, plan.era.name, further]
+    return [*values, plan.schedule.region_s, plan.path.name, era_text(plan.era), further]
 
 
 _SETTINGS_COLUMNS = (*(setting.key for setting in SETTINGS), "region_s", "path", "era", "further")

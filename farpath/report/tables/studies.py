@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
@@ -19,7 +20,7 @@ COLUMNS = (
 
 def _value_text(value: float | None, unit: str = "") -> str:
     """Format a value with four significant digits, and its unit."""
-    if value is None:
+    if value is None or math.isnan(value):
         return NOTHING
     text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     return f"{text} {unit}".strip()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from farpath.analysis.studies import (
     cbr_background,
     loss_utilisation,
+    parallel_streams,
     recovery,
     response,
     sharing,
@@ -15,6 +16,7 @@ from farpath.analysis.studies import (
 )
 from farpath.analysis.studies.measure import Measure, RecordedRun, select_measures
 from farpath.report.figures.studies.losses import draw_response, draw_utilisation
+from farpath.report.figures.studies.matrices import draw_streams
 from farpath.report.figures.studies.stacks import draw_stacks
 from farpath.report.figures.studies.throughputs import draw_biases, draw_window_cap
 from farpath.report.figures.studies.windows import draw_cbr_windows, draw_recoveries
@@ -52,3 +54,5 @@ def figures(
         yield cbr_background.EXPERIMENT, draw_cbr_windows(cbr_runs)
     if shared := measured(sharing.INTER_PROTOCOL):
         yield sharing.INTER_PROTOCOL, draw_stacks(shared)
+    if streams_by_window := measured(parallel_streams.EXPERIMENT):
+        yield parallel_streams.EXPERIMENT, draw_streams(streams_by_window)

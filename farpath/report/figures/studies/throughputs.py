@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: The colours of the first flow and of the second.
 FLOW_COLOURS = (COLOURS[1], COLOURS[3])
+#: The height of a run's frame in a figure of many, in inches.
+FRAME_IN = 2.4
 #: The opacity of the curves behind their means.
 CURVE_ALPHA = 0.45
 
@@ -28,18 +30,26 @@ def draw_biases(measures: Sequence[Measure], runs: Sequence[RecordedRun]) -> Fig
     from matplotlib.figure import Figure
 
     with print_style():
-        figure = Figure(figsize=FULL_IN if len(runs) == 1 else TALL_IN, layout="constrained")
+        size = (TALL_IN[0], FRAME_IN * len(runs)) if len(runs) > 2 else TALL_IN
+        figure = Figure(figsize=FULL_IN if len(runs) == 1 else size, layout="constrained")
         frames = figure.subplots(len(runs), 1, squeeze=False)[:, 0]
         for axes, recorded in zip(frames, runs, strict=True):
+            plan, jitter = recorded.run.plan, sharing.jitter_text(recorded.run.plan)
             means = [
-                select_measures(
-                    measures,
-                    f"{sharing.THROUGHPUT}, {which}",
-                    senders=recorded.run.request.senders or "",
-                )
+                [
+                    measure
+                    for measure in select_measures(
+                        measures,
+                        f"{sharing.THROUGHPUT}, {which}",
+                        senders=recorded.run.request.senders or "",
+                    )
+                    if (measure.seed, measure.about.get(sharing.JITTER, "")) == (plan.seed, jitter)
+                ]
                 for which in ("first", "second")
             ]
             _draw_pair(axes, recorded, means)
+            if jitter:
+                axes.set_title(f"jitter {jitter} us, seed {plan.seed}", loc="right", fontsize=7)
         frames[-1].set_xlabel("time (s)")
         figure.suptitle(
             "Two flows on one bottleneck: throughput over 5 s, means, and published means (dots)"

@@ -1,0 +1,61 @@
+"""The selection of an ablation's results: the reader's own report, else what farpath ships."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from farpath.analysis.ablation import ABLATION_FILE, Ablation, read_ablation
+from farpath.base.errors import BadInputError
+from farpath.base.project import EXPERIMENTS
+from farpath.planning.experiment import ABLATION
+from farpath.report.tables.ablation import ablation_tables, scope
+from farpath.report.tables.formats import ResultTable
+
+#: The reports below results/<experiment> in the order in which they are taken, with their commands.
+REPORTS = {"report": "make ablation", "report-quick": "make ablation-quick"}
+
+
+@dataclass(frozen=True, eq=False)
+class AblationSelection:
+    """An ablation and its origin."""
+
+    origin: str
+    ablation: Ablation
+
+    @property
+    def tables(self) -> tuple[ResultTable, ...]:
+        """Its tables, in their order."""
+        return ablation_tables(self.ablation)
+
+    @property
+    def sentence(self) -> str:
+        """Origin, count of runs and mechanisms, and what they are of."""
+        runs, mechanisms = len(self.ablation.runs), len(self.ablation.results)
+        return f"{self.origin}: {runs} runs, {mechanisms} mechanisms, {scope(self.ablation)}."
+
+    def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
+        """Print the sentence in a notebook."""
+        printer.text(self.sentence)
+
+
+def ablation_to_show(
+    results: FilePath | str, experiments: FilePath = EXPERIMENTS, name: str = ABLATION
+) -> AblationSelection:
+    """Select the reader's own report of an ablation below ``results``, else the shipped one.
+
+    Raises BadInputError naming the command to make one, if there is none.
+    """
+    for folder, command in REPORTS.items():
+        file = FilePath(results) / name / folder / ABLATION_FILE
+        if file.is_file():
+            return AblationSelection(f"Your own runs, of '{command}'", read_ablation(file))
+    shipped = experiments / name / ABLATION_FILE
+    if not shipped.is_file():
+        raise BadInputError(
+            f"there are no results to show of {name}, neither in {FilePath(results) / name} nor "
+            f"in {shipped}: make some with 'make ablation-quick', which takes half an hour, or "
+            "'make ablation', which takes hours"
+        )
+    return AblationSelection("The runs that farpath made", read_ablation(shipped))

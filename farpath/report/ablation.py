@@ -1,0 +1,41 @@
+"""The report of an ablation: its results as a file, tables in every form, and the figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path as FilePath
+
+from farpath.analysis.ablation import ABLATION_FILE, Ablation, write_ablation
+from farpath.analysis.ablation import ablation_of as ablation_of_runs
+from farpath.base.files import write_text
+from farpath.campaign.status import RunStatus, recorded_runs
+from farpath.planning.experiment import Experiment
+from farpath.report.figures.save import FORMATS, save
+from farpath.report.figures.studies.ablation import draw_ablation
+from farpath.report.tables.ablation import ablation_tables
+from farpath.report.tables.formats import FORMS, SUFFIXES, as_text, file_name
+
+#: What a report holds: the results, and two directories.
+PARTS = (ABLATION_FILE, "tables", "figures")
+
+
+def ablation_of(experiment: Experiment, states: Sequence[RunStatus]) -> Ablation:
+    """Return the ablation of those runs that have records."""
+    return ablation_of_runs(experiment, recorded_runs(states))
+
+
+def report_text(ablation: Ablation) -> str:
+    """Return the tables for a terminal."""
+    return "\n".join(map(as_text, ablation_tables(ablation)))
+
+
+def write_report(ablation: Ablation, folder: FilePath) -> None:
+    """Write results, tables in every form and the figure."""
+    results_name, tables_dir, figures_dir = PARTS
+    write_ablation(ablation, folder / results_name)
+    for table in ablation_tables(ablation):
+        for form, format_table in FORMS.items():
+            write_text(folder / tables_dir / file_name(table, SUFFIXES[form]), format_table(table))
+    figure = draw_ablation(ablation)
+    for file_format in FORMATS:
+        save(figure, folder / figures_dir / f"ablation.{file_format}")

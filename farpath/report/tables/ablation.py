@@ -1,0 +1,151 @@
+"""Tables of an ablation: each quantity by mechanism and stack, the agreement, the settings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from farpath.analysis.ablation import BASE, QUANTITIES, Ablation, Quantity, Score
+from farpath.analysis.paper_stacks import paper_names
+from farpath.analysis.published import PUBLISHED_PATH, all_published
+from farpath.analysis.statistics import Estimate
+from farpath.report.tables.campaign import with_interval
+from farpath.report.tables.formats import CellValue, ResultTable
+from farpath.report.tables.regions import NOTHING, TextTable, number
+
+PUBLISHED_ROW = "published"
+#: What stands for the results of runs that are the base's own.
+SAME = "="
+SAME_NOTE = f"{SAME}: the mechanism is not of this stack, whose runs are the base's."
+INTERVAL_NOTE = "±: half of the 95 % confidence interval over seeds."
+
+
+def ablation_tables(ablation: Ablation) -> tuple[ResultTable, ...]:
+    """Return a table of each quantity, then agreement and settings of all mechanisms."""
+    return (
+        *(_quantity_table(ablation, quantity) for quantity in QUANTITIES),
+        _agreement_table(ablation),
+        _settings_table(ablation),
+    )
+
+
+def scope(ablation: Ablation) -> str:
+    """Return path, length of the regions and number of seeds: what all values are of."""
+    regions = " and ".join(f"{length:g}" for length in ablation.regions_s)
+    seeds = len(ablation.seeds)
+    return f"path {PUBLISHED_PATH}, regions of {regions} s, {seeds} seed{'' if seeds == 1 else 's'}"
+
+
+def _quantity_table(ablation: Ablation, quantity: Quantity) -> ResultTable:
+    """Return a row for each mechanism, below that of the published values."""
+    names = paper_names()
+    printed = {name: quantity.printed(all_published()[name]) for name in names}
+    rows = [(PUBLISHED_ROW, *(number(printed[name], quantity.printed_decimals) for name in names))]
+    data: list[tuple[CellValue, ...]] = []
+    for mechanism in ablation.results:
+        estimates = {name: ablation.of(mechanism, name, quantity) for name in names}
+        cells = (_cell(ablation, mechanism, name, quantity) for name in names)
+        rows.append((mechanism, *cells))
+        data += [
+            (mechanism, name, *_estimate_data(estimates[name]), printed[name]) for name in names
+        ]
+    notes = [INTERVAL_NOTE] if len(ablation.seeds) > 1 else []
+    notes += [SAME_NOTE] if any(SAME in row for row in rows) else []
+    text = TextTable(
+        f"{quantity.heading} with each mechanism: {scope(ablation)}",
+        ("mechanism", *names),
+        tuple(rows),
+        " ".join(notes),
+    )
+    key = quantity.key
+    columns = ("mechanism", "stack", "seeds", key, f"{key}_half_width_95", f"{key}_published")
+    return ResultTable(f"ablation-{key}", text, columns, tuple(data))
+
+
+def _cell(ablation: Ablation, mechanism: str, stack: str, quantity: Quantity) -> str:
+    """Format a mean and its interval without blanks, so that nine fit beside each other."""
+    value = ablation.of(mechanism, stack, quantity)
+    if mechanism != BASE and value.count and not ablation.changes(mechanism, stack):
+        return SAME
+    return with_interval(value, quantity.decimals).replace(" ± ", "±")
+
+
+def _estimate_data(value: Estimate) -> tuple[CellValue, ...]:
+    return value.count, value.mean, value.half_width
+
+
+def _agreement_table(ablation: Ablation) -> ResultTable:
+    """Return how near each mechanism brings all stacks to table 1, and which claims it changes."""
+    scores = {name: ablation.score(name) for name in ablation.results}
+    rows = tuple(
+        (
+            name,
+            number(score.rank_correlation, 2),
+            *(number(score.distances[each.key], each.decimals) for each in QUANTITIES),
+            f"{score.holding} of {score.decided}",
+            _changes_text(name, score),
+        )
+        for name, score in scores.items()
+    )
+    stacks = sorted({score.stacks for score in scores.values()})
+    part = "" if stacks == [len(paper_names())] else "Not all of the nine stacks were run. "
+    mixtures = "".join(f"MIXED: {sentence}. " for sentence in ablation.mixtures)
+    note = (
+        f"{mixtures}{part}Spearman's rank correlation is of the nine means. "
+        "The distances are means over the stacks of |measured - published|. "
+        "Claims: those that runs on this path alone decide."
+    )
+    text = TextTable(
+        f"Agreement with the published table 1, by mechanism: {scope(ablation)}",
+        ("mechanism", "Spearman", *(f"off in {each.heading}" for each in QUANTITIES),
+         "claims hold", "claims that change against the base"),
+        rows,
+        note,
+    )  # fmt: skip
+    columns = ("mechanism", "stacks", "rank_correlation",
+               *(f"{each.key}_distance" for each in QUANTITIES),
+               "claims_holding", "claims_decided", "claims_changed")  # fmt: skip
+    data = tuple(
+        (
+            name,
+            score.stacks,
+            None if math.isnan(score.rank_correlation) else score.rank_correlation,
+            *(score.distances[each.key] for each in QUANTITIES),
+            score.holding,
+            score.decided,
+            _changes_text(name, score),
+        )
+        for name, score in scores.items()
+    )
+    return ResultTable("ablation-agreement", text, columns, data)
+
+
+def _changes_text(mechanism: str, score: Score) -> str:
+    """Format the claims that change, by what they change to; a dash at the base."""
+    if mechanism == BASE:
+        return NOTHING
+    by_change: dict[tuple[str, str], list[str]] = {}
+    for id_, change in score.changes.items():
+        by_change.setdefault(change, []).append(id_)
+    texts = [f"{', '.join(ids)} {before} → {after}" for (before, after), ids in by_change.items()]
+    return "; ".join(texts) or "none"
+
+
+def _settings_table(ablation: Ablation) -> ResultTable:
+    """Return what each mechanism is, and its settings in full."""
+    rows: list[tuple[str, ...]] = []
+    for name, title in ablation.mechanisms.items():
+        common, single = ablation.settings_of(name)
+        of_stacks = "; ".join(f"{stack}: {_words_text(words)}" for stack, words in single.items())
+        rows.append((name, title, _words_text(common), of_stacks or NOTHING))
+    text_table = TextTable(
+        "Mechanisms and their settings in full",
+        ("mechanism", "what it is", "settings", "of single stacks, instead or besides"),
+        tuple(rows),
+    )
+    columns = ("mechanism", "title", "settings", "settings_of_stacks")
+    return ResultTable("ablation-settings", text_table, columns, tuple(rows))
+
+
+def _words_text(words: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in words.items())
