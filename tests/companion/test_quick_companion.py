@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.analysis.claims import FAILS, HOLDS
+from farpath.analysis.claims import HOLDS, UNDECIDED
+from farpath.analysis.claims.study_rules import COMPANION_RULES
 from farpath.analysis.studies.loss_utilisation import UTILISATION
 from farpath.analysis.studies.measure import select_measures
 from farpath.analysis.studies.registry import ANALYSES
@@ -15,6 +16,9 @@ from tests.companion.conftest import QuickCompanion
 
 #: What theory asks of any length of run.
 THEORY = ("C21", "C23", "C24", "C28")
+#: What the short form leaves open: how two flows share hangs on chance, and it has neither FAST's
+#: recovery nor a run without SACK.
+OPEN = {"C25", "C26", "C37", "C38"}
 
 
 @pytest.mark.parametrize("experiment", ANALYSES)
@@ -25,11 +29,11 @@ def test_every_experiment_is_measured_and_has_a_table(
     assert (quick.report / "tables" / f"{experiment}.md").is_file()
 
 
-def test_c21_to_c28_are_decided(quick: QuickCompanion) -> None:
-    states = {claim: quick.claims[claim]["state"] for claim in sorted(quick.claims)}
+def test_claims_are_decided_but_those_that_need_more_runs(quick: QuickCompanion) -> None:
+    states = {claim: quick.claims[claim]["state"] for claim in quick.claims}
     print((quick.report / "claims" / "claims.txt").read_text())
-    assert list(states) == [f"C{number}" for number in range(21, 29)]
-    assert set(states.values()) <= {HOLDS, FAILS}
+    assert set(states) == set(COMPANION_RULES)
+    assert {claim for claim, state in states.items() if state == UNDECIDED} == OPEN
 
 
 @pytest.mark.parametrize("claim", THEORY)

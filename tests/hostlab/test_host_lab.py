@@ -137,9 +137,10 @@ def test_the_record_says_which_kernel_and_which_lab(machine: Machine, both: Both
 
 
 def test_readbacks_before_and_after_hold(both: Both) -> None:
-    readback = both.host.data["readback"]
-    assert set(readback["before"]) == set(both.virtual.data["readback"]["before"])
-    assert set(readback["after"]) == set(both.virtual.data["readback"]["after"])
+    readback, virtual = (record.data["readback"] for record in (both.host, both.virtual))
+    # Only guests have links between sites; the host lab delays by netem
+    for when in ("before", "after"):
+        assert set(readback[when]) == set(virtual[when]) - {"far_delays_s"}
 
 
 def test_the_machine_was_watched_in_every_second(both: Both) -> None:

@@ -39,8 +39,8 @@ def test_turns_are_seen_in_the_flow_and_in_what_was_sent(run_plan: RunPlan) -> N
     readback = first.data["readback"]
     sent = readback["after"]["background_bytes"] - readback["before"]["background_bytes"]
     wanted = sent_bytes(background, plan.seed, 40.0)
-    print(f"background sent {sent / 1e6:.1f} MB, asked {wanted / 1e6:.1f} MB")
-    assert sent == pytest.approx(wanted, rel=0.02)
+    print(f"background sent {sent / 1e6:.3f} MB, asked {wanted / 1e6:.3f} MB")
+    assert sent == pytest.approx(wanted, rel=1e-3)
     flow = per_second(first.samples, plan.schedule)["flow1"].iloc[10:]
     assert flow.max() - flow.min() > 60e6
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path as FilePath
 
@@ -14,6 +12,7 @@ from farpath.record.record import load_record
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 from tests.support.paths import SHORT
+from tests.support.processes import busy_loops
 
 
 def short_plan(seed: int) -> Plan:
@@ -37,13 +36,8 @@ def test_a_loaded_machine_gives_the_same_fingerprint_and_another_seed_another(
     tmp_path: FilePath,
 ) -> None:
     idle = fingerprint_of(short_plan(1), tmp_path / "idle")
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
-    try:
+    with busy_loops(3):
         loaded = fingerprint_of(short_plan(1), tmp_path / "loaded")
         other = fingerprint_of(short_plan(2), tmp_path / "other")
-    finally:
-        for process in busy:
-            process.kill()
-            process.wait()
     assert loaded == idle
     assert other != idle

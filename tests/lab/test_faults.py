@@ -275,7 +275,7 @@ def test_a_guest_killed_half_way_fails_with_its_console_and_leaves_no_record(
     os.kill(running.guest_pids()[0], signal.SIGKILL)
     _, output = running.process.communicate()
     assert running.process.returncode == 4
-    assert "the guest ended early" in output
+    assert "the guest at the site of sender ended early" in output
     assert "Traceback" not in output
     running.await_tidy()
     assert running.records() == []

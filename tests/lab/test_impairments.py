@@ -10,6 +10,7 @@ import pytest
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.planning.droppers import parse_droppers
 from farpath.planning.path_options import resolve_path
+from farpath.planning.request import RunRequest
 from farpath.record.record import Record
 from farpath.spec.plan import Plan
 from tests.lab.conftest import RunPlan, single_flow
@@ -61,12 +62,32 @@ def test_a_loss_by_time_comes_at_that_time(run_plan: RunPlan) -> None:
     assert [round(t_s) for t_s in flow["t_s"][flow["retransmits"] > 0]] == [4, 7]
 
 
+def test_a_loss_on_a_far_path_shows_in_the_second_in_which_it_was(run_plan: RunPlan) -> None:
+    # A connection of 600 ms begins after almost three seconds, and so do its intervals. The window
+    # of 400 kB fills no queue, so the sender learns of the loss a round trip after the dropper met
+    # the packet. A sender's interval begins half a round trip after its receiver's.
+    far = dataclasses.replace(PATH, rtt_ms=600)
+    plan = single_flow("reno", 14.0, far)
+    record = run_plan(dataclasses.replace(plan, droppers=parse_droppers("at:9.5s")))
+    assert _counts(record)[0][1] == 1
+    rows = record.samples.flows
+    begin_s = rows["t_s"][0] - rows["interval_s"][0]
+    sent_again = rows[rows["retransmits"] > 0]
+    assert list(sent_again["retransmits"]) == [1]
+    stop_s = sent_again["t_s"].iloc[0] + 0.3
+    start_s = stop_s - sent_again["interval_s"].iloc[0]
+    print(f"the flow began at {begin_s:.3f} s; sent again from {start_s:.3f} to {stop_s:.3f} s")
+    assert 4 * 0.6 < begin_s < 6 * 0.6
+    assert start_s < 9.5 + 0.6 <= stop_s
+
+
 def test_random_and_bursty_losses_come_from_the_seed(run_plan: RunPlan) -> None:
     random = _dropping("random:1e-3")
     record = run_plan(random)
     ((seen, lost),) = _counts(record)
     assert run_plan(random).fingerprint == record.fingerprint
-    print(f"random: {lost} of {seen} packets, {1e-3 * seen:.0f} expected")
+    print(f"random: {lost} of {seen} packets, {1e-3 * seen:.0f} on the average")
+    assert lost == len(random.droppers[0].positions(random.seed, seen)) > 0
     burst = _dropping("burst:2e-4,0.5")
     record = run_plan(burst)
     ((seen, lost),) = _counts(record)
@@ -139,6 +160,31 @@ def test_jitter_spreads_the_rtt_as_wide_as_asked(run_plan: RunPlan) -> None:
     pings = run_plan(plan).samples.ping["rtt_ms"]
     assert pings.min() >= 18.0
     assert pings.std() > 0.5
+
+
+def test_a_host_s_jitter_delays_by_half_of_it_on_the_mean_and_keeps_the_order(
+    run_plan: RunPlan,
+) -> None:
+    # A packet of 1500 bytes takes 0.12 ms here, so that many would overtake without order. The
+    # pings before the traffic leave from the senders' ports; the record has their median.
+    def plan(jitter: str, seed: str = "1") -> Plan:
+        return RunRequest(
+            rtt="20ms", rate="100Mbit", buffer="1MB", window="400kB", stack="reno+reno",
+            senders="rtt=20ms", schedule="together", region="5s", era=f"modern{jitter}", seed=seed,
+        ).plan()  # fmt: skip
+
+    still, first, again, other = (
+        run_plan(with_trace(each, 0.1))
+        for each in (plan(""), plan(":jitter=4ms"), plan(":jitter=4ms"), plan(":jitter=4ms", "2"))
+    )
+    assert first.fingerprint == again.fingerprint != other.fingerprint
+    for host, rtt_ms in first.data["readback"]["idle_rtts_ms"].items():
+        more_ms = rtt_ms - still.data["readback"]["idle_rtts_ms"][host]
+        print(f"{host}: {more_ms:.2f} ms more / 2")
+        assert more_ms == pytest.approx(2.0, abs=1.5)
+    assert first.trace is not None
+    assert first.trace["reorderings"].max() == 0
+    assert first.samples.flows["retransmits"].sum() == 0
 
 
 def _netem_to_receiver(record: Record) -> list[dict[str, Any]]:

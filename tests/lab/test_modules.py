@@ -17,7 +17,8 @@ from farpath.spec.plan import Plan
 from .conftest import together
 
 SOURCES = PROJECT / "images" / "kernel" / "stacks"
-NAMES = [name for name, entry in catalogue().items() if entry.kind == OURS]
+DEVICES = PROJECT / "images" / "kernel" / "devices"
+NAMES = [name for name, entry in catalogue().items() if entry.kind == OURS and not entry.variant_of]
 #: A guest that loads and unloads what the plan names, and measures nothing.
 RELOADING = """
 import json, sys
@@ -34,13 +35,13 @@ try:
     plan = Plan.from_dict(json.loads((share / "plan.json").read_text()))
     (share / "raw").mkdir()
     for _ in range(3):
-        congestion_control.load(plan.stacks, share / "modules")
+        congestion_control.load(plan.stacks, share / "modules-0")
         for stack in plan.stacks:
             run("rmmod", stack.module)
         left = set(sysctl.read_setting(congestion_control.AVAILABLE).split())
         assert not left & {stack.congestion for stack in plan.stacks}, left
     messages = run("dmesg", "--level", "err,warn")
-    (share / "readback.json").write_text(json.dumps({"messages": messages}))
+    (share / "readback-0.json").write_text(json.dumps({"messages": messages}))
     print(event_line("done"), flush=True)
 except Exception as error:
     print(event_line("failed", what=str(error), traceback=""), flush=True)
@@ -63,7 +64,8 @@ def test_every_module_unloads_and_loads_again_without_a_word_of_the_kernel(
         (share / "code" / "farpath" / "guest" / "__main__.py").write_text(RELOADING)
 
     monkeypatch.setattr(process, "_fill", fill_and_replace)
-    with uml.play(together(NAMES, 2.0), images, tmp_path / "log", lambda _event: None) as raw:
+    plan = together(NAMES, 2.0, one_guest=True)
+    with uml.play(plan, images, tmp_path / "log", lambda _event: None) as raw:
         complaints = [
             line
             for line in raw.readback["messages"].splitlines()
@@ -72,12 +74,16 @@ def test_every_module_unloads_and_loads_again_without_a_word_of_the_kernel(
     assert complaints == []
 
 
-def test_the_sources_keep_the_kernels_style(images: Images) -> None:
+def test_the_sources_keep_the_kernels_style(images: Images, tmp_path: FilePath) -> None:
     makefile = (images.kernel / "tree" / "Makefile").read_text()
     tree = makefile.rpartition("include ")[2].strip().removesuffix("/Makefile")
-    files = sorted(str(file) for file in SOURCES.glob("*.[ch]"))
+    files = sorted(str(file) for folder in (SOURCES, DEVICES) for file in folder.glob("*.[ch]"))
+    # Names such as struct Qdisc are the kernel's own, which it looks for in a tree under git only,
+    # and leaves a list of them where it runs
+    options = ("--no-tree", "--strict", "--terse", "--ignore=CAMELCASE")
     done = subprocess.run(
-        ["perl", f"{tree}/scripts/checkpatch.pl", "--no-tree", "--strict", "--terse", "-f", *files],
+        ["perl", f"{tree}/scripts/checkpatch.pl", *options, "-f", *files],
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,

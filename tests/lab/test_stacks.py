@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from farpath.analysis.flow_metrics import flow_samples, payload_bytes
 from farpath.planning.stack_catalog import USER_SPACE, catalogue
 from tests.support.paths import LONG, SHORT
 
@@ -36,7 +37,10 @@ def test_every_kernel_stack_runs_in_one_lab_with_the_defaults_that_are_listed(
     run_plan: RunPlan,
 ) -> None:
     # Every flow's congestion control is asked of its kernel by the run's own checks.
-    stacks = [entry for entry in catalogue().values() if entry.kind != USER_SPACE]
+    # A variant of a stack is the same module, with parameters for all of its flows.
+    stacks = [
+        entry for entry in catalogue().values() if entry.kind != USER_SPACE and not entry.variant_of
+    ]
     path = dataclasses.replace(SHORT, loss=0.0)
     record = run_plan(together([entry.name for entry in stacks], 3.0, path))
     carried = record.samples.flows.groupby("flow")["throughput_bps"].sum()
@@ -69,6 +73,18 @@ def test_hosts_of_2004_begin_with_three_packets_behind_a_gigabit_card(run_plan: 
     assert after["settings"]["receiver"]["net.ipv4.tcp_frto"] == "0"
 
 
+def test_a_cached_threshold_ends_slow_start(run_plan: RunPlan) -> None:
+    path = dataclasses.replace(LONG, loss=0.0)
+    record = run_plan(single_flow("reno", 3.0, path, era="2004:ssthresh=50"))
+    (route,) = record.data["readback"]["after"]["routes"]["sender"]
+    assert route["metrics"] == [{"initcwnd": 3, "ssthresh": 50}]
+    packets = flow_samples(record)["cwnd_bytes"] / payload_bytes(path, 4)
+    # A packet for two round trips, as ACKs are delayed
+    grown = 3.0 / (path.rtt_ms / 1e3) / 2
+    print(f"{packets.max():.0f} packets of at most {50 + grown:.0f}")
+    assert 50 <= packets.max() <= 50 + grown
+
+
 def test_a_short_card_queue_drops_what_slow_start_sends_and_a_long_one_does_not(
     run_plan: RunPlan,
 ) -> None:
@@ -77,7 +93,7 @@ def test_a_short_card_queue_drops_what_slow_start_sends_and_a_long_one_does_not(
     path = dataclasses.replace(SHORT, loss=0.0, buffer_bytes=50_000_000)
     drops = {}
     for packets in (20, 10_000):
-        record = run_plan(single_flow("reno", 3.0, path, era=f"2004:txqueuelen={packets}"))
+        record = run_plan(single_flow("reno", 3.0, path, era=f"2004:txqueuelen={packets},ring=0"))
         after = record.data["readback"]["after"]
         drops[packets] = next(q["drops"] for q in after["qdiscs"] if q["dev"] == "sender-eth0")
     print(f"packets dropped at the card, by its queue: {drops}")

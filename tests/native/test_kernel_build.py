@@ -14,11 +14,11 @@ SCRIPT = PROJECT / "images" / "kernel" / "build"
 FILES = {"Makefile": "VERSION = 7", "net/a.c": "int a;", "net/b.c": "int b;", "arch/x.dts": "x"}
 
 
-def call(directory: Path, *words: str) -> str:
+def call(directory: Path, *words: str, **variables: str) -> str:
     """What a function of the script prints."""
     done = subprocess.run(
         ["bash", "-c", '. "$1"; "${@:2}"', "bash", SCRIPT, *words],
-        env={**os.environ, "FARPATH_CACHE": str(directory / "cache")},
+        env={**os.environ, "FARPATH_CACHE": str(directory / "cache"), **variables},
         capture_output=True,
         text=True,
         check=True,
@@ -112,3 +112,41 @@ def test_objects_get_the_twins_paths_and_keep_their_times(tmp_path: Path) -> Non
     assert command.read_text() == "gcc -I/twin/include a.c"
     assert [file.stat().st_mtime_ns for file in (command, other)] == [10**18 + 1] * 2
     assert sorted(objects.iterdir()) == [command, other]
+
+
+def test_objects_of_other_settings_have_a_place_of_their_own(tmp_path: Path) -> None:
+    places = [
+        call(tmp_path, "objects_of", "debian-7.2.12", KERNEL_CFLAGS=flags)
+        for flags in ("-O2", "-O2", "-O3")
+    ]
+    assert places[0] == places[1] != places[2]
+    assert all(Path(place).name.startswith("debian-7.2.12-") for place in places)
+
+
+def test_a_source_that_is_older_than_an_option_goes_without_and_a_later_one_has_its_new_name(
+    tmp_path: Path,
+) -> None:
+    objects, source = tmp_path / "objects", tmp_path / "source"
+    texts = {"old": "config PROC_SYSCTL", "new": "menuconfig NET_SCH_DUALPI2\nconfig SYSCTL"}
+    configs = {}
+    for age, text in texts.items():
+        for directory in (objects, source / age):
+            directory.mkdir(parents=True, exist_ok=True)
+        (source / age / "Kconfig").write_text(f"{text}\n")
+        setting = f"source={source / age} objects_dir={objects} origin=it; write_config"
+        call(tmp_path, "eval", setting)
+        configs[age] = (objects / "lab.config").read_text().splitlines()
+    own = (SCRIPT.parent / "lab.config").read_text().splitlines()
+    assert configs["old"] == [line for line in own if line != "CONFIG_NET_SCH_DUALPI2=y"]
+    assert configs["new"] == [
+        "CONFIG_SYSCTL=y" if line == "CONFIG_PROC_SYSCTL=y" else line for line in own
+    ]
+
+
+def test_a_kernel_for_one_side_is_refused_by_what_builds_the_labs_own(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [SCRIPT], env={**os.environ, "FARPATH_CACHE": str(tmp_path), "KERNEL_SRC": "sender=7.3"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "'make experiment' alone takes" in done.stderr

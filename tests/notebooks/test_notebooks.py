@@ -7,15 +7,17 @@ import shutil
 
 import pytest
 
+from farpath.analysis.ablation import ABLATION_FILE, write_ablation
 from farpath.analysis.claims.study_rules import claims_of
 from farpath.analysis.studies.measure import MEASURES_FILE
 from farpath.analysis.studies.registry import ANALYSES
-from farpath.base.project import EXPERIMENTS
+from farpath.base.project import EXPERIMENTS, PROJECT
 from farpath.campaign.status import shipped_records
 from farpath.notebook.paper_records import SHIPPED
-from farpath.planning.experiment import PAPER, QUICK, load_experiment
+from farpath.planning.experiment import ABLATION, PAPER, QUICK, load_experiment
 from farpath.record.record import records_in
 from tests.notebooks.conftest import Clone
+from tests.support.ablations import ablation_of, halved
 from tests.support.study_runs import write_run
 
 PLOTLY = '"application/vnd.plotly.v1+json"'
@@ -24,14 +26,15 @@ PUT_OUT = {
     "01-seven-regions": ("Table 2: S / F of each region, path cern", PLOTLY, '"image/png"'),
     "02-table-1": ("**Table 1: all seven regions, path cern", "Deviations from table 1", PLOTLY),
     "03-table-2": ("**Table 2: S / F of each region, path cern", PLOTLY),
-    "04-claims": ("30 claims: holds ", "C1 "),
+    "04-claims": ("43 claims: holds ", "C1 "),
 }
 SHOWING = tuple(PUT_OUT)
 EXPLORE = "05-explore"
+ABLATION_NOTEBOOK = "14-ablation"
 
 
 #: By experiment, those of the companion.
-COMPANION = {name: f"{number:02}-{name}" for number, name in enumerate(ANALYSES, 6)}
+COMPANION = {name: next((PROJECT / "notebooks").glob(f"*-{name}.ipynb")).stem for name in ANALYSES}
 
 
 def outputs(clone: Clone, name: str) -> list[str]:
@@ -97,6 +100,26 @@ def test_companion_notebooks_show_what_the_project_ships(clone: Clone) -> None:
         title = load_experiment(experiment).title
         for words in (f"**{title}**", '"image/png"', PLOTLY, *claims_of(experiment)):
             assert words in put_out, (name, words)
+
+
+def test_the_ablation_s_notebook_shows_what_the_project_ships(clone: Clone) -> None:
+    shipped = clone.folder / "experiments" / ABLATION / ABLATION_FILE
+    shipped.unlink(missing_ok=True)
+    write_ablation(ablation_of(halved("quiet", "htcp_2004")), shipped)
+    done = clone.run(ABLATION_NOTEBOOK)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "The runs that farpath made: 195 runs, 9 mechanisms" in clone.text(ABLATION_NOTEBOOK)
+    put_out = "".join(outputs(clone, ABLATION_NOTEBOOK))
+    for words in ('"image/png"', "F min with each mechanism", "quiet: C12 holds -> fails"):
+        assert words in put_out, words
+
+
+def test_without_an_ablation_its_notebook_ends_with_one_line(clone: Clone) -> None:
+    (clone.folder / "experiments" / ABLATION / ABLATION_FILE).unlink(missing_ok=True)
+    done = clone.run(ABLATION_NOTEBOOK)
+    assert done.returncode == 1
+    assert any("make ablation-quick" in line for line in done.stdout.splitlines())
+    assert "raise BadInputError" not in done.stdout
 
 
 def test_a_quick_set_of_the_companion_that_is_shipped_is_called_that(clone: Clone) -> None:

@@ -13,7 +13,10 @@ import pytest
 
 from farpath.lab.artifacts.images import find_images
 from farpath.lab.artifacts.kernels import images_of
+from farpath.lab.run import run
+from farpath.record.record import load_record
 from tests.regress.conftest import Regress
+from tests.support.networks import short_plan
 
 #: H-TCP's linear growth after the first second, 10 packets per second in the numbers of
 #: htcp_alpha_update (net/ipv4/tcp_htcp.c), made 2.
@@ -28,7 +31,7 @@ def series() -> str:
     return str(find_images().manifests["kernel"]["source"]).split()[0]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def altered() -> Iterator[FilePath]:
     """The lab's source with the constant altered; all other files are the same ones.
 
@@ -63,7 +66,7 @@ def test_of_a_tree_that_differs_in_a_file_that_file_alone_is_compiled(altered: F
     assert compiled == ["net/ipv4/tcp_htcp.o"]
 
 
-def test_a_planted_change_is_found_with_its_stack_run_and_metric(
+def test_a_planted_change_is_found_with_its_stack_run_metric_and_side(
     regress: Regress, series: str, altered: FilePath
 ) -> None:
     ended = regress(
@@ -78,3 +81,19 @@ def test_a_planted_change_is_found_with_its_stack_run_and_metric(
     assert case["state"] == "changed"
     changes = {each["metric"]: each for each in case["changed"]}
     assert changes["recovery_s"]["after"] > changes["recovery_s"]["high"]
+    # A congestion control decides what is sent; the receiver's kernel has the same change unused
+    assert case["sides"] == {"sender": "changed", "receiver": "identical"}
+    assert case["origin"] == "the sender"
+
+
+def test_the_record_of_a_run_with_a_planted_change_at_one_side_says_which_kernel_was_where(
+    tmp_path: FilePath, altered: FilePath
+) -> None:
+    plan = short_plan(stack="htcp", region="5s")
+    images = images_of(f"receiver={altered}", print)
+    record = load_record(run(plan, tmp_path, False, lambda _event: None, images).directory)
+    own = find_images().manifests["kernel"]
+    kernels = record.data["provenance"]["kernels"]
+    assert kernels["sender"] == record.data["provenance"]["kernel"] == own
+    assert kernels["receiver"]["linux_hash"] != own["linux_hash"]
+    assert record.kernel == f"sender {own['release']}, receiver {own['release']}"

@@ -7,14 +7,18 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.analysis.ablation import ABLATION_FILE
 from farpath.analysis.studies.registry import ANALYSES, shipped_measures
 from farpath.base.project import PROJECT
+from farpath.planning.experiment import ABLATION
 from tests.support.command_line import Farpath
 
 README = PROJECT / "README.md"
 USAGE = PROJECT / "docs" / "usage.md"
 STUDY = PROJECT / "docs" / "results" / "study-2005.md"
 COMPANION = PROJECT / "docs" / "results" / "companion.md"
+ABLATION_PAGE = PROJECT / "docs" / "results" / "ablation.md"
+SHIPPED_ABLATION = PROJECT / "experiments" / ABLATION / ABLATION_FILE
 #: A newcomer reads it whole.
 README_BYTES = 5000
 MEASURED = {measure.experiment for measure in shipped_measures()}
@@ -37,6 +41,19 @@ def test_the_companions_results_are_the_tables_of_what_is_shipped(
     assert farpath("tables", *options).status == 0
     table = (tmp_path / f"{name}.md").read_text()
     assert table in COMPANION.read_text(), f"put 'farpath tables --experiment={name}' into it"
+
+
+def test_the_ablation_s_page_has_the_tables_of_what_is_shipped(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    text = ABLATION_PAGE.read_text()
+    if not SHIPPED_ABLATION.is_file():
+        assert "Not measured yet" in text
+        return
+    options = (f"--experiment={ABLATION}", "--format=markdown", f"--out={tmp_path}")
+    assert farpath("tables", *options).status == 0
+    for file in tmp_path.iterdir():
+        assert file.read_text() in text, f"put 'farpath tables --experiment={ABLATION}' into it"
 
 
 def test_the_sample_output_is_what_a_shipped_record_shows(farpath: Farpath) -> None:

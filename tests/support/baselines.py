@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from farpath.regress.baseline import BaselineRun, Interval
 from farpath.regress.compare import Comparison
 from farpath.regress.verdict import CaseState, CaseVerdict, judge
@@ -22,3 +24,11 @@ def compared() -> Comparison:
         CaseVerdict("reno/burst", CaseState.FAILED, why="the guest panicked <&>"),
     )
     return Comparison("before", "after", verdicts, {})
+
+
+def divided(sender: CaseState, receiver: CaseState) -> Comparison:
+    """The run of them that changed, with the states that it has with one side changed."""
+    changed = dataclasses.replace(
+        compared().verdicts[2], sides={"sender": sender, "receiver": receiver}
+    )
+    return dataclasses.replace(compared(), verdicts=(changed,))

@@ -42,6 +42,9 @@ def summary_of(name: str, path: str = "cern", seed: int = 1) -> Summary:
             fairness=region.fairness,
             flow_means_bps=(row.mean_mbps * 1e6,),
             rtt_max_ms=200.0,
+            peak_bps=row.mean_mbps * 1e6,
+            rtt_min_ms=164.0,
+            rtt_std_ms=row.rtt_std_ms,
         )
         for region, present in zip(
             row.regions, seven_regions(LABELS[name], 120.0).regions(), strict=True
@@ -55,6 +58,7 @@ def summary_of(name: str, path: str = "cern", seed: int = 1) -> Summary:
         rtt_min_ms=164.0, rtt_p99_ms=200.0, rtt_max_ms=210.0, pings=960, pings_lost=0,
         queue_max_bytes=1, queue_max_packets=1, queue_drops=0, retransmits=0, regions=regions,
         cpu_percent=row.cpu_util_as_printed, mhz_per_mbps=row.mhz_per_mbps,
+        sent_mean_bps=row.mean_mbps * 1e6, sent_stability=row.stability,
     )  # fmt: skip
 
 
@@ -128,7 +132,9 @@ def write_seven_regions(
         (
             flow.name,
             flow.start_s + second + 1,
+            1.0,
             100e6 + 1e3 * seed * second,
+            100e6 + 2e3 * seed * second,
             0,
             10**6,
             10**7,

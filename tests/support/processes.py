@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 #: How long the machine may take, in real seconds; nothing waits for it.
 LIMIT_S = 60.0
@@ -25,3 +29,23 @@ def await_true(condition: Callable[[], object], limit_s: float = LIMIT_S) -> Non
     while not condition():
         assert time.monotonic() < end_s, "it did not come true in time"
         time.sleep(0.05)
+
+
+@contextmanager
+def busy_loops(count: int) -> Iterator[None]:
+    """Programs that only compute, beside what is tested."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+def is_living(pid: int) -> bool:
+    """Whether a process exists, other than as one that has ended and waits to be read."""
+    with suppress(OSError):
+        stat = Path(f"/proc/{pid}/stat").read_text()
+        return stat.rpartition(")")[2].split()[0] != "Z"
+    return False

@@ -36,7 +36,8 @@ def write_run(
     """A run's record: flow 2 has half of what flow 1 has, and flow 1 a ``slower``th of half."""
     plan = run.plan
     flows = [
-        (flow.name, flow.start_s + second, plan.path.rate_bps / (2 + 2 * number) / slower, 0,
+        (flow.name, flow.start_s + second, 1.0, plan.path.rate_bps / (2 + 2 * number) / slower,
+         plan.path.rate_bps / (2 + 2 * number) / slower, 0,
          window_bytes(plan, flow.start_s + second), 10**7, round(1e3 * plan.path.rtt_ms))
         for number, flow in enumerate(plan.schedule.flows)
         for second in range(1, round(flow.stop_s - flow.start_s) + 1)

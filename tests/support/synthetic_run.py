@@ -13,6 +13,8 @@ from tests.support.paths import LONG
 
 #: Bytes that flow 1 gets in each of its seconds while alone and while in company.
 ALONE, SHARED = 50_000_000, 25_000_000
+#: How long after a flow's start its connection begins, and the clock at the schedule's start.
+BEGIN_S, CLOCK_NS = 0.25, 70_000_000_000
 
 
 def _report(streams: list[dict[str, Any]]) -> str:
@@ -34,6 +36,11 @@ def _write_flow(raw: FilePath, flow: Flow, taken_bytes: list[int], drained_bytes
     receiver.append({"start": end, "end": end + 0.2, "bytes": drained_bytes})
     (raw / f"{flow.name}-sender.out").write_text(_report(sender))
     (raw / f"{flow.name}-receiver.out").write_text(_report(receiver))
+    # The control connection, then the one that carries data
+    accepted_ns = [CLOCK_NS + round((flow.start_s + at_s) * 1e9) for at_s in (0.1, BEGIN_S)]
+    lines = "".join(f"accepted {ns}\n" for ns in accepted_ns)
+    (raw / f"{flow.name}-receiver.err").write_text(lines)
+    (raw / f"{flow.name}-schedule-start.txt").write_text(str(CLOCK_NS))
 
 
 def _write_pings(raw: FilePath, count: int) -> None:

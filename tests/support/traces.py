@@ -36,7 +36,7 @@ def write_raw_trace(
 def samples_like(samples: Samples, plan: Plan, bytes_per_s: float = 1e6) -> Samples:
     """Samples whose receivers took so much each second."""
     rows = [
-        (flow.name, flow.start_s + k, 8 * bytes_per_s, 0, 1, 1, 1)
+        (flow.name, flow.start_s + k, 1.0, 8 * bytes_per_s, 8 * bytes_per_s, 0, 1, 1, 1)
         for flow in plan.schedule.flows
         for k in range(1, int(flow.stop_s - flow.start_s) + 1)
     ]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from farpath.planning.request import RunRequest
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from tests.support.paths import SHORT
@@ -45,7 +46,7 @@ def test_n_flows_queue_n_alpha_packets_and_keep_the_rtt_still(
     # packets and baseRTT of flows that start together may hold a few packets of the
     # others; RTT: two frames at the bottleneck, by which ACKs of two packets move it.
     path = _path()
-    visits = [Visit(f"fast:period_rtts={period_rtts}", 0.0, DURATION_S)] * flows
+    visits = [Visit(f"fast_constant:period_rtts={period_rtts}", 0.0, DURATION_S)] * flows
     record = run_plan(_sampled(path, visits))
     queue = record.samples.queue
     queued = queue[queue["t_s"] > SETTLED_S]["backlog_packets"]
@@ -73,13 +74,41 @@ def test_alpha_by_rate_is_that_of_the_drafts_table(
     # Section 5.4, table: 20 packets up to 0.1 Gb/s, 200 at 1, 500 at 2.5. The module
     # takes cwnd / RTT in payload, 1448 of a frame's 1514 bytes.
     path = _path(rate_bps=rate_bps, buffer_bytes=20_000_000, rtt_ms=10)
-    record = run_plan(single_flow("fast:alpha=0", 3.0, path, sample_interval_s=0.1))
+    record = run_plan(single_flow("fast_constant:alpha=0", 3.0, path, sample_interval_s=0.1))
     queue = record.samples.queue
     queued = queue[queue["t_s"] > 2.0]["backlog_packets"].mean()
     expected = max(20.0, published * PAYLOAD_BYTES / path.frame_bytes)
     print(f"alpha at {rate_bps / 1e9:g} Gb/s: {queued:.1f} / {expected:.1f}, published {published}")
     # A window, and so alpha, is whole packets.
     assert queued == pytest.approx(expected, abs=1 + 0.01 * expected)
+
+
+@pytest.mark.parametrize(
+    ("rate_bps", "published"), [(80_000_000, 20), (500_000_000, 200), (2_000_000_000, 500)]
+)
+def test_alpha_in_steps_is_the_drafts_row_up_to_its_rate(
+    run_plan: RunPlan, rate_bps: int, published: int
+) -> None:
+    path = _path(rate_bps=rate_bps, buffer_bytes=20_000_000, rtt_ms=10)
+    record = run_plan(single_flow("fast_constant:alpha=-1", 3.0, path, sample_interval_s=0.1))
+    queue = record.samples.queue
+    queued = queue[queue["t_s"] > 2.0]["backlog_packets"].mean()
+    print(f"alpha at {rate_bps / 1e9:g} Gb/s: {queued:.1f} / {published}")
+    assert queued == pytest.approx(published, abs=1 + 0.01 * published)
+
+
+def test_a_second_flow_below_a_tenth_of_a_gigabit_stays_there(run_plan: RunPlan) -> None:
+    # Its alpha is 20 there, the first one's 200. It takes the first one's queue of 200
+    # packets for the path, so that q packets are queued where 200/q + 20/(q - 200) = 1:
+    # q is 274, and its share 0.27 of 300 Mbit/s is 81 Mbit/s. So the row stays.
+    path = _path(rate_bps=300_000_000)
+    record = run_plan(_sampled(path, [Visit("fast", 0.0, 40.0), Visit("fast", 4.0, 40.0)]))
+    first, second = (
+        rows_of(record, flow, 30.0, 39.0)["throughput_bps"].mean() for flow in ("flow1", "flow2")
+    )
+    share = second / (first + second)
+    print(f"share of the second flow {share:.3f} / 0.27, {second / 1e6:.0f} Mbit/s")
+    assert share == pytest.approx(0.27, abs=0.03)
 
 
 def _queue_s(bases_s: list[float], alpha_s: float) -> float:
@@ -103,7 +132,7 @@ def test_late_starters_take_the_queue_for_the_path_and_more_than_their_share(
     # it. Predicted from that alone; 5 %, as a starter's first packets disturb the queue.
     path = _path()
     starts = [0.0, 2.0, 4.0, 6.0]
-    record = run_plan(_sampled(path, [Visit("fast", start, 9.0) for start in starts]))
+    record = run_plan(_sampled(path, [Visit("fast_constant", start, 9.0) for start in starts]))
     alpha_s = ALPHA / _packets_per_s(path)
     bases_s: list[float] = []
     queue_s = 0.0
@@ -129,11 +158,12 @@ def test_late_starters_that_know_the_path_get_their_share(run_plan: RunPlan) -> 
     path = _path()
     # The idle RTT of a full packet: the path's, and one frame at the bottleneck
     base_rtt_us = round(path.rtt_ms * 1000 + 1e6 / _packets_per_s(path))
-    stack = f"fast:base_rtt_us={base_rtt_us}"
-    record = run_plan(_sampled(path, [Visit(stack, start, 6.0) for start in (0.0, 1.0, 2.0, 3.0)]))
+    stack = f"fast_constant:base_rtt_us={base_rtt_us}"
+    record = run_plan(_sampled(path, [Visit(stack, start, 8.0) for start in (0.0, 1.0, 2.0, 3.0)]))
     queue = record.samples.queue
     queued = queue[queue["t_s"] > 5.0]["backlog_packets"].mean()
-    rates = [rows_of(record, f"flow{k}", 5.0, 6.0)["throughput_bps"].mean() for k in range(1, 5)]
+    # Over 3 s, as the receiver reads blocks of 128 KiB, 1 Mbit
+    rates = [rows_of(record, f"flow{k}", 5.0, 8.0)["throughput_bps"].mean() for k in range(1, 5)]
     print(f"queue {queued:.1f} / {4 * ALPHA}; least / largest share {min(rates) / max(rates):.3f}")
     assert queued == pytest.approx(4 * ALPHA, rel=0.02)
     assert min(rates) / max(rates) > 0.95
@@ -144,11 +174,30 @@ def test_without_a_queue_the_window_grows_by_a_third_of_alpha_per_rtt(run_plan: 
     # step is (alpha - step before) / 2, which tends to alpha / 3. 3 %:
     # packets leave in bunches, whose own queue takes a little off alpha.
     path = _path(rtt_ms=100, rate_bps=10_000_000_000)
-    plan = single_flow("fast:mi_threshold_us=0", 5.0, path, sample_interval_s=0.1)
+    plan = single_flow("fast_constant:mi_threshold_us=0", 5.0, path, sample_interval_s=0.1)
     rows = rows_of(run_plan(plan), "flow1", 1.0, 5.0)
     steps = (rows["cwnd"].iloc[-1] - rows["cwnd"].iloc[0]) / (len(rows) - 1)
     print(f"packets per RTT: {steps:.1f} / {ALPHA / 3:.1f}")
     assert steps == pytest.approx(ALPHA / 3, rel=0.03)
+
+
+def test_once_a_flow_has_started_a_halved_window_grows_by_the_equation_alone(
+    run_plan: RunPlan,
+) -> None:
+    # As above: by alpha / 3 an RTT, which is a sample. 10 %: a window is whole packets, and its
+    # first steps after recovery tend to that.
+    plan = RunRequest(
+        rtt="100ms", rate="200Mbit", buffer="5MB", stack="fast_constant:mi_once=1",
+        schedule="together", region="15s", drop="at:8s", era="modern",
+    ).plan()  # fmt: skip
+    settings = dataclasses.replace(plan.settings, sample_interval_s=0.1)
+    rows = rows_of(run_plan(dataclasses.replace(plan, settings=settings)), "flow1", 6.0, 15.0)
+    lost = int(rows["retransmits"].to_numpy().argmax())
+    grown = rows["cwnd"][lost + 9] - rows["cwnd"][lost + 4]
+    before = rows["cwnd"][lost - 1]
+    print(f"of {before:.0f} packets: {grown / 5:.1f} an RTT / {ALPHA / 3:.1f}")
+    assert rows["cwnd"][lost + 9] < 0.9 * before
+    assert grown / 5 == pytest.approx(ALPHA / 3, rel=0.1)
 
 
 def test_a_lost_packet_halves_the_window_and_an_empty_queue_restores_it(run_plan: RunPlan) -> None:
@@ -157,7 +206,7 @@ def test_a_lost_packet_halves_the_window_and_an_empty_queue_restores_it(run_plan
     # = 1.7 RTTs of growth, or twice that as half of each RTT passes without ACKs. A sample
     # is an RTT: the least one holds up to an RTT of that growth, less than 1.25 times.
     path = _path(rtt_ms=100, rate_bps=200_000_000, loss=2e-5)
-    plan = single_flow("fast", 30.0, path, sample_interval_s=0.1)
+    plan = single_flow("fast_constant", 30.0, path, sample_interval_s=0.1)
     rows = rows_of(run_plan(plan), "flow1", 3.0, 30.0)
     least, back = [], []
     for k in rows.index[6:-10]:

@@ -86,6 +86,20 @@ def test_alone_it_takes_what_its_sawtooth_can(run_plan: RunPlan) -> None:
     assert used == pytest.approx(expected, rel=0.03)
 
 
+def test_a_clock_of_10_ms_sees_a_queue_when_it_is_longer_than_a_tick(run_plan: RunPlan) -> None:
+    # Linux 2.4's: the threshold of 3 ms here is lost within a tick
+    path = _path()
+    record = run_plan(single_flow("hstcp_lp:tick_ms=10", 30.0, path, sample_interval_s=0.1))
+    rows = rows_of(record, "flow1", 4.0, 30.0)
+    peaks = [
+        rows["cwnd"][k - 1] for k in rows.index[1:] if rows["cwnd"][k] < 0.6 * rows["cwnd"][k - 1]
+    ]
+    least = (path.rtt_ms + 10) * _packets_per_ms(path)
+    print(f"windows halved: {[round(peak) for peak in peaks]} / more than {least:.0f}")
+    assert peaks
+    assert all(peak > least - 5 * (hstcp_row(peak) + 1) for peak in peaks)
+
+
 @pytest.mark.parametrize("stack", ["reno", "reno_2004"])
 def test_it_gives_the_path_to_reno_and_takes_it_back(run_plan: RunPlan, stack: str) -> None:
     # Reno alone fills this path, whose buffer holds a bandwidth-delay product. It

@@ -30,7 +30,7 @@ def test_what_a_flow_carries_is_counted_by_whole_seconds(record: Record) -> None
     last = (
         rows[rows["flow"] == flow1]
         .iloc[[-1]]
-        .assign(t_s=lambda row: row["t_s"] + 0.001, throughput_bps=1e12)
+        .assign(t_s=lambda row: row["t_s"] + 0.001, interval_s=0.001, throughput_bps=1e12)
     )
     samples = dataclasses.replace(record.samples, flows=pd.concat([rows, last]))
     longer = Record(record.directory, record.data)

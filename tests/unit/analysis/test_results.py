@@ -147,6 +147,18 @@ def test_records_of_two_kernels_are_told_with_who_has_which(records: FilePath) -
     assert "records of different kernel source or packages are mixed" in message
 
 
+def test_a_record_with_another_kernel_at_one_side_is_told(records: FilePath) -> None:
+    file = records / "reno-1" / "record.json"
+    data = json.loads(file.read_text())
+    own = data["provenance"]["kernel"]
+    other = {**own, "release": "7.3.4", "source_hash": "source of 7.3.4"}
+    data["provenance"]["kernels"] = {"sender": own, "receiver": other}
+    file.write_text(json.dumps(data))
+    message = "\n".join(mixed(load_results(records)[0]))
+    assert "7.2.1: htcp-1, htcp-2; sender 7.2.1, receiver 7.3.4: reno-1" in message
+    assert "records of different kernel source or packages are mixed" in message
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -287,8 +299,8 @@ def test_figures_that_are_no_text_absent_or_of_another_version_are_refused(
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(BadInputError, match="is not JSON"):
         read_figures(file)
-    file.write_text('{"format_version": 2}')
-    with pytest.raises(BadInputError, match="format version 2, this farpath reads 1"):
+    file.write_text('{"format_version": 1}')
+    with pytest.raises(BadInputError, match="format version 1, this farpath reads 2"):
         read_figures(file)
 
 

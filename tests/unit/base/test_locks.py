@@ -5,8 +5,10 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import tempfile
 from contextlib import ExitStack, suppress
 from pathlib import Path as FilePath
+from typing import Any
 
 import pytest
 
@@ -33,6 +35,22 @@ def test_a_partial_that_became_the_record_stays(out: FilePath) -> None:
     with locks.fresh_partial(out) as partial:
         partial.rename(out / "record")
     assert (out / "record").is_dir()
+
+
+def test_a_partial_that_a_clean_up_removes_before_it_is_locked_is_made_again(
+    out: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, made = tempfile.mkdtemp, []
+
+    def swept(*args: Any, **words: Any) -> str:
+        made.append(FilePath(make(*args, **words)))
+        if len(made) == 1:
+            assert locks.remove_stale_partials(out) == made
+        return str(made[-1])
+
+    monkeypatch.setattr(tempfile, "mkdtemp", swept)
+    with locks.fresh_partial(out) as partial:
+        assert [partial] == made[1:] == list(out.iterdir())
 
 
 def test_a_lock_opened_before_its_holder_removes_it_is_held_by_one(

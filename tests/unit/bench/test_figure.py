@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from farpath.bench import figure
-from farpath.bench.figure import Cost, Goal
+from farpath.bench.figure import Goal
 from tests.support.queues import queue_samples
 
 RATE_BPS = 8_000
@@ -13,14 +13,16 @@ RATE_BPS = 8_000
 
 def test_speed_comes_from_the_difference_and_so_not_from_the_start() -> None:
     start_s = 1.5
-    short = Cost(100 * 1448, start_s + 0.1)
-    long = Cost(1100 * 1448, start_s + 1.1)
-    assert figure.packets_per_cpu_s(short, long) == pytest.approx(1000)
+    delivered = (100 * 1448, 1100 * 1448)
+    took = (start_s + 0.1, start_s + 1.1)
+    assert figure.packets_per_s(delivered, took) == pytest.approx(1000)
 
 
-@pytest.mark.parametrize("long", [Cost(2e6, 1.0), Cost(2e6, 0.5), Cost(1e6, 2.0)])
-def test_no_speed_where_the_longer_run_cost_or_carried_no_more(long: Cost) -> None:
-    assert figure.packets_per_cpu_s(Cost(1e6, 1.0), long) is None
+@pytest.mark.parametrize(("more_bytes", "longer_s"), [(2e6, 1.0), (2e6, 0.5), (1e6, 2.0)])
+def test_no_speed_where_the_longer_run_took_or_carried_no_more(
+    more_bytes: float, longer_s: float
+) -> None:
+    assert figure.packets_per_s((1e6, more_bytes), (1.0, longer_s)) is None
 
 
 def test_extrapolation_leaves_the_start_as_it_is() -> None:

@@ -8,10 +8,11 @@ import pytest
 
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.locks import exclusive_lock
+from farpath.base.project import EXPERIMENTS
 from farpath.campaign import job as jobs
 from farpath.campaign.job import LOCK, CampaignJob, campaign_directory
 from farpath.cli import campaign
-from farpath.planning.experiment import load_experiment
+from farpath.planning.experiment import ABLATION, PAPER, QUICK, ExperimentPart, load_experiment
 from tests.support.leftovers import killed_maker
 
 
@@ -35,6 +36,37 @@ def test_the_report_of_ones_own_experiment_is_below_its_records_and_has_no_claim
     quick = CampaignJob(load_experiment("seven-regions"), "quick", tmp_path)
     assert quick.parts == ("tables", "claims", "figures", "page")
     assert campaign._default_report_dir(quick) == FilePath("results/paper-quick")
+
+
+def test_a_report_of_regions_of_another_length_is_apart(tmp_path: FilePath) -> None:
+    short = load_experiment(ABLATION, part=ExperimentPart("30s", ("base",)))
+    job = CampaignJob(short, out=tmp_path)
+    assert campaign._default_report_dir(job) == tmp_path / "report-30s"
+    quick = CampaignJob(short, QUICK, tmp_path)
+    assert campaign._default_report_dir(quick) == tmp_path / "report-quick-30s"
+
+
+def test_the_job_of_all_mechanisms_has_the_same_regions(tmp_path: FilePath) -> None:
+    short = load_experiment(ABLATION, part=ExperimentPart("30s", ("base",)))
+    whole = CampaignJob(short, out=tmp_path).of_all_mechanisms()
+    assert len(whole.runs) > len(short.runs())
+    assert {run.plan.schedule.region_s for run in whole.runs} == {30.0}
+    assert whole.out == tmp_path
+
+
+def test_records_of_another_experiment_count_where_a_file_says_so(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[FilePath] = []
+
+    def note(_runs: object, directories: list[FilePath]) -> tuple[()]:
+        searched.extend(directories)
+        return ()
+
+    monkeypatch.setattr(jobs, "run_statuses", note)
+    CampaignJob(load_experiment(ABLATION), out=tmp_path).states()
+    assert searched[0] == tmp_path
+    assert searched[-1] == EXPERIMENTS / PAPER / "records"
 
 
 def test_a_campaign_has_its_directory_alone_and_finds_nothing_of_killed_runs(

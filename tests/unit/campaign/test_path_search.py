@@ -98,6 +98,7 @@ def test_a_search_goes_on_where_it_stopped(directory: FilePath) -> None:
         ("queue_ms = 100.0", "", "ranges.queue_ms: ranges must have each parameter"),
         ("turn_s = 10.0", "turn_s = 10.0\nloss_ms = 1", "ranges.loss_ms: ranges must have"),
         ("loss = 1e-6", 'loss = "small"', "guesses.0.loss"),
+        ("[ranges]", 'era_of = {udt = "2004"}\n[ranges]', "era_of.udt: is no stack of this search"),
     ],
 )
 def test_a_wrong_search_is_refused_with_its_file_and_field(
@@ -154,7 +155,8 @@ def test_a_studied_path_is_the_best_model_of_its_search_rounded(name: str) -> No
     search = load_search(PROJECT / "experiments" / "path-models" / name)
     found = path_by_name(name)
     best = PathModel(**best_trial(search)["model"]).on(found)
-    assert (found.rate_bps, found.loss) == (best.rate_bps, best.loss)
+    assert found.rate_bps == best.rate_bps
+    assert found.loss == pytest.approx(best.loss, rel=0.01)
     assert found.buffer_bytes == pytest.approx(best.buffer_bytes, rel=0.01)
     assert found.background is not None
     assert best.background is not None

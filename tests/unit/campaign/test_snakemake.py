@@ -12,7 +12,7 @@ from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.campaign import snakemake
 from farpath.campaign.job import CampaignJob
 from farpath.campaign.status import RunStatus
-from farpath.planning.experiment import load_experiment
+from farpath.planning.experiment import ExperimentPart, load_experiment
 from tests.support.campaigns import make_empty_record
 
 
@@ -64,6 +64,25 @@ def test_snakemake_is_told_to_keep_going_and_to_trust_records(tmp_path: FilePath
     assert {"--keep-going", "--ignore-incomplete", "--nolock"} <= set(command)
     assert command[command.index("--cores") + 1] == "3"
     assert command[command.index("--config") + 1 :][:2] == ["experiment=seven-regions", "set=quick"]
+
+
+def test_snakemake_is_told_which_part_of_the_experiment_is_meant(tmp_path: FilePath) -> None:
+    part = load_experiment("ablation", part=ExperimentPart("5s", ("base", "queue")))
+    command = snakemake._command(CampaignJob(part, out=tmp_path), ["runs"], [], partial=False)
+    settings = command[command.index("--config") + 1 :]
+    assert {"region=5s", "only=base,queue"} <= set(settings)
+    whole = CampaignJob(load_experiment("ablation"), out=tmp_path)
+    command = snakemake._command(whole, ["runs"], [], partial=False)
+    assert not [word for word in command if word.startswith(("region=", "only="))]
+
+
+@pytest.mark.parametrize(("options", "is_told"), [((), True), (("--executor", "slurm"), False)])
+def test_runs_share_the_cores_of_this_machine_and_not_of_a_cluster(
+    tmp_path: FilePath, options: tuple[str, ...], is_told: bool
+) -> None:
+    experiment = load_experiment("seven-regions")
+    job = CampaignJob(experiment, "quick", tmp_path, cores=3, options=options)
+    assert ("cores=3" in snakemake._command(job, ["runs"], [], partial=False)) == is_told
 
 
 def test_a_report_takes_the_place_of_no_folder_of_somebodys_own(tmp_path: FilePath) -> None:

@@ -10,12 +10,14 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.analysis.ablation import write_ablation
 from farpath.analysis.results import read_figures, result_set_of, write_figures
 from farpath.analysis.studies.measure import Measure, write_measures
 from farpath.analysis.studies.sharing import RATIO, RTT_BIAS
 from farpath.base import project
 from farpath.base.project import PROJECT
 from farpath.cli.paper import SUMMARY_FILE
+from tests.support.ablations import ablation_of
 from tests.support.campaigns import (
     published_campaign,
     run_of,
@@ -52,7 +54,7 @@ def test_the_projects_own_summary_is_what_is_judged_where_nothing_is_given(
         assert ended.err.count("\n") == 1
     summary_file.parent.mkdir(parents=True)
     summary.rename(summary_file)
-    assert "30 claims: holds 14, fails 6, undecided 10" in farpath("claims").out
+    assert "43 claims: holds 15, fails 10, undecided 18" in farpath("claims").out
     for name in ("experiment.toml", "paths/cern-20mbit.toml"):
         (summary_file.parent / name).parent.mkdir(exist_ok=True)
         shutil.copy(PROJECT / "experiments" / "seven-regions" / name, summary_file.parent / name)
@@ -71,8 +73,8 @@ def test_claims_as_json_are_one_object_with_every_claim(
     ended = farpath("claims", "--records", summary, "--json")
     data = json.loads(ended.out)
     assert ended.out.count("\n") == 1
-    assert data["counts"] == {"holds": 14, "fails": 6, "undecided": 10}
-    assert [claim["id"] for claim in data["claims"]] == [f"C{k}" for k in range(1, 31)]
+    assert data["counts"] == {"holds": 15, "fails": 10, "undecided": 18}
+    assert [claim["id"] for claim in data["claims"]] == [f"C{k}" for k in range(1, 44)]
     assert data["mixed"] == []
 
 
@@ -255,4 +257,21 @@ def test_options_of_another_experiments_tables_are_refused(
 ) -> None:
     ended = farpath("tables", *options)
     assert ended.status == 2
+    assert ended.err.count("\n") == 1
+
+
+def test_tables_of_an_ablation_are_those_of_its_file(farpath: Farpath, tmp_path: FilePath) -> None:
+    file = tmp_path / "ablation.json"
+    write_ablation(ablation_of(), file)
+    ended = farpath("tables", "--experiment=ablation", f"--measures={file}", "--format=markdown")
+    assert (ended.status, ended.err) == (0, "")
+    assert "| queue | 248±0 | 255±0 |" in ended.out
+    assert "**Mechanisms and their settings in full**" in ended.out
+
+
+def test_without_its_file_an_ablation_has_no_tables(farpath: Farpath, tmp_path: FilePath) -> None:
+    missing = tmp_path / "none.json"
+    ended = farpath("tables", "--experiment=ablation", f"--measures={missing}")
+    assert ended.status == 2
+    assert "make ablation" in ended.err
     assert ended.err.count("\n") == 1

@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 import tempfile
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path as FilePath
 from types import SimpleNamespace
@@ -107,15 +108,15 @@ def test_the_idlest_core_is_taken_first(
     idle, busy = two_cores
     looks = iter([{idle: 100, busy: 100}, {idle: 101, busy: 110}])
     monkeypatch.setattr(machine, "_busy_ticks", lambda: next(looks))
-    with machine.reserved_core() as core:
+    with machine.reserved_cores(1) as [core]:
         assert core == idle
 
 
 def test_two_runs_get_different_cores_and_a_third_shares(two_cores: tuple[int, int]) -> None:
     with (
-        machine.reserved_core() as first,
-        machine.reserved_core() as second,
-        machine.reserved_core() as third,
+        machine.reserved_cores(1) as [first],
+        machine.reserved_cores(1) as [second],
+        machine.reserved_cores(1) as [third],
     ):
         assert {first, second} == set(two_cores)
         assert third in two_cores
@@ -123,21 +124,41 @@ def test_two_runs_get_different_cores_and_a_third_shares(two_cores: tuple[int, i
 
 @pytest.mark.usefixtures("two_cores")
 def test_a_core_is_free_again_when_its_run_ends_even_badly() -> None:
-    with machine.reserved_core() as first:
+    with machine.reserved_cores(1) as [first]:
         pass
-    with pytest.raises(ValueError, match="run failed"), machine.reserved_core() as again:
+    with pytest.raises(ValueError, match="run failed"), machine.reserved_cores(1) as [again]:
         raise ValueError("run failed")
-    with machine.reserved_core() as last:
+    with machine.reserved_cores(1) as [last]:
         assert first == again == last
+
+
+def test_runs_that_are_limited_to_one_core_get_different_ones(
+    two_cores: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed = set(two_cores)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: set(allowed))
+
+    def allow(_pid: int, cores: Iterable[int]) -> None:
+        allowed.clear()
+        allowed.update(cores)
+
+    monkeypatch.setattr(os, "sched_setaffinity", allow)
+    with machine.limited_cores(1), machine.reserved_cores(2) as first:
+        assert set(first) == allowed
+        # Another process may use both cores again
+        allow(0, two_cores)
+        with machine.limited_cores(1), machine.reserved_cores(2) as second:
+            assert {*first, *second} == set(two_cores)
+    assert allowed == set(two_cores)
 
 
 @pytest.mark.usefixtures("two_cores")
 def test_too_many_runs_are_refused_with_their_number() -> None:
     with ExitStack() as runs:
         for _ in range(32):
-            runs.enter_context(machine.reserved_core())
+            runs.enter_context(machine.reserved_cores(1))
         with pytest.raises(MachineLacksError, match="32 runs are under way"):
-            runs.enter_context(machine.reserved_core())
+            runs.enter_context(machine.reserved_cores(1))
 
 
 def test_this_kind_of_machine_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.lab.pool import Job, JobEvent, Pool
-from tests.support.processes import LIMIT_S, await_true, interruptible
+from tests.support.processes import LIMIT_S, await_true, interruptible, is_living
 
 #: A command whose jobs begin and do not end.
 COMMAND = """
@@ -185,14 +185,6 @@ def test_what_a_worker_logs_is_logged_here(caplog: pytest.LogCaptureFixture) -> 
     assert "said in a worker" in caplog.messages
 
 
-def living(process: int) -> bool:
-    """Whether a process exists, other than as one that only waits to be read."""
-    with suppress(OSError):
-        stat = FilePath(f"/proc/{process}/stat").read_text()
-        return stat.rpartition(")")[2].split()[0] != "Z"
-    return False
-
-
 @pytest.mark.parametrize(
     ("number", "to_all"),
     [
@@ -217,7 +209,7 @@ def test_however_a_command_ends_its_jobs_clean_up_and_no_process_is_left(
     # A terminal sends Ctrl-C and a hang-up to all processes of a command
     (os.killpg if to_all else os.kill)(process.pid, number)
     _, said = process.communicate(timeout=LIMIT_S)
-    await_true(lambda: not any(living(child) for child in children))
+    await_true(lambda: not any(is_living(child) for child in children))
     assert sorted(file.name for file in tmp_path.iterdir()) == ["0", "0.cleaned", "1", "1.cleaned"]
     assert said.count("Traceback") == (number == signal.SIGINT)
 
@@ -232,7 +224,7 @@ def test_a_job_whose_clean_up_is_interrupted_again_still_ends_in_order(tmp_path:
     for _ in range(3):
         with suppress(ProcessLookupError):
             os.kill(worker, signal.SIGTERM)
-    await_true(lambda: not living(worker) and not living(guest))
+    await_true(lambda: not is_living(worker) and not is_living(guest))
     assert (tmp_path / "0.cleaned").exists()
     process.terminate()
     process.wait(LIMIT_S)

@@ -54,3 +54,12 @@ def test_a_quick_run_has_a_line_at_most_each_ten_seconds(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert len(_lines(clock, capsys, 1000, 0.025)) == 3
+
+
+def test_a_stage_that_several_senders_reach_is_named_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with RunProgress("a run", 10.0) as progress:
+        for host in ("pinger", "sender", "sender2"):
+            progress.watch({"event": "idle-pings", "host": host, "output": ""})
+    assert capsys.readouterr().err.splitlines() == ["a run: idle path verified"]

@@ -7,9 +7,11 @@ import pytest
 from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
 from farpath.cli.listing import all_eras, eras_markdown
-from farpath.planning.era_catalog import era_by_text, features
+from farpath.planning.era_catalog import era_by_text, era_text, features
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
+from farpath.planning.request import RunRequest
+from farpath.spec.bus import Bus
 from farpath.spec.era import MODERN
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import NicQueue, nic_qdisc
@@ -36,10 +38,42 @@ def test_2004_has_the_initial_window_of_rfc_3390_and_a_gigabit_card() -> None:
 
 
 def test_the_card_s_queue_can_be_set() -> None:
-    card = nic_qdisc(plan_in("2004:txqueuelen=100"))
+    card = nic_qdisc(plan_in("2004:txqueuelen=1000,ring=0"))
     assert isinstance(card, NicQueue)
-    assert card.queue_packets == 100
-    assert "limit 100 rate 1000000000bit seed 7" in card.tc_lines("X")[0]
+    assert card.queue_packets == 1000
+    assert "limit 1000 rate 1000000000bit seed 7" in card.tc_lines("X")[0]
+
+
+@pytest.mark.parametrize(("era", "packets"), [("2004", 356), ("2004:txqueuelen=2000", 2256)])
+def test_a_card_holds_its_ring_beyond_the_queue(era: str, packets: int) -> None:
+    card = nic_qdisc(plan_in(era))
+    assert isinstance(card, NicQueue)
+    assert card.queue_packets == packets
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2004",
+        "modern",
+        "2004:txqueuelen=1000,ring=0,cpu=2.8GHz,load=1,processors=2,recovery=2.4,jitter=12us",
+        "2004:card=10Gbit,bus=133MHz,mmrbc=4096,toe=yes",
+        "2004:cpu=2.8GHz,backlog=10000",
+        "2004:ssthresh=50",
+        "modern:jitter=72us",
+    ],
+)
+def test_an_era_has_a_text_that_means_it(text: str) -> None:
+    assert era_text(era_by_text(text)) == text
+
+
+def test_an_era_s_text_is_the_shortest() -> None:
+    assert era_text(era_by_text("2004:txqueuelen=100,cpu=1200MHz,load=0")) == "2004:cpu=1.2GHz"
+
+
+def test_an_infinitely_fast_processor_can_be_asked_for() -> None:
+    assert era_by_text("2004:cpu=none").processor is None
+    assert era_text(era_by_text("2004:ring=0,cpu=none")) == "2004:ring=0"
 
 
 @pytest.mark.parametrize(
@@ -47,8 +81,28 @@ def test_the_card_s_queue_can_be_set() -> None:
     [
         ("1988", "ERA is '1988': it must be one of modern, 2004"),
         ("", "ERA is ''"),
-        ("2004:mtu=1", "only 2004:txqueuelen"),
-        ("modern:txqueuelen=5", "only 2004:txqueuelen"),
+        (
+            "2004:mtu=1",
+            "'mtu': what can be set of era 2004 is txqueuelen, ring, ssthresh, card, bus, mmrbc,",
+        ),
+        ("modern:txqueuelen=5", "what can be set of era modern is jitter, as in"),
+        ("modern:jitter=5", "ERA: jitter is '5', a number without a unit"),
+        ("2004:jitter=11ms", "jitter is '11ms': it must be at most 10 ms"),
+        ("2004:ring=many", "ring is 'many': it must be a whole number from 0 to 4096"),
+        ("2004:cpu=2", "ERA: cpu is '2', a number without a unit"),
+        ("2004:cpu=2.8ms", "'ms' is no unit of a frequency"),
+        ("2004:cpu=1MHz", "out of range"),
+        ("2004:load=1", "ERA has load without cpu"),
+        ("2004:cpu=none,load=1", "ERA has load without cpu"),
+        ("2004:cpu=1GHz,processors=0", "processors is '0'"),
+        ("2004:recovery=2.6", "recovery is '2.6': it must be one of today, 2.4"),
+        ("2004:bus=PCI", "ERA: bus is 'PCI': it must be one of 66MHz, 100MHz, 133MHz"),
+        ("2004:bus=66MHz,mmrbc=4K", "mmrbc is '4K': it must be one of 512, 1024, 2048, 4096"),
+        ("2004:mmrbc=512,toe=yes", "ERA has mmrbc and toe without bus"),
+        ("2004:bus=66MHz,toe=1", "toe is '1': it must be one of yes, no"),
+        ("2004:card=fast", "ERA: card is 'fast'"),
+        ("2004:ssthresh=1", "ssthresh is '1': it must be a whole number from 2"),
+        ("2004:backlog=10", "ERA has backlog without cpu"),
         ("2004:txqueuelen=0", "from 1 to 100000"),
         ("2004:txqueuelen=many", "txqueuelen is 'many'"),
     ],
@@ -58,14 +112,55 @@ def test_a_wrong_era_is_refused_with_what_is_allowed(wrong: str, message: str) -
         era_by_text(wrong)
 
 
+@pytest.mark.parametrize(
+    ("era", "line"),
+    [
+        ("2004:jitter=12us", "limit 356 delay 6000ns 6000ns rate 1000000000bit seed "),
+        ("modern:jitter=72us", "limit 2000000 delay 36000ns 36000ns rate 100000000000bit seed "),
+    ],
+)
+def test_each_host_has_jitter_of_its_own(era: str, line: str) -> None:
+    cards = [nic_qdisc(plan_in(era), host) for host in ("sender", "sender2")]
+    assert all(isinstance(card, NicQueue) and line in card.tc_lines("X")[0] for card in cards)
+    assert cards[0] != cards[1]
+
+
+@pytest.mark.parametrize(
+    ("era", "rate_bps"),
+    [
+        ("2004:card=10Gbit", 10_000_000_000),
+        ("2004:bus=66MHz,mmrbc=4096", 1_000_000_000),
+        ("2004:card=10Gbit,bus=133MHz,mmrbc=4096", Bus("133MHz", 4096).rate_bps(1514)),
+    ],
+)
+def test_the_slower_of_card_and_bus_is_what_a_host_sends_at(era: str, rate_bps: int) -> None:
+    card = nic_qdisc(plan_in(era))
+    assert isinstance(card, NicQueue)
+    assert card.rate_bps == rate_bps
+
+
+def test_a_bus_carries_small_packets_at_a_lower_rate() -> None:
+    request = RunRequest(
+        rtt="20ms", mtu="9000", stack="reno", schedule="together", senders="rtt=20ms,mtu=1500",
+        era="2004:card=10Gbit,bus=133MHz,mmrbc=4096",
+    )  # fmt: skip
+    cards = [nic_qdisc(request.plan(), host) for host in ("sender", "sender2")]
+    bus = Bus("133MHz", 4096)
+    assert [card and card.rate_bps for card in cards] == [bus.rate_bps(9014), bus.rate_bps(1514)]
+
+
+def test_recovery_of_today_is_what_an_era_has_by_itself() -> None:
+    assert era_by_text("2004:recovery=today") == era_by_text("2004")
+
+
 def test_a_card_that_is_not_as_asked_is_told() -> None:
     card = nic_qdisc(plan_in("2004"))
     assert isinstance(card, NicQueue)
-    right = {"kind": "netem", "options": {"limit": 1000, "rate": {"rate": 125_000_000}}}
+    right = {"kind": "netem", "options": {"limit": 356, "rate": {"rate": 125_000_000}}}
     assert card.differences(right) == []
     assert card.differences({"kind": "noqueue", "options": {}}) == [
         "kind is noqueue, not netem",
-        "limit is None packets, not 1000",
+        "limit is None packets, not 356",
         "rate is 0 bit/s, not 1000000000",
     ]
 

@@ -8,7 +8,16 @@ import pytest
 
 from farpath.analysis.published import PUBLISHED_PATH
 from farpath.base.errors import BadInputError
-from farpath.planning.experiment import FILE, SETS, experiment_names, load_experiment
+from farpath.planning.experiment import (
+    ABLATION,
+    FILE,
+    PAPER,
+    SETS,
+    ExperimentPart,
+    WantedRun,
+    experiment_names,
+    load_experiment,
+)
 from farpath.planning.path_files import load_path, named_paths
 
 GOOD = """\
@@ -261,3 +270,149 @@ def test_an_experiment_of_one_that_is_not_there_is_refused(tmp_path: FilePath) -
     folder = write(tmp_path, 'title = "All"\nof = ["nothing"]\n')
     with pytest.raises(BadInputError, match="EXPERIMENT is 'nothing'"):
         load_experiment("mine", folder)
+
+
+MECHANISMS = """\
+title = "A test"
+[[runs]]
+path = "cern"
+stack = ["reno_2004", "fast:alpha=200"]
+seed = [1, 2]
+region = "10s"
+era = "2004:txqueuelen=1000,cpu=none"
+quick = {seed = 1, region = "5s"}
+[[runs.mechanisms]]
+name = "base"
+title = "as it is"
+[[runs.mechanisms]]
+name = "queue"
+title = "short"
+options = {era = "2004:txqueuelen=100"}
+only.reno_2004 = {era = "2004:txqueuelen=2000"}
+[[runs.mechanisms]]
+name = "steps"
+title = "in steps"
+only.fast = {stack = "fast:alpha=-1,mi_once=1"}
+[[runs.mechanisms]]
+name = "all"
+title = "together"
+options = {window = "25MB"}
+together = ["queue", "steps"]
+"""
+
+
+def options_of(run: WantedRun) -> tuple[str, str | None, str | None]:
+    return run.request.stack, run.request.era, run.request.window
+
+
+def test_a_mechanism_changes_words_of_all_runs_or_of_those_of_one_stack(
+    tmp_path: FilePath,
+) -> None:
+    mine = load_experiment("mine", write(tmp_path, MECHANISMS))
+    assert mine.mechanisms == {
+        "base": "as it is", "queue": "short", "steps": "in steps", "all": "together",
+    }  # fmt: skip
+    by_mechanism = {
+        name: {options_of(run) for run in mine.runs() if name in run.mechanisms}
+        for name in mine.mechanisms
+    }
+    usual, short = "2004:txqueuelen=1000,cpu=none", "2004:txqueuelen=100,cpu=none"
+    long = "2004:txqueuelen=2000,cpu=none"
+    steps = "fast:alpha=-1,mi_once=1"
+    assert by_mechanism == {
+        "base": {("reno_2004", usual, None), ("fast:alpha=200", usual, None)},
+        "queue": {("reno_2004", long, None), ("fast:alpha=200", short, None)},
+        "steps": {("reno_2004", usual, None), (steps, usual, None)},
+        "all": {("reno_2004", long, "25MB"), (steps, short, "25MB")},
+    }
+
+
+def test_a_run_of_several_mechanisms_is_made_once(tmp_path: FilePath) -> None:
+    mine = load_experiment("mine", write(tmp_path, MECHANISMS))
+    # Two seeds of seven different runs, of which Reno's at the base is also that of the steps
+    assert len(mine.runs()) == 2 * 7
+    shared = [run for run in mine.runs() if run.mechanisms == ("base", "steps")]
+    assert {run.request.stack for run in shared} == {"reno_2004"}
+    assert shared[0].label == "cern reno_2004 seed 1, base, steps"
+    assert len(mine.runs("quick")) == 7
+
+
+def test_a_part_of_an_experiment_has_some_mechanisms_and_another_region(
+    tmp_path: FilePath,
+) -> None:
+    part = ExperimentPart("7s", ("base", "steps"))
+    mine = load_experiment("mine", write(tmp_path, MECHANISMS), part=part)
+    assert list(mine.mechanisms) == ["base", "steps"]
+    assert {run.plan.schedule.region_s for set_ in SETS[:2] for run in mine.runs(set_)} == {7.0}
+    assert len(mine.runs()) == 2 * 3
+    assert part.options() == ("--region=7s", "--only=base,steps")
+    assert ExperimentPart().options() == ()
+
+
+def test_any_experiment_can_be_made_with_another_region(tmp_path: FilePath) -> None:
+    mine = load_experiment("mine", write(tmp_path, GOOD), part=ExperimentPart("20s"))
+    assert {run.plan.schedule.region_s for run in mine.runs()} == {20.0}
+
+
+def test_a_wrong_length_is_no_fault_of_the_file(tmp_path: FilePath) -> None:
+    with pytest.raises(BadInputError, match=r"^REGION is '1', a number without a unit"):
+        load_experiment("mine", write(tmp_path, GOOD), part=ExperimentPart("1"))
+
+
+@pytest.mark.parametrize(
+    ("text", "only", "complaint"),
+    [
+        (MECHANISMS, "nothing", "^ONLY is 'nothing': it must be one of base, queue, steps, all"),
+        (GOOD, "base", "^ONLY is 'base': mine has no mechanisms"),
+    ],
+)
+def test_a_mechanism_that_is_not_there_is_refused(
+    tmp_path: FilePath, text: str, only: str, complaint: str
+) -> None:
+    with pytest.raises(BadInputError, match=complaint):
+        load_experiment("mine", write(tmp_path, text), part=ExperimentPart(only=(only,)))
+
+
+@pytest.mark.parametrize(
+    ("valid", "wrong", "complaint"),
+    [
+        ('name = "steps"', 'name = "queue"', "mechanisms: a name is there twice"),
+        ('name = "steps"', 'name = "Steps!"', "runs.0.mechanisms.2.name"),
+        ("only.fast", "only.udt", "mechanisms.2.only: udt is no stack of these runs"),
+        ('"queue", "steps"]', '"queue", "stops"]', "mechanisms.3.together: stops is none of"),
+        ('{window = "25MB"}', '{seed = "2"}', "seed: a mechanism may change rtt"),
+        ('{window = "25MB"}', '{stack = "reno"}', "stack: give the parameters of a stack in"),
+        ('{window = "25MB"}', '{window = "25"}', "WINDOW"),
+        ('"fast:alpha=-1,mi_once=1"', '"bbr:x=1"', "stack: a mechanism may change the words of"),
+        ('title = "A test"', 'title = "A test"\nrecords_of = ["his"]', "records_of: his is no"),
+    ],
+)
+def test_a_wrong_mechanism_is_refused_in_one_line(
+    tmp_path: FilePath, valid: str, wrong: str, complaint: str
+) -> None:
+    assert valid in MECHANISMS
+    with pytest.raises(BadInputError, match=complaint) as refused:
+        load_experiment("mine", write(tmp_path, MECHANISMS.replace(valid, wrong)))
+    assert "\n" not in refused.value.message
+
+
+def test_the_ablation_says_every_value_of_every_mechanism() -> None:
+    ablation = load_experiment(ABLATION)
+    assert ablation.records_of == (PAPER,)
+    for run in ablation.runs():
+        era = run.request.era or ""
+        assert all(f"{word}=" in era for word in ("txqueuelen", "ring", "cpu", "recovery")), (
+            run.label
+        )
+        assert run.request.window is not None
+        assert run.request.background is not None
+        if run.plan.stacks[0].name == "fast":
+            assert {"alpha", "period_rtts", "mi_once"} <= set(run.plan.stacks[0].parameters)
+        if run.plan.stacks[0].name == "hstcp_lp":
+            assert {"tick_ms", "range_reset"} <= set(run.plan.stacks[0].parameters)
+    cells = {
+        name: sum(name in run.mechanisms for run in ablation.runs()) for name in ablation.mechanisms
+    }
+    assert set(cells.values()) == {27}
+    # The two mechanisms of a single stack share 24 of their 27 with the base
+    assert len(ablation.runs()) == 9 * 27 - 2 * 24

@@ -82,7 +82,7 @@ def test_what_contradicts_or_means_nothing_is_refused_in_one_line(
 
 def test_the_window_grows_with_the_longest_rtt_and_settings_with_it() -> None:
     near, far = network_plan(), network_plan(senders="rtt=400ms")
-    assert far.path.window_bytes == 2 * 622_000_000 * 0.4 / 8 + near.path.buffer_bytes
+    assert far.path.window_bytes == 2 * near.path.rate_bps * 0.4 / 8 + near.path.buffer_bytes
     assert int(far.path.sysctl["net.core.rmem_max"]) >= far.path.window_bytes
     assert "400 ms" in far.path.sources["window_bytes"]
     assert network_plan(senders="mtu=1400").path.window_bytes == near.path.window_bytes

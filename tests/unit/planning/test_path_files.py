@@ -46,8 +46,8 @@ def test_an_unknown_name_lists_the_names_and_suggests_one() -> None:
         ("rtt_ms = 164\n", "rtt_ms = true\n", "rtt_ms: .*valid number"),
         ("rtt_ms = 164\n", "rtt_ms = nan\n", "rtt_ms is nan"),
         ("rtt_ms = 164\n", "rtt_ms = 164\nrtt = 1\n", "rtt: unknown field"),
-        ("622_000_000", "622.5", "rate_bps: .*valid integer"),
-        ("1e-6", "2", "loss is 2: it must lie between 0 and 0.5"),
+        ("480_000_000", "480.5", "rate_bps: .*valid integer"),
+        ("2e-8", "2", "loss is 2: it must lie between 0 and 0.5"),
         ('_max" = "33554432"', '_max" = 33554432', "sysctl.net.core.rmem_max: .*valid string"),
         ('name = "cern"', 'name = "other"', "name is 'other'"),
         ("buffer_bytes = \"Path", "other = \"Our", "sources.buffer_bytes: missing"),
@@ -82,4 +82,18 @@ def test_a_path_file_with_jitter_says_where_it_is_from(tmp_path: FilePath) -> No
     file = tmp_path / "cern.toml"
     file.write_text(text.replace("rtt_ms = 164\n", "rtt_ms = 164\njitter_ms = 1.0\n"))
     with pytest.raises(BadInputError, match=r"sources\.jitter_ms: missing"):
+        path_files.load_path(file)
+
+
+def test_a_path_file_may_count_its_buffer_in_packets(tmp_path: FilePath) -> None:
+    text = path_files.named_paths()["cern"].read_text()
+    file = tmp_path / "cern.toml"
+    packets = text.replace("buffer_bytes = 11_160_000", "buffer_packets = 1000")
+    file.write_text(packets.replace("buffer_bytes = ", "buffer_packets = "))
+    path = path_files.load_path(file)
+    assert (path.buffer_packets, path.buffer_bytes) == (1000, 1_514_000)
+    assert path.sources["buffer_packets"].startswith("Path model")
+    both = text.replace("mtu_bytes = 1500", "mtu_bytes = 1500\nbuffer_packets = 1000")
+    file.write_text(both.replace("[sources]", '[sources]\nbuffer_packets = "x"'))
+    with pytest.raises(BadInputError, match="buffer_packets 1000 full frames: give one of them"):
         path_files.load_path(file)

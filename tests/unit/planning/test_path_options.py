@@ -21,7 +21,7 @@ def test_without_anything_given_the_path_is_cern() -> None:
 def test_an_rtt_of_a_named_path_takes_that_path() -> None:
     path = path_options.resolve_path(rtt="0.164s")
     origins = path.sources
-    assert (path.name, path.buffer_bytes) == ("cern", 14_461_500)
+    assert (path.name, path.buffer_bytes) == ("cern", 11_160_000)
     assert origins["rate_bps"].startswith("path cern (its RTT is 164 ms): Path model")
 
 
@@ -40,6 +40,23 @@ def test_another_rtt_takes_stated_defaults() -> None:
 def test_a_short_path_gets_a_buffer_of_a_hundred_frames() -> None:
     path = path_options.resolve_path(rtt="1ms")
     assert path.buffer_bytes == 151_400
+
+
+def test_a_buffer_of_packets_takes_the_bytes_of_as_many_full_frames() -> None:
+    own = path_options.resolve_path(rtt="10ms", buffer="100packets", mtu="9000")
+    assert (own.buffer_packets, own.buffer_bytes) == (100, 901_400)
+    named = path_options.resolve_path(name="cern", buffer="1000 Packets")
+    assert (named.name, named.buffer_packets) == ("cern-changed", 1000)
+    assert named.buffer_bytes == 1_514_000
+    assert path_options.resolve_path(name="cern").buffer_packets == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["1packet", "0packets", "1.5packets", "-3packets", "100001packets"]
+)
+def test_a_buffer_of_no_whole_number_of_packets_is_refused(text: str) -> None:
+    with pytest.raises(BadInputError, match=f"BUFFER is '{text}': packets must be a whole number"):
+        path_options.resolve_path(rtt="10ms", buffer=text)
 
 
 def test_a_long_fat_path_gets_the_window_and_the_maxima_it_needs() -> None:
@@ -66,13 +83,13 @@ def test_a_value_given_overrides_and_the_path_loses_its_name() -> None:
 
 
 def test_a_value_given_as_it_is_keeps_the_name() -> None:
-    path = path_options.resolve_path(rtt="164ms", loss="1e-6", background="25%")
+    path = path_options.resolve_path(rtt="164ms", loss="2e-8", background="10%")
     assert path.name == "cern"
 
 
 def test_other_traffic_stays_as_large_a_part_of_another_rate() -> None:
     whole = path_files.path_by_name("cern")
-    path = path_options.resolve_path(name="cern", rate="62.2Mbit")
+    path = path_options.resolve_path(name="cern", rate="48Mbit")
     origins = path.sources
     assert whole.background is not None
     assert path.background is not None

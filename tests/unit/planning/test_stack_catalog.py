@@ -10,6 +10,7 @@ import pytest
 from farpath.analysis.published import all_published
 from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
+from farpath.planning.era_catalog import era_by_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.planning.stack_catalog import (
@@ -22,6 +23,7 @@ from farpath.planning.stack_catalog import (
     fitted,
     resolve_stack,
     split_text,
+    with_recovery,
 )
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.stack import UDTPERF
@@ -29,7 +31,10 @@ from farpath.spec.stack import UDTPERF
 LAB_CONFIG = PROJECT / "images" / "kernel" / "lab.config"
 MODULES = PROJECT / "images" / "kernel" / "stacks"
 OF_MAINLINE = [name for name, entry in catalogue().items() if entry.kind == MAINLINE]
-OF_OURS = [name for name, entry in catalogue().items() if entry.kind == OURS]
+OF_OURS = [
+    name for name, entry in catalogue().items() if entry.kind == OURS and not entry.variant_of
+]
+VARIANTS = [name for name, entry in catalogue().items() if entry.variant_of]
 
 
 @pytest.mark.parametrize("name", catalogue())
@@ -64,6 +69,50 @@ def test_a_modules_source_has_the_parameters_of_the_catalogue(name: str) -> None
     declared = re.findall(r"^module_param(?:_named)?\((\w+),[^;]*0444\);", source, re.MULTILINE)
     assert sorted(declared) == sorted(catalogue()[name].parameters)
     assert re.search(rf'\.name\s*= "{name}"', source)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_variant_is_another_stack_with_other_parameters_under_a_name_of_its_own(
+    name: str,
+) -> None:
+    variant, usual = resolve_stack(name), resolve_stack(catalogue()[name].variant_of)
+    assert (variant.congestion, variant.module) == (usual.congestion, usual.module)
+    assert variant.label == name
+    assert variant.parameters == catalogue()[name].preset
+    assert resolve_stack(catalogue()[name].variant_of).parameters == {}
+    defaults = {key: value.default for key, value in catalogue()[usual.name].parameters.items()}
+    assert all(defaults[key] != value for key, value in variant.parameters.items())
+    with pytest.raises(BadInputError, match="are one kernel module"):
+        check_together([variant, usual])
+
+
+@pytest.mark.parametrize("name", [*OF_OURS, *VARIANTS])
+def test_each_stack_of_ours_recovers_as_the_era_says(name: str) -> None:
+    stack = resolve_stack(name, "2004")
+    assert with_recovery(stack, era_by_text("2004")) == stack
+    as_then = with_recovery(stack, era_by_text("2004:recovery=2.4"))
+    assert (as_then.label, as_then.parameters) == (name, {**stack.parameters, "recovery": "1"})
+
+
+def test_a_stack_that_recovers_as_the_kernel_does_is_refused_where_it_must_not() -> None:
+    era = era_by_text("2004:recovery=2.4")
+    with pytest.raises(
+        BadInputError, match=r"recovery=2\.4, and cubic recovers as the kernel does"
+    ):
+        with_recovery(resolve_stack("cubic"), era)
+    mine = dataclasses.replace(resolve_stack("htcp_2004"), build="mine")
+    with pytest.raises(BadInputError, match="leave recovery out"):
+        with_recovery(mine, era)
+    udt = resolve_stack("udt")
+    assert with_recovery(udt, era) == udt
+
+
+def test_a_parameter_that_is_given_counts_more_than_that_of_the_variant() -> None:
+    stack = resolve_stack("fast_constant:alpha=50,gamma_percent=40")
+    assert stack.label == "fast_constant:alpha=50,gamma_percent=40"
+    assert stack.parameters == {
+        "alpha": "50", "gamma_percent": "40", "mi_once": "0", "period_rtts": "1"
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", catalogue())

@@ -28,7 +28,7 @@ from farpath.record.checks import (
     slow_machine_errors,
 )
 from farpath.record.record import Samples
-from farpath.spec.background import sent_bytes
+from farpath.spec.background import on_periods, sent_bytes
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 from tests.support.plans import with_droppers
@@ -170,19 +170,46 @@ def test_a_flow_that_carried_little_need_not_have_seen_the_whole_window(
 
 
 def test_flows_that_carried_data_are_accepted(samples: Samples, plan: Plan) -> None:
-    check_flows(samples, plan)
+    assert check_flows(samples, FilePath("no raw output is needed"), plan) == []
 
 
 @pytest.mark.parametrize("name", ["flow1", "flow2"])
 def test_a_flow_without_samples_fails_the_run(samples: Samples, plan: Plan, name: str) -> None:
     without = samples.flows[samples.flows["flow"] != name]
     with pytest.raises(CheckFailedError, match=rf"{name} carried nothing: its packets or"):
-        check_flows(dataclasses.replace(samples, flows=without), plan)
+        check_flows(dataclasses.replace(samples, flows=without), FilePath(), plan)
 
 
-def test_a_flow_that_carried_nothing_fails_the_run(samples: Samples, plan: Plan) -> None:
+def test_flows_of_which_none_carried_anything_fail_the_run(samples: Samples, plan: Plan) -> None:
     with pytest.raises(CheckFailedError, match="flow1 carried nothing"):
-        check_flows(_slowed(samples, 0.0), plan)
+        check_flows(_slowed(samples, 0.0), FilePath(), plan)
+
+
+def _report(*block_bytes: int) -> str:
+    """A sending iperf3's report of an interval of a second for each number of bytes."""
+    ends = enumerate(block_bytes)
+    streams = [
+        {"start": start, "end": start + 1, "bytes": sent, "retransmits": 1}
+        | {"snd_cwnd": 1448, "snd_wnd": 65536, "rtt": 164000}
+        for start, sent in ends
+    ]
+    return json.dumps({"intervals": [{"streams": [stream]} for stream in streams]})
+
+
+@pytest.mark.parametrize(("sent_bytes", "is_starved"), [((0, 131_072), True), ((0, 0), False)])
+def test_a_flow_beside_others_that_sent_what_nobody_read_was_starved(
+    samples: Samples, plan: Plan, tmp_path: FilePath, sent_bytes: tuple[int, ...], is_starved: bool
+) -> None:
+    (tmp_path / "flow2-sender.out").write_text(_report(*sent_bytes))
+    flows = samples.flows.copy()
+    flows.loc[flows["flow"] == "flow2", "throughput_bps"] = 0.0
+    silent = dataclasses.replace(samples, flows=flows)
+    if is_starved:
+        (warning,) = check_flows(silent, tmp_path, plan)
+        assert "flow2 was starved by the other flows" in warning
+    else:
+        with pytest.raises(CheckFailedError, match="flow2 carried nothing"):
+            check_flows(silent, tmp_path, plan)
 
 
 DOUBTS = ["slow machine: one core was busy for more than 90% in 40% of the seconds"]
@@ -257,7 +284,18 @@ def background_counted(sent: float) -> dict[str, Any]:
 
 
 def test_what_the_path_has_is_accepted(busy: Plan) -> None:
-    check_background(background_sent(busy, 1.005), busy)
+    check_background(background_sent(busy, 1.0), busy)
+
+
+def test_the_kernels_sources_send_what_their_turns_allow_and_a_frame_for_each(busy: Plan) -> None:
+    background = busy.path.background
+    assert background
+    duration_s = busy.schedule.duration_s
+    allowed = sent_bytes(background, busy.seed, duration_s)
+    turns = len(on_periods(background, busy.seed, duration_s))
+    check_background(background_counted(allowed + turns * busy.path.frame_bytes), busy)
+    with pytest.raises(CheckFailedError, match="background traffic was"):
+        check_background(background_counted(allowed + 4 * turns * busy.path.frame_bytes), busy)
 
 
 @pytest.mark.parametrize(
@@ -274,8 +312,9 @@ def test_what_the_path_has_is_accepted(busy: Plan) -> None:
 def test_what_sockets_still_send_is_allowed_in_a_short_run_and_no_second_more(
     options: dict[str, str], sent_bytes_more: int
 ) -> None:
-    """What sources of runs of 5 s sent in the lab beyond their turns."""
-    plan = RunRequest(region="5s", schedule="together", stack="reno", **options).plan()
+    """What programs of runs of 5 s sent beyond their turns."""
+    words = {"region": "5s", "schedule": "together", "stack": "reno", "lab": "host"}
+    plan = RunRequest(**words, **options).plan()
     background = plan.path.background
     assert background
     wanted = sent_bytes(background, plan.seed, 5.0)
@@ -309,9 +348,8 @@ def after_dropper(**counts: int) -> dict[str, Any]:
         ("packets:5,100", 100, 2, ""),
         ("at:3s,4s", 99, 2, ""),
         ("at:3s,4s", 99, 1, "never came"),
-        ("random:0.1", 1000, 100, ""),
-        ("random:0.1", 1000, 200, "not 42 to 158"),
         ("burst:1e-6,0.3", 10**9, 0, "more than its bursts were drawn for"),
+        ("random:1e-6", 10**9, 1000, "more than its losses were drawn for"),
         ("every:10", 0, 0, "saw no packet"),
         ("random:0.1,direction=back", 0, 0, "saw no packet"),
     ],
@@ -325,6 +363,14 @@ def test_a_run_fails_if_others_were_lost_than_asked(
         return
     with pytest.raises(CheckFailedError, match=complaint):
         check_droppers(after_dropper(seen=seen, lost=lost), dropping)
+
+
+def test_random_losses_are_those_of_the_seed(plan: Plan) -> None:
+    dropping = with_droppers(plan, parse_droppers("random:0.1"))
+    lost = len(dropping.droppers[0].positions(plan.seed, 1000))
+    check_droppers(after_dropper(seen=1000, lost=lost), dropping)
+    with pytest.raises(CheckFailedError, match=f"took {lost + 1} of 1,000 packets, not {lost}"):
+        check_droppers(after_dropper(seen=1000, lost=lost + 1), dropping)
 
 
 @pytest.mark.parametrize("drop", ["every:1000", "random:1e-6", "burst:1e-6,0.5"])

@@ -11,11 +11,13 @@ from pathlib import Path as FilePath
 import pandas as pd
 import pytest
 
+from farpath.analysis.metrics import summarise
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.record import trace_table
 from farpath.record.record import (
     COLUMNS,
     FORMAT_VERSION,
+    NEW_IN_3,
     Record,
     Samples,
     fingerprint,
@@ -34,12 +36,14 @@ NEW_IN_2 = ("stacks", "era")
 def test_samples_pair_what_was_taken_with_the_senders_state(samples: Samples) -> None:
     rows = samples.flows[samples.flows["flow"] == "flow2"]
     first, last = rows.iloc[0], rows.iloc[-1]
-    assert first["t_s"] == 6.0  # flow 2 starts at 5 s
-    assert first["throughput_bps"] == 200e6
+    assert first["t_s"] == 6.25  # flow 2 starts at 5 s, its connection begins 0.25 s later
+    assert first["interval_s"] == 1.0
+    assert first["throughput_bps"] == first["sent_bps"] == 200e6
     assert (first["cwnd_bytes"], first["rtt_us"]) == (1_000_000, 164_000)
-    assert last["t_s"] == pytest.approx(35.2)
+    assert last["t_s"] == pytest.approx(35.45)
+    assert last["interval_s"] == pytest.approx(0.2)
     assert last["throughput_bps"] == pytest.approx(40e6)  # 1 MB in 0.2 s
-    assert last["cwnd_bytes"] == 0
+    assert (last["cwnd_bytes"], last["sent_bps"]) == (0, 0)
 
 
 def test_pings_are_timed_by_when_they_were_sent(samples: Samples) -> None:
@@ -86,18 +90,31 @@ def test_a_record_is_read_back_equal(record: Record, samples: Samples, plan: Pla
     assert loaded.data["warnings"] == ["take care"]
 
 
+def test_a_record_and_its_page_name_the_kernel_of_each_side(record: Record) -> None:
+    assert not record.has_kernels_by_side
+    assert "Each side had its own kernel" not in render_page(record)
+    kernels = {"receiver": {"release": "7.3.4"}, "sender": {"release": "7.2.12"}}
+    provenance = {**record.data["provenance"], "kernel": kernels["sender"], "kernels": kernels}
+    divided = Record(record.directory, {**record.data, "provenance": provenance})
+    assert divided.kernel == "sender 7.2.12, receiver 7.3.4"
+    assert f"(<code>--kernel</code>): {divided.kernel}." in render_page(divided)
+
+
 def test_raw_output_is_kept_compressed_and_without_a_date(
     record: Record, raw_dir: FilePath
 ) -> None:
     packed = (record.directory / "raw" / "ping.out.gz").read_bytes()
     assert gzip.decompress(packed) == (raw_dir / "ping.out").read_bytes()
     assert packed[4:8] == bytes(4)
-    assert len(list((record.directory / "raw").iterdir())) == 6
+    packed_files = {file.name for file in (record.directory / "raw").iterdir()}
+    assert packed_files == {f"{file.name}.gz" for file in raw_dir.iterdir()}
 
 
 def test_a_fingerprint_is_the_documented_hash_of_the_documented_bytes() -> None:
     samples = Samples(
-        flows=pd.DataFrame([("flow1", 1.0, 8.0, 0, 10, 20, 30)], columns=list(COLUMNS["flows"])),
+        flows=pd.DataFrame(
+            [("flow1", 1.0, 0.5, 8.0, 9.0, 0, 10, 20, 30)], columns=list(COLUMNS["flows"])
+        ),
         ping=pd.DataFrame([(0.0, float("nan")), (1.0, -0.0)], columns=["t_s", "rtt_ms"]),
         queue=pd.DataFrame([(0.0, 1, 2, 3)], columns=list(COLUMNS["queue"])),
     )
@@ -107,8 +124,12 @@ def test_a_fingerprint_is_the_documented_hash_of_the_documented_bytes() -> None:
             b"flows 1\nflow str\nflow1\n",
             b"t_s float\n"
             + struct.pack("<d", 1)
+            + b"interval_s float\n"
+            + struct.pack("<d", 0.5)
             + b"throughput_bps float\n"
-            + struct.pack("<d", 8),
+            + struct.pack("<d", 8)
+            + b"sent_bps float\n"
+            + struct.pack("<d", 9),
             b"retransmits int\n"
             + struct.pack("<q", 0)
             + b"cwnd_bytes int\n"
@@ -178,9 +199,21 @@ def test_a_newer_format_is_refused(record: Record) -> None:
 def test_a_record_of_the_first_format_is_read_and_its_hosts_are_todays(record: Record) -> None:
     plan = {name: value for name, value in record.data["plan"].items() if name not in NEW_IN_2}
     plan["settings"] = {k: v for k, v in plan["settings"].items() if k != "delayed_ack"}
-    old = {**record.data, "format_version": 1, "plan": plan}
+    old_columns = [name for name in COLUMNS["flows"] if name not in NEW_IN_3]
+    record.samples.flows[old_columns].to_parquet(record.directory / "flows.parquet")
+    old = {
+        **record.data,
+        "format_version": 1,
+        "plan": plan,
+        "fingerprint": fingerprint(record.samples, 1),
+    }
     (record.directory / "record.json").write_text(json.dumps(old))
     read = load_record(record.directory)
+    # A row was as long as the time since the one before, and what was sent is unknown.
+    flow1 = read.samples.flows[read.samples.flows["flow"] == "flow1"]
+    assert flow1["interval_s"].iloc[1:].sum() == pytest.approx(39.2)
+    assert flow1["sent_bps"].isna().all()
+    assert summarise(read.samples, read.plan).sent_stability is None
     assert read.plan.era == MODERN
     assert read.plan.stacks == ()
     assert read.plan.schedule == record.plan.schedule

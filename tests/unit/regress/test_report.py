@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 from xml.etree import ElementTree
 
+import pytest
+
 from farpath.regress import report
-from tests.support.baselines import compared
+from farpath.regress.html import render_page
+from farpath.regress.suite import trials
+from farpath.regress.verdict import CaseState
+from tests.support.baselines import compared, divided
 
 
 def test_reports_say_of_every_run_what_became_of_it() -> None:
@@ -37,3 +42,30 @@ def test_junit_has_a_failure_for_what_changed_and_an_error_for_what_did_not_run(
     assert error is not None
     assert error.text == "the guest panicked <&>"
     assert suites["htcp"].find("testcase/failure") is None
+
+
+@pytest.mark.parametrize(
+    ("sender", "receiver", "origin"),
+    [
+        (CaseState.CHANGED, CaseState.IDENTICAL, "the sender"),
+        (CaseState.WITHIN, CaseState.CHANGED, "the receiver"),
+        (CaseState.CHANGED, CaseState.CHANGED, "either end alone"),
+        (CaseState.WITHIN, CaseState.WITHIN, "both ends together"),
+        (CaseState.CHANGED, CaseState.FAILED, "unknown, a run failed"),
+    ],
+)
+def test_of_what_changed_every_report_says_which_end_it_comes_from(
+    sender: CaseState, receiver: CaseState, origin: str
+) -> None:
+    comparison = divided(sender, receiver)
+    assert origin in report.text(comparison)
+    assert f"| {origin} |" in report.markdown(comparison)
+    (run,) = json.loads(report.as_json(comparison))["runs"]
+    assert run["sides"] == {"sender": str(sender), "receiver": str(receiver)}
+    assert run["origin"] == origin
+    assert f"the change comes from: {origin}" in report.junit(comparison)
+    assert f"The change comes from: {origin}." in render_page(comparison, trials(["cubic"]))
+
+
+def test_where_no_end_was_asked_no_report_speaks_of_one() -> None:
+    assert "comes from" not in report.text(compared()) + report.junit(compared())

@@ -29,7 +29,7 @@ def test_shares_are_of_one_direction_and_add_up() -> None:
     plan = RunRequest(rtt="50ms", stack="reno+bbr", schedule="together", region="10s",
                     reverse="cubic").plan()  # fmt: skip
     rows = [
-        (flow.name, second + 1.0, 10e6 * number, 0, 10**6, 10**7, 50_000)
+        (flow.name, second + 1.0, 1.0, 10e6 * number, 10e6 * number, 0, 10**6, 10**7, 50_000)
         for number, flow in enumerate(plan.schedule.all_flows, 1)
         for second in range(10)
     ]

@@ -28,6 +28,7 @@ from farpath.spec.host_image import HostImage
         "--rtt=50ms --background=cbr:20000000bit --sysctl=net.ipv4.tcp_sack=0 --clock=cpu",
         "--rtt=200ms --rate=1000Mbit --window=20MB --stack=bbr+udt",
         "--rtt=20ms --lab=host",
+        "--rtt=20ms --buffer=100packets --mtu=3000 --era=modern:jitter=24us",
     ],
 )
 def test_the_command_is_what_was_asked(options: str) -> None:

@@ -29,6 +29,19 @@ def test_bursts_lose_what_a_gilbert_elliott_chain_does(
     assert abs(len(positions) / count - part) < 6 * deviation
 
 
+@given(loss=st.floats(1e-4, 1.0), seed=st.integers(1, 100))
+def test_random_losses_are_as_many_as_chance_gives_and_repeat_after_their_cycle(
+    loss: float, seed: int
+) -> None:
+    dropper = Dropper("random", (loss,))
+    cycle = dropper.cycle_packets
+    positions = dropper.positions(seed, cycle)
+    assert list(positions) == sorted(set(positions))
+    assert 1 <= positions[0] <= positions[-1] <= cycle
+    assert abs(len(positions) - loss * cycle) <= 6 * (cycle * loss * (1 - loss)) ** 0.5
+    assert dropper.expected(2 * cycle + positions[0], seed) == 2 * len(positions) + 1
+
+
 def test_a_longer_look_finds_the_same_bursts_and_more() -> None:
     dropper = Dropper("burst", (0.01, 0.3))
     short, long = dropper.positions(3, 1_000), dropper.positions(3, 10_000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 from itertools import pairwise
 from typing import Any
@@ -85,6 +86,23 @@ def test_a_bottleneck_is_a_rate_and_a_buffer_with_a_bucket_of_one_frame_and_a_la
     assert NARROW.tc_lines("X") == [
         "qdisc add dev X root handle 1: tbf rate 450000000bit burst 1627 limit 10500000"
     ]
+
+
+def test_a_buffer_that_counts_packets_is_a_pfifo_below() -> None:
+    counted = dataclasses.replace(NARROW, buffer_packets=6000)
+    (tbf, pfifo) = counted.tc_lines("X")
+    assert [tbf] == NARROW.tc_lines("X")
+    assert pfifo == "qdisc add dev X parent 1:1 handle 10: pfifo limit 6000"
+    child = {"kind": "pfifo", "options": {"limit": 6000}}
+    assert counted.child_differences(child) == []
+    assert counted.child_differences({"kind": "pfifo", "options": {"limit": 6}}) == [
+        "buffer is 6 packets, not 6000"
+    ]
+    assert counted.child_differences({}) == [
+        "kind is None, not pfifo", "buffer is None packets, not 6000"
+    ]  # fmt: skip
+    assert NARROW.child_differences({}) == []
+    assert NARROW.child_differences(child) == ["its buffer is a pfifo"]
 
 
 def test_a_delay_line_holds_the_whole_path_and_is_seeded() -> None:

@@ -6,6 +6,7 @@ import importlib
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 import pytest
@@ -41,61 +42,108 @@ def way(layout: Layout, start: str, end: str) -> list[tuple[Link, str]]:
     return steps[::-1]
 
 
+@dataclass(frozen=True)
+class FarDelay:
+    """The delay of a far link in one direction."""
+
+    delay_s: float
+
+
 def queues(layout: Layout, start: str, end: str) -> list[object]:
     """What packets from one node to another go through, in order."""
-    ports = [
-        link.one if link.one.node == node else link.other for link, node in way(layout, start, end)
-    ]
-    return [port.queue for port in ports if port.queue]
+    crossed: list[object] = []
+    for link, node in way(layout, start, end):
+        is_one = link.one.node == node
+        crossed.append(link.one.queue if is_one else link.other.queue)
+        if link.far_delays_s:
+            crossed.append(FarDelay(link.far_delays_s[0 if is_one else 1]))
+    return [queue for queue in crossed if queue]
 
 
-def test_the_plain_dumbbell_is_wired_as_it_always_was() -> None:
+#: Base RTTs of a plan with a guest for each site, and of one that is too near for that.
+RTTS = ("30ms", "1ms")
+near_and_far = pytest.mark.parametrize("rtt", RTTS)
+
+
+def test_other_traffic_joins_the_plain_dumbbell_at_the_bottlenecks_switch() -> None:
     layout = lay_out(short_plan(background="20%"))
     assert [(link.one.name, link.other.name) for link in layout.links] == [
         ("s1-eth1", "s2-eth1"),
         ("receiver-eth0", "s2-eth2"),
         ("sender-eth0", "s1-eth2"),
         ("pinger-eth0", "s1-eth3"),
-        ("background-eth0", "s1-eth4"),
+        ("background-eth0", "s2-eth3"),
     ]
     assert layout.bottlenecks == ("s2-eth2",)
     assert layout.dropping == {"there": ("s2-eth1",), "back": ("s1-eth1",)}
 
 
+@near_and_far
 @pytest.mark.parametrize("words", NETWORKS, ids=str)
-def test_droppers_stand_where_packets_leave_the_paths_delay_lines(words: dict[str, str]) -> None:
+def test_droppers_stand_where_packets_leave_the_paths_delay_lines(
+    words: dict[str, str], rtt: str
+) -> None:
     # No further sender's own delay line is as long
-    plan = short_plan(**words, rtt="30ms")
+    plan = short_plan(**words, rtt=rtt)
     layout = lay_out(plan)
     line_s = plan.path.one_way_delay_s
     lines = [
         link
         for link in layout.links
-        if isinstance(link.one.queue, NetemDelay) and link.one.queue.delay_s == line_s
+        if link.far_delays_s == (line_s, line_s)
+        or (isinstance(link.one.queue, NetemDelay) and link.one.queue.delay_s == line_s)
     ]
     assert layout.dropping["there"] == tuple(link.other.name for link in lines)
     assert layout.dropping["back"] == tuple(link.one.name for link in lines)
 
 
+@near_and_far
+@pytest.mark.parametrize("impairment", [{}, {"jitter": "100us", "loss": "1%"}], ids=str)
 @pytest.mark.parametrize("words", NETWORKS, ids=str)
-def test_delays_of_a_way_there_and_back_are_its_base_rtt(words: dict[str, str]) -> None:
-    plan = short_plan(**words)
+def test_delays_of_a_way_there_and_back_are_its_base_rtt(
+    words: dict[str, str], impairment: dict[str, str], rtt: str
+) -> None:
+    plan = short_plan(**words, **impairment, rtt=rtt)
     layout = lay_out(plan)
     for flow in plan.schedule.flows:
         ends = (flow.sender, flow.receiver)
         both = queues(layout, *ends) + queues(layout, *reversed(ends))
-        rtt_s = sum(queue.delay_s for queue in both if isinstance(queue, NetemDelay))
+        rtt_s = sum(queue.delay_s for queue in both if isinstance(queue, NetemDelay | FarDelay))
         assert rtt_s * 1e3 == pytest.approx(plan.host_rtt_ms(flow.sender))
 
 
+@near_and_far
 @pytest.mark.parametrize("words", NETWORKS, ids=str)
-def test_a_flows_packets_are_delayed_before_each_bottleneck(words: dict[str, str]) -> None:
-    plan = short_plan(**words)
-    layout = lay_out(plan)
-    for flow in plan.schedule.all_flows:
+def test_a_flows_packets_are_delayed_before_each_bottleneck(
+    words: dict[str, str], rtt: str
+) -> None:
+    layout = lay_out(short_plan(**words, rtt=rtt))
+    for flow in short_plan(**words).schedule.all_flows:
         kinds = [type(queue) for queue in queues(layout, flow.sender, flow.receiver)]
+        delay = FarDelay if rtt == "30ms" else NetemDelay
         assert TbfBottleneck in kinds
-        assert kinds.index(NetemDelay) < kinds.index(TbfBottleneck)
+        assert kinds.index(delay) < kinds.index(TbfBottleneck)
+
+
+@given(bottlenecks=st.integers(2, 8))
+def test_a_parking_lot_has_a_site_for_each_bottleneck_and_one_for_the_row(bottlenecks: int) -> None:
+    layout = lay_out(short_plan(topology=f"parking-lot:{bottlenecks}"))
+    assert layout.sites == bottlenecks + 1
+    assert len(layout.far_links) == bottlenecks + 1
+
+
+@pytest.mark.parametrize("words", NETWORKS, ids=str)
+def test_only_far_links_join_sites(words: dict[str, str]) -> None:
+    layout = lay_out(short_plan(**words))
+    for link in layout.links:
+        joins_sites = layout.site_of(link.one.node) != layout.site_of(link.other.node)
+        assert joins_sites == (link in layout.far_links)
+
+
+def test_a_parking_lot_that_drops_on_the_way_back_runs_in_one_guest() -> None:
+    plan = short_plan(topology="parking-lot:2", drop="every:1000,direction=back")
+    assert {dropper.direction for dropper in plan.droppers} == {"back"}
+    assert lay_out(plan).sites == 1
 
 
 @pytest.mark.parametrize("words", NETWORKS, ids=str)

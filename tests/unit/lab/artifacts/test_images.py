@@ -8,12 +8,19 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.base.errors import MachineLacksError
+from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.lab.artifacts.images import Images, find_images
+from farpath.lab.artifacts.kernels import title_of
+from farpath.lab.provenance import provenance
 from farpath.planning.stack_catalog import resolve_stack
 from farpath.spec.host_image import HostImage
+from tests.support.networks import short_plan
+from topologies import lay_out
 
-KERNEL = {"linux_hash": "aa", "seedrandom_hash": "bb", "release": "7.2.0-mine"}
+KERNEL = {
+    "linux_hash": "aa", "seedrandom_hash": "bb", "release": "7.2.0-mine", "source_hash": "ee",
+    "cflags": "-O2",
+}  # fmt: skip
 CONFIG = "CONFIG_TCP_CONG_HTCP=y\nCONFIG_TCP_CONG_HSTCP=y\n# CONFIG_TCP_CONG_BIC is not set\n"
 
 
@@ -23,8 +30,8 @@ def build(tmp_path: FilePath) -> FilePath:
     module = {"module_hash": "cc", "source_hash": "dd"}
     manifests = {
         "kernel": KERNEL,
-        "lab": {"packages_hash": "1"},
-        "sender": {"packages_hash": "2"},
+        "lab": {"packages_hash": "1", "own_hash": "3", "packages": {}},
+        "sender": {"packages_hash": "2", "own_hash": "4", "packages": {}},
         "stacks": {"linux_hash": "aa", "modules": {"tcp_fast": module}},
     }
     for name, manifest in manifests.items():
@@ -102,3 +109,46 @@ def test_a_users_image_at_a_host_is_another_identity_and_has_a_manifest(
 def test_a_users_image_that_is_gone_is_named(images: Images) -> None:
     with pytest.raises(MachineLacksError, match="image mine is not built"):
         images.identity([], {"sender": HostImage("mine", "sha256:00", "none")})
+
+
+def with_kernel(images: Images, linux_hash: str) -> Images:
+    """The same images with another kernel."""
+    kernel = {**images.manifests["kernel"], "linux_hash": linux_hash, "release": "7.3.0-other"}
+    return dataclasses.replace(images, manifests={**images.manifests, "kernel": kernel})
+
+
+def test_a_site_has_its_sides_kernel_and_a_run_another_identity_for_each(images: Images) -> None:
+    layout = lay_out(short_plan())
+    other = with_kernel(images, "zz")
+    divided = dataclasses.replace(images, sides={"receiver": other})
+    assert [divided.at_site(layout, site) for site in (0, 1)] == [divided, other]
+    assert [images.at_site(layout, site) for site in (0, 1)] == [images, images]
+    turned = dataclasses.replace(images, sides={"sender": other})
+    stacks = [resolve_stack("reno")]
+    assert len({each.identity(stacks) for each in (images, other, divided, turned)}) == 4
+
+
+def test_the_record_of_a_run_names_the_kernel_of_each_side(images: Images) -> None:
+    plan = short_plan()
+    assert "kernels" not in provenance(images, plan)
+    divided = dataclasses.replace(images, sides={"sender": with_kernel(images, "zz")})
+    made = provenance(divided, plan)
+    assert made["kernel"] == made["kernels"]["sender"]
+    assert {side: kernel["linux_hash"] for side, kernel in made["kernels"].items()} == {
+        "sender": "zz", "receiver": "aa",
+    }  # fmt: skip
+
+
+def test_a_lab_is_called_by_its_kernel_or_by_those_of_both_sides(images: Images) -> None:
+    assert title_of(images) == "Linux 7.2.0-mine"
+    divided = dataclasses.replace(images, sides={"receiver": with_kernel(images, "zz")})
+    assert title_of(divided) == "Linux 7.2.0-mine at the sender, Linux 7.3.0-other at the receiver"
+
+
+def test_a_module_of_the_users_is_for_the_labs_own_kernel(images: Images, build: FilePath) -> None:
+    mine = dataclasses.replace(resolve_stack("fast"), name="mine", build="m1")
+    (build / "own" / "m1").mkdir(parents=True)
+    (build / "own" / "m1" / "manifest.json").write_text(json.dumps({"linux_hash": "aa"}))
+    images.check_stacks([mine])
+    with pytest.raises(BadInputError, match=r"cannot be loaded into 7\.3\.0-other"):
+        with_kernel(images, "zz").check_stacks([mine])

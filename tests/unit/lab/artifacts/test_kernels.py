@@ -7,7 +7,12 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.lab.artifacts.kernels import kernel_environment, processor_level
+from farpath.lab.artifacts.kernels import (
+    kernel_environment,
+    kernels_by_side,
+    one_kernel,
+    processor_level,
+)
 
 V3 = "flags\t\t: fpu ssse3 sse4_1 sse4_2 popcnt avx2 bmi1 bmi2 fma movbe"
 
@@ -22,8 +27,38 @@ def test_a_processors_level_is_the_highest_of_which_it_has_all(flags: str, level
 
 
 def test_a_kernel_is_a_series_of_debians_or_a_tree(tmp_path: FilePath) -> None:
-    assert kernel_environment("linux-source-7.3") == {"KERNEL_VERSION": "7.3"}
+    for text in ("linux-source-7.3", "7.3"):
+        assert kernel_environment(text) == {"KERNEL_VERSION": "7.3"}
     assert kernel_environment(str(tmp_path)) == {"KERNEL_SRC": str(tmp_path)}
-    for text in ("7.3", "linux-source-7", "linux-source-7.3.1", str(tmp_path / "none"), ""):
-        with pytest.raises(BadInputError, match=r"linux-source-7\.3, or the directory"):
+    for text in ("linux-source-7", "linux-source-7.3.1", str(tmp_path / "none"), ""):
+        with pytest.raises(BadInputError, match=r"7\.3, or the directory"):
             kernel_environment(text)
+
+
+def test_a_text_names_one_kernel_for_all_sites_or_one_for_each_side(tmp_path: FilePath) -> None:
+    for text in ("7.3", str(tmp_path), "./a=b"):
+        assert kernels_by_side(text) == {}
+        assert one_kernel(text, "--head") == text
+    assert kernels_by_side(f" receiver=7.3  sender={tmp_path}") == {
+        "receiver": "7.3", "sender": str(tmp_path),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("middle=7.3", "are sender=<kernel>, receiver=<kernel>, or both"),
+        ("sender=7.3 7.2", "are sender=<kernel>, receiver=<kernel>, or both"),
+        ("sender=", "are sender=<kernel>, receiver=<kernel>, or both"),
+        ("sender=7.3 sender=7.2", "names a side twice"),
+        ("receiver=/nowhere", "kernel '/nowhere': it must be a series"),
+    ],
+)
+def test_what_names_no_side_or_one_twice_is_refused(text: str, message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        kernels_by_side(text)
+
+
+def test_where_one_kernel_is_needed_one_for_a_side_is_refused() -> None:
+    with pytest.raises(BadInputError, match=r"--head is 'sender=7\.3': it must be one kernel"):
+        one_kernel("sender=7.3", "--head")

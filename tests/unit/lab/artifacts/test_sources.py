@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import shutil
 from pathlib import Path as FilePath
+from typing import Any
 
 import pytest
 
@@ -15,6 +17,7 @@ from farpath.lab.artifacts.sources import host_build_identity, options, source_i
 from farpath.lab.host import HostImages
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
+from farpath.spec.dropper import Dropper
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 from farpath.spec.settings import HOST
@@ -37,12 +40,19 @@ def images(tmp_path: FilePath) -> Images:
     (tmp_path / "kernel" / "config").write_text(CONFIG)
     write_module(tmp_path / "stacks", "int htcp;", "bytes of gcc 12")
     return Images(
-        **{name: tmp_path / name for name in ("kernel", "lab", "sender", "stacks")},
+        kernel=tmp_path / "kernel",
+        lab=tmp_path / "lab",
+        sender=tmp_path / "sender",
+        stacks=tmp_path / "stacks",
         own=tmp_path / "own",
         manifests={
             "kernel": {"source_hash": "s", "cflags": "-O2", "linux_hash": "bytes of gcc 12"},
-            "lab": {"packages_hash": "l"},
-            "sender": {"packages_hash": "e"},
+            "lab": {"own_hash": "l", "packages": {"openvswitch-switch": "3.5", "perl-base": "5"}},
+            "sender": {
+                "own_hash": "e",
+                "packages_hash": "e",
+                "packages": {"iperf3": "3.18", "libpam0g": "1.7"},
+            },
         },
     )
 
@@ -56,7 +66,7 @@ def write_module(place: FilePath, source: str, module: str) -> None:
     (place / "manifest.json").write_text(json.dumps({"modules": {"tcp_htcp_2004": made}}))
 
 
-def changed(images: Images, part: str, **values: str) -> Images:
+def changed(images: Images, part: str, **values: object) -> Images:
     manifests = {**images.manifests, part: {**images.manifests[part], **values}}
     return dataclasses.replace(images, manifests=manifests)
 
@@ -74,15 +84,71 @@ def test_another_compiler_makes_no_other_run(plan: Plan, images: Images) -> None
     ("part", "field"),
     [
         *(("kernel", "source_hash"), ("kernel", "cflags")),
-        *(("lab", "packages_hash"), ("sender", "packages_hash")),
+        *(("lab", "own_hash"), ("sender", "own_hash")),
     ],
 )
-def test_other_sources_or_packages_make_another_run(
-    plan: Plan, images: Images, part: str, field: str
-) -> None:
+def test_other_sources_make_another_run(plan: Plan, images: Images, part: str, field: str) -> None:
     assert source_identity(plan, changed(images, part, **{field: "other"})) != source_identity(
         plan, images
     )
+
+
+@pytest.mark.parametrize(
+    ("part", "package", "makes_another"),
+    [
+        *(("lab", "openvswitch-switch", True), ("sender", "iperf3", True)),
+        *(("lab", "perl-base", False), ("sender", "libpam0g", False), ("lab", "tcpdump", False)),
+    ],
+)
+def test_only_a_package_that_decides_packets_makes_another_run(
+    plan: Plan, images: Images, part: str, package: str, makes_another: bool
+) -> None:
+    updated = {**images.manifests[part]["packages"], package: "other"}
+    after = source_identity(plan, changed(images, part, packages=updated))
+    assert (after != source_identity(plan, images)) == makes_another
+
+
+@pytest.mark.parametrize(
+    ("stack", "droppers", "makes_another"),
+    [
+        ("htcp_2004", [], False),
+        ("htcp_2004", [Dropper("random", (1e-4,))], False),
+        ("bbr", [], True),
+    ],
+    ids=str,
+)
+def test_every_package_decides_packets_where_the_kernel_draws_random_numbers(
+    images: Images, stack: str, droppers: list[Dropper], makes_another: bool
+) -> None:
+    plan = make_plan(path_by_name("cern"), seven_regions(stack, 5.0), 1, "virtual")
+    plan = dataclasses.replace(plan, droppers=tuple(droppers))
+    updated = {**images.manifests["lab"]["packages"], "perl-base": "other"}
+    after = source_identity(plan, changed(images, "lab", packages=updated))
+    assert (after != source_identity(plan, images)) == makes_another
+
+
+@pytest.mark.parametrize(
+    ("device", "other"),
+    [
+        *(("farlink.c", {"rtt_ms": 1.0}), ("background.c", {"background": None})),
+    ],
+)
+def test_a_devices_source_counts_in_plans_that_need_the_device(
+    plan: Plan,
+    images: Images,
+    tmp_path: FilePath,
+    monkeypatch: pytest.MonkeyPatch,
+    device: str,
+    other: dict[str, Any],
+) -> None:
+    shutil.copytree(sources.DEVICES, tmp_path / "devices")
+    monkeypatch.setattr(sources, "DEVICES", tmp_path / "devices")
+    without = dataclasses.replace(plan, path=dataclasses.replace(plan.path, **other))
+    before = [source_identity(each, images) for each in (plan, without)]
+    (tmp_path / "devices" / device).write_text("int other;")
+    after = [source_identity(each, images) for each in (plan, without)]
+    assert after[0] != before[0]
+    assert after[1] == before[1]
 
 
 def test_another_option_of_the_kernel_makes_another_run(plan: Plan, images: Images) -> None:

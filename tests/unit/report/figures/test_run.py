@@ -29,7 +29,13 @@ def test_of_many_flows_the_legend_names_those_with_a_colour_and_counts_the_other
 ) -> None:
     plan = RunRequest(rtt="20ms", stack="100xreno", schedule="together", region="10s").plan()
     seconds = [float(second) for second in range(1, 11)]
-    columns = {"throughput_bps": 1e6, "retransmits": 0, "cwnd_bytes": 1, "rtt_us": 20_000}
+    columns = {
+        "interval_s": 1.0,
+        "throughput_bps": 1e6,
+        "retransmits": 0,
+        "cwnd_bytes": 1,
+        "rtt_us": 20_000,
+    }
     flows = [
         pd.DataFrame({"flow": flow.name, "t_s": seconds, **columns}) for flow in plan.schedule.flows
     ]

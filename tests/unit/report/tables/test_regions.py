@@ -35,7 +35,7 @@ def test_table_1_puts_measured_published_and_deviation_below_each_other(
     grid = regions.run_table_1(summary, _printed())
     assert [row[0] for row in grid.rows] == ["measured", "published", "deviation"]
     assert [row[1] for row in grid.rows] == ["400.2", "402", "+0 %"]
-    assert grid.rows[0][6:8] == ("-", "-")
+    assert grid.rows[0][7:9] == ("-", "-")
     assert "CPU is free on the virtual clock" in grid.note
     assert "regions of 120 s, measured with 5 s" in grid.note
 
@@ -43,7 +43,7 @@ def test_table_1_puts_measured_published_and_deviation_below_each_other(
 def test_cpu_figures_stand_in_table_1_with_what_they_count(summary: Summary) -> None:
     counted = dataclasses.replace(summary, clock="wall", cpu_percent=12.34, mhz_per_mbps=0.5)
     grid = regions.run_table_1(counted, _printed())
-    assert grid.rows[0][6:8] == ("12.3", "0.50")
+    assert grid.rows[0][7:9] == ("12.3", "0.50")
     assert "all sending programs together" in grid.note
 
 

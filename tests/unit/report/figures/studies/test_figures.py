@@ -12,6 +12,7 @@ from matplotlib.collections import LineCollection
 from farpath.analysis.studies import (
     cbr_background,
     loss_utilisation,
+    parallel_streams,
     recovery,
     response,
     sharing,
@@ -53,7 +54,8 @@ def test_flows_that_differ_are_drawn_with_means_a_frame_for_each_run(
     tmp_path: FilePath, name: str
 ) -> None:
     frames = drawn(write_recorded_runs(tmp_path, name, WHOLE), name)
-    assert len(frames) == 2
+    # Two runs on exact hosts, and three seeds of each on hosts with jitter
+    assert len(frames) == 8
     # Flow 2 has half of what flow 1 has of 1 Gbit/s
     for axes in frames:
         lines = [each for each in axes.collections if isinstance(each, LineCollection)]
@@ -110,6 +112,27 @@ def test_stacks_are_drawn_beside_one_reno_and_four_and_say_which_never_share() -
     (never,) = times.texts
     assert (never.get_text().strip(), never.get_position()[1]) == ("never", 1)
     assert [xs(line) for line in alone.lines] == [[0.7], [0.2]]
+
+
+def test_streams_and_windows_are_a_matrix_with_what_is_published_in_brackets() -> None:
+    def cell(path: str, streams: int, window: int, value: float, published: str = "") -> Measure:
+        about = {"path": path, "streams": str(streams), "window": str(window), "mtu": "1500"}
+        return measure(
+            parallel_streams.EXPERIMENT, parallel_streams.SUM, value, about=about,
+            published=published,
+        )  # fmt: skip
+
+    known = [
+        cell("wide", 16, 2_000_000, 3600.0, "sc-1"),
+        cell("wide", 4, 512_000, 230.0),
+        cell("room", 40, 104_000, 6400.0),
+    ]
+    ((_, figure),) = figures(known, [])
+    wide, room = figure.axes
+    assert [text.get_text() for text in wide.texts] == ["3.60\n(7.42)", "0.23"]
+    assert [text.get_position() for text in wide.texts] == [(1, 1), (0, 0)]
+    assert [label.get_text() for label in wide.get_xticklabels()] == ["4", "16"]
+    assert [text.get_text() for text in room.texts] == ["6.40"]
 
 
 def test_recoveries_of_hours_do_not_hide_those_of_seconds(tmp_path: FilePath) -> None:
