@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
 RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY SENDERS REVERSE IP STACK SCHEDULE ERA SENDER_IMAGE REGION SEED TRACE LAB CLOCK OUT
-OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
+OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
 # A mistyped variable must not run the default in silence.
@@ -24,9 +24,13 @@ $(if $(unknown),$(call refuse,$(unknown),$(call nearest,$(unknown))))
 # Values reach the shell through the environment, never as text of a recipe.
 export $(ALLOWED)
 # Errors name the variable then, not the option
-experiment draw paper paper-quick companion companion-quick cpu-figures regress reference bench: \
+experiment draw paper paper-quick companion companion-quick ablation ablation-quick cpu-figures \
+	regress reference bench: \
 	export FARPATH_CALLER := make
 chosen = $(if $(filter-out 0 no false,$($(1))),$(2))
+
+# Two kernels at once: the run builds them, and the lab's own stays
+sides = $(if $(filter sender=% receiver=%,$(KERNEL_SRC)),"--kernel=$$KERNEL_SRC")
 
 VENV := .venv/farpath-installed
 DEV := .venv/farpath-dev-installed
@@ -37,7 +41,7 @@ CACHE_PARTS := build container downloads kernel lab modules own python qemu qemu
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/lib/common.sh images/lib/debian.sh
 # Kernel modules have columns of tabs, as net/ipv4 has, for which clang-format knows no option;
 # two programs have lines that it would break elsewhere
-NOT_FORMATTED := images/kernel/stacks/% examples/own-module/% examples/own-image/steady.c \
+NOT_FORMATTED := images/kernel/stacks/% images/kernel/devices/% examples/own-module/% examples/own-image/steady.c \
 	images/packetdrill/times.c
 C_SOURCES = $(filter-out $(NOT_FORMATTED),$(shell find images examples farpath -name '*.[ch]' \
 	-o -name '*.cc' -o -name '*.[ch]pp'))
@@ -45,7 +49,7 @@ C_SOURCES = $(filter-out $(NOT_FORMATTED),$(shell find images examples farpath -
 .PHONY: help setup host-packages venv venv-paper dev lock kernel stacks modules images rootfs-lab rootfs-sender \
 	rootfs-unpacker python python-notebook bundle \
 	base-image containers notebook experiment draw paper paper-quick companion companion-quick \
-	cpu-figures regress reference test test-host-lab check coverage bench clean clean-cache
+	ablation ablation-quick cpu-figures regress reference test test-host-lab check coverage bench clean clean-cache
 
 help:
 	@cat <<'END'
@@ -55,6 +59,8 @@ help:
 	make paper-quick  the same with one seed, one path and short regions
 	make companion    the experiments around the paper: losses, recoveries, biases, sharing
 	make companion-quick  a short form of each
+	make ablation     what each mechanism of 2004's hosts does to the paper's stacks, alone and together
+	make ablation-quick  the same with one seed and short regions
 	make cpu-figures  the runs that count CPU, for table 1: in QEMU, on Debian's kernel
 	make regress      say whether stacks behave as they did: any kernel against any other
 	make reference    put the records that make paper has made into the project
@@ -95,11 +101,14 @@ help:
 	  LAB=virtual      or host: this machine's kernel  CLOCK=virtual  or cpu, wall
 	  OUT=results      where records go               FORCE=1        run again, even if recorded
 	  JSON=1           results as JSON                LAB_RUNTIME=docker, or process
+	of make ablation: REGION=30s for all runs  ONLY=base,queue  CORES=2
 	of make paper, companion and their quick forms: CORES=2, runs at once; OUT=results/seven-regions, records,
 	also of make cpu-figures
 	of make regress: STACKS=htcp,cubic  ONLY=one-loss  CORES=2  BASE=linux-source-7.2  HEAD=<Linux tree>
+	                 SIDE=sender or receiver, if HEAD is to run there only
 	and of what builds the kernel:
-	  KERNEL_VERSION=7.2    series of Debian's source KERNEL_SRC=<dir>  your own Linux tree
+	  KERNEL_VERSION=7.2    series of Debian's source KERNEL_SRC=<dir>  your own Linux tree;
+	                        KERNEL_SRC=receiver=7.3  another kernel for one side of a run
 	END
 
 # When a part of make test has ended, since it began
@@ -158,7 +167,7 @@ kernel:
 	@$(call linked,images/kernel/build,kernel)
 
 stacks: kernel
-	@$(call linked,images/kernel/modules build/kernel images/kernel/stacks,stacks)
+	@$(call linked,images/kernel/modules build/kernel images/kernel/stacks images/kernel/devices,stacks)
 
 # For another kernel than the lab's: nothing of the lab is built or needed. The host
 # lab looks for them by the kernel's release.
@@ -212,10 +221,10 @@ experiment:
 	if [ "$$runtime" = docker ]; then
 		farpath=(images/container run)
 	else
-		$(MAKE) setup
+		$(MAKE) setup $(if $(sides),KERNEL_SRC=)
 		farpath=(.venv/bin/farpath)
 	fi
-	"$${farpath[@]}" run $(asked) $${OUT:+"--out=$$OUT"} \
+	"$${farpath[@]}" run $(asked) $(sides) $${OUT:+"--out=$$OUT"} \
 		$(call chosen,FORCE,--force) $(call chosen,JSON,--json)
 
 # A picture of what make experiment would run, without a lab
@@ -243,6 +252,15 @@ companion: setup $(PAPER)
 companion-quick: setup $(PAPER)
 	@.venv/bin/farpath campaign --experiment=companion --quick $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}
 
+mechanisms = .venv/bin/farpath campaign --experiment=ablation $${REGION:+"--region=$$REGION"} \
+	$${ONLY:+"--only=$$ONLY"} $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}
+
+ablation: setup $(PAPER)
+	@$(mechanisms)
+
+ablation-quick: setup $(PAPER)
+	@$(mechanisms) --quick
+
 # One after another, in a machine whose clock counts instructions
 cpu-figures: setup
 	@images/host-packages qemu
@@ -250,7 +268,7 @@ cpu-figures: setup
 
 regress: setup
 	@.venv/bin/farpath regress $${STACKS:+"--stacks=$$STACKS"} $${ONLY:+"--only=$$ONLY"} \
-		$${BASE:+"--base=$$BASE"} $${HEAD:+"--head=$$HEAD"} $${CORES:+"--jobs=$$CORES"} \
+		$${BASE:+"--base=$$BASE"} $${HEAD:+"--head=$$HEAD"} $${SIDE:+"--side=$$SIDE"} $${CORES:+"--jobs=$$CORES"} \
 		$${OUT:+"--out=$$OUT"} $(call chosen,JSON,--json)
 
 reference: setup
