@@ -132,8 +132,6 @@ class Network:
         features = {}
         if self.plan.era.initial_window_packets is not None:
             features["initcwnd"] = self.plan.era.initial_window_packets
-        if self.plan.era.ssthresh_packets is not None:
-            features["ssthresh"] = self.plan.era.ssthresh_packets
         if not self.plan.settings.delayed_ack:
             features["quickack"] = 1
         return features

@@ -20,8 +20,6 @@ from farpath.spec.processor import BACKLOG_PACKETS, Processor
 #: Length of a NIC's queue in packets, and what its ring holds beyond. Linux allows any number; a
 #: longer queue than this would hold more than a second of packets at 1 Gbit/s.
 QUEUE_RANGES = {"txqueuelen": (1, 100_000), "ring": (0, 4096)}
-#: A slow-start threshold that an earlier connection left, in packets; less than 2 no loss leaves.
-SSTHRESH_RANGE = (2, 10_000_000)
 #: Other programs, processors of a host, and packets that may wait for them.
 PROCESSOR_RANGES = {"load": (0, 100), "processors": (1, 64), "backlog": (1, 100_000)}
 #: What a bus reads at once, and whether the card makes the packets.
@@ -151,7 +149,6 @@ def era_text(era: Era) -> str:
         "txqueuelen": (era.txqueuelen_packets, usual.txqueuelen_packets),
         "ring": (era.ring_packets, usual.ring_packets),
     }
-    words["ssthresh"] = era.ssthresh_packets, None
     if era.card_rate_bps != usual.card_rate_bps and era.card_rate_bps is not None:
         words["card"] = f"{era.card_rate_bps / 1e9:.12g}Gbit", None
     if bus := era.bus:
@@ -189,7 +186,7 @@ def era_by_text(text: str) -> Era:
     known = ["jitter"]
     if era.txqueuelen_packets is not None:
         host = ["cpu", *PROCESSOR_RANGES, "recovery"]
-        known = [*QUEUE_RANGES, "ssthresh", "card", "bus", *BUS_WORDS, *host, *known]
+        known = [*QUEUE_RANGES, "card", "bus", *BUS_WORDS, *host, *known]
     if unknown := sorted(set(parameters) - set(known)):
         raise BadInputError(
             f"ERA has '{unknown[0]}': what can be set of era {name} is {', '.join(known)}, "
@@ -204,11 +201,6 @@ def era_by_text(text: str) -> Era:
         era,
         txqueuelen_packets=queues.get("txqueuelen", era.txqueuelen_packets),
         ring_packets=queues.get("ring", era.ring_packets),
-        ssthresh_packets=(
-            _whole_number("ssthresh", parameters["ssthresh"], SSTHRESH_RANGE)
-            if "ssthresh" in parameters
-            else None
-        ),
         card_rate_bps=(
             parse_rate_bps(parameters["card"], "ERA: card")
             if "card" in parameters

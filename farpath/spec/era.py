@@ -15,9 +15,8 @@ class Era:
     """Settings of all end hosts that depend on the time and not on the path.
 
     ``sysctl``: kernel settings of every end host. ``initial_window_packets``: initial window of
-    a connection; None for the kernel's default. ``ssthresh_packets``: slow-start threshold that
-    an earlier connection left in the route's cache; None for none. ``card_rate_bps``: rate of a
-    sender's NIC. ``bus``: between its memory and the NIC; None for one that is never slower.
+    a connection; None for the kernel's default. ``card_rate_bps``: rate of a sender's NIC.
+    ``bus``: between its memory and the NIC; None for one that is never slower.
     ``txqueuelen_packets``: length of the NIC's queue. With None for both, a sender is
     infinitely fast. ``ring_packets``: what the NIC itself holds beyond that queue.
     ``processor``: of the sending hosts; None for one that takes no time. ``recovery``: the
@@ -29,7 +28,6 @@ class Era:
     name: str
     sysctl: Mapping[str, str] = field(default_factory=dict)
     initial_window_packets: int | None = None
-    ssthresh_packets: int | None = None
     card_rate_bps: int | None = None
     bus: Bus | None = None
     txqueuelen_packets: int | None = None

@@ -14,7 +14,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.campaign.status import DAMAGED_DIR
-from farpath.record.record import RECORD_FILE, load_record
+from farpath.record.record import FORMAT_VERSION, RECORD_FILE, load_record
 from tests.campaign.conftest import HANG_S, NAME, Campaign, Story, wait_for, wait_for_lock
 
 MEBIBYTE = 1 << 20
@@ -141,10 +141,11 @@ def test_records_of_another_kernel_are_left_out_and_said(shipped: Campaign) -> N
 def test_a_record_of_a_newer_format_is_not_taken(shipped: Campaign) -> None:
     folder = shipped.experiments / NAME / "records"
     file = folder / shipped.places[0].name / RECORD_FILE
-    file.write_text(file.read_text().replace('"format_version": 2', '"format_version": 3'))
+    data = json.loads(file.read_text())
+    file.write_text(json.dumps(data | {"format_version": FORMAT_VERSION + 1}))
     done = shipped.run("--list")
     assert "1 of 2 runs made" in done.stdout
-    assert "has format version 3" in done.stdout
+    assert f"has format version {FORMAT_VERSION + 1}" in done.stdout
 
 
 def test_gathered_records_are_those_that_count(made: Campaign, tmp_path: FilePath) -> None:

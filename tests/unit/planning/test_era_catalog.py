@@ -59,7 +59,6 @@ def test_a_card_holds_its_ring_beyond_the_queue(era: str, packets: int) -> None:
         "2004:txqueuelen=1000,ring=0,cpu=2.8GHz,load=1,processors=2,recovery=2.4,jitter=12us",
         "2004:card=10Gbit,bus=133MHz,mmrbc=4096,toe=yes",
         "2004:cpu=2.8GHz,backlog=10000",
-        "2004:ssthresh=50",
         "modern:jitter=72us",
     ],
 )
@@ -101,7 +100,6 @@ def test_an_infinitely_fast_processor_can_be_asked_for() -> None:
         ("2004:mmrbc=512,toe=yes", "ERA has mmrbc and toe without bus"),
         ("2004:bus=66MHz,toe=1", "toe is '1': it must be one of yes, no"),
         ("2004:card=fast", "ERA: card is 'fast'"),
-        ("2004:ssthresh=1", "ssthresh is '1': it must be a whole number from 2"),
         ("2004:backlog=10", "ERA has backlog without cpu"),
         ("2004:txqueuelen=0", "from 1 to 100000"),
         ("2004:txqueuelen=many", "txqueuelen is 'many'"),
