@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from farpath.analysis.metrics import per_second
 from farpath.record.record import Record
 from farpath.spec.path import Path
+from farpath.spec.plan import Plan
 from farpath.spec.window import segment_bytes
 
 if TYPE_CHECKING:
@@ -24,6 +25,13 @@ def payload_bytes(path: Path, ip_version: int) -> int:
 def goodput_bps(path: Path, ip_version: int) -> float:
     """Return the largest payload rate of a path: its rate minus headers."""
     return path.rate_bps * payload_bytes(path, ip_version) / path.frame_bytes
+
+
+def full_bps(plan: Plan) -> float:
+    """Return the payload rate that the path carries, or the senders' bus and card if they are slower."""
+    path = plan.path
+    sent_bps = plan.era.sender_rate_bps(path.frame_bytes) or path.rate_bps
+    return goodput_bps(path, plan.ip_version) * min(1.0, sent_bps / path.rate_bps)
 
 
 def bdp_packets(path: Path) -> float:

@@ -24,6 +24,9 @@ QUEUE_RANGES = {"txqueuelen": (1, 100_000), "ring": (0, 4096)}
 PROCESSOR_RANGES = {"load": (0, 100), "processors": (1, 64), "backlog": (1, 100_000)}
 #: What a bus reads at once, and whether the card makes the packets.
 BUS_WORDS = ("mmrbc", "toe")
+YES, NO = "yes", "no"
+#: Whether end hosts offer selective acknowledgements.
+SACK = "net.ipv4.tcp_sack"
 #: The word for a processor that is infinitely fast.
 NO_PROCESSOR = "none"
 #: Most jitter of a sending host, in ms: its timers are of 1 ms, and 10 ms in 2.4.
@@ -123,8 +126,15 @@ def _bus(parameters: Mapping[str, str]) -> Bus | None:
     return Bus(
         _one_of("bus", parameters["bus"], CLOCKS_HZ),
         int(_one_of("mmrbc", parameters.get("mmrbc", str(MMRBC_BYTES[0])), MMRBC_BYTES)),
-        _one_of("toe", parameters.get("toe", "no"), ("yes", "no")) == "yes",
+        _one_of("toe", parameters.get("toe", NO), (YES, NO)) == YES,
     )
+
+
+def _sysctl(era: Era, parameters: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the settings of an era, without selective acknowledgements if ``sack`` says so."""
+    if _one_of("sack", parameters.get("sack", YES), (YES, NO)) == YES:
+        return era.sysctl
+    return {**era.sysctl, SACK: "0"}
 
 
 def _recovery(parameters: Mapping[str, str]) -> str:
@@ -154,12 +164,13 @@ def era_text(era: Era) -> str:
     if bus := era.bus:
         words["bus"] = bus.clock, None
         words["mmrbc"] = bus.mmrbc_bytes, MMRBC_BYTES[0]
-        words["toe"] = "yes" if bus.toe else None, None
+        words["toe"] = YES if bus.toe else None, None
     if processor := era.processor:
         words["cpu"] = f"{processor.frequency_hz / 1e9:.12g}GHz", None
         words["load"] = processor.load, 0
         words["processors"] = processor.processors, 1
         words["backlog"] = processor.backlog_packets, BACKLOG_PACKETS
+    words["sack"] = NO if era.sysctl.get(SACK) != usual.sysctl.get(SACK) else None, None
     words["recovery"] = era.recovery or None, None
     words["jitter"] = f"{era.jitter_ms * 1e3:.12g}us" if era.jitter_ms else None, None
     given = [f"{word}={value}" for word, (value, default) in words.items() if value != default]
@@ -185,7 +196,7 @@ def era_by_text(text: str) -> Era:
         return era
     known = ["jitter"]
     if era.txqueuelen_packets is not None:
-        host = ["cpu", *PROCESSOR_RANGES, "recovery"]
+        host = ["cpu", *PROCESSOR_RANGES, "sack", "recovery"]
         known = [*QUEUE_RANGES, "card", "bus", *BUS_WORDS, *host, *known]
     if unknown := sorted(set(parameters) - set(known)):
         raise BadInputError(
@@ -199,6 +210,7 @@ def era_by_text(text: str) -> Era:
     }
     return dataclasses.replace(
         era,
+        sysctl=_sysctl(era, parameters),
         txqueuelen_packets=queues.get("txqueuelen", era.txqueuelen_packets),
         ring_packets=queues.get("ring", era.ring_packets),
         card_rate_bps=(

@@ -70,9 +70,9 @@ EXPERIMENTS: Mapping[str, str] = {
     "C34": "response function: one flow of each stack under a loss of 1e-3",
     "C37": "recovery: one loss of a FAST flow, RTT 128 ms, 1 Gbit/s",
     "C38": "CBR background: Scalable with SACK and without",
-    "C39": "tuning: a transmit queue of 100 packets and of 10,000",
+    "C39": "tuning: a transmit queue of 100 packets and of 30,000",
     "C40": "tuning: a connection after a slow one, with its ssthresh and without",
-    "C41": "SC2004: two hosts at 10 Gbit/s, back to back and over a wide area",
+    "C41": "parallel streams: two hosts at 10 Gbit/s, back to back and over a wide area",
     "C42": "SC2004: UDT and 40 TCP streams at 10 Gbit/s",
     "C43": "window-capped single stream: IPv4 and IPv6",
 }

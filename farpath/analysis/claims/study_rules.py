@@ -16,9 +16,11 @@ from farpath.analysis.claims.view import MissingRunsError
 from farpath.analysis.studies import (
     cbr_background,
     loss_utilisation,
+    parallel_streams,
     recovery,
     response,
     sharing,
+    tuning,
     window_cap,
 )
 from farpath.analysis.studies.measure import Measure, select_measures
@@ -44,6 +46,8 @@ SHARING_SEEDS = 3
 HIGH_LOSS, DOES_WELL = "1e-3", 2.0
 #: C37: "several seconds".
 SEVERAL_S = (2.0, 10.0)
+#: C41: "almost".
+ALMOST = 0.95
 #: C43: 4 of 5.64 Gbit/s, a fifth more or less.
 IPV6_PART = (0.57, 0.85)
 
@@ -278,6 +282,59 @@ def sack_slows_a_sender_down(measures: Sequence[Measure]) -> Criteria:
     )
     condition = Condition("throughput without SACK", without, ">", with_sack, "Mbit/s", "with SACK")
     return Criteria((condition,))
+
+
+def _by_path(measures: Sequence[Measure], quantity: str, mechanism: str) -> dict[str, float]:
+    """Return a quantity of hosts with a mechanism, by the path."""
+    matching = _matching(measures, tuning.EXPERIMENT, quantity, mechanism=mechanism)
+    return {measure.about["path"]: measure.value for measure in matching}
+
+
+@_decides("C39", tuning.EXPERIMENT)
+def a_short_transmit_queue_slows_a_sender_down(measures: Sequence[Measure]) -> Criteria:
+    """C39: tuned hosts, with the queue as it was delivered and as it is recommended."""
+    short = _by_path(measures, tuning.THROUGHPUT, f"{tuning.ALL_BUT}txqueue")
+    tuned = _by_path(measures, tuning.THROUGHPUT, tuning.TUNED)
+    return Criteria(
+        tuple(
+            Condition(
+                f"{path}: throughput with 100 packets", short[path], "<", tuned[path], "Mbit/s",
+                "with 30,000",
+            )
+            for path in sorted(short.keys() & tuned)
+        )
+    )  # fmt: skip
+
+
+@_decides("C40", tuning.EXPERIMENT)
+def a_cached_threshold_slows_the_next_connection_down(measures: Sequence[Measure]) -> Criteria:
+    """C40: tuned hosts, with the threshold of a connection of 64 KiB and without."""
+    cached = _by_path(measures, tuning.FILL_TIME, f"{tuning.ALL_BUT}cache")
+    tuned = _by_path(measures, tuning.FILL_TIME, tuning.TUNED)
+    return Criteria(
+        tuple(
+            Condition(
+                f"{path}: time to fill it with a cached threshold", cached[path], ">", tuned[path],
+                "s", "without",
+            )
+            for path in sorted(cached.keys() & tuned)
+        )
+    )  # fmt: skip
+
+
+@_decides("C41", parallel_streams.EXPERIMENT)
+def a_wide_area_carries_almost_what_a_fibre_pair_does(measures: Sequence[Measure]) -> Criteria:
+    """C41: the same hosts, with the published streams and windows."""
+
+    def sum_mbps(**about: str) -> float:
+        sums = _matching(
+            measures, parallel_streams.EXPERIMENT, parallel_streams.SUM, toe="yes", **about
+        )
+        return _mean(sums)
+
+    wide = sum_mbps(path="pittsburgh-sunnyvale", streams="16", window="2000000")
+    near = sum_mbps(path="booth", streams="40")
+    return Criteria((Condition("wide area over back to back", wide / near, ">=", ALMOST),))
 
 
 @_decides("C43", window_cap.EXPERIMENT)

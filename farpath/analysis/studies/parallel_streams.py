@@ -26,15 +26,14 @@ def expected_bps(plan: Plan) -> float:
     """Return the payload rate that windows, bus and path allow all streams together."""
     path = plan.path
     windows_bps = len(plan.schedule.flows) * 8e3 * path.window_bytes / path.rtt_ms
-    sent_bps = plan.era.sender_rate_bps(path.frame_bytes) or path.rate_bps
-    full_bps = flow_metrics.goodput_bps(path, plan.ip_version)
-    return min(windows_bps, full_bps, full_bps * sent_bps / path.rate_bps)
+    return min(windows_bps, flow_metrics.full_bps(plan))
 
 
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure the sum of all streams, the mean of one and the spread, after the first quarter.
 
-    ``about``: ``path``, ``streams``, ``window`` in bytes, ``mtu``.
+    ``about``: ``path``, ``streams``, ``window`` in bytes, ``mtu``, ``toe``: whether the sender's
+    card makes the packets.
     """
     measured = []
     for recorded in runs:
@@ -50,6 +49,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
             "streams": str(streams),
             "window": str(path.window_bytes),
             "mtu": str(path.mtu_bytes),
+            "toe": "yes" if plan.era.bus is not None and plan.era.bus.toe else "no",
         }
         title = path.title.removesuffix(", changed")
         window = f"{streams} x {path.window_bytes / 1e6:g} MB"

@@ -12,6 +12,7 @@ from farpath.analysis.studies import (
     recovery,
     response,
     sharing,
+    tuning,
     window_cap,
 )
 from farpath.analysis.studies.measure import MEASURES_FILE, Measure, RecordedRun, read_measures
@@ -28,6 +29,7 @@ ANALYSES: Mapping[str, Callable[[Iterable[RecordedRun]], list[Measure]]] = {
     cbr_background.EXPERIMENT: cbr_background.measures,
     sharing.INTER_PROTOCOL: sharing.inter_protocol,
     parallel_streams.EXPERIMENT: parallel_streams.measures,
+    tuning.EXPERIMENT: tuning.measures,
 }
 
 

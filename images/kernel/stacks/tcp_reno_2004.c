@@ -17,6 +17,17 @@
 #include "ack_counting.h"
 #include "recovery.h"
 
+static int initial_ssthresh;
+module_param(initial_ssthresh, int, 0444);
+MODULE_PARM_DESC(initial_ssthresh, "where the first slow start ends, 0: at a loss");
+
+/* What an earlier connection left in the route's cache, in Linux 2.4 and 2.6 */
+static void reno_2004_init(struct sock *sk)
+{
+	if (initial_ssthresh)
+		tcp_sk(sk)->snd_ssthresh = initial_ssthresh;
+}
+
 static void reno_2004_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -28,6 +39,7 @@ static void reno_2004_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 }
 
 static struct tcp_congestion_ops reno_2004 __read_mostly = {
+	.init		= reno_2004_init,
 	.ssthresh	= tcp_reno_ssthresh,	/* half, RFC 2581 equation 3 */
 	.cong_avoid	= reno_2004_cong_avoid,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
@@ -37,6 +49,8 @@ static struct tcp_congestion_ops reno_2004 __read_mostly = {
 
 static int __init reno_2004_register(void)
 {
+	if (check_parameter("initial_ssthresh", initial_ssthresh, 0, 1 << 20))
+		return -EINVAL;
 	return recovery_register(&reno_2004);
 }
 

@@ -58,7 +58,7 @@ def test_a_card_holds_its_ring_beyond_the_queue(era: str, packets: int) -> None:
         "modern",
         "2004:txqueuelen=1000,ring=0,cpu=2.8GHz,load=1,processors=2,recovery=2.4,jitter=12us",
         "2004:card=10Gbit,bus=133MHz,mmrbc=4096,toe=yes",
-        "2004:cpu=2.8GHz,backlog=10000",
+        "2004:cpu=2.8GHz,backlog=10000,sack=no",
         "modern:jitter=72us",
     ],
 )
@@ -82,7 +82,7 @@ def test_an_infinitely_fast_processor_can_be_asked_for() -> None:
         ("", "ERA is ''"),
         (
             "2004:mtu=1",
-            "'mtu': what can be set of era 2004 is txqueuelen, ring, ssthresh, card, bus, mmrbc,",
+            "'mtu': what can be set of era 2004 is txqueuelen, ring, card, bus, mmrbc,",
         ),
         ("modern:txqueuelen=5", "what can be set of era modern is jitter, as in"),
         ("modern:jitter=5", "ERA: jitter is '5', a number without a unit"),
@@ -100,6 +100,7 @@ def test_an_infinitely_fast_processor_can_be_asked_for() -> None:
         ("2004:mmrbc=512,toe=yes", "ERA has mmrbc and toe without bus"),
         ("2004:bus=66MHz,toe=1", "toe is '1': it must be one of yes, no"),
         ("2004:card=fast", "ERA: card is 'fast'"),
+        ("2004:sack=off", "sack is 'off': it must be one of yes, no"),
         ("2004:backlog=10", "ERA has backlog without cpu"),
         ("2004:txqueuelen=0", "from 1 to 100000"),
         ("2004:txqueuelen=many", "txqueuelen is 'many'"),

@@ -12,9 +12,11 @@ from farpath.analysis.studies import (
     recovery,
     response,
     sharing,
+    tuning,
     window_cap,
 )
 from farpath.analysis.studies.measure import Measure, RecordedRun, select_measures
+from farpath.report.figures.studies.ladders import draw_tuning
 from farpath.report.figures.studies.losses import draw_response, draw_utilisation
 from farpath.report.figures.studies.matrices import draw_streams
 from farpath.report.figures.studies.stacks import draw_stacks
@@ -56,3 +58,5 @@ def figures(
         yield sharing.INTER_PROTOCOL, draw_stacks(shared)
     if streams_by_window := measured(parallel_streams.EXPERIMENT):
         yield parallel_streams.EXPERIMENT, draw_streams(streams_by_window)
+    if steps := measured(tuning.EXPERIMENT):
+        yield tuning.EXPERIMENT, draw_tuning(steps)

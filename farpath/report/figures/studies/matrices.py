@@ -18,13 +18,14 @@ DARK_PART = 0.55
 
 
 def draw_streams(measures: Sequence[Measure]) -> Figure:
-    """Draw the sum of all streams as a frame for each path and MTU, streams across, windows up."""
+    """Draw the sum of all streams as a frame for each path, MTU and card, streams across, windows up."""
     from matplotlib.figure import Figure
 
     sums = select_measures(measures, parallel_streams.SUM)
-    groups: dict[tuple[str, str], list[Measure]] = {}
+    groups: dict[tuple[str, ...], list[Measure]] = {}
     for measure in sums:
-        groups.setdefault((measure.about["path"], measure.about["mtu"]), []).append(measure)
+        key = tuple(measure.about[word] for word in ("path", "mtu", "toe"))
+        groups.setdefault(key, []).append(measure)
     widths = [len({measure.about["streams"] for measure in group}) for group in groups.values()]
     with print_style():
         figure = Figure(figsize=FULL_IN, layout="constrained")
@@ -32,9 +33,10 @@ def draw_streams(measures: Sequence[Measure]) -> Figure:
             1, len(groups), squeeze=False, gridspec_kw={"width_ratios": widths}
         )[0]
         most = max(measure.value for measure in sums) / 1e3
-        for axes, ((path, mtu), group) in zip(frames, groups.items(), strict=True):
+        for axes, ((path, mtu, toe), group) in zip(frames, groups.items(), strict=True):
             _draw_matrix(axes, group, most)
-            axes.set_title(f"{path},\nMTU {mtu}", loc="left", fontsize=8)
+            offload = ", offload" if toe == "yes" else ""
+            axes.set_title(f"{path},\nMTU {mtu}{offload}", loc="left", fontsize=8)
             axes.set_xlabel("streams")
         frames[0].set_ylabel("window of each stream (MB)")
         figure.suptitle("Throughput of all streams in Gbit/s, and as published in brackets")

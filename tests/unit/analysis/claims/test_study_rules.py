@@ -10,9 +10,11 @@ from farpath.analysis.results import ResultSet
 from farpath.analysis.studies import (
     cbr_background,
     loss_utilisation,
+    parallel_streams,
     recovery,
     response,
     sharing,
+    tuning,
     window_cap,
 )
 from farpath.analysis.studies.measure import Measure
@@ -170,3 +172,33 @@ def test_runs_of_exact_hosts_do_not_count_beside_those_with_jitter() -> None:
     jittered = [ratio(7.0, seed, jitter="72") for seed in (1, 2, 3)]
     assert state_of("C25", [ratio(1.1, 1), *jittered]) == HOLDS
     assert state_of("C25", [ratio(7.0, seed) for seed in (1, 2, 3)]) == HOLDS
+
+
+def test_a_setting_matters_if_it_does_on_each_path() -> None:
+    def both(quantity: str, mechanism: str, near: float, far: float) -> list[Measure]:
+        return [
+            measure(tuning.EXPERIMENT, quantity, value, about={"path": path, "mechanism": mechanism})
+            for path, value in (("near", near), ("far", far))
+        ]
+
+    tuned = both(tuning.THROUGHPUT, "tuned", 900, 6000)
+    short = both(tuning.THROUGHPUT, "without-txqueue", 300, 6000)
+    assert state_of("C39", tuned) == UNDECIDED
+    assert state_of("C39", [*tuned, *short]) == FAILS
+    short = both(tuning.THROUGHPUT, "without-txqueue", 300, 5000)
+    assert state_of("C39", [*tuned, *short]) == HOLDS
+    filled = both(tuning.FILL_TIME, "tuned", 3, 4)
+    cached = both(tuning.FILL_TIME, "without-cache", 60, 60)
+    assert state_of("C40", [*filled, *cached]) == HOLDS
+    assert state_of("C40", [*filled, *both(tuning.FILL_TIME, "without-cache", 3, 60)]) == FAILS
+
+
+def test_a_wide_area_is_compared_with_a_fibre_pair_between_the_same_hosts() -> None:
+    def total(path: str, streams: str, value: float, toe: str = "yes") -> Measure:
+        about = {"path": path, "streams": streams, "window": "2000000", "toe": toe}
+        return measure(parallel_streams.EXPERIMENT, parallel_streams.SUM, value, about=about)
+
+    wide = total("pittsburgh-sunnyvale", "16", 6500)
+    assert state_of("C41", [wide, total("booth", "40", 6550)]) == HOLDS
+    assert state_of("C41", [wide, total("booth", "40", 7500)]) == FAILS
+    assert state_of("C41", [wide, total("booth", "40", 6550, toe="no")]) == UNDECIDED

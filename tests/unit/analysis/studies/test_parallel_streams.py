@@ -42,7 +42,7 @@ def test_a_run_has_the_sum_the_mean_and_the_spread_of_its_streams(tmp_path: File
     done = write_recorded_runs(tmp_path, parallel_streams.EXPERIMENT, QUICK)
     measures = parallel_streams.measures(done)
     by_run = [measures[at : at + 3] for at in range(0, len(measures), 3)]
-    assert len(by_run) == len(load_experiment(parallel_streams.EXPERIMENT).runs(QUICK)) == 3
+    assert len(by_run) == len(load_experiment(parallel_streams.EXPERIMENT).runs(QUICK)) == 4
     for total, each, spread in by_run:
         streams = int(total.about["streams"])
         assert total.value == pytest.approx(each.value * streams)

@@ -16,6 +16,7 @@ from farpath.analysis.studies import (
     recovery,
     response,
     sharing,
+    tuning,
     window_cap,
 )
 from farpath.analysis.studies.measure import Measure, RecordedRun
@@ -116,7 +117,8 @@ def test_stacks_are_drawn_beside_one_reno_and_four_and_say_which_never_share() -
 
 def test_streams_and_windows_are_a_matrix_with_what_is_published_in_brackets() -> None:
     def cell(path: str, streams: int, window: int, value: float, published: str = "") -> Measure:
-        about = {"path": path, "streams": str(streams), "window": str(window), "mtu": "1500"}
+        about = {"path": path, "streams": str(streams), "window": str(window)}
+        about |= {"mtu": "1500", "toe": "no"}
         return measure(
             parallel_streams.EXPERIMENT, parallel_streams.SUM, value, about=about,
             published=published,
@@ -133,6 +135,27 @@ def test_streams_and_windows_are_a_matrix_with_what_is_published_in_brackets() -
     assert [text.get_position() for text in wide.texts] == [(1, 1), (0, 0)]
     assert [label.get_text() for label in wide.get_xticklabels()] == ["4", "16"]
     assert [text.get_text() for text in room.texts] == ["6.40"]
+
+
+def test_settings_are_a_ladder_and_below_it_all_but_one() -> None:
+    mechanisms = {
+        "untuned": 4.0, "buffers": 80.0, "cache": 4.0, "sack": 4.0, "to-cache": 85.0,
+        "tuned": 900.0, "without-buffers": 5.0, "without-cache": 100.0, "without-sack": 890.0,
+    }  # fmt: skip
+    known = [
+        measure(
+            tuning.EXPERIMENT, tuning.THROUGHPUT, value,
+            about={"path": "wide", "mechanism": mechanism},
+        )
+        for mechanism, value in mechanisms.items()
+    ]  # fmt: skip
+    ((_, figure),) = figures(known, [])
+    (axes,) = figure.axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        "as delivered", "+ buffers", "+ no cached threshold", "+ SACK off",
+        "all but: buffers", "all but: no cached threshold", "all but: SACK off",
+    ]  # fmt: skip
+    assert [text.get_text() for text in axes.texts] == ["4", "80", "85", "900", "5", "100", "890"]
 
 
 def test_recoveries_of_hours_do_not_hide_those_of_seconds(tmp_path: FilePath) -> None:
