@@ -28,7 +28,7 @@ def goodput_bps(path: Path, ip_version: int) -> float:
 
 
 def full_bps(plan: Plan) -> float:
-    """Return the payload rate that the path carries, or the senders' bus and card if they are slower."""
+    """Return the payload rate that path, card and bus of a sender carry."""
     path = plan.path
     sent_bps = plan.era.sender_rate_bps(path.frame_bytes) or path.rate_bps
     return goodput_bps(path, plan.ip_version) * min(1.0, sent_bps / path.rate_bps)

@@ -47,7 +47,7 @@ def draw_tuning(measures: Sequence[Measure]) -> Figure:
 
 
 def _rows(by_mechanism: Mapping[str, Measure]) -> list[tuple[str, Measure, str]]:
-    """Return label, measure and colour of each row, from the top; those without a run are left out."""
+    """Return label, measure and colour of each row that there is a run for, from the top."""
     settings = [name for name in SETTINGS if f"{tuning.ALL_BUT}{name}" in by_mechanism]
     ladder = {tuning.UNTUNED: "as delivered"}
     for name in settings:

@@ -18,7 +18,7 @@ DARK_PART = 0.55
 
 
 def draw_streams(measures: Sequence[Measure]) -> Figure:
-    """Draw the sum of all streams as a frame for each path, MTU and card, streams across, windows up."""
+    """Draw the sum of all streams: streams across, windows up, a frame for each path and host."""
     from matplotlib.figure import Figure
 
     sums = select_measures(measures, parallel_streams.SUM)

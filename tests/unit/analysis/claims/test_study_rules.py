@@ -177,7 +177,9 @@ def test_runs_of_exact_hosts_do_not_count_beside_those_with_jitter() -> None:
 def test_a_setting_matters_if_it_does_on_each_path() -> None:
     def both(quantity: str, mechanism: str, near: float, far: float) -> list[Measure]:
         return [
-            measure(tuning.EXPERIMENT, quantity, value, about={"path": path, "mechanism": mechanism})
+            measure(
+                tuning.EXPERIMENT, quantity, value, about={"path": path, "mechanism": mechanism}
+            )
             for path, value in (("near", near), ("far", far))
         ]
 
