@@ -8,6 +8,7 @@ from farpath.planning.era_catalog import era_names, features, title_of
 from farpath.planning.options import Option, options_of
 from farpath.planning.request import RunRequest
 from farpath.planning.stack_catalog import (
+    DATAGRAMS,
     MAINLINE,
     OURS,
     USER_SPACE,
@@ -22,6 +23,7 @@ KINDS = {
     MAINLINE: "mainline: congestion controls of the lab's kernel",
     OURS: "ours: modules of images/kernel/stacks",
     USER_SPACE: "user space: programs over UDP",
+    DATAGRAMS: "datagrams: no transport but UDP",
 }
 INDENT = 15
 COLUMNS = 100

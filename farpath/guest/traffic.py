@@ -22,12 +22,13 @@ from farpath.guest.containers import (
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.system import NS_PER_S, wait_after_tick, wait_until
 from farpath.guest.tracers import Tracers
+from farpath.spec.datagrams import pacing_bps, size_bytes
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import SCHEDULE_START_FILE
 from farpath.spec.schedule import Flow
 from farpath.spec.sites import discards_payload
-from farpath.spec.stack import IMAGE, IPERF3
+from farpath.spec.stack import IMAGE, IPERF3, UDP
 from farpath.tools import accepts, iperf3, iperf3_like, ping
 from farpath.tools.commands import run
 
@@ -175,7 +176,7 @@ class Traffic:
 
     def _receiver_environment(self, flow: Flow) -> dict[str, str]:
         """Return the environment variables of a flow's receiving program."""
-        if self.plan.stack_of(flow).program != IPERF3:
+        if self.plan.stack_of(flow).program not in (IPERF3, UDP):
             return {}
         if not discards_payload(self.plan, flow):
             return {PRELOAD: ACCEPT_LIBRARY}
@@ -195,6 +196,14 @@ class Traffic:
                 iperf3.server_arguments(flow, interval_s),
                 iperf3.client_arguments(
                     flow, address, interval_s, stack.congestion, self.plan.settings.cpu_is_free
+                ),
+            )
+        if stack.program == UDP:
+            pacing = pacing_bps(stack, self.plan.ip_version)
+            return (
+                iperf3.server_arguments(flow, interval_s),
+                iperf3.datagram_client_arguments(
+                    flow, address, interval_s, size_bytes(stack), pacing
                 ),
             )
         program = list(stack.command) if stack.program == IMAGE else [stack.program]

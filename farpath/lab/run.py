@@ -122,6 +122,7 @@ def _fill(
                 **raw.readback,
                 **checks.idle_rtts(idle_rtt_ms),
                 **checked.health,
+                **checks.datagrams(raw.raw, plan),
                 **checks.sender_cpu(raw.raw, plan, cycles_mhz()),
             },
             warnings=[*plan_warnings(plan), *raw.warnings, *checked.warnings],

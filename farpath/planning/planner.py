@@ -60,7 +60,7 @@ def make_plan(
         if text not in by_text:
             by_text[text] = resolve_stack(text, era.name if era else None)
     used = {by_text[flow.stack].label: by_text[flow.stack] for flow in schedule.all_flows}
-    stacks = tuple(fitted(stack, path) for stack in used.values())
+    stacks = tuple(fitted(stack, path, network.ip_version) for stack in used.values())
     check_together(stacks)
     era = era or era_by_text(era_of(stacks))
     stacks = tuple(with_recovery(stack, era) for stack in stacks)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from farpath.base.errors import BadInputError
+from farpath.spec.datagrams import HEADERS_BYTES, size_bytes
 from farpath.spec.dropper import MOST_LISTED, THERE, Dropper
 from farpath.spec.dropping import concerned_flows, counted_above_bytes, horizon_packets
 from farpath.spec.hosts import SENDER, Sender, numbered
@@ -13,7 +14,7 @@ from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANG
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.settings import HOST
-from farpath.spec.stack import UDTPERF
+from farpath.spec.stack import UDP, UDTPERF, Stack
 from farpath.spec.trace import INTERVAL_S_RANGE, MOST_TRACE_SAMPLES, TICK_S, flows
 from topologies import MODULES, find_topology
 
@@ -26,8 +27,8 @@ def check_plan(plan: Plan) -> None:
     a TCP connection.
     """
     _check_stacks(plan)
-    _check_topology(plan)
     _check_ip(plan)
+    _check_topology(plan)
     _check_processor(plan)
     _check_host_jitter(plan)
     for dropper in plan.droppers:
@@ -72,6 +73,17 @@ def _check_topology(plan: Plan) -> None:
                 f"STACK: {stack.label} sends packets of {stack.parameters['mss']} bytes, but the "
                 f"MTU of {flow.sender} is {mtu_bytes}: give {stack.name}:mss={mtu_bytes}"
             )
+        if stack and stack.program == UDP:
+            _check_size(stack, flow, mtu_bytes - HEADERS_BYTES[plan.ip_version])
+
+
+def _check_size(stack: Stack, flow: Flow, most_bytes: int) -> None:
+    """Raise BadInputError for datagrams that are larger than a packet of their sender's."""
+    if size_bytes(stack) > most_bytes:
+        raise BadInputError(
+            f"STACK: {stack.label} sends datagrams of {size_bytes(stack)} bytes, but a packet of "
+            f"{flow.sender} holds {most_bytes}: give {stack.name}:size={most_bytes}"
+        )
 
 
 def senders_not_taken(topology: str) -> BadInputError:
@@ -111,9 +123,10 @@ def _check_processor(plan: Plan) -> None:
 
 def _check_host_jitter(plan: Plan) -> None:
     """Refuse jitter of hosts whose program gives each packet its time."""
-    if plan.era.jitter_ms and any(stack.program == UDTPERF for stack in plan.stacks):
+    if plan.era.jitter_ms and any(stack.program in (UDTPERF, UDP) for stack in plan.stacks):
         raise BadInputError(
-            "ERA has jitter, and UDT spaces its packets itself: leave jitter out, or run TCP alone"
+            "ERA has jitter, and UDT and UDP space their packets themselves: leave jitter out, or "
+            "run TCP alone"
         )
 
 
@@ -174,13 +187,18 @@ def check_dropper(dropper: Dropper, plan: Plan) -> None:
 def _check_counted(dropper: Dropper, flow: Flow, plan: Plan) -> None:
     """Raise BadInputError for a flow whose data packets are too small to be counted as data."""
     stack = next((stack for stack in plan.stacks if stack.label == flow.stack), None)
-    if stack is None or stack.program != UDTPERF:
+    if stack is None or stack.program not in (UDTPERF, UDP):
         return
-    mtu_bytes, mss_bytes = plan.flow_mtu_bytes(flow), int(stack.parameters.get("mss", 0))
-    if mss_bytes <= counted_above_bytes(mtu_bytes):
+    mtu_bytes, headers_bytes = plan.flow_mtu_bytes(flow), HEADERS_BYTES[plan.ip_version]
+    if stack.program == UDP:
+        packet_bytes = size_bytes(stack) + headers_bytes
+        remedy = f"size={mtu_bytes - headers_bytes}"
+    else:
+        packet_bytes, remedy = int(stack.parameters.get("mss", 0)), f"mss={mtu_bytes}"
+    if packet_bytes <= counted_above_bytes(mtu_bytes):
         raise BadInputError(
-            f"DROP is '{dropper}': {flow.name} sends packets of {mss_bytes} bytes, but only those "
-            f"above half the MTU of {mtu_bytes} count as data: give {stack.name}:mss={mtu_bytes}, "
+            f"DROP is '{dropper}': {flow.name} sends packets of {packet_bytes} bytes, but only "
+            f"those above half the MTU of {mtu_bytes} count as data: give {stack.name}:{remedy}, "
             "or MTU"
         )
 

@@ -16,13 +16,15 @@ from importlib import resources
 from typing import Any
 
 from farpath.base.errors import BadInputError
+from farpath.spec.datagrams import HEADERS_BYTES, MOST_PACING_BPS, pacing_bps
 from farpath.spec.era import MODERN, Era
 from farpath.spec.path import Path
-from farpath.spec.stack import IPERF3, UDTPERF, Stack
+from farpath.spec.stack import IPERF3, UDP, UDTPERF, Stack
 
 MAINLINE = "mainline"
 OURS = "ours"
 USER_SPACE = "user space"
+DATAGRAMS = "datagrams"
 #: The kernel keeps buffer sizes in signed 32-bit integers.
 LARGEST_BUFFER_BYTES = (1 << 31) - 1
 #: Sysctls that limit the buffers of UDP sockets; the kernel silently cuts larger ones.
@@ -238,6 +240,8 @@ def resolve_stack(text: str, era: str | None = None) -> Stack:
     label = label_of(entry.name, given)
     if entry.kind == USER_SPACE:
         return Stack(label, entry.name, UDTPERF, parameters=given)
+    if entry.kind == DATAGRAMS:
+        return Stack(label, entry.name, UDP, parameters=given)
     return Stack(
         label,
         entry.name,
@@ -280,12 +284,14 @@ def check_together(stacks: Sequence[Stack]) -> None:
             )
 
 
-def fitted(stack: Stack, path: Path) -> Stack:
+def fitted(stack: Stack, path: Path, ip_version: int = 4) -> Stack:
     """Set the parameters of a user-space stack that were left out, within a path's limits.
 
     Packets are as large as the path's MTU, and socket buffers within its sysctls. Raises
     BadInputError for larger values, since packets would be fragmented and buffers silently cut.
     """
+    if stack.program == UDP:
+        return _fitted_datagrams(stack, path, ip_version)
     if stack.program != UDTPERF:
         return stack
     limits = {"mss": (path.mtu_bytes, "mtu_bytes")}
@@ -302,6 +308,32 @@ def fitted(stack: Stack, path: Path) -> Stack:
             )
         parameters[name] = str(min(int(parameters[name]), limit))
     return dataclasses.replace(stack, parameters={**parameters, **stack.parameters})
+
+
+def _fitted_datagrams(stack: Stack, path: Path, ip_version: int) -> Stack:
+    """Set size and rate of datagrams that were left out.
+
+    Raises BadInputError for more than a packet holds, for both a rate and a spacing, and for a
+    higher rate than the kernel can space.
+    """
+    given, most_bytes = stack.parameters, path.mtu_bytes - HEADERS_BYTES[ip_version]
+    if int(given.get("spacing", 0)) and "rate" in given:
+        raise BadInputError(f"STACK: {stack.label} has rate and spacing: leave one of them out")
+    if int(given.get("size", 0)) > most_bytes:
+        raise BadInputError(
+            f"STACK: size of {stack.name} is {given['size']}, but a packet of path {path.name} "
+            f"holds {most_bytes} bytes: lower size, or raise MTU"
+        )
+    entry = catalogue()[stack.name]
+    rate = {} if int(given.get("spacing", 0)) else {"rate": entry.parameters["rate"].default}
+    parameters = {"size": str(most_bytes), **rate, **given}
+    complete = dataclasses.replace(stack, parameters=parameters)
+    if pacing_bps(complete, ip_version) > MOST_PACING_BPS:
+        raise BadInputError(
+            f"STACK: {stack.label} sends {pacing_bps(complete, ip_version) / 1e9:.3g} Gbit/s: at "
+            f"most {MOST_PACING_BPS / 1e9:g} are possible; give a larger spacing"
+        )
+    return complete
 
 
 def era_of(stacks: Iterable[Stack]) -> str:

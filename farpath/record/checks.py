@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path as FilePath
@@ -20,7 +21,7 @@ from farpath.spec.protocol import LAG_FILE, MACHINE_FILE
 from farpath.spec.schedule import Flow
 from farpath.spec.settings import HOST, VIRTUAL
 from farpath.spec.sites import discards_payload
-from farpath.spec.stack import IPERF3
+from farpath.spec.stack import IPERF3, UDP
 from farpath.spec.trace import flows as traced_flows
 from farpath.spec.trace import ticks, untraced
 from farpath.spec.window import segment_bytes, window_of
@@ -366,6 +367,20 @@ def slow_machine_errors(doubts: Sequence[str]) -> Iterator[None]:
             raise
         reasons = [error.message, *(doubt.removeprefix(DOUBT) for doubt in doubts)]
         raise _too_slow(reasons) from error
+
+
+def datagrams(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
+    """Return what receivers counted of datagrams, by flow, as an entry of the read-back.
+
+    ``sent`` is the sender's count. Empty without flows of datagrams.
+    """
+    counted = {}
+    for flow in plan.schedule.all_flows:
+        if plan.stack_of(flow).program == UDP:
+            received = iperf3.parse_datagrams((raw_dir / f"{flow.name}-receiver.out").read_text())
+            sent = iperf3.parse_datagrams((raw_dir / f"{flow.name}-sender.out").read_text())
+            counted[flow.name] = {"sent": sent.expected, **dataclasses.asdict(received)}
+    return {"datagrams": counted} if counted else {}
 
 
 def sender_cpu(raw_dir: FilePath, plan: Plan, mhz: float | None) -> dict[str, Any]:

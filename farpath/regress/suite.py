@@ -20,7 +20,7 @@ from farpath.base.validation import validated
 from farpath.lab.user_parts import BuiltParts
 from farpath.planning.quantities import parse_duration_s, parse_rtt_ms
 from farpath.planning.request import RunRequest
-from farpath.planning.stack_catalog import USER_SPACE, catalogue
+from farpath.planning.stack_catalog import DATAGRAMS, USER_SPACE, catalogue
 from farpath.planning.stack_texts import parse_stacks
 from farpath.regress.metrics import EXTRA_METRICS
 from farpath.spec.schedule import SCHEDULES
@@ -88,7 +88,7 @@ class Trial:
     def request(self) -> RunRequest:
         """The request of its run with seed 1."""
         words = {word: text.format(stack=self.stack) for word, text in self.case.options.items()}
-        if catalogue()[self.stack].kind == USER_SPACE:
+        if catalogue()[self.stack].kind in (USER_SPACE, DATAGRAMS):
             # The kernel knows nothing of a program's own transport
             words.pop("trace", None)
         return RunRequest(**words)
@@ -179,4 +179,4 @@ def _groups_of(stack: str) -> set[str]:
             f"STACKS is '{stack}': 'farpath stacks' has none of that name"
             + (f"; did you mean {near[0]}?" if near else "")
         )
-    return {UDT if entry.kind == USER_SPACE else TCP}
+    return {UDT if entry.kind in (USER_SPACE, DATAGRAMS) else TCP}

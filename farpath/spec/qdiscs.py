@@ -10,11 +10,12 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+from farpath.spec.datagrams import MOST_PACING_BPS
 from farpath.spec.hosts import SENDER
 from farpath.spec.path import ETHERNET_HEADER_BYTES
 from farpath.spec.plan import Plan
 from farpath.spec.processor import ProcessorQueue
-from farpath.spec.stack import UDTPERF
+from farpath.spec.stack import UDP, UDTPERF
 
 #: Packet limit of a delay line: more than any set of windows puts on a path (100
 #: flows of 16 MiB are 1.2 million), and far above netem's default of 1000, which
@@ -232,7 +233,9 @@ class NicQueue:
 class FqPacing:
     """A sender's port that sends each packet at the time its program set: fq (sch_fq.c).
 
-    On the virtual clock udtperf leaves the spacing of its packets to fq. With a rate, fq is the
+    On the virtual clock udtperf leaves the spacing of its packets to fq, and on every clock
+    iperf3 that of its datagrams (``farpath.spec.datagrams``): below ``low_rate_threshold`` fq
+    spaces every packet, above it a quantum of them. With a rate, fq is the
     child of a tbf, since netem takes no child here. netem's orphaning is not needed either: TCP
     small queues do not hold back a program over UDP.
     """
@@ -243,6 +246,7 @@ class FqPacing:
     def tc_lines(self, port: str) -> list[str]:
         """Return the lines for ``tc -batch`` that set this qdisc on a port."""
         fq = f"fq limit {PACED_PACKETS} flow_limit {PACED_PACKETS} timer_slack 1"
+        fq += f" low_rate_threshold {MOST_PACING_BPS}bit"
         if self.rate_bps is None:
             return [f"qdisc add dev {port} root handle 1: {fq}"]
         burst = bucket_bytes(self.rate_bps, self.frame_bytes, LATENESS_S["virtual"])
@@ -294,8 +298,8 @@ def nic_qdisc(plan: Plan, host: str = SENDER) -> NicQueue | FqPacing | None:
     sent = [flow for flow in plan.schedule.all_flows if flow.sender == host]
     mtu_bytes = max((plan.flow_mtu_bytes(flow) for flow in sent), default=plan.path.mtu_bytes)
     rate_bps = era.sender_rate_bps(mtu_bytes + ETHERNET_HEADER_BYTES)
-    paces = any(plan.stack_of(flow).program == UDTPERF for flow in sent)
-    if paces and plan.settings.clock == "virtual":
+    programs = {plan.stack_of(flow).program for flow in sent}
+    if UDP in programs or (UDTPERF in programs and plan.settings.clock == "virtual"):
         return FqPacing(rate_bps, plan.path.frame_bytes)
     if rate_bps is not None and era.txqueuelen_packets is not None:
         # What is in the card's ring has left the queue, and has not left the card

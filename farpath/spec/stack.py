@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 
 IPERF3 = "iperf3"
 UDTPERF = "udtperf"
+#: Datagrams at a constant rate, sent and counted by iperf3.
+UDP = "iperf3-udp"
 #: Value of ``Stack.program`` for the entry point of a user's image.
 IMAGE = "image"
 
 
 @dataclass(frozen=True)
 class Stack:
-    """One stack of a run: iperf3 with a congestion control, or another program.
+    """One stack of a run: iperf3 with a congestion control or over UDP, or another program.
 
     ``label``: its name with the given parameters; flows refer to it. ``program``: the program
     that sends. ``congestion``: the kernel's name of the congestion control, empty for a program
@@ -36,6 +38,11 @@ class Stack:
     environment: tuple[str, ...] = ()
     directory: str = "/"
     sysctl: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def executable(self) -> str:
+        """The name of the program's file."""
+        return IPERF3 if self.program == UDP else self.program
 
     @property
     def kernel_parameters(self) -> str | None:

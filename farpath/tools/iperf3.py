@@ -41,6 +41,32 @@ def client_arguments(
     return [*command, "--zerocopy"] if zerocopy else command
 
 
+def datagram_client_arguments(
+    flow: Flow, address: str, interval_s: float, size_bytes: int, pacing_bps: int
+) -> list[str]:
+    """Return the command of a flow's sender of datagrams, which the kernel's fq spaces.
+
+    ``pacing_bps``: for SO_MAX_PACING_RATE. iperf3's own limit of the rate is off.
+    """
+    options = {"length": str(size_bytes), "bitrate": "0", "fq-rate": str(pacing_bps)}
+    command = iperf3_like.client_arguments([PROGRAM], flow, address, interval_s, options)
+    return [*command, "--udp"]
+
+
+@dataclass(frozen=True)
+class Datagrams:
+    """What a receiver counted of a flow of datagrams.
+
+    ``expected``: by the highest number that arrived. ``lost``: of these. ``out_of_order``: that
+    came after a later one. ``jitter_ms``: of the time on the way, by RFC 1889, 6.3.1.
+    """
+
+    expected: int
+    lost: int
+    out_of_order: int
+    jitter_ms: float
+
+
 @dataclass(frozen=True)
 class ReceiverInterval:
     """The bytes that a receiver read in one interval; times in s from the test's start."""
@@ -140,6 +166,21 @@ def parse_receiver(text: str) -> list[ReceiverInterval]:
         ]
     except (KeyError, TypeError) as error:
         raise LabFailedError(f"the receiver reported an interval without {error}") from error
+
+
+def parse_datagrams(text: str) -> Datagrams:
+    """Parse what a receiver of datagrams counted; raises LabFailedError for a broken report."""
+    try:
+        (stream,) = _object(_report(text), "end")["streams"]
+        counts = stream["udp"]
+        return Datagrams(
+            count(counts, "packets"),
+            count(counts, "lost_packets"),
+            count(counts, "out_of_order"),
+            1e3 * time_s({"jitter": counts["jitter_ms"] / 1e3}, "jitter"),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise LabFailedError(f"the receiver reported no datagrams: {error}") from error
 
 
 def parse_begin_ns(text: str) -> int | None:

@@ -6,7 +6,8 @@
  * the connection that carries the data (iperf_init_test in src/iperf_api.c), and
  * does not say when that was: some round trips after the sender's start, more where
  * buffers are full. Preloaded into the receiving iperf3 (LD_PRELOAD), this library
- * writes a line for each connection accepted to standard error:
+ * writes a line for each connection accepted, and for each peer of datagrams, to which
+ * iperf3 then connects its socket (iperf_udp_accept in src/iperf_udp.c), to standard error:
  *
  *     accepted 12345678901
  *
@@ -15,7 +16,7 @@
 #include "system_call.h"
 
 /* From the kernel's headers, which may be missing where this is compiled */
-enum { SYS_WRITE = 1, SYS_ACCEPT = 43, SYS_CLOCK_GETTIME = 228, MONOTONIC = 1 };
+enum { SYS_WRITE = 1, SYS_CONNECT = 42, SYS_ACCEPT = 43, SYS_CLOCK_GETTIME = 228, MONOTONIC = 1 };
 
 enum {
 	STANDARD_ERROR = 2,
@@ -49,9 +50,8 @@ static void tell(unsigned long ns)
 	system_call(SYS_WRITE, STANDARD_ERROR, (long)line, (long)length, 0, 0, 0);
 }
 
-int accept(int fd, void *address, void *address_bytes)
+static int told(long result)
 {
-	long result = system_call(SYS_ACCEPT, fd, (long)address, (long)address_bytes, 0, 0, 0);
 	struct timespec now = { 0, 0 };
 
 	if (result >= 0) {
@@ -59,4 +59,14 @@ int accept(int fd, void *address, void *address_bytes)
 		tell((unsigned long)now.tv_sec * 1000000000UL + (unsigned long)now.tv_nsec);
 	}
 	return (int)with_errno(result);
+}
+
+int accept(int fd, void *address, void *address_bytes)
+{
+	return told(system_call(SYS_ACCEPT, fd, (long)address, (long)address_bytes, 0, 0, 0));
+}
+
+int connect(int fd, const void *address, unsigned int address_bytes)
+{
+	return told(system_call(SYS_CONNECT, fd, (long)address, address_bytes, 0, 0, 0));
 }

@@ -45,7 +45,7 @@ def programs_by_host(plan: Plan) -> dict[str, set[str]]:
     programs: dict[str, set[str]] = {host: set() for host in plan.hosts}
     programs[PINGER].add("ping")
     for flow in plan.schedule.all_flows:
-        program = plan.stack_of(flow).program
+        program = plan.stack_of(flow).executable
         if program != IMAGE:
             programs[flow.sender].add(program)
             programs[flow.receiver].add(program)
