@@ -51,7 +51,11 @@ def write_run(
     raw = record_dir.parent / ".raw"
     raw.mkdir(parents=True, exist_ok=True)
     counted = {"dropper": "every:1000", "seen": SEEN, "lost": LOST}
-    readback = {"before": {}, "after": {"droppers": [counted]}}
+    datagrams = {"sent": SEEN, "expected": SEEN, "lost": LOST, "out_of_order": 0}
+    readback = {
+        "before": {}, "after": {"droppers": [counted]},
+        "datagrams": {flow.name: datagrams for flow in plan.schedule.flows},
+    }  # fmt: skip
     made = {"kernel": {"release": kernel}}
     return write_record(record_dir, plan, samples, made, readback, [], raw, trace_of(plan))
 

@@ -13,6 +13,7 @@ from farpath.analysis.studies import (
     response,
     sharing,
     tuning,
+    udp,
     window_cap,
 )
 from farpath.analysis.studies.measure import MEASURES_FILE, Measure, RecordedRun, read_measures
@@ -30,6 +31,7 @@ ANALYSES: Mapping[str, Callable[[Iterable[RecordedRun]], list[Measure]]] = {
     sharing.INTER_PROTOCOL: sharing.inter_protocol,
     parallel_streams.EXPERIMENT: parallel_streams.measures,
     tuning.EXPERIMENT: tuning.measures,
+    udp.EXPERIMENT: udp.measures,
 }
 
 

@@ -13,9 +13,11 @@ from farpath.analysis.studies import (
     response,
     sharing,
     tuning,
+    udp,
     window_cap,
 )
 from farpath.analysis.studies.measure import Measure, RecordedRun, select_measures
+from farpath.report.figures.studies.datagrams import draw_datagrams
 from farpath.report.figures.studies.ladders import draw_tuning
 from farpath.report.figures.studies.losses import draw_response, draw_utilisation
 from farpath.report.figures.studies.matrices import draw_streams
@@ -60,3 +62,5 @@ def figures(
         yield parallel_streams.EXPERIMENT, draw_streams(streams_by_window)
     if steps := measured(tuning.EXPERIMENT):
         yield tuning.EXPERIMENT, draw_tuning(steps)
+    if sent := measured(udp.EXPERIMENT):
+        yield udp.EXPERIMENT, draw_datagrams(sent)

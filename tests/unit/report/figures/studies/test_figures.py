@@ -17,6 +17,7 @@ from farpath.analysis.studies import (
     response,
     sharing,
     tuning,
+    udp,
     window_cap,
 )
 from farpath.analysis.studies.measure import Measure, RecordedRun
@@ -156,6 +157,24 @@ def test_settings_are_a_ladder_and_below_it_all_but_one() -> None:
         "all but: buffers", "all but: no cached threshold", "all but: SACK off",
     ]  # fmt: skip
     assert [text.get_text() for text in axes.texts] == ["4", "80", "85", "900", "5", "100", "890"]
+
+
+def test_datagrams_have_a_curve_for_each_size_and_bottleneck() -> None:
+    def both(size: int, spacing: int, rate: int, beside: str = "") -> list[Measure]:
+        about = {"size": f"{size}", "spacing": f"{spacing}", "rate": f"{rate}", "beside": beside}
+        return [
+            measure(udp.EXPERIMENT, quantity, value, theory=value, about=about)
+            for quantity, value in ((udp.THROUGHPUT, 8e3 * size / spacing), (udp.LOSS, 0.1))
+        ]
+
+    known = [*both(400, 20, 1000), *both(400, 10, 1000), *both(400, 10, 622)]
+    ((_, figure),) = figures([*known, *both(400, 10, 1000, "reno_2004")], [])
+    throughput, loss = figure.axes
+    assert [xs(line) for line in throughput.lines[::2]] == [[10, 20], [10]]
+    assert throughput.get_legend_handles_labels()[1] == [
+        "400 bytes, bottleneck of 1000 Mbit/s", "400 bytes, bottleneck of 622 Mbit/s",
+    ]  # fmt: skip
+    assert loss.get_ylim()[0] == 0
 
 
 def test_recoveries_of_hours_do_not_hide_those_of_seconds(tmp_path: FilePath) -> None:

@@ -1,0 +1,66 @@
+"""Measures of datagrams at a constant rate, alone and beside a TCP flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from farpath.analysis import flow_metrics
+from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.spec import datagrams
+from farpath.spec.path import ETHERNET_HEADER_BYTES
+from farpath.spec.plan import Plan
+
+EXPERIMENT = "udp"
+THROUGHPUT = "throughput"
+LOSS = "part of the datagrams lost"
+TCP_THROUGHPUT = "throughput of TCP beside it"
+
+
+def carried_mbps(plan: Plan, link_bps: float) -> float:
+    """Return the payload rate in Mbit/s of the first flow's datagrams over a link alone."""
+    stack = plan.stack_of(plan.schedule.flows[0])
+    size_bytes = datagrams.size_bytes(stack)
+    frame_bytes = size_bytes + datagrams.HEADERS_BYTES[plan.ip_version] + ETHERNET_HEADER_BYTES
+    asked_bps = 8e9 * size_bytes / datagrams.spacing_ns(stack)
+    return min(asked_bps, link_bps * size_bytes / frame_bytes) / 1e6
+
+
+def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
+    """Measure throughput and loss of datagrams, and the throughput of TCP beside them.
+
+    As theory, of datagrams alone: what their spacing, the card and the bottleneck allow, and the
+    part of what the card sends that the bottleneck does not carry. ``about``: ``rate`` of the
+    bottleneck in Mbit/s, ``size`` in bytes, ``spacing`` in us, ``beside``: a TCP stack or nothing.
+    """
+    measured = []
+    for recorded in runs:
+        plan, record = recorded.run.plan, recorded.record
+        stack = plan.stack_of(plan.schedule.flows[0])
+        others = plan.schedule.flows[1:]
+        counts = record.data["readback"]["datagrams"]["flow1"]
+        card_bps = plan.era.sender_rate_bps(plan.path.frame_bytes) or plan.path.rate_bps
+        sent_mbps = carried_mbps(plan, card_bps)
+        through_mbps = carried_mbps(plan, min(card_bps, plan.path.rate_bps))
+        about = {
+            "rate": f"{plan.path.rate_bps / 1e6:g}",
+            "size": str(datagrams.size_bytes(stack)),
+            "spacing": f"{datagrams.spacing_ns(stack) / 1e3:g}",
+            "beside": "+".join(flow.stack for flow in others),
+        }
+        condition = f"{about['size']} bytes every {about['spacing']} us, {about['rate']} Mbit/s"
+        if others:
+            condition += f", beside {about['beside']}"
+        lost = counts["lost"] / counts["expected"]
+        values: list[tuple[str, str, float, float | None]] = [
+            (THROUGHPUT, "Mbit/s", flow_metrics.mean_bps(record) / 1e6, through_mbps),
+            (LOSS, "", lost, 1 - through_mbps / sent_mbps),
+        ]
+        if others:
+            values = [(name, unit, value, None) for name, unit, value, _ in values]
+            tcp_mbps = sum(flow_metrics.mean_bps(record, flow.name) for flow in others) / 1e6
+            values.append((TCP_THROUGHPUT, "Mbit/s", tcp_mbps, None))
+        measured += [
+            Measure(EXPERIMENT, condition, name, unit, value, plan.seed, theory, about=about)
+            for name, unit, value, theory in values
+        ]
+    return measured
