@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 from farpath.analysis.studies import (
     cbr_background,
     loss_utilisation,
+    outlook,
     parallel_streams,
     recovery,
     response,
@@ -32,6 +33,7 @@ ANALYSES: Mapping[str, Callable[[Iterable[RecordedRun]], list[Measure]]] = {
     parallel_streams.EXPERIMENT: parallel_streams.measures,
     tuning.EXPERIMENT: tuning.measures,
     udp.EXPERIMENT: udp.measures,
+    outlook.EXPERIMENT: outlook.measures,
 }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from farpath.analysis.studies import (
     cbr_background,
     loss_utilisation,
+    outlook,
     parallel_streams,
     recovery,
     response,
@@ -22,6 +23,7 @@ from farpath.report.figures.studies.ladders import draw_tuning
 from farpath.report.figures.studies.losses import draw_response, draw_utilisation
 from farpath.report.figures.studies.matrices import draw_streams
 from farpath.report.figures.studies.stacks import draw_stacks
+from farpath.report.figures.studies.streams import draw_outlook
 from farpath.report.figures.studies.throughputs import draw_biases, draw_window_cap
 from farpath.report.figures.studies.windows import draw_cbr_windows, draw_recoveries
 
@@ -64,3 +66,5 @@ def figures(
         yield tuning.EXPERIMENT, draw_tuning(steps)
     if sent := measured(udp.EXPERIMENT):
         yield udp.EXPERIMENT, draw_datagrams(sent)
+    if streams_and_stacks := measured(outlook.EXPERIMENT):
+        yield outlook.EXPERIMENT, draw_outlook(streams_and_stacks)

@@ -12,6 +12,7 @@ from matplotlib.collections import LineCollection
 from farpath.analysis.studies import (
     cbr_background,
     loss_utilisation,
+    outlook,
     parallel_streams,
     recovery,
     response,
@@ -157,6 +158,21 @@ def test_settings_are_a_ladder_and_below_it_all_but_one() -> None:
         "all but: buffers", "all but: no cached threshold", "all but: SACK off",
     ]  # fmt: skip
     assert [text.get_text() for text in axes.texts] == ["4", "80", "85", "900", "5", "100", "890"]
+
+
+def test_one_flow_of_a_stack_stands_beside_streams_of_reno() -> None:
+    def one(stack: str, path: str, value: float, schedule: str = "together") -> list[Measure]:
+        about = {"stack": stack, "path": path, "schedule": schedule}
+        return [
+            measure(outlook.EXPERIMENT, quantity, value, about=about)
+            for quantity in (outlook.MEAN, outlook.STABILITY)
+        ]
+
+    known = [*one("htcp_2004", "cern", 300.0), *one("4xreno_2004", "cern", 280.0)]
+    ((_, figure),) = figures([*known, *one("africa", "cern", 5.0, "seven-regions")], [])
+    mean, _ = figure.axes
+    assert [label.get_text() for label in mean.get_yticklabels()] == ["htcp_2004", "4xreno_2004"]
+    assert [xs(line) for line in mean.lines] == [[300.0, 280.0]]
 
 
 def test_datagrams_have_a_curve_for_each_size_and_bottleneck() -> None:
