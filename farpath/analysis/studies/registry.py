@@ -7,6 +7,7 @@ from pathlib import Path as FilePath
 
 from farpath.analysis.studies import (
     cbr_background,
+    end_hosts,
     loss_utilisation,
     outlook,
     parallel_streams,
@@ -34,6 +35,7 @@ ANALYSES: Mapping[str, Callable[[Iterable[RecordedRun]], list[Measure]]] = {
     tuning.EXPERIMENT: tuning.measures,
     udp.EXPERIMENT: udp.measures,
     outlook.EXPERIMENT: outlook.measures,
+    end_hosts.EXPERIMENT: end_hosts.measures,
 }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import (
     cbr_background,
+    end_hosts,
     loss_utilisation,
     outlook,
     parallel_streams,
@@ -19,6 +20,7 @@ from farpath.analysis.studies import (
 )
 from farpath.analysis.studies.measure import Measure, RecordedRun, select_measures
 from farpath.report.figures.studies.datagrams import draw_datagrams
+from farpath.report.figures.studies.hosts import draw_hosts
 from farpath.report.figures.studies.ladders import draw_tuning
 from farpath.report.figures.studies.losses import draw_response, draw_utilisation
 from farpath.report.figures.studies.matrices import draw_streams
@@ -68,3 +70,5 @@ def figures(
         yield udp.EXPERIMENT, draw_datagrams(sent)
     if streams_and_stacks := measured(outlook.EXPERIMENT):
         yield outlook.EXPERIMENT, draw_outlook(streams_and_stacks)
+    if hosts := measured(end_hosts.EXPERIMENT):
+        yield end_hosts.EXPERIMENT, draw_hosts(hosts)

@@ -11,6 +11,7 @@ from matplotlib.collections import LineCollection
 
 from farpath.analysis.studies import (
     cbr_background,
+    end_hosts,
     loss_utilisation,
     outlook,
     parallel_streams,
@@ -173,6 +174,17 @@ def test_one_flow_of_a_stack_stands_beside_streams_of_reno() -> None:
     mean, _ = figure.axes
     assert [label.get_text() for label in mean.get_yticklabels()] == ["htcp_2004", "4xreno_2004"]
     assert [xs(line) for line in mean.lines] == [[300.0, 280.0]]
+
+
+def test_hosts_have_a_curve_each_over_their_load() -> None:
+    def one(cpu: str, load: int, value: float) -> Measure:
+        about = {"cpu": cpu, "load": str(load), "rtt": "1", "processors": "1"}
+        return measure(end_hosts.EXPERIMENT, end_hosts.THROUGHPUT, value, theory=value, about=about)
+
+    ((_, figure),) = figures([one("1.2", 3, 200.0), one("1.2", 0, 900.0), one("2.8", 0, 940.0)], [])
+    (axes,) = figure.axes
+    assert [xs(line) for line in axes.lines[::2]] == [[0, 3], [0]]
+    assert axes.get_legend_handles_labels()[1] == ["1 x 1.2 GHz, 1 ms", "1 x 2.8 GHz, 1 ms"]
 
 
 def test_datagrams_have_a_curve_for_each_size_and_bottleneck() -> None:

@@ -1,0 +1,59 @@
+"""Measures of what a host sends whose processor has other things to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from farpath.analysis import flow_metrics
+from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.spec.plan import Plan
+
+EXPERIMENT = "end-hosts"
+THROUGHPUT = "throughput"
+#: Ids of published throughputs by RTT in ms and clock in GHz, of hosts without other programs.
+PUBLISHED = {("1", "1.2"): "host-1", ("1", "2.8"): "host-2", ("15", "2.8"): "host-3"}
+#: What the processor works on for a packet sent: the packet, and half an ACK (RFC 1122, 4.2.3.2).
+PACKETS_WORKED_ON = 1.5
+
+
+def sent_bps(plan: Plan) -> float:
+    """Return the payload rate that a sender's processor, its window and its card allow.
+
+    A window that fits the path several times over waits in full before the processor or the card.
+    """
+    processor = plan.era.processor
+    full_bps = flow_metrics.full_bps(plan)
+    if processor is None:
+        return full_bps
+    payload_bytes = flow_metrics.payload_bytes(plan.path, plan.ip_version)
+    return min(full_bps, 8e9 * payload_bytes / (PACKETS_WORKED_ON * processor.packet_ns))
+
+
+def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
+    """Measure the mean throughput after the first quarter.
+
+    ``about``: ``rtt`` in ms, ``cpu`` in GHz, ``load``, ``processors``.
+    """
+    measured = []
+    for recorded in runs:
+        plan, processor = recorded.run.plan, recorded.run.plan.era.processor
+        assert processor is not None
+        about = {
+            "rtt": f"{plan.path.rtt_ms:g}",
+            "cpu": f"{processor.frequency_hz / 1e9:g}",
+            "load": str(processor.load),
+            "processors": str(processor.processors),
+        }
+        condition = (
+            f"{about['rtt']} ms, {about['processors']} x {about['cpu']} GHz, load {about['load']}"
+        )
+        alone = processor.load == 0 and processor.processors == 1
+        printed = PUBLISHED.get((about["rtt"], about["cpu"]), "") if alone else ""
+        measured.append(
+            Measure(
+                EXPERIMENT, condition, THROUGHPUT, "Mbit/s",
+                flow_metrics.mean_bps(recorded.record) / 1e6, plan.seed, sent_bps(plan) / 1e6,
+                printed, about=about,
+            )
+        )  # fmt: skip
+    return measured

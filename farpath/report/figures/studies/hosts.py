@@ -1,0 +1,45 @@
+"""The figure of end hosts: throughput against the load of their processors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from farpath.analysis.studies.measure import Measure
+from farpath.report.figures.studies.marks import style_of
+from farpath.report.figures.style import FULL_IN, RULE, print_style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def draw_hosts(measures: Sequence[Measure]) -> Figure:
+    """Draw throughput against load, a curve for each host: marks, the processor's time as lines."""
+    from matplotlib.figure import Figure
+
+    hosts: dict[tuple[str, ...], list[Measure]] = {}
+    for measure in measures:
+        key = tuple(measure.about[word] for word in ("processors", "cpu", "rtt"))
+        hosts.setdefault(key, []).append(measure)
+    with print_style():
+        figure = Figure(figsize=(FULL_IN[0] * 0.75, FULL_IN[1] * 0.8), layout="constrained")
+        axes = figure.subplots()
+        for index, ((processors, cpu, rtt), group) in enumerate(hosts.items()):
+            colour, mark = style_of(index)
+            points = sorted(
+                (int(each.about["load"]), each.value, each.theory or 0) for each in group
+            )
+            loads = [point[0] for point in points]
+            axes.plot(
+                loads, [point[1] for point in points], mark, color=colour, markersize=5,
+                label=f"{processors} x {cpu} GHz, {rtt} ms",
+            )  # fmt: skip
+            axes.plot(loads, [point[2] for point in points], "-", color=colour, linewidth=0.9)
+        axes.set_xlabel("other programs on the host")
+        axes.set_ylabel("throughput (Mbit/s)")
+        axes.set_xticks(sorted({int(each.about["load"]) for each in measures}))
+        axes.set_ylim(bottom=0)
+        axes.grid(True, color=RULE, linewidth=0.3)
+        axes.legend(frameon=False, fontsize=8)
+        figure.suptitle("What a loaded host sends: measured (marks), its processor's time (lines)")
+    return figure
