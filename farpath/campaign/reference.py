@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.ablation import ABLATION_FILE, ablation_of, write_ablation
 from farpath.analysis.studies.measure import MEASURES_FILE, write_measures
-from farpath.analysis.studies.registry import ANALYSES, measures_of
+from farpath.analysis.studies.registry import ANALYSES, is_ablation, measures_of
 from farpath.base.errors import BadInputError
 from farpath.base.files import remove_directory, replace_directory, user_errors
 from farpath.base.locks import fresh_partial, remove_stale_partials
@@ -75,7 +75,7 @@ def publish(job: CampaignJob) -> list[str]:
         raise BadInputError(
             f"none of {len(states)} runs has a record: run 'farpath campaign', then this again"
         )
-    if job.experiment.mechanisms:
+    if is_ablation(job.experiment):
         return _publish_ablation(job, states)
     if job.experiment.parts == (job.experiment.name,):
         return _publish_experiment(job, states)

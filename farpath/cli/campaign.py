@@ -113,7 +113,7 @@ def campaign(
     """
     import dataclasses
 
-    from farpath.analysis.studies.registry import ANALYSES
+    from farpath.analysis.studies.registry import ANALYSES, is_ablation
     from farpath.campaign.host_lab import run_on_host
     from farpath.campaign.snakemake import run_campaign
     from farpath.lab.machine import available_cores
@@ -141,7 +141,7 @@ def campaign(
             run_on_host(job, qemu, save_pictures)
             print(f"records     {job.out}")
             return
-        if job.experiment.mechanisms or set(job.experiment.parts) <= set(ANALYSES):
+        if is_ablation(job.experiment) or set(job.experiment.parts) <= set(ANALYSES):
             _run_companion(job, tuple(context.args), cores, no_report, report)
             return
         report_dir = report or _default_report_dir(job)
@@ -176,12 +176,14 @@ def _run_companion(
     """Make the runs of a companion experiment or an ablation; report those that succeed."""
     import dataclasses
 
+    from farpath.analysis.studies.registry import is_ablation
     from farpath.campaign.job import print_status
     from farpath.campaign.snakemake import run_campaign
     from farpath.report import ablation, study
 
     report_dir = report or _default_report_dir(job)
-    parts = ablation.PARTS if job.experiment.mechanisms else study.PARTS
+    compares_mechanisms = is_ablation(job.experiment)
+    parts = ablation.PARTS if compares_mechanisms else study.PARTS
     job = dataclasses.replace(job, options=options, cores=cores or job.cores)
     try:
         run_campaign(job)
@@ -189,7 +191,7 @@ def _run_companion(
         recorded = [state for state in job.states() if state.record is not None]
         if recorded and not no_report:
             print_status(f"writing {', '.join(parts)} of the records to {report_dir}")
-            if job.experiment.mechanisms:
+            if compares_mechanisms:
                 # Also those mechanisms that an earlier call made
                 whole = job.of_all_mechanisms()
                 result = ablation.ablation_of(whole.experiment, whole.states())

@@ -158,7 +158,7 @@ def print_warnings(sentences: Iterable[str]) -> None:
 def _companion_tables(name: str, measures: FilePath | None) -> Sequence[ResultTable]:
     from farpath.analysis.ablation import ABLATION_FILE, read_ablation
     from farpath.analysis.studies.measure import read_measures
-    from farpath.analysis.studies.registry import shipped_measures
+    from farpath.analysis.studies.registry import is_ablation, shipped_measures
     from farpath.base.project import EXPERIMENTS
     from farpath.planning.experiment import load_experiment
     from farpath.report.study import experiment_titles
@@ -166,7 +166,7 @@ def _companion_tables(name: str, measures: FilePath | None) -> Sequence[ResultTa
     from farpath.report.tables.studies import study_tables
 
     experiment = load_experiment(name)
-    if experiment.mechanisms:
+    if is_ablation(experiment):
         return ablation_tables(read_ablation(measures or EXPERIMENTS / name / ABLATION_FILE))
     parts = experiment.parts
     all_measures = shipped_measures() if measures is None else read_measures(measures)

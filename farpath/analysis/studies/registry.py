@@ -7,6 +7,7 @@ from pathlib import Path as FilePath
 
 from farpath.analysis.studies import (
     cbr_background,
+    cross_traffic,
     end_hosts,
     loss_utilisation,
     outlook,
@@ -20,6 +21,7 @@ from farpath.analysis.studies import (
 )
 from farpath.analysis.studies.measure import MEASURES_FILE, Measure, RecordedRun, read_measures
 from farpath.base.project import EXPERIMENTS
+from farpath.planning.experiment import Experiment
 
 #: The analyses by experiment, in the order of the experiment that combines all of them.
 ANALYSES: Mapping[str, Callable[[Iterable[RecordedRun]], list[Measure]]] = {
@@ -36,7 +38,16 @@ ANALYSES: Mapping[str, Callable[[Iterable[RecordedRun]], list[Measure]]] = {
     udp.EXPERIMENT: udp.measures,
     outlook.EXPERIMENT: outlook.measures,
     end_hosts.EXPERIMENT: end_hosts.measures,
+    cross_traffic.EXPERIMENT: cross_traffic.measures,
 }
+
+
+def is_ablation(experiment: Experiment) -> bool:
+    """Whether an experiment's mechanisms are compared by their results in the paper's test.
+
+    An experiment may also have mechanisms and an analysis of its own.
+    """
+    return bool(experiment.mechanisms) and experiment.name not in ANALYSES
 
 
 def measures_of(runs: Sequence[RecordedRun]) -> tuple[Measure, ...]:

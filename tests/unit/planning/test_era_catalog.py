@@ -14,7 +14,7 @@ from farpath.planning.request import RunRequest
 from farpath.spec.bus import Bus
 from farpath.spec.era import MODERN
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import NicQueue, nic_qdisc
+from farpath.spec.qdiscs import DELAY_LIMIT_PACKETS, NicQueue, nic_qdisc
 from farpath.spec.schedule import seven_regions
 
 DOCUMENT = PROJECT / "docs" / "eras.md"
@@ -44,7 +44,15 @@ def test_the_card_s_queue_can_be_set() -> None:
     assert "limit 1000 rate 1000000000bit seed 7" in card.tc_lines("X")[0]
 
 
-@pytest.mark.parametrize(("era", "packets"), [("2004", 356), ("2004:txqueuelen=2000", 2256)])
+@pytest.mark.parametrize(
+    ("era", "packets"),
+    [
+        ("2004", 356),
+        ("2004:txqueuelen=2000", 2256),
+        # A card with a TCP of its own takes what the bus carries
+        ("2004:card=10Gbit,bus=133MHz,toe=yes", DELAY_LIMIT_PACKETS),
+    ],
+)
 def test_a_card_holds_its_ring_beyond_the_queue(era: str, packets: int) -> None:
     card = nic_qdisc(plan_in(era))
     assert isinstance(card, NicQueue)

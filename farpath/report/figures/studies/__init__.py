@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import (
     cbr_background,
+    cross_traffic,
     end_hosts,
     loss_utilisation,
     outlook,
@@ -26,6 +27,7 @@ from farpath.report.figures.studies.losses import draw_response, draw_utilisatio
 from farpath.report.figures.studies.matrices import draw_streams
 from farpath.report.figures.studies.stacks import draw_stacks
 from farpath.report.figures.studies.streams import draw_outlook
+from farpath.report.figures.studies.third_hosts import draw_cross_traffic
 from farpath.report.figures.studies.throughputs import draw_biases, draw_window_cap
 from farpath.report.figures.studies.windows import draw_cbr_windows, draw_recoveries
 
@@ -72,3 +74,5 @@ def figures(
         yield outlook.EXPERIMENT, draw_outlook(streams_and_stacks)
     if hosts := measured(end_hosts.EXPERIMENT):
         yield end_hosts.EXPERIMENT, draw_hosts(hosts)
+    if crossed := measured(cross_traffic.EXPERIMENT):
+        yield cross_traffic.EXPERIMENT, draw_cross_traffic(crossed)

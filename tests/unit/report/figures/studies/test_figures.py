@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.patches import Rectangle
 
 from farpath.analysis.studies import (
     cbr_background,
+    cross_traffic,
     end_hosts,
     loss_utilisation,
     outlook,
@@ -185,6 +187,26 @@ def test_hosts_have_a_curve_each_over_their_load() -> None:
     (axes,) = figure.axes
     assert [xs(line) for line in axes.lines[::2]] == [[0, 3], [0]]
     assert axes.get_legend_handles_labels()[1] == ["1 x 1.2 GHz, 1 ms", "1 x 2.8 GHz, 1 ms"]
+
+
+def test_cross_traffic_is_drawn_on_what_reno_gets_beside_it() -> None:
+    def one(beside: str, quantity: str, value: float) -> Measure:
+        return measure(cross_traffic.EXPERIMENT, quantity, value, about={"beside": beside})
+
+    known = [
+        one(beside, quantity, value)
+        for beside, reno in (("nothing", 250.0), ("fast", 100.0))
+        for quantity, value in (
+            (cross_traffic.RENO, reno), (cross_traffic.RTT_MEAN, 170.0),
+            (cross_traffic.RTT_STD, 9.0),
+        )
+    ]  # fmt: skip
+    ((_, figure),) = figures([*known, one("fast", cross_traffic.CROSS, 200.0)], [])
+    rates, _ = figure.axes
+    widths = [bar.get_width() for bar in rates.patches if isinstance(bar, Rectangle)]
+    assert widths == [250.0, 100.0, 0.0, 200.0]
+    labels = [label.get_text() for label in rates.get_yticklabels()]
+    assert labels == ["beside nothing", "beside fast"]
 
 
 def test_datagrams_have_a_curve_for_each_size_and_bottleneck() -> None:
