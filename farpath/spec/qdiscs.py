@@ -302,8 +302,8 @@ def nic_qdisc(plan: Plan, host: str = SENDER) -> NicQueue | FqPacing | None:
     if UDP in programs or (UDTPERF in programs and plan.settings.clock == "virtual"):
         return FqPacing(rate_bps, plan.path.frame_bytes)
     if rate_bps is not None and era.txqueuelen_packets is not None:
-        # What is in the card's ring has left the queue, and has not left the card. A card with a TCP
-        # of its own takes from it what the bus carries, and drops nothing.
+        # What is in the card's ring has left the queue, and has not left the card. A card with a
+        # TCP of its own takes from it what the bus carries, and drops nothing.
         packets = era.txqueuelen_packets + era.ring_packets
         if era.bus is not None and era.bus.toe:
             packets = DELAY_LIMIT_PACKETS
