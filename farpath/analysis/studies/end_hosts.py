@@ -17,9 +17,9 @@ PACKETS_WORKED_ON = 1.5
 
 
 def sent_bps(plan: Plan) -> float:
-    """Return the payload rate that a sender's processor, its window and its card allow.
+    """Return the payload rate that a sender's processor and its card allow.
 
-    A window that fits the path several times over waits in full before the processor or the card.
+    It is more where ACKs find the processor's backlog full: what is dropped takes no time.
     """
     processor = plan.era.processor
     full_bps = flow_metrics.full_bps(plan)

@@ -35,7 +35,7 @@ def draw_streams(measures: Sequence[Measure]) -> Figure:
         most = max(measure.value for measure in sums) / 1e3
         for axes, ((path, mtu, toe), group) in zip(frames, groups.items(), strict=True):
             _draw_matrix(axes, group, most)
-            offload = ", offload" if toe == "yes" else ""
+            offload = ",\noffload" if toe == "yes" else ""
             axes.set_title(f"{path},\nMTU {mtu}{offload}", loc="left", fontsize=8)
             axes.set_xlabel("streams")
         frames[0].set_ylabel("window of each stream (MB)")
