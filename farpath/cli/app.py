@@ -288,6 +288,8 @@ def main() -> None:
             traceback.print_exc()
             sys.exit(BUG_STATUS)
         # The message is empty if typer has already printed the help.
-        if message := shortened(on_one_line(format_message())):
+        from farpath.cli.option_names import with_meaning_elsewhere
+
+        if message := shortened(with_meaning_elsewhere(on_one_line(format_message()))):
             print(f"farpath: {message} (see 'farpath --help')", file=sys.stderr)
         sys.exit(BadInputError.exit_status)

@@ -17,6 +17,24 @@ _OTHER_VARIABLES = (
     "OUT", "CORES", "STACKS", "ONLY", "BASE", "HEAD", "EXPERIMENT", "FORMAT", "INDEX", "JOBS",
     "SEEDS",
 )  # fmt: skip
+_UNKNOWN_OPTION = re.compile(r"No such option:? '?(--[\w-]+)")
+#: Options that other tools have, and what takes their place here.
+OF_OTHER_TOOLS = {
+    **dict.fromkeys(("--bw", "--bandwidth", "--bitrate", "--link"), "--rate=100Mbit"),
+    **dict.fromkeys(
+        ("--delay", "--latency"), "--rtt=100ms: the delay there and back, twice that of one way"
+    ),
+    **dict.fromkeys(
+        ("--cc", "--congestion", "--tcp", "--algorithm"), "--stack=cubic; farpath stacks has all"
+    ),
+    **dict.fromkeys(
+        ("--duration", "--time", "--length"),
+        "--region=30s, with --schedule=together for flows that all run that long",
+    ),
+    **dict.fromkeys(("--queue", "--limit", "--max-queue-size"), "--buffer=100packets"),
+    **dict.fromkeys(("--flows", "--parallel", "--streams"), "--stack=4xcubic: four flows"),
+    **dict.fromkeys(("--cross-traffic", "--load"), "--background=10%"),
+}
 #: Words that are variables at the start of an error or before ``=``, and nouns elsewhere.
 _NOUNS = ("RTT", "MTU", "IP")
 _BY_VARIABLE = {
@@ -43,6 +61,17 @@ def name_options_as_typed(message: str) -> str:
     if os.environ.get(CALLER) == MAKE or ".toml: " in message:
         return message
     return _WORD.sub(_option, message)
+
+
+def with_meaning_elsewhere(message: str) -> str:
+    """Replace what a message of the parser suggests for an option that other tools have.
+
+    >>> with_meaning_elsewhere("No such option: --bw (Possible options: --lab)")
+    'No such option: --bw; write --rate=100Mbit'
+    """
+    unknown = _UNKNOWN_OPTION.match(message)
+    instead = OF_OTHER_TOOLS.get(unknown[1], "") if unknown else ""
+    return f"No such option: {unknown[1]}; write {instead}" if unknown and instead else message
 
 
 def _option(match: re.Match[str]) -> str:

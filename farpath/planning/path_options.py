@@ -28,6 +28,12 @@ FIELDS: Mapping[str, tuple[str, Callable[[str], float]]] = {
     "reorder": ("reorder", partial(quantities.parse_fraction, name="REORDER")),
     "duplicate": ("duplicate", partial(quantities.parse_fraction, name="DUPLICATE")),
 }
+#: Options that may be given as a multiple of the bandwidth-delay product or as a time at the
+#: bottleneck's rate, and their ranges in bytes.
+AMOUNTS: Mapping[str, tuple[int, int]] = {
+    "buffer": BUFFER_BYTES_RANGE,
+    "window": WINDOW_BYTES_RANGE,
+}
 #: Defaults of a path whose RTT is that of no named path.
 DEFAULT_RATE_BPS = 450_000_000
 DEFAULT_MTU_BYTES = 1500
@@ -209,6 +215,38 @@ def _buffer(
     return {"buffer_packets": packets, "buffer_bytes": packets * frame_bytes} if packets else {}
 
 
+def _amounts(
+    texts: Mapping[str, str | None], base: str | Path | None, rtt_ms: float | None
+) -> dict[str, int]:
+    """Return in bytes what is given as a multiple of the bandwidth-delay product, or as a time.
+
+    A buffer or window of ``50ms`` is what the bottleneck sends in that time.
+    """
+    amounts = {}
+    for option, allowed in AMOUNTS.items():
+        text = texts.get(option) or ""
+        # Whether it is one does not depend on the path
+        if quantities.parse_amount_ms(text, 1.0) is None:
+            continue
+        found = _base_path(base, rtt_ms)
+        path_rtt_ms = found[0].rtt_ms if found else rtt_ms
+        assert path_rtt_ms is not None
+        rate_text = texts.get("rate")
+        rate_bps = found[0].rate_bps if found else DEFAULT_RATE_BPS
+        if rate_text is not None:
+            rate_bps = quantities.parse_rate_bps(rate_text)
+        amount_ms = quantities.parse_amount_ms(text, path_rtt_ms)
+        assert amount_ms is not None
+        size_bytes = round(rate_bps * amount_ms / 8e3)
+        if not allowed[0] <= size_bytes <= allowed[1]:
+            raise BadInputError(
+                f"{option.upper()} is '{text}', here {size_bytes:,} bytes: it must be between "
+                f"{allowed[0]} and {allowed[1]} bytes"
+            )
+        amounts[option] = size_bytes
+    return amounts
+
+
 def resolve_path(
     name: str | Path | None = None,
     rtt: str | None = None,
@@ -230,9 +268,12 @@ def resolve_path(
     rtt_ms = None if rtt is None else quantities.parse_rtt_ms(rtt)
     values: dict[str, Any] = {}
     packets = quantities.parse_buffer_packets(texts.get("buffer") or "")
+    amounts = _amounts(texts, name, rtt_ms)
     for option, text in texts.items():
         field, parse = FIELDS[option]
-        if text is not None and not (option == "buffer" and packets):
+        if option in amounts:
+            values[field] = amounts[option]
+        elif text is not None and not (option == "buffer" and packets):
             values[field] = parse(text)
     background_request = None if background is None else parse_background(background)
     further_sysctl = {} if sysctl is None else parse_sysctl(sysctl)

@@ -38,11 +38,15 @@ MOMENT_S_RANGE = (0.0, 86_400.0)
 _QUANTITY = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(\S*)")
 #: A longer buffer of jumbo frames would take more than the largest of bytes.
 MOST_PACKETS = 100_000
+_BDP = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)?\s*[xX*]?\s*(?:BDP|bdp)")
+_MS_BY_UNIT = {"us": 1e-3, "ms": 1.0, "s": 1e3}
 _PACKETS = re.compile(r"(\S*?)\s*packets?", re.IGNORECASE)
 _NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
 _UNIT = re.compile(r"[A-Za-zµμ][A-Za-zµμ/]{0,30}")
 #: Units of rates as tc and iperf3 write them, and as usual: prefix, bits, per second.
 _RATE_UNIT = re.compile(r"([kmgt]?)(i?)(?:bits?/s(?:ec)?|bits?|bps|b/s)", re.IGNORECASE)
+#: A prefix alone, as iperf3 and mahimahi's users write it: of bits.
+_RATE_PREFIX = re.compile(r"[kKmMgGtT]")
 _RATE_BYTES = re.compile(r"[kKmMgGtT]?i?B(?:/s(?:ec)?|ps)?")
 _DECIMAL_PREFIX = {"": "", "k": "kilo", "m": "mega", "g": "giga", "t": "tera"}
 _BINARY_PREFIX = {"k": "kibi", "m": "mebi", "g": "gibi", "t": "tebi"}
@@ -192,6 +196,8 @@ def _rate_unit(unit: str) -> str:
     """Return pint's name for the unit of a rate; units of bits may be in either case."""
     if not unit:
         return "bit/second"
+    if _RATE_PREFIX.fullmatch(unit):
+        return _DECIMAL_PREFIX[unit.lower()] + "bit/second"
     if _RATE_BYTES.fullmatch(unit):
         return re.sub(r"(/s(ec)?|ps)$", "", unit) + "/second"
     bits = _RATE_UNIT.fullmatch(unit)
@@ -206,8 +212,8 @@ def _rate_unit(unit: str) -> str:
 def parse_rate_bps(text: str, name: str = "RATE") -> int:
     """Parse a rate in bit/s; a plain number is bit/s.
 
-    >>> parse_rate_bps("450mbit"), parse_rate_bps("0.5 Gbit/s")
-    (450000000, 500000000)
+    >>> parse_rate_bps("450mbit"), parse_rate_bps("0.5 Gbit/s"), parse_rate_bps("1G")
+    (450000000, 500000000, 1000000000)
     """
     expected = _QuantityType("a rate", "450Mbit/s", "bit/second", RATE_BPS_RANGE, "bit/s")
     number, unit = _split(name, text, expected)
@@ -228,6 +234,22 @@ def parse_bytes(
     unit = "kB" if unit == "KB" else unit or "byte"
     value = _converted(name, text, expected, number, unit)
     return round(_in_range(name, text, expected, value))
+
+
+def parse_amount_ms(text: str, rtt_ms: float) -> float | None:
+    """Parse what takes a time at a rate, as a multiple of the bandwidth-delay product or a time.
+
+    Returns that time in ms, for a path's RTT in ms; None for a text that names neither.
+
+    >>> parse_amount_ms("2xBDP", 164), parse_amount_ms("50ms", 164), parse_amount_ms("1MB", 164)
+    (328.0, 50.0, None)
+    """
+    if match := _BDP.fullmatch(text.strip()):
+        return float(match[1] or 1) * rtt_ms
+    match = _QUANTITY.fullmatch(text.strip())
+    if match is None or match[2] not in _MS_BY_UNIT:
+        return None
+    return float(match[1]) * _MS_BY_UNIT[match[2]]
 
 
 def parse_buffer_packets(text: str) -> int | None:

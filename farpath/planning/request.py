@@ -88,7 +88,8 @@ class RunRequest:
     )
     buffer: str | None = option(
         Option(
-            "Bottleneck buffer, in bytes or in packets of any size (100packets).",
+            "Bottleneck buffer: bytes, packets of any size (100packets), or what the bottleneck "
+            "sends in a time (50ms, 2xBDP).",
             "10MB",
             "the path's, else one bandwidth-delay product",
             "bytes",
@@ -164,7 +165,8 @@ class RunRequest:
     )
     window: str | None = option(
         Option(
-            "Largest window that receivers advertise.",
+            "Largest window that receivers advertise: bytes, or what fits into a time (50ms, "
+            "2xBDP).",
             "16MiB",
             "the path's, else twice the bandwidth-delay product plus the buffer, at least 16 MiB",
             "bytes",

@@ -184,6 +184,13 @@ def test_an_option_is_named_and_nouns_and_what_was_given_stay(farpath: Farpath) 
     assert "--ip=6" in farpath("run", "--ip=6", "--stack=udt").err
 
 
+def test_an_option_of_another_tool_is_answered_with_farpath_s(farpath: Farpath) -> None:
+    ended = farpath("run", "--rtt=20ms", "--bw=10Mbit")
+    assert ended.status == 2
+    assert ended.err.startswith("farpath: No such option: --bw; write --rate=100Mbit (see ")
+    assert "Possible options" in farpath("run", "--rat=10Mbit").err
+
+
 def test_the_short_form_of_help_is_help_and_no_arguments_are_answered_by_help_alone(
     farpath: Farpath,
 ) -> None:

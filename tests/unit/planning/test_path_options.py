@@ -59,6 +59,28 @@ def test_a_buffer_of_no_whole_number_of_packets_is_refused(text: str) -> None:
         path_options.resolve_path(rtt="10ms", buffer=text)
 
 
+@pytest.mark.parametrize(
+    ("text", "buffer_bytes"),
+    [("1BDP", 1_250_000), ("0.5 x BDP", 625_000), ("2xbdp", 2_500_000), ("50ms", 625_000)],
+)
+def test_a_buffer_may_be_a_time_or_a_multiple_of_the_bandwidth_delay_product(
+    text: str, buffer_bytes: int
+) -> None:
+    own = path_options.resolve_path(rtt="100ms", rate="100Mbit", buffer=text)
+    assert (own.buffer_bytes, own.sources["buffer_bytes"]) == (buffer_bytes, "given")
+
+
+def test_a_multiple_is_of_the_named_path_s_rtt_and_the_given_rate() -> None:
+    path = path_options.resolve_path(name="cern", rate="100Mbit", buffer="1BDP", window="4BDP")
+    assert path.buffer_bytes == round(1e8 * path.rtt_ms / 8e3)
+    assert path.window_bytes == round(4e8 * path.rtt_ms / 8e3)
+
+
+def test_a_multiple_that_is_too_large_is_refused_with_its_bytes() -> None:
+    with pytest.raises(BadInputError, match="BUFFER is '9xBDP', here 11,250,000,000 bytes"):
+        path_options.resolve_path(rtt="1s", rate="10Gbit", buffer="9xBDP")
+
+
 def test_a_long_fat_path_gets_the_window_and_the_maxima_it_needs() -> None:
     path = path_options.resolve_path(rtt="300ms", rate="1Gbit")
     # 2 x 37.5 MB and a buffer of 37.5 MB
