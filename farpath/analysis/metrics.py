@@ -122,17 +122,18 @@ def smoothed_flows(
 def flow_per_second(rows: pd.DataFrame, seconds: int, column: str = RECEIVED) -> Array:
     """Return a flow's bits in each second, received or sent.
 
-    The first interval counts in the second that holds its middle, and each further one in the
-    second after. Intervals last a second but for microseconds: by its own middle an interval that
-    lies across two seconds alike would now count in the one and now in the other.
+    The first interval counts in the second that holds its middle, and each further one a step
+    later. A second holds a whole number of intervals but for microseconds: by its own middle one
+    that lies across two seconds alike would count now in the one and now in the other.
     """
     lengths_s = rows["interval_s"].to_numpy(dtype=np.float64)
     starts_s = rows["t_s"].to_numpy(dtype=np.float64) - lengths_s
     if not starts_s.size:
         return np.zeros(seconds)
     bits = rows[column].to_numpy(dtype=np.float64) * lengths_s
-    first = math.floor(starts_s[0] + lengths_s[0] / 2)
-    at = first + np.rint(starts_s - starts_s[0]).astype(np.int64)
+    steps = max(1, round(1 / float(lengths_s.max())))
+    first = math.floor((starts_s[0] + lengths_s[0] / 2) * steps)
+    at = (first + np.rint((starts_s - starts_s[0]) * steps).astype(np.int64)) // steps
     inside = (at >= 0) & (at < seconds)
     counted = np.bincount(at[inside], weights=bits[inside], minlength=seconds)
     return counted.astype(np.float64)

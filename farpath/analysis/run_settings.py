@@ -14,8 +14,8 @@ from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS, TOGETHER
 from farpath.spec.settings import HOST, VIRTUAL_CLOCK
 
-#: The MTU, era and IP version that tables do not mention.
-USUAL_MTU_BYTES, USUAL_ERA, USUAL_IP_VERSION = 1500, "modern", 4
+#: The MTU, era, IP version and time between samples that tables do not mention.
+USUAL_MTU_BYTES, USUAL_ERA, USUAL_IP_VERSION, USUAL_SAMPLE_S = 1500, "modern", 4, 1.0
 #: Sysctls that follow from the window, so that they are no settings of their own.
 WINDOW_SYSCTLS = (*OWN_SETTINGS, "net.core.rmem_max", "net.core.wmem_max", "net.ipv4.tcp_wmem")
 #: This many digits of a hash tell kernel builds and versions of the code apart.
@@ -125,6 +125,8 @@ def _unusual(plan: Plan) -> Iterator[str]:
         yield f"IPv{plan.ip_version}"
     if (era := era_text(plan.era)) != USUAL_ERA:
         yield f"era {era}"
+    if settings.sample_interval_s != USUAL_SAMPLE_S:
+        yield f"samples of {settings.sample_interval_s:g} s"
     if not settings.delayed_ack:
         yield "each packet acknowledged"
     if plan.images:

@@ -28,8 +28,8 @@ OF_OTHER_TOOLS = {
         ("--cc", "--congestion", "--tcp", "--algorithm"), "--stack=cubic; farpath stacks has all"
     ),
     **dict.fromkeys(
-        ("--duration", "--time", "--length"),
-        "--region=30s, with --schedule=together for flows that all run that long",
+        ("--duration", "--length"),
+        "--time=30s, for flows that all start at once",
     ),
     **dict.fromkeys(("--queue", "--limit", "--max-queue-size"), "--buffer=100packets"),
     **dict.fromkeys(("--flows", "--parallel", "--streams"), "--stack=4xcubic: four flows"),

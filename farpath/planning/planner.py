@@ -45,6 +45,7 @@ def make_plan(
     droppers: Sequence[Dropper] = (),
     delayed_ack: bool = True,
     trace_interval_s: float = 0.0,
+    sample_interval_s: float = 1.0,
 ) -> Plan:
     """Make the plan of a run and check it.
 
@@ -52,8 +53,9 @@ def make_plan(
     the label of one of ``user_stacks``, and run between hosts of ``network``. Without an era, the
     hosts have the era of the stacks. With droppers the path is called ``<name>-dropping``, so that
     published numbers are not compared with it. The receiver discards payload unread on the
-    virtual clock only. ``trace_interval_s``: 0 for no trace. Raises BadInputError for an unknown
-    stack, and for options that contradict each other.
+    virtual clock only. ``trace_interval_s``: 0 for no trace. ``sample_interval_s``: time between
+    two samples. Raises BadInputError for an unknown stack, and for options that contradict each
+    other.
     """
     by_text = {stack.label: stack for stack in user_stacks}
     for text in dict.fromkeys(flow.stack for flow in schedule.all_flows):
@@ -81,6 +83,7 @@ def make_plan(
             wake_bytes=_wake_bytes(path.window_bytes),
             delayed_ack=delayed_ack,
             trace_interval_s=trace_interval_s,
+            sample_interval_s=sample_interval_s,
         ),
         seed,
         topology=network.topology,

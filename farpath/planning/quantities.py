@@ -25,6 +25,7 @@ from farpath.spec.path import (
     WINDOW_BYTES_RANGE,
 )
 from farpath.spec.processor import FREQUENCY_HZ_RANGE
+from farpath.spec.settings import SAMPLE_S_RANGE
 from farpath.spec.trace import INTERVAL_S_RANGE, TICK_S
 
 if TYPE_CHECKING:
@@ -189,6 +190,21 @@ def parse_trace_s(text: str, name: str = "TRACE") -> float:
     value = _parse_with_unit(name, text, expected)
     if abs(value / TICK_S - round(value / TICK_S)) > 1e-6:
         raise _error(name, text, expected, ", which is not a whole number of milliseconds")
+    return value
+
+
+def parse_sample_s(text: str, name: str = "SAMPLE") -> float:
+    """Parse the time between two samples in s; a unit is required. A second holds whole ones.
+
+    >>> parse_sample_s("100ms")
+    0.1
+    """
+    expected = _QuantityType(
+        "a time of which a second holds a whole number", "100ms", "second", SAMPLE_S_RANGE, "s"
+    )
+    value = _parse_with_unit(name, text, expected)
+    if abs(1 / value - round(1 / value)) > 1e-6:
+        raise _error(name, text, expected, ", of which a second holds no whole number")
     return value
 
 

@@ -31,8 +31,8 @@ from farpath.spec.path import (
     Path,
 )
 from farpath.spec.plan import Plan
-from farpath.spec.schedule import MOST_FLOWS, SCHEDULES, SEVEN_REGIONS
-from farpath.spec.settings import CLOCKS, VIRTUAL
+from farpath.spec.schedule import MOST_FLOWS, SCHEDULES, SEVEN_REGIONS, TOGETHER
+from farpath.spec.settings import CLOCKS, SAMPLE_S_RANGE, VIRTUAL
 from farpath.spec.trace import INTERVAL_S_RANGE
 
 if TYPE_CHECKING:
@@ -257,6 +257,24 @@ class RunRequest:
         ),
         DEFAULT_REGION,
     )
+    time: str | None = option(
+        Option(
+            "Length of a run whose flows all start at once; in place of REGION and SCHEDULE.",
+            "30s",
+            "none: REGION and SCHEDULE say it",
+            "whole seconds, a unit is needed",
+            range_text(quantities.REGION_S_RANGE, "s"),
+        )
+    )
+    sample: str | None = option(
+        Option(
+            "Time between two samples of flows and queue.",
+            "100ms",
+            "1 s",
+            "a whole number of them in a second, a unit is needed",
+            range_text(SAMPLE_S_RANGE, "s"),
+        )
+    )
     seed: str = option(
         Option(
             "Seed of all random choices; another seed makes an independent repeat.",
@@ -318,7 +336,7 @@ class RunRequest:
         contradict each other.
         """
         clock = _clock(self.lab, self.clock)
-        region_s = quantities.parse_duration_s(self.region)
+        schedule, region_s = self._schedule()
         path = self._path(own_paths or {})
         era = None if self.era is None else era_catalog.era_by_text(self.era)
         seed = _seed(self.seed)
@@ -328,8 +346,8 @@ class RunRequest:
         )
         for name in path_options.parse_sysctl(self.sysctl) if self.sysctl is not None else ():
             check_setting(name, network.ip_version)
-        make_schedule = SCHEDULES[_choice("SCHEDULE", self.schedule, SCHEDULES)]
-        texts = network.stacks(stack_texts.parse_stacks(self.stack), self.schedule)
+        make_schedule = SCHEDULES[schedule]
+        texts = network.stacks(stack_texts.parse_stacks(self.stack), schedule)
         user_stacks: dict[str, Stack] = {}
         if user_parts is not None:
             all_texts = dict.fromkeys([*texts, *network.reverse])
@@ -350,6 +368,9 @@ class RunRequest:
             droppers=() if self.drop is None else parse_droppers(self.drop),
             delayed_ack=self.acks is None or ACKS[_choice("ACKS", self.acks, ACKS)],
             trace_interval_s=0.0 if self.trace is None else quantities.parse_trace_s(self.trace),
+            sample_interval_s=(
+                1.0 if self.sample is None else quantities.parse_sample_s(self.sample)
+            ),
         )
         if self.sender_image is None:
             return plan
@@ -359,6 +380,22 @@ class RunRequest:
                 "own: leave it out"
             )
         return dataclasses.replace(plan, images=user_parts.images(self.sender_image, plan))
+
+    def _schedule(self) -> tuple[str, float]:
+        """Return the name of the schedule and the length of a region in s."""
+        if self.time is None:
+            schedule = _choice("SCHEDULE", self.schedule, SCHEDULES)
+            return schedule, quantities.parse_duration_s(self.region)
+        for name, value, default in (
+            ("REGION", self.region, DEFAULT_REGION),
+            ("SCHEDULE", self.schedule, SEVEN_REGIONS),
+        ):
+            if value != default:
+                raise BadInputError(
+                    f"TIME is '{self.time}' and {name} is '{value}': TIME is for flows that all "
+                    "start at once; leave one of them out"
+                )
+        return TOGETHER, quantities.parse_duration_s(self.time, "TIME")
 
     def _path(self, own_paths: Mapping[str, FilePath]) -> Path:
         texts = {name: getattr(self, name) for name in _PATH_OPTIONS}

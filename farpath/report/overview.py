@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 STABILITY, FAIRNESS = "coefficient of variation (S)", "Jain's fairness index (F)"
 _FLOWS_NOTE = (
     "Mbit/s: the mean while the flow sends. Share: of all bits that the flows got. RTT: the "
-    "smoothed RTT of the flow's sender, one sample each second. The bottleneck does not count "
+    "smoothed RTT of the flow's sender, in each sample. The bottleneck does not count "
     "drops by flow."
 )
 _RUN_NOTE = (

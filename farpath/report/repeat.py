@@ -106,6 +106,7 @@ def _full_request(plan: Plan) -> RunRequest:
         schedule=schedule.name,
         era=era_text(plan.era),
         region=f"{schedule.region_s:g}s",
+        sample=f"{settings.sample_interval_s * 1e3:g}ms",
         seed=str(plan.seed),
         lab=settings.lab,
         clock=settings.clock if settings.lab == VIRTUAL else None,

@@ -13,6 +13,9 @@ HOST = "host"
 VIRTUAL_CLOCK = "virtual"
 #: The clocks of each lab; the first is the default.
 CLOCKS = {VIRTUAL: (VIRTUAL_CLOCK, "cpu", "wall"), HOST: ("wall",)}
+#: Time between two samples in s. iperf3 takes no shorter one (MIN_INTERVAL in src/iperf.h), and
+#: throughput second by second no longer one.
+SAMPLE_S_RANGE = (0.1, 1.0)
 #: Least memory of a lab, enough for one flow. With 8 MiB less it runs out of memory, and with
 #: half of it the guest's kernel may search for free pages forever.
 LEAST_MEMORY_BYTES = 64 << 20

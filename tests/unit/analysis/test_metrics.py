@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,6 +73,13 @@ def test_what_arrives_after_a_flow_stopped_counts_in_the_second_after(
     assert flows_bps["flow2"][5] == 0
     # Flow 1's 7 MB arrive after the schedule's end.
     assert flows_bps["flow1"].sum() == pytest.approx(8 * (10 * 50e6 + 30 * 25e6))
+
+
+def test_samples_closer_than_a_second_count_in_their_seconds() -> None:
+    ends_s = np.arange(1, 31) / 10 + 0.04  # from 40 ms after the start on
+    rates_bps = np.repeat([100e6, 200e6, 300e6], 10)
+    rows = pd.DataFrame({"t_s": ends_s, "interval_s": 0.1, "throughput_bps": rates_bps})
+    assert metrics.flow_per_second(rows, 3) == pytest.approx(rates_bps[::10])
 
 
 def test_a_second_without_a_sample_is_zero(samples: Samples, plan: Plan) -> None:

@@ -27,6 +27,20 @@ def test_options_say_what_was_asked_and_no_default() -> None:
     assert RunRequest().options() == ()
 
 
+def test_a_time_is_one_region_of_flows_that_start_at_once() -> None:
+    assert RunRequest(time="30s").plan() == RunRequest(schedule="together", region="30s").plan()
+    for more in ({"region": "10s"}, {"schedule": "joining"}):
+        with pytest.raises(BadInputError, match=r"TIME is '30s' and (REGION|SCHEDULE) is '"):
+            RunRequest(time="30s", **more).plan()
+
+
+def test_samples_may_be_closer_than_a_second() -> None:
+    assert RunRequest(sample="0.2s").plan().settings.sample_interval_s == 0.2
+    for text in ("50ms", "2s", "150ms"):
+        with pytest.raises(BadInputError, match=f"SAMPLE is '{text}'"):
+            RunRequest(sample=text).plan()
+
+
 def test_a_window_is_what_receivers_offer_at_most() -> None:
     plan = RunRequest(rtt="50ms", window="2MiB").plan()
     origins = plan.path.sources

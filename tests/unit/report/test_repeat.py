@@ -18,7 +18,7 @@ from farpath.spec.host_image import HostImage
     [
         "--path=cern",
         "--rtt=50ms --rate=50Mbit --stack=reno+bbr --schedule=together --region=10s",
-        "--rtt=50ms --stack=fast:alpha=100 --trace=10ms",
+        "--rtt=50ms --stack=fast:alpha=100 --trace=10ms --sample=200ms",
         "--path=ufl --loss=1e-05 --stack=cubic --era=2004 --region=10s",
         "--rtt=117ms --senders=rtt=172ms,mtu=1500 --stack=2xreno --schedule=together",
         "--rtt=50ms --topology=parking-lot:3 --stack=4xreno --schedule=together",
@@ -52,5 +52,5 @@ def test_of_what_only_files_can_say_there_is_no_command() -> None:
     assert command_of(dataclasses.replace(plan, stacks=(own,))) is None
     path = dataclasses.replace(plan.path, name="of-a-file")
     assert command_of(dataclasses.replace(plan, path=path)) is None
-    settings = dataclasses.replace(plan.settings, sample_interval_s=0.5)
+    settings = dataclasses.replace(plan.settings, ping_interval_s=0.5)
     assert command_of(dataclasses.replace(plan, settings=settings)) is None
