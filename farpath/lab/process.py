@@ -23,7 +23,7 @@ from farpath.base.project import PROJECT
 from farpath.lab import machine
 from farpath.lab.artifacts.images import Images
 from farpath.lab.console import Console, guest_end
-from farpath.lab.watchdog import LOOK_S, Hang, Patience, VirtualClock, Watchdog
+from farpath.lab.watchdog import LOOK_S, Hang, Patience, Progress, VirtualClock, Watchdog
 from farpath.record.readback import merged
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
@@ -176,19 +176,17 @@ class _RunningGuest:
         self.cpu_s = 0.0
         self.peak_memory_bytes = 0
 
-    def follow(self, watch: Watch, patience: Patience) -> None:
-        """Follow the console to the guest's end; raises Hang if it makes no progress."""
-        watchdog = Watchdog(self.process.pid, patience, self.guest.clock)
+    def follow(self, watch: Watch, patience: Patience, progress: Progress) -> None:
+        """Follow the console to the guest's end; raises Hang if it makes no progress.
+
+        ``progress``: that of all guests of the run.
+        """
+        watchdog = Watchdog(self.process.pid, patience, self.guest.clock, progress)
         self.last = _follow(self.console, watch, watchdog)
         _, status, usage = os.wait4(self.process.pid, 0)
         self.process.returncode = os.waitstatus_to_exitcode(status)
         self.cpu_s = usage.ru_utime + usage.ru_stime
         self.peak_memory_bytes = usage.ru_maxrss * 1024
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the guest has ended as it should."""
-        return self.last.get("event") == "done"
 
     @property
     def virtual_ns(self) -> int:
@@ -241,7 +239,8 @@ def _judge(running: _RunningGuest, log: FilePath) -> None:
     tail = running.console.tail()
     event = last.get("event")
     if event == "mismatch":
-        raise CheckFailedError("the lab differs from its plan: " + "; ".join(last["differences"]))
+        differences = "; ".join(last["differences"])
+        raise CheckFailedError(f"the lab differs from its plan{title}: {differences}")
     if event == "done":
         return
     if event == "refused":
@@ -303,12 +302,14 @@ def _follow_all(
 
     Where one hangs, the others wait for it; it is behind them.
     """
+    progress = Progress()
 
     def follow(guest: _RunningGuest) -> None:
         try:
-            guest.follow(_watch_of(guest.guest, watch), patience)
+            guest.follow(_watch_of(guest.guest, watch), patience, progress)
         except Hang as hang:
-            hanging = min(running, key=lambda one: (one.virtual_ns, one is not guest))
+            alive = [one for one in running if one.process.returncode is None]
+            hanging = min(alive, key=lambda one: (one.virtual_ns, one is not guest))
             raise LabFailedError(
                 f"the lab hangs{hanging.guest.title}: {hang}; its console is in {log}",
                 hanging.console.tail(),

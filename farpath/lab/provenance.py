@@ -11,7 +11,7 @@ from typing import Any
 from farpath import __version__
 from farpath.base.project import PROJECT
 from farpath.lab.artifacts.images import Images
-from farpath.lab.artifacts.sources import source_identity
+from farpath.lab.artifacts.sources import source_identity, used_devices
 from farpath.lab.machine import cpu_mhz, cpu_model
 from farpath.record.identity import RESULTS_VERSION, code_identity
 from farpath.spec.hosts import SENDER, SIDES
@@ -26,10 +26,15 @@ INSTRUCTION_NS = "FARPATH_INSTRUCTION_NS"
 NAMED_STACKS = 4
 
 
+def images_identity(plan: Plan, images: Images) -> str:
+    """Return the SHA-256 over everything in the images that a run of the plan uses."""
+    return images.identity(plan.stacks, plan.images, used_devices(plan))
+
+
 def record_name(plan: Plan, images: Images) -> str:
     """Return a record's directory name; equal plans, images and code give equal names."""
     text = json.dumps(
-        [plan.as_dict(), images.identity(plan.stacks, plan.images), code_identity()],
+        [plan.as_dict(), images_identity(plan, images), code_identity()],
         sort_keys=True,
     )
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
@@ -85,7 +90,7 @@ def provenance(images: Images, plan: Plan) -> dict[str, Any]:
         "results_version": RESULTS_VERSION,
         "cpu_model": cpu_model(),
         "runtime": os.environ.get("FARPATH_RUNTIME", "process"),
-        "images_sha256": images.identity(plan.stacks, plan.images),
+        "images_sha256": images_identity(plan, images),
         "source_sha256": source_identity(plan, images),
         **counted,
         "kernel": kernels[SENDER],

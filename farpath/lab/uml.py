@@ -12,6 +12,7 @@ from farpath.lab.artifacts.images import Images
 from farpath.lab.process import Guest, RawRun, Watch
 from farpath.lab.watchdog import Patience, VirtualClock
 from farpath.planning.memory import run_bytes
+from farpath.spec.hosts import BACKGROUND
 from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import SHARED_DIRECTORY, SITE_VARIABLE
@@ -158,7 +159,11 @@ def play(
 
 def _guest(images: Images, plan: Plan, layout: Layout, core: int, site: int) -> Guest:
     """Return how the guest of a site is started; ``images``: those of the site."""
-    hosts = [node.name for node in layout.nodes if node.is_host and node.site == site]
+    hosts = [
+        node.name
+        for node in layout.nodes
+        if node.is_host and node.site == site and node.name != BACKGROUND
+    ]
     return Guest(
         kernel_command(images, plan, core, site),
         guest_environment(images, _site_seed(plan, site), run_bytes(plan)),

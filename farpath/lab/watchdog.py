@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
 from farpath.lab.artifacts import elf
@@ -32,10 +32,10 @@ class Hang(Exception):
 class Patience:
     """Limits of the time that a guest may go on without an event.
 
-    ``real_s``: real time without progress. ``cpu_s``: CPU time while the virtual clock stands
-    still, while none of its programs runs, or after ``busy_virtual_s``. ``busy_virtual_s``:
-    virtual time during which a program may read the clock in a loop. ``virtual_s``: virtual
-    time.
+    ``real_s``: real time without progress of any guest of the run. ``cpu_s``: CPU time while the
+    virtual clock stands still, while none of its programs runs, or after ``busy_virtual_s``.
+    ``busy_virtual_s``: virtual time during which a program may read the clock in a loop.
+    ``virtual_s``: virtual time.
     """
 
     real_s: float = 120.0
@@ -91,18 +91,38 @@ def _waits(process: FilePath) -> int:
     return int(after.split(maxsplit=1)[0]) if after else 0
 
 
-class Watchdog:
-    """Checks a guest between its events; the guest is the first process of its session."""
+@dataclass
+class Progress:
+    """When any guest of a run was last seen to make progress, by the real monotonic clock in s.
 
-    def __init__(self, pid: int, patience: Patience, clock: VirtualClock | None) -> None:
+    A guest that waits for another one's window makes none, and is not to blame for it.
+    """
+
+    at_s: float = field(default_factory=time.monotonic)
+
+
+class Watchdog:
+    """Checks a guest between its events; the guest is the first process of its session.
+
+    ``progress``: shared by the watchdogs of all guests of a run.
+    """
+
+    def __init__(
+        self,
+        pid: int,
+        patience: Patience,
+        clock: VirtualClock | None,
+        progress: Progress | None = None,
+    ) -> None:
         self._pid = pid
         self._patience = patience
         self._clock = clock
+        self._progress = progress or Progress()
         self.feed()
 
     def feed(self) -> None:
         """Restart all limits, since an event has arrived."""
-        self._looked_s = self._alive_s = time.monotonic()
+        self._looked_s = self._progress.at_s = time.monotonic()
         self._clock_ns = self._fed_ns = self._read_ns()
         self._last: tuple[int, Activity] | None = None
 
@@ -125,7 +145,7 @@ class Watchdog:
         if self._clock_ns is not None:
             self._fed_ns = self._clock_ns if self._fed_ns is None else self._fed_ns
             self._check_progress(self._clock_ns, now_s)
-        if now_s - self._alive_s > self._patience.real_s:
+        if now_s - self._progress.at_s > self._patience.real_s:
             raise Hang(f"its console printed nothing for {self._patience.real_s:g} s")
         if (silence_s := self.silence_s()) is not None and silence_s > self._patience.virtual_s:
             raise Hang(f"it sent no event in {silence_s:.0f} virtual s")
@@ -143,7 +163,7 @@ class Watchdog:
             if late or clock_ns == last_ns or activity.waits == last.waits:
                 self._check_computed(activity.cpu_s - last.cpu_s)
                 return
-        self._last, self._alive_s = (clock_ns, activity), now_s
+        self._last, self._progress.at_s = (clock_ns, activity), now_s
 
     def _check_computed(self, cpu_s: float) -> None:
         if cpu_s > self._patience.cpu_s:

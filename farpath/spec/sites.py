@@ -48,7 +48,8 @@ def far_delays_s(plan: Plan) -> tuple[float, float] | None:
         return None
     if path.reorder:
         return None
-    return (there_s, path.one_way_delay_s) if there_s >= LEAST_DELAY_S else None
+    is_far = round(there_s * 1e9) >= round(LEAST_DELAY_S * 1e9)
+    return (there_s, path.one_way_delay_s) if is_far else None
 
 
 def side_of(layout: Layout, site: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from types import MappingProxyType
@@ -120,13 +120,10 @@ class Images:
         }
 
     def _stack_manifest(self, stack: Stack) -> Any:
-        built = manifest(self.build(stack), stack.label)
-        try:
-            return built["modules"][stack.module] if stack.module else built
-        except KeyError as error:
-            raise MachineLacksError(
-                f"the lab's kernel has no module {error} for {stack.label}: {REMEDY}"
-            ) from error
+        directory = self.build(stack)
+        if stack.module:
+            return _module_manifest(directory, stack.module, stack.label)
+        return manifest(directory, stack.label)
 
     def host_manifests(self, hosts: Mapping[str, HostImage]) -> dict[str, Any]:
         """Return the manifest of each user's image, by its end host."""
@@ -135,12 +132,20 @@ class Images:
             for host, image in hosts.items()
         }
 
+    def device_manifests(self, devices: Iterable[str]) -> dict[str, Any]:
+        """Return the manifest of each module of the lab's devices, by its name."""
+        return {device: _module_manifest(self.stacks, device, device) for device in devices}
+
     def identity(
-        self, stacks: Iterable[Stack], hosts: Mapping[str, HostImage] = MappingProxyType({})
+        self,
+        stacks: Iterable[Stack],
+        hosts: Mapping[str, HostImage] = MappingProxyType({}),
+        devices: Sequence[str] = (),
     ) -> str:
         """Return the SHA-256 over everything in the images that can change a result.
 
-        ``stacks``: those of the run. ``hosts``: users' images, by end host.
+        ``stacks``: those of the run. ``hosts``: users' images, by end host. ``devices``: the
+        modules of the lab's devices that the run uses.
         """
         text = json.dumps(
             {
@@ -151,11 +156,25 @@ class Images:
                 "sender": [self.sender.name, self.manifests["sender"]["packages_hash"]],
                 "stacks": self.stack_manifests(stacks),
                 "hosts": self.host_manifests(hosts),
-                **{side: images.identity(stacks) for side, images in self.sides.items()},
+                "devices": self.device_manifests(devices),
+                **{
+                    side: images.identity(stacks, devices=devices)
+                    for side, images in self.sides.items()
+                },
             },
             sort_keys=True,
         )
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _module_manifest(directory: FilePath, module: str, name: str) -> Any:
+    """Return what the manifest of a build says of one of its modules."""
+    try:
+        return manifest(directory, name)["modules"][module]
+    except KeyError as error:
+        raise MachineLacksError(
+            f"the lab's kernel has no module {error} for {name}: {REMEDY}"
+        ) from error
 
 
 def manifest(directory: FilePath, name: str) -> Any:

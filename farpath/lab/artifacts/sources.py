@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -27,7 +28,7 @@ from farpath.lab.artifacts.images import Images, manifest
 from farpath.record.identity import build_identity, hash_of
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import BACKGROUND_MODULE, FAR_LINK_MODULE, PROCESSOR_MODULE
-from farpath.spec.settings import HOST
+from farpath.spec.settings import HOST, VIRTUAL
 from farpath.spec.stack import Stack
 from topologies import lay_out
 
@@ -39,7 +40,7 @@ SEEDRANDOM = PROJECT / "images" / "kernel" / "seedrandom.c"
 DECIDING_PACKAGES = {
     "lab": (
         *("iproute2", "libc6", "mininet", "nftables"),
-        *("openvswitch-common", "openvswitch-switch", "socat"),
+        *("openvswitch-common", "openvswitch-switch"),
     ),
     "sender": ("iperf3", "iputils-ping", "libc6", "libiperf0"),
 }
@@ -86,14 +87,22 @@ def _root(images: Images, name: str, plan: Plan) -> list[Any]:
     return [root["own_hash"], [(package, versions.get(package)) for package in deciding]]
 
 
-def _devices(plan: Plan) -> dict[str, str | None]:
-    """Hash the sources of the devices that a plan uses."""
+def used_devices(plan: Plan) -> tuple[str, ...]:
+    """Return the modules of the lab's devices that a plan uses; the host lab has none."""
     used = {
         FAR_LINK_MODULE: lay_out(plan).sites > 1,
         BACKGROUND_MODULE: plan.path.background is not None,
         PROCESSOR_MODULE: plan.era.processor is not None,
     }
-    return {name: _module_source(DEVICES, name) for name, is_used in used.items() if is_used}
+    return tuple(name for name, is_used in used.items() if is_used and plan.settings.lab == VIRTUAL)
+
+
+def _devices(images: Images, plan: Plan) -> dict[str, Any]:
+    """Hash the sources of the devices that a plan uses; of one built from others, its manifest."""
+    return {
+        name: _source_of_build(built, name, (DEVICES,))
+        for name, built in images.device_manifests(used_devices(plan)).items()
+    }
 
 
 def _stack(images: Images, stack: Stack, stack_manifest: Any) -> Any:
@@ -103,11 +112,16 @@ def _stack(images: Images, stack: Stack, stack_manifest: Any) -> Any:
     if "source_hash" not in stack_manifest:
         # The module is for another kernel than the lab's; its source is in the same directory.
         return _module_source(images.build(stack), stack.module) or stack_manifest
-    for directory in (images.build(stack), STACKS):
-        source = directory / f"{stack.module}.c"
-        if source.is_file() and _plain_hash(source) == stack_manifest["source_hash"]:
-            return _module_source(directory, stack.module)
-    return stack_manifest
+    return _source_of_build(stack_manifest, stack.module, (images.build(stack), STACKS))
+
+
+def _source_of_build(built: Any, module: str, directories: Sequence[FilePath]) -> Any:
+    """Hash the source that a module was built from; return its manifest if the source is gone."""
+    for directory in directories:
+        source = directory / f"{module}.c"
+        if source.is_file() and _plain_hash(source) == built["source_hash"]:
+            return _module_source(directory, module)
+    return built
 
 
 def _module_source(directory: FilePath, module: str) -> str | None:
@@ -137,7 +151,7 @@ def source_identity(plan: Plan, images: Images) -> str:
         "kernel": _kernel(images),
         "lab": _root(images, "lab", plan),
         "sender": _root(images, "sender", plan),
-        "devices": _devices(plan),
+        "devices": _devices(images, plan),
         "stacks": {
             label: _stack(images, stacks[label], stack_manifest)
             for label, stack_manifest in images.stack_manifests(plan.stacks).items()

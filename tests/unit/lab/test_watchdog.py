@@ -15,7 +15,7 @@ import pytest
 
 from farpath.lab import watchdog
 from farpath.lab.artifacts import elf
-from farpath.lab.watchdog import Hang, Patience, VirtualClock, Watchdog, activity_of
+from farpath.lab.watchdog import Hang, Patience, Progress, VirtualClock, Watchdog, activity_of
 
 #: Each is a guest's kernel; the first line says that it has begun, with its clock's address.
 BEGIN = """
@@ -56,7 +56,9 @@ def watch() -> Iterator[Guest]:
     """Start a process and watch it; it is killed at the end, with all that it started."""
     started: list[subprocess.Popen[str]] = []
 
-    def start(text: str, patience: Patience, readable: bool = True) -> Watchdog:
+    def start(
+        text: str, patience: Patience, progress: Progress | None = None, readable: bool = True
+    ) -> Watchdog:
         process = subprocess.Popen(
             [sys.executable, "-c", text],
             stdin=subprocess.PIPE,
@@ -68,7 +70,8 @@ def watch() -> Iterator[Guest]:
         assert process.stdin is not None
         assert process.stdout is not None
         address = int(process.stdout.readline())
-        dog = Watchdog(process.pid, patience, Clock(address) if readable else None)
+        clock = Clock(address) if readable else None
+        dog = Watchdog(process.pid, patience, clock, progress)
         process.stdin.write("\n")
         process.stdin.flush()
         return dog
@@ -116,7 +119,9 @@ def test_a_guest_whose_programs_look_at_the_clock_for_too_long_hangs(watch: Gues
 @pytest.mark.parametrize("readable", [True, False])
 def test_a_guest_without_a_sign_of_life_hangs(watch: Guest, readable: bool) -> None:
     patience = Patience(real_s=0.2, cpu_s=600, virtual_s=600)
-    assert "printed nothing for 0.2 s" in look_until_hang(watch(STANDS_STILL, patience, readable))
+    assert "printed nothing for 0.2 s" in look_until_hang(
+        watch(STANDS_STILL, patience, readable=readable)
+    )
 
 
 def test_a_guest_whose_own_time_passes_in_silence_hangs(watch: Guest) -> None:
@@ -131,6 +136,18 @@ def test_an_event_begins_all_limits_anew(watch: Guest) -> None:
         dog.feed()
         time.sleep(0.02)
         assert dog.look()
+
+
+def test_a_guest_that_waits_for_another_one_lives_as_long_as_that_works(watch: Guest) -> None:
+    patience = Patience(real_s=0.4, cpu_s=600, virtual_s=600)
+    shared = Progress()
+    works, waits = watch(WORKS, patience, shared), watch(STANDS_STILL, patience, shared)
+    end_s = time.monotonic() + 1.5
+    while time.monotonic() < end_s:
+        works.look()
+        waits.look()
+        time.sleep(0.02)
+    assert "printed nothing for 0.4 s" in look_until_hang(waits)
 
 
 def test_a_process_that_is_gone_has_no_clock() -> None:

@@ -32,7 +32,7 @@ def build(tmp_path: FilePath) -> FilePath:
         "kernel": KERNEL,
         "lab": {"packages_hash": "1", "own_hash": "3", "packages": {}},
         "sender": {"packages_hash": "2", "own_hash": "4", "packages": {}},
-        "stacks": {"linux_hash": "aa", "modules": {"tcp_fast": module}},
+        "stacks": {"linux_hash": "aa", "modules": {"tcp_fast": module, "farlink": module}},
     }
     for name, manifest in manifests.items():
         (tmp_path / name).mkdir()
@@ -78,6 +78,22 @@ def test_another_module_is_another_identity_for_the_runs_that_load_it(
     again = find_images(build)
     assert again.identity([resolve_stack("htcp")]) == before["htcp"]
     assert again.identity([resolve_stack("fast")]) != before["fast"]
+
+
+def test_another_device_is_another_identity_for_the_runs_that_use_it(
+    images: Images, build: FilePath
+) -> None:
+    identities = []
+    for module_hash in ("ee", "ff"):
+        device = {"module_hash": module_hash, "source_hash": "dd"}
+        text = json.dumps({"linux_hash": "aa", "modules": {"farlink": device}})
+        (build / "stacks" / "manifest.json").write_text(text)
+        identities.append([images.identity([], devices=devices) for devices in ((), ("farlink",))])
+    (none, used), (none_again, used_again) = identities
+    assert none == none_again
+    assert used != used_again
+    with pytest.raises(MachineLacksError, match=r"no module 'processor'.*make setup"):
+        images.identity([], devices=["processor"])
 
 
 def test_another_kernel_is_another_identity_for_every_run(images: Images) -> None:
