@@ -37,6 +37,7 @@ def parameters(plan: Plan) -> dict[str, str]:
         "walk_ns": str(processor.walk_ns),
         "segment_bytes": str(plan.path.mtu_bytes - HEADERS_BYTES[plan.ip_version]),
         "backlog_packets": str(processor.backlog_packets),
+        "throttle": "Y" if processor.throttles else "N",
         **({"hinted_ports": ",".join(hinted)} if hinted else {}),
     }
 

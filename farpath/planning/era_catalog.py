@@ -22,6 +22,8 @@ from farpath.spec.processor import BACKLOG_PACKETS, Processor
 QUEUE_RANGES = {"txqueuelen": (1, 100_000), "ring": (0, 4096)}
 #: Other programs, processors of a host, and packets that may wait for them.
 PROCESSOR_RANGES = {"load": (0, 100), "processors": (1, 64), "backlog": (1, 100_000)}
+#: Whether what finds a full backlog closes it until it is empty.
+THROTTLE = "throttle"
 #: What a bus reads at once, and whether the card makes the packets.
 BUS_WORDS = ("mmrbc", "toe")
 YES, NO = "yes", "no"
@@ -75,7 +77,7 @@ def title_of(era: str) -> str:
 
 def _whole_number(name: str, text: str, allowed: tuple[int, int]) -> int:
     low, high = allowed
-    if not (text.isascii() and text.isdigit() and low <= int(text[:9]) <= high):
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high):
         raise BadInputError(
             f"ERA: {name} is '{text}': it must be a whole number from {low} to {high}"
         )
@@ -98,10 +100,11 @@ def _processor(parameters: Mapping[str, str]) -> Processor | None:
             load=numbers.get("load", 0),
             processors=numbers.get("processors", 1),
             backlog_packets=numbers.get("backlog", BACKLOG_PACKETS),
+            throttles=_one_of(THROTTLE, parameters.get(THROTTLE, NO), (YES, NO)) == YES,
         )
-    if numbers:
+    if words := [word for word in (*PROCESSOR_RANGES, THROTTLE) if word in parameters]:
         raise BadInputError(
-            f"ERA has {' and '.join(numbers)} without cpu: give the processor's frequency too, "
+            f"ERA has {' and '.join(words)} without cpu: give the processor's frequency too, "
             f"as in {EXAMPLE}"
         )
     return None
@@ -170,6 +173,7 @@ def era_text(era: Era) -> str:
         words["load"] = processor.load, 0
         words["processors"] = processor.processors, 1
         words["backlog"] = processor.backlog_packets, BACKLOG_PACKETS
+        words[THROTTLE] = YES if processor.throttles else None, None
     words["sack"] = NO if era.sysctl.get(SACK) != usual.sysctl.get(SACK) else None, None
     words["recovery"] = era.recovery or None, None
     words["jitter"] = f"{era.jitter_ms * 1e3:.12g}us" if era.jitter_ms else None, None
@@ -196,7 +200,7 @@ def era_by_text(text: str) -> Era:
         return era
     known = ["jitter"]
     if era.txqueuelen_packets is not None:
-        host = ["cpu", *PROCESSOR_RANGES, "sack", "recovery"]
+        host = ["cpu", *PROCESSOR_RANGES, THROTTLE, "sack", "recovery"]
         known = [*QUEUE_RANGES, "card", "bus", *BUS_WORDS, *host, *known]
     if unknown := sorted(set(parameters) - set(known)):
         raise BadInputError(

@@ -42,13 +42,16 @@ class Processor:
 
     ``frequency_hz``: its clock. ``processors``: how many a host has; one of them works on what
     arrives. ``load``: other programs of the same priority, which share all processors evenly.
-    ``backlog_packets``: what may wait for it.
+    ``backlog_packets``: what may wait for it. ``throttles``: whether a backlog that was full takes
+    no packet before it is empty, as behind a card of Linux 2.4 whose driver did not poll (netif_rx
+    in net/core/dev.c).
     """
 
     frequency_hz: float
     load: int = 0
     processors: int = 1
     backlog_packets: int = BACKLOG_PACKETS
+    throttles: bool = False
 
     @property
     def share(self) -> float:

@@ -95,6 +95,16 @@ def test_a_loss_in_a_large_window_makes_acks_wait_unless_walks_are_remembered(
     assert longer_ms["scalable_2004"] < 1
 
 
+def test_a_queue_that_throttles_loses_the_acks_of_a_whole_window(run_plan: RunPlan) -> None:
+    records = [
+        run_plan(gigabit(f"2004:cpu=1.2GHz,load=2,throttle={word}")) for word in ("no", "yes")
+    ]
+    print([f"{mean_bps(record) / 1e6:.0f} Mbit/s" for record in records])
+    # Without it an ACK comes through for each that is done; with it 300 are done between two
+    assert mean_bps(records[1]) < mean_bps(records[0])
+    assert all(dropped_by_the_host(record) > 0 for record in records)
+
+
 def test_a_processor_is_the_same_every_time(run_plan: RunPlan) -> None:
     plan = long_path("reno_2004", "2004:cpu=2.8GHz")
     assert run_plan(plan).fingerprint == run_plan(plan).fingerprint
@@ -104,4 +114,5 @@ def test_the_module_has_what_the_plan_says(run_plan: RunPlan) -> None:
     record = run_plan(gigabit("2004:cpu=2.8GHz,load=1,processors=1"))
     assert record.data["readback"]["before"]["processor"] == {
         "packet_ns": "7250", "walk_ns": "248", "segment_bytes": "1448", "backlog_packets": "300",
+        "throttle": "N",
     }  # fmt: skip

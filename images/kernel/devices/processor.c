@@ -5,10 +5,12 @@
  * its processor would have been done with it.
  *
  * Linux of 2004 put what a card received into a queue of net.core.netdev_max_backlog
- * packets and dropped what found it full. Its processor worked on one packet after
- * another: packet_ns for each that arrives and for each that an ACK lets go, as many as
- * it newly acknowledges. For an ACK with SACK blocks it walked along the list of packets
- * sent and not yet acknowledged, walk_ns for each packet passed:
+ * packets and dropped what found it full. With throttle 1 it also drops all that comes
+ * after that, until the queue is empty, as Linux 2.4.20 did behind cards whose drivers
+ * did not poll (netif_rx() and process_backlog() in net/core/dev.c). The processor worked
+ * on one packet after another: packet_ns for each that arrives and for each that an ACK
+ * lets go, as many as it newly acknowledges. For an ACK with SACK blocks it walked along
+ * the list of packets sent and not yet acknowledged, walk_ns for each packet passed:
  *
  *  - for each block from the list's head to the block's end (tcp_sacktag_write_queue),
  *  - and twice from the head to the highest block, to mark what is lost
@@ -50,6 +52,10 @@ static uint backlog_packets = 300;
 module_param(backlog_packets, uint, 0444);
 MODULE_PARM_DESC(backlog_packets, "packets that may wait, with the one worked on");
 
+static bool throttle;
+module_param(throttle, bool, 0444);
+MODULE_PARM_DESC(throttle, "a queue that was full takes no packet before it is empty");
+
 static ushort hinted_ports[MOST_HINTED];
 static int hinted_count;
 module_param_array(hinted_ports, ushort, &hinted_count, 0444);
@@ -64,6 +70,7 @@ struct flow {
 struct processor {
 	struct qdisc_watchdog watchdog;
 	u64 idle_ns;		/* when all that has arrived will be done */
+	bool is_throttled;
 	struct flow flows[1 << FLOW_BITS];
 };
 
@@ -184,7 +191,11 @@ static int processor_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_b
 {
 	struct processor *processor = qdisc_priv(sch);
 
-	if (sch->q.qlen >= backlog_packets)
+	if (!sch->q.qlen)
+		processor->is_throttled = false;
+	else if (sch->q.qlen >= backlog_packets)
+		processor->is_throttled = throttle;
+	if (processor->is_throttled || sch->q.qlen >= backlog_packets)
 		return qdisc_drop(skb, sch, to_free);
 	processor->idle_ns = max(processor->idle_ns, ktime_get_ns()) + work_ns(processor, skb);
 	work_of(skb)->done_ns = processor->idle_ns;
@@ -211,6 +222,7 @@ static int processor_init(struct Qdisc *sch, struct nlattr *options,
 	struct processor *processor = qdisc_priv(sch);
 
 	processor->idle_ns = 0;
+	processor->is_throttled = false;
 	memset(processor->flows, 0, sizeof(processor->flows));
 	qdisc_watchdog_init(&processor->watchdog, sch);
 	return 0;
@@ -223,6 +235,7 @@ static void processor_reset(struct Qdisc *sch)
 	qdisc_reset_queue(sch);
 	qdisc_watchdog_cancel(&processor->watchdog);
 	processor->idle_ns = 0;
+	processor->is_throttled = false;
 }
 
 static void processor_destroy(struct Qdisc *sch)

@@ -246,7 +246,8 @@ static void fast_set_state(struct sock *sk, u8 new_state)
 
 	if (new_state == TCP_CA_Open)
 		fast_restart(sk);
-	if (new_state >= TCP_CA_Recovery)
+	/* A loss, or a drop at the host's own card */
+	if (new_state >= TCP_CA_CWR)
 		ca->started = true;
 }
 

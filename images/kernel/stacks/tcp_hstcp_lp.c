@@ -43,7 +43,9 @@
  * Two things of the original's time can be had. Linux 2.4 counted timestamps in ticks
  * of 10 ms: tick_ms 10 rounds what both ends' clocks show. And TCP-LP's authors, in the
  * module that they gave to Linux 2.6 (net/ipv4/tcp_lp.c), forget the range of delays
- * at an indication: with range_reset it begins anew from the smoothed delay.
+ * at an indication: with range_reset it begins anew from the smoothed delay. Theirs
+ * ends at twice that delay, which counts from the difference of two hosts' clocks and
+ * so from anywhere; here it ends where it begins, until a longer delay is met.
  *
  * Bounds: cwnd up to 2^20 packets; delays in 64 bits; RTT up to 10 s.
  */

@@ -67,6 +67,7 @@ def test_a_card_holds_its_ring_beyond_the_queue(era: str, packets: int) -> None:
         "2004:txqueuelen=1000,ring=0,cpu=2.8GHz,load=1,processors=2,recovery=2.4,jitter=12us",
         "2004:card=10Gbit,bus=133MHz,mmrbc=4096,toe=yes",
         "2004:cpu=2.8GHz,backlog=10000,sack=no",
+        "2004:cpu=2.8GHz,throttle=yes",
         "modern:jitter=72us",
     ],
 )
@@ -110,6 +111,8 @@ def test_an_infinitely_fast_processor_can_be_asked_for() -> None:
         ("2004:card=fast", "ERA: card is 'fast'"),
         ("2004:sack=off", "sack is 'off': it must be one of yes, no"),
         ("2004:backlog=10", "ERA has backlog without cpu"),
+        ("2004:throttle=yes", "ERA has throttle without cpu"),
+        ("2004:cpu=2.8GHz,load=0000000005000", "load is '0000000005000'"),
         ("2004:txqueuelen=0", "from 1 to 100000"),
         ("2004:txqueuelen=many", "txqueuelen is 'many'"),
     ],
