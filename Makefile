@@ -73,7 +73,7 @@ help:
 	make setup        what the targets above need: packages, .venv, kernel, root file systems
 	make venv-paper   Snakemake in .venv, for 'farpath campaign' with experiments of your own
 	make kernel       the lab's kernel alone
-	make stacks       the kernel and farpath's own stacks, as its modules
+	make stacks       the kernel and farpath's own stacks and devices, as its modules
 	make modules      the same stacks for a kernel of yours: KDIR=<its build tree>
 	make images       the root file systems alone
 	make bundle       one file that runs farpath on machines without any of this, nor a network
