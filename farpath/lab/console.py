@@ -54,6 +54,12 @@ VERDICTS = (
         LabFailedError,
         "the guest's kernel warned of a fault in it, such as a module of yours that sleeps",
     ),
+    GuestEnd(
+        "has no room for the packets of one window",
+        LabFailedError,
+        "more packets were on their way to another site than the run has memory for: a smaller "
+        "WINDOW, RATE or RTT needs less",
+    ),
     GuestEnd("Kernel panic", LabFailedError, "the guest's kernel panicked"),
 )
 

@@ -12,11 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
+from farpath.base.errors import MachineLacksError
 from farpath.planning.memory import in_flight_bytes
+from farpath.spec.datagrams import pacing_bps
 from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import FAR_LINK_FILE
 from farpath.spec.sites import FIRST_WINDOW_NS, channels, lead, slots, window_ns
+from farpath.spec.stack import UDP
 
 #: struct far_header without its end: magic, version, sites, channels, slots of a channel, bytes of
 #: a slot, length of a window and start of the first, both in ns, and lead.
@@ -32,10 +35,18 @@ PER_BYTE, BASE_BYTES = 2, 16 << 20
 
 
 def slot_bytes(plan: Plan, window_s: float) -> int:
-    """Return the room for the packets of one window, in whole pages."""
+    """Return the room for the packets of one window, in whole pages.
+
+    Windows bound what connections have on the way, but neither datagrams nor background traffic.
+    """
     background = plan.path.background
-    background_bps = background.rate_bps * background.sources if background else 0
-    needed = PER_BYTE * (in_flight_bytes(plan) + round(background_bps * window_s / 8)) + BASE_BYTES
+    unbound_bps = background.rate_bps * background.sources if background else 0
+    unbound_bps += sum(
+        pacing_bps(stack, plan.ip_version)
+        for flow in plan.schedule.all_flows
+        if (stack := plan.stack_of(flow)).program == UDP
+    )
+    needed = PER_BYTE * (in_flight_bytes(plan) + round(unbound_bps * window_s / 8)) + BASE_BYTES
     return -(-needed // PAGE_BYTES) * PAGE_BYTES
 
 
@@ -65,7 +76,7 @@ def shared_memory(plan: Plan, layout: Layout, share: FilePath) -> Iterator[FarMe
 
     ``share``: the shared directory, where a link leads to the descriptor. The memory has no
     other name, so it ends with the last process that has it. Pages that no packet has used take
-    none.
+    none. Raises MachineLacksError if the machine makes no such memory.
     """
     window = window_ns(layout)
     capacity_bytes = slot_bytes(plan, window / 1e9)
@@ -74,7 +85,13 @@ def shared_memory(plan: Plan, layout: Layout, share: FilePath) -> Iterator[FarMe
         *(capacity_bytes, window, FIRST_WINDOW_NS, lead(layout)),
     )
     start = -(-(HEADER_BYTES + layout.sites * SITE_BYTES) // PAGE_BYTES) * PAGE_BYTES
-    descriptor = os.memfd_create(FAR_LINK_FILE, 0)
+    try:
+        descriptor = os.memfd_create(FAR_LINK_FILE, 0)
+    except OSError as error:
+        raise MachineLacksError(
+            f"no memory for the links between sites: memfd_create(2) says {error.strerror}; "
+            "allow it (seccomp profile, vm.memfd_noexec)"
+        ) from error
     try:
         os.ftruncate(descriptor, start + channels(layout) * slots(layout) * capacity_bytes)
         os.pwrite(descriptor, header, 0)

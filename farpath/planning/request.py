@@ -241,7 +241,8 @@ class RunRequest:
         Option(
             "Era of the hosts and of the stacks' forms; of hosts of 2004 also the sender's "
             "transmit queue (txqueuelen), card (card, ring) and bus (bus, mmrbc, toe), and its "
-            "processor (cpu, backlog, throttle), with other programs (load) on one or several (processors).",
+            "processor (cpu, backlog, throttle), with other programs (load) on one or several "
+            "(processors).",
             "2004:txqueuelen=1000,cpu=2.8GHz",
             "the stacks' era",
             allowed=", ".join(era_catalog.era_names()),

@@ -100,6 +100,11 @@ def test_a_machine_that_refuses_the_guest_is_told(message: str, meaning: str) ->
     assert end.error is MachineLacksError
 
 
+def test_a_far_link_without_room_is_told_as_too_many_packets() -> None:
+    panic = "Kernel panic - not syncing: farlink: far0 has no room for the packets of one window"
+    assert "on their way to another site" in known(panic).meaning
+
+
 def test_a_line_cut_off_by_the_guests_death_is_handed_on(open_console: Open) -> None:
     _, lines = _read(open_console, b'first\n@farpath {"event": "pro')
     assert lines == ["first", '@farpath {"event": "pro']
