@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -22,6 +23,8 @@ QUICK_S, FULL_S = 30.0, 120.0
 #: Rounds in each of which all ways are measured; the fastest of each counts.
 ROUNDS = 2
 SPEED_GOAL, CPU_GOAL, FAST_PATH_GOAL = 1.8, 1.0, 0.9
+BACKGROUND_BPS, BACKGROUND_GOAL_US = 400_000_000, 1.0
+BACKGROUND_QUICK_S, BACKGROUND_FULL_S = 10.0, 60.0
 #: Bottlenecks of the parking lot of the projection.
 BOTTLENECKS = 8
 
@@ -61,8 +64,15 @@ def _comparison(quick: bool, folder: FilePath) -> dict[str, Figure]:
             Goal(SPEED_GOAL, False),
             how,
         ),
+        "sites_speed_cores": Figure(
+            "a guest for each site, all cores against one core",
+            ratio(one_core.schedule_s, all_cores.schedule_s),
+            "x",
+            Goal(SPEED_GOAL, False),
+            how,
+        ),
         "sites_speed_one_core": Figure(
-            "the same on one core",
+            "a guest for each site on one core, against one guest",
             ratio(one.schedule_s, one_core.schedule_s),
             "x",
             None,
@@ -89,6 +99,31 @@ def _fast_path(folder: FilePath) -> Figure:
         "x",
         Goal(FAST_PATH_GOAL, False),
         "one Reno flow of 10 virtual s, MTU 1500, a guest for each site, without the start",
+    )
+
+
+def _background(quick: bool, folder: FilePath) -> Figure:
+    """What a packet of background traffic costs, from its source to the receiver that drops it."""
+    duration_s = BACKGROUND_QUICK_S if quick else BACKGROUND_FULL_S
+    request = RunRequest(
+        stack="reno",
+        schedule="together",
+        rtt="50ms",
+        rate="500Mbit",
+        window="64KiB",
+        region=f"{duration_s:g}s",
+    )
+    quiet = recorded_run(request.plan(), "without background traffic", folder)
+    plan = dataclasses.replace(request, background=f"cbr:{BACKGROUND_BPS}bit").plan()
+    busy = recorded_run(plan, "with background traffic", folder)
+    packets = BACKGROUND_BPS * duration_s / 8 / plan.path.frame_bytes
+    return Figure(
+        "CPU a packet of background traffic",
+        (busy.cost.cpu_s - quiet.cost.cpu_s) / packets * 1e6,
+        "us",
+        Goal(BACKGROUND_GOAL_US, True),
+        f"{BACKGROUND_BPS / 1e6:g} Mbit/s for {duration_s:g} virtual s, against the same run "
+        "without; source, switches, bottleneck and the receiver that drops it",
     )
 
 
@@ -122,7 +157,7 @@ def site_figures(quick: bool) -> dict[str, Figure]:
     """Measure what a guest for each site gains on all cores and on one, and project for more."""
     with tempfile.TemporaryDirectory(prefix="farpath-bench-") as name:
         folder = FilePath(name)
-        figures = _comparison(quick, folder)
+        figures = {**_comparison(quick, folder), "background": _background(quick, folder)}
         if quick:
             return figures
         return {**figures, "fast_path": _fast_path(folder), "projection": _projection(folder)}
