@@ -94,6 +94,8 @@ def _criterion_results(
 
 def _state_and_reason(results: tuple[CriterionResult, ...]) -> tuple[str, str]:
     """Return state and reason: one clear failure suffices, else every condition must be clear."""
+    if not results:
+        return UNDECIDED, "these runs allow no comparison"
     if any(result.clear and not result.condition.holds for result in results):
         return FAILS, ""
     unclear = [result for result in results if not result.clear]

@@ -284,42 +284,46 @@ def sack_slows_a_sender_down(measures: Sequence[Measure]) -> Criteria:
     return Criteria((condition,))
 
 
-def _by_path(measures: Sequence[Measure], quantity: str, mechanism: str) -> dict[str, float]:
-    """Return a quantity of hosts with a mechanism, by the path."""
-    matching = _matching(measures, tuning.EXPERIMENT, quantity, mechanism=mechanism)
-    return {measure.about["path"]: measure.value for measure in matching}
+def _on_each_path(
+    measures: Sequence[Measure], quantity: str, mechanism: str, relation: str, said: tuple[str, str]
+) -> Criteria:
+    """Return the condition for each path that all settings but one compare so with all of them.
+
+    ``mechanism``: without the one. ``said``: how a condition names the value and its limit. Raises
+    MissingRunsError if a path of the experiment lacks runs of either.
+    """
+
+    def by_path(name: str) -> dict[str, list[Measure]]:
+        return {
+            path: _matching(measures, tuning.EXPERIMENT, quantity, mechanism=name, path=path)
+            for path in tuning.PATHS
+        }
+
+    without, tuned = by_path(mechanism), by_path(tuning.TUNED)
+    label, limit_label = said
+    return Criteria(
+        tuple(
+            Condition(
+                f"{path}: {label}", _mean(without[path]), relation, _mean(tuned[path]),
+                tuned[path][0].unit, limit_label,
+            )
+            for path in tuning.PATHS
+        )
+    )  # fmt: skip
 
 
 @_decides("C39", tuning.EXPERIMENT)
 def a_short_transmit_queue_slows_a_sender_down(measures: Sequence[Measure]) -> Criteria:
     """C39: tuned hosts, with the queue as it was delivered and as it is recommended."""
-    short = _by_path(measures, tuning.THROUGHPUT, f"{tuning.ALL_BUT}txqueue")
-    tuned = _by_path(measures, tuning.THROUGHPUT, tuning.TUNED)
-    return Criteria(
-        tuple(
-            Condition(
-                f"{path}: throughput with 100 packets", short[path], "<", tuned[path], "Mbit/s",
-                "with 30,000",
-            )
-            for path in sorted(short.keys() & tuned)
-        )
-    )  # fmt: skip
+    said = ("throughput with 100 packets", "with 30,000")
+    return _on_each_path(measures, tuning.THROUGHPUT, f"{tuning.ALL_BUT}txqueue", "<", said)
 
 
 @_decides("C40", tuning.EXPERIMENT)
 def a_cached_threshold_slows_the_next_connection_down(measures: Sequence[Measure]) -> Criteria:
     """C40: tuned hosts, with the threshold of a connection of 64 KiB and without."""
-    cached = _by_path(measures, tuning.FILL_TIME, f"{tuning.ALL_BUT}cache")
-    tuned = _by_path(measures, tuning.FILL_TIME, tuning.TUNED)
-    return Criteria(
-        tuple(
-            Condition(
-                f"{path}: time to fill it with a cached threshold", cached[path], ">", tuned[path],
-                "s", "without",
-            )
-            for path in sorted(cached.keys() & tuned)
-        )
-    )  # fmt: skip
+    said = ("time to fill it with a cached threshold", "without")
+    return _on_each_path(measures, tuning.FILL_TIME, f"{tuning.ALL_BUT}cache", ">", said)
 
 
 @_decides("C41", parallel_streams.EXPERIMENT)

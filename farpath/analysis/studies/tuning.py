@@ -11,6 +11,8 @@ from farpath.analysis.studies.measure import Measure, RecordedRun
 from farpath.record.record import Record
 
 EXPERIMENT = "tuning"
+#: The paths of its runs.
+PATHS = ("geneva-chicago", "land-speed")
 THROUGHPUT = "throughput"
 FILL_TIME = "time to fill the path"
 #: The mechanisms of a host as it was delivered, and of one with all settings.
