@@ -53,6 +53,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         }
         title = path.title.removesuffix(", changed")
         window = f"{streams} x {path.window_bytes / 1e6:g} MB"
+        condition = f"{title}, {window}" + (", offload" if about["toe"] == "yes" else "")
         values = (
             (SUM, sum(each_bps), theory_bps, ids[0]),
             (EACH, fmean(each_bps), theory_bps / streams, ids[1]),
@@ -60,7 +61,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         )
         measured += [
             Measure(
-                EXPERIMENT, f"{title}, {window}", quantity, "Mbit/s", value / 1e6, plan.seed,
+                EXPERIMENT, condition, quantity, "Mbit/s", value / 1e6, plan.seed,
                 None if theory is None else theory / 1e6, printed, about=about,
             )
             for quantity, value, theory, printed in values

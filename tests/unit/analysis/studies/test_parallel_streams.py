@@ -7,10 +7,11 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.analysis.studies import parallel_streams
-from farpath.planning.experiment import QUICK, load_experiment
+from farpath.analysis.studies.measure import RecordedRun
+from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.planning.request import RunRequest
 from farpath.spec.bus import Bus
-from tests.support.study_runs import write_recorded_runs
+from tests.support.study_runs import write_recorded_runs, write_run
 
 PAYLOAD_PART = 1448 / 1514
 
@@ -47,3 +48,19 @@ def test_a_run_has_the_sum_the_mean_and_the_spread_of_its_streams(tmp_path: File
         streams = int(total.about["streams"])
         assert total.value == pytest.approx(each.value * streams)
         assert spread.value == 0 if streams == 1 else spread.value > 0
+
+
+def test_rows_of_hosts_with_offload_and_without_do_not_read_alike(tmp_path: FilePath) -> None:
+    booth = [
+        run
+        for run in load_experiment(parallel_streams.EXPERIMENT).runs(WHOLE)
+        if (run.request.path, run.request.stack) == ("booth", "40xreno_2004")
+    ]
+    recorded = [
+        RecordedRun(run, write_run(tmp_path / str(index), run)) for index, run in enumerate(booth)
+    ]
+    conditions = {measure.condition for measure in parallel_streams.measures(recorded)}
+    assert conditions == {
+        "Back to back at 10 Gbit/s, 40 x 0.104 MB",
+        "Back to back at 10 Gbit/s, 40 x 0.104 MB, offload",
+    }
