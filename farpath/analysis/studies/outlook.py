@@ -26,7 +26,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     for recorded in runs:
         plan, request = recorded.run.plan, recorded.run.request
         summary = summarise(recorded.record.samples, plan)
-        schedule = request.schedule or SEVEN_REGIONS
+        schedule = plan.schedule.name
         about = {"path": request.path or "", "stack": request.stack, "schedule": schedule}
         values = [
             (MEAN, "Mbit/s", summary.mean_bps / 1e6),
