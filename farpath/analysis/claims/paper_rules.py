@@ -73,7 +73,7 @@ EXPERIMENTS: Mapping[str, str] = {
     "C39": "tuning: a transmit queue of 100 packets and of 30,000",
     "C40": "tuning: a connection after a slow one, with its ssthresh and without",
     "C41": "parallel streams: two hosts at 10 Gbit/s, back to back and over a wide area",
-    "C42": "SC2004: UDT and 40 TCP streams at 10 Gbit/s",
+    "C42": "parallel streams: UDT and 40 TCP streams between two hosts at 10 Gbit/s",
     "C43": "window-capped single stream: IPv4 and IPv6",
 }
 
