@@ -190,8 +190,9 @@ def test_hosts_have_a_curve_each_over_their_load() -> None:
 
 
 def test_cross_traffic_is_drawn_on_what_reno_gets_beside_it() -> None:
-    def one(beside: str, quantity: str, value: float) -> Measure:
-        return measure(cross_traffic.EXPERIMENT, quantity, value, about={"beside": beside})
+    def one(beside: str, quantity: str, value: float, path: str = "cern") -> Measure:
+        about = {"path": path, "beside": beside}
+        return measure(cross_traffic.EXPERIMENT, quantity, value, about=about)
 
     known = [
         one(beside, quantity, value)
@@ -202,7 +203,13 @@ def test_cross_traffic_is_drawn_on_what_reno_gets_beside_it() -> None:
         )
     ]  # fmt: skip
     ((_, figure),) = figures([*known, one("fast", cross_traffic.CROSS, 200.0)], [])
-    rates, _ = figure.axes
+    rates, rtts = figure.axes
+    # Bars of a standard deviation on each side of the mean
+    (deviations,) = rtts.collections
+    assert isinstance(deviations, LineCollection)
+    assert [
+        xs_of.tolist() for xs_of in [np.asarray(each)[:, 0] for each in deviations.get_segments()]
+    ] == [[161.0, 179.0]] * 2
     widths = [bar.get_width() for bar in rates.patches if isinstance(bar, Rectangle)]
     assert widths == [250.0, 100.0, 0.0, 200.0]
     labels = [label.get_text() for label in rates.get_yticklabels()]
