@@ -24,6 +24,7 @@ from farpath.analysis.studies import (
     window_cap,
 )
 from farpath.analysis.studies.measure import Measure, select_measures
+from farpath.planning.experiment_schema import ALL_BUT
 
 CompanionRule = Callable[[Sequence[Measure]], Criteria]
 #: The rules of all claims that companion experiments can decide.
@@ -316,14 +317,14 @@ def _on_each_path(
 def a_short_transmit_queue_slows_a_sender_down(measures: Sequence[Measure]) -> Criteria:
     """C39: tuned hosts, with the queue as it was delivered and as it is recommended."""
     said = ("throughput with 100 packets", "with 30,000")
-    return _on_each_path(measures, tuning.THROUGHPUT, f"{tuning.ALL_BUT}txqueue", "<", said)
+    return _on_each_path(measures, tuning.THROUGHPUT, f"{ALL_BUT}txqueue", "<", said)
 
 
 @_decides("C40", tuning.EXPERIMENT)
 def a_cached_threshold_slows_the_next_connection_down(measures: Sequence[Measure]) -> Criteria:
     """C40: tuned hosts, with the threshold of a connection of 64 KiB and without."""
     said = ("time to fill it with a cached threshold", "without")
-    return _on_each_path(measures, tuning.FILL_TIME, f"{tuning.ALL_BUT}cache", ">", said)
+    return _on_each_path(measures, tuning.FILL_TIME, f"{ALL_BUT}cache", ">", said)
 
 
 @_decides("C41", parallel_streams.EXPERIMENT)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from farpath.analysis import flow_metrics
 from farpath.analysis.metrics import per_second
 from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.planning.experiment_schema import ALL_STEPS
 from farpath.record.record import Record
 
 EXPERIMENT = "tuning"
@@ -16,9 +17,7 @@ PATHS = ("geneva-chicago", "land-speed")
 THROUGHPUT = "throughput"
 FILL_TIME = "time to fill the path"
 #: The mechanisms of a host as it was delivered, and of one with all settings.
-UNTUNED, TUNED = "untuned", "tuned"
-#: How the names of mechanisms begin that have all settings up to one, and all but one.
-UP_TO, ALL_BUT = "to-", "without-"
+UNTUNED, TUNED = "untuned", ALL_STEPS
 #: A path is full at this part of what the sender's card and bus can send.
 FULL_PART = 0.9
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import tuning
 from farpath.analysis.studies.measure import Measure, select_measures
+from farpath.planning.experiment_schema import ALL_BUT, UP_TO
 from farpath.report.figures.studies.marks import COLOURS
 from farpath.report.figures.style import RULE, TALL_IN, print_style
 
@@ -52,7 +53,7 @@ def draw_tuning(measures: Sequence[Measure]) -> Figure:
             rates.set_xlim(LEFT_PART * min(mbps), 20 * max(mbps))
             filled = _by_mechanism(select_measures(measures, tuning.FILL_TIME, path=path))
             _draw_ladder(times, filled)
-            times.set_xlabel("time until the path is full (s); +: not within the run")
+            times.set_xlabel("time to fill the path (s), +: never")
             times.margins(x=0.15)
         figure.suptitle("Settings one after the other, and all of them but one")
     return figure
@@ -64,14 +65,14 @@ def _by_mechanism(measures: Sequence[Measure]) -> dict[str, Measure]:
 
 def _rows(by_mechanism: Mapping[str, Measure]) -> list[tuple[str, Measure, str]]:
     """Return label, measure and colour of each row that there is a run for, from the top."""
-    settings = [name for name in SETTINGS if f"{tuning.ALL_BUT}{name}" in by_mechanism]
+    settings = [name for name in SETTINGS if f"{ALL_BUT}{name}" in by_mechanism]
     ladder = {tuning.UNTUNED: "as delivered"}
     for name in settings:
-        ladder[name if name == settings[0] else f"{tuning.UP_TO}{name}"] = f"+ {SETTINGS[name]}"
+        ladder[name if name == settings[0] else f"{UP_TO}{name}"] = f"+ {SETTINGS[name]}"
     if settings:
-        del ladder[f"{tuning.UP_TO}{settings[-1]}"]
+        del ladder[f"{UP_TO}{settings[-1]}"]
         ladder[tuning.TUNED] = f"+ {SETTINGS[settings[-1]]}"
-    missing = {f"{tuning.ALL_BUT}{name}": f"all but: {SETTINGS[name]}" for name in settings}
+    missing = {f"{ALL_BUT}{name}": f"all but: {SETTINGS[name]}" for name in settings}
     return [
         (label, by_mechanism[name], colour)
         for rows, colour in ((ladder, COLOURS[3]), (missing, COLOURS[1]))

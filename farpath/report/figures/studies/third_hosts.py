@@ -61,7 +61,7 @@ def _draw_path(rates: Axes, rtts: Axes, measures: Sequence[Measure]) -> None:
         [means[stack] for stack in stacks], rows, xerr=[spreads[stack] for stack in stacks],
         fmt="o", color=COLOURS[0],
     )  # fmt: skip
-    rtts.set_xlabel("mean RTT (ms), with its standard deviation on each side")
+    rtts.set_xlabel("mean RTT (ms), with its SD each way")
     for axes in (rates, rtts):
         axes.grid(True, axis="x", color=RULE, linewidth=0.3)
     rates.set_yticks(rows, [f"beside {stack}" for stack in stacks])
