@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from farpath.analysis import flow_metrics
 from farpath.analysis.metrics import summarise
-from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.analysis.studies.measure import Measure, RecordedRun, plain_title
 
 EXPERIMENT = "cross-traffic"
 RENO = "throughput of Reno"
@@ -35,8 +35,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
             (RTT_MEAN, "ms", float(rtts_ms.mean())),
             (RTT_STD, "ms", summarise(record.samples, plan).rtt_std_ms),
         ]
-        title = plan.path.title.removesuffix(", further senders")
-        condition = f"{title}, beside {beside}"
+        condition = f"{plain_title(plan.path)}, beside {beside}"
         about = {"path": recorded.run.request.path or "", "beside": beside}
         measured += [
             Measure(EXPERIMENT, condition, name, unit, value, plan.seed, about=about)

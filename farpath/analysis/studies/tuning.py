@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from farpath.analysis import flow_metrics
 from farpath.analysis.metrics import per_second
-from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.analysis.studies.measure import Measure, RecordedRun, plain_title
 from farpath.planning.experiment_schema import ALL_STEPS
 from farpath.record.record import Record
 
@@ -45,7 +45,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         mean_bps = flow_metrics.mean_bps(recorded.record)
         for mechanism in recorded.run.mechanisms:
             about = {"path": path, "mechanism": mechanism}
-            title = f"{plan.path.title.removesuffix(', changed')}, {mechanism}"
+            title = f"{plain_title(plan.path)}, {mechanism}"
             measured += [
                 Measure(
                     EXPERIMENT, title, THROUGHPUT, "Mbit/s", mean_bps / 1e6, plan.seed, about=about

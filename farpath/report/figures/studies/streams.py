@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import parallel_streams
@@ -18,10 +18,21 @@ DARK_PART = 0.55
 
 
 def draw_streams(measures: Sequence[Measure]) -> Figure:
-    """Draw the sum of all streams: streams across, windows up, a frame for each path and host."""
+    """Draw the sum of all streams: streams across, windows up, a frame for each path and host.
+
+    UDT and runs with streams both ways are not in it.
+    """
     from matplotlib.figure import Figure
 
-    sums = select_measures(measures, parallel_streams.SUM)
+    one_way = [
+        measure
+        for measure in measures
+        if "reverse" not in measure.about and measure.about["stack"] != parallel_streams.UDT
+    ]
+    sums = select_measures(one_way, parallel_streams.SUM)
+    deviations = {
+        _cell(measure): measure for measure in select_measures(one_way, parallel_streams.DEVIATION)
+    }
     groups: dict[tuple[str, ...], list[Measure]] = {}
     for measure in sums:
         key = tuple(measure.about[word] for word in ("path", "mtu", "toe"))
@@ -34,16 +45,41 @@ def draw_streams(measures: Sequence[Measure]) -> Figure:
         )[0]
         most = max(measure.value for measure in sums) / 1e3
         for axes, ((path, mtu, toe), group) in zip(frames, groups.items(), strict=True):
-            _draw_matrix(axes, group, most)
+            _draw_matrix(axes, group, deviations, most)
             offload = ",\noffload" if toe == "yes" else ""
             axes.set_title(f"{path},\nMTU {mtu}{offload}", loc="left", fontsize=8)
             axes.set_xlabel("streams")
         frames[0].set_ylabel("window of each stream (MB)")
-        figure.suptitle("Throughput of all streams in Gbit/s, and as published in brackets")
+        figure.suptitle(
+            "Throughput of all streams in Gbit/s +- its deviation over seconds (as published)"
+        )
     return figure
 
 
-def _draw_matrix(axes: Axes, measures: Sequence[Measure], most_gbps: float) -> None:
+def _cell(measure: Measure) -> tuple[str, ...]:
+    """Return what tells a run of streams one way from the others."""
+    words = ("path", "mtu", "toe", "streams", "window")
+    return tuple(measure.about[word] for word in words)
+
+
+def _gbps(measure: Measure, deviation: Measure | None) -> tuple[str, str]:
+    """Return a throughput in Gbit/s and the published one, each with its deviation if there is."""
+    texts = [f"{measure.value / 1e3:.2f}", ""]
+    if measure.printed is not None:
+        texts[1] = f"{measure.printed.value / 1e3:.2f}"
+    if deviation is not None:
+        texts[0] += f"\n+-{deviation.value / 1e3:.3f}"
+        if deviation.printed is not None:
+            texts[1] += f"\n+-{deviation.printed.value / 1e3:.3f}"
+    return texts[0], texts[1]
+
+
+def _draw_matrix(
+    axes: Axes,
+    measures: Sequence[Measure],
+    deviations: Mapping[tuple[str, ...], Measure],
+    most_gbps: float,
+) -> None:
     streams = sorted({int(measure.about["streams"]) for measure in measures})
     windows = sorted({int(measure.about["window"]) for measure in measures})
     for measure in measures:
@@ -54,9 +90,10 @@ def _draw_matrix(axes: Axes, measures: Sequence[Measure], most_gbps: float) -> N
             [[gbps]], extent=(column - 0.5, column + 0.5, row - 0.5, row + 0.5),
             vmin=0, vmax=most_gbps, cmap="Blues", origin="lower", aspect="auto",
         )  # fmt: skip
-        printed = "" if measure.printed is None else f"\n({measure.printed.value / 1e3:.2f})"
+        measured, printed = _gbps(measure, deviations.get(_cell(measure)))
+        text = f"{measured}\n({printed})" if printed else measured
         axes.text(
-            column, row, f"{gbps:.2f}{printed}", ha="center", va="center", fontsize=8,
+            column, row, text, ha="center", va="center", fontsize=7,
             color="white" if gbps > DARK_PART * most_gbps else "black",
         )  # fmt: skip
     axes.set_xlim(-0.5, len(streams) - 0.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -127,7 +128,7 @@ def test_stacks_are_drawn_beside_one_reno_and_four_and_say_which_never_share() -
 def test_streams_and_windows_are_a_matrix_with_what_is_published_in_brackets() -> None:
     def cell(path: str, streams: int, window: int, value: float, published: str = "") -> Measure:
         about = {"path": path, "streams": str(streams), "window": str(window)}
-        about |= {"mtu": "1500", "toe": "no"}
+        about |= {"mtu": "1500", "toe": "no", "stack": "reno_2004"}
         return measure(
             parallel_streams.EXPERIMENT, parallel_streams.SUM, value, about=about,
             published=published,
@@ -138,9 +139,18 @@ def test_streams_and_windows_are_a_matrix_with_what_is_published_in_brackets() -
         cell("wide", 4, 512_000, 230.0),
         cell("room", 40, 104_000, 6400.0),
     ]
-    ((_, figure),) = figures(known, [])
+    deviation = dataclasses.replace(
+        known[0], quantity=parallel_streams.DEVIATION, value=1.0, published="sc-9"
+    )
+    others = [
+        dataclasses.replace(known[2], value=9e9, about={**known[2].about, **change})
+        for change in ({"stack": "udt"}, {"reverse": "40"})
+    ]
+    ((_, figure),) = figures([*known, deviation, *others], [])
     wide, room = figure.axes
-    assert [text.get_text() for text in wide.texts] == ["3.60\n(7.42)", "0.23"]
+    assert [text.get_text() for text in wide.texts] == [
+        "3.60\n+-0.001\n(7.42\n+-0.009)", "0.23",
+    ]  # fmt: skip
     assert [text.get_position() for text in wide.texts] == [(1, 1), (0, 0)]
     assert [label.get_text() for label in wide.get_xticklabels()] == ["4", "16"]
     assert [text.get_text() for text in room.texts] == ["6.40"]
