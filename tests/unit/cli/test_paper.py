@@ -74,7 +74,7 @@ def test_claims_as_json_are_one_object_with_every_claim(
     data = json.loads(ended.out)
     assert ended.out.count("\n") == 1
     assert data["counts"] == {"holds": 15, "fails": 10, "undecided": 24}
-    assert [claim["id"] for claim in data["claims"]] == [f"C{k}" for k in range(1, 44)]
+    assert [claim["id"] for claim in data["claims"]] == [f"C{k}" for k in range(1, 50)]
     assert data["mixed"] == []
 
 

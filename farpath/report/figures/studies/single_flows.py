@@ -1,4 +1,4 @@
-"""The figure of one flow of a stack beside many of Reno: throughput and stability by path."""
+"""The figure of the outlook: throughput and stability of flows and streams by path."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from farpath.analysis.studies import outlook
 from farpath.analysis.studies.measure import Measure, select_measures
 from farpath.report.figures.studies.marks import style_of
 from farpath.report.figures.style import FULL_IN, RULE, print_style
+from farpath.spec.schedule import TOGETHER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def draw_outlook(measures: Sequence[Measure]) -> Figure:
-    """Draw mean and S of the runs of one length, a line for each stack, a mark for each path."""
+    """Draw mean and S, a line for each stack and schedule, a mark for each path."""
     from matplotlib.figure import Figure
 
-    together = [each for each in measures if each.about["schedule"] == "together"]
-    stacks = list(dict.fromkeys(each.about["stack"] for each in together))
-    paths = list(dict.fromkeys(each.about["path"] for each in together))
+    rows = list(dict.fromkeys(map(_row, measures)))
+    paths = list(dict.fromkeys(each.about["path"] for each in measures))
     with print_style():
         figure = Figure(figsize=FULL_IN, layout="constrained")
         frames = figure.subplots(1, 2, sharey=True)
@@ -31,17 +31,21 @@ def draw_outlook(measures: Sequence[Measure]) -> Figure:
         for axes, (quantity, label) in zip(frames, quantities.items(), strict=True):
             for index, path in enumerate(paths):
                 colour, mark = style_of(index)
-                of_path = select_measures(together, quantity, path=path)
+                of_path = select_measures(measures, quantity, path=path)
                 axes.plot(
-                    [each.value for each in of_path],
-                    [stacks.index(each.about["stack"]) for each in of_path],
+                    [each.value for each in of_path], [rows.index(_row(each)) for each in of_path],
                     mark, color=colour, markersize=5, label=path,
                 )  # fmt: skip
             axes.set_xlabel(label)
             axes.set_xlim(left=0)
             axes.grid(True, color=RULE, linewidth=0.3)
-        frames[0].set_yticks(range(len(stacks)), stacks)
+        frames[0].set_yticks(range(len(rows)), rows)
         frames[0].invert_yaxis()
         frames[1].legend(frameon=False, fontsize=8)
-        figure.suptitle("One flow of a stack, and parallel streams of Reno")
+        figure.suptitle("One flow of a stack, parallel streams of Reno, and the seven-region test")
     return figure
+
+
+def _row(measure: Measure) -> str:
+    schedule = measure.about["schedule"]
+    return measure.about["stack"] + ("" if schedule == TOGETHER else f", {schedule}")

@@ -9,7 +9,7 @@ import pytest
 
 from farpath.analysis.studies import outlook
 from farpath.analysis.studies.measure import RecordedRun
-from farpath.planning.experiment import QUICK, load_experiment
+from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.planning.request import RunRequest
 from tests.support.study_runs import write_recorded_runs, write_run
 
@@ -40,6 +40,19 @@ def test_a_seven_region_test_has_f_and_streams_have_none(tmp_path: FilePath) -> 
     assert values["together", "16xreno_2004"] == {
         outlook.MEAN: pytest.approx(sixteen), **constant,
     }  # fmt: skip
+
+
+def test_one_flow_among_streams_has_its_part_of_a_fair_share(tmp_path: FilePath) -> None:
+    runs = load_experiment(outlook.EXPERIMENT).runs(WHOLE)
+    mixed = next(run for run in runs if run.request.stack == "8xreno_2004+htcp_2004")
+    record = write_run(tmp_path / "mixed", mixed)
+    # The ninth flow of made-up records has a ninth of the first
+    shares = [1 / number for number in range(1, 10)]
+    assert outlook.share(record) == pytest.approx(shares[-1] / (sum(shares) / 9))
+    measures = outlook.measures([RecordedRun(mixed, record)])
+    assert [each.quantity for each in measures][-1] == outlook.SHARE
+    alone = next(run for run in runs if run.request.stack == "16xreno_2004")
+    assert outlook.share(write_run(tmp_path / "alone", alone)) is None
 
 
 def test_a_run_of_a_time_has_no_regions(tmp_path: FilePath) -> None:
