@@ -119,8 +119,9 @@ def check_description(data: Mapping[str, Any]) -> None:
     if data["format_version"] > FIRST_FORMAT and not plan.stacks:
         raise BadInputError("plan.stacks is empty: it must hold the stack of each flow")
     check_plan(plan)
+    datagrams = {stack.label for stack in plan.stacks if stack.program == UDP}
     for flow in plan.schedule.all_flows:
-        if plan.stack_of(flow).program == UDP and flow.name not in description.readback.datagrams:
+        if flow.stack in datagrams and flow.name not in description.readback.datagrams:
             raise BadInputError(
                 f"readback.datagrams has no {flow.name}: a flow of datagrams must be counted"
             )
