@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from farpath.analysis.metrics import per_second
+import numpy as np
+
+from farpath.analysis.metrics import Array, flow_per_second, per_second
 from farpath.record.record import Record
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
+from farpath.spec.schedule import Flow
 from farpath.spec.window import segment_bytes
 
 if TYPE_CHECKING:
@@ -54,6 +59,19 @@ def first_flow_trace(record: Record) -> pd.DataFrame | None:
 def warm_up_end_s(record: Record) -> float:
     """Return the time at which a run's first quarter ends."""
     return WARM_UP_FRACTION * record.plan.schedule.duration_s
+
+
+def sums_bps(record: Record, flows: Sequence[Flow]) -> Array:
+    """Return the throughput of flows together in each second after the run's first quarter.
+
+    Flows of either direction: ``per_second`` has those of the schedule's first one only.
+    """
+    samples, seconds = record.samples.flows, round(record.plan.schedule.duration_s)
+    sums = sum(
+        (flow_per_second(samples[samples["flow"] == flow.name], seconds) for flow in flows),
+        start=np.zeros(seconds),
+    )
+    return sums[math.floor(warm_up_end_s(record)) :]
 
 
 def mean_bps(record: Record, flow: str = "flow1", from_s: float | None = None) -> float:

@@ -207,6 +207,12 @@ def era_by_text(text: str) -> Era:
             f"ERA has '{unknown[0]}': what can be set of era {name} is {', '.join(known)}, "
             f"as in {EXAMPLE}"
         )
+    bus, processor = _bus(parameters), _processor(parameters)
+    if bus is not None and bus.toe and processor is not None:
+        raise BadInputError(
+            "ERA has toe=yes and cpu: a card with TCP offload does the work that cpu charges to "
+            "the processor; leave one of them out"
+        )
     queues = {
         word: _whole_number(word, parameters[word], allowed)
         for word, allowed in QUEUE_RANGES.items()
@@ -222,8 +228,8 @@ def era_by_text(text: str) -> Era:
             if "card" in parameters
             else era.card_rate_bps
         ),
-        bus=_bus(parameters),
-        processor=_processor(parameters),
+        bus=bus,
+        processor=processor,
         recovery=_recovery(parameters),
         jitter_ms=_jitter_ms(parameters),
     )

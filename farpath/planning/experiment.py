@@ -8,7 +8,8 @@ the real time of a run on one core. Instead of runs, a file may name other exper
 
 With ``[[runs.mechanisms]]`` all runs of a table are made once with each mechanism, which changes
 their ``options``, or those of single stacks (``only``). Of an era and of a stack it gives the words
-that change: ``era = "2004:ring=256"`` keeps the others. Runs of several mechanisms that have equal
+that change: ``era = "2004:ring=256"`` keeps the others. A ``ladder`` of mechanisms adds those that
+have all up to each, all, and all but one. Runs of several mechanisms that have equal
 options are one run. ``records_of`` names experiments whose shipped records count too.
 """
 

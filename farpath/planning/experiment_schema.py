@@ -12,6 +12,9 @@ from farpath.planning.stack_texts import parse_stacks
 
 #: Entry of ``minutes`` for stacks without an entry of their own.
 OTHERS = "others"
+#: How the names of a ladder's mechanisms begin that have all steps up to one, and all but one, and
+#: the name of the one that has all.
+UP_TO, ALL_BUT, ALL_STEPS = "to-", "without-", "tuned"
 _OPTIONS = tuple(field.name for field in dataclasses.fields(RunRequest))
 #: What a mechanism may change: all but what tells the runs of one apart.
 _CHANGEABLE = tuple(name for name in _OPTIONS if name not in ("path", "seed", "region", "schedule"))
@@ -91,13 +94,35 @@ class Mechanism(BaseModel, extra="forbid"):
 class RunsTable(Options):
     """A table ``[[runs]]``: options, how its sets differ, and how long its runs take.
 
-    ``mechanisms``: with any, all runs are made once with each of them.
+    ``mechanisms``: with any, all runs are made once with each of them. ``ladder``: names of some of
+    them, to which it adds those that have all up to each (``to-<name>``), all (``tuned``), and all
+    but one (``without-<name>``).
     """
 
     minutes: Minutes = {}
     quick: Options | None = None
     cpu: Options | None = None
     mechanisms: list[Mechanism] = []
+    ladder: Annotated[list[str], Field(min_length=2)] | None = None
+
+    @model_validator(mode="after")
+    def _add_ladder(self) -> Self:
+        titles = {mechanism.name: mechanism.title for mechanism in self.mechanisms}
+        steps = self.ladder or []
+        if unknown := [name for name in steps if name not in titles]:
+            raise ValueError(f"ladder: {unknown[0]} is none of {', '.join(titles)}")
+        for number, name in enumerate(steps[1:-1], start=2):
+            title = f"all up to: {titles[name]}"
+            self.mechanisms.append(
+                Mechanism(name=f"{UP_TO}{name}", title=title, together=steps[:number])
+            )
+        if steps:
+            self.mechanisms.append(Mechanism(name=ALL_STEPS, title="all of these", together=steps))
+        for name in steps:
+            others = [step for step in steps if step != name]
+            title = f"all but: {titles[name]}"
+            self.mechanisms.append(Mechanism(name=f"{ALL_BUT}{name}", title=title, together=others))
+        return self
 
     @model_validator(mode="after")
     def _check_minutes(self) -> Self:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from farpath.base.errors import BadInputError
 from farpath.planning import quantities
@@ -215,6 +215,18 @@ def _buffer(
     return {"buffer_packets": packets, "buffer_bytes": packets * frame_bytes} if packets else {}
 
 
+def _rtt_and_rate(
+    rate: str | None, base: str | Path | None, rtt_ms: float | None
+) -> tuple[float, int]:
+    """Return the RTT in ms and the rate in bit/s of the path that options choose."""
+    if found := _base_path(base, rtt_ms):
+        path_rtt_ms, rate_bps = found[0].rtt_ms, found[0].rate_bps
+    else:
+        # Without a name, only an RTT that no named path has chooses none
+        path_rtt_ms, rate_bps = cast(float, rtt_ms), DEFAULT_RATE_BPS
+    return path_rtt_ms, rate_bps if rate is None else quantities.parse_rate_bps(rate)
+
+
 def _amounts(
     texts: Mapping[str, str | None], base: str | Path | None, rtt_ms: float | None
 ) -> dict[str, int]:
@@ -225,22 +237,14 @@ def _amounts(
     amounts = {}
     for option, allowed in AMOUNTS.items():
         text = texts.get(option) or ""
-        # Whether it is one does not depend on the path
-        if quantities.parse_amount_ms(text, 1.0) is None:
+        amount = quantities.parse_amount(text, option.upper())
+        if amount is None:
             continue
-        found = _base_path(base, rtt_ms)
-        path_rtt_ms = found[0].rtt_ms if found else rtt_ms
-        assert path_rtt_ms is not None
-        rate_text = texts.get("rate")
-        rate_bps = found[0].rate_bps if found else DEFAULT_RATE_BPS
-        if rate_text is not None:
-            rate_bps = quantities.parse_rate_bps(rate_text)
-        amount_ms = quantities.parse_amount_ms(text, path_rtt_ms)
-        assert amount_ms is not None
-        size_bytes = round(rate_bps * amount_ms / 8e3)
+        path_rtt_ms, rate_bps = _rtt_and_rate(texts.get("rate"), base, rtt_ms)
+        size_bytes = round(rate_bps * amount.time_ms(path_rtt_ms) / 8e3)
         if not allowed[0] <= size_bytes <= allowed[1]:
             raise BadInputError(
-                f"{option.upper()} is '{text}', here {size_bytes:,} bytes: it must be between "
+                f"{option.upper()} is '{text}', here {size_bytes:,.12g} bytes: it must be between "
                 f"{allowed[0]} and {allowed[1]} bytes"
             )
         amounts[option] = size_bytes

@@ -252,20 +252,44 @@ def parse_bytes(
     return round(_in_range(name, text, expected, value))
 
 
-def parse_amount_ms(text: str, rtt_ms: float) -> float | None:
-    """Parse what takes a time at a rate, as a multiple of the bandwidth-delay product or a time.
+@dataclass(frozen=True)
+class Amount:
+    """What a bottleneck sends in a time: ``ms``, or ``products`` times the path's RTT."""
 
-    Returns that time in ms, for a path's RTT in ms; None for a text that names neither.
+    products: float = 0.0
+    ms: float = 0.0
 
-    >>> parse_amount_ms("2xBDP", 164), parse_amount_ms("50ms", 164), parse_amount_ms("1MB", 164)
-    (328.0, 50.0, None)
+    def time_ms(self, rtt_ms: float) -> float:
+        """Return the time in ms on a path of an RTT.
+
+        >>> Amount(products=2).time_ms(164), Amount(ms=50).time_ms(164)
+        (328.0, 50.0)
+        """
+        return self.products * rtt_ms + self.ms
+
+
+def parse_amount(text: str, name: str = "BUFFER") -> Amount | None:
+    """Parse a multiple of the bandwidth-delay product, or a time; None for a text of neither.
+
+    Raises BadInputError for a number that is not finite.
+
+    >>> parse_amount("2xBDP"), parse_amount("50ms"), parse_amount("1MB")
+    (Amount(products=2.0, ms=0.0), Amount(products=0.0, ms=50.0), None)
     """
     if match := _BDP.fullmatch(text.strip()):
-        return float(match[1] or 1) * rtt_ms
-    match = _QUANTITY.fullmatch(text.strip())
-    if match is None or match[2] not in _MS_BY_UNIT:
-        return None
-    return float(match[1]) * _MS_BY_UNIT[match[2]]
+        amount = Amount(products=float(match[1] or 1))
+    else:
+        match = _QUANTITY.fullmatch(text.strip())
+        if match is None or match[2] not in _MS_BY_UNIT:
+            return None
+        amount = Amount(ms=float(match[1]) * _MS_BY_UNIT[match[2]])
+    # No path's RTT or rate, in ms and bit/s, carries a number below this bound out of range
+    if not math.isfinite(amount.time_ms(RTT_MS_RANGE[1]) * RATE_BPS_RANGE[1]):
+        raise BadInputError(
+            f"{name} is {_quoted(text)}, which is no finite number: give a multiple of the "
+            "bandwidth-delay product or a time, as in 2xBDP or 50ms"
+        )
+    return amount
 
 
 def parse_buffer_packets(text: str) -> int | None:

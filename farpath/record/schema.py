@@ -17,12 +17,14 @@ from farpath.planning.era_catalog import era_names
 from farpath.planning.rules import check_plan
 from farpath.record.identity import FIRST_RESULTS_VERSION
 from farpath.spec.plan import Plan
+from farpath.spec.stack import UDP
 
 #: The only record format in which plans hold no stacks.
 FIRST_FORMAT = 1
 #: Fields of a plan that go to programs and may hold any text.
 _PROGRAM_FIELDS = frozenset({"command", "environment", "directory"})
 _Positive = Annotated[float, Field(gt=0)]
+_Count = Annotated[int, Field(ge=0)]
 _Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -66,6 +68,12 @@ class _DropperCount(_Part):
     lost: int
 
 
+class _DatagramCount(_Part):
+    sent: _Count
+    expected: _Count
+    lost: _Count
+
+
 class _Before(_Part):
     parameters: dict[str, dict[str, str]] = {}
 
@@ -82,6 +90,7 @@ class _Cpu(_Part):
 class _Readback(_Part):
     before: _Before = _Before()
     after: _After = _After()
+    datagrams: dict[str, _DatagramCount] = {}
     cpu: _Cpu | None = None
 
 
@@ -102,13 +111,20 @@ class _Description(_Part):
 
 def check_description(data: Mapping[str, Any]) -> None:
     """Raise BadInputError that names the first invalid field of a record.json."""
-    plan = validated(_Description, data).plan
+    description = validated(_Description, data)
+    plan = description.plan
     plan_data = data["plan"]
     if unknown := next(_unknown(plan_data, plan.as_dict(), "plan"), ""):
         raise BadInputError(f"{unknown} is not a field of a record")
     if data["format_version"] > FIRST_FORMAT and not plan.stacks:
         raise BadInputError("plan.stacks is empty: it must hold the stack of each flow")
     check_plan(plan)
+    datagrams = {stack.label for stack in plan.stacks if stack.program == UDP}
+    for flow in plan.schedule.all_flows:
+        if flow.stack in datagrams and flow.name not in description.readback.datagrams:
+            raise BadInputError(
+                f"readback.datagrams has no {flow.name}: a flow of datagrams must be counted"
+            )
     if plan.era.name not in era_names():
         raise BadInputError(
             f"plan.era.name is '{plan.era.name}': it must be one of {', '.join(era_names())}"

@@ -235,9 +235,10 @@ class FqPacing:
 
     On the virtual clock udtperf leaves the spacing of its packets to fq, and on every clock
     iperf3 that of its datagrams (``farpath.spec.datagrams``): below ``low_rate_threshold`` fq
-    spaces every packet, above it a quantum of them. With a rate, fq is the
-    child of a tbf, since netem takes no child here. netem's orphaning is not needed either: TCP
-    small queues do not hold back a program over UDP.
+    spaces every packet, above it a quantum of them. It does neither with packets that carry a
+    time (fq_dequeue), as those of TCP and of udtperf do. With a rate, fq is the child of a tbf,
+    since netem takes no child here. netem's orphaning is not needed either: TCP small queues do
+    not hold back a program over UDP.
     """
 
     rate_bps: int | None

@@ -26,7 +26,7 @@ PUT_OUT = {
     "01-seven-regions": ("Table 2: S / F of each region, path cern", PLOTLY, '"image/png"'),
     "02-table-1": ("**Table 1: all seven regions, path cern", "Deviations from table 1", PLOTLY),
     "03-table-2": ("**Table 2: S / F of each region, path cern", PLOTLY),
-    "04-claims": ("43 claims: holds ", "C1 "),
+    "04-claims": ("49 claims: holds ", "C1 "),
 }
 SHOWING = tuple(PUT_OUT)
 EXPLORE = "05-explore"

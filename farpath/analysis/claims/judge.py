@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from farpath.analysis.claims.paper_rules import EXPERIMENTS, FITTED, RULES, Criteria, Rule
+from farpath.analysis.claims.paper_rules import (
+    EXPERIMENTS,
+    FITTED,
+    IMPOSSIBLE,
+    RULES,
+    Criteria,
+    Rule,
+)
 from farpath.analysis.claims.study_rules import COMPANION_RULES, CompanionRule
 from farpath.analysis.claims.verdict import (
     FAILS,
@@ -29,11 +36,16 @@ def judge_all(campaign: ResultSet) -> tuple[ClaimVerdict, ...]:
 def judge(claim: Claim, campaign: ResultSet) -> ClaimVerdict:
     """Judge a claim by a campaign's results or by the measures of companion experiments.
 
-    The means over seeds decide. A claim is undecided if its runs are missing, if one of its
+    The means over seeds decide. A claim is undecided if the lab cannot decide it, if its runs are
+    missing, if one of its
     values is not defined, or if it needs more seeds than there are. It is also undecided if, for a
     decisive condition, the seeds disagree and the 95 % confidence interval of the margin contains
     zero; between neighbours in a ranking the interval decides alone.
     """
+    if claim.id in IMPOSSIBLE:
+        return ClaimVerdict(
+            claim, UNDECIDED, f"cannot be decided by this lab: {IMPOSSIBLE[claim.id]}"
+        )
     rule, companion = RULES.get(claim.id), COMPANION_RULES.get(claim.id)
     measures = campaign.measures
     try:
@@ -94,6 +106,8 @@ def _criterion_results(
 
 def _state_and_reason(results: tuple[CriterionResult, ...]) -> tuple[str, str]:
     """Return state and reason: one clear failure suffices, else every condition must be clear."""
+    if not results:
+        return UNDECIDED, "these runs allow no comparison"
     if any(result.clear and not result.condition.holds for result in results):
         return FAILS, ""
     unclear = [result for result in results if not result.clear]

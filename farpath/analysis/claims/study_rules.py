@@ -15,6 +15,7 @@ from farpath.analysis.claims.verdict import Condition, within
 from farpath.analysis.claims.view import MissingRunsError
 from farpath.analysis.studies import (
     cbr_background,
+    end_hosts,
     loss_utilisation,
     parallel_streams,
     recovery,
@@ -24,6 +25,7 @@ from farpath.analysis.studies import (
     window_cap,
 )
 from farpath.analysis.studies.measure import Measure, select_measures
+from farpath.planning.experiment_schema import ALL_BUT
 
 CompanionRule = Callable[[Sequence[Measure]], Criteria]
 #: The rules of all claims that companion experiments can decide.
@@ -48,8 +50,20 @@ HIGH_LOSS, DOES_WELL = "1e-3", 2.0
 SEVERAL_S = (2.0, 10.0)
 #: C41: "almost".
 ALMOST = 0.95
+#: C42: 4.45 of 7.46 Gbit/s, a quarter more or less.
+UDT_PART = (0.45, 0.75)
 #: C43: 4 of 5.64 Gbit/s, a fifth more or less.
 IPV6_PART = (0.57, 0.85)
+#: C44, C45: other programs on a host, where it has most of them.
+MOST_LOAD = "3"
+#: C45: "constant".
+CONSTANT = 0.95
+#: C46: 770 of 960 Mbit/s, a sixteenth more or less.
+FAR_PART = (0.75, 0.85)
+#: C47: "more than 20x".
+BUFFERS_FACTOR = 20.0
+#: C48: 30 per cent, a third more or less.
+BURST_FACTOR = (1.2, 1.4)
 
 
 def claims_of(experiment: str) -> tuple[str, ...]:
@@ -210,12 +224,18 @@ def the_shorter_round_trip_gets_more(measures: Sequence[Measure]) -> Criteria:
     return Criteria(tuple(conditions), least_seeds=SHARING_SEEDS)
 
 
+def _of_free_hosts(measures: Iterable[Measure]) -> list[Measure]:
+    """Return the measures of hosts that are infinitely fast, so that only the path limits."""
+    return [measure for measure in measures if window_cap.HOST not in measure.about]
+
+
 @_decides("C27", window_cap.EXPERIMENT)
 def a_capped_window_loses_nothing_and_holds_the_rate(measures: Sequence[Measure]) -> Criteria:
     """C27: 10 Gbit/s, 180 ms, MTU 9000; after slow start, over the path's payload rate."""
     conditions = []
-    retransmissions = _matching(measures, window_cap.EXPERIMENT, window_cap.RETRANSMITTED)
-    utilisations = _matching(measures, window_cap.EXPERIMENT, window_cap.UTILISATION)
+    free = _of_free_hosts(measures)
+    retransmissions = _matching(free, window_cap.EXPERIMENT, window_cap.RETRANSMITTED)
+    utilisations = _matching(free, window_cap.EXPERIMENT, window_cap.UTILISATION)
     for retransmitted, utilisation in zip(retransmissions, utilisations, strict=True):
         version = f"IPv{retransmitted.about['ip']}"
         conditions += [
@@ -284,42 +304,46 @@ def sack_slows_a_sender_down(measures: Sequence[Measure]) -> Criteria:
     return Criteria((condition,))
 
 
-def _by_path(measures: Sequence[Measure], quantity: str, mechanism: str) -> dict[str, float]:
-    """Return a quantity of hosts with a mechanism, by the path."""
-    matching = _matching(measures, tuning.EXPERIMENT, quantity, mechanism=mechanism)
-    return {measure.about["path"]: measure.value for measure in matching}
+def _on_each_path(
+    measures: Sequence[Measure], quantity: str, mechanism: str, relation: str, said: tuple[str, str]
+) -> Criteria:
+    """Return the condition for each path that all settings but one compare so with all of them.
+
+    ``mechanism``: without the one. ``said``: how a condition names the value and its limit. Raises
+    MissingRunsError if a path of the experiment lacks runs of either.
+    """
+
+    def by_path(name: str) -> dict[str, list[Measure]]:
+        return {
+            path: _matching(measures, tuning.EXPERIMENT, quantity, mechanism=name, path=path)
+            for path in tuning.PATHS
+        }
+
+    without, tuned = by_path(mechanism), by_path(tuning.TUNED)
+    label, limit_label = said
+    return Criteria(
+        tuple(
+            Condition(
+                f"{path}: {label}", _mean(without[path]), relation, _mean(tuned[path]),
+                tuned[path][0].unit, limit_label,
+            )
+            for path in tuning.PATHS
+        )
+    )  # fmt: skip
 
 
 @_decides("C39", tuning.EXPERIMENT)
 def a_short_transmit_queue_slows_a_sender_down(measures: Sequence[Measure]) -> Criteria:
     """C39: tuned hosts, with the queue as it was delivered and as it is recommended."""
-    short = _by_path(measures, tuning.THROUGHPUT, f"{tuning.ALL_BUT}txqueue")
-    tuned = _by_path(measures, tuning.THROUGHPUT, tuning.TUNED)
-    return Criteria(
-        tuple(
-            Condition(
-                f"{path}: throughput with 100 packets", short[path], "<", tuned[path], "Mbit/s",
-                "with 30,000",
-            )
-            for path in sorted(short.keys() & tuned)
-        )
-    )  # fmt: skip
+    said = ("throughput with 100 packets", "with 30,000")
+    return _on_each_path(measures, tuning.THROUGHPUT, f"{ALL_BUT}txqueue", "<", said)
 
 
 @_decides("C40", tuning.EXPERIMENT)
 def a_cached_threshold_slows_the_next_connection_down(measures: Sequence[Measure]) -> Criteria:
     """C40: tuned hosts, with the threshold of a connection of 64 KiB and without."""
-    cached = _by_path(measures, tuning.FILL_TIME, f"{tuning.ALL_BUT}cache")
-    tuned = _by_path(measures, tuning.FILL_TIME, tuning.TUNED)
-    return Criteria(
-        tuple(
-            Condition(
-                f"{path}: time to fill it with a cached threshold", cached[path], ">", tuned[path],
-                "s", "without",
-            )
-            for path in sorted(cached.keys() & tuned)
-        )
-    )  # fmt: skip
+    said = ("time to fill it with a cached threshold", "without")
+    return _on_each_path(measures, tuning.FILL_TIME, f"{ALL_BUT}cache", ">", said)
 
 
 @_decides("C41", parallel_streams.EXPERIMENT)
@@ -337,11 +361,95 @@ def a_wide_area_carries_almost_what_a_fibre_pair_does(measures: Sequence[Measure
     return Criteria((Condition("wide area over back to back", wide / near, ">=", ALMOST),))
 
 
+@_decides("C42", parallel_streams.EXPERIMENT)
+def udt_stays_below_parallel_streams(measures: Sequence[Measure]) -> Criteria:
+    """C42: back to back, hosts whose cards have no offload, packets of 1500 bytes."""
+
+    def sum_mbps(**about: str) -> float:
+        about |= {"path": "booth", "toe": "no"}
+        return _mean(
+            _matching(measures, parallel_streams.EXPERIMENT, parallel_streams.SUM, **about)
+        )
+
+    udt, streams = sum_mbps(stack=parallel_streams.UDT), sum_mbps(stack=RENO, streams="40")
+    return Criteria(within("UDT over 40 TCP streams", udt / streams, *UDT_PART))
+
+
 @_decides("C43", window_cap.EXPERIMENT)
 def ipv6_is_slower_than_ipv4(measures: Sequence[Measure]) -> Criteria:
     """C43: the same path, host and window."""
+    free = _of_free_hosts(measures)
     ipv6, ipv4 = (
-        _mean(_matching(measures, window_cap.EXPERIMENT, window_cap.THROUGHPUT, ip=ip))
+        _mean(_matching(free, window_cap.EXPERIMENT, window_cap.THROUGHPUT, ip=ip))
         for ip in ("6", "4")
     )
     return Criteria(within("throughput of IPv6 over that of IPv4", ipv6 / ipv4, *IPV6_PART))
+
+
+def _host_mbps(measures: Sequence[Measure], **about: str) -> float:
+    """Return the throughput of a host with one processor."""
+    about["processors"] = "1"
+    return _mean(_matching(measures, end_hosts.EXPERIMENT, end_hosts.THROUGHPUT, **about))
+
+
+@_decides("C44", end_hosts.EXPERIMENT)
+def other_programs_slow_a_slow_host_down(measures: Sequence[Measure]) -> Criteria:
+    """C44: the host of 1.2 GHz, the most programs of the same priority that were run."""
+    loaded, alone = (
+        _host_mbps(measures, rtt="1", cpu="1.2", load=load) for load in (MOST_LOAD, "0")
+    )
+    return Criteria(
+        (Condition("1.2 GHz, with three programs", loaded, "<", alone, "Mbit/s", "without"),)
+    )
+
+
+@_decides("C45", end_hosts.EXPERIMENT)
+def other_programs_leave_a_fast_host_as_it_is(measures: Sequence[Measure]) -> Criteria:
+    """C45: the host of 2.8 GHz, as in C44."""
+    loaded, alone = (
+        _host_mbps(measures, rtt="1", cpu="2.8", load=load) for load in (MOST_LOAD, "0")
+    )
+    part = Condition("2.8 GHz, with three programs over without", loaded / alone, ">=", CONSTANT)
+    return Criteria((part,))
+
+
+@_decides("C46", end_hosts.EXPERIMENT)
+def a_longer_way_slows_a_host_down(measures: Sequence[Measure]) -> Criteria:
+    """C46: the slide names no host: of both clocks the one whose throughput falls more."""
+    parts = {
+        cpu: _host_mbps(measures, rtt="15", cpu=cpu, load="0")
+        / _host_mbps(measures, rtt="1", cpu=cpu, load="0")
+        for cpu in ("1.2", "2.8")
+    }
+    falls = min(parts, key=lambda cpu: parts[cpu])
+    return Criteria(within(f"{falls} GHz, 15 ms over 1 ms", parts[falls], *FAR_PART))
+
+
+def _tuned_over(measures: Sequence[Measure], mechanism: str, path: str) -> float:
+    """Return the throughput of tuned hosts over that of hosts with all settings but one."""
+    tuned, without = (
+        _mean(_matching(measures, tuning.EXPERIMENT, tuning.THROUGHPUT, mechanism=name, path=path))
+        for name in (tuning.TUNED, f"{ALL_BUT}{mechanism}")
+    )
+    return tuned / without
+
+
+@_decides("C47", tuning.EXPERIMENT)
+def tuned_buffers_give_twenty_times_as_much(measures: Sequence[Measure]) -> Criteria:
+    """C47: tuned hosts, with the buffers of a path and with 64 KiB."""
+    return Criteria(
+        tuple(
+            Condition(
+                f"{path}: tuned over all but buffers", _tuned_over(measures, "buffers", path), ">",
+                BUFFERS_FACTOR,
+            )
+            for path in tuning.PATHS
+        )
+    )  # fmt: skip
+
+
+@_decides("C48", tuning.EXPERIMENT)
+def longer_bursts_give_a_third_more(measures: Sequence[Measure]) -> Criteria:
+    """C48: tuned hosts with jumbo frames, bursts of 4096 and of 512 bytes on the bus."""
+    factor = _tuned_over(measures, "burst", "land-speed")
+    return Criteria(within("land-speed: tuned over all but bursts", factor, *BURST_FACTOR))

@@ -77,11 +77,15 @@ def within(
 
 
 def state_of(conditions: Iterable[Condition]) -> str:
-    """Return ``holds`` if all conditions do, ``fails`` if one does not, else ``undecided``."""
+    """Return ``holds`` if all conditions do, ``fails`` if one does not, else ``undecided``.
+
+    No conditions decide nothing.
+    """
     all_conditions = tuple(conditions)
     if any(condition.defined and not condition.holds for condition in all_conditions):
         return FAILS
-    return HOLDS if all(condition.holds for condition in all_conditions) else UNDECIDED
+    met = [condition.holds for condition in all_conditions]
+    return HOLDS if met and all(met) else UNDECIDED
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from farpath.analysis import flow_metrics
 from farpath.analysis.metrics import summarise
-from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.analysis.studies.measure import Measure, RecordedRun, plain_title
 
 EXPERIMENT = "cross-traffic"
 RENO = "throughput of Reno"
@@ -19,7 +19,7 @@ NOTHING = "nothing"
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure both means after the run's first quarter, and the RTT over the whole run.
 
-    ``about``: ``beside``, the third host's stack or ``NOTHING``.
+    ``about``: ``path``, and ``beside``, the third host's stack or ``NOTHING``.
     """
     measured = []
     for recorded in runs:
@@ -35,9 +35,10 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
             (RTT_MEAN, "ms", float(rtts_ms.mean())),
             (RTT_STD, "ms", summarise(record.samples, plan).rtt_std_ms),
         ]
-        condition = f"{plan.path.title}, beside {beside}"
+        condition = f"{plain_title(plan.path)}, beside {beside}"
+        about = {"path": recorded.run.request.path or "", "beside": beside}
         measured += [
-            Measure(EXPERIMENT, condition, name, unit, value, plan.seed, about={"beside": beside})
+            Measure(EXPERIMENT, condition, name, unit, value, plan.seed, about=about)
             for name, unit, value in values
         ]
     return measured

@@ -6,12 +6,24 @@ from collections.abc import Iterable
 
 from farpath.analysis import flow_metrics
 from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.base.errors import BadInputError
 from farpath.spec.plan import Plan
 
 EXPERIMENT = "end-hosts"
 THROUGHPUT = "throughput"
-#: Ids of published throughputs by RTT in ms and clock in GHz, of hosts without other programs.
-PUBLISHED = {("1", "1.2"): "host-1", ("1", "2.8"): "host-2", ("15", "2.8"): "host-3"}
+#: Ids of published throughputs by RTT in ms and clock in GHz, of hosts without other programs. The
+#: one at 15 ms is of a host whose clock is not printed.
+PUBLISHED = {
+    ("1", "1.2"): "host-1",
+    ("1", "2.8"): "host-2",
+    ("15", "1.2"): "host-3",
+    ("15", "2.8"): "host-3",
+}
+#: What the lab's processor took from a published number, by its id (``farpath.spec.processor``).
+INPUTS = {
+    "host-2": "no test: the processor's time for a packet is from the published number",
+    "host-3": "the clock is not published; the time of a line of memory is from that number",
+}
 #: What the processor works on for a packet sent: the packet, and half an ACK (RFC 1122, 4.2.3.2).
 PACKETS_WORKED_ON = 1.5
 
@@ -32,12 +44,17 @@ def sent_bps(plan: Plan) -> float:
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure the mean throughput after the first quarter.
 
-    ``about``: ``rtt`` in ms, ``cpu`` in GHz, ``load``, ``processors``.
+    ``about``: ``rtt`` in ms, ``cpu`` in GHz, ``load``, ``processors``. Raises BadInputError for a
+    run without a processor.
     """
     measured = []
     for recorded in runs:
         plan, processor = recorded.run.plan, recorded.run.plan.era.processor
-        assert processor is not None
+        if processor is None:
+            raise BadInputError(
+                f"the run {recorded.run.label} of {EXPERIMENT} has no processor: give its hosts "
+                "one, as in ERA=2004:cpu=2.8GHz"
+            )
         about = {
             "rtt": f"{plan.path.rtt_ms:g}",
             "cpu": f"{processor.frequency_hz / 1e9:g}",
@@ -53,7 +70,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
             Measure(
                 EXPERIMENT, condition, THROUGHPUT, "Mbit/s",
                 flow_metrics.mean_bps(recorded.record) / 1e6, plan.seed, sent_bps(plan) / 1e6,
-                printed, about=about,
+                printed, INPUTS.get(printed, ""), about,
             )
         )  # fmt: skip
     return measured

@@ -16,8 +16,11 @@ from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
 from farpath.planning.experiment import WantedRun
 from farpath.record.record import Record
+from farpath.spec.path import Path
 
 FORMAT_VERSION = 1
+#: What options of a run add to the title of its path.
+ADDITIONS = ("changed", "further senders", "flows in both directions")
 #: The file in an experiment's folder that holds the measures of its shipped records.
 MEASURES_FILE = "measures.json"
 
@@ -76,6 +79,14 @@ class Measure:
             raise BadInputError(f"{unknown[0]} is no field of a measure")
         value = math.nan if data.get("value", 0) is None else data.get("value")
         return validated(cls, {**data, "value": value})
+
+
+def plain_title(path: Path) -> str:
+    """Return a path's title without what options of a run added to it."""
+    title = path.title
+    for addition in ADDITIONS:
+        title = title.replace(f", {addition}", "")
+    return title
 
 
 def select_measures(measures: Iterable[Measure], quantity: str, **about: str) -> list[Measure]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from statistics import fmean
 
+from farpath.analysis import flow_metrics
 from farpath.analysis.metrics import summarise
 from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.record.record import Record
 from farpath.spec.schedule import SEVEN_REGIONS
 
 EXPERIMENT = "outlook"
@@ -13,10 +16,26 @@ MEAN = "mean throughput"
 STABILITY = "S"
 FAIRNESS = "F min"
 RTT = "SD(RTT)"
+SHARE = "part of a fair share of the one flow"
+#: The stack that has parallel streams.
+RENO = "reno_2004"
+
+
+def share(record: Record) -> float | None:
+    """Return the mean of the one flow of another stack than Reno over that of all flows, or None.
+
+    None if all flows are Reno's, or none is. Means are after the run's first quarter.
+    """
+    flows = record.plan.schedule.flows
+    others = [flow for flow in flows if flow.stack != RENO]
+    if len(others) != 1 or len(flows) == 1:
+        return None
+    mean_bps = fmean(flow_metrics.mean_bps(record, flow.name) for flow in flows)
+    return flow_metrics.mean_bps(record, others[0].name) / mean_bps
 
 
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
-    """Measure mean, S and SD(RTT) of each run, and F min of the seven-region test.
+    """Measure mean, S and SD(RTT) of each run, F min of the seven-region test, and ``share``.
 
     S is the coefficient of variation of the throughput of all flows together, F min the smallest of
     Jain's indices of regions with several flows, as in table 1 of the paper. ``about``: ``path``,
@@ -26,7 +45,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     for recorded in runs:
         plan, request = recorded.run.plan, recorded.run.request
         summary = summarise(recorded.record.samples, plan)
-        schedule = request.schedule or SEVEN_REGIONS
+        schedule = plan.schedule.name
         about = {"path": request.path or "", "stack": request.stack, "schedule": schedule}
         values = [
             (MEAN, "Mbit/s", summary.mean_bps / 1e6),
@@ -35,6 +54,8 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         ]
         if schedule == SEVEN_REGIONS:
             values.append((FAIRNESS, "", summary.fairness_min))
+        if (part := share(recorded.record)) is not None:
+            values.append((SHARE, "", part))
         condition = f"{plan.path.title}, {request.stack}, {schedule}"
         measured += [
             Measure(EXPERIMENT, condition, name, unit, value, plan.seed, about=about)

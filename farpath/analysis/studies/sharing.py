@@ -11,7 +11,7 @@ from farpath.analysis.metrics import per_second, smoothed, summarise
 from farpath.analysis.studies.measure import Measure, RecordedRun
 from farpath.record.record import Record
 from farpath.spec.plan import Plan
-from farpath.spec.schedule import Schedule
+from farpath.spec.schedule import JOINING, Schedule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,20 +145,20 @@ def inter_protocol(runs: Iterable[RecordedRun]) -> list[Measure]:
     measured = []
     for recorded in runs:
         request, plan, record = recorded.run.request, recorded.run.plan, recorded.record
-        about = {"stack": request.stack, "schedule": request.schedule}
+        about = {"stack": request.stack, "schedule": plan.schedule.name}
         reorder = f"{plan.path.reorder:g}" if plan.path.reorder else None
         optional = {"reverse": request.reverse, "reorder": reorder}
         about |= {option: value for option, value in optional.items() if value is not None}
         texts = [f"{option} {value}" for option, value in optional.items() if value is not None]
         condition = ", ".join([request.stack, *texts])
-        for quantity, unit, value in _values(request.schedule, record):
+        for quantity, unit, value in _values(record):
             measured.append(
                 Measure(INTER_PROTOCOL, condition, quantity, unit, value, plan.seed, about=about)
             )
     return measured
 
 
-def _values(schedule: str, record: Record) -> Sequence[tuple[str, str, float]]:
+def _values(record: Record) -> Sequence[tuple[str, str, float]]:
     plan = record.plan
     flows = plan.schedule.flows
     total_bps = sum(flow_metrics.mean_bps(record, flow.name) for flow in flows)
@@ -169,7 +169,7 @@ def _values(schedule: str, record: Record) -> Sequence[tuple[str, str, float]]:
     )
     if len(flows) == 1:
         return (utilisation,)
-    if schedule == "joining":
+    if plan.schedule.name == JOINING:
         throughputs_bps = per_second(record.samples, record.plan.schedule)
         times_s = [
             find_time(throughputs_bps, record.plan.schedule)

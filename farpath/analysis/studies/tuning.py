@@ -7,16 +7,17 @@ from collections.abc import Iterable
 
 from farpath.analysis import flow_metrics
 from farpath.analysis.metrics import per_second
-from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.analysis.studies.measure import Measure, RecordedRun, plain_title
+from farpath.planning.experiment_schema import ALL_STEPS
 from farpath.record.record import Record
 
 EXPERIMENT = "tuning"
+#: The paths of its runs.
+PATHS = ("geneva-chicago", "land-speed")
 THROUGHPUT = "throughput"
 FILL_TIME = "time to fill the path"
 #: The mechanisms of a host as it was delivered, and of one with all settings.
-UNTUNED, TUNED = "untuned", "tuned"
-#: How the names of mechanisms begin that have all settings up to one, and all but one.
-UP_TO, ALL_BUT = "to-", "without-"
+UNTUNED, TUNED = "untuned", ALL_STEPS
 #: A path is full at this part of what the sender's card and bus can send.
 FULL_PART = 0.9
 
@@ -44,7 +45,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         mean_bps = flow_metrics.mean_bps(recorded.record)
         for mechanism in recorded.run.mechanisms:
             about = {"path": path, "mechanism": mechanism}
-            title = f"{plan.path.title.removesuffix(', changed')}, {mechanism}"
+            title = f"{plain_title(plan.path)}, {mechanism}"
             measured += [
                 Measure(
                     EXPERIMENT, title, THROUGHPUT, "Mbit/s", mean_bps / 1e6, plan.seed, about=about

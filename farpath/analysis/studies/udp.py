@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 
 from farpath.analysis import flow_metrics
 from farpath.analysis.studies.measure import Measure, RecordedRun
@@ -23,6 +24,17 @@ def carried_mbps(plan: Plan, link_bps: float) -> float:
     frame_bytes = size_bytes + datagrams.HEADERS_BYTES[plan.ip_version] + ETHERNET_HEADER_BYTES
     asked_bps = 8e9 * size_bytes / datagrams.spacing_ns(stack)
     return min(asked_bps, link_bps * size_bytes / frame_bytes) / 1e6
+
+
+def lost_part(counts: Mapping[str, int]) -> float:
+    """Return the part of a flow's datagrams that was lost.
+
+    ``counts``: of ``farpath.record.checks.datagrams``. The receiver expects as many as the highest
+    number that it saw; where it saw none, all that were sent are lost. NaN if none was sent.
+    """
+    if counts["expected"]:
+        return counts["lost"] / counts["expected"]
+    return 1.0 if counts["sent"] else math.nan
 
 
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
@@ -50,13 +62,12 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         condition = f"{about['size']} bytes every {about['spacing']} us, {about['rate']} Mbit/s"
         if others:
             condition += f", beside {about['beside']}"
-        lost = counts["lost"] / counts["expected"]
-        values: list[tuple[str, str, float, float | None]] = [
-            (THROUGHPUT, "Mbit/s", flow_metrics.mean_bps(record) / 1e6, through_mbps),
-            (LOSS, "", lost, 1 - through_mbps / sent_mbps),
+        predicted = (None, None) if others else (through_mbps, 1 - through_mbps / sent_mbps)
+        values = [
+            (THROUGHPUT, "Mbit/s", flow_metrics.mean_bps(record) / 1e6, predicted[0]),
+            (LOSS, "", lost_part(counts), predicted[1]),
         ]
         if others:
-            values = [(name, unit, value, None) for name, unit, value, _ in values]
             tcp_mbps = sum(flow_metrics.mean_bps(record, flow.name) for flow in others) / 1e6
             values.append((TCP_THROUGHPUT, "Mbit/s", tcp_mbps, None))
         measured += [

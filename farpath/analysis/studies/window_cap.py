@@ -16,15 +16,17 @@ UTILISATION = "utilisation"
 RETRANSMITTED = "packets sent again"
 #: The id of the published throughput.
 PUBLISHED = "lsr-1"
+#: The word of ``about`` for hosts that are not infinitely fast; it has their era.
+HOST = "host"
 #: The time that slow start takes at 180 ms, in s.
 STARTED_S = 10.0
 
 
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
-    """Measure the mean throughput, its fraction of the path's payload rate, and retransmissions.
+    """Measure the mean throughput, its fraction of what host and path carry, and retransmissions.
 
     The mean is over the time after slow start, the first ten seconds. ``about``: ``ip``,
-    ``seconds``.
+    ``seconds``, and ``HOST`` of hosts that are not infinitely fast.
     """
     measured = []
     for recorded in runs:
@@ -34,9 +36,12 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         version = recorded.run.request.ip or "4"
         about = {"ip": version, "seconds": f"{plan.schedule.duration_s:g}"}
         condition = f"{plan.path.rate_bps / 1e9:g} Gbit/s, {plan.path.rtt_ms:g} ms, IPv{version}"
+        if plan.era.card_rate_bps is not None:
+            about[HOST] = plan.era.name
+            condition += f", hosts of {plan.era.name}"
         values = (
             (THROUGHPUT, "Mbit/s", mean_bps / 1e6, PUBLISHED),
-            (UTILISATION, "", mean_bps / flow_metrics.goodput_bps(plan.path, plan.ip_version), ""),
+            (UTILISATION, "", mean_bps / flow_metrics.full_bps(plan), ""),
             (RETRANSMITTED, "", float(rows["retransmits"].sum()), ""),
         )
         measured += [

@@ -102,6 +102,12 @@ FORGED = {
     "a title that moves the cursor": _set("plan", "path", "title", value="\x1b[2J"),
     "half a character": _set("plan", "path", "title", value="\ud800"),
     "a list of read-backs": _set("readback", value=[]),
+    "datagrams that nobody sent": _set(
+        "readback", "datagrams", value={"flow1": {"expected": 1, "lost": 0}}
+    ),
+    "less than no datagrams": _set(
+        "readback", "datagrams", value={"flow1": {"sent": 1, "expected": 1, "lost": -1}}
+    ),
     "a warning that is a number": _set("warnings", value=[1]),
 }
 COMMANDS = {
@@ -137,6 +143,19 @@ def test_a_forged_record_is_one_line_and_status_2(
     assert status == 2, err
     assert err.count("\n") == 1
     assert err.startswith(f"farpath: {shipped}: ")
+
+
+def test_flows_of_datagrams_without_their_counts_are_refused(
+    farpath: Farpath, shipped: FilePath
+) -> None:
+    data = copy.deepcopy(DATA)
+    data["plan"]["settings"]["trace_interval_s"] = 0.0
+    for stack in data["plan"]["stacks"]:
+        stack |= {"program": "iperf3-udp", "congestion": "", "parameters": {"size": "1000"}}
+    shipped.write_text(json.dumps(data))
+    ended = farpath("show", shipped.parent)
+    assert ended.status == 2
+    assert "readback.datagrams has no flow1: a flow of datagrams must be counted" in ended.err
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -107,6 +107,7 @@ def test_an_infinitely_fast_processor_can_be_asked_for() -> None:
         ("2004:bus=PCI", "ERA: bus is 'PCI': it must be one of 66MHz, 100MHz, 133MHz"),
         ("2004:bus=66MHz,mmrbc=4K", "mmrbc is '4K': it must be one of 512, 1024, 2048, 4096"),
         ("2004:mmrbc=512,toe=yes", "ERA has mmrbc and toe without bus"),
+        ("2004:bus=66MHz,toe=yes,cpu=2.2GHz", "ERA has toe=yes and cpu: a card with TCP offload"),
         ("2004:bus=66MHz,toe=1", "toe is '1': it must be one of yes, no"),
         ("2004:card=fast", "ERA: card is 'fast'"),
         ("2004:sack=off", "sack is 'off': it must be one of yes, no"),

@@ -327,6 +327,54 @@ def test_a_mechanism_changes_words_of_all_runs_or_of_those_of_one_stack(
     }
 
 
+LADDER = """
+title = "Steps"
+[[runs]]
+path = "cern"
+stack = "reno_2004"
+ladder = ["queue", "window", "seconds"]
+[[runs.mechanisms]]
+name = "queue"
+title = "long queue"
+options = {buffer = "9MB"}
+[[runs.mechanisms]]
+name = "window"
+title = "wide window"
+options = {window = "25MB"}
+[[runs.mechanisms]]
+name = "seconds"
+title = "often sampled"
+options = {sample = "500ms"}
+"""
+
+
+def test_a_ladder_adds_all_up_to_a_step_all_and_all_but_one(tmp_path: FilePath) -> None:
+    mine = load_experiment("mine", write(tmp_path, LADDER))
+
+    def steps(run: WantedRun) -> list[bool]:
+        path, sample = run.plan.path, run.plan.settings.sample_interval_s
+        return [path.buffer_bytes == 9_000_000, path.window_bytes == 25_000_000, sample < 1]
+
+    taken = {name: steps(run) for run in mine.runs() for name in run.mechanisms}
+    assert taken == {
+        "queue": [True, False, False],
+        "window": [False, True, False],
+        "seconds": [False, False, True],
+        "to-window": [True, True, False],
+        "tuned": [True, True, True],
+        "without-queue": [False, True, True],
+        "without-window": [True, False, True],
+        "without-seconds": [True, True, False],
+    }
+    assert mine.mechanisms["to-window"] == "all up to: wide window"
+
+
+def test_a_ladder_of_a_mechanism_that_is_not_there_is_refused(tmp_path: FilePath) -> None:
+    wrong = LADDER.replace('ladder = ["queue"', 'ladder = ["cable"')
+    with pytest.raises(BadInputError, match="ladder: cable is none of queue, window, seconds"):
+        load_experiment("mine", write(tmp_path, wrong))
+
+
 def test_a_run_of_several_mechanisms_is_made_once(tmp_path: FilePath) -> None:
     mine = load_experiment("mine", write(tmp_path, MECHANISMS))
     # Two seeds of seven different runs, of which Reno's at the base is also that of the steps

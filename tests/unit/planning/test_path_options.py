@@ -81,6 +81,15 @@ def test_a_multiple_that_is_too_large_is_refused_with_its_bytes() -> None:
         path_options.resolve_path(rtt="1s", rate="10Gbit", buffer="9xBDP")
 
 
+@pytest.mark.parametrize("option", ["buffer", "window"])
+@pytest.mark.parametrize("text", ["1e400ms", "1e300s", "9" * 400 + "BDP"])
+def test_an_amount_beyond_all_numbers_is_refused_on_one_line(option: str, text: str) -> None:
+    with pytest.raises(BadInputError, match="which is no finite number") as caught:
+        path_options.resolve_path(rtt="1s", rate="10Gbit", **{option: text})
+    assert caught.value.message.startswith(f"{option.upper()} is '")
+    assert len(caught.value.message) < 200
+
+
 def test_a_long_fat_path_gets_the_window_and_the_maxima_it_needs() -> None:
     path = path_options.resolve_path(rtt="300ms", rate="1Gbit")
     # 2 x 37.5 MB and a buffer of 37.5 MB

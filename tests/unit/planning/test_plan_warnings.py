@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from farpath.planning.plan_warnings import plan_warnings
@@ -24,3 +26,18 @@ def test_ecn_asked_for_by_a_sysctl_is_warned_of_too() -> None:
 @pytest.mark.parametrize("sysctl", [None, "net.ipv4.tcp_ecn=2", "net.ipv4.tcp_ecn=0"])
 def test_other_runs_are_not_warned(sysctl: str | None) -> None:
     assert plan_warnings(RunRequest(rtt="20ms", stack="bbr", sysctl=sysctl).plan()) == ()
+
+
+def test_tcp_beside_udp_on_one_host_is_warned_that_it_has_no_card_s_queue() -> None:
+    mixed = RunRequest(rtt="20ms", stack="udt+reno_2004", schedule="together", era="2004")
+    (warning,) = plan_warnings(mixed.plan())
+    assert warning.startswith("reno_2004 at sender has no queue of txqueuelen and ring")
+    assert warning.endswith("give TCP a host of its own, as in SENDERS=rtt=50ms")
+
+
+@pytest.mark.parametrize(
+    "change", [{"senders": "rtt=20ms"}, {"stack": "udt+udp:rate=1000000"}, {"era": "modern"}]
+)
+def test_hosts_that_lose_nothing_by_it_are_not_warned(change: dict[str, str]) -> None:
+    mixed = RunRequest(rtt="20ms", stack="udt+reno_2004", schedule="together", era="2004")
+    assert plan_warnings(dataclasses.replace(mixed, **change).plan()) == ()

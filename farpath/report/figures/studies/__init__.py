@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import (
@@ -24,9 +24,9 @@ from farpath.report.figures.studies.datagrams import draw_datagrams
 from farpath.report.figures.studies.hosts import draw_hosts
 from farpath.report.figures.studies.ladders import draw_tuning
 from farpath.report.figures.studies.losses import draw_response, draw_utilisation
-from farpath.report.figures.studies.matrices import draw_streams
+from farpath.report.figures.studies.single_flows import draw_outlook
 from farpath.report.figures.studies.stacks import draw_stacks
-from farpath.report.figures.studies.streams import draw_outlook
+from farpath.report.figures.studies.streams import draw_streams
 from farpath.report.figures.studies.third_hosts import draw_cross_traffic
 from farpath.report.figures.studies.throughputs import draw_biases, draw_window_cap
 from farpath.report.figures.studies.windows import draw_cbr_windows, draw_recoveries
@@ -34,45 +34,78 @@ from farpath.report.figures.studies.windows import draw_cbr_windows, draw_recove
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+#: Draws the figures of one experiment, given its name, its measures and its runs with records.
+Draw = Callable[[str, Sequence[Measure], Sequence[RecordedRun]], Iterator[tuple[str, "Figure"]]]
+
+
+def _from_measures(draw: Callable[[Sequence[Measure]], Figure], quantity: str = "") -> Draw:
+    """Return the drawing of one figure from all measures, or from those of a quantity."""
+
+    def draw_measures(
+        name: str, measures: Sequence[Measure], runs: Sequence[RecordedRun]
+    ) -> Iterator[tuple[str, Figure]]:
+        if chosen := select_measures(measures, quantity) if quantity else measures:
+            yield name, draw(chosen)
+
+    return draw_measures
+
+
+def _from_runs(draw: Callable[[Sequence[RecordedRun]], Figure]) -> Draw:
+    """Return the drawing of one figure from all runs."""
+
+    def draw_runs(
+        name: str, measures: Sequence[Measure], runs: Sequence[RecordedRun]
+    ) -> Iterator[tuple[str, Figure]]:
+        if runs:
+            yield name, draw(runs)
+
+    return draw_runs
+
+
+def _biases(
+    name: str, measures: Sequence[Measure], runs: Sequence[RecordedRun]
+) -> Iterator[tuple[str, Figure]]:
+    if runs:
+        yield name, draw_biases(measures, runs)
+
+
+def _recoveries(
+    name: str, measures: Sequence[Measure], runs: Sequence[RecordedRun]
+) -> Iterator[tuple[str, Figure]]:
+    """Draw a figure for each path."""
+    by_path: dict[str, list[RecordedRun]] = {}
+    for recorded in runs:
+        by_path.setdefault(recorded.run.request.path or "", []).append(recorded)
+    for path, path_runs in by_path.items():
+        yield f"{name}-{path}", draw_recoveries(path_runs)
+
+
+#: The figures of each experiment, in the order of the experiment that combines all of them.
+FIGURES: Mapping[str, Draw] = {
+    response.EXPERIMENT: _from_measures(draw_response, response.WINDOW),
+    recovery.EXPERIMENT: _recoveries,
+    loss_utilisation.EXPERIMENT: _from_measures(draw_utilisation),
+    sharing.MTU_BIAS: _biases,
+    sharing.RTT_BIAS: _biases,
+    window_cap.EXPERIMENT: _from_runs(draw_window_cap),
+    cbr_background.EXPERIMENT: _from_runs(draw_cbr_windows),
+    sharing.INTER_PROTOCOL: _from_measures(draw_stacks),
+    parallel_streams.EXPERIMENT: _from_measures(draw_streams),
+    tuning.EXPERIMENT: _from_measures(draw_tuning),
+    udp.EXPERIMENT: _from_measures(draw_datagrams),
+    outlook.EXPERIMENT: _from_measures(draw_outlook),
+    end_hosts.EXPERIMENT: _from_measures(draw_hosts),
+    cross_traffic.EXPERIMENT: _from_measures(draw_cross_traffic),
+}
+
 
 def figures(
     measures: Sequence[Measure], runs: Sequence[RecordedRun]
 ) -> Iterator[tuple[str, Figure]]:
     """Draw every figure that there are measures or runs for; yield it with its file's stem."""
-
-    def measured(experiment: str) -> list[Measure]:
-        return [measure for measure in measures if measure.experiment == experiment]
-
-    def runs_of(experiment: str) -> list[RecordedRun]:
-        return [recorded for recorded in runs if recorded.run.experiment == experiment]
-
-    if windows := select_measures(measured(response.EXPERIMENT), response.WINDOW):
-        yield response.EXPERIMENT, draw_response(windows)
-    by_path: dict[str, list[RecordedRun]] = {}
-    for recorded in runs_of(recovery.EXPERIMENT):
-        by_path.setdefault(recorded.run.request.path or "", []).append(recorded)
-    for path, path_runs in by_path.items():
-        yield f"{recovery.EXPERIMENT}-{path}", draw_recoveries(path_runs)
-    if utilisations := measured(loss_utilisation.EXPERIMENT):
-        yield loss_utilisation.EXPERIMENT, draw_utilisation(utilisations)
-    for experiment in (sharing.MTU_BIAS, sharing.RTT_BIAS):
-        if pairs := runs_of(experiment):
-            yield experiment, draw_biases(measured(experiment), pairs)
-    if streams := runs_of(window_cap.EXPERIMENT):
-        yield window_cap.EXPERIMENT, draw_window_cap(streams)
-    if cbr_runs := runs_of(cbr_background.EXPERIMENT):
-        yield cbr_background.EXPERIMENT, draw_cbr_windows(cbr_runs)
-    if shared := measured(sharing.INTER_PROTOCOL):
-        yield sharing.INTER_PROTOCOL, draw_stacks(shared)
-    if streams_by_window := measured(parallel_streams.EXPERIMENT):
-        yield parallel_streams.EXPERIMENT, draw_streams(streams_by_window)
-    if steps := measured(tuning.EXPERIMENT):
-        yield tuning.EXPERIMENT, draw_tuning(steps)
-    if sent := measured(udp.EXPERIMENT):
-        yield udp.EXPERIMENT, draw_datagrams(sent)
-    if streams_and_stacks := measured(outlook.EXPERIMENT):
-        yield outlook.EXPERIMENT, draw_outlook(streams_and_stacks)
-    if hosts := measured(end_hosts.EXPERIMENT):
-        yield end_hosts.EXPERIMENT, draw_hosts(hosts)
-    if crossed := measured(cross_traffic.EXPERIMENT):
-        yield cross_traffic.EXPERIMENT, draw_cross_traffic(crossed)
+    for name, draw in FIGURES.items():
+        yield from draw(
+            name,
+            [measure for measure in measures if measure.experiment == name],
+            [recorded for recorded in runs if recorded.run.experiment == name],
+        )

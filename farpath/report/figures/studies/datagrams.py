@@ -1,4 +1,4 @@
-"""The figure of datagrams: throughput and loss against their spacing."""
+"""The figure of datagrams: throughput and loss against their spacing, and beside TCP."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import udp
 from farpath.analysis.studies.measure import Measure, select_measures
-from farpath.report.figures.studies.marks import style_of
-from farpath.report.figures.style import FULL_IN, RULE, print_style
+from farpath.report.figures.studies.marks import COLOURS, marks_and_theory
+from farpath.report.figures.style import RULE, TALL_IN, print_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,26 +16,38 @@ if TYPE_CHECKING:
 
 
 def draw_datagrams(measures: Sequence[Measure]) -> Figure:
-    """Draw both against spacing, a curve for each size and bottleneck: marks, theory as lines."""
+    """Draw both against spacing, a curve for each size and bottleneck; below, the runs beside TCP.
+
+    Marks are measured and lines theory. A run beside TCP has both throughputs on each other, and
+    the part of the datagrams lost.
+    """
     from matplotlib.figure import Figure
 
+    alone = [measure for measure in measures if not measure.about["beside"]]
+    beside = [measure for measure in measures if measure.about["beside"]]
+    rows = bool(alone) + bool(beside)
     with print_style():
-        figure = Figure(figsize=FULL_IN, layout="constrained")
-        frames = figure.subplots(1, 2)
-        for axes, quantity, label in zip(
-            frames,
-            (udp.THROUGHPUT, udp.LOSS),
-            ("throughput (Mbit/s)", "part of the datagrams lost"),
-            strict=True,
-        ):
-            _draw_quantity(axes, select_measures(measures, quantity, beside=""))
-            axes.set_xlabel("time between two datagrams (us)")
-            axes.set_ylabel(label)
-            axes.set_ylim(bottom=0)
-            axes.grid(True, color=RULE, linewidth=0.3)
-        frames[0].legend(fontsize=7, frameon=False)
-        figure.suptitle("Datagrams: measured (marks); what spacing, card and path allow (lines)")
+        figure = Figure(figsize=(TALL_IN[0], TALL_IN[1] * rows / 2), layout="constrained")
+        frames = figure.subplots(rows, 2, squeeze=False)
+        if alone:
+            _draw_alone(frames[0][0], frames[0][1], alone)
+        if beside:
+            _draw_beside(frames[-1][0], frames[-1][1], beside)
     return figure
+
+
+def _draw_alone(rates: Axes, losses: Axes, measures: Sequence[Measure]) -> None:
+    for axes, quantity, label in (
+        (rates, udp.THROUGHPUT, "throughput (Mbit/s)"),
+        (losses, udp.LOSS, "part of the datagrams lost"),
+    ):
+        _draw_quantity(axes, select_measures(measures, quantity))
+        axes.set_xlabel("time between two datagrams (us)")
+        axes.set_ylabel(label)
+        axes.set_ylim(bottom=0)
+        axes.grid(True, color=RULE, linewidth=0.3)
+    rates.set_title("alone: measured (marks), what is possible (lines)", loc="left", fontsize=8)
+    rates.legend(fontsize=7, frameon=False)
 
 
 def _draw_quantity(axes: Axes, measures: Sequence[Measure]) -> None:
@@ -43,13 +55,26 @@ def _draw_quantity(axes: Axes, measures: Sequence[Measure]) -> None:
     for measure in measures:
         curves.setdefault((measure.about["size"], measure.about["rate"]), []).append(measure)
     for index, ((size, rate), curve) in enumerate(curves.items()):
-        colour, mark = style_of(index)
-        points = sorted(
-            (float(each.about["spacing"]), each.value, each.theory or 0.0) for each in curve
-        )
-        spacings_us = [point[0] for point in points]
-        axes.plot(
-            spacings_us, [point[1] for point in points], mark, color=colour, markersize=4.5,
-            label=f"{size} bytes, bottleneck of {rate} Mbit/s",
-        )  # fmt: skip
-        axes.plot(spacings_us, [point[2] for point in points], color=colour, linewidth=0.9)
+        spacings_us = [(float(each.about["spacing"]), each) for each in curve]
+        marks_and_theory(axes, index, spacings_us, f"{size} bytes, bottleneck of {rate} Mbit/s")
+
+
+def _draw_beside(rates: Axes, losses: Axes, measures: Sequence[Measure]) -> None:
+    def values(quantity: str) -> dict[str, float]:
+        return {each.about["beside"]: each.value for each in select_measures(measures, quantity)}
+
+    datagrams, tcp = values(udp.THROUGHPUT), values(udp.TCP_THROUGHPUT)
+    stacks, rows = list(datagrams), range(len(datagrams))
+    sent = [datagrams[stack] for stack in stacks]
+    rates.barh(rows, sent, color=COLOURS[3], label="datagrams")
+    rates.barh(rows, [tcp[stack] for stack in stacks], left=sent, color=COLOURS[1], label="TCP")
+    rates.set_xlabel("throughput (Mbit/s)")
+    rates.legend(frameon=False, fontsize=7, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
+    lost = values(udp.LOSS)
+    losses.barh(rows, [lost[stack] for stack in stacks], color=COLOURS[3])
+    losses.set_xlabel("part of the datagrams lost")
+    rates.set_yticks(rows, [f"beside {stack}" for stack in stacks])
+    losses.set_yticks(rows, [""] * len(stacks))
+    for axes in (rates, losses):
+        axes.grid(True, axis="x", color=RULE, linewidth=0.3)
+        axes.invert_yaxis()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from farpath.analysis.studies.measure import Measure
-from farpath.report.figures.studies.marks import style_of
+from farpath.report.figures.studies.marks import marks_and_theory
 from farpath.report.figures.style import FULL_IN, RULE, print_style
 
 if TYPE_CHECKING:
@@ -25,16 +25,8 @@ def draw_hosts(measures: Sequence[Measure]) -> Figure:
         figure = Figure(figsize=(FULL_IN[0] * 0.75, FULL_IN[1] * 0.8), layout="constrained")
         axes = figure.subplots()
         for index, ((processors, cpu, rtt), group) in enumerate(hosts.items()):
-            colour, mark = style_of(index)
-            points = sorted(
-                (int(each.about["load"]), each.value, each.theory or 0) for each in group
-            )
-            loads = [point[0] for point in points]
-            axes.plot(
-                loads, [point[1] for point in points], mark, color=colour, markersize=5,
-                label=f"{processors} x {cpu} GHz, {rtt} ms",
-            )  # fmt: skip
-            axes.plot(loads, [point[2] for point in points], "-", color=colour, linewidth=0.9)
+            loads = [(float(each.about["load"]), each) for each in group]
+            marks_and_theory(axes, index, loads, f"{processors} x {cpu} GHz, {rtt} ms")
         axes.set_xlabel("other programs on the host")
         axes.set_ylabel("throughput (Mbit/s)")
         axes.set_xticks(sorted({int(each.about["load"]) for each in measures}))

@@ -1,4 +1,4 @@
-"""The figure of a ladder: throughput from a host as it was delivered to one with all settings."""
+"""The figure of a ladder: from a host as it was delivered to one with all settings."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import tuning
 from farpath.analysis.studies.measure import Measure, select_measures
+from farpath.planning.experiment_schema import ALL_BUT, UP_TO
 from farpath.report.figures.studies.marks import COLOURS
-from farpath.report.figures.style import FULL_IN, RULE, print_style
+from farpath.report.figures.style import RULE, TALL_IN, print_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,34 +29,50 @@ LEFT_PART = 0.5
 
 
 def draw_tuning(measures: Sequence[Measure]) -> Figure:
-    """Draw throughput as a frame for each path: the ladder above, all settings but one below."""
+    """Draw two frames for each path: throughput, and the time until the path is full.
+
+    The ladder of settings is above, all settings but one are below. Bars of throughput say how many
+    times that of a host as it was delivered they are.
+    """
     from matplotlib.figure import Figure
 
-    by_path: dict[str, dict[str, Measure]] = {}
-    for measure in select_measures(measures, tuning.THROUGHPUT):
-        about = measure.about
-        by_path.setdefault(about["path"], {})[about["mechanism"]] = measure
+    paths = list(dict.fromkeys(measure.about["path"] for measure in measures))
     with print_style():
-        figure = Figure(figsize=FULL_IN, layout="constrained")
-        frames = figure.subplots(1, len(by_path), squeeze=False)[0]
-        for axes, (path, by_mechanism) in zip(frames, by_path.items(), strict=True):
-            _draw_ladder(axes, by_mechanism)
-            axes.set_title(path, loc="left", fontsize=8)
-            axes.set_xlabel("throughput (Mbit/s)")
+        size_in = (TALL_IN[0], TALL_IN[1] * len(paths) / 2)
+        figure = Figure(figsize=size_in, layout="constrained")
+        frames = figure.subplots(len(paths), 2, squeeze=False, sharey="row")
+        for (rates, times), path in zip(frames, paths, strict=True):
+            by_mechanism = _by_mechanism(select_measures(measures, tuning.THROUGHPUT, path=path))
+            untuned = by_mechanism.get(tuning.UNTUNED)
+            _draw_ladder(rates, by_mechanism, None if untuned is None else untuned.value)
+            rates.set_title(path, loc="left", fontsize=8)
+            rates.set_xlabel("throughput (Mbit/s)")
+            rates.set_xscale("log")
+            # Room for the numbers
+            mbps = [measure.value for measure in by_mechanism.values()]
+            rates.set_xlim(LEFT_PART * min(mbps), 20 * max(mbps))
+            filled = _by_mechanism(select_measures(measures, tuning.FILL_TIME, path=path))
+            _draw_ladder(times, filled)
+            times.set_xlabel("time to fill the path (s), +: never")
+            times.margins(x=0.15)
         figure.suptitle("Settings one after the other, and all of them but one")
     return figure
 
 
+def _by_mechanism(measures: Sequence[Measure]) -> dict[str, Measure]:
+    return {measure.about["mechanism"]: measure for measure in measures}
+
+
 def _rows(by_mechanism: Mapping[str, Measure]) -> list[tuple[str, Measure, str]]:
     """Return label, measure and colour of each row that there is a run for, from the top."""
-    settings = [name for name in SETTINGS if f"{tuning.ALL_BUT}{name}" in by_mechanism]
+    settings = [name for name in SETTINGS if f"{ALL_BUT}{name}" in by_mechanism]
     ladder = {tuning.UNTUNED: "as delivered"}
     for name in settings:
-        ladder[name if name == settings[0] else f"{tuning.UP_TO}{name}"] = f"+ {SETTINGS[name]}"
+        ladder[name if name == settings[0] else f"{UP_TO}{name}"] = f"+ {SETTINGS[name]}"
     if settings:
-        del ladder[f"{tuning.UP_TO}{settings[-1]}"]
+        del ladder[f"{UP_TO}{settings[-1]}"]
         ladder[tuning.TUNED] = f"+ {SETTINGS[settings[-1]]}"
-    missing = {f"{tuning.ALL_BUT}{name}": f"all but: {SETTINGS[name]}" for name in settings}
+    missing = {f"{ALL_BUT}{name}": f"all but: {SETTINGS[name]}" for name in settings}
     return [
         (label, by_mechanism[name], colour)
         for rows, colour in ((ladder, COLOURS[3]), (missing, COLOURS[1]))
@@ -64,18 +81,21 @@ def _rows(by_mechanism: Mapping[str, Measure]) -> list[tuple[str, Measure, str]]
     ]
 
 
-def _draw_ladder(axes: Axes, by_mechanism: Mapping[str, Measure]) -> None:
+def _draw_ladder(
+    axes: Axes, by_mechanism: Mapping[str, Measure], once: float | None = None
+) -> None:
+    """Draw a bar for each row; ``once``: the value of which the others are multiples."""
     rows = _rows(by_mechanism)
-    mbps = [measure.value for _, measure, _ in rows]
-    axes.barh(range(len(rows)), mbps, color=[colour for _, _, colour in rows], height=0.7)
-    for index, value in enumerate(mbps):
+    values = [measure.value for _, measure, _ in rows]
+    axes.barh(range(len(rows)), values, color=[colour for _, _, colour in rows], height=0.7)
+    for index, (_, measure, _) in enumerate(rows):
+        text = f"{measure.value:.4g}" + ("+" if measure.note else "")
+        if once and measure.value != once:
+            text += f" (x {measure.value / once:.3g})"
         axes.annotate(
-            f"{value:.4g}", (value, index), (3, 0), textcoords="offset points", va="center",
+            text, (measure.value, index), (3, 0), textcoords="offset points", va="center",
             fontsize=7,
         )  # fmt: skip
     axes.set_yticks(range(len(rows)), [label for label, _, _ in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_xscale("log")
-    # Room for the numbers
-    axes.set_xlim(LEFT_PART * min(mbps), 6 * max(mbps))
     axes.grid(True, axis="x", color=RULE, linewidth=0.3)

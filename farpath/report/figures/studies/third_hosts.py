@@ -8,44 +8,61 @@ from typing import TYPE_CHECKING
 from farpath.analysis.studies import cross_traffic
 from farpath.analysis.studies.measure import Measure, select_measures
 from farpath.report.figures.studies.marks import COLOURS
-from farpath.report.figures.style import FULL_IN, RULE, print_style
+from farpath.report.figures.style import RULE, TALL_IN, print_style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Half of the RTT's standard deviation lies on each side of its mean.
-HALF = 0.5
+#: The height of a path's frames in inches: that of a stack, and that around them.
+STACK_IN, AROUND_IN = 0.22, 0.9
 
 
 def draw_cross_traffic(measures: Sequence[Measure]) -> Figure:
-    """Draw a line for each stack: both throughputs on each other, and the RTT with its spread."""
+    """Draw two frames for each path: both throughputs on each other, and the RTT +- its SD."""
     from matplotlib.figure import Figure
 
+    by_path: dict[str, list[Measure]] = {}
+    for measure in measures:
+        by_path.setdefault(measure.about["path"], []).append(measure)
+    heights = [
+        AROUND_IN + STACK_IN * len(select_measures(of_path, cross_traffic.RENO))
+        for of_path in by_path.values()
+    ]
+    with print_style():
+        figure = Figure(figsize=(TALL_IN[0], sum(heights)), layout="constrained")
+        frames = figure.subplots(
+            len(by_path), 2, squeeze=False, sharey="row", gridspec_kw={"height_ratios": heights}
+        )
+        for (rates, rtts), (path, of_path) in zip(frames, by_path.items(), strict=True):
+            _draw_path(rates, rtts, of_path)
+            rates.set_title(path, loc="left")
+        frames[0][0].legend(
+            frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1, 1), ncols=2
+        )
+    return figure
+
+
+def _draw_path(rates: Axes, rtts: Axes, measures: Sequence[Measure]) -> None:
     def values(quantity: str) -> dict[str, float]:
         return {each.about["beside"]: each.value for each in select_measures(measures, quantity)}
 
     reno, cross = values(cross_traffic.RENO), values(cross_traffic.CROSS)
     means, spreads = values(cross_traffic.RTT_MEAN), values(cross_traffic.RTT_STD)
-    stacks = list(reno)
-    with print_style():
-        figure = Figure(figsize=FULL_IN, layout="constrained")
-        rates, rtts = figure.subplots(1, 2, sharey=True)
-        rows = range(len(stacks))
-        of_reno = [reno[stack] for stack in stacks]
-        rates.barh(rows, of_reno, color=COLOURS[3], label="Reno")
-        rates.barh(
-            rows, [cross.get(stack, 0.0) for stack in stacks], left=of_reno, color=COLOURS[1],
-            label="the third host",
-        )  # fmt: skip
-        rates.set_xlabel("throughput (Mbit/s)")
-        rates.legend(frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
-        rtts.errorbar(
-            [means[stack] for stack in stacks], rows,
-            xerr=[HALF * spreads[stack] for stack in stacks], fmt="o", color=COLOURS[0],
-        )  # fmt: skip
-        rtts.set_xlabel("mean RTT (ms), bars: its standard deviation")
-        for axes in (rates, rtts):
-            axes.grid(True, axis="x", color=RULE, linewidth=0.3)
-        rates.set_yticks(rows, [f"beside {stack}" for stack in stacks])
-        rates.invert_yaxis()
-    return figure
+    stacks, rows = list(reno), range(len(reno))
+    of_reno = [reno[stack] for stack in stacks]
+    rates.barh(rows, of_reno, color=COLOURS[3], label="Reno")
+    rates.barh(
+        rows, [cross.get(stack, 0.0) for stack in stacks], left=of_reno, color=COLOURS[1],
+        label="the third host",
+    )  # fmt: skip
+    rates.set_xlabel("throughput (Mbit/s)")
+    rtts.errorbar(
+        [means[stack] for stack in stacks], rows, xerr=[spreads[stack] for stack in stacks],
+        fmt="o", color=COLOURS[0],
+    )  # fmt: skip
+    rtts.set_xlabel("mean RTT (ms), with its SD each way")
+    for axes in (rates, rtts):
+        axes.grid(True, axis="x", color=RULE, linewidth=0.3)
+    rates.set_yticks(rows, [f"beside {stack}" for stack in stacks])
+    rates.invert_yaxis()

@@ -94,10 +94,10 @@ def draw_window_cap(runs: Sequence[RecordedRun]) -> Figure:
             plan, rows = recorded.run.plan, flow_metrics.flow_samples(recorded.record)
             throughput_bps = per_second(recorded.record.samples, plan.schedule)["flow1"]
             upper.plot(throughput_bps.index, throughput_bps / 1e6, color=COLOURS[0], linewidth=0.9)
-            full_mbps = flow_metrics.goodput_bps(plan.path, plan.ip_version) / 1e6
+            full_mbps = flow_metrics.full_bps(plan) / 1e6
             upper.axhline(
                 full_mbps, color=COLOURS[2], linewidth=0.9, linestyle="--",
-                label="the path's payload rate",
+                label="what host and path carry",
             )  # fmt: skip
             upper.axhline(
                 printed, color=COLOURS[1], linewidth=0.9, linestyle=":",
@@ -114,7 +114,8 @@ def draw_window_cap(runs: Sequence[RecordedRun]) -> Figure:
                 linewidth=0.6,
                 label="the mean is of the time after this line",
             )
-            upper.set_title(f"IPv{recorded.run.request.ip or 4}")
+            hosts = f", {plan.era.name}" if plan.era.card_rate_bps is not None else ""
+            upper.set_title(f"IPv{recorded.run.request.ip or 4}{hosts}")
             lower.set_xlabel("time (s)")
             for axes in (upper, lower):
                 axes.set_ylim(bottom=0)

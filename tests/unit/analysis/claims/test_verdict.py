@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.analysis.claims import Condition
+from farpath.analysis.claims import UNDECIDED, Condition
+from farpath.analysis.claims.verdict import state_of
 
 
 @given(st.floats(-1e6, 1e6), st.sampled_from(["<", "<=", ">", ">="]), st.floats(-1e6, 1e6))
@@ -20,3 +21,7 @@ def test_a_condition_with_room_holds_and_one_that_misses_does_not(
         assert f"not {relation}" in str(condition)
     else:
         assert condition.holds == ("=" in relation)
+
+
+def test_no_condition_decides_nothing() -> None:
+    assert state_of(()) == UNDECIDED

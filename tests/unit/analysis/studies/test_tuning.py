@@ -6,10 +6,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis import flow_metrics
 from farpath.analysis.studies import tuning
-from farpath.analysis.studies.measure import select_measures
-from farpath.planning.experiment import QUICK, load_experiment
+from farpath.analysis.studies.measure import Measure, select_measures
+from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from tests.support.study_runs import write_recorded_runs
 
 
@@ -24,13 +23,19 @@ def test_a_run_of_several_mechanisms_is_measured_for_each(tmp_path: FilePath) ->
 
 
 def test_a_path_that_is_never_full_has_the_run_s_length(tmp_path: FilePath) -> None:
-    for recorded in write_recorded_runs(tmp_path, tuning.EXPERIMENT, QUICK):
-        plan = recorded.record.plan
-        # The records have half the path's rate, which is more than a slow bus carries.
-        part = plan.path.rate_bps / 2 / flow_metrics.full_bps(plan)
-        for time in select_measures(tuning.measures([recorded]), tuning.FILL_TIME):
-            if part < tuning.FULL_PART:
-                assert time.value == pytest.approx(plan.schedule.duration_s)
-                assert time.note == "never full: the length of the run"
-            else:
-                assert (time.value, time.note) == (1.0, "")
+    measures: dict[str, list[Measure]] = {tuning.FILL_TIME: [], tuning.THROUGHPUT: []}
+    for recorded in write_recorded_runs(tmp_path, tuning.EXPERIMENT, WHOLE):
+        for measure in tuning.measures([recorded]):
+            measures[measure.quantity].append(measure)
+    seen = {
+        (each.about["path"], each.about["mechanism"]): (each.value, each.note)
+        for each in measures[tuning.FILL_TIME]
+    }
+    # Made-up records have half of the path's rate, which is more than a bus in short bursts carries
+    never = (60.0, "never full: the length of the run")
+    assert seen["land-speed", "without-burst"] == (1.0, "")
+    assert seen["land-speed", "tuned"] == never
+    assert {value for (path, _), value in seen.items() if path == "geneva-chicago"} == {never}
+    rates_mbps = {"land-speed": 5000, "geneva-chicago": 500}
+    for each in measures[tuning.THROUGHPUT]:
+        assert each.value == pytest.approx(rates_mbps[each.about["path"]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path as FilePath
 
 import pytest
@@ -39,6 +40,12 @@ def test_loss_is_the_receiver_s_count_and_theory_what_the_bottleneck_leaves(
     assert by_spacing["1000", "24"] == 0
     asked_bps = 8e9 * frame_bytes / 16_000
     assert by_spacing["622", "16"] == pytest.approx(1 - 622e6 / asked_bps)
+
+
+def test_a_flow_of_which_nothing_arrived_has_lost_all_or_sent_none() -> None:
+    assert udp.lost_part({"sent": 9, "expected": 9, "lost": 3}) == pytest.approx(1 / 3)
+    assert udp.lost_part({"sent": 9, "expected": 0, "lost": 0}) == 1
+    assert math.isnan(udp.lost_part({"sent": 0, "expected": 0, "lost": 0}))
 
 
 def test_beside_tcp_both_are_measured_and_nothing_is_predicted(tmp_path: FilePath) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -25,12 +26,16 @@ from farpath.analysis.studies import (
     window_cap,
 )
 from farpath.analysis.studies.measure import Measure, RecordedRun
-from farpath.analysis.studies.registry import measures_of
+from farpath.analysis.studies.registry import ANALYSES, measures_of
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
-from farpath.report.figures.studies import figures
+from farpath.report.figures.studies import FIGURES, figures
 from tests.support.curves import xs, ys
 from tests.support.study_measures import measure
 from tests.support.study_runs import LOST_S, write_recorded_runs, write_run
+
+
+def test_every_experiment_has_a_figure() -> None:
+    assert list(FIGURES) == list(ANALYSES)
 
 
 def test_figures_are_of_the_measures_of_their_own_experiment() -> None:
@@ -77,8 +82,8 @@ def test_a_held_window_is_drawn_for_each_ip_version(tmp_path: FilePath) -> None:
     frames = drawn(
         write_recorded_runs(tmp_path, window_cap.EXPERIMENT, QUICK), window_cap.EXPERIMENT
     )
-    assert [axes.get_title() for axes in frames[:2]] == ["IPv4", "IPv6"]
-    windows_mb = ys(frames[2].lines[0])
+    assert sorted(axes.get_title() for axes in frames[:3]) == ["IPv4", "IPv4, 2004", "IPv6"]
+    windows_mb = ys(frames[3].lines[0])
     assert (max(windows_mb), min(windows_mb)) == pytest.approx((223.8, 111.9), rel=0.2)
 
 
@@ -123,7 +128,7 @@ def test_stacks_are_drawn_beside_one_reno_and_four_and_say_which_never_share() -
 def test_streams_and_windows_are_a_matrix_with_what_is_published_in_brackets() -> None:
     def cell(path: str, streams: int, window: int, value: float, published: str = "") -> Measure:
         about = {"path": path, "streams": str(streams), "window": str(window)}
-        about |= {"mtu": "1500", "toe": "no"}
+        about |= {"mtu": "1500", "toe": "no", "stack": "reno_2004"}
         return measure(
             parallel_streams.EXPERIMENT, parallel_streams.SUM, value, about=about,
             published=published,
@@ -134,9 +139,18 @@ def test_streams_and_windows_are_a_matrix_with_what_is_published_in_brackets() -
         cell("wide", 4, 512_000, 230.0),
         cell("room", 40, 104_000, 6400.0),
     ]
-    ((_, figure),) = figures(known, [])
+    deviation = dataclasses.replace(
+        known[0], quantity=parallel_streams.DEVIATION, value=1.0, published="sc-9"
+    )
+    others = [
+        dataclasses.replace(known[2], value=9e9, about={**known[2].about, **change})
+        for change in ({"stack": "udt"}, {"reverse": "40"})
+    ]
+    ((_, figure),) = figures([*known, deviation, *others], [])
     wide, room = figure.axes
-    assert [text.get_text() for text in wide.texts] == ["3.60\n(7.42)", "0.23"]
+    assert [text.get_text() for text in wide.texts] == [
+        "3.60\n+-0.001\n(7.42\n+-0.009)", "0.23",
+    ]  # fmt: skip
     assert [text.get_position() for text in wide.texts] == [(1, 1), (0, 0)]
     assert [label.get_text() for label in wide.get_xticklabels()] == ["4", "16"]
     assert [text.get_text() for text in room.texts] == ["6.40"]
@@ -149,18 +163,27 @@ def test_settings_are_a_ladder_and_below_it_all_but_one() -> None:
     }  # fmt: skip
     known = [
         measure(
-            tuning.EXPERIMENT, tuning.THROUGHPUT, value,
+            tuning.EXPERIMENT, quantity, value, note=note,
             about={"path": "wide", "mechanism": mechanism},
         )
-        for mechanism, value in mechanisms.items()
+        for mechanism, mbps in mechanisms.items()
+        for quantity, value, note in (
+            (tuning.THROUGHPUT, mbps, ""),
+            (tuning.FILL_TIME, 2.0 if mbps > 500 else 60.0, "" if mbps > 500 else "never full"),
+        )
     ]  # fmt: skip
     ((_, figure),) = figures(known, [])
-    (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == [
+    rates, times = figure.axes
+    assert [label.get_text() for label in rates.get_yticklabels()] == [
         "as delivered", "+ buffers", "+ no cached threshold", "+ SACK off",
         "all but: buffers", "all but: no cached threshold", "all but: SACK off",
     ]  # fmt: skip
-    assert [text.get_text() for text in axes.texts] == ["4", "80", "85", "900", "5", "100", "890"]
+    assert [text.get_text() for text in rates.texts] == [
+        "4", "80 (x 20)", "85 (x 21.2)", "900 (x 225)", "5 (x 1.25)", "100 (x 25)", "890 (x 222)",
+    ]  # fmt: skip
+    assert [text.get_text() for text in times.texts] == [
+        "60+", "60+", "60+", "2", "60+", "60+", "2",
+    ]  # fmt: skip
 
 
 def test_one_flow_of_a_stack_stands_beside_streams_of_reno() -> None:
@@ -174,8 +197,10 @@ def test_one_flow_of_a_stack_stands_beside_streams_of_reno() -> None:
     known = [*one("htcp_2004", "cern", 300.0), *one("4xreno_2004", "cern", 280.0)]
     ((_, figure),) = figures([*known, *one("africa", "cern", 5.0, "seven-regions")], [])
     mean, _ = figure.axes
-    assert [label.get_text() for label in mean.get_yticklabels()] == ["htcp_2004", "4xreno_2004"]
-    assert [xs(line) for line in mean.lines] == [[300.0, 280.0]]
+    assert [label.get_text() for label in mean.get_yticklabels()] == [
+        "htcp_2004", "4xreno_2004", "africa, seven-regions",
+    ]  # fmt: skip
+    assert [xs(line) for line in mean.lines] == [[300.0, 280.0, 5.0]]
 
 
 def test_hosts_have_a_curve_each_over_their_load() -> None:
@@ -190,8 +215,9 @@ def test_hosts_have_a_curve_each_over_their_load() -> None:
 
 
 def test_cross_traffic_is_drawn_on_what_reno_gets_beside_it() -> None:
-    def one(beside: str, quantity: str, value: float) -> Measure:
-        return measure(cross_traffic.EXPERIMENT, quantity, value, about={"beside": beside})
+    def one(beside: str, quantity: str, value: float, path: str = "cern") -> Measure:
+        about = {"path": path, "beside": beside}
+        return measure(cross_traffic.EXPERIMENT, quantity, value, about=about)
 
     known = [
         one(beside, quantity, value)
@@ -202,7 +228,12 @@ def test_cross_traffic_is_drawn_on_what_reno_gets_beside_it() -> None:
         )
     ]  # fmt: skip
     ((_, figure),) = figures([*known, one("fast", cross_traffic.CROSS, 200.0)], [])
-    rates, _ = figure.axes
+    rates, rtts = figure.axes
+    # Bars of a standard deviation on each side of the mean
+    (deviations,) = rtts.collections
+    assert isinstance(deviations, LineCollection)
+    spans = [np.asarray(segment)[:, 0].tolist() for segment in deviations.get_segments()]
+    assert spans == [[161.0, 179.0]] * 2
     widths = [bar.get_width() for bar in rates.patches if isinstance(bar, Rectangle)]
     assert widths == [250.0, 100.0, 0.0, 200.0]
     labels = [label.get_text() for label in rates.get_yticklabels()]
@@ -214,17 +245,25 @@ def test_datagrams_have_a_curve_for_each_size_and_bottleneck() -> None:
         about = {"size": f"{size}", "spacing": f"{spacing}", "rate": f"{rate}", "beside": beside}
         return [
             measure(udp.EXPERIMENT, quantity, value, theory=value, about=about)
-            for quantity, value in ((udp.THROUGHPUT, 8e3 * size / spacing), (udp.LOSS, 0.1))
+            for quantity, value in ((udp.THROUGHPUT, 8 * size / spacing), (udp.LOSS, 0.1))
         ]
 
     known = [*both(400, 20, 1000), *both(400, 10, 1000), *both(400, 10, 622)]
-    ((_, figure),) = figures([*known, *both(400, 10, 1000, "reno_2004")], [])
-    throughput, loss = figure.axes
+    crossing = measure(
+        udp.EXPERIMENT, udp.TCP_THROUGHPUT, 400.0,
+        about={"size": "400", "spacing": "10", "rate": "1000", "beside": "reno_2004"},
+    )  # fmt: skip
+    ((_, figure),) = figures([*known, *both(400, 10, 1000, "reno_2004"), crossing], [])
+    throughput, loss, rates, lost = figure.axes
     assert [xs(line) for line in throughput.lines[::2]] == [[10, 20], [10]]
     assert throughput.get_legend_handles_labels()[1] == [
         "400 bytes, bottleneck of 1000 Mbit/s", "400 bytes, bottleneck of 622 Mbit/s",
     ]  # fmt: skip
     assert loss.get_ylim()[0] == 0
+    # Beside TCP: 8 bits of 400 bytes every 10 us, and TCP's on it
+    bars = [bar for bar in rates.patches if isinstance(bar, Rectangle)]
+    assert [(bar.get_x(), bar.get_width()) for bar in bars] == [(0, 320), (320, 400)]
+    assert [bar.get_width() for bar in lost.patches if isinstance(bar, Rectangle)] == [0.1]
 
 
 def test_recoveries_of_hours_do_not_hide_those_of_seconds(tmp_path: FilePath) -> None:
