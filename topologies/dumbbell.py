@@ -57,7 +57,7 @@ from farpath.spec.topology import Topology
 #: Where a picture has the first switch of the path; hosts and switches before it lie left.
 _NEAR = 3.0
 #: Columns between two routers: no labels are between them.
-_BETWEEN_ROUTERS = 0.6
+_BETWEEN_ROUTERS = 0.4
 
 
 def lay_out(plan: Plan) -> Layout:

@@ -191,7 +191,8 @@ def differences(node: str, ports: list[dict[str, Any]], wanted: list[str]) -> li
         for info in port["addr_info"]
     ]
     planned = [f"{one}/{_LENGTH}" for one in wanted]
-    different = [] if actual == planned else [f"addresses of {node} are {actual}"]
+    is_planned = sorted(actual) == sorted(planned)
+    different = [] if is_planned else [f"addresses of {node} are {actual}"]
     resolving = [
         f"{port['ifname']} resolves neighbours"
         for port in ports

@@ -9,6 +9,8 @@ from farpath.base.errors import LabFailedError
 
 #: Probes of each hop, one after another.
 PROBES = 3
+#: What stands for a hop that answered no probe.
+NO_ANSWER = "*"
 _LINE = re.compile(r"\s*(\d+)  (.*)")
 _ANSWERED = re.compile(r"(\S+) \(([0-9a-f.:]+)\)")
 _RTT = re.compile(r"([\d.]+) ms(?: (![\w<>-]+))?")
@@ -39,7 +41,7 @@ class Hop:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return " ".join([*self.names, *self.notes]) or "*"
+        return " ".join([*self.names, *self.notes]) or NO_ANSWER
 
 
 def parse(text: str) -> tuple[Hop, ...]:
