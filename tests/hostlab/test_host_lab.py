@@ -13,7 +13,7 @@ import pytest
 
 from farpath.analysis.metrics import Summary, summarise
 from farpath.base.project import PROJECT
-from farpath.lab.qemu import Machine
+from farpath.lab.qemu import OUT, Machine
 from farpath.record import machine_health
 from farpath.record.record import Record, load_record
 from tests.hostlab.runs import PATH, REGION_S, fetched, host_run, load_modules
@@ -158,3 +158,18 @@ def test_the_machine_was_watched_in_every_second(both: Both) -> None:
 
 def test_a_finished_run_leaves_no_trace(both: Both) -> None:
     assert both.left == {}
+
+
+def test_traceroute_shows_the_routers_of_a_path_on_the_machines_own_kernel(
+    machine: Machine,
+) -> None:
+    job = machine.start_farpath(
+        *("run", "--lab=host", "--path=caltech", "--topology=routed", "--rate=10Mbit"),
+        *("--background=none", "--stack=reno", "--schedule=together", f"--region={REGION_S}s"),
+        *(f"--out={OUT}", "--json"),
+    )
+    done = job.wait()
+    assert done.status == 0, done.stderr
+    record = fetched(machine, json.loads(done.stdout)["record"])
+    hops = [hop["name"] for hop in record.data["readback"]["hops"]]
+    assert hops == [*record.plan.path.hop_names, "receiver"]
