@@ -21,6 +21,7 @@ from farpath.report.tables.regions import (
     run_table_1,
     run_table_2,
 )
+
 if TYPE_CHECKING:
     from farpath.analysis.metrics import Array, Summary
     from farpath.record.record import Record

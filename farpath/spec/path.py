@@ -82,7 +82,8 @@ def _require_numbers(sysctl: Mapping[str, str], prefix: str) -> None:
 def _require_hops(hops: Sequence[str], prefix: str) -> None:
     if len(hops) > MOST_HOPS:
         raise BadInputError(
-            f"{prefix}hops are {len(hops)}: there may be at most {MOST_HOPS} routers before the receiver"
+            f"{prefix}hops are {len(hops)}: there may be at most {MOST_HOPS} routers before the "
+            "receiver"
         )
     for number, hop in enumerate(hops, start=1):
         is_name = _HOP.fullmatch(hop) and len(hop) <= _MOST_HOP_LETTERS
