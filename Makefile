@@ -91,7 +91,7 @@ help:
 	  DUPLICATE=0.1%   packets that come twice        MTU=1500       packet size
 	  BACKGROUND=25%   other traffic, or cbr:200Mbit  WINDOW=16MiB   largest offered by receivers
 	  ACKS=delayed     or each packet's at once       SYSCTL=net.ipv4.tcp_sack=0   of end hosts
-	  TOPOLOGY=dumbbell   or parking-lot:3            IP=4           or 6
+	  TOPOLOGY=dumbbell   or parking-lot:3, routed    IP=4           or 6
 	  SENDERS="rtt=172ms mtu=1500"   further senders  REVERSE=reno   flows in the other direction
 	  STACK=htcp       what the flows run             ERA=2004       stacks and hosts of that time
 	  REGION=120s      length of a region             SEED=1         all random choices

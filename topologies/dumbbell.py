@@ -43,10 +43,11 @@ which lets go of it::
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from farpath.spec.dropper import BACK, THERE
 from farpath.spec.hosts import RECEIVER, SENDER, Pair, Sender
-from farpath.spec.layout import Layout, Wiring
+from farpath.spec.layout import Layout, Port, Wiring
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import NetemDelay, nic_qdisc, processor_qdisc
 from farpath.spec.segments import background_source, bottleneck, delay_line, sending_site
@@ -55,12 +56,19 @@ from farpath.spec.topology import Topology
 
 #: Where a picture has the first switch of the path; hosts and switches before it lie left.
 _NEAR = 3.0
+#: Columns between two routers: no labels are between them.
+_BETWEEN_ROUTERS = 0.4
 
 
 def lay_out(plan: Plan) -> Layout:
-    """One bottleneck between a sending and a receiving site, or one in each direction.
+    """One bottleneck between a sending and a receiving site, or one in each direction."""
+    return wire(plan)
 
-    The plan's seed decides which packets are lost.
+
+def wire(plan: Plan, hops: Sequence[str] = ()) -> Layout:
+    """Return the dumbbell of a plan. Its seed decides which packets are lost.
+
+    ``hops``: names of routers between the sending site's hosts and the path (topologies/routed.py).
     """
     wiring = Wiring()
     mtu_bytes = plan.path.mtu_bytes
@@ -73,10 +81,20 @@ def lay_out(plan: Plan) -> Layout:
     end = wiring.link(receiver, far, mtu_bytes, from_one=answering, from_other=bottleneck(plan))
     bottlenecks = [end.other.name]
     home, column = near, _NEAR
-    if plan.schedule.reverse:
+    back = bottleneck(plan) if plan.schedule.reverse else None
+    if hops:
+        column = _NEAR - 1 - len(hops) * _BETWEEN_ROUTERS
+        home = wiring.switch(column)
+        row = [
+            wiring.router(hop, column + place * _BETWEEN_ROUTERS)
+            for place, hop in enumerate(hops, start=1)
+        ]
+        for one, other in pairwise([home, *row]):
+            wiring.link(one, other, mtu_bytes)
+        bottlenecks += _names(wiring.link(row[-1], near, mtu_bytes, from_other=back).other)
+    elif back:
         home, column = wiring.switch(_NEAR - 1), _NEAR - 1
-        back = wiring.link(near, home, mtu_bytes, from_one=bottleneck(plan))
-        bottlenecks.append(back.one.name)
+        bottlenecks += _names(wiring.link(near, home, mtu_bytes, from_one=back).one)
     sending_site(wiring, plan, home, column - 1)
     background_source(wiring, plan, far, _NEAR + 1, 1.0, receiving)
     for place, sender in enumerate(plan.senders):
@@ -85,6 +103,11 @@ def lay_out(plan: Plan) -> Layout:
         bottlenecks=tuple(bottlenecks),
         dropping={THERE: (trunk.other.name,), BACK: (trunk.one.name,)},
     )
+
+
+def _names(port: Port) -> list[str]:
+    """Return the name of a port that is a bottleneck; of any other nothing."""
+    return [port.name] if port.queue else []
 
 
 def _add_sender(wiring: Wiring, plan: Plan, sender: Sender, home: str, row: float) -> None:

@@ -131,6 +131,8 @@ def _print_tables(record: Record) -> None:
         value = getattr(plan.path, name)
         if isinstance(value, Mapping):
             value = f"{len(value)} settings"
+        if isinstance(value, tuple):
+            value = f"{len(value)} routers"
         value_text = f"{value:,}" if isinstance(value, int | float) else str(value)
         print(f"  {name:<12} {value_text:>14}  {source}")
     for counts in record.droppers:

@@ -98,7 +98,7 @@ def play(share: FilePath, platform: Platform) -> None:
     network = Network(plan, platform, layout, site)
     network.start()
     send_event("network-ready")
-    hosts = EndHosts(plan, {host.name: host.pid for host in network.mininet.hosts}, platform)
+    hosts = EndHosts(plan, {host.name: host.pid for host in network.hosts}, platform)
     send_event("hosts-ready")
     before = read_back(plan, network)
     if not verify(plan, network, before):
@@ -112,6 +112,8 @@ def play(share: FilePath, platform: Platform) -> None:
         start_ns = system.monotonic_ns_of(FIRST_WINDOW_NS)
     for host, output in traffic.idle_pings(start_ns, IDLE_PINGS):
         send_event("idle-pings", host=host, output=output)
+    if (hops := traffic.trace_hops(start_ns, IDLE_PINGS)) is not None:
+        send_event("traceroute", output=hops)
     with platform.machine_sampling(raw) as sample:
 
         def progress(t_s: float) -> None:

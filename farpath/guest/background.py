@@ -39,7 +39,7 @@ def load(plan: Plan, layout: Layout, directory: FilePath) -> None:
         addresses.mac_address(layout, receiver),
         addresses.mac_address(layout, BACKGROUND),
         addresses.address(layout, BACKGROUND, plan.ip_version),
-        addresses.SINK_ADDRESS[plan.ip_version],
+        addresses.sink_address(layout, plan.ip_version),
         plan.path.mtu_bytes,
     )
     values = {

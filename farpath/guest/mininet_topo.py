@@ -25,7 +25,9 @@ class SiteTopo(Topo):
         for node in layout.nodes:
             if node.site != site or node.name in left_out:
                 continue
-            if node.is_host:
+            if node.hop:
+                self.addHost(node.name, ip=None)
+            elif node.is_host:
                 self.addHost(node.name, ip=addresses.mininet_address(layout, node.name))
             else:
                 self.addSwitch(node.name)

@@ -17,6 +17,7 @@ from mininet.node import Node, OVSBridge
 from farpath.guest import addresses
 from farpath.guest.mininet_topo import SiteTopo
 from farpath.guest.platforms import Platform, disable_ipv6
+from farpath.guest.routers import Router
 from farpath.spec.hosts import BACKGROUND
 from farpath.spec.layout import Layout, Port
 from farpath.spec.plan import Plan
@@ -113,10 +114,15 @@ class Network:
             with network_namespace(node.pid):
                 self._add_qdiscs(node)
         self._apply(self.plan.path.sysctl)
-        for host in self.mininet.hosts:
+        for host in self.hosts:
             with network_namespace(host.pid):
                 self._apply(self._host_settings(host.name))
                 self._set_route(host)
+
+    @property
+    def hosts(self) -> list[Any]:
+        """The end hosts of this site, as Mininet's nodes."""
+        return [node for node in self.mininet.hosts if node.name in self.layout.hosts]
 
     def _add_qdiscs(self, node: Any) -> None:
         lines = [
@@ -137,9 +143,15 @@ class Network:
         return features
 
     def _set_route(self, host: Any) -> None:
-        """Set the TCP attributes of the route that came with the host's address."""
+        """Set the TCP attributes of the route that came with the host's address.
+
+        A host beside a router gets a default route with them.
+        """
         features = [str(word) for pair in self._route_features().items() for word in pair]
-        if features:
+        if router := addresses.gateway(self.layout, host.name):
+            via = addresses.router_address(self.layout, router, self.plan.ip_version)
+            run("ip", "route", "add", "default", "via", via, *features)
+        elif features:
             (route,) = run_json(*self._routes, "dev", str(host.defaultIntf()))
             by_version = {4: ("scope", "src"), 6: ("metric",)}[self.plan.ip_version]
             names = {"scope": "scope", "src": "prefsrc", "metric": "metric"}
@@ -169,6 +181,14 @@ class Network:
         for stack in self.plan.stacks:
             settings.update(stack.sysctl)
         return settings
+
+    def _router(self, name: str) -> Router:
+        return Router(self.layout, name, self.plan.ip_version)
+
+    def _node_settings(self, name: str) -> dict[str, str]:
+        if name in self.layout.routers:
+            return self._router(name).settings
+        return self._host_settings(name)
 
     def _host_settings(self, host: str) -> dict[str, str]:
         settings = {**self.plan.path.sysctl, **self._needed_settings(), **HOST_SETTINGS}
@@ -203,24 +223,23 @@ class Network:
         links = [
             f"link set dev {port} up mtu {mtus_bytes[port.name]} gso_max_segs 1" for port in ports
         ]
-        if node in self.mininet.hosts:
+        if node.name in self.layout.routers:
+            router = self._router(node.name)
+            if self.plan.ip_version == 6:
+                run("ip", "-batch", "-", text="\n".join(router.silent_lines))
+            self._apply(router.settings)
+            links += router.ip_lines
+        elif node in self.mininet.hosts:
             links.append(f"link set dev {ports[0]} address {self._mac(node.name)}")
             if self.plan.ip_version == 6:
                 self._apply(addresses.quiet_settings(ports[0].name))
                 ipv4_address = addresses.mininet_address(self.layout, node.name)
                 links += addresses.ip_lines(ports[0].name, self.address(node.name), ipv4_address)
-            links += [
-                f"neigh replace {self.address(host)} lladdr {self._mac(host)} dev {ports[0]} "
-                "nud permanent"
-                for host in self.layout.hosts
-                if host != node.name
-            ]
-        if node.name == BACKGROUND:
-            receiver = self.plan.schedule.flows[0].receiver
-            links.append(
-                f"neigh replace {self.sink_address} lladdr {self._mac(receiver)} dev {ports[0]} "
-                "nud permanent"
-            )
+            found = addresses.neighbours(self.layout, node.name, self.plan.ip_version)
+            if node.name == BACKGROUND:
+                receiver = self.plan.schedule.flows[0].receiver
+                found.append(addresses.Neighbour(self.sink_address, self._mac(receiver)))
+            links += addresses.neighbour_lines(ports[0].name, found)
         run("ip", "-batch", "-", text="\n".join(links))
         for port in ports:
             states = [word for name in OFFLOADS for word in (name, "off")]
@@ -240,14 +259,14 @@ class Network:
             {"host": node.name, **link} for node in self._namespaces() for link in self._links(node)
         ]
         settings, routes = {}, {}
-        for host in self.mininet.hosts:
-            with network_namespace(host.pid):
-                settings[host.name] = {
+        for node in self.mininet.hosts:
+            with network_namespace(node.pid):
+                settings[node.name] = {
                     name: read_setting(name)
-                    for name in self._host_settings(host.name)
+                    for name in self._node_settings(node.name)
                     if has_setting(name)
                 }
-                routes[host.name] = run_json(*self._routes)
+                routes[node.name] = run_json(*self._routes)
         names = self._kernel_settings()
         with self.platform.initial_network_namespace():
             global_settings = {name: read_setting(name) for name in names if has_setting(name)}
@@ -261,12 +280,12 @@ class Network:
         }
 
     def _addresses(self) -> dict[str, Any]:
-        """Return the addresses of each host's ports for IPv6; for IPv4 nothing is read."""
-        host_ports = {}
-        for host in self.mininet.hosts if self.plan.ip_version == 6 else []:
-            with network_namespace(host.pid):
-                host_ports[host.name] = run_json("ip", "-j", "address", "show")
-        return {"addresses": host_ports} if host_ports else {}
+        """Return the addresses of each node's ports for IPv6; for IPv4 nothing is read."""
+        node_ports = {}
+        for node in self.mininet.hosts if self.plan.ip_version == 6 else []:
+            with network_namespace(node.pid):
+                node_ports[node.name] = run_json("ip", "-j", "address", "show")
+        return {"addresses": node_ports} if node_ports else {}
 
     def _background_bytes(self) -> int:
         """Return how much background traffic was sent, in bytes of frames."""
@@ -324,12 +343,12 @@ class Network:
                 sentences += [f"queue of {port}: {difference}" for difference in differences]
         for link in readback["links"]:
             sentences += self._link_differences(link)
-        for host, ports in readback.get("addresses", {}).items():
-            sentences += addresses.differences(host, ports, self.address(host))
-        for host, routes in readback["routes"].items():
-            sentences += self._route_differences(host, routes)
-        for host, settings in readback["settings"].items():
-            sentences += self._setting_differences(host, settings)
+        for node_name, ports in readback.get("addresses", {}).items():
+            sentences += addresses.differences(node_name, ports, self._wanted_addresses(node_name))
+        for node_name, routes in readback["routes"].items():
+            sentences += self._route_differences(node_name, routes)
+        for node_name, settings in readback["settings"].items():
+            sentences += self._setting_differences(node_name, settings)
         return sentences
 
     def _link_differences(self, link: dict[str, Any]) -> list[str]:
@@ -343,26 +362,37 @@ class Network:
             f"{offload} of {port} is on" for offload, active in link["offloads"].items() if active
         ]
 
-    def _route_differences(self, host: str, routes: list[dict[str, Any]]) -> list[str]:
-        metrics = {
-            key: value for entry in routes[0].get("metrics", []) for key, value in entry.items()
-        }
-        wanted = self._route_features()
-        if len(routes) == 1 and metrics == wanted:
-            return []
-        return [f"routes of {host} have {metrics}, not {wanted}"]
+    def _wanted_addresses(self, name: str) -> list[str]:
+        if name in self.layout.routers:
+            return self._router(name).addresses
+        return [self.address(name)]
 
-    def _setting_differences(self, host: str, settings: dict[str, str]) -> list[str]:
-        owner = host or "the kernel"
-        wanted = self._host_settings(host) if host else self._kernel_settings()
-        required = self._needed_settings() if host else wanted
+    def _route_differences(self, name: str, routes: list[dict[str, Any]]) -> list[str]:
+        if name in self.layout.routers:
+            return self._router(name).route_differences(routes)
+        router = addresses.gateway(self.layout, name)
+        via = router and addresses.router_address(self.layout, router, self.plan.ip_version)
+        used = [route for route in routes if route.get("gateway") == via]
+        metrics = {
+            key: value for route in used for entry in route.get("metrics", [])
+            for key, value in entry.items()
+        }  # fmt: skip
+        wanted = self._route_features()
+        if len(used) == 1 and len(routes) == (2 if router else 1) and metrics == wanted:
+            return []
+        return [f"routes of {name} have {metrics}, not {wanted}"]
+
+    def _setting_differences(self, name: str, settings: dict[str, str]) -> list[str]:
+        owner = name or "the kernel"
+        wanted = self._node_settings(name) if name else self._kernel_settings()
+        required = self._needed_settings() if name in self.layout.hosts else wanted
         different = [
-            f"{name} of {owner} is '{value}', not '{wanted[name]}'"
-            for name, value in settings.items()
-            if value.split() != wanted[name].split()
+            f"{setting} of {owner} is '{value}', not '{wanted[setting]}'"
+            for setting, value in settings.items()
+            if value.split() != wanted[setting].split()
         ]
         missing = sorted(set(required) - set(settings))
-        return different + [f"{owner} has no setting {name}" for name in missing]
+        return different + [f"{owner} has no setting {setting}" for setting in missing]
 
     def pid(self, host: str) -> int:
         """Return the id of a process in the network namespace of a host."""
@@ -387,4 +417,4 @@ class Network:
     @property
     def sink_address(self) -> str:
         """The destination address of background traffic."""
-        return addresses.SINK_ADDRESS[self.plan.ip_version]
+        return addresses.sink_address(self.layout, self.plan.ip_version)

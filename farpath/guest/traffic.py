@@ -20,6 +20,7 @@ from farpath.guest.containers import (
     EndHosts,
 )
 from farpath.guest.network import Network, network_namespace
+from farpath.guest.routers import host_names
 from farpath.guest.system import NS_PER_S, wait_after_tick, wait_until
 from farpath.guest.tracers import Tracers
 from farpath.spec.datagrams import pacing_bps, size_bytes
@@ -29,12 +30,14 @@ from farpath.spec.protocol import SCHEDULE_START_FILE
 from farpath.spec.schedule import Flow
 from farpath.spec.sites import discards_payload
 from farpath.spec.stack import IMAGE, IPERF3, UDP
-from farpath.tools import accepts, iperf3, iperf3_like, ping
+from farpath.tools import accepts, iperf3, iperf3_like, ping, traceroute
 from farpath.tools.commands import run
 
 #: How long before a flow its receiver is started, in virtual s; it must listen on its port when
 #: the flow starts. CPU takes no virtual time.
 RECEIVER_LEAD_S = 2.0
+#: Where the guest writes the names of hosts and routers, and where its tools look for them.
+NAMES_FILE, HOSTS_FILE = FilePath("/tmp/hosts"), "/etc/hosts"
 #: Time between two pings of the idle path in s.
 IDLE_PING_INTERVAL_S = 0.2
 
@@ -171,8 +174,43 @@ class Traffic:
 
         Times are in ns of the monotonic clock.
         """
-        idle_s = len(self._idle_turns()) * self._turn_s(count)
+        idle_s = self._pinged_s(count) + self._traced_s()
         return start_ns + round((idle_s + RECEIVER_LEAD_S) * NS_PER_S)
+
+    def _pinged_s(self, count: int) -> float:
+        """Return how long all turns of idle pings may take in s."""
+        return len(self._idle_turns()) * self._turn_s(count)
+
+    def _traced_s(self) -> float:
+        """Return how long traceroute may take in s; without routers it does not run."""
+        if not self.network.layout.routers:
+            return 0.0
+        return math.ceil(traceroute.PROBES * self._answer_s() + 1)
+
+    def _answer_s(self) -> float:
+        """Return how long traceroute waits for an answer in s."""
+        return 1 + 2 * self.plan.path.rtt_ms / 1e3
+
+    def trace_hops(self, start_ns: int, count: int) -> str | None:
+        """Trace the hops to the receiver after the idle pings; return what traceroute printed.
+
+        None if the pinger is at another site, or the network has no routers. ``start_ns``: of the
+        idle pings, whose number is ``count``.
+        """
+        layout = self.network.layout
+        if not layout.routers or not self.network.has(PINGER):
+            return None
+        NAMES_FILE.write_text(host_names(layout, self.plan.ip_version))
+        run("mount", "--bind", str(NAMES_FILE), HOSTS_FILE)
+        receiver = self.plan.schedule.flows[0].receiver
+        arguments = traceroute.arguments(
+            *(receiver, self.plan.ip_version, self._answer_s(), len(layout.routers) + 1)
+        )
+        wait_until(start_ns + round(self._pinged_s(count) * NS_PER_S))
+        with network_namespace(self.network.pid(PINGER)):
+            output = run(*arguments)
+        (self.raw / "traceroute.out").write_text(output)
+        return output
 
     def _receiver_environment(self, flow: Flow) -> dict[str, str]:
         """Return the environment variables of a flow's receiving program."""

@@ -95,6 +95,7 @@ def _further_options(plan: Plan) -> list[str]:
         "TRACE": bool(plan.settings.trace_interval_s),
         "BACKGROUND": plan.path.background is not None,
         "IP=6": plan.ip_version == 6,
+        "TOPOLOGY=routed": bool(plan.path.hops),
     }
     return [option for option, used in used_options.items() if used]
 

@@ -50,8 +50,9 @@ HOST_TOOLS = {
 #: Tools that only some runs need.
 NFT = {"nft": "nftables"}
 SOCAT = {"socat": "socat"}
+TRACEROUTE = {"traceroute": "traceroute"}
 #: Options of a run that need tools or kernel features beyond the basic set.
-FURTHER_WORDS = ("DROP", "TRACE", "BACKGROUND", "IP=6")
+FURTHER_WORDS = ("DROP", "TRACE", "BACKGROUND", "IP=6", "TOPOLOGY=routed")
 #: Capabilities by their bit (include/uapi/linux/capability.h): to configure networks, send
 #: pings, load modules, unshare and mount.
 CAPABILITIES = {12: "NET_ADMIN", 13: "NET_RAW", 16: "SYS_MODULE", 21: "SYS_ADMIN"}
@@ -314,6 +315,8 @@ def word_checks(word: str, root: FilePath = FilePath("/")) -> list[Check]:
     if word == "BACKGROUND":
         needed = kernel_module_checks(modules, release, BACKGROUND_MODULES)
         return [*tool_checks(SOCAT), *needed]
+    if word == "TOPOLOGY=routed":
+        return tool_checks(TRACEROUTE)
     return [ipv6_check(root)]
 
 

@@ -20,6 +20,7 @@ STAGES = {
     "network-ready": "network built",
     "hosts-ready": "end hosts started",
     "idle-pings": "idle path verified",
+    "traceroute": "hops verified",
     "waiting": "waiting for the next event, {silence_s:.2f} virtual s after the last",
     "done": "reading the record",
 }

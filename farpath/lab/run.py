@@ -103,11 +103,14 @@ def _fill(
     from farpath.record import checks, record
 
     idle_rtt_ms: dict[str, float] = {}
+    hops: dict[str, Any] = {}
 
     def check_and_watch(event: dict[str, Any]) -> None:
         if event["event"] == "idle-pings":
             host = event.get("host", PINGER)
             idle_rtt_ms[host] = checks.check_base_rtt(event["output"], plan, host)
+        if event["event"] == "traceroute":
+            hops["hops"] = checks.check_hops(event["output"], plan)
         watch(event)
 
     play = host.play if plan.settings.lab == HOST else uml.play
@@ -121,6 +124,7 @@ def _fill(
             readback={
                 **raw.readback,
                 **checks.idle_rtts(idle_rtt_ms),
+                **hops,
                 **checked.health,
                 **checks.datagrams(raw.raw, plan),
                 **checks.sender_cpu(raw.raw, plan, cycles_mhz()),

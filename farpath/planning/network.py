@@ -106,7 +106,7 @@ def topology_texts() -> str:
     """Return the texts that name a topology, for people.
 
     >>> topology_texts()
-    'dumbbell, parking-lot, parking-lot:2 to parking-lot:8'
+    'dumbbell, parking-lot, parking-lot:2 to parking-lot:8, routed'
     """
     texts = []
     for name in MODULES:
@@ -115,6 +115,15 @@ def topology_texts() -> str:
         if len(counts) > 1:
             texts.append(f"{name}:{counts[0]} to {name}:{counts[-1]}")
     return ", ".join(texts)
+
+
+def topology_suffix(name: str, bottlenecks: int) -> str:
+    """Return what the name of a path gets in a topology other than the dumbbell.
+
+    >>> topology_suffix("parking-lot", 2), topology_suffix("routed", 1)
+    ('parking-lot-2', 'routed')
+    """
+    return f"{name}-{bottlenecks}" if bottlenecks > 1 else name
 
 
 def flow_routes(plan: Plan) -> list[str]:
@@ -153,10 +162,11 @@ def _with_window(path: Path, senders: Sequence[Sender]) -> Path:
 
 def _renamed(path: Path, network: NetworkOptions) -> Path:
     """Add each difference from the path's own network to its name and its title."""
+    bottlenecks = f"{network.topology} of {network.bottlenecks} bottlenecks"
     differences = {
-        f"{network.topology}-{network.bottlenecks}": (
+        topology_suffix(network.topology, network.bottlenecks): (
             network.topology != DUMBBELL,
-            f"{network.topology} of {network.bottlenecks} bottlenecks",
+            bottlenecks if network.bottlenecks > 1 else network.topology,
         ),
         "senders": (bool(network.senders), "further senders"),
         "reverse": (bool(network.reverse), "flows in both directions"),

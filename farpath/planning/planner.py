@@ -24,6 +24,7 @@ from farpath.spec.plan import Plan
 from farpath.spec.schedule import Schedule
 from farpath.spec.settings import VIRTUAL, VIRTUAL_CLOCK, Settings
 from farpath.spec.stack import Stack
+from topologies import find_topology
 
 #: How often a receiver that discards payload wakes for each window of data. With fewer wakes the
 #: kernel would enlarge the receive buffer (tcp_set_rcvlowat in net/ipv4/tcp.c) and close the window
@@ -71,6 +72,8 @@ def make_plan(
         tuple(replace(flow, stack=by_text[flow.stack].label) for flow in flows)
         for flows in (schedule.flows, schedule.reverse)
     )
+    if not find_topology(network.topology).crosses_hops:
+        path = _without_hops(path)
     if droppers:
         path = replace(path, name=f"{path.name}-dropping", title=f"{path.title}, with droppers")
     plan = Plan(
@@ -96,6 +99,12 @@ def make_plan(
     )
     check_plan(plan)
     return replace(plan, settings=replace(plan.settings, memory_bytes=memory_bytes(plan)))
+
+
+def _without_hops(path: Path) -> Path:
+    """Return a path as a topology has it whose packets cross no router."""
+    sources = {field: source for field, source in path.sources.items() if field != "hops"}
+    return replace(path, hops=(), sources=sources)
 
 
 def _wake_bytes(window_bytes: int) -> int:

@@ -191,7 +191,8 @@ class RunRequest:
     )
     topology: str | None = option(
         Option(
-            "Hosts and links: two sites, or a row of that many bottlenecks (3 without a number).",
+            "Hosts and links: two sites, a row of that many bottlenecks (3 without a number), or "
+            "two sites with the IP routers between them that the path names.",
             "dumbbell",
             "dumbbell",
             allowed=topology_texts,

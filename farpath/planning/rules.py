@@ -61,6 +61,11 @@ def _check_topology(plan: Plan) -> None:
             f"TOPOLOGY={plan.topology} has {plan.bottlenecks} bottlenecks: it must have "
             + (f"{allowed[0]} to {allowed[-1]}" if len(allowed) > 1 else f"{allowed[0]}")
         )
+    if topology.crosses_hops and not plan.path.hops:
+        raise BadInputError(
+            f"TOPOLOGY={plan.topology}: path {plan.path.name} has no hops: take PATH_NAME=cern, "
+            "ufl or caltech, or name them in a path file of your own"
+        )
     if topology.takes_senders:
         check_senders(plan.senders, plan.path)
     elif plan.senders or plan.schedule.reverse:

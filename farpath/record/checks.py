@@ -25,7 +25,7 @@ from farpath.spec.stack import IPERF3, UDP
 from farpath.spec.trace import flows as traced_flows
 from farpath.spec.trace import ticks, untraced
 from farpath.spec.window import segment_bytes, window_of
-from farpath.tools import iperf3, ping, socat, tc
+from farpath.tools import iperf3, ping, socat, tc, traceroute
 
 #: Tolerance of the idle path's median RTT, by clock, in ms. On the virtual clock a guest timer
 #: adds 256 ns each way and reading the clock as much, and ping prints microseconds. On the
@@ -119,6 +119,28 @@ def idle_rtts(rtts_ms: Mapping[str, float]) -> dict[str, Any]:
     """Return the measured base RTTs in ms, by host, as entries of the read-back."""
     senders = {host: rtt_ms for host, rtt_ms in rtts_ms.items() if host != PINGER}
     return {"idle_rtt_ms": rtts_ms[PINGER], **({"idle_rtts_ms": senders} if senders else {})}
+
+
+def check_hops(output: str, plan: Plan) -> list[dict[str, Any]]:
+    """Check the hops of the path to the receiver and return them as entries of the read-back.
+
+    ``output``: what traceroute printed before any traffic. A lossy path may lose all probes that
+    the receiver should answer, which it has shown to do by then. Raises CheckFailedError if the
+    hops are not the path's routers in their order and then the receiver.
+    """
+    hops = traceroute.parse(output)
+    wanted = [*plan.path.hop_names, plan.schedule.flows[0].receiver]
+    found = [str(hop) for hop in hops]
+    if plan.path.loss and found[-1] == traceroute.NO_ANSWER:
+        found[-1] = wanted[-1]
+    if found != wanted:
+        raise CheckFailedError(
+            f"traceroute shows the hops {', '.join(found)}, not {', '.join(wanted)}"
+        )
+    return [
+        {"name": name, "address": "".join(hop.addresses), "rtts_ms": list(hop.rtts_ms)}
+        for name, hop in zip(wanted, hops, strict=True)
+    ]
 
 
 def check_windows(samples: Samples, plan: Plan) -> None:

@@ -5,6 +5,7 @@ A run for which the paper has rows also gets the paper's tables 1 and 2.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from farpath.report.tables.regions import (
     run_table_1,
     run_table_2,
 )
-from farpath.spec.plan import DUMBBELL
 
 if TYPE_CHECKING:
     from farpath.analysis.metrics import Array, Summary
@@ -33,6 +33,10 @@ _FLOWS_NOTE = (
     "Mbit/s: the mean while the flow sends. Share: of all bits that the flows got. RTT: the "
     "smoothed RTT of the flow's sender, in each sample. The bottleneck does not count "
     "drops by flow."
+)
+_HOPS_NOTE = (
+    "As traceroute found them before the traffic. All routers are at the sending site, before the "
+    "path's delay; a name of hop and a number is of one that no document names."
 )
 _RUN_NOTE = (
     "Throughput is payload, the bottleneck's rate counts whole Ethernet frames. S: standard "
@@ -48,6 +52,7 @@ def overview(record: Record) -> tuple[TextTable, ...]:
     run_tables = (
         flows_table(flow_summaries(record.samples, plan)),
         whole_run_table(summary, record),
+        *hops_tables(record),
     )
     if published := published_for(plan):
         return (*run_tables, run_table_1(summary, published), run_table_2(summary, published))
@@ -85,7 +90,7 @@ def whole_run_table(summary: Summary, record: Record) -> TextTable:
 
 def _throughput_rows(summary: Summary, plan: Plan) -> list[tuple[str, str]]:
     rows = [("throughput", f"{number(summary.mean_bps / 1e6, 1)} Mbit/s")]
-    if plan.topology == DUMBBELL:
+    if plan.bottlenecks == 1:
         utilisation = number(100 * summary.mean_bps / summary.rate_bps, 1)
         rows.append(("of the bottleneck's rate", f"{utilisation} %"))
     rows.append(("standard deviation", f"{number(summary.std_bps / 1e6, 1)} Mbit/s"))
@@ -146,6 +151,22 @@ def flows_table(flows: tuple[FlowSummary, ...]) -> TextTable:
         ))  # fmt: skip
     header = (*header[:2], *(("sends, s",) if timed else ()), *header[2:])
     return TextTable("Each flow", header, tuple(rows), _FLOWS_NOTE)
+
+
+def hops_tables(record: Record) -> tuple[TextTable, ...]:
+    """Return the table of a path's hops, as traceroute found them; none without routers."""
+    hops = record.data["readback"].get("hops")
+    if not hops:
+        return ()
+    rows = tuple(
+        (str(number), hop["name"], hop["address"] or NOTHING, _probes_text(hop["rtts_ms"]))
+        for number, hop in enumerate(hops, start=1)
+    )
+    return (TextTable("Hops", ("hop", "name", "address", "RTT of probes, ms"), rows, _HOPS_NOTE),)
+
+
+def _probes_text(rtts_ms: Iterable[float]) -> str:
+    return ", ".join(f"{rtt_ms:.3f}" for rtt_ms in rtts_ms) or NOTHING
 
 
 def regions_table(summary: Summary, plan: Plan) -> TextTable:

@@ -13,6 +13,7 @@ from typing import Any
 from farpath.base.errors import FarpathError
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
+from farpath.planning.network import topology_suffix
 from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import CONSTANT
 from farpath.planning.request import ACKS, RunRequest
@@ -98,7 +99,7 @@ def _full_request(plan: Plan) -> RunRequest:
         mtu=str(path.mtu_bytes),
         window=f"{path.window_bytes / 1e6:.12g}MB",
         acks=next(word for word, delayed in ACKS.items() if delayed == settings.delayed_ack),
-        topology=None if plan.topology == DUMBBELL else f"{plan.topology}:{plan.bottlenecks}",
+        topology=_topology(plan),
         senders=" ".join(map(str, plan.senders)) or None,
         reverse=_without_blanks(counted([flow.stack for flow in schedule.reverse])) or None,
         ip=str(plan.ip_version),
@@ -114,13 +115,20 @@ def _full_request(plan: Plan) -> RunRequest:
     )
 
 
+def _topology(plan: Plan) -> str | None:
+    if plan.topology == DUMBBELL:
+        return None
+    return f"{plan.topology}:{plan.bottlenecks}" if plan.bottlenecks > 1 else plan.topology
+
+
 def _without_blanks(label: str) -> str:
     return label.replace(" ", "")
 
 
 def _base_name(plan: Plan) -> str:
     """Return the name of the path that a plan's path was derived from, if it has one."""
-    suffixes = ("dropping", "ipv6", "reverse", "senders", f"{plan.topology}-{plan.bottlenecks}")
+    topology = topology_suffix(plan.topology, plan.bottlenecks)
+    suffixes = ("dropping", "ipv6", "reverse", "senders", topology)
     name = plan.path.name
     for suffix in (*suffixes, "changed"):
         name = name.removesuffix(f"-{suffix}")

@@ -1,4 +1,4 @@
-"""Layout: a topology as plain data: hosts, switches, links, and the qdisc of each port.
+"""Layout: a topology as plain data: hosts, switches, routers, links, and the qdisc of each port.
 
 The lab's Mininet network is built from a layout and ``farpath draw`` draws it, so both show
 the same topology.
@@ -14,9 +14,10 @@ from farpath.spec.qdiscs import Qdisc
 
 @dataclass(frozen=True)
 class Node:
-    """A host or a switch, with its position in a drawing; columns count from the senders.
+    """A host, a switch or a router, with its position in a drawing; columns count from the senders.
 
     ``site``: number of the site at which it stands. Each site runs in a guest of its own.
+    ``hop``: of a router, the name of the hop that it is; empty for other nodes.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Node:
     row: float
     is_host: bool
     site: int = 0
+    hop: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,11 @@ class Layout:
         """The names of all end hosts."""
         return tuple(node.name for node in self.nodes if node.is_host)
 
+    @property
+    def routers(self) -> tuple[str, ...]:
+        """The names of all routers, in their order from the senders."""
+        return tuple(node.name for node in self.nodes if node.hop)
+
     def peer(self, host: str) -> Port:
         """Return the switch's port to which a host is linked by its only cable."""
         return next(link.other for link in self.links if link.one.node == host)
@@ -106,7 +113,7 @@ class Layout:
 
 @dataclass
 class Wiring:
-    """Builds a layout. Ports are numbered in the order of links, from 0 at hosts, 1 at switches."""
+    """Builds a layout. Ports are numbered in the order of links, from 0 at hosts, else from 1."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     links: list[Link] = field(default_factory=list)
@@ -118,8 +125,18 @@ class Wiring:
 
     def switch(self, column: float, row: float = 0.0, site: int = 0) -> str:
         """Add a switch with the next number; returns its name, as ``s1``."""
-        name = f"s{1 + sum(not node.is_host for node in self.nodes.values())}"
+        others = (node for node in self.nodes.values() if not node.is_host and not node.hop)
+        name = f"s{1 + sum(1 for _ in others)}"
         self.nodes[name] = Node(name, column, row, is_host=False, site=site)
+        return name
+
+    def router(self, hop: str, column: float, row: float = 0.0, site: int = 0) -> str:
+        """Add an IP router with the next number; returns its name, as ``r1``.
+
+        ``hop``: the name of the hop that it is. Its first link leads towards the senders.
+        """
+        name = f"r{1 + sum(1 for node in self.nodes.values() if node.hop)}"
+        self.nodes[name] = Node(name, column, row, is_host=False, site=site, hop=hop)
         return name
 
     def link(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -29,6 +30,14 @@ MTU_BYTES_RANGE = (576, 9_000)
 WINDOW_BYTES_RANGE = (65_536, 1 << 29)
 #: Least MTU of a link that carries IPv6 (RFC 8200, section 5).
 LEAST_IPV6_MTU_BYTES = 1_280
+
+#: Most routers of a path: traceroute shows 30 hops, and the last one is the receiver.
+MOST_HOPS = 29
+#: The name of a hop, like a host's (RFC 1123, section 2.1), but without capital letters.
+_HOP = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
+_MOST_HOP_LETTERS = 63
+#: Names that a hop cannot have: those of hops without a name, and of end hosts.
+_TAKEN_HOP = re.compile(r"(hop|sender|receiver)[0-9]*|pinger|background|localhost")
 
 #: Sysctls that hold whole numbers, with the number of these.
 NUMBERS_OF_SETTINGS = {
@@ -70,6 +79,26 @@ def _require_numbers(sysctl: Mapping[str, str], prefix: str) -> None:
             raise BadInputError(f"{prefix}sysctl {name} is '{sysctl[name]}': it must be {wanted}")
 
 
+def _require_hops(hops: Sequence[str], prefix: str) -> None:
+    if len(hops) > MOST_HOPS:
+        raise BadInputError(
+            f"{prefix}hops are {len(hops)}: there may be at most {MOST_HOPS} routers before the "
+            "receiver"
+        )
+    for number, hop in enumerate(hops, start=1):
+        is_name = _HOP.fullmatch(hop) and len(hop) <= _MOST_HOP_LETTERS
+        if hop and (not is_name or _TAKEN_HOP.fullmatch(hop)):
+            raise BadInputError(
+                f"{prefix}hop {number} is '{hop}': it must be empty or a name of small letters, "
+                f"digits, hyphens and dots, as in chicago.esnet, and none of the lab's own names"
+            )
+        if hop and hops.index(hop) != number - 1:
+            raise BadInputError(
+                f"{prefix}hops {hops.index(hop) + 1} and {number} are '{hop}': each router has a "
+                "name of its own"
+            )
+
+
 @dataclass(frozen=True)
 class Path:
     """One network path between a sending and a receiving site.
@@ -87,6 +116,8 @@ class Path:
     ``duplicate``: probability that a packet towards the receiver arrives twice.
     ``buffer_packets``: the buffer's length where it counts packets, whatever their size, and 0
     where it counts bytes; ``buffer_bytes`` is then that of as many full frames.
+    ``hops``: names of the IP routers that packets towards the receiver cross, in their order;
+    empty for one that no document names. Only topologies with routers have them.
     ``sources``: for each of these fields, a sentence that says where its value comes from.
 
     Raises BadInputError for a value out of range and for fields that contradict each other.
@@ -106,13 +137,20 @@ class Path:
     reorder: float = 0.0
     duplicate: float = 0.0
     buffer_packets: int = 0
+    hops: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Path:
         """Build a path from the output of ``dataclasses.asdict``."""
         background = data.get("background")
-        return cls(**{**data, "background": Background(**background) if background else None})
+        return cls(
+            **{
+                **data,
+                "background": Background(**background) if background else None,
+                "hops": tuple(data.get("hops", ())),
+            }
+        )
 
     def __post_init__(self) -> None:
         at = f"path {self.name}: "
@@ -144,6 +182,7 @@ class Path:
                 f"{self.buffer_packets} full frames: give one of them"
             )
         _require_numbers(self.sysctl, at)
+        _require_hops(self.hops, at)
         names = {known.name for known in fields(self)}
         if unknown := sorted(set(self.sources) - names):
             raise BadInputError(f"{at}sources.{unknown[0]}: a path has no {unknown[0]}")
@@ -158,6 +197,11 @@ class Path:
     def frame_bytes(self) -> int:
         """Size of a full Ethernet frame as tc counts it, without its check sum."""
         return self.mtu_bytes + ETHERNET_HEADER_BYTES
+
+    @property
+    def hop_names(self) -> tuple[str, ...]:
+        """The names of the path's routers; one that no document names is called by its number."""
+        return tuple(name or f"hop{number}" for number, name in enumerate(self.hops, start=1))
 
     @property
     def least_rtt_ms(self) -> float:

@@ -18,7 +18,8 @@ class Topology:
     receiver for a number of bottlenecks and further senders; the first pair is ``sender`` and
     ``receiver``. ``bottlenecks``: the numbers of bottlenecks that it may have, and
     ``default_bottlenecks`` the one that it has if none is given. ``takes_senders``: whether a
-    run may add further senders (SENDERS) and reverse flows (REVERSE).
+    run may add further senders (SENDERS) and reverse flows (REVERSE). ``crosses_hops``: whether
+    packets cross the routers that a path names as its hops; a path of others has none.
     """
 
     lay_out: Callable[[Plan], Layout]
@@ -26,3 +27,4 @@ class Topology:
     bottlenecks: range = range(1, 2)
     default_bottlenecks: int = 1
     takes_senders: bool = False
+    crosses_hops: bool = False

@@ -12,6 +12,7 @@ from farpath.analysis.metrics import per_second
 from farpath.base.errors import CheckFailedError
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record
+from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.tools import tc
 from tests.lab.conftest import RunPlan
@@ -219,6 +220,70 @@ def test_a_sender_at_another_rtt_than_asked_fails_the_run(
     )
     with pytest.raises(CheckFailedError, match=r"RTT from sender2 is 40\.00\d ms, not 41 ms"):
         run_plan(plan_of(senders="rtt=40ms", region="5s"))
+
+
+def routed_plan(**words: str) -> Plan:
+    """One flow of 5 s over the routers of a named path, at a rate that takes little time."""
+    texts = {"topology": "routed", "rate": "50Mbit", "stack": "reno", "time": "5s"} | words
+    return RunRequest(**texts).plan()
+
+
+def traceroute_of(record: Record) -> list[str]:
+    """What traceroute printed, without the line of its own."""
+    text = gzip.decompress((record.directory / "raw" / "traceroute.out.gz").read_bytes()).decode()
+    return text.splitlines()[1:]
+
+
+@pytest.mark.parametrize(
+    ("words", "last"),
+    [
+        ({"path": "caltech"}, " 9  receiver (10.9.0.1)"),
+        ({"path": "ufl", "ip": "6"}, "13  receiver (fd00:0:0:d::1)"),
+        ({"path": "cern", "background": "none"}, "10  receiver (10.10.0.1)"),
+    ],
+    ids=str,
+)
+def test_traceroute_shows_the_named_routers_of_each_path(
+    run_plan: RunPlan, words: dict[str, str], last: str
+) -> None:
+    record = run_plan(routed_plan(**words))
+    lines = traceroute_of(record)
+    print("\n".join(lines))
+    hops = record.plan.path.hop_names
+    assert [line.split()[1] for line in lines] == [*hops, "receiver"]
+    assert lines[-1].startswith(last)
+    readback = record.data["readback"]
+    assert [hop["name"] for hop in readback["hops"]] == [*hops, "receiver"]
+    *routers_ms, receiver_ms = (hop["rtts_ms"][-1] for hop in readback["hops"])
+    assert max(routers_ms) < 0.01
+    assert receiver_ms == pytest.approx(record.plan.path.rtt_ms, abs=0.0015)
+    # Routers are silent: before the pings nothing crossed the bottleneck
+    roots = {qdisc["dev"]: qdisc for qdisc in readback["before"]["qdiscs"] if qdisc.get("root")}
+    assert roots["s2-eth2"]["packets"] == 0
+
+
+def test_a_routed_path_takes_whatever_the_dumbbell_takes_and_gives_equal_fingerprints(
+    run_plan: RunPlan,
+) -> None:
+    plan = routed_plan(
+        path="caltech", reverse="reno", senders="rtt=30ms,mtu=1400", background="10%",
+        drop="every:500 every:50,direction=back", era="2004",
+    )  # fmt: skip
+    first, again = run_plan(plan), run_plan(plan)
+    assert first.fingerprint == again.fingerprint
+    assert idle_rtts_ms(first) == pytest.approx({"sender": 13.6, "sender2": 30.0}, abs=0.01)
+    assert [lost for _, lost in counts(first)] == [
+        seen // every for (seen, _), every in zip(counts(first), (500, 50), strict=True)
+    ]
+
+
+def test_other_hops_than_asked_fail_the_run(
+    run_plan: RunPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = routed_plan(path="caltech")
+    monkeypatch.setattr(Path, "hop_names", ("hop1", "elsewhere", *plan.path.hop_names[2:]))
+    with pytest.raises(CheckFailedError, match=r"shows the hops hop1, stanford, .*, not hop1, els"):
+        run_plan(plan)
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,9 @@ from farpath.spec.plan import Plan
 
 
 def short_plan(**words: str) -> Plan:
-    """The plan of a run on a path of 20 ms."""
-    texts = {"rtt": "20ms", "stack": "reno", "schedule": "together"} | words
+    """The plan of a run on a named path, or on one of 20 ms."""
+    rtt = {} if "path" in words else {"rtt": "20ms"}
+    texts = {"stack": "reno", "schedule": "together"} | rtt | words
     return RunRequest(**texts).plan()
 
 
@@ -20,4 +21,10 @@ NETWORKS: list[dict[str, str]] = [
     {"senders": "rtt=40ms", "reverse": "2xreno", "background": "20%"},
     {"topology": "parking-lot:2"},
     {"topology": "parking-lot:8", "background": "cbr:10Mbit"},
+]
+#: Options of runs whose packets cross the routers of a named path.
+ROUTED: list[dict[str, str]] = [
+    {"topology": "routed", "path": "caltech"},
+    {"topology": "routed", "path": "ufl", "ip": "6", "background": "20%"},
+    {"topology": "routed", "path": "cern", "reverse": "reno", "senders": "rtt=170ms,mtu=1400"},
 ]

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 #: Inches between neighbours, and the margin around them.
 COLUMN_IN, ROW_IN, MARGIN_IN = 2.1, 1.0, 0.9
-HOST_COLOUR, SWITCH_COLOUR, NARROW_COLOUR = "#dce9f5", "#eeeeee", "#b03020"
+HOST_COLOUR, SWITCH_COLOUR, ROUTER_COLOUR = "#dce9f5", "#eeeeee", "#e3efdc"
+NARROW_COLOUR = "#b03020"
 #: Arrows of horizontal and of vertical cables: from the left or upper end, and towards it.
 _ARROWS = {
     True: ("\N{RIGHTWARDS ARROW}", "\N{LEFTWARDS ARROW}"),
@@ -34,6 +35,8 @@ _ARROWS = {
 }
 #: The distance between a cable and its labels.
 _LABEL_OFFSET = 0.07
+#: The distance of a hop's name below its router.
+_HOP_OFFSET = 0.25
 
 
 def rate_text(rate_bps: float) -> str:
@@ -107,6 +110,7 @@ def as_text(plan: Plan) -> str:
     """Return the topology as lines: both directions of each cable, then the routes of flows."""
     layout = lay_out(plan)
     lines = [f"{plan.topology}, path {plan.path.name}, IPv{plan.ip_version}"]
+    lines += [f"{node.name}: router {node.hop}" for node in layout.nodes if node.hop]
     for link in layout.links:
         lines.append(f"{link.one.name} -- {link.other.name}: MTU {link.mtu_bytes}")
         for leaving, arriving in ((link.one, link.other), (link.other, link.one)):
@@ -116,7 +120,7 @@ def as_text(plan: Plan) -> str:
 
 
 def draw(plan: Plan) -> Figure:
-    """Draw the topology: round hosts, square switches, red bottlenecks."""
+    """Draw the topology: round hosts, square switches, routers with hops, red bottlenecks."""
     from matplotlib.figure import Figure
 
     layout = lay_out(plan)
@@ -151,11 +155,17 @@ def _position(node: Node) -> tuple[float, float]:
 
 def _draw_node(axes: Axes, node: Node) -> None:
     shape = "round,pad=0.5" if node.is_host else "square,pad=0.6"
-    colour = HOST_COLOUR if node.is_host else SWITCH_COLOUR
+    colour = HOST_COLOUR if node.is_host else ROUTER_COLOUR if node.hop else SWITCH_COLOUR
     axes.text(
         *_position(node), node.name, ha="center", va="center", zorder=3,
         bbox={"boxstyle": shape, "facecolor": colour, "edgecolor": QUIET, "linewidth": 0.8},
     )  # fmt: skip
+    if node.hop:
+        x, y = _position(node)
+        axes.text(
+            x, y + _HOP_OFFSET, node.hop, fontsize=7, color=QUIET, zorder=3,
+            ha="right", va="top", rotation=45, rotation_mode="anchor", parse_math=False,
+        )  # fmt: skip
 
 
 def _draw_link(axes: Axes, plan: Plan, layout: Layout, link: Link, nodes: dict[str, Node]) -> None:

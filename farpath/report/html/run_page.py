@@ -22,7 +22,6 @@ from farpath.report.html.render import PLOTLY_CONFIG, render
 from farpath.report.overview import overview
 from farpath.report.repeat import command_of
 from farpath.spec.labels import flow_label
-from farpath.spec.plan import DUMBBELL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -260,10 +259,12 @@ def _path_facts(record: Record) -> Facts:
     plan = record.plan
     values["ip"] = str(plan.ip_version)
     values["topology"] = f"{plan.topology}, {plan.bottlenecks} bottlenecks"
-    if plan.topology == DUMBBELL:
+    if plan.bottlenecks == 1:
         values["topology"] = plan.topology
         values["senders"] = " ".join(map(str, plan.senders)) or "one"
         values["reverse"] = ", ".join(flow.stack for flow in plan.schedule.reverse) or "none"
+    if path.hops:
+        values["hops"] = ", ".join(path.hop_names)
     values["background"] = str(path.background or "none")
     values["droppers"] = " ".join(map(str, plan.droppers)) or "none"
     return Facts(

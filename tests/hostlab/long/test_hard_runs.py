@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from farpath.lab.qemu import CommandResult, Machine
-from tests.hostlab.runs import TRAFFIC, fetched, host_run
+from farpath.lab.qemu import OUT, CommandResult, Machine
+from tests.hostlab.runs import REGION_S, TRAFFIC, fetched, host_run
 
 
 def test_droppers_and_traces_work_on_a_parking_lot(machine: Machine) -> None:
@@ -17,6 +17,21 @@ def test_droppers_and_traces_work_on_a_parking_lot(machine: Machine) -> None:
     assert dropper["lost"] == dropper["seen"] // 500 > 0
     assert record.trace is not None
     assert set(record.trace["flow"]) == {flow.name for flow in record.plan.schedule.flows}
+
+
+def test_traceroute_shows_the_routers_of_a_path_on_the_machines_own_kernel(
+    machine: Machine,
+) -> None:
+    job = machine.start_farpath(
+        *("run", "--lab=host", "--path=caltech", "--topology=routed", "--rate=10Mbit"),
+        *("--background=none", "--stack=reno", "--schedule=together", f"--region={REGION_S}s"),
+        *(f"--out={OUT}", "--json"),
+    )
+    done = job.wait()
+    assert done.status == 0, done.stderr
+    record = fetched(machine, json.loads(done.stdout)["record"])
+    hops = [hop["name"] for hop in record.data["readback"]["hops"]]
+    assert hops == [*record.plan.path.hop_names, "receiver"]
 
 
 def test_a_rate_beyond_the_machine_is_marked_or_refused(machine: Machine) -> None:

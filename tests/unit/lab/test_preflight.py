@@ -199,8 +199,8 @@ HOOKS = "CONFIG_NETFILTER_INGRESS=y\nCONFIG_NF_TABLES_NETDEV=y\n"
 
 @pytest.fixture
 def with_tools(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine of RELEASE on which nft and socat are installed."""
-    for tool in ("nft", "socat"):
+    """A machine of RELEASE on which nft, socat and traceroute are installed."""
+    for tool in ("nft", "socat", "traceroute"):
         (tmp_path / tool).touch(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     system = os.uname_result(("Linux", "x", RELEASE, "#1", "x86_64"))

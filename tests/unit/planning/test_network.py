@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.planning.network import flow_routes, resolve_network
 from farpath.planning.path_files import path_by_name
+from farpath.planning.request import RunRequest
+from farpath.spec.plan import Plan
 from tests.support.plans import network_plan
 
 
@@ -55,6 +59,8 @@ def test_a_parking_lot_has_the_long_way_first_and_one_across_each_bottleneck() -
         ({"topology": "parking-lot:1"}, "parking-lot:2 to parking-lot:8"),
         ({"topology": "parking-lot:99"}, "parking-lot:2 to parking-lot:8"),
         ({"topology": "dumbbell:2"}, "TOPOLOGY is 'dumbbell:2'"),
+        ({"topology": "routed"}, "TOPOLOGY=routed: path custom-routed has no hops"),
+        ({"topology": "routed:9"}, "TOPOLOGY is 'routed:9'"),
         ({"topology": "parking-lot", "senders": "rtt=172ms"}, "with TOPOLOGY=dumbbell"),
         ({"topology": "parking-lot", "reverse": "reno"}, "with TOPOLOGY=dumbbell"),
         ({"topology": "parking-lot", "stack": "reno+htcp"}, "4 senders and 2 flows"),
@@ -104,6 +110,21 @@ def test_flows_are_listed_by_their_way_with_its_rtt() -> None:
         "sender2 -> receiver, RTT 172 ms, MTU 1400: flow2 reno",
         "receiver -> sender, RTT 117 ms, MTU 1500: reverse1 reno",
     ]
+
+
+def test_only_a_topology_with_routers_has_the_hops_of_a_path() -> None:
+    plain, routed = (
+        RunRequest(path="cern", topology=topology).plan() for topology in ("dumbbell", "routed")
+    )
+    assert (plain.path.name, routed.path.name) == ("cern", "cern-routed")
+    assert plain.path.hops == ()
+    assert "hops" not in plain.path.sources
+    assert "10 hops via ESnet" in routed.path.sources["hops"]
+    assert routed.path.hop_names == (
+        *("hop1", "hop2", "hop3", "sunnyvale.esnet", "chicago.esnet", "cern"),
+        *("hop7", "hop8", "hop9"),
+    )
+    assert Plan.from_dict(json.loads(routed.to_json())) == routed
 
 
 def test_a_path_without_any_of_it_stays_as_it_is() -> None:

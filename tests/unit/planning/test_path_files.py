@@ -26,6 +26,13 @@ def test_a_studied_path_lies_within_its_published_figures(
     assert low_bps <= path.rate_bps <= high_bps
 
 
+@pytest.mark.parametrize(("name", "hops"), [("caltech", 9), ("ufl", 13), ("cern", 10)])
+def test_a_studied_path_has_as_many_hops_as_published_with_the_receiver(
+    name: str, hops: int
+) -> None:
+    assert len(path_files.path_by_name(name).hops) + 1 == hops
+
+
 @pytest.mark.parametrize("name", path_files.named_paths())
 def test_every_named_path_loads_and_says_where_each_value_is_from(name: str) -> None:
     path = path_files.path_by_name(name)
@@ -57,6 +64,14 @@ def test_an_unknown_name_lists_the_names_and_suggests_one() -> None:
         ("[sysctl]", '[sysctl]\n"kernel.core_pattern" = "1"', "sysctl: 'kernel.core_pattern'"),
         ("[sysctl]", "[sysctl]\nnet.ipv4.tcp_sack = 0", "sysctl: 'net' is"),
         ("[sources]", '[sources]\nweather = "x"', "sources.weather"),
+        ("hops = \"Paper", "other = \"Paper", "sources.hops: missing"),
+        ('"cern", "",', '"CERN", "",', "hop 6 is 'CERN': it must be"),
+        ('"cern", "",', '"a..b", "",', "hop 6 is 'a..b'"),
+        ('"cern", "",', '"hop4", "",', "hop 6 is 'hop4'.* none of the lab's own names"),
+        ('"cern", "",', '"receiver", "",', "hop 6 is 'receiver'"),
+        ('"cern", "",', '"chicago.esnet", "",', "hops 5 and 6 are 'chicago.esnet'"),
+        ('"cern", "",', '"cern", 7,', "hops.6: .*valid string"),
+        ('"cern", ""', '"cern"' + 25 * ', ""', "hops are 33: there may be at most 29 routers"),
     ],
 )  # fmt: skip
 def test_a_faulty_path_file_is_refused_by_file_and_field(

@@ -22,6 +22,7 @@ from farpath.record.checks import (
     check_base_rtt,
     check_droppers,
     check_flows,
+    check_hops,
     check_segments,
     check_trace,
     check_windows,
@@ -70,6 +71,53 @@ def test_another_rtt_fails_the_run_on_every_clock(clock: str, sign: int) -> None
     with pytest.raises(CheckFailedError) as caught:
         check_base_rtt(_pings(outside, outside, outside), _on(clock))
     assert f"not 164 ms (within {off_ms:g} ms on the {clock} clock)" in caught.value.message
+
+
+def _hops(*names: str) -> str:
+    lines = [
+        f"{number:2}  {name} (10.{number}.255.1)  0.001 ms  0.000 ms  0.000 ms"
+        if name != "*"
+        else f"{number:2}  * * *"
+        for number, name in enumerate(names, start=1)
+    ]
+    return "\n".join(["traceroute to receiver (10.9.0.1), 9 hops max, 60 byte packets", *lines])
+
+
+ROUTED = RunRequest(path="caltech", topology="routed", loss="0").plan()
+HOPS = (*ROUTED.path.hop_names, "receiver")
+
+
+def test_the_paths_hops_are_accepted_and_given_back() -> None:
+    hops = check_hops(_hops(*HOPS), ROUTED)
+    assert [hop["name"] for hop in hops] == list(HOPS)
+    assert hops[1]["address"] == "10.2.255.1"
+    assert hops[8]["rtts_ms"] == [0.001, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        HOPS[:-1],
+        (*HOPS[:1], HOPS[2], HOPS[1], *HOPS[3:]),
+        (*HOPS[:-1], HOPS[-2]),
+        (*HOPS[:-1], "*"),
+        (*HOPS[:3], "*", *HOPS[4:]),
+    ],
+    ids=["too few", "in another order", "a loop", "no receiver", "a silent router"],
+)
+def test_other_hops_than_the_paths_fail_the_run(names: tuple[str, ...]) -> None:
+    with pytest.raises(CheckFailedError) as caught:
+        check_hops(_hops(*names), ROUTED)
+    shown, wanted = ", ".join(names), ", ".join(HOPS)
+    assert caught.value.message == f"traceroute shows the hops {shown}, not {wanted}"
+
+
+def test_a_lossy_path_may_lose_all_probes_of_the_receiver() -> None:
+    lossy = RunRequest(path="caltech", topology="routed", loss="20%").plan()
+    last = check_hops(_hops(*HOPS[:-1], "*"), lossy)[-1]
+    assert last == {"name": "receiver", "address": "", "rtts_ms": []}
+    with pytest.raises(CheckFailedError, match="shows the hops"):
+        check_hops(_hops(*HOPS[:-2], "*", "receiver"), lossy)
 
 
 def test_a_farther_senders_rtt_is_held_against_its_own() -> None:

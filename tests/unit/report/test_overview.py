@@ -38,6 +38,19 @@ def test_a_run_that_is_not_the_papers_has_tables_of_its_own_alone(record: Record
     assert [row[5] for row in regions.rows] == ["-", "1.00", "-"]
 
 
+def test_a_run_over_routers_has_the_table_of_its_hops(record: Record) -> None:
+    hops = [
+        {"name": "chicago.esnet", "address": "10.1.255.1", "rtts_ms": [0.0, 0.001]},
+        {"name": "receiver", "address": "", "rtts_ms": []},
+    ]
+    readback = {**record.data["readback"], "hops": hops}
+    table = _grids(Record(record.directory, {**record.data, "readback": readback}))["Hops"]
+    assert table.rows == (
+        ("1", "chicago.esnet", "10.1.255.1", "0.000, 0.001"),
+        ("2", "receiver", "-", "-"),
+    )
+
+
 def test_the_papers_own_test_also_has_the_papers_tables(tmp_path: FilePath) -> None:
     titles = list(_grids(write_seven_regions(tmp_path / "a", "htcp_2004")))
     assert titles[:2] == ["Each flow", "Whole run"]

@@ -27,6 +27,7 @@ from farpath.spec.host_image import HostImage
         "--rtt=12.345ms --buffer=10.5MB --jitter=0.2ms --reorder=0.001 --duplicate=0.0001",
         "--rtt=50ms --background=cbr:20000000bit --sysctl=net.ipv4.tcp_sack=0 --clock=cpu",
         "--rtt=200ms --rate=1000Mbit --window=20MB --stack=bbr+udt",
+        "--path=cern --topology=routed --reverse=2xreno --ip=6",
         "--rtt=20ms --lab=host",
         "--rtt=20ms --buffer=100packets --mtu=3000 --era=modern:jitter=24us",
     ],

@@ -17,7 +17,7 @@ import topologies
 from farpath.base.errors import BadInputError
 from farpath.spec.layout import Layout, Link
 from farpath.spec.qdiscs import NetemDelay, TbfBottleneck
-from tests.support.networks import NETWORKS, short_plan
+from tests.support.networks import NETWORKS, ROUTED, short_plan
 from topologies import MODULES, find_topology, lay_out
 
 
@@ -191,6 +191,23 @@ def test_with_reverse_flows_each_direction_has_one_bottleneck_of_the_same_kind()
     forward, back = queues(layout, "sender", "receiver"), queues(layout, "receiver", "sender")
     assert [type(queue) for queue in forward] == [type(queue) for queue in back]
     assert forward[-1] == back[-1]
+
+
+@pytest.mark.parametrize("words", ROUTED, ids=str)
+def test_a_routed_path_is_the_dumbbell_with_the_routers_of_its_path_before_it(
+    words: dict[str, str],
+) -> None:
+    plan = short_plan(**words)
+    routed, dumbbell = lay_out(plan), lay_out(short_plan(**{**words, "topology": "dumbbell"}))
+    for flow in plan.schedule.all_flows:
+        for start, end in ((flow.sender, flow.receiver), (flow.receiver, flow.sender)):
+            assert queues(routed, start, end) == queues(dumbbell, start, end)
+    hops = {node.name: node.hop for node in routed.nodes}
+    crossed = [hops[node] for _, node in way(routed, "sender", "receiver") if hops[node]]
+    assert tuple(crossed) == plan.path.hop_names
+    assert len(routed.bottlenecks) == len(dumbbell.bottlenecks)
+    assert {routed.site_of(router) for router in routed.routers} == {routed.site_of("sender")}
+    assert routed.dropping == dumbbell.dropping
 
 
 #: A star: two senders at one switch, without an entry anywhere but in its own file.

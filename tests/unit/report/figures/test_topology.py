@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from farpath.report.figures import topology as pictures
-from tests.support.networks import NETWORKS, short_plan
+from tests.support.networks import NETWORKS, ROUTED, short_plan
 from topologies import lay_out
 
 
@@ -21,3 +21,13 @@ def test_a_picture_names_every_host_and_all_that_packets_meet(words: dict[str, s
     assert words_shown.count("drop every:1000") == len(layout.dropping["there"])
     own_mtus = {sender.mtu_bytes for sender in plan.senders} - {plan.path.mtu_bytes}
     assert all(f"MTU {mtu_bytes}" in words_shown for mtu_bytes in own_mtus)
+
+
+@pytest.mark.parametrize("words", ROUTED, ids=str)
+def test_a_picture_and_its_text_name_every_hop(words: dict[str, str]) -> None:
+    plan = short_plan(**words)
+    shown = [text.get_text() for text in pictures.draw(plan).axes[0].texts]
+    assert set(plan.path.hop_names) <= set(shown)
+    lines = pictures.as_text(plan).splitlines()
+    for number, hop in enumerate(plan.path.hop_names, start=1):
+        assert f"r{number}: router {hop}" in lines
