@@ -32,6 +32,7 @@ OPTIONAL_FIELDS = (
     "reorder",
     "duplicate",
     "buffer_packets",
+    "short_flows",
 )
 SYSCTL_TEXT = re.compile(r"(net(?:\.[a-z0-9_]+)+)=([0-9a-z_]+(?: [0-9]+){0,2})")
 

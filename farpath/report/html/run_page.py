@@ -265,6 +265,8 @@ def _path_facts(record: Record) -> Facts:
         values["senders"] = " ".join(map(str, plan.senders)) or "one"
         values["reverse"] = ", ".join(flow.stack for flow in plan.schedule.reverse) or "none"
     values["background"] = str(path.background or "none")
+    if path.short_flows:
+        values["short_flows"] = str(path.short_flows)
     values["droppers"] = " ".join(map(str, plan.droppers)) or "none"
     return Facts(
         f"Path {path.name}",
