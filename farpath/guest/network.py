@@ -251,14 +251,18 @@ class Network:
         names = self._kernel_settings()
         with self.platform.initial_network_namespace():
             global_settings = {name: read_setting(name) for name in names if has_setting(name)}
-        return self._addresses() | self._short_flows() | {
-            "qdiscs": [qdisc for node in self._namespaces() for qdisc in self._qdiscs(node)],
-            "links": links,
-            "routes": routes,
-            "settings": {"": global_settings, **settings},
-            "dropped_between_ports": self.platform.dropped_between_ports(),
-            "background_bytes": self._background_bytes(),
-        }
+        return (
+            self._addresses()
+            | self._short_flows()
+            | {
+                "qdiscs": [qdisc for node in self._namespaces() for qdisc in self._qdiscs(node)],
+                "links": links,
+                "routes": routes,
+                "settings": {"": global_settings, **settings},
+                "dropped_between_ports": self.platform.dropped_between_ports(),
+                "background_bytes": self._background_bytes(),
+            }
+        )
 
     def _addresses(self) -> dict[str, Any]:
         """Return the addresses of each host's ports for IPv6; for IPv4 nothing is read."""

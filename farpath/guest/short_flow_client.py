@@ -56,7 +56,9 @@ def allow_connections() -> None:
 class Transfer:
     """A flow that has started; ``left_bytes`` have not arrived yet."""
 
-    def __init__(self, number: int, size_bytes: int, start_ns: int, connection: socket.socket):
+    def __init__(
+        self, number: int, size_bytes: int, start_ns: int, connection: socket.socket
+    ) -> None:
         self.number = number
         self.size_bytes = self.left_bytes = size_bytes
         self.start_ns = start_ns

@@ -41,9 +41,8 @@ class Server:
         self.file = file
         family = socket.AF_INET6 if config.ipv6 else socket.AF_INET
         self.listener = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-        if config.congestion:
-            name = config.congestion.encode()
-            self.listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name)
+        name = config.congestion.encode()
+        self.listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name)
         self.listener.bind(("", config.port))
         self.listener.listen(BACKLOG)
         self.payload = memoryview(bytes(BLOCK_BYTES))
@@ -119,7 +118,7 @@ class Server:
 
 def main() -> None:
     """Serve as the configuration on stdin says."""
-    config = ServerConfig.from_json(sys.stdin.buffer.raw.readline())
+    config = ServerConfig.from_json(sys.stdin.buffer.readline())
     gc.disable()
     allow_connections()
     with FilePath(config.file).open("w", encoding="ascii") as file:

@@ -1,4 +1,4 @@
-"""Timer: a timer of the monotonic clock as a file descriptor, which needs no reading of the clock."""
+"""Timer: waits for times of the monotonic clock without reading it."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from farpath.spec.short_flows import (
     SIZE_BYTES_RANGE,
     SURGE_ALPHA,
     SURGE_LEAST_BYTES,
+    USUAL_CONGESTION,
     ShortFlows,
     least_of_mean,
 )
@@ -121,7 +122,7 @@ def _parse_short_flows(text: str) -> ShortFlowsRequest:
         ShortFlows(
             rate_bps,
             *_parse_sizes(text, values),
-            _congestion(values["cc"]) if "cc" in values else "",
+            _congestion(values.get("cc", USUAL_CONGESTION)),
         ),
     )
 
@@ -243,6 +244,5 @@ def other_traffic_text(path: Path) -> str:
         texts.append(repr(traffic.mean_rate_bps / path.rate_bps))
     if short:
         sizes = f"least={short.least_bytes},most={short.most_bytes},alpha={short.alpha!r}"
-        control = f",cc={short.congestion}" if short.congestion else ""
-        texts.append(f"{SHORT_FLOWS}rate={short.rate_bps}bit,{sizes}{control}")
+        texts.append(f"{SHORT_FLOWS}rate={short.rate_bps}bit,{sizes},cc={short.congestion}")
     return "+".join(texts) or "none"

@@ -241,7 +241,10 @@ def check_short_flows(
             f"{len(started):,} short flows have started, and the plan has {len(drawn):,}"
         )
     late_s = max(
-        (start_s - arrival.start_s for start_s, arrival in zip(frame["start_s"], drawn, strict=True)),
+        (
+            start_s - arrival.start_s
+            for start_s, arrival in zip(frame["start_s"], drawn, strict=True)
+        ),
         default=0.0,
     )
     if late_s > SHORT_FLOW_LATE_S[plan.settings.clock]:
@@ -249,7 +252,7 @@ def check_short_flows(
             f"short flows started up to {late_s:.3f} s late: their client had too little time; "
             "lower their rate, or give them a larger size"
         )
-    if short.congestion and set(table.congestion) - {short.congestion}:
+    if set(table.congestion) - {short.congestion}:
         raise CheckFailedError(
             f"short flows ran congestion control {' and '.join(table.congestion)}, not "
             f"{short.congestion}"
@@ -270,8 +273,8 @@ def _check_short_flow_frames(frame: Any, readback: Mapping[str, Any], plan: Plan
     most += int(frame["retransmits"].sum()) * plan.path.frame_bytes
     if not arrived <= sent <= most:
         raise CheckFailedError(
-            f"the server of short flows sent {sent / 1e6:.3f} MB in frames, but {arrived / 1e6:.3f} "
-            f"MB arrived of {offered / 1e6:.3f} MB that were asked for"
+            f"the server of short flows sent {sent / 1e6:.3f} MB in frames: {arrived / 1e6:.3f} MB "
+            f"arrived of {offered / 1e6:.3f} MB that were asked for"
         )
 
 

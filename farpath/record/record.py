@@ -2,7 +2,8 @@
 
 A record is a directory that holds ``record.json``, ``flows.parquet``, ``ping.parquet``,
 ``queue.parquet`` and ``raw/``, the compressed output of the tools. A run with a trace has
-``trace.parquet`` too, and one with short flows ``short_flows.parquet``. ``record.json`` is written last, so a directory that has it is complete.
+``trace.parquet`` too, and one with short flows ``short_flows.parquet``. ``record.json`` is written
+last, so a directory that has it is complete.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ import hashlib
 import json
 import math
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import zip_longest
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
@@ -241,17 +242,6 @@ def _with_new_columns(flows: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     return typed_frame("flows", flows.assign(interval_s=flows["t_s"] - ends_s, sent_bps=math.nan))
 
 
-class _FurtherTable(Protocol):
-    """A module with a table that only some records have."""
-
-    NAME: str
-    COLUMNS: dict[str, str]
-
-    @staticmethod
-    def fingerprint(frame: pd.DataFrame) -> str:
-        """Return the SHA-256 over the table."""
-
-
 @dataclass(frozen=True)
 class Record:
     """The record of one run.
@@ -332,7 +322,7 @@ class Record:
         Its columns are ``farpath.record.trace_table.COLUMNS``. Raises CheckFailedError if it is
         not the trace that was stored.
         """
-        return self._further_table(trace_table)
+        return self._further_table(trace_table.NAME, trace_table.COLUMNS, trace_table.fingerprint)
 
     @cached_property
     def short_flows(self) -> pd.DataFrame | None:
@@ -341,16 +331,20 @@ class Record:
         Its columns are ``farpath.record.short_flow_table.COLUMNS``. Raises CheckFailedError if it
         is not the table that was stored.
         """
-        return self._further_table(short_flow_table)
+        return self._further_table(
+            short_flow_table.NAME, short_flow_table.COLUMNS, short_flow_table.fingerprint
+        )
 
-    def _further_table(self, table: _FurtherTable) -> pd.DataFrame | None:
+    def _further_table(
+        self, name: str, columns: Mapping[str, str], hash_of: Callable[[pd.DataFrame], str]
+    ) -> pd.DataFrame | None:
         """Read a table that only some records have, and check it by its own fingerprint."""
-        stored = self.data.get(table.NAME)
+        stored = self.data.get(name)
         if stored is None:
             return None
-        file = _table_file(self.directory, table.NAME)
-        frame = frames.read_frame(file, table.COLUMNS)
-        if table.fingerprint(frame) != stored["fingerprint"]:
+        file = _table_file(self.directory, name)
+        frame = frames.read_frame(file, columns)
+        if hash_of(frame) != stored["fingerprint"]:
             raise CheckFailedError(f"{file}: the record was changed; repeat the run")
         return frame
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from farpath.analysis.metrics import summarise
 from farpath.analysis.published import published_for
+from farpath.analysis.run_settings import size_text
+from farpath.analysis.short_flow_metrics import summarise_short_flows
 from farpath.report.flow_summary import FlowSummary, flow_summaries
 from farpath.report.tables.regions import (
     NOTHING,
@@ -24,6 +26,7 @@ from farpath.spec.plan import DUMBBELL
 
 if TYPE_CHECKING:
     from farpath.analysis.metrics import Array, Summary
+    from farpath.analysis.short_flow_metrics import ShortFlowSummary, SizeClass
     from farpath.record.record import Record
     from farpath.spec.plan import Plan
 
@@ -33,6 +36,10 @@ _FLOWS_NOTE = (
     "Mbit/s: the mean while the flow sends. Share: of all bits that the flows got. RTT: the "
     "smoothed RTT of the flow's sender, in each sample. The bottleneck does not count "
     "drops by flow."
+)
+_SHORT_FLOWS_NOTE = (
+    "Completion time: from the client's connect to the last byte, of the flows that had ended with "
+    "the schedule."
 )
 _RUN_NOTE = (
     "Throughput is payload, the bottleneck's rate counts whole Ethernet frames. S: standard "
@@ -48,6 +55,7 @@ def overview(record: Record) -> tuple[TextTable, ...]:
     run_tables = (
         flows_table(flow_summaries(record.samples, plan)),
         whole_run_table(summary, record),
+        *((short_flows_table(short),) if (short := _short_flows(record)) else ()),
     )
     if published := published_for(plan):
         return (*run_tables, run_table_1(summary, published), run_table_2(summary, published))
@@ -62,7 +70,19 @@ def metrics_of(record: Record) -> dict[str, Any]:
         (float(answered.mean()), float(np.median(answered))) if answered.size else (None, None)
     )
     flows = [flow.as_dict() for flow in flow_summaries(record.samples, record.plan)]
-    return {**summary, "rtt_mean_ms": mean_ms, "rtt_median_ms": median_ms, "flows": flows}
+    short = _short_flows(record)
+    return {
+        **summary,
+        "rtt_mean_ms": mean_ms,
+        "rtt_median_ms": median_ms,
+        "flows": flows,
+        **({"short_flows": short.as_dict()} if short else {}),
+    }
+
+
+def _short_flows(record: Record) -> ShortFlowSummary | None:
+    frame = record.short_flows
+    return None if frame is None else summarise_short_flows(frame, record.plan)
 
 
 def _answered_ms(record: Record) -> Array:
@@ -146,6 +166,32 @@ def flows_table(flows: tuple[FlowSummary, ...]) -> TextTable:
         ))  # fmt: skip
     header = (*header[:2], *(("sends, s",) if timed else ()), *header[2:])
     return TextTable("Each flow", header, tuple(rows), _FLOWS_NOTE)
+
+
+def short_flows_table(short: ShortFlowSummary) -> TextTable:
+    """Return a row for each class of sizes of a run's short flows; the load is in the note."""
+    header = ("short flows of", "flows", "ended", "median ms", "p95 ms", "p99 ms")
+    rows = tuple(
+        (
+            _sizes_text(one), f"{one.flows:,}", f"{one.finished:,}", number(one.median_ms, 1),
+            number(one.p95_ms, 1), number(one.p99_ms, 1),
+        )
+        for one in short.classes
+    )  # fmt: skip
+    load = (
+        f"{short.flows:,} flows asked for {short.offered_bps / 1e6:.2f} Mbit/s of payload and got "
+        f"{short.carried_bps / 1e6:.2f} Mbit/s; {short.retransmits:,} segments were sent again."
+    )
+    title = "Short flows, completion times by size"
+    return TextTable(title, header, rows, f"{load} {_SHORT_FLOWS_NOTE}")
+
+
+def _sizes_text(one: SizeClass) -> str:
+    if one.bound_bytes is None:
+        return f"{size_text(one.least_bytes)} or more"
+    if not one.least_bytes:
+        return f"less than {size_text(one.bound_bytes)}"
+    return f"{size_text(one.least_bytes)} to {size_text(one.bound_bytes)}"
 
 
 def regions_table(summary: Summary, plan: Plan) -> TextTable:

@@ -13,8 +13,8 @@ from typing import Any
 from farpath.base.errors import FarpathError
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
-from farpath.planning.path_files import named_paths
 from farpath.planning.other_traffic import other_traffic_text
+from farpath.planning.path_files import named_paths
 from farpath.planning.request import ACKS, RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.labels import counted, stacks_label

@@ -26,8 +26,11 @@ ALPHA_RANGE = (0.1, 10.0)
 SURGE_LEAST_BYTES, SURGE_ALPHA = 1_000, 1.0
 #: Largest size. SURGE has none; without one the mean of its distribution would be infinite.
 DEFAULT_MOST_BYTES = 10_000_000
+#: The congestion control of a Linux server as distributions configure it, since 2.6.19
+#: (DEFAULT_CUBIC in net/ipv4/Kconfig).
+USUAL_CONGESTION = "cubic"
 #: Names of congestion controls (TCP_CA_NAME_MAX in include/net/tcp.h).
-_CONGESTION = re.compile(r"[a-z0-9_]{0,15}")
+_CONGESTION = re.compile(r"[a-z0-9_]{1,15}")
 
 
 @dataclass(frozen=True)
@@ -37,14 +40,14 @@ class ShortFlows:
     ``rate_bps``: what they offer on average, counted over Ethernet frames without retransmissions.
     ``least_bytes``, ``most_bytes``, ``alpha``: the bounds and the exponent of Pareto's distribution
     of their sizes; with equal bounds all have that size. ``congestion``: the congestion control of
-    their sender; empty for the kernel's default. Raises BadInputError for a value out of range.
+    their server. Raises BadInputError for a value out of range.
     """
 
     rate_bps: int
     least_bytes: int = SURGE_LEAST_BYTES
     most_bytes: int = DEFAULT_MOST_BYTES
     alpha: float = SURGE_ALPHA
-    congestion: str = ""
+    congestion: str = USUAL_CONGESTION
 
     def __post_init__(self) -> None:
         for name, (low, high) in {
@@ -66,7 +69,7 @@ class ShortFlows:
         if not _CONGESTION.fullmatch(self.congestion):
             raise BadInputError(
                 f"short_flows.congestion is {self.congestion!r}: it must be the name of a "
-                "congestion control, or empty"
+                "congestion control"
             )
 
     @property
@@ -76,8 +79,9 @@ class ShortFlows:
 
     def draw_bytes(self, chance: random.Random) -> int:
         """Draw the size of a transfer in bytes, by the inverse of the distribution."""
-        kept = 1 - chance.random() * (1 - (self.least_bytes / self.most_bytes) ** self.alpha)
-        return min(self.most_bytes, round(self.least_bytes * kept ** (-1 / self.alpha)))
+        above = 1 - math.pow(self.least_bytes / self.most_bytes, self.alpha)
+        kept = 1 - chance.random() * above
+        return min(self.most_bytes, round(self.least_bytes * math.pow(kept, -1 / self.alpha)))
 
     def __str__(self) -> str:
         sizes = (
@@ -86,8 +90,7 @@ class ShortFlows:
             else f"of {self.least_bytes} to {self.most_bytes} bytes, mean {self.mean_bytes:.0f}, "
             f"alpha {self.alpha:g}"
         )
-        control = self.congestion or "the kernel's default congestion control"
-        return f"{self.rate_bps / 1e6:g} Mbit/s of short TCP flows {sizes}, {control}"
+        return f"{self.rate_bps / 1e6:g} Mbit/s of short {self.congestion} flows {sizes}"
 
 
 def bounded_pareto_mean(least: float, most: float, alpha: float) -> float:
@@ -101,10 +104,10 @@ def bounded_pareto_mean(least: float, most: float, alpha: float) -> float:
     if least == most:
         return float(least)
     part = least / most
-    weight = 1 - part**alpha
+    weight = 1 - math.pow(part, alpha)
     if abs(alpha - 1) < 1e-9:
         return least * math.log(1 / part) / weight
-    return alpha / (alpha - 1) * least * (1 - part ** (alpha - 1)) / weight
+    return alpha / (alpha - 1) * least * (1 - math.pow(part, alpha - 1)) / weight
 
 
 def least_of_mean(mean: float, most: float, alpha: float) -> int:

@@ -36,10 +36,7 @@ _RETRANSMITS = struct.Struct("<I")
 
 @dataclass(frozen=True)
 class ServerConfig:
-    """What the server is told: where it listens, its congestion control, and its file.
-
-    ``congestion``: empty for the kernel's default.
-    """
+    """What the server is told: where it listens, its congestion control, and its file."""
 
     port: int
     ipv6: bool
