@@ -233,7 +233,7 @@ def other_traffic_text(path: Path) -> str:
     """Return the text of BACKGROUND that gives a path's other traffic.
 
     >>> from farpath.planning.path_files import path_by_name
-    >>> other_traffic_text(path_by_name("florida"))
+    >>> other_traffic_text(path_by_name("ufl"))
     '0.05'
     """
     traffic, short = path.background, path.short_flows
