@@ -37,14 +37,16 @@ def write_short_flows(raw: Path, plan: Plan) -> None:
 
 
 def completion_bounds_s(plan: Plan, size_bytes: int) -> tuple[float, float]:
-    """Bounds of a flow's completion on an idle path: slow start from 10 segments (RFC 6928).
+    """Bounds of a flow's completion on an idle path: slow start from the initial window.
 
-    One round trip for the handshake, one for the request and the first window, and one for each
-    further window, which is twice the last (RFC 5681, section 3.1). The last window's frames leave
-    the bottleneck one after another; before it, a window's first two frames do, since an
-    acknowledgement may wait for the second. What remains is a millisecond.
+    That has 10 segments (RFC 6928), or those of the era. One round trip for the handshake, one for
+    the request and the first window, and one for each further window, which is twice the last (RFC
+    5681, section 3.1). The last window's frames leave the bottleneck one after another; before it,
+    a window's first two frames do, since an acknowledgement may wait for the second. What remains
+    is a millisecond. A fourth window would exceed the window that a client offers at first.
     """
-    segments, windows, window = -(-size_bytes // (plan.path.mtu_bytes - 52)), 1, 10
+    segments, windows = -(-size_bytes // (plan.path.mtu_bytes - 52)), 1
+    window = plan.era.initial_window_packets or 10
     while segments > window:
         segments, windows, window = segments - window, windows + 1, 2 * window
     frame_s = 8 * plan.path.frame_bytes / plan.path.rate_bps
