@@ -23,9 +23,10 @@ def test_on_an_idle_path_each_flow_takes_as_long_as_slow_start_from_ten_segments
     frame = first.short_flows
     assert frame is not None
     windows = set()
-    for flow in ended(frame).itertuples():
-        least_s, most_s = completion_bounds_s(plan, flow.size_bytes)
-        assert least_s <= flow.completion_s <= most_s, flow
+    done = ended(frame)
+    for size_bytes, completion_s in zip(done["size_bytes"], done["completion_s"], strict=True):
+        least_s, most_s = completion_bounds_s(plan, size_bytes)
+        assert least_s <= completion_s <= most_s, size_bytes
         windows.add(round(least_s / 0.05) - 1)
     print(f"{len(frame)} flows of {sorted(windows)} windows")
     assert windows == {1, 2, 3}
@@ -58,7 +59,9 @@ def test_over_several_bottlenecks_the_server_sends_what_the_plan_offers_by_its_c
     sent = readback["after"]["short_flow_bytes"] - readback["before"]["short_flow_bytes"]
     asked = sum(frames_bytes(plan, size) for size in frame["size_bytes"])
     again = int(frame["retransmits"].sum()) * plan.path.frame_bytes
-    late = sum(frames_bytes(plan, size) for size in frame[frame["received_bytes"] == 0].size_bytes)
+    late = sum(
+        frames_bytes(plan, size) for size in frame.loc[frame["received_bytes"] == 0, "size_bytes"]
+    )
     print(f"{sent} bytes of frames sent, {asked} asked, {again} again, {late} of late flows")
     assert 0.99 * (asked - late) <= sent <= 1.01 * (asked + again)
     assert (ended(frame)["completion_s"] >= 0.1).all()

@@ -19,6 +19,19 @@ def test_droppers_and_traces_work_on_a_parking_lot(machine: Machine) -> None:
     assert set(record.trace["flow"]) == {flow.name for flow in record.plan.schedule.flows}
 
 
+def test_short_flows_start_in_time_and_end(machine: Machine) -> None:
+    done = host_run(
+        machine, "--background=tcp:10%", "--stack=reno", "--schedule=together", "--json"
+    ).wait()
+    assert done.status == 0, done.stderr
+    frame = fetched(machine, json.loads(done.stdout)["record"]).short_flows
+    assert frame is not None
+    print(f"{len(frame)} short flows, median {frame['completion_s'].median():.3f} s")
+    assert frame["completion_s"].notna().mean() > 0.5
+    # Two round trips
+    assert frame["completion_s"].min() >= 0.08
+
+
 def test_a_rate_beyond_the_machine_is_marked_or_refused(machine: Machine) -> None:
     judged(machine, host_run(machine, "--rate=1Gbit", "--seed=7", "--json").wait())
 
