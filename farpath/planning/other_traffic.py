@@ -234,7 +234,7 @@ def other_traffic_text(path: Path) -> str:
 
     >>> from farpath.planning.path_files import path_by_name
     >>> other_traffic_text(path_by_name("ufl"))
-    '0.05'
+    '0.1'
     """
     traffic, short = path.background, path.short_flows
     texts = []
