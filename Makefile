@@ -89,7 +89,7 @@ help:
 	  LOSS=2e-6        random loss                    DROP=every:1000  packets to lose
 	  JITTER=1ms       delay off by up to that        REORDER=0.1%   packets that overtake
 	  DUPLICATE=0.1%   packets that come twice        MTU=1500       packet size
-	  BACKGROUND=25%   other traffic, or cbr:200Mbit  WINDOW=16MiB   largest offered by receivers
+	  BACKGROUND=25%   or cbr:200Mbit, tcp:10%        WINDOW=16MiB   largest offered by receivers
 	  ACKS=delayed     or each packet's at once       SYSCTL=net.ipv4.tcp_sack=0   of end hosts
 	  TOPOLOGY=dumbbell   or parking-lot:3, routed    IP=4           or 6
 	  SENDERS="rtt=172ms mtu=1500"   further senders  REVERSE=reno   flows in the other direction

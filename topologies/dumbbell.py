@@ -38,6 +38,12 @@ which lets go of it::
     sender --+                                                                 receiver --+
              s3 <-[rate, buffer]-- s1 --[delay, loss]->====<-[delay]-- s2 --[rate, buffer]->
     pinger --+
+
+Short flows, if the path has such, come from ``server`` at the sending site and go to ``client``,
+which shares the bottleneck with ``receiver``: a switch more is between it and them::
+
+                        s2 --[rate, buffer]-> s3 --+-- receiver
+                                                   +-- client
 """
 
 from __future__ import annotations
@@ -50,7 +56,14 @@ from farpath.spec.hosts import RECEIVER, SENDER, Pair, Sender
 from farpath.spec.layout import Layout, Port, Wiring
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import NetemDelay, nic_qdisc, processor_qdisc
-from farpath.spec.segments import background_source, bottleneck, delay_line, sending_site
+from farpath.spec.segments import (
+    background_source,
+    bottleneck,
+    delay_line,
+    sending_site,
+    short_flow_client,
+    short_flow_server,
+)
 from farpath.spec.sites import far_delays_s
 from farpath.spec.topology import Topology
 
@@ -77,8 +90,15 @@ def wire(plan: Plan, hops: Sequence[str] = ()) -> Layout:
     near, far = wiring.switch(_NEAR), wiring.switch(_NEAR + 1, site=receiving)
     trunk = delay_line(wiring, plan, near, far, plan.seed, delays_s)
     answering = nic_qdisc(plan, RECEIVER) if plan.schedule.reverse else None
-    receiver = wiring.host(RECEIVER, _NEAR + 2, site=receiving)
-    end = wiring.link(receiver, far, mtu_bytes, from_one=answering, from_other=bottleneck(plan))
+    behind = _NEAR + (3 if plan.path.short_flows else 2)
+    receiver = wiring.host(RECEIVER, behind, site=receiving)
+    if plan.path.short_flows:
+        edge = wiring.switch(_NEAR + 2, site=receiving)
+        end = wiring.link(edge, far, mtu_bytes, from_other=bottleneck(plan))
+        wiring.link(receiver, edge, mtu_bytes, from_one=answering)
+        short_flow_client(wiring, plan, edge, _NEAR + 3, 1.0, receiving)
+    else:
+        end = wiring.link(receiver, far, mtu_bytes, from_one=answering, from_other=bottleneck(plan))
     bottlenecks = [end.other.name]
     home, column = near, _NEAR
     back = bottleneck(plan) if plan.schedule.reverse else None
@@ -99,6 +119,7 @@ def wire(plan: Plan, hops: Sequence[str] = ()) -> Layout:
     background_source(wiring, plan, far, _NEAR + 1, 1.0, receiving)
     for place, sender in enumerate(plan.senders):
         _add_sender(wiring, plan, sender, home, 2.0 + place)
+    short_flow_server(wiring, plan, home, column - 1, 2.0 + len(plan.senders))
     return wiring.layout(
         bottlenecks=tuple(bottlenecks),
         dropping={THERE: (trunk.other.name,), BACK: (trunk.one.name,)},

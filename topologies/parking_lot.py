@@ -18,7 +18,8 @@ because of its bottlenecks. Every sending host is behind a delay line, which let
 packets before they queue (topologies/dumbbell.py says why).
 
 All bottlenecks have the path's rate and buffer. Nothing queues in the other direction. Other
-traffic of the path goes the long way. Droppers stand behind the delay lines, on the row's side
+traffic of the path goes the long way, short flows from ``server`` beside ``sender`` to ``client``
+beside ``receiver``. Droppers stand behind the delay lines, on the row's side
 towards receivers, on the senders' side towards these.
 """
 
@@ -32,7 +33,14 @@ from farpath.spec.hosts import RECEIVER, SENDER, Pair, Sender, numbered
 from farpath.spec.layout import Layout, Wiring
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import nic_qdisc, processor_qdisc
-from farpath.spec.segments import background_source, bottleneck, delay_line, sending_site
+from farpath.spec.segments import (
+    background_source,
+    bottleneck,
+    delay_line,
+    sending_site,
+    short_flow_client,
+    short_flow_server,
+)
 from farpath.spec.sites import far_delays_s
 from farpath.spec.topology import Topology
 
@@ -72,7 +80,8 @@ def lay_out(plan: Plan) -> Layout:
         back.append(line.one.name)
         return switch
 
-    sending_site(wiring, plan, access(1, _FIRST - 1, 0.0), _FIRST - 2, site_of(1))
+    home = access(1, _FIRST - 1, 0.0)
+    sending_site(wiring, plan, home, _FIRST - 2, site_of(1))
     background_source(wiring, plan, row[0], _FIRST, _RECEIVERS)
     end = _FIRST + plan.bottlenecks + 1
     wiring.link(wiring.host(RECEIVER, end), row[-1], mtu_bytes)
@@ -84,6 +93,8 @@ def lay_out(plan: Plan) -> Layout:
         wiring.link(sender, switch, mtu_bytes, from_one=card, from_other=processor)
         receiver = wiring.host(numbered(RECEIVER, number), column + 1, _RECEIVERS)
         wiring.link(receiver, row[number - 1], mtu_bytes)
+    short_flow_server(wiring, plan, home, _FIRST - 2, 2.0, site_of(1))
+    short_flow_client(wiring, plan, row[-1], end, 1.0)
     return wiring.layout(
         bottlenecks=tuple(bottlenecks), dropping={THERE: tuple(there), BACK: tuple(back)}
     )

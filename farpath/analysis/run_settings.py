@@ -144,6 +144,8 @@ def _of_path(path: Path) -> Iterator[str]:
         yield f"window {size_text(path.window_bytes)}"
     if path.background:
         yield f"background {path.background.mean_rate_bps / 1e6:.4g} Mbit/s"
+    if path.short_flows:
+        yield f"short flows {path.short_flows.rate_bps / 1e6:.4g} Mbit/s"
     if path.jitter_ms:
         yield f"jitter {path.jitter_ms:g} ms"
     for name in ("reorder", "duplicate"):

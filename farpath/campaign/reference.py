@@ -27,7 +27,7 @@ from farpath.campaign.status import (
     wanted_identity,
 )
 from farpath.planning.experiment import CPU, WHOLE, load_experiment
-from farpath.record import trace_table
+from farpath.record import short_flow_table, trace_table
 from farpath.record.record import COLUMNS, RECORD_FILE, Record, load_record, records_in
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from farpath.campaign.status import RunStatus
 
 SUMMARY_FILE = "summary.json"
-TRACE_FILE = f"{trace_table.NAME}.parquet"
+#: The tables that only some records have, as the entries of record.json that describe them.
+FURTHER_TABLES = (trace_table.NAME, short_flow_table.NAME)
 #: The largest total size of an experiment's reference records.
 LIMIT_BYTES = 25_000_000
 ZSTD_LEVEL = 19
@@ -57,8 +58,9 @@ def write_compact_record(record: Record, target: FilePath, more_provenance: dict
                 column: ENCODINGS[column_type] for column, column_type in columns.items()
             },
         )
-    if record.trace is not None:
-        shutil.copy(record.directory / TRACE_FILE, target)
+    for name in FURTHER_TABLES:
+        if name in record.data:
+            shutil.copy(record.directory / f"{name}.parquet", target)
     data = {**record.data, "provenance": {**record.data["provenance"], **more_provenance}}
     text = json.dumps(data, indent=1, sort_keys=True, allow_nan=False) + "\n"
     (target / RECORD_FILE).write_text(text, encoding="utf-8")

@@ -34,6 +34,7 @@ OF_OTHER_TOOLS = {
     **dict.fromkeys(("--queue", "--limit", "--max-queue-size"), "--buffer=100packets"),
     **dict.fromkeys(("--flows", "--parallel", "--streams"), "--stack=4xcubic: four flows"),
     **dict.fromkeys(("--cross-traffic", "--load"), "--background=10%"),
+    **dict.fromkeys(("--web", "--short-flows", "--workload"), "--background=tcp:10%"),
 }
 #: Words that are variables at the start of an error or before ``=``, and nouns elsewhere.
 _NOUNS = ("RTT", "MTU", "IP")

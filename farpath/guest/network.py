@@ -18,7 +18,7 @@ from farpath.guest import addresses
 from farpath.guest.mininet_topo import SiteTopo
 from farpath.guest.platforms import Platform, disable_ipv6
 from farpath.guest.routers import Router
-from farpath.spec.hosts import BACKGROUND
+from farpath.spec.hosts import BACKGROUND, SERVER
 from farpath.spec.layout import Layout, Port
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import TbfBottleneck
@@ -270,14 +270,18 @@ class Network:
         names = self._kernel_settings()
         with self.platform.initial_network_namespace():
             global_settings = {name: read_setting(name) for name in names if has_setting(name)}
-        return self._addresses() | {
-            "qdiscs": [qdisc for node in self._namespaces() for qdisc in self._qdiscs(node)],
-            "links": links,
-            "routes": routes,
-            "settings": {"": global_settings, **settings},
-            "dropped_between_ports": self.platform.dropped_between_ports(),
-            "background_bytes": self._background_bytes(),
-        }
+        return (
+            self._addresses()
+            | self._short_flows()
+            | {
+                "qdiscs": [qdisc for node in self._namespaces() for qdisc in self._qdiscs(node)],
+                "links": links,
+                "routes": routes,
+                "settings": {"": global_settings, **settings},
+                "dropped_between_ports": self.platform.dropped_between_ports(),
+                "background_bytes": self._background_bytes(),
+            }
+        )
 
     def _addresses(self) -> dict[str, Any]:
         """Return the addresses of each node's ports for IPv6; for IPv4 nothing is read."""
@@ -296,10 +300,21 @@ class Network:
             node, name = peer.node, peer.name
         else:
             node, name, counted = BACKGROUND, f"{BACKGROUND}-eth0", "tx"
+        return self._port_bytes(node, name, counted)
+
+    def _short_flows(self) -> dict[str, int]:
+        """Return what the server of short flows has sent, in bytes of frames; empty without one."""
+        if not self.plan.path.short_flows:
+            return {}
+        sent = self._port_bytes(SERVER, f"{SERVER}-eth0", "tx") if self.has(SERVER) else 0
+        return {"short_flow_bytes": sent}
+
+    def _port_bytes(self, node: str, name: str, counted: str) -> int:
+        """Return the bytes of frames that a node's port has sent (tx) or received (rx)."""
         with network_namespace(self.pid(node)):
             (port,) = run_json("ip", "-s", "-j", "link", "show", "dev", name)
-        sent: int = port["stats64"][counted]["bytes"]
-        return sent
+        count: int = port["stats64"][counted]["bytes"]
+        return count
 
     def _qdiscs(self, node: Any) -> list[dict[str, Any]]:
         if not self._planned_qdiscs(node):

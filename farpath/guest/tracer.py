@@ -12,28 +12,23 @@ nothing.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import gc
 import os
 import signal
 import socket
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Protocol
 
+from farpath.guest.timer import Timer
 from farpath.spec.trace import TracerConfig
 from farpath.tools import inet_diag, tcp_info
 from farpath.tools.inet_diag import Message
 
 #: Largest datagram of a netlink dump (netlink_dump in net/netlink/af_netlink.c).
 RECEIVE_BYTES = 32_768
-#: Flags of timerfd_create(2), which the standard library has only since Python 3.13.
-TFD_CLOEXEC = os.O_CLOEXEC
-TFD_TIMER_ABSTIME = 1
-NS_PER_S = 1_000_000_000
 #: Acknowledged bytes that mark a connection as the one with the data; iperf3 opens a control
 #: connection to the same port, which never carries so much.
 CARRIES_DATA_BYTES = 65_536
@@ -75,27 +70,6 @@ class SockDiag:
         )
         for _ in identities:
             yield from inet_diag.parse_messages(self.socket.recv(RECEIVE_BYTES))
-
-
-class Timer:
-    """A periodic timer by timerfd(2), on which a read waits."""
-
-    def __init__(self) -> None:
-        self.libc = ctypes.CDLL(None, use_errno=True)
-        self.descriptor = self.libc.timerfd_create(time.CLOCK_MONOTONIC, TFD_CLOEXEC)
-        if self.descriptor < 0:
-            raise OSError(ctypes.get_errno(), "timerfd_create")
-
-    def start(self, first_ns: int, interval_ns: int) -> None:
-        """Start the timer; it expires at ``first_ns`` of the monotonic clock and periodically."""
-        # struct itimerspec: interval and first expiry, each in s and ns.
-        times = (ctypes.c_long * 4)(*divmod(interval_ns, NS_PER_S), *divmod(first_ns, NS_PER_S))
-        if self.libc.timerfd_settime(self.descriptor, TFD_TIMER_ABSTIME, times, None):
-            raise OSError(ctypes.get_errno(), "timerfd_settime")
-
-    def expirations(self) -> int:
-        """Wait for the timer; return how often it has expired since the last call."""
-        return int.from_bytes(os.read(self.descriptor, 8), sys.byteorder)
 
 
 class Tracer:

@@ -21,6 +21,7 @@ from farpath.guest.containers import (
 )
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.routers import host_names
+from farpath.guest.short_flows import ShortFlowPrograms
 from farpath.guest.system import NS_PER_S, wait_after_tick, wait_until
 from farpath.guest.tracers import Tracers
 from farpath.spec.datagrams import pacing_bps, size_bytes
@@ -95,6 +96,7 @@ class Traffic:
         self.running: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.titles: dict[str, str] = {}
         self.background = background_of(plan, network, raw)
+        self.short_flows = ShortFlowPrograms(plan, network, raw)
         self.tracers = Tracers(plan, raw)
 
     def _output(self, name: str) -> IO[bytes]:
@@ -301,8 +303,9 @@ class Traffic:
         return f"{self.titles[label]} exited with {status}: {message}"
 
     def _check_running(self) -> None:
-        if problem := self.background.problem() or self.tracers.problem():
-            raise TrafficError(problem)
+        for traffic in (self.background, self.short_flows, self.tracers):
+            if problem := traffic.problem():
+                raise TrafficError(problem)
         for label, process in list(self.running):
             status = process.poll()
             if status is None:
@@ -311,8 +314,8 @@ class Traffic:
             if status:
                 raise TrafficError(self._explain(label, status))
 
-    def _agenda(self, sample: Callable[[float], None]) -> Moments:
-        """Return what to do when, in order: samples, flow starts, background traffic, droppers."""
+    def _agenda(self, sample: Callable[[float], None], epoch_ns: int) -> Moments:
+        """Return what to do when, in order: samples, flow starts, other traffic, droppers."""
         schedule, step_s = self.plan.schedule, self.plan.settings.sample_interval_s
         moments: Moments = [(0.0, self._start_pings)] if self.network.has(PINGER) else []
         moments += [
@@ -320,6 +323,7 @@ class Traffic:
             for tick in range(round(schedule.duration_s / step_s) + 1)
         ]
         moments += [*self._flow_moments(), *self.background.moments(), *self.moments]
+        moments += self.short_flows.moments(epoch_ns, RECEIVER_LEAD_S)
         return sorted(moments, key=lambda moment: moment[0])
 
     def _samplers(self) -> list[QueueSampler]:
@@ -358,7 +362,7 @@ class Traffic:
                 sampler.sample(at_s)
             progress(at_s)
 
-        agenda = self._agenda(sample)
+        agenda = self._agenda(sample, epoch_ns)
         self._write_start(epoch_ns)
         wait_after_tick()
         self.tracers.start(self.network)
@@ -368,6 +372,7 @@ class Traffic:
             self._check_running()
             act()
         self.background.end()
+        self.short_flows.end()
         self._await_end(epoch_ns / NS_PER_S + self.plan.schedule.duration_s + self.plan.grace_s)
         self.tracers.end()
         for sampler in samplers:

@@ -22,6 +22,7 @@ from farpath.lab.process import RawRun, Watch
 from farpath.lab.provenance import cycles_mhz, provenance, record_name
 from farpath.planning.plan_warnings import plan_warnings
 from farpath.record.record import RECORD_FILE, Record, Samples
+from farpath.record.short_flow_table import ShortFlowTable
 from farpath.record.trace_table import Trace
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
@@ -132,6 +133,7 @@ def _fill(
             warnings=[*plan_warnings(plan), *raw.warnings, *checked.warnings],
             raw_dir=raw.raw,
             trace=checked.trace,
+            short_flows=checked.short_flows,
         )
         if finish:
             finish(written)
@@ -145,13 +147,14 @@ class _Checked:
 
     samples: Samples
     trace: Trace | None
+    short_flows: ShortFlowTable | None
     health: dict[str, Any]
     warnings: tuple[str, ...]
 
 
 def _checked(raw: RawRun, plan: Plan) -> _Checked:
     """Parse and check what a lab brought back; raise CheckFailedError if it differs."""
-    from farpath.record import checks, record, trace_table
+    from farpath.record import checks, record, short_flow_table, trace_table
 
     # Effects of a slow machine on the flows are reported as the machine's fault.
     health, doubts = checks.check_machine(raw.raw, plan)
@@ -162,10 +165,13 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         checks.check_windows(samples, plan)
         checks.check_segments(raw.raw, plan)
         checks.check_background(raw.readback, plan)
+        short_flows = short_flow_table.from_raw(raw.raw, plan)
+        unfinished = checks.check_short_flows(short_flows, raw.readback, plan)
         idle = checks.check_droppers(raw.readback, plan)
         trace = trace_table.from_raw(raw.raw, plan)
         missing = checks.check_trace(trace, samples, plan)
-    return _Checked(samples, trace, health, (*doubts, *starved, *idle, *missing))
+    warnings = (*doubts, *starved, *unfinished, *idle, *missing)
+    return _Checked(samples, trace, short_flows, health, warnings)
 
 
 def _cost(raw: RawRun) -> dict[str, float]:

@@ -33,6 +33,7 @@ OPTIONAL_FIELDS = (
     "duplicate",
     "buffer_packets",
     "hops",
+    "short_flows",
 )
 SYSCTL_TEXT = re.compile(r"(net(?:\.[a-z0-9_]+)+)=([0-9a-z_]+(?: [0-9]+){0,2})")
 

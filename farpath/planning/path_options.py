@@ -10,9 +10,13 @@ from typing import Any, cast
 from farpath.base.errors import BadInputError
 from farpath.planning import quantities
 from farpath.planning.end_host_sysctls import check_setting
+from farpath.planning.other_traffic import (
+    parse_other_traffic,
+    resolve_background,
+    resolve_short_flows,
+)
 from farpath.planning.path_files import OPTIONAL_FIELDS, SYSCTL_TEXT, named_paths, path_by_name
 from farpath.planning.stack_catalog import LARGEST_BUFFER_BYTES
-from farpath.spec.background import PART_RANGE, RATE_BPS_RANGE, Background
 from farpath.spec.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 
 DEFAULT_PATH = "cern"
@@ -34,16 +38,12 @@ AMOUNTS: Mapping[str, tuple[int, int]] = {
     "buffer": BUFFER_BYTES_RANGE,
     "window": WINDOW_BYTES_RANGE,
 }
+#: Fields that BACKGROUND sets.
+TRAFFIC_FIELDS = ("background", "short_flows")
 #: Defaults of a path whose RTT is that of no named path.
 DEFAULT_RATE_BPS = 450_000_000
 DEFAULT_MTU_BYTES = 1500
 DEFAULT_LOSS = 0.0
-#: Background of a path that has none of its own: number of sources, and their mean on and off
-#: periods in s.
-DEFAULT_SOURCES = 4
-DEFAULT_PERIOD_S = 20.0
-#: Prefix of background traffic at a constant bit rate.
-CONSTANT = "cbr:"
 #: A smaller buffer would drop ordinary bursts of slow start.
 LEAST_BUFFER_FRAMES = 100
 LEAST_WINDOW_BYTES = 16_777_216
@@ -123,56 +123,6 @@ def _own_path(rtt_ms: float, values: dict[str, Any]) -> Path:
         sources={**default_sources, **dict.fromkeys(values, "given")},
         **{name: values[name] for name in OPTIONAL_FIELDS if name in values},
     )
-
-
-def parse_background(text: str) -> float | Background:
-    """Parse background traffic: the fraction of a rate that it takes, or a constant bit rate.
-
-    Raises BadInputError for any other text.
-
-    >>> parse_background("25%")
-    0.25
-    """
-    if text.startswith(CONSTANT):
-        rate_bps = quantities.parse_rate_bps(text.removeprefix(CONSTANT), "BACKGROUND: cbr")
-        return Background.constant(rate_bps)
-    return quantities.parse_background(text)
-
-
-def _scaled_background(
-    path: Path, rate_bps: int, request: float | Background | None
-) -> Background | None:
-    """Return the background traffic of a path whose rate is ``rate_bps``.
-
-    ``request``: a constant bit rate, or the fraction of the rate that it takes; None keeps the
-    path's fraction. The result is None if no source can send as little as the fraction.
-    """
-    if isinstance(request, Background):
-        if request.rate_bps > PART_RANGE[1] * rate_bps:
-            raise BadInputError(
-                f"BACKGROUND is {CONSTANT}{request.rate_bps}, {request.rate_bps / rate_bps:.0%} "
-                f"of the rate of {rate_bps} bit/s: it must be at most {PART_RANGE[1]:.0%}"
-            )
-        return request
-    pattern = path.background or Background(
-        DEFAULT_SOURCES, RATE_BPS_RANGE[0], DEFAULT_PERIOD_S, DEFAULT_PERIOD_S
-    )
-    if request is None:
-        if path.background is None or rate_bps == path.rate_bps:
-            return path.background
-        request = path.background.mean_rate_bps / path.rate_bps
-    return Background.taking(request, rate_bps, pattern.sources, pattern.on_s, pattern.off_s)
-
-
-def _background(path: Path, rate_bps: int, request: float | Background | None) -> Background | None:
-    """Return the background as ``_scaled_background`` does, but refuse a fraction too small."""
-    background = _scaled_background(path, rate_bps, request)
-    if request and background is None:
-        raise BadInputError(
-            f"BACKGROUND is {request:g} of the rate of {rate_bps} bit/s: a source sends at least "
-            f"{RATE_BPS_RANGE[0]} bit/s; give a larger fraction, or none"
-        )
-    return background
 
 
 def parse_sysctl(text: str) -> dict[str, str]:
@@ -279,7 +229,8 @@ def resolve_path(
             values[field] = amounts[option]
         elif text is not None and not (option == "buffer" and packets):
             values[field] = parse(text)
-    background_request = None if background is None else parse_background(background)
+    traffic = None if background is None else parse_other_traffic(background)
+    background_request = traffic.background if traffic else None
     further_sysctl = {} if sysctl is None else parse_sysctl(sysctl)
     base = _base_path(name, rtt_ms)
     if base is None:
@@ -287,12 +238,13 @@ def resolve_path(
         mtu_bytes = values.get("mtu_bytes", DEFAULT_MTU_BYTES)
         values |= _buffer(values, packets, mtu_bytes, None)
         path = _own_path(rtt_ms, values)
-        background_source = {} if background is None else {"background": "given"}
+        traffic_sources = {} if traffic is None else dict.fromkeys(TRAFFIC_FIELDS, "given")
         return dataclasses.replace(
             path,
-            background=_background(path, path.rate_bps, background_request),
+            background=resolve_background(path, path.rate_bps, background_request),
+            short_flows=resolve_short_flows(path, path.rate_bps, traffic),
             sysctl={**path.sysctl, **further_sysctl},
-            sources={**path.sources, **background_source},
+            sources={**path.sources, **traffic_sources},
         )
     path, reason = base
     values |= _buffer(values, packets, values.get("mtu_bytes", path.mtu_bytes), path)
@@ -301,11 +253,13 @@ def resolve_path(
     }
     sources |= dict.fromkeys(values, "given")
     rate_bps = values.get("rate_bps", path.rate_bps)
-    values["background"] = _background(path, rate_bps, background_request)
-    if background is not None:
-        sources["background"] = "given"
-    elif values["background"] != path.background:
-        sources["background"] += "; in proportion to RATE"
+    values["background"] = resolve_background(path, rate_bps, background_request)
+    values["short_flows"] = resolve_short_flows(path, rate_bps, traffic)
+    for field in TRAFFIC_FIELDS:
+        if traffic is not None:
+            sources[field] = "given"
+        elif values[field] != getattr(path, field):
+            sources[field] += "; in proportion to RATE"
     if further_sysctl:
         values["sysctl"] = {**path.sysctl, **further_sysctl}
     changed = {key: value for key, value in values.items() if value != getattr(path, key)}

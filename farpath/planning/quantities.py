@@ -336,6 +336,19 @@ def parse_fraction(
     return _in_range(name, text, expected, value) + 0.0
 
 
+def parse_exponent(text: str, name: str, allowed: tuple[float, float]) -> float:
+    """Parse the exponent of a distribution, a number without unit.
+
+    >>> parse_exponent("1.2", "alpha", (0.1, 10.0))
+    1.2
+    """
+    expected = _QuantityType("an exponent", "1.2", "", allowed, "")
+    number, unit = _split(name, text, expected)
+    if unit:
+        raise _error(name, text, expected, ", which has a unit")
+    return _in_range(name, text, expected, number)
+
+
 def parse_background(text: str, name: str = "BACKGROUND") -> float:
     """Parse the fraction of a rate that background traffic takes on average; ``none`` is 0.
 

@@ -118,12 +118,13 @@ class RunRequest:
     )
     background: str | None = option(
         Option(
-            "Background traffic: the fraction of the rate that it takes on average, none, or its "
-            "constant bit rate.",
+            "Other traffic: the fraction of the rate that it takes on average, none, its constant "
+            "bit rate, or short TCP flows (tcp:10%); both kinds are joined by +.",
             "25%",
             "the path's, else none",
             "a fraction, or %",
-            f"{range_text(PART_RANGE, '')}, cbr:RATE",
+            f"{range_text(PART_RANGE, '')}, cbr:RATE, tcp:...",
+            see="how-to.md#short-flows",
         )
     )
     jitter: str | None = option(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from farpath.base.errors import BadInputError
+from farpath.spec.arrivals import check_number
 from farpath.spec.datagrams import HEADERS_BYTES, size_bytes
 from farpath.spec.dropper import MOST_LISTED, THERE, Dropper
 from farpath.spec.dropping import concerned_flows, counted_above_bytes, horizon_packets
@@ -34,6 +35,7 @@ def check_plan(plan: Plan) -> None:
     for dropper in plan.droppers:
         check_dropper(dropper, plan)
     check_trace(plan)
+    check_number(plan)
 
 
 def _check_stacks(plan: Plan) -> None:

@@ -12,7 +12,9 @@ from typing import Any
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.record.machine_health import judge, parse_samples, summarise_machine
 from farpath.record.record import Samples
+from farpath.record.short_flow_table import ShortFlowTable
 from farpath.record.trace_table import Trace
+from farpath.spec.arrivals import arrivals, frames_bytes, own_bytes
 from farpath.spec.background import on_periods, sent_bytes
 from farpath.spec.dropping import drawn_packets
 from farpath.spec.hosts import PINGER, RECEIVER
@@ -55,6 +57,15 @@ WINDOWS_TO_OPEN = 20
 #: Tolerance of background traffic, as a fraction, in addition to what ``check_background``
 #: counts.
 BACKGROUND_OFF = 0.01
+#: How much later than planned a short flow may start, by clock, in s. On the clocks on which the
+#: lab's programs take time they wait for each other.
+SHORT_FLOW_LATE_S = {"virtual": 1e-3, "cpu": 0.25, "wall": 0.25}
+#: Tolerance of the frames of short flows, as a fraction: the kernel's last segment may carry the
+#: end of a connection, which is counted as a frame of its own.
+SHORT_FLOW_FRAMES_OFF = 0.01
+#: Frames of a server for each flow above what it offers, each as an acknowledgement or an end
+#: that was sent again.
+SHORT_FLOW_EXTRA_FRAMES = 2
 #: Frames that a source of the kernel module may send in an on period above its rate.
 MODULE_FRAMES = 3
 #: What is drawn from the seed for a dropper, by its kind.
@@ -230,6 +241,62 @@ def _check_amount(sent: float, expected_bytes: float, fewest: float, most: float
         raise CheckFailedError(
             f"background traffic was {sent / 1e6:.2f} MB, not {expected_bytes / 1e6:.2f} MB "
             f"(its sources can send {max(0.0, fewest) / 1e6:.2f} to {most / 1e6:.2f} MB)"
+        )
+
+
+def check_short_flows(
+    table: ShortFlowTable | None, readback: Mapping[str, Any], plan: Plan
+) -> list[str]:
+    """Check that short flows offered what the plan says; return a warning if most did not end.
+
+    Each flow that the plan draws must have started at its time and asked for its size, by the
+    congestion control of the plan. What arrived must have left the server's port in frames, and
+    this must not have sent more than it offered and sent again. Raises CheckFailedError otherwise.
+    """
+    short = plan.path.short_flows
+    if table is None or short is None:
+        return []
+    frame, drawn = table.frame, list(arrivals(plan))
+    started = frame["number"].tolist()
+    if started != [arrival.number for arrival in drawn]:
+        raise CheckFailedError(
+            f"{len(started):,} short flows have started, and the plan has {len(drawn):,}"
+        )
+    late_s = max(
+        (
+            start_s - arrival.start_s
+            for start_s, arrival in zip(frame["start_s"], drawn, strict=True)
+        ),
+        default=0.0,
+    )
+    if late_s > SHORT_FLOW_LATE_S[plan.settings.clock]:
+        raise CheckFailedError(
+            f"short flows started up to {late_s:.3f} s late: their client had too little time; "
+            "lower their rate, or give them a larger size"
+        )
+    if set(table.congestion) - {short.congestion}:
+        raise CheckFailedError(
+            f"short flows ran congestion control {' and '.join(table.congestion)}, not "
+            f"{short.congestion}"
+        )
+    _check_short_flow_frames(frame, readback, plan)
+    unfinished = int(frame["completion_s"].isna().sum())
+    if unfinished > len(frame) / 2:
+        return [f"{unfinished:,} of {len(frame):,} short flows had not ended with the schedule"]
+    return []
+
+
+def _check_short_flow_frames(frame: Any, readback: Mapping[str, Any], plan: Plan) -> None:
+    sent = readback["after"]["short_flow_bytes"] - readback["before"]["short_flow_bytes"]
+    arrived = int(frame["received_bytes"].sum())
+    offered = sum(frames_bytes(plan, size_bytes) for size_bytes in frame["size_bytes"])
+    extra = SHORT_FLOW_EXTRA_FRAMES * own_bytes(plan) * len(frame)
+    most = offered * (1 + SHORT_FLOW_FRAMES_OFF) + extra
+    most += int(frame["retransmits"].sum()) * plan.path.frame_bytes
+    if not arrived <= sent <= most:
+        raise CheckFailedError(
+            f"the server of short flows sent {sent / 1e6:.3f} MB in frames: {arrived / 1e6:.3f} MB "
+            f"arrived of {offered / 1e6:.3f} MB that were asked for"
         )
 
 

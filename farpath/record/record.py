@@ -2,7 +2,8 @@
 
 A record is a directory that holds ``record.json``, ``flows.parquet``, ``ping.parquet``,
 ``queue.parquet`` and ``raw/``, the compressed output of the tools. A run with a trace has
-``trace.parquet`` too. ``record.json`` is written last, so a directory that has it is complete.
+``trace.parquet`` too, and one with short flows ``short_flows.parquet``. ``record.json`` is written
+last, so a directory that has it is complete.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import hashlib
 import json
 import math
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import zip_longest
@@ -22,7 +23,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
-from farpath.record import frames, trace_table
+from farpath.record import frames, short_flow_table, trace_table
+from farpath.record.short_flow_table import ShortFlowTable
 from farpath.record.trace_table import Trace
 from farpath.spec.hosts import SIDES
 from farpath.spec.plan import Plan
@@ -320,12 +322,29 @@ class Record:
         Its columns are ``farpath.record.trace_table.COLUMNS``. Raises CheckFailedError if it is
         not the trace that was stored.
         """
-        stored = self.data.get("trace")
+        return self._further_table(trace_table.NAME, trace_table.COLUMNS, trace_table.fingerprint)
+
+    @cached_property
+    def short_flows(self) -> pd.DataFrame | None:
+        """The table of short flows, read from disk at first use and checked; None without any.
+
+        Its columns are ``farpath.record.short_flow_table.COLUMNS``. Raises CheckFailedError if it
+        is not the table that was stored.
+        """
+        return self._further_table(
+            short_flow_table.NAME, short_flow_table.COLUMNS, short_flow_table.fingerprint
+        )
+
+    def _further_table(
+        self, name: str, columns: Mapping[str, str], hash_of: Callable[[pd.DataFrame], str]
+    ) -> pd.DataFrame | None:
+        """Read a table that only some records have, and check it by its own fingerprint."""
+        stored = self.data.get(name)
         if stored is None:
             return None
-        file = _table_file(self.directory, trace_table.NAME)
-        frame = frames.read_frame(file, trace_table.COLUMNS)
-        if trace_table.fingerprint(frame) != stored["fingerprint"]:
+        file = _table_file(self.directory, name)
+        frame = frames.read_frame(file, columns)
+        if hash_of(frame) != stored["fingerprint"]:
             raise CheckFailedError(f"{file}: the record was changed; repeat the run")
         return frame
 
@@ -355,6 +374,7 @@ def write_record(
     warnings: Sequence[str],
     raw_dir: FilePath,
     trace: Trace | None = None,
+    short_flows: ShortFlowTable | None = None,
 ) -> Record:
     """Write a complete record into a fresh directory, which the caller renames.
 
@@ -381,6 +401,10 @@ def write_record(
             _table_file(directory, trace_table.NAME), index=False, **trace_table.PARQUET
         )
         data["trace"] = trace.as_dict()
+    if short_flows:
+        file = _table_file(directory, short_flow_table.NAME)
+        short_flows.frame.to_parquet(file, index=False)
+        data[short_flow_table.NAME] = short_flows.as_dict()
     text = json.dumps(data, indent=1, sort_keys=True, allow_nan=False) + "\n"
     (directory / RECORD_FILE).write_text(text, encoding="utf-8")
     return Record(directory, json.loads(text))

@@ -98,6 +98,11 @@ class _Trace(_Part):
     fingerprint: _Hash
 
 
+class _ShortFlows(_Part):
+    fingerprint: _Hash
+    congestion: list[str] = []
+
+
 class _Description(_Part):
     """A complete record.json."""
 
@@ -107,6 +112,7 @@ class _Description(_Part):
     warnings: list[str]
     fingerprint: _Hash
     trace: _Trace | None = None
+    short_flows: _ShortFlows | None = None
 
 
 def check_description(data: Mapping[str, Any]) -> None:

@@ -12,6 +12,8 @@ import numpy as np
 
 from farpath.analysis.metrics import summarise
 from farpath.analysis.published import published_for
+from farpath.analysis.run_settings import size_text
+from farpath.analysis.short_flow_metrics import summarise_short_flows
 from farpath.report.flow_summary import FlowSummary, flow_summaries
 from farpath.report.tables.regions import (
     NOTHING,
@@ -24,6 +26,7 @@ from farpath.report.tables.regions import (
 
 if TYPE_CHECKING:
     from farpath.analysis.metrics import Array, Summary
+    from farpath.analysis.short_flow_metrics import ShortFlowSummary, SizeClass
     from farpath.record.record import Record
     from farpath.spec.plan import Plan
 
@@ -37,6 +40,10 @@ _FLOWS_NOTE = (
 _HOPS_NOTE = (
     "As traceroute found them before the traffic. All routers are at the sending site, before the "
     "path's delay; a name of hop and a number is of one that no document names."
+)
+_SHORT_FLOWS_NOTE = (
+    "Completion time: from the client's connect to the last byte, of the flows that had ended with "
+    "the schedule."
 )
 _RUN_NOTE = (
     "Throughput is payload, the bottleneck's rate counts whole Ethernet frames. S: standard "
@@ -53,6 +60,7 @@ def overview(record: Record) -> tuple[TextTable, ...]:
         flows_table(flow_summaries(record.samples, plan)),
         whole_run_table(summary, record),
         *hops_tables(record),
+        *((short_flows_table(short),) if (short := _short_flows(record)) else ()),
     )
     if published := published_for(plan):
         return (*run_tables, run_table_1(summary, published), run_table_2(summary, published))
@@ -67,7 +75,19 @@ def metrics_of(record: Record) -> dict[str, Any]:
         (float(answered.mean()), float(np.median(answered))) if answered.size else (None, None)
     )
     flows = [flow.as_dict() for flow in flow_summaries(record.samples, record.plan)]
-    return {**summary, "rtt_mean_ms": mean_ms, "rtt_median_ms": median_ms, "flows": flows}
+    short = _short_flows(record)
+    return {
+        **summary,
+        "rtt_mean_ms": mean_ms,
+        "rtt_median_ms": median_ms,
+        "flows": flows,
+        **({"short_flows": short.as_dict()} if short else {}),
+    }
+
+
+def _short_flows(record: Record) -> ShortFlowSummary | None:
+    frame = record.short_flows
+    return None if frame is None else summarise_short_flows(frame, record.plan)
 
 
 def _answered_ms(record: Record) -> Array:
@@ -167,6 +187,32 @@ def hops_tables(record: Record) -> tuple[TextTable, ...]:
 
 def _probes_text(rtts_ms: Iterable[float]) -> str:
     return ", ".join(f"{rtt_ms:.3f}" for rtt_ms in rtts_ms) or NOTHING
+
+
+def short_flows_table(short: ShortFlowSummary) -> TextTable:
+    """Return a row for each class of sizes of a run's short flows; the load is in the note."""
+    header = ("short flows of", "flows", "ended", "median ms", "p95 ms", "p99 ms")
+    rows = tuple(
+        (
+            _sizes_text(one), f"{one.flows:,}", f"{one.finished:,}", number(one.median_ms, 1),
+            number(one.p95_ms, 1), number(one.p99_ms, 1),
+        )
+        for one in short.classes
+    )  # fmt: skip
+    load = (
+        f"{short.flows:,} flows asked for {short.offered_bps / 1e6:.2f} Mbit/s of payload and got "
+        f"{short.carried_bps / 1e6:.2f} Mbit/s; {short.retransmits:,} segments were sent again."
+    )
+    title = "Short flows, completion times by size"
+    return TextTable(title, header, rows, f"{load} {_SHORT_FLOWS_NOTE}")
+
+
+def _sizes_text(one: SizeClass) -> str:
+    if one.bound_bytes is None:
+        return f"{size_text(one.least_bytes)} or more"
+    if not one.least_bytes:
+        return f"less than {size_text(one.bound_bytes)}"
+    return f"{size_text(one.least_bytes)} to {size_text(one.bound_bytes)}"
 
 
 def regions_table(summary: Summary, plan: Plan) -> TextTable:

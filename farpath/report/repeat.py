@@ -14,13 +14,11 @@ from farpath.base.errors import FarpathError
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
 from farpath.planning.network import topology_suffix
+from farpath.planning.other_traffic import other_traffic_text
 from farpath.planning.path_files import named_paths
-from farpath.planning.path_options import CONSTANT
 from farpath.planning.request import ACKS, RunRequest
 from farpath.record.identity import plan_identity
-from farpath.spec.background import Background
 from farpath.spec.labels import counted, stacks_label
-from farpath.spec.path import Path
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.settings import VIRTUAL
 
@@ -92,7 +90,7 @@ def _full_request(plan: Plan) -> RunRequest:
         buffer=buffer,
         loss=repr(path.loss),
         drop=" ".join(map(str, plan.droppers)) or None,
-        background=_background(path),
+        background=other_traffic_text(path),
         jitter=f"{path.jitter_ms:.12g}ms",
         reorder=repr(path.reorder),
         duplicate=repr(path.duplicate),
@@ -133,12 +131,3 @@ def _base_name(plan: Plan) -> str:
     for suffix in (*suffixes, "changed"):
         name = name.removesuffix(f"-{suffix}")
     return name
-
-
-def _background(path: Path) -> str:
-    traffic = path.background
-    if traffic is None:
-        return "none"
-    if traffic == Background.constant(traffic.rate_bps):
-        return f"{CONSTANT}{traffic.rate_bps}bit"
-    return repr(traffic.mean_rate_bps / path.rate_bps)

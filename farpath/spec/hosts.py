@@ -16,6 +16,9 @@ from farpath.spec.schedule import Flow, Schedule
 PINGER = "pinger"
 #: The host that sends a path's background traffic; it runs no container.
 BACKGROUND = "background"
+#: The hosts of a path's short flows, which run no containers: the server is at the senders' site,
+#: the client at the receivers'.
+SERVER, CLIENT = "server", "client"
 #: The first sender and its receiver; further ones are numbered from 2, as ``sender2``.
 SENDER, RECEIVER = "sender", "receiver"
 #: The sides of a run, each called like its first host.

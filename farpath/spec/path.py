@@ -10,6 +10,7 @@ from typing import Any
 from farpath.base.errors import BadInputError
 from farpath.spec.background import RATE_BPS_RANGE as RATE_BPS_RANGE
 from farpath.spec.background import Background
+from farpath.spec.short_flows import ShortFlows
 
 #: Range of the RTT: up to ten seconds TCP's retransmission timer and the 16-minute schedule are
 #: meaningful.
@@ -114,6 +115,7 @@ class Path:
     direction, uniformly distributed; packets overtake each other. ``reorder``: probability
     that a packet towards the receiver has no delay and so overtakes all packets in flight.
     ``duplicate``: probability that a packet towards the receiver arrives twice.
+    ``short_flows``: short TCP transfers beside the flows; None for none.
     ``buffer_packets``: the buffer's length where it counts packets, whatever their size, and 0
     where it counts bytes; ``buffer_bytes`` is then that of as many full frames.
     ``hops``: names of the IP routers that packets towards the receiver cross, in their order;
@@ -138,19 +140,19 @@ class Path:
     duplicate: float = 0.0
     buffer_packets: int = 0
     hops: tuple[str, ...] = ()
+    short_flows: ShortFlows | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Path:
         """Build a path from the output of ``dataclasses.asdict``."""
-        background = data.get("background")
-        return cls(
-            **{
-                **data,
-                "background": Background(**background) if background else None,
-                "hops": tuple(data.get("hops", ())),
-            }
-        )
+        background, short = data.get("background"), data.get("short_flows")
+        parts = {
+            "background": Background(**background) if background else None,
+            "hops": tuple(data.get("hops", ())),
+            "short_flows": ShortFlows(**short) if short else None,
+        }
+        return cls(**{**data, **parts})
 
     def __post_init__(self) -> None:
         at = f"path {self.name}: "

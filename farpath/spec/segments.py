@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from farpath.spec.hosts import BACKGROUND, PINGER, SENDER
+from farpath.spec.hosts import BACKGROUND, CLIENT, PINGER, SENDER, SERVER
 from farpath.spec.layout import Link, Wiring
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import (
@@ -75,3 +75,22 @@ def background_source(
         host = wiring.host(BACKGROUND, column, row, site)
         pacing = FqMaxrate(plan.path.background.rate_bps)
         wiring.link(host, switch, plan.path.mtu_bytes, from_one=pacing)
+
+
+def short_flow_server(
+    wiring: Wiring, plan: Plan, switch: str, column: float, row: float, site: int = 0
+) -> None:
+    """The server of the path's short flows, if it has such, at a switch of the sending site.
+
+    Its port holds nothing back, as the pinger's.
+    """
+    if plan.path.short_flows:
+        wiring.link(wiring.host(SERVER, column, row, site), switch, plan.path.mtu_bytes)
+
+
+def short_flow_client(
+    wiring: Wiring, plan: Plan, switch: str, column: float, row: float, site: int = 0
+) -> None:
+    """The client of the path's short flows, if it has such, at a switch behind the bottlenecks."""
+    if plan.path.short_flows:
+        wiring.link(wiring.host(CLIENT, column, row, site), switch, plan.path.mtu_bytes)

@@ -21,6 +21,8 @@ NETWORKS: list[dict[str, str]] = [
     {"senders": "rtt=40ms", "reverse": "2xreno", "background": "20%"},
     {"topology": "parking-lot:2"},
     {"topology": "parking-lot:8", "background": "cbr:10Mbit"},
+    {"background": "20%+tcp:10%", "senders": "rtt=40ms"},
+    {"topology": "parking-lot:2", "background": "tcp:10%"},
 ]
 #: Options of runs whose packets cross the routers of a named path.
 ROUTED: list[dict[str, str]] = [

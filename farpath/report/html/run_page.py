@@ -266,6 +266,8 @@ def _path_facts(record: Record) -> Facts:
     if path.hops:
         values["hops"] = ", ".join(path.hop_names)
     values["background"] = str(path.background or "none")
+    if path.short_flows:
+        values["short_flows"] = str(path.short_flows)
     values["droppers"] = " ".join(map(str, plan.droppers)) or "none"
     return Facts(
         f"Path {path.name}",

@@ -34,6 +34,19 @@ def test_traceroute_shows_the_routers_of_a_path_on_the_machines_own_kernel(
     assert hops == [*record.plan.path.hop_names, "receiver"]
 
 
+def test_short_flows_start_in_time_and_end(machine: Machine) -> None:
+    done = host_run(
+        machine, "--background=tcp:10%", "--stack=reno", "--schedule=together", "--json"
+    ).wait()
+    assert done.status == 0, done.stderr
+    frame = fetched(machine, json.loads(done.stdout)["record"]).short_flows
+    assert frame is not None
+    print(f"{len(frame)} short flows, median {frame['completion_s'].median():.3f} s")
+    assert frame["completion_s"].notna().mean() > 0.5
+    # Two round trips
+    assert frame["completion_s"].min() >= 0.08
+
+
 def test_a_rate_beyond_the_machine_is_marked_or_refused(machine: Machine) -> None:
     judged(machine, host_run(machine, "--rate=1Gbit", "--seed=7", "--json").wait())
 

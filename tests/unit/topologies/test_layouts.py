@@ -78,6 +78,16 @@ def test_other_traffic_joins_the_plain_dumbbell_at_the_bottlenecks_switch() -> N
     assert layout.dropping == {"there": ("s2-eth1",), "back": ("s1-eth1",)}
 
 
+@pytest.mark.parametrize("topology", ["dumbbell", "parking-lot:2"])
+def test_short_flows_cross_the_bottlenecks_of_the_first_flow(topology: str) -> None:
+    layout = lay_out(short_plan(background="tcp:10%", topology=topology))
+    flow = queues(layout, "sender", "receiver")
+    assert queues(layout, "server", "client") == flow
+    assert queues(layout, "client", "server") == queues(layout, "receiver", "sender")
+    assert layout.site_of("server") == layout.site_of("sender")
+    assert layout.site_of("client") == layout.site_of("receiver")
+
+
 @near_and_far
 @pytest.mark.parametrize("words", NETWORKS, ids=str)
 def test_droppers_stand_where_packets_leave_the_paths_delay_lines(

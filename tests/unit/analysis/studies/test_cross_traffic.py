@@ -7,9 +7,13 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.analysis.studies import cross_traffic
-from farpath.planning.experiment import QUICK
+from farpath.analysis.studies.measure import RecordedRun
+from farpath.planning.experiment import QUICK, load_experiment
 from farpath.planning.path_files import path_by_name
-from tests.support.study_runs import write_recorded_runs
+from farpath.record import short_flow_table
+from farpath.record.record import write_record
+from tests.support.short_flows import TAKEN_NS, write_short_flows
+from tests.support.study_runs import write_recorded_runs, write_run
 
 
 def test_reno_and_the_third_host_have_what_their_own_flows_got(tmp_path: FilePath) -> None:
@@ -27,8 +31,30 @@ def test_reno_and_the_third_host_have_what_their_own_flows_got(tmp_path: FilePat
         cross_traffic.RTT_STD: pytest.approx(0),
     }
     both = {**alone, cross_traffic.CROSS: pytest.approx(path.rate_bps / 4e6)}
-    assert values == {"nothing": alone, "fast": both, "scalable_2004": both}
+    assert {
+        beside: {name: value for name, value in one.items() if name in both}
+        for beside, one in values.items()
+    } == {"nothing": alone, "fast": both, "scalable_2004": both, "fast and short flows": both}
     assert conditions == {f"{path.title}, beside {beside}" for beside in values}
+
+
+def test_completion_times_are_of_the_smallest_short_flows(tmp_path: FilePath) -> None:
+    runs = load_experiment(cross_traffic.EXPERIMENT).runs(QUICK)
+    run = next(run for run in runs if run.plan.path.short_flows)
+    written = write_run(tmp_path / "run", run)
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    write_short_flows(raw, run.plan)
+    table = short_flow_table.from_raw(raw, run.plan)
+    record = write_record(
+        *(tmp_path / "record", run.plan, written.samples, {}, {}, []),
+        raw_dir=raw,
+        short_flows=table,
+    )
+    measures = cross_traffic.measures([RecordedRun(run, record)])
+    measured = {measure.quantity: measure.value for measure in measures}
+    for name in (cross_traffic.COMPLETION, cross_traffic.COMPLETION_P99):
+        assert measured[name] == pytest.approx(TAKEN_NS / 1e6)
 
 
 def test_the_third_host_has_a_card_of_its_own(tmp_path: FilePath) -> None:
