@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import disks
@@ -13,7 +14,8 @@ from farpath.report.figures.style import FULL_IN, RULE, print_style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: A mark for each stage.
+#: Letters in a line of a transfer's name, and a mark for each stage.
+LINE = 44
 MARKS = dict(zip(disks.STAGES, ("<", "s", "D", ">"), strict=True))
 
 
@@ -42,9 +44,9 @@ def draw_transfers(measures: Sequence[Measure]) -> Figure:
             [value for value, _ in printed], [row for _, row in printed], "x", color=COLOURS[0],
             markersize=8, markeredgewidth=2, linestyle="none", label="published",
         )  # fmt: skip
-        axes.set_xscale("log")
+        axes.set_xlim(left=0)
         axes.set_xlabel("throughput, and rate of each stage (Mbit/s)")
-        axes.set_yticks(rows, [each.condition for each in transfers], fontsize=7)
+        axes.set_yticks(rows, [fill(each.condition, LINE) for each in transfers], fontsize=7)
         axes.invert_yaxis()
         axes.grid(True, axis="x", color=RULE, linewidth=0.3)
         figure.legend(frameon=False, fontsize=8, loc="outside upper center", ncols=6)
