@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 from farpath.analysis import flow_metrics
@@ -115,7 +116,9 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         about = _about(plan)
         condition = _condition(plan, about)
         sum_bps = sum(flow_metrics.mean_bps(record, flow.name) for flow in plan.schedule.flows)
-        theory_bps = slowest_bps(plan, flow_metrics.warm_up_end_s(record))
+        # Means are of whole seconds
+        from_s = math.floor(flow_metrics.warm_up_end_s(record))
+        theory_bps = slowest_bps(plan, from_s)
         printed = PUBLISHED.get((about["read"], about["write"], about["streams"]), ())
         for receiver, published in printed or (("", ""),):
             measured.append(
