@@ -7,7 +7,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
-RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY SENDERS REVERSE IP STACK SCHEDULE ERA SENDER_IMAGE REGION TIME SAMPLE SEED TRACE LAB CLOCK OUT
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY SENDERS REVERSE IP STACK SCHEDULE ERA SOURCE SINK SENDER_IMAGE REGION TIME SAMPLE SEED TRACE LAB CLOCK OUT
 OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
@@ -94,6 +94,8 @@ help:
 	  TOPOLOGY=dumbbell   or parking-lot:3, routed    IP=4           or 6
 	  SENDERS="rtt=172ms mtu=1500"   further senders  REVERSE=reno   flows in the other direction
 	  STACK=htcp       what the flows run             ERA=2004       stacks and hosts of that time
+	  SOURCE=disk:445MB/s,readahead=2MB  the senders' disk, which limits them
+	  SINK=disk:200MB/s,writeback=64MB   the receivers' disk
 	  REGION=120s      length of a region             SEED=1         all random choices
 	  TIME=30s         all flows at once, that long   SAMPLE=100ms   between two samples
 	  SCHEDULE=seven-regions   or together, joining: one flow of each stack in STACK=htcp+4xreno
@@ -212,6 +214,7 @@ asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--r
 	$${TOPOLOGY:+"--topology=$$TOPOLOGY"} $${SENDERS:+"--senders=$$SENDERS"} \
 	$${REVERSE:+"--reverse=$$REVERSE"} $${IP:+"--ip=$$IP"} $${STACK:+"--stack=$$STACK"} \
 	$${SCHEDULE:+"--schedule=$$SCHEDULE"} $${ERA:+"--era=$$ERA"} \
+	$${SOURCE:+"--source=$$SOURCE"} $${SINK:+"--sink=$$SINK"} \
 	$${SENDER_IMAGE:+"--sender-image=$$SENDER_IMAGE"} $${REGION:+"--region=$$REGION"} \
 	$${TIME:+"--time=$$TIME"} $${SAMPLE:+"--sample=$$SAMPLE"} \
 	$${SEED:+"--seed=$$SEED"} $${TRACE:+"--trace=$$TRACE"} $${LAB:+"--lab=$$LAB"} \

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from farpath.analysis.record_set import Member, RecordSet
 from farpath.analysis.results import RunSummary
+from farpath.planning.disks import disk_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
 from farpath.spec.path import Path
@@ -125,6 +126,9 @@ def _unusual(plan: Plan) -> Iterator[str]:
         yield f"IPv{plan.ip_version}"
     if (era := era_text(plan.era)) != USUAL_ERA:
         yield f"era {era}"
+    for name, disk in (("SOURCE", plan.source), ("SINK", plan.sink)):
+        if text := disk_text(disk, name):
+            yield f"{name.lower()} {text}"
     if settings.sample_interval_s != USUAL_SAMPLE_S:
         yield f"samples of {settings.sample_interval_s:g} s"
     if not settings.delayed_ack:

@@ -12,7 +12,7 @@ import traceback
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.guest import background, far_links, packetdrill, processors, system
+from farpath.guest import background, disks, far_links, packetdrill, processors, system
 from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
 from farpath.guest.network import Network
@@ -56,7 +56,9 @@ def read_back(plan: Plan, network: Network) -> dict[str, Any]:
     far = {"far_delays_s": far_links.read_back()} if network.layout.far_links else {}
     parameters = congestion_control.parameters(plan.stacks)
     processor = {"processor": processors.read_back(plan)} if has_processors(network) else {}
-    return {**network.read_back(), **far, **processor, "parameters": parameters}
+    with_disks = disks.hosts_at(plan, network.layout, network.site)
+    storage = {"disks": disks.read_back(with_disks)} if with_disks else {}
+    return {**network.read_back(), **far, **processor, **storage, "parameters": parameters}
 
 
 def has_processors(network: Network) -> bool:
@@ -72,6 +74,8 @@ def verify(plan: Plan, network: Network, readback: dict[str, Any]) -> bool:
         differences += far_links.differences(network.layout, network.site, readback["far_delays_s"])
     if "processor" in readback:
         differences += processors.differences(plan, readback["processor"])
+    if "disks" in readback:
+        differences += disks.differences(plan, readback["disks"])
     if differences:
         send_event("mismatch", differences=differences)
     return not differences
@@ -95,10 +99,13 @@ def play(share: FilePath, platform: Platform) -> None:
         background.load(plan, layout, share / site_modules(site))
     if processors.are_at(layout, site):
         processors.load(plan, share / site_modules(site))
+    with_disks = disks.hosts_at(plan, layout, site)
+    devices = disks.load(plan, with_disks, share / site_modules(site)) if with_disks else {}
     network = Network(plan, platform, layout, site)
     network.start()
     send_event("network-ready")
-    hosts = EndHosts(plan, {host.name: host.pid for host in network.hosts}, platform)
+    pids = {host.name: host.pid for host in network.hosts}
+    hosts = EndHosts(plan, pids, platform, devices)
     send_event("hosts-ready")
     before = read_back(plan, network)
     if not verify(plan, network, before):

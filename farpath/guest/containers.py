@@ -27,6 +27,8 @@ BUNDLES = FilePath("/run/containers")
 LIBRARIES_DIRECTORY = f"{SENDER_IMAGE}/usr/lib/farpath"
 LIBRARIES_MOUNT = BUNDLES / ".farpath"
 LIBRARIES = "/dev/farpath"
+#: The device of a host's disk in its containers.
+DISK = "/dev/disk"
 #: The library that discards what a receiver reads, the one of a sender that waits while its path
 #: drains, and the one of a receiver that tells when a connection began.
 SINK_LIBRARY = f"{LIBRARIES}/sink.so"
@@ -72,8 +74,13 @@ def _bundle(
     arguments: list[str],
     environment: Mapping[str, str],
     directory: str,
+    disk: str,
 ) -> dict[str, object]:
-    """Return the OCI runtime configuration of a container at an end host (runtime-spec 1.0)."""
+    """Return the OCI runtime configuration of a container at an end host (runtime-spec 1.0).
+
+    ``disk``: device of the host's disk in the guest; empty for none.
+    """
+    disks = [{"destination": DISK, "type": "bind", "source": disk, "options": ["bind", "nosuid"]}]
     return {
         "ociVersion": "1.0.2",
         "hostname": name,
@@ -106,6 +113,7 @@ def _bundle(
                 "source": str(LIBRARIES_MOUNT),
                 "options": ["bind", "ro", "nosuid", "nodev"],
             },
+            *(disks if disk else []),
         ],
         "linux": {
             "namespaces": [
@@ -124,16 +132,24 @@ class EndHost:
 
     An image therefore need not contain a program that keeps a container running. ``title``
     names the host and the user's image in messages; it is empty for farpath's own image.
+    ``disk``: device of its disk in the guest; empty for none.
     """
 
     def __init__(
-        self, name: str, namespace_pid: int, root: Root, platform: Platform, title: str = ""
+        self,
+        name: str,
+        namespace_pid: int,
+        root: Root,
+        platform: Platform,
+        title: str = "",
+        disk: str = "",
     ) -> None:
         self.name = name
         self.platform = platform
         self.pid = namespace_pid
         self.root = root
         self.title = title
+        self.disk = disk
         self.started = 0
         platform.mount_shared(root.directory, BUNDLES / name / "root")
 
@@ -146,7 +162,10 @@ class EndHost:
     ) -> subprocess.Popen[bytes]:
         """Start a command in a container, with its output in the given files."""
         variables = self.root.variables(environment or {})
-        config = _bundle(self.name, self.pid, arguments, variables, self.root.working_directory)
+        config = _bundle(
+            *(self.name, self.pid, arguments, variables),
+            *(self.root.working_directory, self.disk),
+        )
         self.started += 1
         bundle = BUNDLES / f"{self.name}-{self.started}"
         bundle.mkdir()
@@ -177,11 +196,19 @@ class EndHosts:
     """The end hosts of a site.
 
     A host whose flows run a user's image has one container root more for each such image.
+    ``disks``: the device of each host that has a disk.
     """
 
-    def __init__(self, plan: Plan, namespace_pids: Mapping[str, int], platform: Platform) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        namespace_pids: Mapping[str, int],
+        platform: Platform,
+        disks: Mapping[str, str] | None = None,
+    ) -> None:
         self.plan = plan
         self.platform = platform
+        self.disks = disks or {}
         platform.mount_shared(LIBRARIES_DIRECTORY, LIBRARIES_MOUNT)
         self.hosts = {name: self._host(name, pid) for name, pid in namespace_pids.items()}
         for flow in plan.schedule.all_flows:
@@ -195,13 +222,13 @@ class EndHosts:
 
     def _host(self, name: str, namespace_pid: int) -> EndHost:
         """Return a host with the user's image that the plan gives it, else with farpath's."""
-        image = self.plan.images.get(name)
+        image, disk = self.plan.images.get(name), self.disks.get(name, "")
         if not image:
-            return EndHost(name, namespace_pid, Root(SENDER_IMAGE), self.platform)
+            return EndHost(name, namespace_pid, Root(SENDER_IMAGE), self.platform, disk=disk)
         directory = USER_IMAGE.format(build=image.build)
         root = Root(directory, image.environment, image.directory)
         title = f"host {name}, image {image.name}"
-        return EndHost(name, namespace_pid, root, self.platform, title)
+        return EndHost(name, namespace_pid, root, self.platform, title, disk)
 
     def _container(self, host: str, flow: Flow) -> str:
         stack = self.plan.stack_of(flow)

@@ -13,6 +13,7 @@ from typing import IO
 from farpath.guest.background import Moments, background_of
 from farpath.guest.containers import (
     ACCEPT_LIBRARY,
+    DISK,
     DRAIN_LIBRARY,
     PRELOAD,
     SINK_LIBRARY,
@@ -232,10 +233,12 @@ class Traffic:
         interval_s = self.plan.settings.sample_interval_s
         address = self.network.address(flow.receiver)
         if stack.program == IPERF3:
+            source, sink = (DISK if disk else "" for disk in (self.plan.source, self.plan.sink))
             return (
-                iperf3.server_arguments(flow, interval_s),
+                iperf3.server_arguments(flow, interval_s, sink),
                 iperf3.client_arguments(
-                    flow, address, interval_s, stack.congestion, self.plan.settings.cpu_is_free
+                    *(flow, address, interval_s, stack.congestion),
+                    *(self.plan.settings.cpu_is_free, source),
                 ),
             )
         if stack.program == UDP:

@@ -167,6 +167,7 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         checks.check_background(raw.readback, plan)
         short_flows = short_flow_table.from_raw(raw.raw, plan)
         unfinished = checks.check_short_flows(short_flows, raw.readback, plan)
+        checks.check_disks(raw.readback, raw.raw, plan)
         idle = checks.check_droppers(raw.readback, plan)
         trace = trace_table.from_raw(raw.raw, plan)
         missing = checks.check_trace(trace, samples, plan)

@@ -17,6 +17,7 @@ from farpath.planning.stack_catalog import (
     resolve_stack,
     with_recovery,
 )
+from farpath.spec.disk import Disk
 from farpath.spec.dropper import Dropper
 from farpath.spec.era import Era
 from farpath.spec.path import Path
@@ -47,6 +48,8 @@ def make_plan(
     delayed_ack: bool = True,
     trace_interval_s: float = 0.0,
     sample_interval_s: float = 1.0,
+    source: Disk | None = None,
+    sink: Disk | None = None,
 ) -> Plan:
     """Make the plan of a run and check it.
 
@@ -54,9 +57,10 @@ def make_plan(
     the label of one of ``user_stacks``, and run between hosts of ``network``. Without an era, the
     hosts have the era of the stacks. With droppers the path is called ``<name>-dropping``, so that
     published numbers are not compared with it. The receiver discards payload unread on the
-    virtual clock only. ``trace_interval_s``: 0 for no trace. ``sample_interval_s``: time between
-    two samples. Raises BadInputError for an unknown stack, and for options that contradict each
-    other.
+    virtual clock only, and not if it has a disk to write it to. ``trace_interval_s``: 0 for no
+    trace. ``sample_interval_s``: time between two samples. ``source``, ``sink``: the disks of
+    senders and of receivers. Raises BadInputError for an unknown stack, and for options that
+    contradict each other.
     """
     by_text = {stack.label: stack for stack in user_stacks}
     for text in dict.fromkeys(flow.stack for flow in schedule.all_flows):
@@ -81,7 +85,7 @@ def make_plan(
         replace(schedule, flows=flows, reverse=reverse),
         Settings(
             clock=clock,
-            receiver_discards=clock == VIRTUAL_CLOCK,
+            receiver_discards=clock == VIRTUAL_CLOCK and sink is None,
             lab=lab,
             wake_bytes=_wake_bytes(path.window_bytes),
             delayed_ack=delayed_ack,
@@ -96,6 +100,8 @@ def make_plan(
         senders=network.senders,
         ip_version=network.ip_version,
         bottlenecks=network.bottlenecks,
+        source=source,
+        sink=sink,
     )
     check_plan(plan)
     return replace(plan, settings=replace(plan.settings, memory_bytes=memory_bytes(plan)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from farpath.base.errors import BadInputError
 from farpath.planning import era_catalog, path_files, path_options, quantities, stack_texts
+from farpath.planning.disks import parse_disk
 from farpath.planning.droppers import parse_droppers
 from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.network import resolve_network, topology_texts
@@ -250,6 +251,25 @@ class RunRequest:
             allowed=", ".join(era_catalog.era_names()),
         )
     )
+    source: str | None = option(
+        Option(
+            "Disk that the sending programs read: its rate, and how much it reads ahead.",
+            "disk:445MB/s,readahead=2MB",
+            "none: they send from memory; readahead=128KiB",
+            allowed="disk:RATE, readahead=SIZE",
+            see="how-to.md#from-disk-to-disk",
+        )
+    )
+    sink: str | None = option(
+        Option(
+            "Disk that the receiving programs write: its rate, and how much may wait to be "
+            "written.",
+            "disk:200MB/s,writeback=64MB",
+            "none: what arrives is discarded; writeback=0",
+            allowed="disk:RATE, writeback=SIZE",
+            see="how-to.md#from-disk-to-disk",
+        )
+    )
     region: str = option(
         Option(
             "Length of a region; the seven-region test lasts eight of them.",
@@ -374,6 +394,8 @@ class RunRequest:
             sample_interval_s=(
                 1.0 if self.sample is None else quantities.parse_sample_s(self.sample)
             ),
+            source=None if self.source is None else parse_disk(self.source, "SOURCE"),
+            sink=None if self.sink is None else parse_disk(self.sink, "SINK"),
         )
         if self.sender_image is None:
             return plan

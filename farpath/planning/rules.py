@@ -14,8 +14,8 @@ from farpath.spec.hosts import SENDER, Sender, numbered
 from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANGE, Path
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.schedule import Flow, Schedule
-from farpath.spec.settings import HOST
-from farpath.spec.stack import UDP, UDTPERF, Stack
+from farpath.spec.settings import HOST, VIRTUAL_CLOCK
+from farpath.spec.stack import IPERF3, UDP, UDTPERF, Stack
 from farpath.spec.trace import INTERVAL_S_RANGE, MOST_TRACE_SAMPLES, TICK_S, flows
 from topologies import MODULES, find_topology
 
@@ -24,14 +24,15 @@ def check_plan(plan: Plan) -> None:
     """Raise BadInputError for a plan whose parts contradict each other.
 
     It refuses a flow without a stack in the plan, and hosts that the topology lacks. It refuses
-    packets that IP or a stack cannot send, a dropper that has nothing to drop, and a trace without
-    a TCP connection.
+    packets that IP or a stack cannot send, a dropper that has nothing to drop, a trace without
+    a TCP connection, and disks of programs that read or write none.
     """
     _check_stacks(plan)
     _check_ip(plan)
     _check_topology(plan)
     _check_processor(plan)
     _check_host_jitter(plan)
+    _check_disks(plan)
     for dropper in plan.droppers:
         check_dropper(dropper, plan)
     check_trace(plan)
@@ -135,6 +136,35 @@ def _check_host_jitter(plan: Plan) -> None:
             "ERA has jitter, and UDT and UDP space their packets themselves: leave jitter out, or "
             "run TCP alone"
         )
+
+
+def _check_disks(plan: Plan) -> None:
+    """Refuse disks that no program of a run would read or write, or that are not the lab's."""
+    given = [name for name, disk in (("SOURCE", plan.source), ("SINK", plan.sink)) if disk]
+    if not given:
+        return
+    names = " and ".join(given)
+    if plan.settings.lab == HOST:
+        raise BadInputError(
+            f"{names} with LAB=host: these disks are devices of the lab's own kernel; leave one "
+            "of them out"
+        )
+    if plan.settings.clock != VIRTUAL_CLOCK:
+        raise BadInputError(
+            f"{names} with CLOCK={plan.settings.clock}: there copying takes time too, as no disk "
+            f"of that rate would; use CLOCK={VIRTUAL_CLOCK}"
+        )
+    if plan.schedule.reverse:
+        raise BadInputError(
+            f"{names} with REVERSE: a disk is read or written here, and hosts with flows both "
+            "ways would do both; leave one of them out"
+        )
+    for stack in plan.stacks:
+        if stack.program != IPERF3:
+            raise BadInputError(
+                f"{names} with STACK={stack.label}: its program neither reads nor writes a file; "
+                "use a stack of TCP, which iperf3 runs, or leave the disks out"
+            )
 
 
 def check_senders(senders: Iterable[Sender], path: Path) -> None:

@@ -284,6 +284,15 @@ class Record:
         return counts
 
     @property
+    def disks(self) -> dict[str, dict[str, Any]]:
+        """What each host's disk moved (``moved_bytes``), and who waited for whom.
+
+        ``waited_s``: the programs for the disk. ``idle_s``: the disk for the programs.
+        """
+        disks: dict[str, dict[str, Any]] = self.data["readback"].get("after", {}).get("disks", {})
+        return disks
+
+    @property
     def cpu(self) -> dict[str, float] | None:
         """CPU time of the sending programs (``senders_s``, ``mhz``); None if not measured."""
         cpu: dict[str, float] | None = self.data["readback"].get("cpu")

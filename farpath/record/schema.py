@@ -74,12 +74,19 @@ class _DatagramCount(_Part):
     lost: _Count
 
 
+class _Disk(_Part):
+    moved_bytes: _Count
+    waited_s: Annotated[float, Field(ge=0)]
+    idle_s: Annotated[float, Field(ge=0)]
+
+
 class _Before(_Part):
     parameters: dict[str, dict[str, str]] = {}
 
 
 class _After(_Part):
     droppers: list[_DropperCount] = []
+    disks: dict[str, _Disk] = {}
 
 
 class _Cpu(_Part):

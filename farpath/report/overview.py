@@ -50,6 +50,11 @@ _RUN_NOTE = (
     "deviation over mean of the throughput of all flows, second by second; 0 is constant. F: 1 if "
     "all flows get the same, 1/n if one of n gets all. Drops are those of all traffic."
 )
+_DISKS_NOTE = (
+    "Storage as a rate: no seeks, no file system. Cache: what is read ahead, or may wait to be "
+    "written. Programs wait for their disk, all of them together; a disk waits where its "
+    "read-ahead is full, or nothing is left to write."
+)
 
 
 def overview(record: Record) -> tuple[TextTable, ...]:
@@ -61,6 +66,7 @@ def overview(record: Record) -> tuple[TextTable, ...]:
         whole_run_table(summary, record),
         *hops_tables(record),
         *((short_flows_table(short),) if (short := _short_flows(record)) else ()),
+        *([disks_table(record)] if record.disks else []),
     )
     if published := published_for(plan):
         return (*run_tables, run_table_1(summary, published), run_table_2(summary, published))
@@ -82,6 +88,7 @@ def metrics_of(record: Record) -> dict[str, Any]:
         "rtt_median_ms": median_ms,
         "flows": flows,
         **({"short_flows": short.as_dict()} if short else {}),
+        **({"disks": record.disks} if record.disks else {}),
     }
 
 
@@ -213,6 +220,22 @@ def _sizes_text(one: SizeClass) -> str:
     if not one.least_bytes:
         return f"less than {size_text(one.bound_bytes)}"
     return f"{size_text(one.least_bytes)} to {size_text(one.bound_bytes)}"
+
+
+def disks_table(record: Record) -> TextTable:
+    """Return a row for the disk of each host."""
+    header = ("disk of", "is", "MB/s", "cache", "moved MB", "programs wait", "disk waits")
+    rows = tuple(
+        (
+            host, "written" if host in record.plan.receivers else "read",
+            f"{disk.rate_bps / 8e6:g}", size_text(disk.cache_bytes),
+            f"{counts['moved_bytes'] / 1e6:,.1f}", f"{counts['waited_s']:.2f} s",
+            f"{counts['idle_s']:.2f} s",
+        )
+        for host, disk in record.plan.disks.items()
+        for counts in [record.disks[host]]
+    )  # fmt: skip
+    return TextTable("Disks", header, rows, _DISKS_NOTE)
 
 
 def regions_table(summary: Summary, plan: Plan) -> TextTable:

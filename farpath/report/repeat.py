@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from farpath.base.errors import FarpathError
+from farpath.planning.disks import disk_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
 from farpath.planning.network import topology_suffix
@@ -104,6 +105,8 @@ def _full_request(plan: Plan) -> RunRequest:
         stack=_without_blanks(stacks_label(schedule)),
         schedule=schedule.name,
         era=era_text(plan.era),
+        source=disk_text(plan.source, "SOURCE"),
+        sink=disk_text(plan.sink, "SINK"),
         region=f"{schedule.region_s:g}s",
         sample=f"{settings.sample_interval_s * 1e3:g}ms",
         seed=str(plan.seed),

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from farpath.spec.disk import Disk
 from farpath.spec.dropper import Dropper
 from farpath.spec.era import MODERN, Era
 from farpath.spec.host_image import HostImage
@@ -32,7 +33,9 @@ class Plan:
     ``topology``: a name of ``topologies.MODULES``. ``stacks``: one for each label that
     flows name. ``era``: settings of the end hosts. ``images``: users' images, by end host.
     ``droppers``: packets that are dropped on purpose. ``senders``: further senders of a
-    dumbbell. ``ip_version``: 4 or 6. ``bottlenecks``: their number.
+    dumbbell. ``ip_version``: 4 or 6. ``bottlenecks``: their number. ``source``, ``sink``: the
+    disk that each sending host's programs read, and the one that each receiving host's write;
+    without one they send from memory and discard what they receive.
 
     A plan does not check itself; ``farpath.planning.rules.check_plan`` does.
     """
@@ -49,6 +52,8 @@ class Plan:
     senders: tuple[Sender, ...] = ()
     ip_version: int = 4
     bottlenecks: int = 1
+    source: Disk | None = None
+    sink: Disk | None = None
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -61,6 +66,14 @@ class Plan:
     def receivers(self) -> tuple[str, ...]:
         """The hosts that some flow sends to."""
         return tuple(dict.fromkeys(flow.receiver for flow in self.schedule.all_flows))
+
+    @property
+    def disks(self) -> dict[str, Disk]:
+        """The disks of the end hosts, by host."""
+        of_senders = dict.fromkeys((flow.sender for flow in self.schedule.flows), self.source)
+        of_receivers = dict.fromkeys(self.receivers, self.sink)
+        both = {**of_senders, **of_receivers}
+        return {host: disk for host, disk in both.items() if disk is not None}
 
     @property
     def pinged_bottlenecks(self) -> int:
@@ -143,4 +156,6 @@ class Plan:
             senders=tuple(Sender(**sender) for sender in data.get("senders", ())),
             ip_version=data.get("ip_version", 4),
             bottlenecks=data.get("bottlenecks", 1),
+            source=Disk.from_dict(data.get("source")),
+            sink=Disk.from_dict(data.get("sink")),
         )

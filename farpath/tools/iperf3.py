@@ -23,22 +23,30 @@ MOST_CPU_PERCENT = 100_000
 LATEST_NS = 10**19
 
 
-def server_arguments(flow: Flow, interval_s: float) -> list[str]:
-    """Return the command of a flow's receiver, which serves one test and exits."""
-    return iperf3_like.server_arguments([PROGRAM], flow, interval_s, {})
+def server_arguments(flow: Flow, interval_s: float, file: str = "") -> list[str]:
+    """Return the command of a flow's receiver, which serves one test and exits.
+
+    ``file``: where it writes what it reads; empty for nowhere.
+    """
+    options = {"file": file} if file else {}
+    return iperf3_like.server_arguments([PROGRAM], flow, interval_s, options)
 
 
 def client_arguments(
-    flow: Flow, address: str, interval_s: float, congestion: str, zerocopy: bool
+    flow: Flow, address: str, interval_s: float, congestion: str, zerocopy: bool, file: str = ""
 ) -> list[str]:
     """Return the command of a flow's sender with a congestion control of the kernel.
 
     ``zerocopy``: send with sendfile(2), for runs in which CPU time does not count. An
-    application of 2004 would have used write(2).
+    application of 2004 would have used write(2). ``file``: what it reads and sends; empty for
+    memory. iperf3 reads it into the buffer that sendfile(2) lends to the connection, which
+    would change what is not acknowledged yet, so what is read is sent by write(2).
     """
     options = {"congestion": congestion, "length": str(BLOCK_BYTES)}
+    if file:
+        options["file"] = file
     command = iperf3_like.client_arguments([PROGRAM], flow, address, interval_s, options)
-    return [*command, "--zerocopy"] if zerocopy else command
+    return [*command, "--zerocopy"] if zerocopy and not file else command
 
 
 def datagram_client_arguments(

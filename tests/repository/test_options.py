@@ -12,6 +12,7 @@ from farpath.cli.listing import options_markdown
 from farpath.planning.options import Option, options_of
 from farpath.planning.request import RunRequest
 from farpath.spec.background import Background
+from farpath.spec.disk import Disk
 from farpath.spec.dropper import Dropper
 from farpath.spec.era import Era
 from farpath.spec.host_image import HostImage
@@ -56,7 +57,10 @@ def test_the_table_of_options_is_the_one_that_farpath_prints() -> None:
 
 @pytest.mark.parametrize(
     "part",
-    [Plan, Path, Background, Schedule, Flow, Settings, Stack, Era, HostImage, Dropper, Sender],
+    [
+        *(Plan, Path, Background, Schedule, Flow, Settings, Stack, Era, HostImage, Dropper, Sender),
+        Disk,
+    ],
     ids=lambda part: part.__name__,
 )
 def test_the_record_format_documents_every_field_of_a_plan(part: type) -> None:

@@ -52,8 +52,10 @@ def write_run(
     raw.mkdir(parents=True, exist_ok=True)
     counted = {"dropper": "every:1000", "seen": SEEN, "lost": LOST}
     datagrams = {"sent": SEEN, "expected": SEEN, "lost": LOST, "out_of_order": 0}
+    waited_s = len(plan.schedule.flows) * plan.schedule.duration_s / 2
+    disk = {"moved_bytes": SEEN, "waited_s": waited_s, "idle_s": 0.0}
     readback = {
-        "before": {}, "after": {"droppers": [counted]},
+        "before": {}, "after": {"droppers": [counted], "disks": dict.fromkeys(plan.disks, disk)},
         "datagrams": {flow.name: datagrams for flow in plan.schedule.flows},
     }  # fmt: skip
     made = {"kernel": {"release": kernel}}

@@ -124,13 +124,13 @@ def published(stack: str, path_name: str) -> Published | None:
 def published_for(plan: Plan) -> Published | None:
     """Return the published rows for a run: the 2005 test with one stack on its path, else None.
 
-    The paper has no rows for a stack with changed parameters, nor for other hosts, IPv6 or other
-    regions.
+    The paper has no rows for a stack with changed parameters, nor for other hosts, disks, IPv6 or
+    other regions.
     """
     labels = {flow.stack for flow in plan.schedule.all_flows}
     senders = {flow.sender for flow in plan.schedule.all_flows}
     mixed_or_ipv6 = len(labels) != 1 or len(senders) != 1 or plan.ip_version != 4
-    if plan.schedule.name != SEVEN_REGIONS or mixed_or_ipv6:
+    if plan.schedule.name != SEVEN_REGIONS or mixed_or_ipv6 or plan.disks:
         return None
     rows = published(labels.pop(), plan.path.name)
     return rows if rows and len(rows.regions) == len(plan.schedule.regions()) else None

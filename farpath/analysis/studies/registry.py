@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 from farpath.analysis.studies import (
     cbr_background,
     cross_traffic,
+    disks,
     end_hosts,
     loss_utilisation,
     outlook,
@@ -39,6 +40,7 @@ ANALYSES: Mapping[str, Callable[[Iterable[RecordedRun]], list[Measure]]] = {
     outlook.EXPERIMENT: outlook.measures,
     end_hosts.EXPERIMENT: end_hosts.measures,
     cross_traffic.EXPERIMENT: cross_traffic.measures,
+    disks.EXPERIMENT: disks.measures,
 }
 
 

@@ -14,7 +14,12 @@ from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.project import BUILD
 from farpath.spec.host_image import HostImage
 from farpath.spec.layout import Layout
-from farpath.spec.protocol import BACKGROUND_MODULE, FAR_LINK_MODULE, PROCESSOR_MODULE
+from farpath.spec.protocol import (
+    BACKGROUND_MODULE,
+    DISK_MODULE,
+    FAR_LINK_MODULE,
+    PROCESSOR_MODULE,
+)
 from farpath.spec.sites import side_of
 from farpath.spec.stack import Stack
 
@@ -62,8 +67,8 @@ class Images:
 
     @property
     def devices(self) -> tuple[FilePath, ...]:
-        """The kernel modules of links between guests, background traffic and slow hosts."""
-        names = (FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE)
+        """The kernel modules of links between guests, background traffic, slow hosts and disks."""
+        names = (FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE, DISK_MODULE)
         return tuple(self.stacks / f"{name}.ko" for name in names)
 
     @property

@@ -27,7 +27,12 @@ from farpath.base.project import BUILD, PROJECT
 from farpath.lab.artifacts.images import Images, manifest
 from farpath.record.identity import build_identity, hash_of
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import BACKGROUND_MODULE, FAR_LINK_MODULE, PROCESSOR_MODULE
+from farpath.spec.protocol import (
+    BACKGROUND_MODULE,
+    DISK_MODULE,
+    FAR_LINK_MODULE,
+    PROCESSOR_MODULE,
+)
 from farpath.spec.settings import HOST, VIRTUAL
 from farpath.spec.stack import Stack
 from topologies import lay_out
@@ -93,6 +98,7 @@ def used_devices(plan: Plan) -> tuple[str, ...]:
         FAR_LINK_MODULE: lay_out(plan).sites > 1,
         BACKGROUND_MODULE: plan.path.background is not None,
         PROCESSOR_MODULE: plan.era.processor is not None,
+        DISK_MODULE: bool(plan.disks),
     }
     return tuple(name for name, is_used in used.items() if is_used and plan.settings.lab == VIRTUAL)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.metrics import SMOOTHING_S, per_second, smoothed_flows
+from farpath.planning.disks import disk_text
 from farpath.planning.era_catalog import era_text, title_of
 from farpath.planning.stack_catalog import catalogue
 from farpath.record.trace_table import windows_mb
@@ -288,6 +289,11 @@ def _stack_facts(record: Record) -> Facts:
             f"{entry.title}; {entry.source}" if entry else f"a user's own, build {stack.build}"
         )
         rows.append((stack.label, f"{description}; {values}" if values else description))
+    rows += [
+        (name.lower(), text)
+        for name, disk in (("SOURCE", plan.source), ("SINK", plan.sink))
+        if (text := disk_text(disk, name))
+    ]
     rows.append(("hosts", f"era {era_text(plan.era)}: {title_of(plan.era.name)}"))
     return Facts("Stacks and hosts", tuple(rows))
 

@@ -88,6 +88,7 @@ def test_published_numbers_are_beside_no_other_hosts_or_ip() -> None:
         assert plan.path.name.startswith("cern-")
         named = dataclasses.replace(plan, path=dataclasses.replace(plan.path, name="cern"))
         assert published_for(named) is None
+    assert published_for(network_plan(**cern, source="disk:5MB/s")) is None
 
 
 def test_every_published_number_belongs_to_an_experiment_and_is_one() -> None:

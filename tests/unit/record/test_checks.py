@@ -20,6 +20,7 @@ from farpath.record.checks import (
     RTT_TOLERANCE_MS,
     check_background,
     check_base_rtt,
+    check_disks,
     check_droppers,
     check_flows,
     check_hops,
@@ -30,6 +31,7 @@ from farpath.record.checks import (
 )
 from farpath.record.record import Samples
 from farpath.spec.background import on_periods, sent_bytes
+from farpath.spec.disk import Disk
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 from tests.support.plans import with_droppers
@@ -431,3 +433,33 @@ def test_a_dropper_whose_turn_never_came_is_warned_of(plan: Plan, drop: str) -> 
 def test_a_dropper_that_took_some_is_not_warned_of(plan: Plan) -> None:
     dropping = with_droppers(plan, parse_droppers("every:1000"))
     assert check_droppers(after_dropper(seen=1000, lost=1), dropping) == []
+
+
+def _write_reports(raw_dir: FilePath, flow: str, blocks: int) -> None:
+    """What iperf3 reports at both ends of a flow of so many blocks of 128 KiB."""
+    row = {"start": 0.0, "end": 1.0, "bytes": blocks * 131_072, "retransmits": 0}
+    row |= {"snd_cwnd": 1, "snd_wnd": 1, "rtt": 1}
+    for side in ("sender", "receiver"):
+        text = json.dumps({"intervals": [{"streams": [row]}]})
+        (raw_dir / f"{flow}-{side}.out").write_text(text)
+
+
+@pytest.mark.parametrize(("blocks", "fits"), [(100, True), (102, True), (97, False), (103, False)])
+def test_a_disk_has_the_bytes_of_its_flows(tmp_path: FilePath, blocks: int, fits: bool) -> None:
+    plan = RunRequest(rtt="20ms", stack="reno", time="5s", sink="disk:5MB/s").plan()
+    _write_reports(tmp_path, "flow1", 100)
+    readback = {"after": {"disks": {"receiver": {"moved_bytes": blocks * 131_072}}}}
+    if fits:
+        check_disks(readback, tmp_path, plan)
+    else:
+        with pytest.raises(CheckFailedError, match=r"the disk of receiver has .* the flows there"):
+            check_disks(readback, tmp_path, plan)
+
+
+def test_a_window_may_stay_smaller_where_the_program_waits_for_its_disk(
+    samples: Samples, plan: Plan
+) -> None:
+    written = dataclasses.replace(plan, sink=Disk(40_000_000, 0))
+    check_windows(_with_windows(samples, plan, 0.5), written)
+    with pytest.raises(CheckFailedError, match="offered a window"):
+        check_windows(_with_windows(samples, plan, 1.5), written)

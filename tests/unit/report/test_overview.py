@@ -7,10 +7,12 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.planning.experiment import QUICK, load_experiment
 from farpath.record.record import Record
 from farpath.report.overview import metrics_of, overview
 from farpath.report.tables.regions import TextTable
 from tests.support.campaigns import write_seven_regions
+from tests.support.study_runs import write_run
 
 
 def _grids(record: Record) -> dict[str, TextTable]:
@@ -65,3 +67,16 @@ def test_the_metrics_as_json_have_each_flow_and_the_summary(record: Record) -> N
     assert [flow["flow"] for flow in metrics["flows"]] == ["flow1", "flow2"]
     assert metrics["flows"][1]["throughput_bps"] == pytest.approx(200e6)
     assert metrics["rtt_median_ms"] == pytest.approx(164.0)
+
+
+def test_a_run_with_disks_says_who_waited_for_whom(tmp_path: FilePath) -> None:
+    runs = load_experiment("disks").runs(QUICK)
+    run = next(each for each in runs if each.request.sink == "disk:50MB/s,writeback=200MB")
+    record = write_run(tmp_path / "record", run)
+    grid = _grids(record)["Disks"]
+    assert grid.header[0] == "disk of"
+    assert [row[:4] for row in grid.rows] == [
+        ("sender", "read", "264", "2.097 MB"), ("receiver", "written", "50", "200 MB"),
+    ]  # fmt: skip
+    assert {row[4:] for row in grid.rows} == {("1.0", "2.50 s", "0.00 s")}
+    assert set(metrics_of(record)["disks"]) == {"sender", "receiver"}

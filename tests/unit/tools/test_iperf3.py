@@ -9,8 +9,21 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import LabFailedError
+from farpath.spec.schedule import Flow
 from farpath.tools import iperf3
 from tests.support.data import captured
+
+
+def test_what_is_read_from_a_file_is_not_lent_to_the_connection() -> None:
+    flow = Flow("flow1", "sender", "receiver", "reno", 0.0, 5.0, 5201)
+    memory, disk = (
+        iperf3.client_arguments(flow, "10.0.0.2", 1.0, "reno", True, file)
+        for file in ("", "/dev/disk")
+    )
+    assert "--zerocopy" in memory
+    assert "--zerocopy" not in disk
+    assert disk[-2:] == ["--file", "/dev/disk"]
+    assert iperf3.server_arguments(flow, 1.0, "/dev/disk")[-2:] == ["--file", "/dev/disk"]
 
 
 def test_a_senders_intervals_hold_the_state_of_its_tcp() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from farpath.analysis.studies import (
     cbr_background,
     cross_traffic,
+    disks,
     end_hosts,
     loss_utilisation,
     outlook,
@@ -29,6 +30,7 @@ from farpath.report.figures.studies.stacks import draw_stacks
 from farpath.report.figures.studies.streams import draw_streams
 from farpath.report.figures.studies.third_hosts import draw_cross_traffic
 from farpath.report.figures.studies.throughputs import draw_biases, draw_window_cap
+from farpath.report.figures.studies.transfers import draw_transfers
 from farpath.report.figures.studies.windows import draw_cbr_windows, draw_recoveries
 
 if TYPE_CHECKING:
@@ -96,6 +98,7 @@ FIGURES: Mapping[str, Draw] = {
     outlook.EXPERIMENT: _from_measures(draw_outlook),
     end_hosts.EXPERIMENT: _from_measures(draw_hosts),
     cross_traffic.EXPERIMENT: _from_measures(draw_cross_traffic),
+    disks.EXPERIMENT: _from_measures(draw_transfers),
 }
 
 

@@ -14,6 +14,7 @@ from matplotlib.patches import Rectangle
 from farpath.analysis.studies import (
     cbr_background,
     cross_traffic,
+    disks,
     end_hosts,
     loss_utilisation,
     outlook,
@@ -277,3 +278,13 @@ def test_recoveries_of_hours_do_not_hide_those_of_seconds(tmp_path: FilePath) ->
     ends_s = [max(xs(axes.lines[0])) for axes in figure.axes]
     assert ends_s == pytest.approx([120, 300, 1500], abs=1)
     assert sum(len(axes.lines) for axes in figure.axes) == len(mine)
+
+
+def test_a_transfer_is_drawn_with_its_stages_and_what_was_published(tmp_path: FilePath) -> None:
+    (axes,) = drawn(write_recorded_runs(tmp_path, disks.EXPERIMENT, QUICK), disks.EXPERIMENT)
+    bars = [bar.get_width() for bar in axes.patches if isinstance(bar, Rectangle)]
+    assert bars == pytest.approx([500, 500])
+    marks = {str(line.get_label()): sorted(xs(line)) for line in axes.lines}
+    assert marks["disk write"] == [400, 1320]
+    assert marks["disk read"] == [2112, 2112]
+    assert marks["published"] == [660]

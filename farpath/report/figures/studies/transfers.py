@@ -1,0 +1,53 @@
+"""The figure of disks: transfers, and the rates of their stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from farpath.analysis.studies import disks
+from farpath.analysis.studies.measure import Measure, select_measures
+from farpath.report.figures.studies.marks import COLOURS
+from farpath.report.figures.style import FULL_IN, RULE, print_style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Letters in a line of a transfer's name, and a mark for each stage.
+LINE = 44
+MARKS = dict(zip(disks.STAGES, ("<", "s", "D", ">"), strict=True))
+
+
+def draw_transfers(measures: Sequence[Measure]) -> Figure:
+    """Draw a bar for each transfer, the rates of its stages on it, and what was published."""
+    from matplotlib.figure import Figure
+
+    transfers = select_measures(measures, disks.THROUGHPUT)
+    rows = range(len(transfers))
+    with print_style():
+        figure = Figure(figsize=(FULL_IN[0], 0.8 + 0.34 * len(transfers)), layout="constrained")
+        axes = figure.subplots()
+        axes.barh(rows, [each.value for each in transfers], color=COLOURS[6], label="measured")
+        for stage, colour in zip(disks.STAGES, COLOURS[1:], strict=False):
+            points = [
+                (float(each.about[stage]), row)
+                for row, each in enumerate(transfers)
+                if stage in each.about
+            ]
+            axes.plot(
+                [rate for rate, _ in points], [row for _, row in points], MARKS[stage],
+                color=colour, markersize=6, linestyle="none", label=stage,
+            )  # fmt: skip
+        printed = [(each.printed.value, row) for row, each in enumerate(transfers) if each.printed]
+        axes.plot(
+            [value for value, _ in printed], [row for _, row in printed], "x", color=COLOURS[0],
+            markersize=8, markeredgewidth=2, linestyle="none", label="published",
+        )  # fmt: skip
+        axes.set_xlim(left=0)
+        axes.set_xlabel("throughput, and rate of each stage (Mbit/s)")
+        axes.set_yticks(rows, [fill(each.condition, LINE) for each in transfers], fontsize=7)
+        axes.invert_yaxis()
+        axes.grid(True, axis="x", color=RULE, linewidth=0.3)
+        figure.legend(frameon=False, fontsize=8, loc="outside upper center", ncols=6)
+    return figure

@@ -1,0 +1,81 @@
+"""Disks: what SOURCE and SINK mean, and what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+from farpath.base.errors import BadInputError
+from farpath.planning.disks import disk_text, parse_disk
+from farpath.planning.request import RunRequest
+from farpath.record.identity import plan_identity
+from farpath.spec.disk import Disk
+from farpath.spec.plan import Plan
+
+
+@pytest.mark.parametrize(
+    ("text", "option", "disk"),
+    [
+        ("disk:445MB/s,readahead=2MiB", "SOURCE", Disk(3_560_000_000, 2 << 20)),
+        ("disk:1.6Gbit", "SOURCE", Disk(1_600_000_000, 128 << 10)),
+        ("disk:200MB/s,writeback=64MB", "SINK", Disk(1_600_000_000, 64_000_000)),
+        ("disk:200MB/s", "SINK", Disk(1_600_000_000, 0)),
+        ("disk:1000001bit,readahead=0", "SOURCE", Disk(1_000_001, 0)),
+    ],
+)
+def test_a_disk_is_a_rate_and_a_cache_and_its_text_means_the_same(
+    text: str, option: str, disk: Disk
+) -> None:
+    assert parse_disk(text, option) == disk
+    again = disk_text(disk, option)
+    assert again is not None
+    assert parse_disk(again, option) == disk
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("200MB/s", "it must be a disk's rate, and writeback if given, as in disk:200MB/s,"),
+        ("disk:", "it must be a disk's rate"),
+        ("disk:1MB/s,writeback=1MB,writeback=2MB", "it must be a disk's rate"),
+        ("disk:1MB/s,readahead=1MB", "what can be set of its disk is writeback"),
+        ("disk:1MB/s,writeback", "what can be set of its disk is writeback"),
+        ("disk:1MB/s,writeback=-1MB", "SINK: writeback is '-1MB', which is out of range"),
+        ("disk:fast", "SINK: rate is 'fast': it must be a rate"),
+    ],
+)
+def test_what_is_no_disk_is_refused_with_what_is(text: str, complaint: str) -> None:
+    with pytest.raises(BadInputError, match=complaint):
+        parse_disk(text, "SINK")
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"stack": "udt"}, "SOURCE and SINK with STACK=udt: its program neither reads nor writes"),
+        ({"stack": "reno+udp"}, "with STACK=udp: its program neither"),
+        ({"lab": "host"}, "with LAB=host: these disks are devices of the lab's own kernel"),
+        ({"clock": "cpu"}, "with CLOCK=cpu: there copying takes time too"),
+        ({"reverse": "reno"}, "with REVERSE: a disk is read or written here"),
+    ],
+)
+def test_disks_that_no_program_would_use_are_refused(
+    options: dict[str, str], complaint: str
+) -> None:
+    disks = {"source": "disk:5MB/s", "sink": "disk:5MB/s"}
+    with pytest.raises(BadInputError, match=complaint):
+        RunRequest(rtt="20ms", schedule="together", **disks, **options).plan()
+
+
+def test_every_host_has_the_disk_of_its_side_and_payload_for_a_disk_is_not_discarded() -> None:
+    words = {"rtt": "20ms", "stack": "reno", "schedule": "together"}
+    without = RunRequest(**words).plan()
+    both = RunRequest(**words, senders="rtt=30ms", source="disk:5MB/s", sink="disk:4MB/s").plan()
+    assert without.disks == {}
+    assert {host: disk.rate_bps for host, disk in both.disks.items()} == {
+        "sender": 40_000_000, "sender2": 40_000_000, "receiver": 32_000_000,
+    }  # fmt: skip
+    read = RunRequest(**words, source="disk:5MB/s").plan()
+    discards = [plan.settings.receiver_discards for plan in (without, read, both)]
+    assert discards == [True, True, False]
+    assert Plan.from_dict(both.as_dict()) == both
+    assert plan_identity(read) != plan_identity(without)
