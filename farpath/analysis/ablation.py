@@ -46,8 +46,8 @@ FORMAT_VERSION = 1
 REMEDY = "run 'make ablation', which writes one"
 #: The mechanism that all others make together.
 ALL = "all"
-#: Options that name a run, or that all runs of an ablation have in common.
-_NOT_SETTINGS = ("path", "seed", "region")
+#: Options that tell runs of one mechanism apart, or that all runs of an ablation have in common.
+_NOT_SETTINGS = ("seed", "region")
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,11 @@ class AblationRun:
     stack: str
     options: Mapping[str, str]
     run: RunSummary
+
+    @property
+    def key(self) -> tuple[tuple[str, ...], str, int]:
+        """Mechanisms, stack and seed, which no other run of an ablation has."""
+        return self.mechanisms, self.stack, self.run.seed
 
     @property
     def of_base(self) -> bool:
@@ -161,7 +166,7 @@ class Ablation:
 
         Such are kernel, packages and code, and the modules of one stack.
         """
-        runs = (dataclasses.replace(each.run, settings="") for each in self.runs)
+        runs = (dataclasses.replace(each.run, settings="", hosts="") for each in self.runs)
         return mixed(ResultSet(tuple(runs)))
 
     @cached_property

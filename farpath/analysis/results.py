@@ -18,6 +18,7 @@ from farpath.analysis.metrics import Summary, summarise
 from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import write_text
+from farpath.planning.era_catalog import era_text
 from farpath.record.record import Record, load_record, records_in
 from farpath.spec.plan import Plan
 
@@ -40,8 +41,8 @@ class RunSummary:
     of several machines. ``lab``: of the kernel's source and the packages. ``config``: of the
     kernel's configuration, which depends on the ``compiler`` too. ``parts``: of the source of the
     stack's modules and programs, and of users' images. ``settings``: of path and settings, without
-    stack and seed. ``processor``: its model. ``cycles``: ``instructions`` where the clock counts
-    these, else empty.
+    stack and seed. ``hosts``: the era in full, as text. ``processor``: the model of the
+    machine's. ``cycles``: ``instructions`` where the clock counts these, else empty.
     """
 
     record: str
@@ -57,6 +58,7 @@ class RunSummary:
     settings: str = ""
     processor: str = ""
     cycles: str = ""
+    hosts: str = ""
 
     @property
     def path(self) -> str:
@@ -191,7 +193,8 @@ _SAME_IN_COMPILER: dict[str, Callable[[RunSummary], str]] = {
 }
 #: The properties that all runs of one stack have in common.
 _SAME_IN_STACK: dict[str, Callable[[RunSummary], str]] = {
-    "modules or images": lambda run: run.parts[:12]
+    "modules or images": lambda run: run.parts[:12],
+    "hosts": lambda run: run.hosts,
 }
 #: The properties that all runs on one path have in common.
 _SAME_IN_PATH: dict[str, Callable[[RunSummary], str]] = {
@@ -212,10 +215,10 @@ _GROUPS: tuple[_Group, ...] = (
 def mixed(campaign: ResultSet) -> tuple[str, ...]:
     """Return a sentence for each property that should be the same in all runs and is not.
 
-    Kernel, packages, code, length, era and clock have to be the same in all runs, modules and
-    images in those of one stack, settings in those of one path. Compilers may differ: CPU is free
-    on the virtual clock, so they decide no packet. Runs in which CPU was counted are compared only
-    with each other, and have path and processor in common.
+    Kernel, packages, code, length, era and clock have to be the same in all runs, modules, images
+    and hosts in those of one stack, settings in those of one path. Compilers may differ: CPU is
+    free on the virtual clock, so they decide no packet. Runs in which CPU was counted are compared
+    only with each other, and have path and processor in common.
     """
     sentences: list[str] = []
     for records_text, runs in (("records", campaign.runs), ("CPU records", campaign.cpu_runs)):
@@ -322,6 +325,7 @@ def run_summary(record: Record) -> RunSummary:
         settings=_settings_hash(plan),
         processor=provenance.get("cpu_model", ""),
         cycles="instructions" if provenance.get("instruction_ns") else "",
+        hosts=era_text(plan.era),
     )
 
 

@@ -20,7 +20,6 @@ from farpath.lab.machine import available_cores
 from farpath.planning.experiment import (
     WHOLE,
     Experiment,
-    ExperimentPart,
     WantedRun,
     load_experiment,
 )
@@ -66,7 +65,7 @@ class CampaignJob:
         """
         wanted = self.runs if runs is None else runs
         if not self.on_host:
-            return run_statuses(wanted, [self.out, *self.shipped, *self._borrowed])
+            return run_statuses(wanted, [self.out, *self.shipped])
         local = self.local_states(wanted)
         return local if any(state.record for state in local) else run_statuses(wanted, self.shipped)
 
@@ -84,15 +83,9 @@ class CampaignJob:
         parts = self.experiment.parts
         return tuple(shipped_records(part, self.experiments, self.which) for part in parts)
 
-    @property
-    def _borrowed(self) -> tuple[FilePath, ...]:
-        """The directories of other experiments' shipped records, which count too."""
-        names = self.experiment.records_of
-        return tuple(shipped_records(name, self.experiments, self.which) for name in names)
-
     def of_all_mechanisms(self) -> CampaignJob:
         """Return the job of all mechanisms of the experiment, with the same length of regions."""
-        part = ExperimentPart(self.experiment.part.region)
+        part = dataclasses.replace(self.experiment.part, only=())
         whole = load_experiment(self.experiment.name, self.experiments, part=part)
         return dataclasses.replace(self, experiment=whole)
 

@@ -13,7 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.analysis.ablation import ABLATION_FILE, ablation_of, write_ablation
+from farpath.analysis.ablation import (
+    ABLATION_FILE,
+    Ablation,
+    ablation_of,
+    read_ablation,
+    write_ablation,
+)
 from farpath.analysis.studies.measure import MEASURES_FILE, write_measures
 from farpath.analysis.studies.registry import ANALYSES, is_ablation, measures_of
 from farpath.base.errors import BadInputError
@@ -23,16 +29,19 @@ from farpath.campaign.status import (
     gather,
     images_for,
     recorded_runs,
+    run_statuses,
     shipped_records,
     wanted_identity,
 )
 from farpath.planning.experiment import CPU, WHOLE, load_experiment
 from farpath.record import short_flow_table, trace_table
+from farpath.record.identity import plan_identity
 from farpath.record.record import COLUMNS, RECORD_FILE, Record, load_record, records_in
 
 if TYPE_CHECKING:
     from farpath.campaign.job import CampaignJob
     from farpath.campaign.status import RunStatus
+    from farpath.planning.experiment import WantedRun
 
 SUMMARY_FILE = "summary.json"
 #: The tables that only some records have, as the entries of record.json that describe them.
@@ -100,7 +109,7 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
         folder.mkdir(parents=True, exist_ok=True)
         remove_stale_partials(folder)
         copied = [_copy_record(state, folder) for state in recorded]
-        removed = _remove_replaced(recorded, folder)
+        removed = _remove_replaced(job, recorded, folder)
         if job.which == WHOLE and job.experiment.name in ANALYSES:
             file = job.experiments / job.experiment.name / MEASURES_FILE
             write_measures(measures_of(recorded_runs(recorded)), file)
@@ -114,6 +123,11 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
         [f"{len(states) - len(recorded)} runs have none yet"] if len(recorded) < len(states) else []
     )
     lines += [f"{len(removed)} of another kernel, image or setting removed"] if removed else []
+    if obsolete := _of_no_run(job, folder):
+        lines.append(
+            f"{obsolete} are of no run of {job.experiment.name} as it is now, and left: remove "
+            "them, or publish the runs that replace them"
+        )
     lines += [f"{len(records_in(folder))} records take {size / 1e6:.1f} MB"]
     if size > LIMIT_BYTES:
         lines.append(f"that is more than {LIMIT_BYTES / 1e6:g} MB: too much for a repository")
@@ -121,14 +135,31 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
 
 
 def _publish_ablation(job: CampaignJob, states: Sequence[RunStatus]) -> list[str]:
-    """Write the summaries of an ablation into its folder; its many records are not shipped."""
+    """Write the summaries of an ablation into its folder; its many records are not shipped.
+
+    Raises BadInputError if that would replace an ablation of longer regions or of more runs.
+    """
     file = job.experiments / job.experiment.name / ABLATION_FILE
     ablation = ablation_of(job.experiment, recorded_runs(states))
+    if file.is_file():
+        _check_replaces(ablation, read_ablation(file), file)
     with user_errors(file):
         write_ablation(ablation, file)
     missing = len(states) - len(ablation.runs)
     left = [f"{missing} runs have none yet"] if missing else []
     return [f"summaries of {len(ablation.runs)} runs written to {file}", *left]
+
+
+def _check_replaces(new: Ablation, old: Ablation, file: FilePath) -> None:
+    """Raise BadInputError unless a new ablation has all runs of an old one, and regions as long."""
+    lost = len({each.key for each in old.runs} - {each.key for each in new.runs})
+    shorter = min(new.regions_s, default=0.0) < max(old.regions_s, default=0.0)
+    if lost or shorter:
+        reason = f"{lost} runs that are not among these" if lost else "longer regions than these"
+        raise BadInputError(
+            f"{file} has {reason}, which would be lost: make the whole ablation, or remove the "
+            "file first"
+        )
 
 
 def _write_summary(job: CampaignJob, states: Sequence[RunStatus]) -> None:
@@ -175,14 +206,43 @@ def _settings_in(name: str) -> str:
     return name.rpartition("-")[0]
 
 
-def _remove_replaced(states: tuple[RunStatus, ...], folder: FilePath) -> list[FilePath]:
-    kept = {state.record.name for state in states if state.record is not None}
-    settings = {_settings_in(state.name) for state in states}
+def _remove_replaced(
+    job: CampaignJob, recorded: Sequence[RunStatus], folder: FilePath
+) -> list[FilePath]:
+    """Remove and return the records that differ from a new one in build or settings alone.
+
+    Those that count for any run of the experiment are kept: several of its runs may have one name,
+    and each of its sets has records in the folder.
+    """
+    names = {state.record.name for state in recorded if state.record is not None}
+    settings = {_settings_in(name) for name in names}
     replaced = [
         record_dir
         for record_dir in records_in(folder)
-        if record_dir.name not in kept and _settings_in(record_dir.name) in settings
+        if record_dir.name not in names and _settings_in(record_dir.name) in settings
     ]
+    if replaced:
+        anew = {plan_identity(state.run.plan) for state in recorded}
+        kept_in = _runs_kept_in(job, folder)
+        others = [run for run in kept_in if plan_identity(run.plan) not in anew]
+        counted = {state.record for state in run_statuses(others, [folder])}
+        replaced = [record_dir for record_dir in replaced if record_dir not in counted]
     for record_dir in replaced:
         remove_directory(record_dir)
     return replaced
+
+
+def _runs_kept_in(job: CampaignJob, folder: FilePath) -> tuple[WantedRun, ...]:
+    """Return the runs of all sets of an experiment, in full, whose records a folder keeps."""
+    name, experiments = job.experiment.name, job.experiments
+    whole = load_experiment(name, experiments)
+    sets = [each for each in whole.sets if shipped_records(name, experiments, each) == folder]
+    runs = (run for each in sets for run in whole.runs(each))
+    return tuple({plan_identity(run.plan): run for run in runs}.values())
+
+
+def _of_no_run(job: CampaignJob, folder: FilePath) -> int:
+    """Return how many records of a folder no run of the experiment asks for any more."""
+    wanted = {plan_identity(run.plan) for run in _runs_kept_in(job, folder)}
+    plans = [load_record(each, verify=False).plan for each in records_in(folder)]
+    return sum(plan_identity(plan) not in wanted for plan in plans)

@@ -212,9 +212,7 @@ def _command(
     settings += [f"experiments={job.experiments.resolve()}"]
     settings += [f"report={job.report.resolve()}"] if job.report else []
     settings += ["partial=1"] if partial else []
-    part = job.experiment.part
-    settings += [f"region={part.region}"] if part.region else []
-    settings += [f"only={','.join(part.only)}"] if part.only else []
+    settings += job.experiment.part.settings()
     settings += [] if "--executor" in job.options else [f"cores={job.cores}"]
     return [
         *(sys.executable, "-m", "snakemake", *targets),

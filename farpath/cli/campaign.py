@@ -32,6 +32,9 @@ Region = Annotated[
 Only = Annotated[
     str | None, typer.Option(help="Mechanisms of the experiment: base,queue (default: all).")
 ]
+PathNames = Annotated[
+    str | None, typer.Option("--path", help="Runs on these paths only: cern,ufl (default: all).")
+]
 Out = Annotated[
     FilePath | None, typer.Option(help="Directory of the records (default: results/<experiment>).")
 ]
@@ -46,6 +49,7 @@ def _job(
     out: FilePath | None,
     region: str | None,
     only: str | None,
+    paths: str | None = None,
 ) -> CampaignJob:
     from farpath.base.project import EXPERIMENTS
     from farpath.campaign.job import CampaignJob
@@ -56,7 +60,8 @@ def _job(
         raise BadInputError("--set, --quick and --cpu each choose the runs: give one of them")
     set_name = flags[0] if flags else which or WHOLE
     folder = experiments or EXPERIMENTS
-    part = ExperimentPart(region or "", () if only is None else tuple(only.split(",")))
+    names = (() if text is None else tuple(text.split(",")) for text in (only, paths))
+    part = ExperimentPart(region or "", *names)
     loaded = load_experiment(experiment, folder, part=part)
     loaded.runs(set_name)
     return CampaignJob(loaded, set_name, out or RESULTS / loaded.name, experiments=folder)
@@ -86,6 +91,7 @@ def campaign(
     ] = None,
     region: Region = None,
     only: Only = None,
+    paths: PathNames = None,
     out: Out = None,
     report: Annotated[
         FilePath | None,
@@ -119,7 +125,7 @@ def campaign(
     from farpath.lab.machine import available_cores
     from farpath.report.html.run_page import save_pictures
 
-    job = _job(experiment, which, quick, cpu, experiments, out, region, only)
+    job = _job(experiment, which, quick, cpu, experiments, out, region, only, paths)
     if context.args and not context.args[0].startswith("-"):
         raise BadInputError(
             f"'{context.args[0]}' is no option of campaign: give options of Snakemake after --"
@@ -159,8 +165,9 @@ def campaign(
 
 def _default_report_dir(job: CampaignJob) -> FilePath:
     """Return the report's directory: for the 2005 study below results, else below the records."""
-    region = f"-{job.experiment.part.region}" if job.experiment.part.region else ""
-    which = f"{'' if job.which == WHOLE else f'-{job.which}'}{region}"
+    part = job.experiment.part
+    set_name = "" if job.which == WHOLE else job.which
+    which = "".join(f"-{word}" for word in (set_name, part.region, *part.paths) if word)
     if job.experiment.name == PAPER:
         return RESULTS / f"paper{which}"
     return job.out / f"report{which}"

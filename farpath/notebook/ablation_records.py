@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
@@ -14,6 +15,7 @@ from farpath.report.tables.ablation import ablation_tables, scope
 from farpath.report.tables.formats import ResultTable
 
 #: The reports below results/<experiment> in the order in which they are taken, with their commands.
+#: One of regions of another length has that behind its name.
 REPORTS = {"report": "make ablation", "report-quick": "make ablation-quick"}
 
 
@@ -45,12 +47,11 @@ def ablation_to_show(
 ) -> AblationSelection:
     """Select the reader's own report of an ablation below ``results``, else the shipped one.
 
-    Raises BadInputError naming the command to make one, if there is none.
+    Of own ones the whole is taken first, then one of another region, then quick ones. Raises
+    BadInputError naming the command to make one, if there is none.
     """
-    for folder, command in REPORTS.items():
-        file = FilePath(results) / name / folder / ABLATION_FILE
-        if file.is_file():
-            return AblationSelection(f"Your own runs, of '{command}'", read_ablation(file))
+    for file, command in _reports(FilePath(results) / name):
+        return AblationSelection(f"Your own runs, of '{command}'", read_ablation(file))
     shipped = experiments / name / ABLATION_FILE
     if not shipped.is_file():
         raise BadInputError(
@@ -59,3 +60,13 @@ def ablation_to_show(
             "'make ablation', which takes hours"
         )
     return AblationSelection("The runs that farpath made", read_ablation(shipped))
+
+
+def _reports(folder: FilePath) -> Iterator[tuple[FilePath, str]]:
+    """Yield the reports of an ablation with their commands, in the order of ``REPORTS``."""
+    for name, command in REPORTS.items():
+        others = tuple(other for other in REPORTS if other != name and other.startswith(name))
+        for report in (folder / name, *sorted(folder.glob(f"{name}-*"))):
+            file, region = report / ABLATION_FILE, report.name.removeprefix(name).removeprefix("-")
+            if file.is_file() and not report.name.startswith(others):
+                yield file, f"{command} REGION={region}" if region else command

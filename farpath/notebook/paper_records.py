@@ -19,6 +19,7 @@ from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
 from farpath.campaign.status import shipped_records
 from farpath.planning.experiment import CPU, PAPER, WHOLE, load_experiment
+from farpath.record.identity import plan_identity
 from farpath.record.record import Record, load_record, records_in
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ OWN = {"make paper": "paper/records", "make paper-quick": "paper-quick/records"}
 OWN_CPU = "paper/cpu-records"
 #: The shipped sets of runs; the first that has records is shown.
 SHIPPED = {WHOLE: "the whole campaign", "quick": "the quick set"}
-_Key = tuple[str, tuple[str, ...], int, float, str, str]
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,10 @@ def records_to_show(
     """Select the reader's own records below ``results``, else those that farpath ships.
 
     Own records are those of `make paper` or else of `make paper-quick`; shipped ones are the whole
-    campaign or else the quick set. Raises BadInputError naming the command to make some, if there
-    are none. Values on CPU come from own or shipped records in which it was counted. Measures of
-    the companion experiments are those that farpath ships.
+    campaign or else the quick set, of the runs as they are now or else of earlier settings. Raises
+    BadInputError naming the command to make some, if there are none. Values on CPU come from own or
+    shipped records in which it was counted. Measures of the companion experiments are those that
+    farpath ships.
     """
     cpu_record_dirs = records_in(FilePath(results) / OWN_CPU)
     cpu_record_dirs = cpu_record_dirs or records_in(shipped_records(PAPER, experiments, CPU))
@@ -123,13 +124,15 @@ def select_records(
             )
             return f"Your own records, of '{command}'", own_dirs, problems
     shipped_dir = shipped_records(PAPER, experiments)
-    keys, unreadable = _by_key(records_in(shipped_dir))
-    if keys:
-        experiment = load_experiment(PAPER, experiments)
+    plans, unreadable = _plans(records_in(shipped_dir))
+    experiment = load_experiment(PAPER, experiments)
+    # Records of other settings are shown only where none is of the runs as they are now
+    for key_of, settings in ((plan_identity, ""), (_test, ", of earlier settings")):
         for which, set_title in SHIPPED.items():
-            wanted_keys = {_key(run.plan) for run in experiment.runs(which)}
-            if selected := [folder for folder, key in keys.items() if key in wanted_keys]:
-                return f"The records that farpath ships, {set_title}", selected, unreadable
+            wanted = {key_of(run.plan) for run in experiment.runs(which)}
+            if selected := [folder for folder, plan in plans.items() if key_of(plan) in wanted]:
+                origin = f"The records that farpath ships, {set_title}{settings}"
+                return origin, selected, unreadable
     raise BadInputError(
         f"there are no records to show, neither in {results / OWN['make paper']} nor in "
         f"{shipped_dir}: make some with 'make paper-quick', which takes minutes, or "
@@ -166,19 +169,22 @@ def load_plan(record_dir: FilePath) -> Plan:
     return load_record(record_dir, verify=False).plan
 
 
-def _by_key(record_dirs: Iterable[FilePath]) -> tuple[dict[FilePath, _Key], tuple[str, ...]]:
-    """Return the key of each record's run, and a sentence for each record that cannot be read."""
-    keys, problems = {}, []
+def _plans(record_dirs: Iterable[FilePath]) -> tuple[dict[FilePath, Plan], tuple[str, ...]]:
+    """Return the plan of each record, and a sentence for each record that cannot be read."""
+    plans, problems = {}, []
     for record_dir in record_dirs:
         try:
-            keys[record_dir] = _key(load_plan(record_dir))
+            plans[record_dir] = load_plan(record_dir)
         except FarpathError as error:
             problems.append(error.message)
-    return keys, tuple(problems)
+    return plans, tuple(problems)
 
 
-def _key(plan: Plan) -> _Key:
-    """Return the properties that distinguish the runs of an experiment."""
-    stacks = tuple(stack.label for stack in plan.stacks)
-    schedule, clock = plan.schedule, plan.settings.clock
-    return plan.path.name, stacks, plan.seed, schedule.region_s, plan.era.name, clock
+def _test(plan: Plan) -> str:
+    """Return what a run tests: path, stacks, seed, length, era and clock, whatever their settings.
+
+    As a text, so that it takes the place of a plan's identity.
+    """
+    labels = "+".join(stack.label for stack in plan.stacks)
+    of_run = (plan.seed, plan.schedule.region_s, plan.era.name, plan.settings.clock)
+    return " ".join(map(str, (plan.path.name, labels, *of_run)))

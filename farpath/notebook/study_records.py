@@ -94,8 +94,9 @@ def experiment_to_show(
 
     Of either, the whole set of runs is taken if some of it exists, else the quick set. A run of an
     own set takes a shipped record if it has no other, as in a campaign. Measures are those shipped
-    with the records, else they are calculated. Raises BadInputError naming the command to make
-    some, if there is nothing to show.
+    with the records, else they are calculated. Where nothing is measured yet, the selection is
+    empty and its origin names the commands that make records. Raises BadInputError if there are
+    records and none can be read.
     """
     experiment = load_experiment(name, experiments)
     folders = (FilePath(results) / OWN, FilePath(results) / name)
@@ -104,6 +105,7 @@ def experiment_to_show(
     )
     folder = shipped_records(name, experiments)
     shipped, problems = _by_plan(records_in(folder))
+    measures: tuple[Measure, ...] | None
     file = experiments / name / MEASURES_FILE
     if which := _set_of(experiment, own):
         origin, by_plan, measures = f"Your own records, {SHIPPED[which]}", {**shipped, **own}, None
@@ -117,10 +119,10 @@ def experiment_to_show(
         which, origin = WHOLE, "The measures that farpath ships, without records"
         by_plan, measures = {}, read_measures(file)
     else:
-        raise BadInputError(
-            f"there are no records to show of {name}, neither in {folders[0]} nor in {folder}: "
-            "make some with 'make companion-quick', which takes minutes, or 'make companion', "
-            "which takes hours"
+        which, by_plan, measures = WHOLE, {}, ()
+        origin = (
+            f"Nothing is measured yet, neither in {folders[0]} nor in {folder}; make records with "
+            "'make companion-quick', which takes minutes, or 'make companion', which takes hours"
         )
     runs = experiment.runs(which)
     done, unreadable = _load(runs, by_plan)

@@ -9,8 +9,8 @@ the real time of a run on one core. Instead of runs, a file may name other exper
 With ``[[runs.mechanisms]]`` all runs of a table are made once with each mechanism, which changes
 their ``options``, or those of single stacks (``only``). Of an era and of a stack it gives the words
 that change: ``era = "2004:ring=256"`` keeps the others. A ``ladder`` of mechanisms adds those that
-have all up to each, all, and all but one. Runs of several mechanisms that have equal
-options are one run. ``records_of`` names experiments whose shipped records count too.
+have all up to each, all, and all but one. Runs of several mechanisms that have equal options are
+one run.
 """
 
 from __future__ import annotations
@@ -79,16 +79,22 @@ class WantedRun:
 class ExperimentPart:
     """A part of an experiment, or a shorter form: ``region`` for all runs, ``only`` mechanisms.
 
-    ``region`` is empty for the lengths of the file, ``only`` for all mechanisms.
+    ``region`` is empty for the lengths of the file, ``only`` for all mechanisms, ``paths`` for the
+    runs on all paths.
     """
 
     region: str = ""
     only: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+    def settings(self) -> tuple[str, ...]:
+        """Return the words that ask for this part, without dashes."""
+        words = {"region": self.region, "only": ",".join(self.only), "path": ",".join(self.paths)}
+        return tuple(f"{name}={value}" for name, value in words.items() if value)
 
     def options(self) -> tuple[str, ...]:
         """Return the options of ``farpath campaign`` that ask for this part."""
-        region = (f"--region={self.region}",) if self.region else ()
-        return (*region, f"--only={','.join(self.only)}") if self.only else region
+        return tuple(f"--{setting}" for setting in self.settings())
 
     def changed(self, options: dict[str, list[str]]) -> dict[str, list[str]]:
         """Return the options of a table with this part's region."""
@@ -104,8 +110,7 @@ class Experiment:
 
     ``held_out``: stacks to which no path model was fitted. ``parts``: names of the experiments
     that it consists of, which is its own name if it has runs of its own. ``mechanisms``: titles by
-    name, in their order. ``records_of``: experiments whose shipped records count too. ``part``: the
-    part of it that was asked for.
+    name, in their order. ``part``: the part of it that was asked for.
     """
 
     name: str
@@ -114,7 +119,6 @@ class Experiment:
     held_out: tuple[str, ...]
     parts: tuple[str, ...]
     mechanisms: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    records_of: tuple[str, ...] = ()
     part: ExperimentPart = WHOLE_EXPERIMENT
 
     def runs(self, set_name: str = WHOLE) -> tuple[WantedRun, ...]:
@@ -123,8 +127,9 @@ class Experiment:
         Raises BadInputError if the experiment does not have this set.
         """
         if set_name not in self.sets:
+            paths = f" on {', '.join(self.part.paths)}" if self.part.paths else ""
             raise BadInputError(
-                f"experiment {self.name} has no set '{set_name}': allowed are "
+                f"experiment {self.name} has no set '{set_name}'{paths}: allowed are "
                 f"{', '.join(self.sets)}; name it in its {FILE}, as a table [runs.{set_name}]"
             )
         return self.sets[set_name]
@@ -169,9 +174,7 @@ def load_experiment(
                 f"of: {name} is made of {circle[0]}, and that of {name}: take one of them out"
             )
         sets = _own_sets(name, content.runs, folder, part)
-        if unknown := [each for each in content.records_of if each not in names]:
-            raise BadInputError(f"records_of: {unknown[0]} is no experiment of {folder}")
-        stacks = [run.request.stack for run in sets.get(WHOLE, ())]
+        stacks = [text for table in content.runs for text in table.options.get("stack", ())]
         if unknown := [text for text in content.held_out if text not in stacks]:
             raise BadInputError(f"held_out: {unknown[0]} is no stack of this experiment")
     except BadInputError as error:
@@ -179,11 +182,20 @@ def load_experiment(
     mechanisms = _mechanisms(name, content.runs, part)
     if content.of:
         sets = _joined_sets([load_experiment(each, folder, within, part) for each in content.of])
+    if not sets and len(within) == 1:
+        _refuse_paths(load_experiment(name, folder, part=dataclasses.replace(part, paths=())), part)
     parts = tuple(content.of) or (name,)
-    return Experiment(
-        name, content.title, sets, tuple(content.held_out), parts, mechanisms,
-        tuple(content.records_of), part,
-    )  # fmt: skip
+    return Experiment(name, content.title, sets, tuple(content.held_out), parts, mechanisms, part)
+
+
+def _refuse_paths(whole: Experiment, part: ExperimentPart) -> None:
+    """Raise BadInputError naming the paths of an experiment: it has no run on those of a part."""
+    runs = [run for set_ in whole.sets.values() for run in set_]
+    known = dict.fromkeys(run.request.path or "" for run in runs)
+    raise BadInputError(
+        f"--path is '{','.join(part.paths)}': {whole.name} has runs on "
+        f"{', '.join(filter(None, known)) or 'no named path'}"
+    )
 
 
 def _mechanisms(name: str, tables: list[RunsTable], part: ExperimentPart) -> dict[str, str]:
@@ -220,7 +232,11 @@ def _own_sets(
         for index, table in enumerate(tables):
             where = f"runs.{index}" + (f".{set_name}" if set_name != WHOLE else "")
             try:
-                runs += _runs_of_table(name, table, set_name, own_paths, part)
+                runs += [
+                    run
+                    for run in _runs_of_table(name, table, set_name, own_paths, part)
+                    if not part.paths or run.request.path in part.paths
+                ]
             except BadInputError as error:
                 raise BadInputError(f"{where}: {error.message}") from error
         if runs:

@@ -17,7 +17,7 @@ OTHERS = "others"
 UP_TO, ALL_BUT, ALL_STEPS = "to-", "without-", "tuned"
 _OPTIONS = tuple(field.name for field in dataclasses.fields(RunRequest))
 #: What a mechanism may change: all but what tells the runs of one apart.
-_CHANGEABLE = tuple(name for name in _OPTIONS if name not in ("path", "seed", "region", "schedule"))
+_CHANGEABLE = tuple(name for name in _OPTIONS if name not in ("seed", "region", "schedule"))
 
 
 def _as_text(value: object) -> str:
@@ -169,7 +169,6 @@ class ExperimentFile(BaseModel, extra="forbid"):
     title: Annotated[str, Field(min_length=1)]
     of: list[str] = []
     held_out: list[str] = []
-    records_of: list[str] = []
     runs: list[RunsTable] = []
 
     @model_validator(mode="after")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path as FilePath
 
 import pytest
 
@@ -14,8 +15,10 @@ from farpath.analysis.studies.registry import ANALYSES
 from farpath.base.project import EXPERIMENTS, PROJECT
 from farpath.campaign.status import shipped_records
 from farpath.notebook.paper_records import SHIPPED
+from farpath.notebook.study_records import experiment_to_show
 from farpath.planning.experiment import ABLATION, PAPER, QUICK, load_experiment
 from farpath.record.record import records_in
+from farpath.report.figures.studies import figures
 from tests.notebooks.conftest import Clone
 from tests.support.ablations import ablation_of, halved
 from tests.support.study_runs import write_run
@@ -60,7 +63,7 @@ def test_on_a_machine_without_a_lab_all_show_what_the_project_ships(clone: Clone
 def test_a_quick_set_that_is_shipped_is_called_that(shipped: Clone) -> None:
     done = shipped.run("04-claims")
     assert done.returncode == 0, done.stdout + done.stderr
-    message = f"The records that farpath ships, {SHIPPED['quick']}: 9 runs"
+    message = f"The records that farpath ships, {SHIPPED['quick']}, of earlier settings: 9 runs"
     assert message in shipped.text("04-claims")
 
 
@@ -73,33 +76,51 @@ def test_the_readers_own_records_take_the_place_of_those_shipped(shipped: Clone)
     assert "Your own records, of 'make paper-quick': 8 runs" in shipped.text("01-seven-regions")
 
 
-def test_without_records_a_notebook_ends_with_one_line_and_no_traceback(clone: Clone) -> None:
-    done = clone.run("04-claims", COMPANION["recovery"])
+def test_without_records_the_paper_s_notebooks_end_with_one_line_and_no_traceback(
+    clone: Clone,
+) -> None:
+    done = clone.run("04-claims")
     assert done.returncode == 1
-    for words, remedy in (
-        ("there are no records to show", "make paper-quick"),
-        ("there are no records to show of recovery", "make companion-quick"),
-    ):
-        assert any(words in line and remedy in line for line in done.stdout.splitlines()), words
+    words, remedy = "there are no records to show", "make paper-quick"
+    assert any(words in line and remedy in line for line in done.stdout.splitlines())
     assert "farpath/notebook/paper_records.py" not in done.stdout
-    assert "farpath/notebook/study_records.py" not in done.stdout
     assert "raise BadInputError" not in done.stdout
 
 
-def test_companion_notebooks_show_what_the_project_ships(clone: Clone) -> None:
+def test_companion_notebooks_show_what_the_project_ships_or_that_nothing_is_measured_yet(
+    clone: Clone, tmp_path: FilePath
+) -> None:
     for experiment in COMPANION:
-        here, cloned = EXPERIMENTS / experiment, clone.folder / "experiments" / experiment
-        shutil.copytree(shipped_records(experiment), shipped_records(experiment, cloned.parent))
-        if (measures := here / MEASURES_FILE).is_file():
+        cloned = clone.folder / "experiments" / experiment
+        if (records := shipped_records(experiment)).is_dir():
+            shutil.copytree(records, shipped_records(experiment, cloned.parent))
+        if (measures := EXPERIMENTS / experiment / MEASURES_FILE).is_file():
             shutil.copy(measures, cloned)
     done = clone.run(*COMPANION.values())
     assert done.returncode == 0, done.stdout + done.stderr
     for experiment, name in COMPANION.items():
-        assert "The records that farpath ships" in clone.text(name), name
+        shipped = experiment_to_show(experiment, tmp_path / "no-results")
+        title = f"**{load_experiment(experiment).title}**"
+        expected = [*claims_of(experiment)]
+        expected += [title] if shipped.measures else ["Nothing is measured yet"]
+        expected += [PLOTLY] if shipped.done else []
+        expected += ['"image/png"'] if [*figures(shipped.measures, shipped.done)] else []
+        expected += ["The records that farpath ships"] if shipped.done else []
         put_out = "".join(outputs(clone, name))
-        title = load_experiment(experiment).title
-        for words in (f"**{title}**", '"image/png"', PLOTLY, *claims_of(experiment)):
+        for words in expected:
             assert words in put_out, (name, words)
+        assert (title in put_out) == bool(shipped.measures), name
+
+
+def test_a_companion_notebook_without_records_runs_and_says_that_nothing_is_measured_yet(
+    clone: Clone,
+) -> None:
+    name = COMPANION["recovery"]
+    done = clone.run(name)
+    assert done.returncode == 0, done.stdout + done.stderr
+    put_out = "".join(outputs(clone, name))
+    for words in ("Nothing is measured yet", "make companion-quick", *claims_of("recovery")):
+        assert words in put_out, words
 
 
 def test_the_ablation_s_notebook_shows_what_the_project_ships(clone: Clone) -> None:
@@ -108,7 +129,7 @@ def test_the_ablation_s_notebook_shows_what_the_project_ships(clone: Clone) -> N
     write_ablation(ablation_of(halved("quiet", "htcp_2004")), shipped)
     done = clone.run(ABLATION_NOTEBOOK)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "The runs that farpath made: 195 runs, 9 mechanisms" in clone.text(ABLATION_NOTEBOOK)
+    assert "The runs that farpath made: 249 runs, 11 mechanisms" in clone.text(ABLATION_NOTEBOOK)
     put_out = "".join(outputs(clone, ABLATION_NOTEBOOK))
     for words in ('"image/png"', "F min with each mechanism", "quiet: C12 holds -> fails"):
         assert words in put_out, words

@@ -11,6 +11,8 @@ import pytest
 import yaml
 
 from farpath import __version__
+from farpath.analysis.claims.study_rules import claims_of
+from farpath.analysis.studies.registry import ANALYSES
 from farpath.base.project import PROJECT
 
 DOCS = PROJECT / "docs"
@@ -67,6 +69,16 @@ def test_the_index_names_every_document() -> None:
     decisions = DOCS / "decisions"
     expected = {file for file in DOCS.rglob("*.md") if decisions not in file.parents}
     assert expected - named - {index} == set()
+
+
+def test_the_companion_s_table_names_the_claims_that_each_experiment_decides() -> None:
+    rows = re.findall(
+        r"^\| \[([\w-]+)\]\(.*?\| ([C\d, ]*)\| \[\d+\]",
+        text_of(DOCS / "companion.md"),
+        re.MULTILINE,
+    )
+    named = {name: tuple(filter(None, claims.strip().split(", "))) for name, claims in rows}
+    assert named == {name: tuple(sorted(claims_of(name))) for name in ANALYSES}
 
 
 def test_the_index_of_decisions_names_every_decision() -> None:

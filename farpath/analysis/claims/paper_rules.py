@@ -46,12 +46,15 @@ RULES: dict[str, Rule] = {}
 #: What a path's model was fitted to, of the claims about that. They tell how well the fit went and
 #: not what a stack does. Source: search.toml in experiments/path-models.
 FITTED: Mapping[str, str] = {
-    **dict.fromkeys(("C2", "C3"), "the models of Caltech and Florida were fitted to their mean S"),
+    "C1": "CERN's model was fitted to the rows of Reno, Scalable and H-TCP",
+    "C2": "the models of Caltech and Florida were fitted to their means of S and F",
+    "C3": "the models of Caltech and Florida were fitted to their mean S",
     "C4": "the models of Caltech and Florida were fitted to their mean F",
     **dict.fromkeys(
         ("C5", "C6", "C7", "C8", "C29", "C30", "C31", "C32", "C33", "C36"),
         "CERN's model was fitted to the rows of Reno and H-TCP",
     ),
+    "C9": "CERN's model was fitted to the rows of FAST, Reno and H-TCP",
     "C10": "CERN's model was fitted to FAST's rows",
 }
 
@@ -67,7 +70,7 @@ EXPERIMENTS: Mapping[str, str] = {
     "C28": "recovery: one loss with an MTU of 1500 and of 9000 bytes",
     "C34": "response function: one flow of each stack under a loss of 1e-3",
     "C37": "recovery: one loss of a FAST flow, RTT 128 ms, 1 Gbit/s",
-    "C38": "CBR background: Scalable with SACK and without",
+    "C38": "tuning: hosts with all settings, SACK off among them, and with SACK",
     "C39": "tuning: a transmit queue of 100 packets and of 30,000",
     "C40": "tuning: a connection after a slow one, with its ssthresh and without",
     "C41": "parallel streams: two hosts at 10 Gbit/s, back to back and over a wide area",

@@ -1,6 +1,6 @@
 """Measures of a flow whose receiver's window is the bandwidth-delay product.
 
-Such a window fills the path and loses nothing.
+Such a window fills the path and loses nothing; a wider one overflows the buffer.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ EXPERIMENT = "window-cap"
 THROUGHPUT = "throughput"
 UTILISATION = "utilisation"
 RETRANSMITTED = "packets sent again"
+RETRANSMITTED_WIDER = "packets sent again, wider window"
+#: A window of more bandwidth-delay products than this is no cap.
+CAP = 1.25
 #: The id of the published throughput.
 PUBLISHED = "lsr-1"
 #: The word of ``about`` for hosts that are not infinitely fast; it has their era.
@@ -25,8 +28,9 @@ STARTED_S = 10.0
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure the mean throughput, its fraction of what host and path carry, and retransmissions.
 
-    The mean is over the time after slow start, the first ten seconds. ``about``: ``ip``,
-    ``seconds``, and ``HOST`` of hosts that are not infinitely fast.
+    The mean is over the time after slow start, the first ten seconds. Of a window that is wider
+    than the path only the retransmissions are measured. ``about``: ``ip``, ``seconds``, and
+    ``HOST`` of hosts that are not infinitely fast.
     """
     measured = []
     for recorded in runs:
@@ -39,6 +43,17 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         if plan.era.card_rate_bps is not None:
             about[HOST] = plan.era.name
             condition += f", hosts of {plan.era.name}"
+        bdp_bytes = plan.path.rate_bps * plan.path.rtt_ms / 8e3
+        if (wider := plan.path.window_bytes / bdp_bytes) > CAP:
+            condition += f", a window of {wider:.1f} bandwidth-delay products"
+            sent_again = float(rows["retransmits"].sum())
+            measured.append(
+                Measure(
+                    EXPERIMENT, condition, RETRANSMITTED_WIDER, "", sent_again, plan.seed,
+                    about=about,
+                )
+            )  # fmt: skip
+            continue
         values = (
             (THROUGHPUT, "Mbit/s", mean_bps / 1e6, PUBLISHED),
             (UTILISATION, "", mean_bps / flow_metrics.full_bps(plan), ""),

@@ -10,7 +10,12 @@ from farpath.analysis.agreement import rank_correlation
 from farpath.analysis.claims import FAILS, HOLDS, UNDECIDED, count_states, judge_all
 from farpath.analysis.claims.view import MissingRunsError, ResultView, over_regions
 from farpath.analysis.paper_stacks import labels_by_paper_name, paper_names
-from farpath.analysis.published import PUBLISHED_PATH, all_published, published_paths
+from farpath.analysis.published import (
+    PUBLISHED_PATH,
+    all_published,
+    published_paths,
+    repeated_means_mbps,
+)
 from farpath.analysis.results import ResultSet, mixed
 from farpath.analysis.statistics import spearman
 from farpath.base.errors import BadInputError
@@ -23,7 +28,7 @@ from farpath.report.tables.campaign import (
     table_2,
 )
 from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import NOTHING, TextTable, number
+from farpath.report.tables.regions import NOTHING, TextTable, number, ratio
 
 #: Goals for Spearman's rank correlation of the nine means of table 1, and of the 63 S of table 2.
 SPEARMAN_GOAL = 0.9
@@ -33,6 +38,8 @@ FIRST_CLAIMS = 30
 HOLDING_GOAL = 22
 #: The paths whose means of S and F were what their models were fitted to.
 FITTED_PATHS = ("caltech", "ufl")
+#: Two printed means are of one run if they differ by no more than this part, which is rounding.
+SAME_MEAN = 0.01
 #: The largest deviation of a path's means of S and F.
 PATH_GOAL = 0.1
 
@@ -120,9 +127,25 @@ def deviations(campaign: ResultSet, held_out: Collection[str] = ()) -> ResultTab
         f"Deviations from table 1, path {PUBLISHED_PATH}: measured less published",
         ("stack", *(goal.heading for goal in GOALS)),
         tuple(rows),
-        " ".join([*(f"MIXED: {sentence}." for sentence in mixed(campaign)), "*: beyond the goal."]),
+        " ".join(
+            [
+                *(f"MIXED: {sentence}." for sentence in mixed(campaign)),
+                "*: beyond the goal.",
+                _repeat_note(),
+            ]
+        ),
     )
     return ResultTable("deviations", text_table, tuple(columns), tuple(data))
+
+
+def _repeat_note() -> str:
+    """Say which means the study printed twice, with other values each time."""
+    texts = [
+        f"{name} ({ratio(mbps, all_published()[name].mean_mbps)})"
+        for name, mbps in repeated_means_mbps().items()
+        if abs(mbps / all_published()[name].mean_mbps - 1) > SAME_MEAN
+    ]
+    return f"The study's abstract prints another mean for {', '.join(texts)}."
 
 
 def _within(
@@ -194,7 +217,7 @@ def _line(goal: str, value: float, wanted: str, bound: float, below: bool = Fals
     """Return one goal, its value, and whether the bound is kept; a dash if unknown."""
     met = value <= bound if below else value >= bound
     met_text = NOTHING if math.isnan(value) else "yes" if met else "no"
-    text = str(value) if isinstance(value, int) else number(value, 2)
+    text = str(value) if isinstance(value, int) else number(value, 3)
     return goal, value, text, wanted, met_text
 
 

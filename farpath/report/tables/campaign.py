@@ -79,9 +79,16 @@ class Quantity:
         return measured.mean - printed if self.deviation == "difference" else None
 
 
+def _sent_mean_mbps(run: Summary) -> float | None:
+    """Return the mean that sending programs report; None in a record of before they were asked."""
+    return None if run.sent_mean_bps is None else run.sent_mean_bps / 1e6
+
+
 #: The columns of table 1 in the paper's order.
 QUANTITIES = (
     Quantity("mean_mbps", "mean Mbit/s", lambda run: run.mean_bps / 1e6,
+             lambda row: row.mean_mbps, 1, 0, "ratio"),
+    Quantity("sent_mean_mbps", "sent", _sent_mean_mbps,
              lambda row: row.mean_mbps, 1, 0, "ratio"),
     Quantity("std_mbps", "s Mbit/s", lambda run: run.std_bps / 1e6,
              lambda row: row.std_mbps, 1, 0, "ratio"),

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 NOTHING = "-"
 SENT_NOTE = (
-    "Throughputs and S are of what receivers read; S sent is of what the sending programs handed "
-    "over, as an iperf reports at its sender. The paper does not say which it prints."
+    "Throughputs and S are of what receivers read; those called sent are of what the sending "
+    "programs handed over, as an iperf reports at its sender. The paper does not say which it "
+    "prints."
 )
 
 
@@ -67,12 +68,13 @@ def run_table_1(summary: Summary, published: Published) -> TextTable:
     Deviations are in per cent of the published value; those of F are differences.
     """
     header = (
-        summary.stack, "mean Mbit/s", "s Mbit/s", "S = s/mean", "S sent", "F min", "F max",
+        summary.stack, "mean Mbit/s", "sent", "s Mbit/s", "S = s/mean", "S sent", "F min", "F max",
         "CPU %", "MHz / Mbps", "SD(RTT) ms",
     )  # fmt: skip
     mean_mbps, std_mbps = summary.mean_bps / 1e6, summary.std_bps / 1e6
+    sent_mbps = None if summary.sent_mean_bps is None else summary.sent_mean_bps / 1e6
     measured = (
-        "measured", number(mean_mbps, 1), number(std_mbps, 1),
+        "measured", number(mean_mbps, 1), number(sent_mbps, 1), number(std_mbps, 1),
         number(summary.stability, 2), number(summary.sent_stability, 2),
         number(summary.fairness_min, 2),
         number(summary.fairness_max, 2), number(summary.cpu_percent, 1),
@@ -81,14 +83,15 @@ def run_table_1(summary: Summary, published: Published) -> TextTable:
     note = f"{SENT_NOTE} {cpu_note(summary)}"
     title = f"Table 1: whole run, path {summary.path_name}"
     printed = (
-        "published", number(published.mean_mbps, 0), number(published.std_mbps, 0),
+        "published", number(published.mean_mbps, 0), number(published.mean_mbps, 0),
+        number(published.std_mbps, 0),
         number(published.stability, 2), number(published.stability, 2),
         number(published.fairness_min, 2),
         number(published.fairness_max, 2), f"{published.cpu_util_as_printed:g}",
         number(published.mhz_per_mbps, 2), number(published.rtt_std_ms, 0),
     )  # fmt: skip
     deviation = (
-        "deviation", ratio(mean_mbps, published.mean_mbps),
+        "deviation", ratio(mean_mbps, published.mean_mbps), ratio(sent_mbps, published.mean_mbps),
         ratio(std_mbps, published.std_mbps), ratio(summary.stability, published.stability),
         ratio(summary.sent_stability, published.stability),
         difference(summary.fairness_min, published.fairness_min),

@@ -114,7 +114,7 @@ def test_without_the_base_no_claim_changes() -> None:
 def test_settings_are_in_full_and_those_of_single_stacks_apart() -> None:
     common, single = ablations.ablation_of().settings_of("queue")
     assert common == {
-        "background": "25%",
+        "path": "cern-as-was",
         "window": "16MiB",
         "era": "2004",
         "txqueuelen": "100",

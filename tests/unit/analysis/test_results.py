@@ -16,6 +16,7 @@ import pytest
 from farpath.analysis import results as module
 from farpath.analysis.results import (
     ResultSet,
+    RunSummary,
     load_results,
     mixed,
     read_figures,
@@ -172,6 +173,18 @@ def test_another_module_or_configuration_under_one_kernels_name_is_told(
     write_seven_regions(records / "reno-2", stack="reno_2004", seed=2, **change)
     (sentence,) = mixed(load_results(records)[0])
     assert sentence.startswith(message)
+
+
+def test_other_hosts_of_one_stack_are_told_and_of_another_stack_are_no_mixture() -> None:
+    def with_hosts(stack: str, seed: int, hosts: str) -> RunSummary:
+        return dataclasses.replace(run_of(stack, seed=seed), hosts=hosts)
+
+    # As Scalable's queue before the card
+    longer = "2004:txqueuelen=2000"
+    runs = [with_hosts("Reno", 1, "2004"), with_hosts("Scalable", 1, longer)]
+    assert mixed(result_set_of(runs)) == ()
+    (sentence,) = mixed(result_set_of([*runs, with_hosts("Reno", 2, longer)]))
+    assert sentence.startswith("records of reno_2004 of different hosts are mixed: 2004: cern")
 
 
 def test_another_machines_compiler_is_no_mixture(records: FilePath) -> None:

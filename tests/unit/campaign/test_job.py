@@ -8,7 +8,6 @@ import pytest
 
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.locks import exclusive_lock
-from farpath.base.project import EXPERIMENTS
 from farpath.campaign import job as jobs
 from farpath.campaign.job import LOCK, CampaignJob, campaign_directory
 from farpath.cli import campaign
@@ -46,27 +45,18 @@ def test_a_report_of_regions_of_another_length_is_apart(tmp_path: FilePath) -> N
     assert campaign._default_report_dir(quick) == tmp_path / "report-quick-30s"
 
 
+def test_a_report_of_some_paths_is_apart(tmp_path: FilePath) -> None:
+    part = load_experiment(PAPER, part=ExperimentPart(paths=("cern", "ufl")))
+    job = CampaignJob(part, out=tmp_path)
+    assert campaign._default_report_dir(job) == FilePath("results/paper-cern-ufl")
+
+
 def test_the_job_of_all_mechanisms_has_the_same_regions(tmp_path: FilePath) -> None:
     short = load_experiment(ABLATION, part=ExperimentPart("30s", ("base",)))
     whole = CampaignJob(short, out=tmp_path).of_all_mechanisms()
     assert len(whole.runs) > len(short.runs())
     assert {run.plan.schedule.region_s for run in whole.runs} == {30.0}
     assert whole.out == tmp_path
-
-
-def test_records_of_another_experiment_count_where_a_file_says_so(
-    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    searched: list[FilePath] = []
-
-    def note(_runs: object, directories: list[FilePath]) -> tuple[()]:
-        searched.extend(directories)
-        return ()
-
-    monkeypatch.setattr(jobs, "run_statuses", note)
-    CampaignJob(load_experiment(ABLATION), out=tmp_path).states()
-    assert searched[0] == tmp_path
-    assert searched[-1] == EXPERIMENTS / PAPER / "records"
 
 
 def test_a_campaign_has_its_directory_alone_and_finds_nothing_of_killed_runs(

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from pathlib import Path as FilePath
 
 import pytest
 
 from farpath.analysis.ablation import ABLATION_FILE, read_ablation
+from farpath.base.errors import BadInputError
 from farpath.campaign import job as jobs
+from farpath.campaign import reference
 from farpath.campaign.job import CampaignJob
 from farpath.campaign.reference import publish, write_compact_record
 from farpath.campaign.status import RunStatus
-from farpath.planning.experiment import ABLATION, QUICK, load_experiment
-from farpath.record.record import Record, load_record
+from farpath.planning.experiment import (
+    ABLATION,
+    CPU,
+    PAPER,
+    QUICK,
+    WHOLE,
+    WantedRun,
+    load_experiment,
+)
+from farpath.record.identity import plan_identity
+from farpath.record.record import Record, load_record, records_in
+from tests.support.ablations import ablation_of, halved
 from tests.support.campaigns import write_seven_regions
 
 
@@ -55,3 +69,79 @@ def test_of_an_ablation_the_summaries_are_shipped_and_not_the_records(
     assert publish(job) == [f"summaries of 2 runs written to {file}", "1 runs have none yet"]
     assert len(read_ablation(file).runs) == 2
     assert [each.name for each in file.parent.iterdir()] == [ABLATION_FILE]
+
+
+def recorded(job: CampaignJob, tmp_path: FilePath, digest: str = "new") -> RunStatus:
+    """The state of a job's first run, with a record in tmp_path/made."""
+    run = job.runs[0]
+    name = f"{run.plan.path.name}-seed1"
+    made = write_seven_regions(tmp_path / "made" / f"{name}-{digest}", path=run.plan.path)
+    return RunStatus(run, name, made.directory)
+
+
+@pytest.mark.parametrize("which", [CPU, WHOLE])
+def test_a_new_record_takes_the_place_of_one_whose_name_has_another_digest(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch, which: str
+) -> None:
+    job = CampaignJob(load_experiment(PAPER), which, tmp_path, None, tmp_path)
+    state = recorded(job, tmp_path)
+    (folder,) = job.shipped
+    for name in (f"{state.name}-old", "elsewhere-seed1-old"):
+        write_seven_regions(folder / name, path=state.run.plan.path)
+    monkeypatch.setattr(reference, "wanted_identity", lambda _run, _images: "told")
+    monkeypatch.setattr(reference, "images_for", lambda _runs: None)
+    monkeypatch.setattr(reference, "run_statuses", lambda _runs, _folders: ())
+    monkeypatch.setattr(reference, "load_experiment", lambda *_args: load_experiment(PAPER))
+    assert reference._copy_record(state, folder)
+    removed = reference._remove_replaced(job, (state,), folder)
+    assert [each.name for each in removed] == [f"{state.name}-old"]
+    kept = {each.name for each in records_in(folder)}
+    assert kept == {f"{state.name}-new", "elsewhere-seed1-old"}
+    # Both are of no run: synthetic records have other settings than any
+    assert reference._of_no_run(job, folder) == 2
+
+
+def test_a_quick_record_takes_the_place_of_no_whole_one_of_its_name(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = CampaignJob(load_experiment("udp"), QUICK, tmp_path, None, tmp_path)
+    state = recorded(job, tmp_path)
+    (folder,) = job.shipped
+    for digest in ("whole", "old"):
+        write_seven_regions(folder / f"{state.name}-{digest}", path=state.run.plan.path)
+    whole = RunStatus(load_experiment("udp").runs()[0], "", folder / f"{state.name}-whole")
+    asked: list[WantedRun] = []
+
+    def statuses(runs: Sequence[WantedRun], _folders: Sequence[FilePath]) -> tuple[RunStatus, ...]:
+        asked.extend(runs)
+        return (whole,)
+
+    monkeypatch.setattr(reference, "run_statuses", statuses)
+    monkeypatch.setattr(reference, "load_experiment", lambda *_args: load_experiment("udp"))
+    removed = reference._remove_replaced(job, (state,), folder)
+    assert [each.name for each in removed] == [f"{state.name}-old"]
+    of_sets = {plan_identity(run.plan) for run in (*load_experiment("udp").runs(), *job.runs)}
+    assert {plan_identity(run.plan) for run in asked} == of_sets - {plan_identity(state.run.plan)}
+
+
+def test_an_ablation_of_fewer_runs_or_shorter_regions_replaces_no_whole_one(
+    tmp_path: FilePath,
+) -> None:
+    whole = ablation_of(halved("quiet", "htcp_2004"))
+    file = tmp_path / ABLATION_FILE
+    reference._check_replaces(whole, whole, file)
+    part = dataclasses.replace(whole, runs=whole.runs[1:])
+    reference._check_replaces(whole, part, file)
+    with pytest.raises(BadInputError, match="has 1 runs that are not among these"):
+        reference._check_replaces(part, whole, file)
+    shorter = tuple(
+        dataclasses.replace(
+            each,
+            run=dataclasses.replace(
+                each.run, summary=dataclasses.replace(each.run.summary, region_s=30.0)
+            ),
+        )
+        for each in whole.runs
+    )
+    with pytest.raises(BadInputError, match="has longer regions than these"):
+        reference._check_replaces(dataclasses.replace(whole, runs=shorter), whole, file)

@@ -24,11 +24,15 @@ def test_shipped_results_are_shown_until_there_are_own_ones(tmp_path: FilePath) 
     experiments, results = tmp_path / "experiments", tmp_path / "results"
     write_ablation(ablation_of(), experiments / ABLATION / ABLATION_FILE)
     shown = ablation_to_show(results, experiments)
-    runs = "195 runs, 9 mechanisms, path cern, regions of 120 s, 3 seeds"
+    runs = "249 runs, 11 mechanisms, path cern, regions of 120 s, 3 seeds"
     assert shown.sentence == f"The runs that farpath made: {runs}."
     assert shown.tables[0].name == "ablation-mean_mbps"
     write_ablation(ablation_of(which=QUICK), results / ABLATION / "report-quick" / ABLATION_FILE)
     own = ablation_to_show(results, experiments)
-    assert own.sentence.startswith("Your own runs, of 'make ablation-quick': 65 runs")
+    assert own.sentence.startswith("Your own runs, of 'make ablation-quick': 83 runs")
+    for folder in ("report-quick-5s", "report-30s"):
+        write_ablation(ablation_of(which=QUICK), results / ABLATION / folder / ABLATION_FILE)
+    own = ablation_to_show(results, experiments)
+    assert own.sentence.startswith("Your own runs, of 'make ablation REGION=30s': 83 runs")
     write_ablation(ablation_of(), results / ABLATION / "report" / ABLATION_FILE)
     assert "'make ablation'" in ablation_to_show(results, experiments).sentence

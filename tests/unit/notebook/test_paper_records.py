@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path as FilePath
@@ -12,7 +13,7 @@ import pytest
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
 from farpath.notebook.paper_records import RecordSelection, records_of, records_to_show
-from farpath.planning.experiment import FILE, OWN_PATHS, PAPER
+from farpath.planning.experiment import FILE, OWN_PATHS, PAPER, load_experiment
 from farpath.record.record import RECORD_FILE
 from tests.support.campaigns import write_seven_regions
 
@@ -61,7 +62,8 @@ def test_the_shipped_quick_set_is_shown_and_says_so(
     selection = records_to_show(results, experiments)
     assert names(selection) == {"quick"}
     assert selection.sentences == (
-        "The records that farpath ships, the quick set: 1 runs, 1 stacks on cern, seed 1.",
+        "The records that farpath ships, the quick set, of earlier settings: 1 runs, "
+        "1 stacks on cern, seed 1.",
         "Published with regions of 120 s, measured with 30 s.",
     )
 
@@ -90,6 +92,19 @@ def test_the_shipped_whole_campaign_goes_before_the_quick_set_beside_it(
     assert names(selection) == {"whole", "whole-2"}
     assert selection.seeds == (1, 2)
     assert "the whole campaign" in selection.sentences[0]
+
+
+def test_records_of_runs_as_they_are_now_are_not_mixed_with_earlier_ones(
+    results: FilePath, experiments: FilePath
+) -> None:
+    run = load_experiment(PAPER).runs("quick")[0]
+    ship(experiments, "earlier", QUICK_S)
+    record = ship(experiments, "now", QUICK_S) / RECORD_FILE
+    data = json.loads(record.read_text())
+    record.write_text(json.dumps({**data, "plan": dataclasses.asdict(run.plan)}))
+    selection = records_to_show(results, experiments)
+    assert names(selection) == {"now"}
+    assert selection.origin == "The records that farpath ships, the quick set"
 
 
 def test_a_shipped_record_of_no_set_is_not_shown(results: FilePath, experiments: FilePath) -> None:

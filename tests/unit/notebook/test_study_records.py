@@ -34,14 +34,19 @@ def results(tmp_path: FilePath) -> FilePath:
 
 
 @pytest.mark.parametrize("name", ANALYSES)
-def test_without_any_record_one_line_names_the_commands_that_make_some(
+def test_without_any_record_nothing_is_shown_and_one_line_names_the_commands_that_make_some(
     results: FilePath, experiments: FilePath, name: str
 ) -> None:
-    with pytest.raises(BadInputError) as refused:
-        experiment_to_show(name, results, experiments)
-    for words in (name, str(results), "make companion-quick", "make companion'"):
-        assert words in refused.value.message
-    assert "\n" not in refused.value.message
+    selection = experiment_to_show(name, results, experiments)
+    origin, missing = selection.sentences
+    for words in (f"of {name}", str(results), "make companion-quick", "make companion'"):
+        assert words in origin
+    assert origin.startswith("Nothing is measured yet")
+    assert ": 0 of " in origin
+    assert missing.startswith("Missing: ")
+    assert (selection.tables, selection.closest_run()) == ((), None)
+    assert [verdict.id for verdict in selection.verdicts] == list(claims_of(name))
+    assert dict(figures(selection.measures, selection.done)) == {}
 
 
 @pytest.mark.parametrize("name", ANALYSES)

@@ -12,6 +12,7 @@ from farpath.planning.experiment import (
     ABLATION,
     FILE,
     PAPER,
+    QUICK,
     SETS,
     ExperimentPart,
     WantedRun,
@@ -19,6 +20,7 @@ from farpath.planning.experiment import (
     load_experiment,
 )
 from farpath.planning.path_files import load_path, named_paths
+from farpath.record.identity import plan_identity
 
 GOOD = """\
 title = "A test"
@@ -402,6 +404,26 @@ def test_any_experiment_can_be_made_with_another_region(tmp_path: FilePath) -> N
     assert {run.plan.schedule.region_s for run in mine.runs()} == {20.0}
 
 
+def test_a_campaign_can_be_made_path_by_path() -> None:
+    parts = [
+        load_experiment(PAPER, part=ExperimentPart(paths=paths))
+        for paths in (("cern",), ("caltech", "ufl"))
+    ]
+    plans = [{plan_identity(run.plan) for run in part.runs()} for part in parts]
+    assert plans[0].isdisjoint(plans[1])
+    whole = load_experiment(PAPER)
+    assert plans[0] | plans[1] == {plan_identity(run.plan) for run in whole.runs()}
+    assert parts[0].part.options() == ("--path=cern",)
+    with pytest.raises(BadInputError, match=r"no set 'quick' on caltech, ufl: allowed are whole"):
+        parts[1].runs(QUICK)
+
+
+def test_a_path_that_an_experiment_has_no_runs_on_is_refused() -> None:
+    for name, paths in ((PAPER, "caltech, ufl, cern"), ("companion", "datatag")):
+        with pytest.raises(BadInputError, match=rf"^--path is 'zern': {name} has .*{paths}"):
+            load_experiment(name, part=ExperimentPart(paths=("zern",)))
+
+
 def test_a_wrong_length_is_no_fault_of_the_file(tmp_path: FilePath) -> None:
     with pytest.raises(BadInputError, match=r"^REGION is '1', a number without a unit"):
         load_experiment("mine", write(tmp_path, GOOD), part=ExperimentPart("1"))
@@ -428,11 +450,10 @@ def test_a_mechanism_that_is_not_there_is_refused(
         ('name = "steps"', 'name = "Steps!"', "runs.0.mechanisms.2.name"),
         ("only.fast", "only.udt", "mechanisms.2.only: udt is no stack of these runs"),
         ('"queue", "steps"]', '"queue", "stops"]', "mechanisms.3.together: stops is none of"),
-        ('{window = "25MB"}', '{seed = "2"}', "seed: a mechanism may change rtt"),
+        ('{window = "25MB"}', '{seed = "2"}', "seed: a mechanism may change path"),
         ('{window = "25MB"}', '{stack = "reno"}', "stack: give the parameters of a stack in"),
         ('{window = "25MB"}', '{window = "25"}', "WINDOW"),
         ('"fast:alpha=-1,mi_once=1"', '"bbr:x=1"', "stack: a mechanism may change the words of"),
-        ('title = "A test"', 'title = "A test"\nrecords_of = ["his"]', "records_of: his is no"),
     ],
 )
 def test_a_wrong_mechanism_is_refused_in_one_line(
@@ -446,14 +467,16 @@ def test_a_wrong_mechanism_is_refused_in_one_line(
 
 def test_the_ablation_says_every_value_of_every_mechanism() -> None:
     ablation = load_experiment(ABLATION)
-    assert ablation.records_of == (PAPER,)
     for run in ablation.runs():
         era = run.request.era or ""
         assert all(f"{word}=" in era for word in ("txqueuelen", "ring", "cpu", "recovery")), (
             run.label
         )
         assert run.request.window is not None
-        assert run.request.background is not None
+        background = run.plan.path.background
+        sources = {"quiet": None, "sources": 64, "all": None}
+        expected = {sources.get(name, 4) for name in run.mechanisms}
+        assert {background and background.sources} == expected
         if run.plan.stacks[0].name == "fast":
             assert {"alpha", "period_rtts", "mi_once"} <= set(run.plan.stacks[0].parameters)
         if run.plan.stacks[0].name == "hstcp_lp":
@@ -463,4 +486,4 @@ def test_the_ablation_says_every_value_of_every_mechanism() -> None:
     }
     assert set(cells.values()) == {27}
     # The two mechanisms of a single stack share 24 of their 27 with the base
-    assert len(ablation.runs()) == 9 * 27 - 2 * 24
+    assert len(ablation.runs()) == 11 * 27 - 2 * 24

@@ -177,7 +177,8 @@ def test_neighbours_in_a_ranking_are_told_apart_by_the_seeds_interval_and_not_by
 
 
 def test_a_verdict_says_if_a_path_was_fitted_to_that_and_if_few_seeds_decide_it() -> None:
-    assert _verdict("C1").fitted == ""
+    assert _verdict("C12").fitted == ""
+    assert "rows of Reno, Scalable" in _verdict("C1").fitted
     assert "fitted to FAST's rows" in _verdict("C10").fitted
     three, one = _verdict("C1"), _verdict("C1", campaign=published_campaign(seeds=[1]))
     assert (three.by_few_seeds, one.by_few_seeds) == (False, True)

@@ -6,10 +6,11 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from farpath.analysis.claims import FAILS, HOLDS, UNDECIDED, judge_all
+from farpath.analysis.claims.judge import judge
 from farpath.analysis.claims.paper_rules import IMPOSSIBLE
+from farpath.analysis.published import claims
 from farpath.analysis.results import ResultSet
 from farpath.analysis.studies import (
-    cbr_background,
     end_hosts,
     loss_utilisation,
     parallel_streams,
@@ -88,15 +89,20 @@ def test_a_lan_and_a_wan_are_held_against_what_a_loss_of_1e_4_leaves_of_them() -
 
 
 def test_one_packet_sent_again_is_too_many_for_a_capped_window() -> None:
-    def both(again: float) -> list[Measure]:
+    def both(again: float, with_wider: float = 7.0) -> list[Measure]:
         about = {"ip": "4", "seconds": "30"}
+        experiment, wider = window_cap.EXPERIMENT, window_cap.RETRANSMITTED_WIDER
         return [
+            measure(experiment, wider, with_wider, about=about),
             measure(window_cap.EXPERIMENT, window_cap.RETRANSMITTED, again, about=about),
             measure(window_cap.EXPERIMENT, window_cap.UTILISATION, 0.99, about=about),
         ]
 
     assert state_of("C27", both(0)) == HOLDS
     assert state_of("C27", both(1)) == FAILS
+    # A path that no window makes lose anything does not show what a cap is worth
+    assert state_of("C27", both(0, with_wider=0)) == FAILS
+    assert state_of("C27", both(0)[1:]) == UNDECIDED
 
 
 def test_windows_that_losses_hold_are_judged_by_what_is_printed_in_closed_form() -> None:
@@ -131,9 +137,9 @@ def test_how_two_flows_share_is_not_decided_by_one_run() -> None:
 
 
 def test_two_new_stacks_have_to_do_well_at_a_high_loss_on_every_path() -> None:
-    def throughputs(**mbps: float) -> list[Measure]:
+    def throughputs(seed: int = 1, **mbps: float) -> list[Measure]:
         return [
-            measure(response.EXPERIMENT, response.THROUGHPUT, value,
+            measure(response.EXPERIMENT, response.THROUGHPUT, value, seed=seed,
                     about={"path": "mb-ng", "drop": "random:1e-3", "stack": stack})
             for stack, value in mbps.items()
         ]  # fmt: skip
@@ -141,6 +147,11 @@ def test_two_new_stacks_have_to_do_well_at_a_high_loss_on_every_path() -> None:
     assert state_of("C34", throughputs(reno_2004=78, fast=664, bic_2004=285)) == HOLDS
     assert state_of("C34", throughputs(reno_2004=78, fast=664, bic_2004=120)) == FAILS
     assert state_of("C34", throughputs(fast=664, bic_2004=120)) == UNDECIDED
+    # Each seed counts, whichever stacks are its best
+    first = throughputs(reno_2004=78, fast=664, bic_2004=285)
+    second = throughputs(2, reno_2004=78, fast=285, bic_2004=664, ltcp=300)
+    (claim,) = (each for each in claims() if each.id == "C34")
+    assert set(judge(claim, ResultSet((), measures=(*first, *second))).by_seed) == {1, 2}
 
 
 def test_fast_recovers_in_several_seconds_and_not_in_one() -> None:
@@ -158,10 +169,19 @@ def test_sack_is_held_against_its_absence_and_ipv6_against_ipv4() -> None:
             for name, value in values.items()
         ]
 
-    paths = ("mb-ng-cbr", "mb-ng-cbr-without-sack")
-    slower = pair(cbr_background.EXPERIMENT, "path", dict(zip(paths, (300, 700), strict=True)))
-    faster = pair(cbr_background.EXPERIMENT, "path", dict(zip(paths, (700, 300), strict=True)))
+    def tuned(path: str, with_sack: float, without: float) -> list[Measure]:
+        return [
+            measure(tuning.EXPERIMENT, tuning.THROUGHPUT, value,
+                    about={"path": path, "mechanism": mechanism})
+            for mechanism, value in (("without-sack", with_sack), (tuning.TUNED, without))
+        ]  # fmt: skip
+
+    slower, faster = (
+        [*tuned("geneva-chicago", 300, 700), *tuned("land-speed", with_sack, 5000)]
+        for with_sack in (4000, 6000)
+    )
     assert [state_of("C38", measures) for measures in (slower, faster)] == [HOLDS, FAILS]
+    assert state_of("C38", [each for each in slower if each.value != 300]) == UNDECIDED
     as_printed = pair(window_cap.EXPERIMENT, "ip", {"4": 5640, "6": 4000})
     alike = pair(window_cap.EXPERIMENT, "ip", {"4": 9918, "6": 9905})
     assert [state_of("C43", measures) for measures in (as_printed, alike)] == [HOLDS, FAILS]

@@ -15,5 +15,5 @@ def test_verdicts_are_listed_with_their_numbers_and_counted() -> None:
     assert "needs the experiment response function" in text
     assert text.splitlines()[-2:] == [
         "49 claims: holds 15, fails 10, undecided 24",
-        "decided by fewer than 3 seeds: 0; hold, but a path was fitted to that: 5",
+        "decided by fewer than 3 seeds: 0; hold, but a path was fitted to that: 7",
     ]

@@ -83,7 +83,7 @@ def test_runs_of_different_code_are_marked() -> None:
     older = dataclasses.replace(first, run=dataclasses.replace(first.run, code="older"))
     mixed = dataclasses.replace(ablation, runs=(older, *others))
     note = tables(mixed)["ablation-agreement"].text.note
-    assert note.startswith("MIXED: records of different code are mixed: code: 194 records; older: ")
+    assert note.startswith("MIXED: records of different code are mixed: code: 248 records; older: ")
 
 
 def test_settings_are_said_in_full() -> None:

@@ -35,7 +35,7 @@ def test_table_1_puts_measured_published_and_deviation_below_each_other(
     grid = regions.run_table_1(summary, _printed())
     assert [row[0] for row in grid.rows] == ["measured", "published", "deviation"]
     assert [row[1] for row in grid.rows] == ["400.2", "402", "+0 %"]
-    assert grid.rows[0][7:9] == ("-", "-")
+    assert grid.rows[0][8:10] == ("-", "-")
     assert "CPU is free on the virtual clock" in grid.note
     assert "regions of 120 s, measured with 5 s" in grid.note
 
@@ -43,7 +43,7 @@ def test_table_1_puts_measured_published_and_deviation_below_each_other(
 def test_cpu_figures_stand_in_table_1_with_what_they_count(summary: Summary) -> None:
     counted = dataclasses.replace(summary, clock="wall", cpu_percent=12.34, mhz_per_mbps=0.5)
     grid = regions.run_table_1(counted, _printed())
-    assert grid.rows[0][7:9] == ("12.3", "0.50")
+    assert grid.rows[0][8:10] == ("12.3", "0.50")
     assert "all sending programs together" in grid.note
 
 
@@ -58,7 +58,7 @@ def test_table_2_has_a_cell_for_each_region(summary: Summary) -> None:
 def test_an_undefined_metric_is_a_dash(summary: Summary) -> None:
     silent = dataclasses.replace(summary, stability=float("nan"))
     grid = regions.run_table_1(silent, _printed())
-    assert (grid.rows[0][3], grid.rows[2][3]) == ("-", "-")
+    assert (grid.rows[0][4], grid.rows[2][4]) == ("-", "-")
 
 
 @pytest.mark.parametrize("width_columns", [40, 60, 80, 100, 120])
