@@ -182,20 +182,19 @@ def load_experiment(
     mechanisms = _mechanisms(name, content.runs, part)
     if content.of:
         sets = _joined_sets([load_experiment(each, folder, within, part) for each in content.of])
-    if not sets and len(within) == 1:
-        _refuse_paths(load_experiment(name, folder, part=dataclasses.replace(part, paths=())), part)
+    found = {run.request.path for set_ in sets.values() for run in set_}
+    if len(within) == 1 and (unknown := [path for path in part.paths if path not in found]):
+        whole = load_experiment(name, folder, part=dataclasses.replace(part, paths=()))
+        raise BadInputError(f"--path is '{unknown[0]}': {_paths_text(whole)}")
     parts = tuple(content.of) or (name,)
     return Experiment(name, content.title, sets, tuple(content.held_out), parts, mechanisms, part)
 
 
-def _refuse_paths(whole: Experiment, part: ExperimentPart) -> None:
-    """Raise BadInputError naming the paths of an experiment: it has no run on those of a part."""
-    runs = [run for set_ in whole.sets.values() for run in set_]
-    known = dict.fromkeys(run.request.path or "" for run in runs)
-    raise BadInputError(
-        f"--path is '{','.join(part.paths)}': {whole.name} has runs on "
-        f"{', '.join(filter(None, known)) or 'no named path'}"
-    )
+def _paths_text(experiment: Experiment) -> str:
+    """Say on which named paths an experiment has runs."""
+    runs = [run for set_ in experiment.sets.values() for run in set_]
+    known = dict.fromkeys(run.request.path for run in runs if run.request.path)
+    return f"{experiment.name} has runs on {', '.join(known) or 'no named path'}"
 
 
 def _mechanisms(name: str, tables: list[RunsTable], part: ExperimentPart) -> dict[str, str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from farpath.analysis import flow_metrics
 from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.spec.path import Path
 
 EXPERIMENT = "window-cap"
 THROUGHPUT = "throughput"
@@ -23,6 +24,11 @@ PUBLISHED = "lsr-1"
 HOST = "host"
 #: The time that slow start takes at 180 ms, in s.
 STARTED_S = 10.0
+
+
+def window_bdps(path: Path) -> float:
+    """Return the receiver's window in bandwidth-delay products of a path."""
+    return path.window_bytes / (path.rate_bps * path.rtt_ms / 8e3)
 
 
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
@@ -43,8 +49,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         if plan.era.card_rate_bps is not None:
             about[HOST] = plan.era.name
             condition += f", hosts of {plan.era.name}"
-        bdp_bytes = plan.path.rate_bps * plan.path.rtt_ms / 8e3
-        if (wider := plan.path.window_bytes / bdp_bytes) > CAP:
+        if (wider := window_bdps(plan.path)) > CAP:
             condition += f", a window of {wider:.1f} bandwidth-delay products"
             sent_again = float(rows["retransmits"].sum())
             measured.append(

@@ -67,11 +67,11 @@ def test_snakemake_is_told_to_keep_going_and_to_trust_records(tmp_path: FilePath
 
 
 def test_snakemake_is_told_which_part_of_the_experiment_is_meant(tmp_path: FilePath) -> None:
-    meant = ExperimentPart("5s", ("base", "queue"), ("cern",))
+    meant = ExperimentPart("5s", ("base", "queue"), ("cern-as-was",))
     part = load_experiment("ablation", part=meant)
     command = snakemake._command(CampaignJob(part, out=tmp_path), ["runs"], [], partial=False)
     settings = command[command.index("--config") + 1 :]
-    assert {"region=5s", "only=base,queue", "path=cern"} <= set(settings)
+    assert {"region=5s", "only=base,queue", "path=cern-as-was"} <= set(settings)
     whole = CampaignJob(load_experiment("ablation"), out=tmp_path)
     command = snakemake._command(whole, ["runs"], [], partial=False)
     assert not [word for word in command if word.startswith(("region=", "only=", "path="))]

@@ -422,6 +422,8 @@ def test_a_path_that_an_experiment_has_no_runs_on_is_refused() -> None:
     for name, paths in ((PAPER, "caltech, ufl, cern"), ("companion", "datatag")):
         with pytest.raises(BadInputError, match=rf"^--path is 'zern': {name} has .*{paths}"):
             load_experiment(name, part=ExperimentPart(paths=("zern",)))
+    with pytest.raises(BadInputError, match=r"^--path is 'zern'"):
+        load_experiment(PAPER, part=ExperimentPart(paths=("cern", "zern")))
 
 
 def test_a_wrong_length_is_no_fault_of_the_file(tmp_path: FilePath) -> None:

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Okabe and Ito's colours (Color Universal Design, 2008), black first, and marks that also
-#: distinguish the curves in grey.
+#: distinguish the curves in grey. Their numbers differ, so that no two of many curves are alike.
 COLOURS = (
     "#000000", "#d55e00", "#009e73", "#0072b2", "#e69fc4", "#e69f00", "#56b4e9", "#7f7f7f",
     "#8b4513",
 )  # fmt: skip
-MARKS = ("o", "s", "^", "v", "D", "P", "X", "<", ">")
+MARKS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "*", "p")
 
 
 def style_of(index: int) -> tuple[str, str]:

@@ -115,7 +115,9 @@ def draw_window_cap(runs: Sequence[RecordedRun]) -> Figure:
                 label="the mean is of the time after this line",
             )
             hosts = f", {plan.era.name}" if plan.era.card_rate_bps is not None else ""
-            upper.set_title(f"IPv{recorded.run.request.ip or 4}{hosts}")
+            bdps = window_cap.window_bdps(plan.path)
+            window = f", {bdps:.1f} BDP" if bdps > window_cap.CAP else ""
+            upper.set_title(f"IPv{recorded.run.request.ip or 4}{hosts}{window}")
             lower.set_xlabel("time (s)")
             for axes in (upper, lower):
                 axes.set_ylim(bottom=0)

@@ -305,7 +305,9 @@ def test_what_hosts_limit_decides_nothing_of_the_path() -> None:
             measure(window_cap.EXPERIMENT, window_cap.UTILISATION, utilisation, about=about),
         ]
 
-    limited = both(0.5, 7, host="2004")
+    experiment, wider = window_cap.EXPERIMENT, window_cap.RETRANSMITTED_WIDER
+    lossy = measure(experiment, wider, 7.0, about={"ip": "4", "seconds": "60"})
+    limited = [*both(0.5, 7, host="2004"), lossy]
     assert state_of("C27", [*both(0.99, 0), *limited]) == HOLDS
     assert state_of("C27", limited) == UNDECIDED
 

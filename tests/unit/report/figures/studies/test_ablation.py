@@ -53,8 +53,8 @@ def test_each_mechanism_is_in_the_legend_once(ablation: Ablation) -> None:
 
 def test_a_mechanism_that_is_not_of_a_stack_has_no_mark_there(ablation: Ablation) -> None:
     drawn = marks(draw_ablation(ablation).axes[0])
-    # Six are of all nine stacks, two of one each; the base is a line
-    assert len(drawn) == 6 * 9 + 2
+    # Eight are of all nine stacks, two of one each; the base is a line
+    assert len(drawn) == 8 * 9 + 2
     # H-TCP is the third stack from above
     assert [x for x, y in drawn if 1.5 < y < 2.5 and x == pytest.approx(201)] != []
 
@@ -68,3 +68,13 @@ def test_no_two_marks_of_a_stack_are_at_one_height(ablation: Ablation) -> None:
 def test_one_mechanism_without_the_base_is_drawn_too(ablation: Ablation) -> None:
     alone = dataclasses.replace(ablation, runs=ablation.runs_of("window"))
     assert legend(draw_ablation(alone)) == ["published", "window"]
+
+
+def test_no_two_mechanisms_have_one_colour_and_mark(ablation: Ablation) -> None:
+    of_first_stack = [
+        (line.get_color(), line.get_marker())
+        for line in draw_ablation(ablation).axes[0].lines
+        if line.get_marker() != "None" and line.get_label() != "_nolegend_"
+    ]
+    assert len(of_first_stack) == len(load_experiment(ABLATION).mechanisms) - 1
+    assert len(set(of_first_stack)) == len(of_first_stack)

@@ -83,8 +83,9 @@ def test_a_held_window_is_drawn_for_each_ip_version(tmp_path: FilePath) -> None:
     frames = drawn(
         write_recorded_runs(tmp_path, window_cap.EXPERIMENT, QUICK), window_cap.EXPERIMENT
     )
-    assert sorted(axes.get_title() for axes in frames[:3]) == ["IPv4", "IPv4, 2004", "IPv6"]
-    windows_mb = ys(frames[3].lines[0])
+    titles = [axes.get_title() for axes in frames[:4]]
+    assert sorted(titles) == ["IPv4", "IPv4, 1.5 BDP", "IPv4, 2004", "IPv6"]
+    windows_mb = ys(frames[4 + titles.index("IPv6")].lines[0])
     assert (max(windows_mb), min(windows_mb)) == pytest.approx((223.8, 111.9), rel=0.2)
 
 
