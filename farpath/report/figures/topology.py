@@ -173,9 +173,12 @@ def _draw_link(axes: Axes, plan: Plan, layout: Layout, link: Link, nodes: dict[s
     is_bottleneck = any(port.name in layout.bottlenecks for port in (link.one, link.other))
     ends = sorted([(first, link.one, link.other), (second, link.other, link.one)], key=_left_first)
     (left, _, _), (right, _, _) = ends
-    # A cable to a node in another row has a bend, so that it does not cross the labels of others
+    # A cable to a node in another row has a bend, so that it does not cross the labels of others.
+    # It is at the switch: beside a host, another host may stand above or below.
+    is_at_left = not nodes[ends[0][1].node].is_host and nodes[ends[1][1].node].is_host
+    bend = (left[0], right[1]) if is_at_left else (right[0], left[1])
     axes.plot(
-        [left[0], right[0], right[0]], [left[1], left[1], right[1]], zorder=1,
+        [left[0], bend[0], right[0]], [left[1], bend[1], right[1]], zorder=1,
         color=NARROW_COLOUR if is_bottleneck else RULE, linewidth=1.6 if is_bottleneck else 1.0,
     )  # fmt: skip
     horizontal = left[0] != right[0]
