@@ -315,7 +315,7 @@ def check_disks(readback: Mapping[str, Any], raw_dir: FilePath, plan: Plan) -> N
     """
     counted: dict[str, int] = dict.fromkeys(plan.disks, 0)
     allowed = dict.fromkeys(plan.disks, 0)
-    for flow in plan.schedule.flows:
+    for flow in plan.schedule.flows if counted else ():
         sent = iperf3.parse_sender((raw_dir / f"{flow.name}-sender.out").read_text())
         received = iperf3.parse_receiver((raw_dir / f"{flow.name}-receiver.out").read_text())
         for host, intervals in ((flow.sender, sent), (flow.receiver, received)):
