@@ -38,8 +38,7 @@ def test_a_picture_and_its_text_name_every_hop(words: dict[str, str]) -> None:
 def test_a_cable_between_rows_bends_at_its_switch_and_not_at_another_host() -> None:
     plan = RunRequest(rtt="50ms", background="5%+tcp:5%").plan()
     hosts = [pictures._position(node) for node in lay_out(plan).nodes if node.is_host]
-    bends = [np.asarray(line.get_xydata())[1] for line in pictures.draw(plan).axes[0].lines]
-    ends = [np.asarray(line.get_xydata())[[0, 2]] for line in pictures.draw(plan).axes[0].lines]
-    for bend, (first, last) in zip(bends, ends, strict=True):
+    for line in pictures.draw(plan).axes[0].lines:
+        first, bend, last = np.asarray(line.get_xydata())
         at_an_end = np.allclose(bend, first) or np.allclose(bend, last)
         assert at_an_end or not any(np.allclose(bend, host) for host in hosts)
