@@ -39,6 +39,9 @@ which lets go of it::
              s3 <-[rate, buffer]-- s1 --[delay, loss]->====<-[delay]-- s2 --[rate, buffer]->
     pinger --+
 
+So it is too if the hosts run programs of a user's, and then loss, jitter, reordering and
+duplicates are on the way back as well.
+
 Short flows, if the path has such, come from ``server`` at the sending site and go to ``client``,
 which shares the bottleneck with ``receiver``: a switch more is between it and them::
 
@@ -89,7 +92,7 @@ def wire(plan: Plan, hops: Sequence[str] = ()) -> Layout:
     receiving = 1 if delays_s else 0
     near, far = wiring.switch(_NEAR), wiring.switch(_NEAR + 1, site=receiving)
     trunk = delay_line(wiring, plan, near, far, plan.seed, delays_s)
-    answering = nic_qdisc(plan, RECEIVER) if plan.schedule.reverse else None
+    answering = nic_qdisc(plan, RECEIVER) if plan.is_limited_both_ways else None
     behind = _NEAR + (3 if plan.path.short_flows else 2)
     receiver = wiring.host(RECEIVER, behind, site=receiving)
     if plan.path.short_flows:
@@ -101,7 +104,7 @@ def wire(plan: Plan, hops: Sequence[str] = ()) -> Layout:
         end = wiring.link(receiver, far, mtu_bytes, from_one=answering, from_other=bottleneck(plan))
     bottlenecks = [end.other.name]
     home, column = near, _NEAR
-    back = bottleneck(plan) if plan.schedule.reverse else None
+    back = bottleneck(plan) if plan.is_limited_both_ways else None
     if hops:
         column = _NEAR - 1 - len(hops) * _BETWEEN_ROUTERS
         home = wiring.switch(column)

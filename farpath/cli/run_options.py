@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
+from functools import partial
+from types import MappingProxyType
 from typing import Annotated, TypeVar
 
 import typer
@@ -17,13 +19,28 @@ DEFAULT_OUT = "results"
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
-def with_run_options(command: Command) -> Command:
+def with_options(
+    names: Collection[str], defaults: Mapping[str, str]
+) -> Callable[[Command], Command]:
+    """Return a decorator as ``with_run_options``, for some options of a run.
+
+    ``names``: of these. ``defaults``: of those that have another one than in a run.
+    """
+    return partial(with_run_options, names=names, other_defaults=defaults)
+
+
+def with_run_options(
+    command: Command,
+    names: Collection[str] | None = None,
+    other_defaults: Mapping[str, str] = MappingProxyType({}),
+) -> Command:
     """Replace a command's ``**`` parameter by one parameter for each option of a run.
 
-    typer reads a command's parameters from its signature and annotations.
+    typer reads a command's parameters from its signature and annotations. ``names``: the options;
+    all by default. ``other_defaults``: by name, where they differ from a run's.
     """
     signature = inspect.signature(command, eval_str=True)
-    defaults = {field.name: field.default for field in fields(RunRequest)}
+    defaults = {field.name: field.default for field in fields(RunRequest)} | dict(other_defaults)
     run_parameters = [
         inspect.Parameter(
             option.name,
@@ -35,6 +52,7 @@ def with_run_options(command: Command) -> Command:
             ],
         )
         for option in options_of(RunRequest)
+        if names is None or option.name in names
     ]
     command_parameters = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)

@@ -12,7 +12,7 @@ import traceback
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.guest import background, disks, far_links, packetdrill, processors, system
+from farpath.guest import background, disks, far_links, packetdrill, processors, programs, system
 from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
 from farpath.guest.network import Network
@@ -24,6 +24,7 @@ from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
     PACKETDRILL_DIR,
     PLAN_FILE,
+    PROGRAMS_FILE,
     RAW_DIR,
     READBACK_FILE,
     SITE_VARIABLE,
@@ -154,6 +155,8 @@ def main() -> None:
     try:
         if (share / PACKETDRILL_DIR).is_dir():
             packetdrill.play(share, send_event)
+        elif (share / PROGRAMS_FILE).is_file():
+            programs.play(share, platform, send_event)
         else:
             play(share, platform)
     except congestion_control.StackError as error:

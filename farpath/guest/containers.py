@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import IO
+from typing import IO, Any
 
 from farpath.guest.platforms import Platform
 from farpath.spec.host_image import SEARCH_PATH
@@ -68,14 +68,14 @@ class Root:
         return merged
 
 
-def _bundle(
+def bundle(
     name: str,
     namespace_pid: int,
     arguments: list[str],
     environment: Mapping[str, str],
     directory: str,
-    disk: str,
-) -> dict[str, object]:
+    disk: str = "",
+) -> dict[str, Any]:
     """Return the OCI runtime configuration of a container at an end host (runtime-spec 1.0).
 
     ``disk``: device of the host's disk in the guest; empty for none.
@@ -127,6 +127,22 @@ def _bundle(
     }
 
 
+def start_container(
+    platform: Platform, name: str, config: Mapping[str, Any], stdout: IO[bytes], stderr: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Start a new container of a configuration, with its output in the given files."""
+    directory = BUNDLES / name
+    directory.mkdir()
+    (directory / "config.json").write_text(json.dumps(config))
+    note([*platform.crun, "run", name, "--", *config["process"]["args"]])
+    return subprocess.Popen(
+        [*platform.crun, "run", "--bundle", str(directory), name],
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+    )
+
+
 class EndHost:
     """The programs of a Mininet host; each command runs in a new container.
 
@@ -162,21 +178,12 @@ class EndHost:
     ) -> subprocess.Popen[bytes]:
         """Start a command in a container, with its output in the given files."""
         variables = self.root.variables(environment or {})
-        config = _bundle(
+        config = bundle(
             *(self.name, self.pid, arguments, variables),
             *(self.root.working_directory, self.disk),
         )
         self.started += 1
-        bundle = BUNDLES / f"{self.name}-{self.started}"
-        bundle.mkdir()
-        (bundle / "config.json").write_text(json.dumps(config))
-        note([*self.platform.crun, "run", bundle.name, "--", *arguments])
-        return subprocess.Popen(
-            [*self.platform.crun, "run", "--bundle", str(bundle), bundle.name],
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-        )
+        return start_container(self.platform, f"{self.name}-{self.started}", config, stdout, stderr)
 
     def listens(self, port: int) -> bool:
         """Whether a TCP or UDP socket of the host listens on ``port``."""

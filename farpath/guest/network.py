@@ -194,7 +194,7 @@ class Network:
         settings = {**self.plan.path.sysctl, **self._needed_settings(), **HOST_SETTINGS}
         if self.plan.ip_version == 6:
             settings |= addresses.quiet_settings(str(self.mininet.get(host).defaultIntf()))
-        if host in self.plan.receivers:
+        if host in self.plan.receivers and not self.plan.programs:
             buffer_bytes = buffer_of(self.plan, host)
             low, _, high = settings.get("net.ipv4.tcp_rmem", "4096 0 0").split()
             most = max(buffer_bytes, int(high))

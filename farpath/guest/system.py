@@ -21,6 +21,8 @@ MOUNTS = (
     ("devpts", "devpts", "/dev/pts", "mode=620,ptmxmode=666"),
     ("tmpfs", "tmpfs", "/dev/shm", ""),
 )
+#: Flag of mount(2) (include/uapi/linux/mount.h).
+MS_RDONLY = 1
 NS_PER_S = 1_000_000_000
 #: Period of the kernel's tick (HZ is 1000), and how long after it ``wait_after_tick`` returns;
 #: a process's timer may be 50 us late.
@@ -30,7 +32,9 @@ OVS_SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 OVS_RUN_DIR = "/run/openvswitch"
 
 
-def mount(fs_type: str, source: str, target: str, options: str = "") -> None:
+def mount(
+    fs_type: str, source: str, target: str, options: str = "", read_only: bool = False
+) -> None:
     """Mount a file system without a process of its own, which takes 20 ms of real time.
 
     Raises OSError if the kernel refuses.
@@ -38,7 +42,7 @@ def mount(fs_type: str, source: str, target: str, options: str = "") -> None:
     note(["mount", "-t", fs_type, *(["-o", options] if options else []), source, target])
     libc = ctypes.CDLL(None, use_errno=True)
     words = [word.encode() for word in (source, target, fs_type)]
-    if libc.mount(*words, ctypes.c_ulong(0), options.encode()):
+    if libc.mount(*words, ctypes.c_ulong(MS_RDONLY if read_only else 0), options.encode()):
         raise OSError(ctypes.get_errno(), f"{os.strerror(ctypes.get_errno())}: mount", target)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path as FilePath
 
 from farpath.lab import far_link, machine, process
@@ -123,12 +123,18 @@ def patience_with(plan: Plan) -> Patience:
 
 @contextmanager
 def play(
-    plan: Plan, images: Images, log: FilePath, watch: Watch, patience: Patience | None = None
+    plan: Plan,
+    images: Images,
+    log: FilePath,
+    watch: Watch,
+    patience: Patience | None = None,
+    beside: Callable[[FilePath], AbstractContextManager[None]] | None = None,
 ) -> Iterator[RawRun]:
     """Run a plan in a new guest; its raw output exists as long as the context.
 
     ``watch``: called with every event; if it raises, the run ends. ``patience``: by default the
-    one that suits the plan. Raises MachineLacksError before the guest boots, and as
+    one that suits the plan. ``beside``: a context in the shared directory, from before the guest
+    boots until the directory is removed. Raises MachineLacksError before the guest boots, and as
     ``farpath.lab.process.run_guests``.
     """
     machine.check_machine()
@@ -143,6 +149,8 @@ def play(
     with ExitStack() as stack:
         cores = stack.enter_context(machine.reserved_cores(layout.sites))
         share = stack.enter_context(process.shared_directory(images, plan))
+        if beside:
+            stack.enter_context(beside(share))
         memory = None
         if layout.far_links:
             memory = stack.enter_context(far_link.shared_memory(plan, layout, share))

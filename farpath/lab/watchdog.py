@@ -35,13 +35,14 @@ class Patience:
     ``real_s``: real time without progress of any guest of the run. ``cpu_s``: CPU time while the
     virtual clock stands still, while none of its programs runs, or after ``busy_virtual_s``.
     ``busy_virtual_s``: virtual time during which a program may read the clock in a loop.
-    ``virtual_s``: virtual time.
+    ``virtual_s``: virtual time. ``computing``: what to do about a guest that computes only.
     """
 
     real_s: float = 120.0
     cpu_s: float = 20.0
     busy_virtual_s: float = 600.0
     virtual_s: float = 600.0
+    computing: str = "fix the congestion control or program of yours, if one runs in it"
 
 
 class VirtualClock:
@@ -169,5 +170,5 @@ class Watchdog:
         if cpu_s > self._patience.cpu_s:
             raise Hang(
                 f"it computed for {self._patience.cpu_s:g} s without progress, as in an endless "
-                "loop: fix the congestion control or program of yours, if one runs in it"
+                f"loop: {self._patience.computing}"
             )

@@ -119,5 +119,5 @@ def _path_bound_bytes(plan: Plan) -> int:
     path = plan.path
     rtt_ms = max([path.rtt_ms, *(sender.rtt_ms for sender in plan.senders)])
     capacity_bytes = round(path.rate_bps * rtt_ms / 8e3) + path.buffer_bytes
-    queues = plan.bottlenecks + bool(plan.schedule.reverse)
+    queues = plan.pinged_bottlenecks
     return max(MOST_WINDOWS * path.window_bytes, MOST_PATHS * queues * capacity_bytes)

@@ -49,10 +49,13 @@ LEAST_BUFFER_FRAMES = 100
 LEAST_WINDOW_BYTES = 16_777_216
 
 
-def _base_path(base: str | Path | None, rtt_ms: float | None) -> tuple[Path, str] | None:
+def _base_path(
+    base: str | Path | None, rtt_ms: float | None, by_rtt: bool
+) -> tuple[Path, str] | None:
     """Return the path that a name or the RTT chooses, and the reason; None if there is none.
 
-    ``base``: a name, or a path that is none of topologies/paths.
+    ``base``: a name, or a path that is none of topologies/paths. ``by_rtt``: whether an RTT alone
+    chooses a named path.
     """
     if base is not None:
         path = path_by_name(base) if isinstance(base, str) else base
@@ -64,7 +67,7 @@ def _base_path(base: str | Path | None, rtt_ms: float | None) -> tuple[Path, str
         return path, "as named"
     if rtt_ms is None:
         return path_by_name(DEFAULT_PATH), "the default"
-    for path in map(path_by_name, named_paths()):
+    for path in map(path_by_name, named_paths()) if by_rtt else ():
         if path.rtt_ms == rtt_ms:
             return path, f"its RTT is {rtt_ms:g} ms"
     return None
@@ -166,10 +169,10 @@ def _buffer(
 
 
 def _rtt_and_rate(
-    rate: str | None, base: str | Path | None, rtt_ms: float | None
+    rate: str | None, base: str | Path | None, rtt_ms: float | None, by_rtt: bool
 ) -> tuple[float, int]:
     """Return the RTT in ms and the rate in bit/s of the path that options choose."""
-    if found := _base_path(base, rtt_ms):
+    if found := _base_path(base, rtt_ms, by_rtt):
         path_rtt_ms, rate_bps = found[0].rtt_ms, found[0].rate_bps
     else:
         # Without a name, only an RTT that no named path has chooses none
@@ -178,7 +181,7 @@ def _rtt_and_rate(
 
 
 def _amounts(
-    texts: Mapping[str, str | None], base: str | Path | None, rtt_ms: float | None
+    texts: Mapping[str, str | None], base: str | Path | None, rtt_ms: float | None, by_rtt: bool
 ) -> dict[str, int]:
     """Return in bytes what is given as a multiple of the bandwidth-delay product, or as a time.
 
@@ -190,7 +193,7 @@ def _amounts(
         amount = quantities.parse_amount(text, option.upper())
         if amount is None:
             continue
-        path_rtt_ms, rate_bps = _rtt_and_rate(texts.get("rate"), base, rtt_ms)
+        path_rtt_ms, rate_bps = _rtt_and_rate(texts.get("rate"), base, rtt_ms, by_rtt)
         size_bytes = round(rate_bps * amount.time_ms(path_rtt_ms) / 8e3)
         if not allowed[0] <= size_bytes <= allowed[1]:
             raise BadInputError(
@@ -206,13 +209,14 @@ def resolve_path(
     rtt: str | None = None,
     background: str | None = None,
     sysctl: str | None = None,
+    by_rtt: bool = True,
     **texts: str | None,
 ) -> Path:
     """Resolve the options of a path; its ``sources`` state where each value is from.
 
     ``name``: of a path, or a path that is none of topologies/paths. ``sysctl``: sysctls of sender
-    and receiver in addition to the path's own. ``texts``: options by the names of ``FIELDS``; they
-    override the path's values.
+    and receiver in addition to the path's own. ``by_rtt``: whether an RTT alone may choose a named
+    path. ``texts``: options by the names of ``FIELDS``; they override the path's values.
 
     A name, or the RTT of a named path, chooses that path. Any other RTT makes a path from stated
     defaults, and neither chooses the default path. Background traffic keeps its fraction of the
@@ -222,7 +226,7 @@ def resolve_path(
     rtt_ms = None if rtt is None else quantities.parse_rtt_ms(rtt)
     values: dict[str, Any] = {}
     packets = quantities.parse_buffer_packets(texts.get("buffer") or "")
-    amounts = _amounts(texts, name, rtt_ms)
+    amounts = _amounts(texts, name, rtt_ms, by_rtt)
     for option, text in texts.items():
         field, parse = FIELDS[option]
         if option in amounts:
@@ -232,7 +236,7 @@ def resolve_path(
     traffic = None if background is None else parse_other_traffic(background)
     background_request = traffic.background if traffic else None
     further_sysctl = {} if sysctl is None else parse_sysctl(sysctl)
-    base = _base_path(name, rtt_ms)
+    base = _base_path(name, rtt_ms, by_rtt)
     if base is None:
         assert rtt_ms is not None
         mtu_bytes = values.get("mtu_bytes", DEFAULT_MTU_BYTES)

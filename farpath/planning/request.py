@@ -350,17 +350,18 @@ class RunRequest:
         self,
         own_paths: Mapping[str, FilePath] | None = None,
         user_parts: UserParts | None = None,
+        path_by_rtt: bool = True,
     ) -> Plan:
         """Make the plan; its path's ``sources`` state where each value is from.
 
         ``own_paths``: path files by name, which come before those of topologies/paths.
         ``user_parts``: builds the user's stacks and images; without it the request must name
-        none. Raises BadInputError for a value that is not allowed, and for options that
-        contradict each other.
+        none. ``path_by_rtt``: whether an RTT alone may choose a named path. Raises BadInputError
+        for a value that is not allowed, and for options that contradict each other.
         """
         clock = _clock(self.lab, self.clock)
         schedule, region_s = self._schedule()
-        path = self._path(own_paths or {})
+        path = self._path(own_paths or {}, path_by_rtt)
         era = None if self.era is None else era_catalog.era_by_text(self.era)
         seed = _seed(self.seed)
         path, network = resolve_network(
@@ -422,13 +423,13 @@ class RunRequest:
                 )
         return TOGETHER, quantities.parse_duration_s(self.time, "TIME")
 
-    def _path(self, own_paths: Mapping[str, FilePath]) -> Path:
+    def _path(self, own_paths: Mapping[str, FilePath], by_rtt: bool) -> Path:
         texts = {name: getattr(self, name) for name in _PATH_OPTIONS}
         file = own_paths.get(self.path or "")
         own = None if file is None else path_files.load_path(file)
         if own and not any(texts.values()):
             return own
-        return path_options.resolve_path(own or self.path, **texts)
+        return path_options.resolve_path(own or self.path, by_rtt=by_rtt, **texts)
 
     @classmethod
     def of_options(cls, arguments: Sequence[str]) -> RunRequest:

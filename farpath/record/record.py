@@ -172,7 +172,7 @@ def _flow_rows(
     return rows
 
 
-def _ping_rows(pings: ping.Pings, interval_s: float) -> list[tuple[float, float]]:
+def ping_rows(pings: ping.Pings, interval_s: float) -> list[tuple[float, float]]:
     """Return when each ping was sent, in s from the schedule's start, and its RTT in ms or NaN.
 
     The first ping is sent at the schedule's start. The sending time is the reply's timestamp
@@ -209,7 +209,7 @@ def samples_from_raw(raw_dir: FilePath, plan: Plan) -> Samples:
     queue = _parsed(raw_dir, "queue.txt", tc.parse_samples)
     return Samples(
         flows=typed_frame("flows", flows),
-        ping=typed_frame("ping", _ping_rows(pings, plan.settings.ping_interval_s)),
+        ping=typed_frame("ping", ping_rows(pings, plan.settings.ping_interval_s)),
         queue=typed_frame(
             "queue", [(q.t_s, q.backlog_bytes, q.backlog_packets, q.drops) for q in queue]
         ),

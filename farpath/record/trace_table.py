@@ -149,12 +149,13 @@ def _by_port(rows: npt.NDArray[np.void], plan: Plan) -> list[tuple[int, _Columns
 
     interval_s = plan.settings.trace_interval_s
     return [
-        (int(port), _columns(rows[rows["port"] == port], interval_s))
+        (int(port), state_columns(rows[rows["port"] == port], interval_s))
         for port in np.unique(rows["port"])
     ]
 
 
-def _columns(rows: npt.NDArray[np.void], interval_s: float) -> _Columns:
+def state_columns(rows: npt.NDArray[np.void], interval_s: float) -> _Columns:
+    """Return the state of connections at ticks, by column, and their sockets' cookies."""
     import numpy as np
 
     def number(field: str) -> npt.NDArray[np.int64]:

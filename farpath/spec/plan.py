@@ -35,7 +35,10 @@ class Plan:
     ``droppers``: packets that are dropped on purpose. ``senders``: further senders of a
     dumbbell. ``ip_version``: 4 or 6. ``bottlenecks``: their number. ``source``, ``sink``: the
     disk that each sending host's programs read, and the one that each receiving host's write;
-    without one they send from memory and discard what they receive.
+    without one they send from memory and discard what they receive. ``programs``: the hosts run
+    a user's own programs (``farpath.spec.programs``) in place of the flows, which then only name
+    the hosts and the congestion control. Between these hosts both directions of the path are
+    alike, and the kernel tunes receive buffers itself.
 
     A plan does not check itself; ``farpath.planning.rules.check_plan`` does.
     """
@@ -54,6 +57,7 @@ class Plan:
     bottlenecks: int = 1
     source: Disk | None = None
     sink: Disk | None = None
+    programs: bool = False
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -76,9 +80,14 @@ class Plan:
         return {host: disk for host, disk in both.items() if disk is not None}
 
     @property
+    def is_limited_both_ways(self) -> bool:
+        """Whether the path has a bottleneck towards the senders too."""
+        return bool(self.schedule.reverse) or self.programs
+
+    @property
     def pinged_bottlenecks(self) -> int:
         """How many bottlenecks a ping passes in both directions."""
-        return self.bottlenecks + bool(self.schedule.reverse)
+        return self.bottlenecks + self.is_limited_both_ways
 
     @property
     def drain_s(self) -> float:
@@ -158,4 +167,5 @@ class Plan:
             bottlenecks=data.get("bottlenecks", 1),
             source=Disk.from_dict(data.get("source")),
             sink=Disk.from_dict(data.get("sink")),
+            programs=data.get("programs", False),
         )

@@ -26,6 +26,15 @@ SITE_VARIABLE = "LAB_SITE"
 CODE_DIR = "code"
 IMAGES_DIR = "images"
 PACKETDRILL_DIR = "packetdrill"
+#: The programs of ``farpath exec`` (``farpath.spec.programs``), their output as it appears, the
+#: machine's root and the directory that they may read, and the files that come back.
+PROGRAMS_FILE = "programs.json"
+OUTPUT_DIR = "output"
+MACHINE_ROOT = "machine"
+READABLE_DIR = "readable"
+COLLECTED_DIR = "collected"
+#: Raw file with the TCP connections of a host of ``farpath exec`` (``farpath.tools.tcp_info``).
+CONNECTIONS_FILE = "{host}.connections"
 
 
 def site_modules(site: int) -> str:

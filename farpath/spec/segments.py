@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from farpath.spec.hosts import BACKGROUND, CLIENT, PINGER, SENDER, SERVER
 from farpath.spec.layout import Link, Wiring
+from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import (
     FqMaxrate,
@@ -13,6 +14,9 @@ from farpath.spec.qdiscs import (
     nic_qdisc,
     processor_qdisc,
 )
+
+#: What is added to the seed of one direction's random numbers for those of the other.
+_BACK_SEED = 1 << 31
 
 
 def delay_line(
@@ -26,21 +30,29 @@ def delay_line(
     """Link two switches over the path's delay, with its loss towards ``far``.
 
     ``seed``: of netem's random numbers. ``far_delays_s``: what ``farpath.spec.sites`` says of the
-    plan. Between sites the far link delays, and netem only loses, duplicates and jitters.
+    plan. Between sites the far link delays, and netem only loses, duplicates and jitters. Where
+    hosts run a user's programs, both directions lose.
     """
     path = plan.path
     there_s, back_s = far_delays_s or (0.0, 0.0)
-    there: NetemDelay | None = NetemDelay(
-        *(path.one_way_delay_s - there_s, path.loss, seed),
-        jitter_s=path.jitter_ms / 1e3,
-        reorder=path.reorder,
-        duplicate=path.duplicate,
-    )
+    there: NetemDelay | None = _impaired(path, path.one_way_delay_s - there_s, seed)
     back: NetemDelay | None = NetemDelay(path.one_way_delay_s - back_s, 0.0, plan.seed)
+    if plan.programs:
+        back = _impaired(path, path.one_way_delay_s, seed + _BACK_SEED)
     if far_delays_s:
         back = None
         there = there if path.jitter_ms or path.loss or path.duplicate else None
     return wiring.link(near, far, path.mtu_bytes, there, back, far_delays_s)
+
+
+def _impaired(path: Path, delay_s: float, seed: int) -> NetemDelay:
+    """A direction of a delay line with the path's loss, jitter, reordering and duplicates."""
+    return NetemDelay(
+        *(delay_s, path.loss, seed),
+        jitter_s=path.jitter_ms / 1e3,
+        reorder=path.reorder,
+        duplicate=path.duplicate,
+    )
 
 
 def bottleneck(plan: Plan) -> TbfBottleneck:

@@ -89,6 +89,12 @@ class Message:
         return port
 
     @property
+    def local_port(self) -> int:
+        """The local port of the connection."""
+        port: int = PORTS.unpack_from(self.body, IDENTITY_AT)[0]
+        return port
+
+    @property
     def cookie(self) -> int:
         """The socket's cookie, which is unique in this kernel."""
         cookie: int = COOKIE.unpack_from(self.body, COOKIE_AT)[0]

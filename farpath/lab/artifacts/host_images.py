@@ -52,12 +52,14 @@ def programs_by_host(plan: Plan) -> dict[str, set[str]]:
     return programs
 
 
-def places_by_host(text: str, programs: Mapping[str, Iterable[str]]) -> dict[str, str]:
+def places_by_host(
+    text: str, programs: Mapping[str, Iterable[str]], option: str = VARIABLE
+) -> dict[str, str]:
     """Parse a user's text into the path of the image of each host.
 
     An image without a host's name is for all other hosts that run a flow's program. Raises
     BadInputError if the text is malformed, names an unknown host, or names an image that no
-    host would use.
+    host would use. ``option``: its name in messages.
     """
     named: dict[str, str] = {}
     for part in text.split(","):
@@ -65,13 +67,13 @@ def places_by_host(text: str, programs: Mapping[str, Iterable[str]]) -> dict[str
         host, path = (match[1], match[2]) if match else ("", part)
         if host and host not in programs:
             raise BadInputError(
-                f"{VARIABLE} is '{text}': there is no host '{host}'; allowed are "
+                f"{option} is '{text}': there is no host '{host}'; allowed are "
                 f"{', '.join(programs)}, or an image alone for all that send or receive (begin a "
                 "path with ./ if it has a '=')"
             )
         if not path or host in named:
             raise BadInputError(
-                f"{VARIABLE} is '{text}': give an image, ./mine.tar, or one for each host named, "
+                f"{option} is '{text}': give an image, ./mine.tar, or one for each host named, "
                 "receiver=./mine.tar,sender=./other, each once"
             )
         named[host] = path
@@ -84,7 +86,7 @@ def places_by_host(text: str, programs: Mapping[str, Iterable[str]]) -> dict[str
         unused.append(default)
     if unused:
         raise BadInputError(
-            f"{VARIABLE} is '{text}': no host would start a program from {', '.join(unused)}: "
+            f"{option} is '{text}': no host would start a program from {', '.join(unused)}: "
             "leave it out; STACK=oci: brings its own image to sender and receiver"
         )
     return {host: named[host] for host in programs if host in named}
@@ -99,7 +101,7 @@ def host_images(text: str, plan: Plan, build: FilePath = BUILD) -> dict[str, Hos
     programs = programs_by_host(plan)
     paths = places_by_host(text, programs)
     with errors_named(VARIABLE):
-        images = {path: _unpack(path, build) for path in dict.fromkeys(paths.values())}
+        images = {path: unpack_image(path, build) for path in dict.fromkeys(paths.values())}
         for host, path in paths.items():
             root = build / "own" / images[path].build / "rootfs"
             for program in sorted(programs[host]):
@@ -107,7 +109,8 @@ def host_images(text: str, plan: Plan, build: FilePath = BUILD) -> dict[str, Hos
     return {host: images[path] for host, path in paths.items()}
 
 
-def _unpack(text: str, build: FilePath) -> HostImage:
+def unpack_image(text: str, build: FilePath = BUILD) -> HostImage:
+    """Unpack the image at a path that a user names; raises as ``host_images``."""
     path = FilePath(os.path.abspath(text))
     if not path.exists():
         raise BadInputError(

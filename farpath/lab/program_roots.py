@@ -1,0 +1,115 @@
+"""Program roots: what a user's programs find on the hosts of a lab, and whether they are there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from farpath.base.errors import BadInputError
+from farpath.lab.artifacts.host_images import places_by_host, unpack_image
+from farpath.lab.artifacts.scripts import errors_named
+from farpath.spec.host_image import HostImage
+from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, Place
+from farpath.spec.protocol import IMAGES_DIR, MACHINE_ROOT
+
+#: Roots by the user's word: this machine's own, and that of the lab's end hosts.
+MACHINE, LAB = "machine", "lab"
+ROOTS = (MACHINE, LAB)
+#: Directory of the lab's end hosts in the shared directory.
+LAB_ROOT = "sender"
+
+
+@dataclass(frozen=True)
+class Roots:
+    """Roots of the hosts, and the directory that the user shares.
+
+    ``places``: by host. ``images``: those of the user's, by host. ``share``: the directory that is
+    mounted for programs to read, at its own path; None for none.
+    """
+
+    places: dict[str, Place]
+    images: dict[str, HostImage]
+    share: FilePath | None
+
+
+def roots(
+    root: str,
+    image: str | None,
+    share: FilePath | None,
+    variables: Sequence[str],
+    commands: Mapping[str, Sequence[Sequence[str]]],
+) -> Roots:
+    """Return where the programs of each host run, and check that they are there.
+
+    ``root``: a word of ``ROOTS``, for hosts without an image. ``image``: images by host, as in
+    ``places_by_host``. ``variables``: NAME=value, or NAME of one of this process's environment.
+    ``commands``: by host. Raises BadInputError.
+    """
+    if root not in ROOTS:
+        raise BadInputError(f"--root is '{root}': it must be one of {', '.join(ROOTS)}")
+    if share is not None and not share.is_dir():
+        raise BadInputError(f"--share is '{share}': it is no directory: give one to read from")
+    directory = FilePath(os.path.abspath(share or os.curdir))
+    environment = _environment(variables)
+    images = _images(image, commands)
+    places = {}
+    for host in (CLIENT_HOST, SERVER_HOST):
+        if host in images:
+            own = images[host]
+            inside = str(directory) if share else own.directory
+            build = f"{IMAGES_DIR}/{own.build}"
+            places[host] = Place(build, (*own.environment, *environment), inside)
+        elif root == LAB:
+            places[host] = Place(LAB_ROOT, tuple(environment), str(directory) if share else "/")
+        else:
+            for command in commands[host]:
+                _check_program(command[0], directory)
+            usual = _environment_of_machine()
+            places[host] = Place(MACHINE_ROOT, (*usual, *environment), str(directory))
+    is_mounted = share is not None and any(place.root != MACHINE_ROOT for place in places.values())
+    return Roots(places, images, directory if is_mounted else None)
+
+
+def _images(
+    text: str | None, commands: Mapping[str, Sequence[Sequence[str]]]
+) -> dict[str, HostImage]:
+    if text is None:
+        return {}
+    programs = {host: [command[0] for command in of_host] for host, of_host in commands.items()}
+    paths = places_by_host(text, programs, "--image")
+    with errors_named("--image"):
+        unpacked = {path: unpack_image(path) for path in dict.fromkeys(paths.values())}
+    return {host: unpacked[path] for host, path in paths.items()}
+
+
+def _environment_of_machine() -> tuple[str, ...]:
+    """Return the environment of this machine's programs: where they are, and whose."""
+    usual = {"PATH": os.defpath, "HOME": "/"}
+    names = ("PATH", "HOME", "USER")
+    values = {name: os.environ.get(name, usual.get(name)) for name in names}
+    return tuple(f"{name}={value}" for name, value in values.items() if value is not None)
+
+
+def _environment(variables: Sequence[str]) -> tuple[str, ...]:
+    values = []
+    for text in variables:
+        name, equals, value = text.partition("=")
+        if not name or (not equals and name not in os.environ):
+            raise BadInputError(
+                f"--env is '{text}': give NAME=value, or the NAME of a variable that is set"
+            )
+        values.append(f"{name}={value if equals else os.environ[name]}")
+    return tuple(values)
+
+
+def _check_program(name: str, directory: FilePath) -> None:
+    """Raise BadInputError if there is no such program, as a shell in ``directory`` finds it."""
+    if "/" in name:
+        file = directory / name
+        if not file.is_file() or not os.access(file, os.X_OK):
+            raise BadInputError(f"'{name}' is no program in {directory}: name one that can be run")
+    elif shutil.which(name) is None:
+        raise BadInputError(f"'{name}' is no program in PATH: install it, or name its file")

@@ -1,0 +1,222 @@
+"""Programs in the lab: runs a user's client and servers in a guest, and makes their record."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path as FilePath
+from typing import IO, Any
+
+from farpath.base.files import replace_directory, require_unicode, safe_name, user_errors
+from farpath.base.locks import exclusive_lock, fresh_partial, remove_stale_partials
+from farpath.lab import uml
+from farpath.lab.artifacts.images import Images, find_images
+from farpath.lab.process import RawRun
+from farpath.lab.provenance import images_identity, provenance
+from farpath.lab.watchdog import Patience
+from farpath.record import checks
+from farpath.record.program_record import Ending, write_program_record
+from farpath.spec.hosts import PINGER
+from farpath.spec.plan import Plan
+from farpath.spec.programs import Programs
+from farpath.spec.protocol import (
+    COLLECTED_DIR,
+    MACHINE_ROOT,
+    OUTPUT_DIR,
+    PROGRAMS_FILE,
+    READABLE_DIR,
+)
+
+#: Real seconds between two looks for new output.
+LOOK_S = 0.02
+#: A program may compute long, and a machine be slow; the guest tells each virtual second.
+PATIENCE = Patience(
+    real_s=600.0,
+    cpu_s=60.0,
+    computing="computing takes no virtual time, so that a program which waits in a loop without "
+    "a system call waits for ever; let it sleep or poll",
+)
+
+
+@dataclass(frozen=True)
+class ProgramOutcome:
+    """The record of programs: its directory, how the client ended, and the fingerprint."""
+
+    directory: FilePath
+    ending: Ending
+    fingerprint: str
+
+
+class _Forwarder:
+    """Copies what the guest adds to files of the shared directory to streams, as it appears."""
+
+    def __init__(self, streams: dict[FilePath, IO[bytes]]) -> None:
+        self._streams = streams
+        self._at = dict.fromkeys(streams, 0)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_error: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _follow(self) -> None:
+        while not self._ended.wait(LOOK_S):
+            self._forward()
+        self._forward()
+
+    def _forward(self) -> None:
+        for file, stream in self._streams.items():
+            if not file.exists():
+                continue
+            with file.open("rb") as output:
+                output.seek(self._at[file])
+                data = output.read()
+            if data:
+                self._at[file] += len(data)
+                stream.write(data)
+                stream.flush()
+
+
+def run_programs(
+    plan: Plan,
+    programs: Programs,
+    out: FilePath,
+    share: FilePath | None,
+    collect: FilePath | None,
+    stdout: IO[bytes],
+    stderr: IO[bytes],
+    watch: Callable[[dict[str, Any]], None] = lambda _event: None,
+    images: Images | None = None,
+) -> ProgramOutcome:
+    """Run a client and its servers, make the record under ``out``, and return how it ended.
+
+    ``share``: the directory that programs of other roots than the machine's may read. ``collect``:
+    where the files that come back are put. ``stdout``, ``stderr``: of the client. ``watch``:
+    called with every event. Raises what the lab and its checks raise; only the console's log is
+    left then.
+    """
+    images = images or find_images()
+    require_unicode(str(out))
+    name = _record_name(plan, programs, images)
+    with user_errors(out):
+        out.mkdir(parents=True, exist_ok=True)
+        with exclusive_lock(out / f".{name}.lock", f"is making this record in {out}"):
+            remove_stale_partials(out)
+            log = out / f"{name}.console.log"
+            with fresh_partial(out) as partial:
+                try:
+                    ending, stamp = _fill(
+                        *(partial, plan, programs, images, log, share, collect),
+                        *(stdout, stderr, watch),
+                    )
+                except (KeyboardInterrupt, SystemExit):
+                    log.unlink(missing_ok=True)
+                    raise
+                partial.chmod(0o755)
+                replace_directory(partial, out / name)
+    return ProgramOutcome(out / name, ending, stamp)
+
+
+def _record_name(plan: Plan, programs: Programs, images: Images) -> str:
+    """Return the name of a record's directory: the same for the same request."""
+    parts = [plan.as_dict(), dataclasses.asdict(programs), images_identity(plan, images)]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:10]
+    client = safe_name(FilePath(programs.client[0]).name)
+    return f"exec-{plan.path.name}-{client}-{digest}"
+
+
+def _fill(
+    partial: FilePath,
+    plan: Plan,
+    programs: Programs,
+    images: Images,
+    log: FilePath,
+    share: FilePath | None,
+    collect: FilePath | None,
+    stdout: IO[bytes],
+    stderr: IO[bytes],
+    watch: Callable[[dict[str, Any]], None],
+) -> tuple[Ending, str]:
+    idle_rtt_ms: dict[str, float] = {}
+    endings: list[Ending] = []
+
+    def check_and_watch(event: dict[str, Any]) -> None:
+        if event["event"] == "idle-pings":
+            idle_rtt_ms[PINGER] = checks.check_base_rtt(event["output"], plan)
+        if event["event"] == "done":
+            endings.append(Ending(event["status"], event["took_s"]))
+        watch(event)
+
+    with _play(plan, programs, images, log, share, check_and_watch, stdout, stderr) as (place, raw):
+        (ending,) = endings
+        if collect is not None:
+            _bring_back(place / COLLECTED_DIR, collect)
+        cost = {
+            "wall_s": raw.wall_s,
+            "cpu_s": raw.cpu_s,
+            "peak_memory_bytes": raw.peak_memory_bytes,
+        }
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        stamp = write_program_record(
+            partial,
+            plan,
+            programs,
+            ending,
+            output=place / OUTPUT_DIR,
+            collected=place / COLLECTED_DIR,
+            raw_dir=raw.raw,
+            provenance={**provenance(images, plan), "cost": cost, "recorded_at": now},
+            readback={**raw.readback, **checks.idle_rtts(idle_rtt_ms)},
+            warnings=raw.warnings,
+        )
+    shutil.move(log, partial / "console.log")
+    return ending, stamp
+
+
+@contextmanager
+def _play(
+    plan: Plan,
+    programs: Programs,
+    images: Images,
+    log: FilePath,
+    share: FilePath | None,
+    watch: Callable[[dict[str, Any]], None],
+    stdout: IO[bytes],
+    stderr: IO[bytes],
+) -> Iterator[tuple[FilePath, RawRun]]:
+    """Run the guest; yield the shared directory and what the lab left, as long as they exist."""
+    places: list[FilePath] = []
+
+    @contextmanager
+    def beside(place: FilePath) -> Iterator[None]:
+        places.append(place)
+        (place / PROGRAMS_FILE).write_text(json.dumps(dataclasses.asdict(programs)))
+        output = place / OUTPUT_DIR
+        output.mkdir()
+        (place / MACHINE_ROOT).symlink_to("/")
+        if share is not None:
+            (place / READABLE_DIR).symlink_to(share)
+        with _Forwarder({output / "client.out": stdout, output / "client.err": stderr}):
+            yield
+
+    with uml.play(plan, images, log, watch, PATIENCE, beside) as raw:
+        yield places[0], raw
+
+
+def _bring_back(collected: FilePath, target: FilePath) -> None:
+    """Copy the files that come back to the user's directory; nothing but files is among them."""
+    with user_errors(target):
+        target.mkdir(parents=True, exist_ok=True)
+        if collected.is_dir():
+            shutil.copytree(collected, target, dirs_exist_ok=True, copy_function=shutil.copyfile)

@@ -1,0 +1,107 @@
+"""Programs: the plan of a lab on whose hosts a user's own programs run, and their options."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from farpath.base.errors import BadInputError
+from farpath.planning import path_options
+from farpath.planning.memory import memory_bytes
+from farpath.planning.request import RunRequest
+from farpath.spec.plan import Plan
+
+if TYPE_CHECKING:
+    from farpath.planning.request import UserParts
+
+#: Options of a run that programs have too, with their defaults where these differ. The flow of
+#: such a plan does not run.
+OPTIONS = (
+    *("path", "rtt", "rate", "buffer", "loss", "jitter", "reorder", "duplicate", "mtu", "window"),
+    *("sysctl", "ip", "stack", "seed", "sample"),
+)
+DEFAULTS = {"stack": "cubic", "sample": "100ms"}
+#: Buffers of TCP as Debian 13 has them on any machine of today, whose kernel takes them from its
+#: memory: least, first and largest size in bytes (tcp_init in net/ipv4/tcp.c). Memory of all
+#: sockets is not limited.
+USUAL_SYSCTL = {
+    "net.ipv4.tcp_rmem": "4096 131072 6291456",
+    "net.ipv4.tcp_wmem": "4096 16384 4194304",
+    "net.ipv4.tcp_mem": "33554432 33554432 33554432",
+}
+#: Memory for programs and what they write, beside that of the packets, in bytes.
+DEFAULT_MEMORY_BYTES = 1 << 30
+DATE_S_RANGE = (946_684_800, 4_102_358_400)
+MEMORY_BYTES_RANGE = (64 << 20, 64 << 30)
+
+
+def program_plan(
+    request: RunRequest,
+    user_parts: UserParts | None = None,
+    program_bytes: int = DEFAULT_MEMORY_BYTES,
+) -> Plan:
+    """Make the plan of a lab in which programs run, in one guest.
+
+    ``program_bytes``: memory for programs and what they write. Both directions of the path are
+    alike. Hosts have Debian's usual buffers unless the request names a path, or WINDOW. Background
+    traffic of a named path is left out. Raises BadInputError.
+    """
+    flow_of_plan = {"time": "5s", "region": RunRequest.region}
+    plan = dataclasses.replace(request, **flow_of_plan).plan(
+        user_parts=user_parts, path_by_rtt=False
+    )
+    if len(plan.stacks) != 1 or not plan.stacks[0].congestion:
+        raise BadInputError(
+            f"STACK is '{request.stack}': give one congestion control of the kernel's, which the "
+            "hosts then use, as in STACK=cubic"
+        )
+    path = dataclasses.replace(plan.path, background=None, short_flows=None)
+    if request.path is None and request.window is None:
+        given = {} if request.sysctl is None else path_options.parse_sysctl(request.sysctl)
+        source = "default: those of Debian 13"
+        sources = {**path.sources, "sysctl": source}
+        path = dataclasses.replace(path, sysctl={**USUAL_SYSCTL, **given}, sources=sources)
+    plan = dataclasses.replace(plan, path=path, programs=True).in_one_guest()
+    settings = dataclasses.replace(plan.settings, memory_bytes=memory_bytes(plan) + program_bytes)
+    return dataclasses.replace(plan, settings=settings)
+
+
+def parse_date_s(text: str) -> int:
+    """Parse a date, or a date and time, of UTC unless it says otherwise; return its Unix time.
+
+    >>> parse_date_s("2026-01-01"), parse_date_s("2026-01-01T12:00:00")
+    (1767225600, 1767268800)
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+        if not moment.tzinfo:
+            moment = moment.replace(tzinfo=UTC)
+        seconds = round(moment.timestamp())
+    except (ValueError, OverflowError) as error:
+        raise BadInputError(
+            f"--date is '{text}': give a date, and a time if it matters, as in 2026-01-01 or "
+            "2026-01-01T12:00:00"
+        ) from error
+    low, high = DATE_S_RANGE
+    if not low <= seconds <= high:
+        raise BadInputError(f"--date is '{text}': it must be from 2000-01-01 to 2099-12-31")
+    return seconds
+
+
+def parse_command(text: str, name: str) -> tuple[str, ...]:
+    """Split a command into its words as a shell does, without running one.
+
+    >>> parse_command("nginx -g 'daemon off;'", "--server")
+    ('nginx', '-g', 'daemon off;')
+    """
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise BadInputError(f"{name} is '{text}': {error}; quote it as for a shell") from error
+    if not words:
+        raise BadInputError(
+            f"{name} is '{text}': give a command, as in {name}='./server --port 80'"
+        )
+    return words

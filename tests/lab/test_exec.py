@@ -1,0 +1,177 @@
+"""Programs of this machine and of an image on the lab's hosts, in virtual time."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path as FilePath
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from farpath.base.errors import LabFailedError
+from farpath.lab import programs as lab_programs
+from farpath.lab.program_roots import roots
+from farpath.lab.programs import ProgramOutcome, run_programs
+from farpath.planning.programs import program_plan
+from farpath.planning.request import RunRequest
+from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, TIMED_OUT, Programs
+
+PYTHON = sys.executable
+SERVER = (PYTHON, "-m", "http.server", "80")
+BYTES = 500_000
+#: A client with a deadline: fine in a building, too slow across an ocean.
+CLIENT = f"""
+import sys, time, urllib.request
+began_s = time.monotonic()
+page = urllib.request.urlopen("http://server/page").read()
+took_s = time.monotonic() - began_s
+print(len(page), round(took_s, 3), flush=True)
+sys.exit("too slow" if took_s > 0.2 or len(page) != {BYTES} else 0)
+"""
+
+
+class Lab:
+    """Runs programs with their files in a directory of the test's own."""
+
+    def __init__(self, directory: FilePath) -> None:
+        self.directory = directory
+        self.stdout, self.stderr = io.BytesIO(), io.BytesIO()
+
+    def run(
+        self,
+        client: Sequence[str],
+        servers: Sequence[Sequence[str]] = (),
+        root: str = "machine",
+        timeout_s: float = 60.0,
+        collect: FilePath | None = None,
+        **options: Any,
+    ) -> ProgramOutcome:
+        self.stdout, self.stderr = io.BytesIO(), io.BytesIO()
+        plan = program_plan(RunRequest(**{"stack": "cubic", "sample": "100ms", **options}))
+        commands = {CLIENT_HOST: [client], SERVER_HOST: servers}
+        found = roots(root, None, self.directory, (), commands)
+        user = 0 if root == "lab" else None
+        programs = Programs(
+            client=tuple(client),
+            servers=tuple(tuple(server) for server in servers),
+            places=found.places,
+            user=self.directory.stat().st_uid if user is None else user,
+            group=self.directory.stat().st_gid if user is None else user,
+            timeout_s=timeout_s,
+            share=str(found.share or ""),
+            collect=str(collect or ""),
+        )
+        out = self.directory / "results"
+        return run_programs(
+            plan, programs, out, found.share, collect, self.stdout, self.stderr
+        )
+
+
+@pytest.fixture
+def lab(tmp_path: FilePath) -> Lab:
+    return Lab(tmp_path)
+
+
+def test_a_client_meets_its_deadline_at_1_ms_and_misses_it_at_164_ms_each_time(lab: Lab) -> None:
+    (lab.directory / "page").write_bytes(bytes(BYTES))
+    (lab.directory / "client.py").write_text(CLIENT)
+    client = (PYTHON, "client.py")
+    near = lab.run(client, [SERVER], rtt="1ms", rate="100Mbit")
+    assert (near.ending.status, lab.stderr.getvalue()) == (0, b"")
+    far = {"rtt": "164ms", "rate": "100Mbit", "loss": "1e-3"}
+    first = lab.run(client, [SERVER], **far)
+    said = lab.stdout.getvalue(), lab.stderr.getvalue()
+    assert first.ending.status == 1
+    assert said[1] == b"too slow\n"
+    size, took_s = said[0].split()
+    # A handshake, a request, and a window that doubles from ten segments on
+    assert int(size) == BYTES
+    assert 5 * 0.164 < float(took_s) < 10 * 0.164
+    again = lab.run(client, [SERVER], **far)
+    assert (lab.stdout.getvalue(), lab.stderr.getvalue()) == said
+    assert again.fingerprint == first.fingerprint
+
+
+def test_a_record_has_pings_queues_and_the_state_of_each_connection(lab: Lab) -> None:
+    (lab.directory / "page").write_bytes(bytes(BYTES))
+    (lab.directory / "client.py").write_text(CLIENT)
+    loss = "0.05"
+    outcome = lab.run((PYTHON, "client.py"), [SERVER], rtt="50ms", rate="10Mbit", loss=loss)
+    tables = {
+        name: pd.read_parquet(outcome.directory / f"{name}.parquet")
+        for name in ("ping", "queue", "queue_back", "connections")
+    }
+    # The page goes to the client, and waits in the buffer before it
+    assert tables["queue_back"]["backlog_bytes"].max() > 10 * tables["queue"]["backlog_bytes"].max()
+    connections = tables["connections"]
+    assert set(connections["port"]) == {80}
+    server = connections[connections["host"] == SERVER_HOST]
+    assert server["bytes_acked"].max() >= BYTES / 2
+    assert server["retransmits"].max() > 0
+    assert server["min_rtt_us"].max() == pytest.approx(50_000, rel=0.05)
+    assert tables["ping"]["rtt_ms"].min() >= 50
+    data = json.loads((outcome.directory / "exec.json").read_text())
+    assert data["fingerprint"] == outcome.fingerprint
+    assert (outcome.directory / "server.err").read_bytes()
+
+
+def test_programs_read_what_is_shared_and_files_come_back_when_time_is_over(lab: Lab) -> None:
+    (lab.directory / "input").write_text("from outside")
+    collect = lab.directory / "got"
+    script = (
+        f"cat input >{collect}/copy; ln -s /etc/passwd {collect}/link; "
+        "touch mine 2>/dev/null || echo read-only; touch /elsewhere; echo waits; sleep 1000"
+    )
+    outcome = lab.run(
+        ("sh", "-c", script), root="lab", rtt="10ms", timeout_s=3.0, collect=collect
+    )
+    assert outcome.ending == dataclasses.replace(outcome.ending, status=TIMED_OUT)
+    assert outcome.ending.took_s == pytest.approx(3.0, abs=0.01)
+    assert lab.stdout.getvalue() == b"read-only\nwaits\n"
+    assert [file.name for file in collect.iterdir()] == ["copy"]
+    assert (collect / "copy").read_text() == "from outside"
+    assert sorted(file.name for file in lab.directory.iterdir()) == ["got", "input", "results"]
+
+
+def test_nothing_that_a_program_writes_reaches_this_machine(lab: Lab) -> None:
+    script = "echo changed >file; rm -f kept; cat file; ls; echo 1 >/etc/farpath-was-here"
+    (lab.directory / "file").write_text("as before")
+    (lab.directory / "kept").write_text("")
+    lab.run(("sh", "-c", script), rtt="10ms")
+    assert lab.stdout.getvalue().split() == [b"changed", b"file", b"results"]
+    assert (lab.directory / "file").read_text() == "as before"
+    assert (lab.directory / "kept").exists()
+    assert not FilePath("/etc/farpath-was-here").exists()
+
+
+def test_a_server_that_ends_at_once_is_quoted(lab: Lab) -> None:
+    server = ("sh", "-c", "echo no such file >&2; exit 3")
+    with pytest.raises(LabFailedError, match="the server ended with status 3.*no such file"):
+        lab.run(("true",), [server], rtt="10ms")
+
+
+def test_a_program_that_waits_in_a_loop_is_named(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patience = dataclasses.replace(lab_programs.PATIENCE, cpu_s=1.0)
+    monkeypatch.setattr(lab_programs, "PATIENCE", patience)
+    with pytest.raises(LabFailedError, match="computing takes no virtual time"):
+        lab.run(("sh", "-c", "while :; do :; done"), rtt="10ms")
+
+
+def test_the_command_ends_with_its_clients_status_and_output(tmp_path: FilePath) -> None:
+    options = ["--rtt=10ms", "--server=sleep 100", "--env=WORD=there"]
+    client = ["sh", "-c", "echo $WORD; getent hosts server | grep -c receiver; exit 7"]
+    ended = subprocess.run(
+        [PYTHON, "-m", "farpath", "--quiet", "exec", *options, *client],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (7, b"there\n1\n", b"")
