@@ -88,8 +88,7 @@ def execute(
     )
     from farpath.spec.settings import VIRTUAL
 
-    if option_values["rtt"] is None and option_values["path"] is None:
-        raise BadInputError("RTT is missing: give the path's round-trip time, as in --rtt=164ms")
+    planning.require_path(option_values)
     servers = tuple(planning.parse_command(text, "--server") for text in server or ())
     timeout_s = quantities.parse_duration_s(timeout, "--timeout", TIMEOUT_S_RANGE)
     program_bytes = quantities.parse_bytes(memory, "--memory", planning.MEMORY_BYTES_RANGE)

@@ -7,6 +7,7 @@ they are there, and nothing that it writes reaches the machine.
 
 from __future__ import annotations
 
+import os
 import shutil
 import stat
 import subprocess
@@ -72,20 +73,38 @@ class ProgramHost:
         self._mount_root()
 
     def _mount_root(self) -> None:
-        """Mount the root, with names of the lab's hosts and no name server."""
-        lower, layer, root = (BUNDLES / self.name / part for part in ("lower", "layer", "root"))
-        for directory in (lower, layer, root):
-            directory.mkdir(parents=True)
+        """Mount the root, with names of the lab's hosts and no name server, and what is shared."""
+        lower = BUNDLES / self.name / "lower"
+        lower.mkdir(parents=True)
         source = f"{SHARED_DIRECTORY}/{self.place.root}"
         system.mount("hostfs", "none", str(lower), source, read_only=True)
-        system.mount("tmpfs", "tmpfs", str(layer), "mode=755")
-        upper, work = layer / "upper", layer / "work"
-        for directory in (upper / "etc", work):
-            directory.mkdir(parents=True)
-        (upper / "etc" / "hosts").write_text(hosts_file(self.network))
-        (upper / "etc" / "resolv.conf").write_text("")
+        system.mount("tmpfs", "tmpfs", str(self._layers), "mode=755")
+        settings = self._layers / "root" / "etc"
+        settings.mkdir(parents=True)
+        (settings / "hosts").write_text(hosts_file(self.network))
+        (settings / "resolv.conf").write_text("")
+        self._mount_layered(lower, "root")
+        if self.programs.share:
+            self._mount_layered(SHARED / READABLE_DIR, READABLE_DIR)
+
+    @property
+    def _layers(self) -> FilePath:
+        """Directory with what the programs write."""
+        layers = BUNDLES / self.name / "layers"
+        layers.mkdir(exist_ok=True)
+        return layers
+
+    def _mount_layered(self, lower: FilePath, name: str) -> None:
+        """Mount a directory under a layer of this host's own, beside its other mounts."""
+        upper, work = self._layers / name, self._layers / f"{name}-work"
+        target = BUNDLES / self.name / name
+        for directory in (upper, work, target):
+            directory.mkdir(exist_ok=True)
+        # The mount has the mode and the owner of its layer
+        shutil.copystat(lower, upper)
+        os.chown(upper, lower.stat().st_uid, lower.stat().st_gid)
         options = f"lowerdir={lower},upperdir={upper},workdir={work}"
-        system.mount("overlay", "overlay", str(root), options)
+        system.mount("overlay", "overlay", str(target), options)
 
     def start(
         self, label: str, command: Sequence[str], stdout: IO[bytes], stderr: IO[bytes]
@@ -105,18 +124,18 @@ class ProgramHost:
         return start_container(self.platform, label, config, stdout, stderr)
 
     def _shared_mounts(self) -> list[dict[str, Any]]:
-        directories = {
-            READABLE_DIR: (self.programs.share, ["bind", "ro", "nosuid", "nodev"]),
-            COLLECTED_DIR: (self.programs.collect, ["bind", "nosuid", "nodev"]),
+        sources = {
+            BUNDLES / self.name / READABLE_DIR: self.programs.share,
+            SHARED / COLLECTED_DIR: self.programs.collect,
         }
         return [
             {
                 "destination": destination,
                 "type": "bind",
-                "source": str(SHARED / name),
-                "options": options,
+                "source": str(source),
+                "options": ["bind", "nosuid", "nodev"],
             }
-            for name, (destination, options) in directories.items()
+            for source, destination in sources.items()
             if destination
         ]
 

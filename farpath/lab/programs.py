@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import json
 import shutil
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from farpath.base.files import replace_directory, require_unicode, safe_name, us
 from farpath.base.locks import exclusive_lock, fresh_partial, remove_stale_partials
 from farpath.lab import uml
 from farpath.lab.artifacts.images import Images, find_images
+from farpath.lab.forwarder import Forwarder
 from farpath.lab.process import RawRun
 from farpath.lab.provenance import images_identity, provenance
 from farpath.lab.watchdog import Patience
@@ -34,8 +34,6 @@ from farpath.spec.protocol import (
     READABLE_DIR,
 )
 
-#: Real seconds between two looks for new output.
-LOOK_S = 0.02
 #: A program may compute long, and a machine be slow; the guest tells each virtual second.
 PATIENCE = Patience(
     real_s=600.0,
@@ -52,40 +50,6 @@ class ProgramOutcome:
     directory: FilePath
     ending: Ending
     fingerprint: str
-
-
-class _Forwarder:
-    """Copies what the guest adds to files of the shared directory to streams, as it appears."""
-
-    def __init__(self, streams: dict[FilePath, IO[bytes]]) -> None:
-        self._streams = streams
-        self._at = dict.fromkeys(streams, 0)
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._follow, daemon=True)
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, *_error: object) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _follow(self) -> None:
-        while not self._ended.wait(LOOK_S):
-            self._forward()
-        self._forward()
-
-    def _forward(self) -> None:
-        for file, stream in self._streams.items():
-            if not file.exists():
-                continue
-            with file.open("rb") as output:
-                output.seek(self._at[file])
-                data = output.read()
-            if data:
-                self._at[file] += len(data)
-                stream.write(data)
-                stream.flush()
 
 
 def run_programs(
@@ -207,7 +171,7 @@ def _play(
         (place / MACHINE_ROOT).symlink_to("/")
         if share is not None:
             (place / READABLE_DIR).symlink_to(share)
-        with _Forwarder({output / "client.out": stdout, output / "client.err": stderr}):
+        with Forwarder({output / "client.out": stdout, output / "client.err": stderr}):
             yield
 
     with uml.play(plan, images, log, watch, PATIENCE, beside) as raw:

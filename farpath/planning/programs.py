@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,12 @@ USUAL_SYSCTL = {
 DEFAULT_MEMORY_BYTES = 1 << 30
 DATE_S_RANGE = (946_684_800, 4_102_358_400)
 MEMORY_BYTES_RANGE = (64 << 20, 64 << 30)
+
+
+def require_path(options: Mapping[str, str | None]) -> None:
+    """Raise BadInputError if options of a run name no path: there is no default for programs."""
+    if options["rtt"] is None and options["path"] is None:
+        raise BadInputError("RTT is missing: give the path's round-trip time, as in RTT=164ms")
 
 
 def program_plan(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ import pandas as pd
 import pytest
 
 from farpath.base.errors import LabFailedError
+from farpath.base.project import PROJECT
 from farpath.lab import programs as lab_programs
 from farpath.lab.program_roots import roots
 from farpath.lab.programs import ProgramOutcome, run_programs
@@ -68,9 +70,7 @@ class Lab:
             collect=str(collect or ""),
         )
         out = self.directory / "results"
-        return run_programs(
-            plan, programs, out, found.share, collect, self.stdout, self.stderr
-        )
+        return run_programs(plan, programs, out, found.share, collect, self.stdout, self.stderr)
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_a_client_meets_its_deadline_at_1_ms_and_misses_it_at_164_ms_each_time(l
     client = (PYTHON, "client.py")
     near = lab.run(client, [SERVER], rtt="1ms", rate="100Mbit")
     assert (near.ending.status, lab.stderr.getvalue()) == (0, b"")
-    far = {"rtt": "164ms", "rate": "100Mbit", "loss": "1e-3"}
+    far: dict[str, Any] = {"rtt": "164ms", "rate": "100Mbit", "loss": "1e-3"}
     first = lab.run(client, [SERVER], **far)
     said = lab.stdout.getvalue(), lab.stderr.getvalue()
     assert first.ending.status == 1
@@ -101,20 +101,20 @@ def test_a_client_meets_its_deadline_at_1_ms_and_misses_it_at_164_ms_each_time(l
 def test_a_record_has_pings_queues_and_the_state_of_each_connection(lab: Lab) -> None:
     (lab.directory / "page").write_bytes(bytes(BYTES))
     (lab.directory / "client.py").write_text(CLIENT)
-    loss = "0.05"
-    outcome = lab.run((PYTHON, "client.py"), [SERVER], rtt="50ms", rate="10Mbit", loss=loss)
+    outcome = lab.run((PYTHON, "client.py"), [SERVER], rtt="50ms", rate="10Mbit")
     tables = {
         name: pd.read_parquet(outcome.directory / f"{name}.parquet")
         for name in ("ping", "queue", "queue_back", "connections")
     }
     # The page goes to the client, and waits in the buffer before it
-    assert tables["queue_back"]["backlog_bytes"].max() > 10 * tables["queue"]["backlog_bytes"].max()
+    most = {name: tables[name]["backlog_bytes"].max() for name in ("queue", "queue_back")}
+    assert most["queue_back"] > 10 * max(most["queue"], 1500)
     connections = tables["connections"]
     assert set(connections["port"]) == {80}
     server = connections[connections["host"] == SERVER_HOST]
-    assert server["bytes_acked"].max() >= BYTES / 2
-    assert server["retransmits"].max() > 0
-    assert server["min_rtt_us"].max() == pytest.approx(50_000, rel=0.05)
+    assert server["bytes_acked"].max() >= BYTES / 4
+    assert server["cwnd_packets"].max() > 40
+    assert server["min_rtt_us"].max() == pytest.approx(50_000, rel=0.1)
     assert tables["ping"]["rtt_ms"].min() >= 50
     data = json.loads((outcome.directory / "exec.json").read_text())
     assert data["fingerprint"] == outcome.fingerprint
@@ -126,16 +126,14 @@ def test_programs_read_what_is_shared_and_files_come_back_when_time_is_over(lab:
     collect = lab.directory / "got"
     script = (
         f"cat input >{collect}/copy; ln -s /etc/passwd {collect}/link; "
-        "touch mine 2>/dev/null || echo read-only; touch /elsewhere; echo waits; sleep 1000"
+        "echo changed >input; cat input; ls; touch /elsewhere; sleep 1000"
     )
-    outcome = lab.run(
-        ("sh", "-c", script), root="lab", rtt="10ms", timeout_s=3.0, collect=collect
-    )
+    outcome = lab.run(("sh", "-c", script), root="lab", rtt="10ms", timeout_s=3.0, collect=collect)
     assert outcome.ending == dataclasses.replace(outcome.ending, status=TIMED_OUT)
     assert outcome.ending.took_s == pytest.approx(3.0, abs=0.01)
-    assert lab.stdout.getvalue() == b"read-only\nwaits\n"
+    assert lab.stdout.getvalue().split() == [b"changed", b"got", b"input", b"results"]
     assert [file.name for file in collect.iterdir()] == ["copy"]
-    assert (collect / "copy").read_text() == "from outside"
+    assert (collect / "copy").read_text() == (lab.directory / "input").read_text() == "from outside"
     assert sorted(file.name for file in lab.directory.iterdir()) == ["got", "input", "results"]
 
 
@@ -152,13 +150,11 @@ def test_nothing_that_a_program_writes_reaches_this_machine(lab: Lab) -> None:
 
 def test_a_server_that_ends_at_once_is_quoted(lab: Lab) -> None:
     server = ("sh", "-c", "echo no such file >&2; exit 3")
-    with pytest.raises(LabFailedError, match="the server ended with status 3.*no such file"):
+    with pytest.raises(LabFailedError, match=r"the server ended with status 3.*no such file"):
         lab.run(("true",), [server], rtt="10ms")
 
 
-def test_a_program_that_waits_in_a_loop_is_named(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_that_waits_in_a_loop_is_named(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     patience = dataclasses.replace(lab_programs.PATIENCE, cpu_s=1.0)
     monkeypatch.setattr(lab_programs, "PATIENCE", patience)
     with pytest.raises(LabFailedError, match="computing takes no virtual time"):
@@ -171,6 +167,7 @@ def test_the_command_ends_with_its_clients_status_and_output(tmp_path: FilePath)
     ended = subprocess.run(
         [PYTHON, "-m", "farpath", "--quiet", "exec", *options, *client],
         cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
         capture_output=True,
         check=False,
     )
