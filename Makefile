@@ -24,7 +24,7 @@ $(if $(unknown),$(call refuse,$(unknown),$(call nearest,$(unknown))))
 # Values reach the shell through the environment, never as text of a recipe.
 export $(ALLOWED)
 # Errors name the variable then, not the option
-experiment draw paper paper-quick companion companion-quick ablation ablation-quick cpu-figures \
+experiment draw shell paper paper-quick companion companion-quick ablation ablation-quick cpu-figures \
 	regress reference bench: \
 	export FARPATH_CALLER := make
 chosen = $(if $(filter-out 0 no false,$($(1))),$(2))
@@ -48,13 +48,14 @@ C_SOURCES = $(filter-out $(NOT_FORMATTED),$(shell find images examples farpath -
 
 .PHONY: help setup host-packages venv venv-paper dev lock kernel stacks modules images rootfs-lab rootfs-sender \
 	rootfs-unpacker python python-notebook bundle \
-	base-image containers notebook experiment draw paper paper-quick companion companion-quick \
+	base-image containers notebook experiment draw shell paper paper-quick companion companion-quick \
 	ablation ablation-quick cpu-figures regress reference test test-host-lab check coverage bench clean clean-cache
 
 help:
 	@cat <<'END'
 	make experiment   run flows over a path, print the table rows, make the figure
 	make draw         draw hosts, switches and links of that run, OUT=topology.png
+	make shell        Mininet's command line in the lab, on this terminal: RTT=164ms RATE=100Mbit
 	make paper        all runs of the paper, then tables, figures, claims and page
 	make paper-quick  the same with one seed, one path and short regions
 	make companion    the experiments around the paper: losses, recoveries, biases, sharing
@@ -235,6 +236,10 @@ experiment:
 # A picture of what make experiment would run, without a lab
 draw: $(VENV)
 	@.venv/bin/farpath draw $(asked) $${OUT:+"--out=$$OUT"}
+
+# Mininet's command line, on the terminal that make has
+shell: setup
+	@.venv/bin/farpath shell $(asked) $${OUT:+"--out=$$OUT"}
 
 # Snakemake, which only campaigns need
 $(PAPER): $(VENV)

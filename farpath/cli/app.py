@@ -28,7 +28,19 @@ from farpath.base.errors import (
     shortened,
 )
 from farpath.base.files import require_unicode, resource_errors
-from farpath.cli import campaign, draw, exec, fit, logs, packetdrill, paper, regress, run, site
+from farpath.cli import (
+    campaign,
+    draw,
+    exec,
+    fit,
+    logs,
+    packetdrill,
+    paper,
+    regress,
+    run,
+    shell,
+    site,
+)
 from farpath.cli.run_options import DEFAULT_OUT
 from farpath.lab.cleanup import remove_stale_shares
 from farpath.planning.request import DEFAULT_STACK
@@ -232,6 +244,7 @@ draw.add_to(app)
 regress.add_to(app)
 packetdrill.add_to(app)
 exec.add_to(app)
+shell.add_to(app)
 
 
 def _exit_on_signal(number: int, _frame: FrameType | None) -> NoReturn:

@@ -12,7 +12,16 @@ import traceback
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.guest import background, disks, far_links, packetdrill, processors, programs, system
+from farpath.guest import (
+    background,
+    disks,
+    far_links,
+    packetdrill,
+    processors,
+    programs,
+    shell,
+    system,
+)
 from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
 from farpath.guest.network import Network
@@ -27,6 +36,7 @@ from farpath.spec.protocol import (
     PROGRAMS_FILE,
     RAW_DIR,
     READBACK_FILE,
+    SHELL_FILE,
     SITE_VARIABLE,
     event_line,
     site_modules,
@@ -157,6 +167,8 @@ def main() -> None:
             packetdrill.play(share, send_event)
         elif (share / PROGRAMS_FILE).is_file():
             programs.play(share, platform, send_event)
+        elif (share / SHELL_FILE).exists():
+            shell.play(share, platform, send_event)
         else:
             play(share, platform)
     except congestion_control.StackError as error:

@@ -141,7 +141,8 @@ class Guest:
     """How one guest of a lab is started.
 
     ``clock``: its virtual clock, None if it has none. ``site``: the number of its site. ``title``:
-    words that name the site in messages, where there are several.
+    words that name the site in messages, where there are several. ``started``: called with the
+    id of its first process, which leads its process group.
     """
 
     command: Sequence[str]
@@ -149,6 +150,7 @@ class Guest:
     clock: VirtualClock | None = None
     site: int = 0
     title: str = ""
+    started: Callable[[int], None] = lambda _pid: None
 
 
 class _RunningGuest:
@@ -170,6 +172,7 @@ class _RunningGuest:
             pass_fds=descriptors,
         )
         assert self.process.stdout is not None
+        guest.started(self.process.pid)
         self.stdout = self.process.stdout
         self.console = Console(self.stdout, log)
         self.last: dict[str, Any] = {}

@@ -129,12 +129,14 @@ def play(
     watch: Watch,
     patience: Patience | None = None,
     beside: Callable[[FilePath], AbstractContextManager[None]] | None = None,
+    started: Callable[[int], None] = lambda _pid: None,
 ) -> Iterator[RawRun]:
     """Run a plan in a new guest; its raw output exists as long as the context.
 
     ``watch``: called with every event; if it raises, the run ends. ``patience``: by default the
     one that suits the plan. ``beside``: a context in the shared directory, from before the guest
-    boots until the directory is removed. Raises MachineLacksError before the guest boots, and as
+    boots until the directory is removed. ``started``: called with the id of each guest's first
+    process. Raises MachineLacksError before the guest boots, and as
     ``farpath.lab.process.run_guests``.
     """
     machine.check_machine()
@@ -158,6 +160,7 @@ def play(
             _guest(images.at_site(layout, site), plan, layout, cores[site % len(cores)], site)
             for site in range(layout.sites)
         ]
+        guests = [dataclasses.replace(guest, started=started) for guest in guests]
         raw = process.run_guests(
             *(guests, share, log, watch, patience or patience_with(plan)),
             [memory.descriptor] if memory else [],

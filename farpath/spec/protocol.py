@@ -33,6 +33,10 @@ OUTPUT_DIR = "output"
 MACHINE_ROOT = "machine"
 READABLE_DIR = "readable"
 COLLECTED_DIR = "collected"
+#: Of ``farpath shell``: the file that asks for it, its output in OUTPUT_DIR, the numbered lines of
+#: the user as JSON, and the file that interrupts a command.
+SHELL_FILE, SHELL_OUTPUT = "shell", "shell.out"
+LINE_FILE, INTERRUPT_FILE = "line-{number}.json", "interrupt"
 #: Raw file with the TCP connections of a host of ``farpath exec`` (``farpath.tools.tcp_info``).
 CONNECTIONS_FILE = "{host}.connections"
 

@@ -1,0 +1,94 @@
+"""Mininet's command line in the lab, from a file and on a terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path as FilePath
+
+from farpath.base.project import PROJECT
+
+COMMAND = [sys.executable, "-m", "farpath", "shell", "--rtt=50ms", "--rate=100Mbit"]
+PROMPT = b"mininet> "
+INTERRUPT, END_OF_FILE = b"\x03", b"\x04"
+LIMIT_S = 300.0
+
+
+def environment(state: FilePath) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(PROJECT), "XDG_STATE_HOME": str(state), "TERM": "dumb"}
+
+
+class Terminal:
+    """A shell on a terminal of the test's own."""
+
+    def __init__(self, state: FilePath) -> None:
+        self.own, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            COMMAND,
+            cwd=state,
+            env=environment(state),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+            preexec_fn=lambda: os.close(os.open(os.ttyname(theirs), os.O_RDWR)),
+        )
+        os.close(theirs)
+
+    def read_until(self, mark: bytes) -> bytes:
+        """What it prints up to and with a mark."""
+        said, end_s = b"", time.monotonic() + LIMIT_S
+        while mark not in said:
+            assert select.select([self.own], [], [], end_s - time.monotonic())[0], said
+            said += os.read(self.own, 65_536)
+        return said
+
+    def write(self, text: bytes) -> None:
+        os.write(self.own, text)
+
+
+def test_lines_of_a_file_run_in_order_and_the_clock_stands_between_them(tmp_path: FilePath) -> None:
+    lines = (
+        "nodes\nsender ping -c2 receiver\nsender date +%s.%N\nsender date +%s.%N\n"
+        "sh tc qdisc show dev s2-eth2\nnonsense\npy 1 / 0\n"
+    )
+    ended = subprocess.run(
+        COMMAND,
+        input=lines,
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = ended.stdout
+    assert re.search(r"available nodes are: *\npinger receiver s1 s2 s3 sender\n", said)
+    assert said.count("ttl=64 time=50.0 ms") == 2
+    first_s, second_s = (float(text) for text in re.findall(r"^\d{10}\.\d{9}$", said, re.M))
+    assert 0 < second_s - first_s < 1e-3
+    assert "tbf" in said
+    assert "Unknown command: nonsense" in said
+    assert "division by zero" in said
+    assert not list((tmp_path / "results").iterdir())
+
+
+def test_on_a_terminal_ctrl_c_interrupts_a_command_and_ctrl_d_ends(tmp_path: FilePath) -> None:
+    terminal = Terminal(tmp_path)
+    terminal.read_until(PROMPT)
+    terminal.write(b"half a li" + INTERRUPT)
+    terminal.read_until(PROMPT)
+    terminal.write(b"sender ping -i 10 receiver\n")
+    terminal.read_until(b"icmp_seq=3")
+    terminal.write(INTERRUPT)
+    assert b"ping statistics" in terminal.read_until(PROMPT)
+    terminal.write(b"sender hostname -I\n")
+    assert b"10.0.0." in terminal.read_until(PROMPT)
+    terminal.write(END_OF_FILE)
+    assert terminal.process.wait(LIMIT_S) == 0
+    history = (tmp_path / "farpath" / "shell-history").read_text()
+    assert "sender hostname -I" in history
