@@ -12,16 +12,7 @@ import traceback
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.guest import (
-    background,
-    disks,
-    far_links,
-    packetdrill,
-    processors,
-    programs,
-    shell,
-    system,
-)
+from farpath.guest import background, disks, far_links, packetdrill, processors, system
 from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
 from farpath.guest.network import Network
@@ -166,8 +157,13 @@ def main() -> None:
         if (share / PACKETDRILL_DIR).is_dir():
             packetdrill.play(share, send_event)
         elif (share / PROGRAMS_FILE).is_file():
+            # Imported where it is used, so that a run of flows boots with what it needs
+            from farpath.guest import programs
+
             programs.play(share, platform, send_event)
         elif (share / SHELL_FILE).exists():
+            from farpath.guest import shell
+
             shell.play(share, platform, send_event)
         else:
             play(share, platform)

@@ -10,7 +10,10 @@ from farpath.base.errors import BadInputError
 from farpath.lab.program_roots import LAB, MACHINE, roots
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST
 
-COMMANDS: dict[str, list[tuple[str, ...]]] = {CLIENT_HOST: [("sh", "-c", "true")], SERVER_HOST: [("cat",)]}
+COMMANDS: dict[str, list[tuple[str, ...]]] = {
+    CLIENT_HOST: [("sh", "-c", "true")],
+    SERVER_HOST: [("cat",)],
+}
 
 
 def test_programs_of_this_machine_work_where_the_user_is(
