@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from pathlib import Path as FilePath
 from typing import IO
 
@@ -47,5 +48,7 @@ class Forwarder:
                 data = output.read()
             if data:
                 self._at[file] += len(data)
-                stream.write(data)
-                stream.flush()
+                # Whoever read it may have seen enough, as head
+                with suppress(BrokenPipeError):
+                    stream.write(data)
+                    stream.flush()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError
+from farpath.base.project import BUILD
 from farpath.lab.artifacts.host_images import places_by_host, unpack_image
 from farpath.lab.artifacts.scripts import errors_named
 from farpath.spec.host_image import HostImage
@@ -41,12 +42,13 @@ def roots(
     share: FilePath | None,
     variables: Sequence[str],
     commands: Mapping[str, Sequence[Sequence[str]]],
+    build: FilePath = BUILD,
 ) -> Roots:
     """Return where the programs of each host run, and check that they are there.
 
     ``root``: a word of ``ROOTS``, for hosts without an image. ``image``: images by host, as in
     ``places_by_host``. ``variables``: NAME=value, or NAME of one of this process's environment.
-    ``commands``: by host. Raises BadInputError.
+    ``commands``: by host. ``build``: where images are unpacked. Raises BadInputError.
     """
     if root not in ROOTS:
         raise BadInputError(f"--root is '{root}': it must be one of {', '.join(ROOTS)}")
@@ -54,7 +56,7 @@ def roots(
         raise BadInputError(f"--share is '{share}': it is no directory: give one to read from")
     directory = FilePath(os.path.abspath(share or os.curdir))
     environment = _environment(variables)
-    images = _images(image, commands)
+    images = _images(image, commands, build)
     places = {}
     for host in (CLIENT_HOST, SERVER_HOST):
         if host in images:
@@ -74,14 +76,14 @@ def roots(
 
 
 def _images(
-    text: str | None, commands: Mapping[str, Sequence[Sequence[str]]]
+    text: str | None, commands: Mapping[str, Sequence[Sequence[str]]], build: FilePath
 ) -> dict[str, HostImage]:
     if text is None:
         return {}
     programs = {host: [command[0] for command in of_host] for host, of_host in commands.items()}
     paths = places_by_host(text, programs, "--image")
     with errors_named("--image"):
-        unpacked = {path: unpack_image(path) for path in dict.fromkeys(paths.values())}
+        unpacked = {path: unpack_image(path, build) for path in dict.fromkeys(paths.values())}
     return {host: unpacked[path] for host, path in paths.items()}
 
 

@@ -16,8 +16,9 @@ import pandas as pd
 import pytest
 
 from farpath.base.errors import LabFailedError
-from farpath.base.project import PROJECT
+from farpath.base.project import BUILD, PROJECT
 from farpath.lab import programs as lab_programs
+from farpath.lab.artifacts.images import find_images
 from farpath.lab.program_roots import roots
 from farpath.lab.programs import ProgramOutcome, run_programs
 from farpath.planning.programs import program_plan
@@ -52,25 +53,31 @@ class Lab:
         root: str = "machine",
         timeout_s: float = 60.0,
         collect: FilePath | None = None,
+        image: FilePath | None = None,
+        build: FilePath = BUILD,
+        user: int | None = None,
         **options: Any,
     ) -> ProgramOutcome:
         self.stdout, self.stderr = io.BytesIO(), io.BytesIO()
         plan = program_plan(RunRequest(**{"stack": "cubic", "sample": "100ms", **options}))
         commands = {CLIENT_HOST: [client], SERVER_HOST: servers}
-        found = roots(root, None, self.directory, (), commands)
-        user = 0 if root == "lab" else None
+        found = roots(root, image and str(image), self.directory, (), commands, build)
         programs = Programs(
             client=tuple(client),
             servers=tuple(tuple(server) for server in servers),
             places=found.places,
-            user=self.directory.stat().st_uid if user is None else user,
-            group=self.directory.stat().st_gid if user is None else user,
+            user=os.getuid() if user is None else user,
+            group=os.getgid() if user is None else user,
             timeout_s=timeout_s,
             share=str(found.share or ""),
             collect=str(collect or ""),
         )
-        out = self.directory / "results"
-        return run_programs(plan, programs, out, found.share, collect, self.stdout, self.stderr)
+        plan = dataclasses.replace(plan, images=found.images)
+        return run_programs(
+            *(plan, programs, self.directory / "results", found.share, collect),
+            *(self.stdout, self.stderr),
+            images=find_images(build),
+        )
 
 
 @pytest.fixture
@@ -146,6 +153,30 @@ def test_nothing_that_a_program_writes_reaches_this_machine(lab: Lab) -> None:
     assert (lab.directory / "file").read_text() == "as before"
     assert (lab.directory / "kept").exists()
     assert not FilePath("/etc/farpath-was-here").exists()
+
+
+def test_a_static_program_of_an_image_runs_with_nothing_else_there(
+    lab: Lab, build: FilePath
+) -> None:
+    image = lab.directory / "image"
+    (image / "bin").mkdir(parents=True)
+    source = lab.directory / "client.c"
+    source.write_text(
+        "#include <stdio.h>\n#include <unistd.h>\n"
+        'int main(void) { printf("%d %d\\n", getuid(), access("/usr", F_OK)); return 5; }\n'
+    )
+    program = str(image / "bin" / "client")
+    subprocess.run(["cc", "-static", "-o", program, str(source)], check=True)
+    outcome = lab.run(("client",), image=image, build=build, user=1000, rtt="10ms")
+    assert (outcome.ending.status, lab.stdout.getvalue()) == (5, b"1000 -1\n")
+
+
+def test_any_user_may_listen_on_any_port_of_the_lab_s_own_root(lab: Lab) -> None:
+    client = ("iperf3", "-c", "server", "-p", "80", "-t", "1")
+    server = ("iperf3", "-s", "-p", "80")
+    outcome = lab.run(client, [server], root="lab", user=65534, rtt="10ms")
+    assert outcome.ending.status == 0
+    assert b"receiver" in lab.stdout.getvalue()
 
 
 def test_a_server_that_ends_at_once_is_quoted(lab: Lab) -> None:
