@@ -260,7 +260,10 @@ def _path_facts(record: Record) -> Facts:
     plan = record.plan
     values["ip"] = str(plan.ip_version)
     values["topology"] = f"{plan.topology}, {plan.bottlenecks} bottlenecks"
-    if plan.bottlenecks == 1:
+    if plan.network:
+        network = plan.network
+        values["topology"] = f"{len(network.hosts)} hosts, {len(network.switches)} switches"
+    elif plan.bottlenecks == 1:
         values["topology"] = plan.topology
         values["senders"] = " ".join(map(str, plan.senders)) or "one"
         values["reverse"] = ", ".join(flow.stack for flow in plan.schedule.reverse) or "none"
