@@ -12,7 +12,7 @@ delay, and its processor behind all that leads to the host.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, pairwise, zip_longest
 
 from farpath.base.errors import BadInputError
@@ -32,8 +32,6 @@ from farpath.spec.topology import Topology
 
 #: The first letter of the switches within cables; the user's nodes come first in choosing names.
 _MIDDLE = "q"
-#: Columns from a node to the next in a picture, with room for a switch within their cable.
-_COLUMNS = 2.0
 
 
 def lay_out(plan: Plan) -> Layout:
@@ -45,27 +43,37 @@ def lay_out(plan: Plan) -> Layout:
     network = plan.network
     if network is None:
         raise BadInputError(f"plan.network is missing: a plan of topology {plan.topology} has one")
-    positions = _positions(network, plan)
+    chains = _chains(plan, network)
+    positions = _positions(plan, network, {cable: len(chain) for cable, chain in chains.items()})
     nodes = [
         Node(name, *positions[name], is_host=name in network.hosts)
         for name in (*network.hosts, *network.switches)
     ]
-    middles = _middle_names(network)
-    seeds = count(plan.seed)
-    links: list[Link] = []
     rated: dict[Step, str] = {}
-    for cable in network.cables:
-        there = _direction(plan, cable.there, cable.one, cable.other, next(seeds))
-        back = _direction(plan, cable.back, cable.other, cable.one, next(seeds))
-        chain = _chain(cable, there, back, middles, plan.path.mtu_bytes)
-        links += chain
+    for cable, chain in chains.items():
         nodes += _middle_nodes(chain, positions)
         for step in (Step(cable, is_there=True), Step(cable, is_there=False)):
             ports = [link.one if step.is_there else link.other for link in chain]
-            names = [port.name for port in ports if isinstance(port.queue, TbfBottleneck)]
-            rated |= {step: name for name in names}
-    bottlenecks = tuple(rated[step] for step in network.rated(plan.pairs))
-    return Layout(tuple(nodes), tuple(links), bottlenecks, dropping={})
+            for port in ports:
+                if isinstance(port.queue, TbfBottleneck):
+                    rated[step] = port.name
+    return Layout(
+        tuple(nodes),
+        tuple(link for chain in chains.values() for link in chain),
+        bottlenecks=tuple(rated[step] for step in network.rated(plan.pairs)),
+        dropping={},
+    )
+
+
+def _chains(plan: Plan, network: OwnNetwork) -> dict[Cable, list[Link]]:
+    """Return the links of each cable; each direction draws random numbers of its own."""
+    middles, seeds = _middle_names(network), count(plan.seed)
+    chains = {}
+    for cable in network.cables:
+        there = _direction(plan, cable.there, cable.one, cable.other, next(seeds))
+        back = _direction(plan, cable.back, cable.other, cable.one, next(seeds))
+        chains[cable] = _chain(cable, there, back, middles, plan.path.mtu_bytes)
+    return chains
 
 
 def _direction(plan: Plan, shaping: Shaping, start: str, end: str, seed: int) -> list[Qdisc]:
@@ -116,10 +124,8 @@ def _chain(
     ]
 
 
-def _middle_nodes(
-    chain: Sequence[Link], positions: dict[str, tuple[float, float]]
-) -> list[Node]:
-    """Return the switches within a cable, spread between its ends; columns go from left to right."""
+def _middle_nodes(chain: Sequence[Link], positions: dict[str, tuple[float, float]]) -> list[Node]:
+    """Return the switches within a cable, spread between its ends."""
     one, other = positions[chain[0].one.node], positions[chain[-1].other.node]
     row = max(one[1], other[1])
     return [
@@ -129,28 +135,33 @@ def _middle_nodes(
     ]
 
 
-def _positions(network: OwnNetwork, plan: Plan) -> dict[str, tuple[float, float]]:
+def _positions(
+    plan: Plan, network: OwnNetwork, lengths: Mapping[Cable, int]
+) -> dict[str, tuple[float, float]]:
     """Return columns and rows of nodes in a picture: a tree that grows to the right.
 
-    Its root is the first sending host, which has one cable. Each end has a row of its own. Other
-    hosts at the root's switch that only send are below the root.
+    ``lengths``: of cables, in columns. The root is the first sending host, in one row with its way
+    to its receiver. Each other end has a row of its own. Hosts at the root's switch that only send
+    are below the root.
     """
-    root = plan.schedule.flows[0].sender
+    root, receiver = plan.pairs[0]
     switch = network.steps[root][0].end
+    on_way = {step.end for step in network.way(root, receiver)}
     sending = {one for one, _ in plan.pairs} - {other for _, other in plan.pairs}
     positions: dict[str, tuple[float, float]] = {}
-    rows = count()
+    rows, sending_rows = count(), count(1)
 
     def place(name: str, column: float, before: str) -> float:
         """Place a node and all behind it; return its row, which is that of the first behind it."""
-        behind = [step.end for step in network.steps[name] if step.end != before]
-        placed = [
-            place(node, 0.0 if name == switch and node in sending else column + _COLUMNS, name)
-            for node in behind
-        ]
-        row = placed[0] if placed else float(next(rows))
-        positions[name] = (column, row)
-        return row
+        steps = [step for step in network.steps[name] if step.end != before]
+        placed = []
+        for step in sorted(steps, key=lambda step: step.end not in on_way):
+            if name == switch and step.end in sending:
+                positions[step.end] = (column - lengths[step.cable], float(next(sending_rows)))
+            else:
+                placed.append(place(step.end, column + lengths[step.cable], name))
+        positions[name] = (column, placed[0] if placed else float(next(rows)))
+        return positions[name][1]
 
     place(root, 0.0, "")
     return positions

@@ -47,7 +47,9 @@ def draw(
         plan = load_record(record, verify=False).plan
     else:
         request = replace(RunRequest.of_options(context.args), sender_image=None)
-        plan = request.plan(user_parts=BuiltParts(request.lab) if is_own(request.topology) else None)
+        plan = request.plan(
+            user_parts=BuiltParts(request.lab) if is_own(request.topology) else None
+        )
     if text:
         print(topology.as_text(plan), end="")
         return

@@ -50,11 +50,10 @@ def own_path(
         values["window_bytes"] = quantities.parse_window(window)
     path = path_options.custom_path(network.rtt_ms(*first), values)
     further = {} if sysctl is None else path_options.parse_sysctl(sysctl)
-    sizes = f"{len(network.hosts)} hosts, {len(network.switches)} switches"
     return replace(
         path,
         name=name_of(text),
-        title=f"own topology {on_one_line(text)}, {sizes}",
+        title=f"topology {on_one_line(text)}, {network.sizes}",
         sysctl={**path.sysctl, **further},
         sources={**path.sources, **_sources(first, queue), **dict.fromkeys(given, "given")}
         | ({"window_bytes": "given"} if window is not None else {}),

@@ -107,9 +107,7 @@ def _refused(owner: str, option: str, value: Any) -> BadInputError:
     """Return the error of an option that cannot be mapped."""
     text = next(iter(value.values()), "") if isinstance(value, dict) else value
     reason = _REASONS.get(option, "that is not mapped")
-    return BadInputError(
-        f"{owner} has {on_one_line(f'{option}={text!r}')}: {reason}; leave it out"
-    )
+    return BadInputError(f"{owner} has {on_one_line(f'{option}={text!r}')}: {reason}; leave it out")
 
 
 def _check_class(owner: str, value: Any, allowed: tuple[str, ...]) -> None:
@@ -219,7 +217,7 @@ def _number(
     low, high = allowed
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise BadInputError(
-            f"{owner} has {option}={on_one_line(repr(value))}: it must be a number from {low:,.12g} "
-            f"to {high:,.12g}{unit}"
+            f"{owner} has {option}={on_one_line(repr(value))}: it must be a number from "
+            f"{low:,.12g} to {high:,.12g}{unit}"
         )
     return float(value)

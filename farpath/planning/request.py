@@ -467,9 +467,7 @@ class RunRequest:
             keep_window=self.window is not None,
         )
 
-    def _own_network(
-        self, text: str, user_parts: UserParts | None
-    ) -> tuple[Path, NetworkOptions]:
+    def _own_network(self, text: str, user_parts: UserParts | None) -> tuple[Path, NetworkOptions]:
         for given, value in self.values():
             if given.name in _OF_LINKS:
                 instead = "FLOWS has the stacks" if given.name == "stack" else "its links say that"

@@ -29,7 +29,8 @@ COMMAND = ("farpath", "run")
 def command_of(plan: Plan) -> str | None:
     """Return the shortest ``farpath run`` of a plan; None if no options alone lead to it.
 
-    A user's files (a path, a topology, a stack's source, an image) are in no option that a plan could tell.
+    A user's files (a path, a topology, a stack's source, an image) are in no option that a plan
+    could tell.
     """
     if plan.images or plan.network or any(stack.build for stack in plan.stacks):
         return None

@@ -65,9 +65,7 @@ def _require(name: str, value: float, allowed: Sequence[float], least: float = 0
     low, high = allowed
     if not low <= value <= high or 0 < value < least:
         kept = f", and 0 or at least {least:g}" if least else ""
-        raise BadInputError(
-            f"{name} is {value:.12g}: it must be {low:,.12g} to {high:,.12g}{kept}"
-        )
+        raise BadInputError(f"{name} is {value:.12g}: it must be {low:,.12g} to {high:,.12g}{kept}")
 
 
 @dataclass(frozen=True)
@@ -198,6 +196,12 @@ class OwnNetwork:
                 "out"
             )
 
+    @property
+    def sizes(self) -> str:
+        """How many hosts and switches there are, for people."""
+        switches = len(self.switches)
+        return f"{len(self.hosts)} hosts, {switches} switch{'es' if switches > 1 else ''}"
+
     @cached_property
     def steps(self) -> dict[str, tuple[Step, ...]]:
         """The cables at each node, as steps that leave it."""
@@ -273,4 +277,3 @@ class OwnNetwork:
 
         rated = ([step for step in way if step.shaping.rate_bps] for way in ways)
         return tuple(dict.fromkeys(min(steps, key=narrowness) for steps in rated if steps))
-

@@ -261,8 +261,7 @@ def _path_facts(record: Record) -> Facts:
     values["ip"] = str(plan.ip_version)
     values["topology"] = f"{plan.topology}, {plan.bottlenecks} bottlenecks"
     if plan.network:
-        network = plan.network
-        values["topology"] = f"{len(network.hosts)} hosts, {len(network.switches)} switches"
+        values["topology"] = f"{plan.topology}, {plan.network.sizes}"
     elif plan.bottlenecks == 1:
         values["topology"] = plan.topology
         values["senders"] = " ".join(map(str, plan.senders)) or "one"
