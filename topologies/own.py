@@ -37,8 +37,8 @@ _MIDDLE = "q"
 def lay_out(plan: Plan) -> Layout:
     """The network of a plan, with what its cables, hosts and era do to packets at the ports.
 
-    Its bottlenecks are the queues with a rate on the ways of flows: first the narrowest of the
-    first flow's way, then the narrowest of the others', then the rest.
+    Its bottlenecks are those of the flows' ways, the first flow's before the others'. The other
+    queues with a rate on these ways are its further queues.
     """
     network = plan.network
     if network is None:
@@ -57,11 +57,14 @@ def lay_out(plan: Plan) -> Layout:
             for port in ports:
                 if isinstance(port.queue, TbfBottleneck):
                     rated[step] = port.name
+    bottlenecks = network.bottlenecks(plan.pairs)
+    others = [step for step in network.rated(plan.pairs) if step not in bottlenecks]
     return Layout(
         tuple(nodes),
         tuple(link for chain in chains.values() for link in chain),
-        bottlenecks=tuple(rated[step] for step in network.rated(plan.pairs)),
+        bottlenecks=tuple(rated[step] for step in bottlenecks),
         dropping={},
+        further_queues=tuple(rated[step] for step in others),
     )
 
 

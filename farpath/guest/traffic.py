@@ -329,8 +329,9 @@ class Traffic:
         return sorted(moments, key=lambda moment: moment[0])
 
     def _samplers(self) -> list[QueueSampler]:
-        """Return the samplers of this site's bottlenecks; a record has samples of the first."""
-        first, *others = self.network.layout.bottlenecks
+        """Return the samplers of this site's queues; a record has samples of the first."""
+        layout = self.network.layout
+        first, *others = (*layout.bottlenecks, *layout.further_queues)
         files = {first: "queue.txt", **{port: f"queue-{port}.txt" for port in others}}
         return [
             QueueSampler(port, self.raw / file, self.network.host_pid(port))

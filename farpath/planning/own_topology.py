@@ -92,6 +92,9 @@ def network_of(description: Mapping[str, Any]) -> OwnNetwork:
     Raises BadInputError that names what cannot be mapped.
     """
     try:
+        # What a node is says more than its options
+        for name, options in description["hosts"].items():
+            _check_class(f"host {name}", options.get("cls"), _HOST_CLASSES)
         for number, (name, options) in enumerate(description["hosts"].items(), start=1):
             _check_host(name, options, number)
         for name, options in description["switches"].items():
@@ -123,11 +126,9 @@ def _check_host(name: str, options: Mapping[str, Any], number: int) -> None:
     owner = f"host {name}"
     address = f"10.0.{number >> 8}.{number & 0xFF}"
     for option, value in options.items():
-        if option == "cls":
-            _check_class(owner, value, _HOST_CLASSES)
-        elif option == "ip" and str(value).partition("/")[0] == address:
-            continue
-        elif (option, value) != ("inNamespace", True) and value is not None:
+        is_its_address = option == "ip" and str(value).partition("/")[0] == address
+        is_usual = is_its_address or (option, value) == ("inNamespace", True)
+        if option != "cls" and not is_usual and value is not None:
             raise _refused(owner, option, value)
 
 

@@ -257,12 +257,9 @@ class OwnNetwork:
         return self.rtt_ms(one, other) / 1e3 + sum(waits_s)
 
     def rated(self, pairs: Sequence[Pair]) -> tuple[Step, ...]:
-        """Return the steps with a rate on the ways of pairs of hosts: first the bottlenecks.
-
-        The bottlenecks are as in ``bottlenecks``; the others follow in the order of the ways.
-        """
+        """Return the steps with a rate on the ways of pairs of hosts, in their order, each once."""
         on_ways = [step for pair in pairs for step in self.way(*pair) if step.shaping.rate_bps]
-        return tuple(dict.fromkeys([*self.bottlenecks(pairs), *on_ways]))
+        return tuple(dict.fromkeys(on_ways))
 
     def bottlenecks(self, pairs: Sequence[Pair]) -> tuple[Step, ...]:
         """Return the bottleneck of each pair's way, in the order of pairs, each once.

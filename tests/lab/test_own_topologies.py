@@ -94,7 +94,8 @@ def test_a_class_of_mininets_own_examples_runs_as_it_is(run_plan: RunPlan) -> No
     ("file", "message"),
     [
         ("simpleperf.py", "host h1 has cpu=0.25: CPULimitedHost is not mapped"),
-        ("linuxrouter.py", "host h1 has ip='192.168.1.100/24': hosts have 10.0.0.1"),
+        ("linuxrouter.py", "host r0 is a LinuxRouter, which is not mapped"),
+        ("natnet.py", "host nat1 is a NAT, which is not mapped"),
         ("multilink.py:simpleMultiLinkTopo,2", "host h1 has 2 links: each host has one"),
         ("linearbandwidth.py", "missing 1 required positional argument: 'N'"),
         ("popen.py", "does not say which topology is meant: it has no class derived from Topo"),
