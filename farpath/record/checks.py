@@ -129,8 +129,10 @@ def _host_delay_ms(plan: Plan, host: str, receiver: str) -> float:
         delay_ms = cards * (PING_FRAME_BYTES * 8e3 / rate_bps + TIMER_MS)
     if plan.era.jitter_ms:
         delay_ms += cards * (plan.era.jitter_ms + TIMER_MS)
-    if plan.era.processor and host in sending:
-        delay_ms += plan.era.processor.packet_ns / 1e6 + TIMER_MS
+    if plan.era.processor:
+        # In a network of the user's own a receiver may send too, and have such a processor
+        slow = len(sending & ({host, receiver} if plan.network else {host}))
+        delay_ms += slow * (plan.era.processor.packet_ns / 1e6 + TIMER_MS)
     return delay_ms
 
 
