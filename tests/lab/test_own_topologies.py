@@ -9,6 +9,7 @@ import pytest
 from farpath.analysis.metrics import per_second
 from farpath.base.errors import BadInputError
 from farpath.base.project import BUILD, PROJECT
+from farpath.lab.artifacts import own_topologies
 from farpath.lab.artifacts.own_topologies import PACKAGE, own_network
 from farpath.lab.user_parts import BuiltParts
 from farpath.planning.request import RunRequest
@@ -140,6 +141,15 @@ def test_a_file_that_makes_no_topology_for_the_lab_is_refused(
         own_network(written(tmp_path, text))
     assert message in caught.value.message
     assert "\n" not in caught.value.message
+
+
+def test_a_file_that_does_not_end_is_ended(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_topologies, "MOST_S", 1.0)
+    file = written(tmp_path, "while True:\n    print('still here')\n")
+    with pytest.raises(BadInputError, match="has made no topology within 1 s: let it do nothing"):
+        own_network(file)
 
 
 def test_a_file_that_is_not_there_and_a_name_that_is_not_in_it_are_refused() -> None:

@@ -61,7 +61,12 @@ def _read(package: FilePath, file: FilePath, selection: str) -> dict[str, Any]:
     note(command)
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=MOST_S, check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=MOST_S,
+            check=False,
         )
         description: dict[str, Any] = json.loads(done.stdout)
     except subprocess.TimeoutExpired as error:

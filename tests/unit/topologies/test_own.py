@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError
+from farpath.lab.artifacts.host_images import places_by_host, programs_by_host
 from farpath.planning import memory
 from farpath.planning.network import parse_topology
 from farpath.planning.request import RunRequest
@@ -218,6 +219,15 @@ def test_a_plan_that_was_changed_is_refused(
     plan = own_plan(two_sites(), FLOWS)
     with pytest.raises(BadInputError, match=message):
         check_plan(dataclasses.replace(plan, **change(plan)))
+
+
+def test_an_image_for_all_hosts_is_for_each_host_of_a_flow() -> None:
+    programs = programs_by_host(own_plan(two_sites(), FLOWS))
+    assert programs.pop("h1") == {"iperf3", "ping"}
+    assert programs == {host: {"iperf3"} for host in ("h2", "h3", "h4")}
+    programs = programs_by_host(own_plan(two_sites(), FLOWS))
+    assert set(places_by_host("./mine.tar", programs)) == {"h1", "h2", "h3", "h4"}
+    assert places_by_host("h2=./mine.tar", programs) == {"h2": "./mine.tar"}
 
 
 def test_a_picture_names_every_node_and_marks_each_flows_queues() -> None:
