@@ -7,7 +7,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
-RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY SENDERS REVERSE IP STACK SCHEDULE ERA SOURCE SINK SENDER_IMAGE REGION TIME SAMPLE SEED TRACE LAB CLOCK OUT
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY FLOWS SENDERS REVERSE IP STACK SCHEDULE ERA SOURCE SINK SENDER_IMAGE REGION TIME SAMPLE SEED TRACE LAB CLOCK OUT
 OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
@@ -93,6 +93,7 @@ help:
 	  BACKGROUND=25%   or cbr:200Mbit, tcp:10%        WINDOW=16MiB   largest offered by receivers
 	  ACKS=delayed     or each packet's at once       SYSCTL=net.ipv4.tcp_sack=0   of end hosts
 	  TOPOLOGY=dumbbell   or parking-lot:3, routed    IP=4           or 6
+	  TOPOLOGY=./mine.py  a Mininet topology of yours, with FLOWS='h1>h2:cubic h3>h2:bbr'
 	  SENDERS="rtt=172ms mtu=1500"   further senders  REVERSE=reno   flows in the other direction
 	  STACK=htcp       what the flows run             ERA=2004       stacks and hosts of that time
 	  SOURCE=disk:445MB/s,readahead=2MB  the senders' disk, which limits them
@@ -212,7 +213,8 @@ asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--r
 	$${DUPLICATE:+"--duplicate=$$DUPLICATE"} $${BACKGROUND:+"--background=$$BACKGROUND"} \
 	$${MTU:+"--mtu=$$MTU"} $${WINDOW:+"--window=$$WINDOW"} \
 	$${SYSCTL:+"--sysctl=$$SYSCTL"} $${ACKS:+"--acks=$$ACKS"} \
-	$${TOPOLOGY:+"--topology=$$TOPOLOGY"} $${SENDERS:+"--senders=$$SENDERS"} \
+	$${TOPOLOGY:+"--topology=$$TOPOLOGY"} $${FLOWS:+"--flows=$$FLOWS"} \
+	$${SENDERS:+"--senders=$$SENDERS"} \
 	$${REVERSE:+"--reverse=$$REVERSE"} $${IP:+"--ip=$$IP"} $${STACK:+"--stack=$$STACK"} \
 	$${SCHEDULE:+"--schedule=$$SCHEDULE"} $${ERA:+"--era=$$ERA"} \
 	$${SOURCE:+"--source=$$SOURCE"} $${SINK:+"--sink=$$SINK"} \

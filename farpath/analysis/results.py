@@ -301,6 +301,7 @@ def _network(plan: Plan) -> list[Any]:
         "reverse": [dataclasses.asdict(flow) for flow in plan.schedule.reverse],
         "bottlenecks": plan.bottlenecks if plan.bottlenecks != 1 else None,
         "ip_version": plan.ip_version if plan.ip_version != 4 else None,
+        "own": dataclasses.asdict(plan.network) if plan.network else None,
     }
     return (
         [{name: value for name, value in options.items() if value}] if any(options.values()) else []

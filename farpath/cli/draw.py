@@ -31,6 +31,8 @@ def draw(
     ] = False,
 ) -> None:
     """Draw a run's hosts, switches and links; takes the options of 'farpath run': --rtt=50ms."""
+    from farpath.lab.user_parts import BuiltParts
+    from farpath.planning.own_topology import is_own
     from farpath.planning.request import RunRequest
     from farpath.record.record import load_record
     from farpath.report.figures import topology
@@ -44,7 +46,10 @@ def draw(
     if record is not None:
         plan = load_record(record, verify=False).plan
     else:
-        plan = replace(RunRequest.of_options(context.args), sender_image=None).plan()
+        request = replace(RunRequest.of_options(context.args), sender_image=None)
+        plan = request.plan(
+            user_parts=BuiltParts(request.lab) if is_own(request.topology) else None
+        )
     if text:
         print(topology.as_text(plan), end="")
         return

@@ -31,6 +31,9 @@ OF_OTHER_TOOLS = {
         ("--duration", "--length"),
         "--time=30s, for flows that all start at once",
     ),
+    **dict.fromkeys(
+        ("--topo", "--custom"), "--topology=./mine.py:name,2, with --flows='h1>h2:cubic'"
+    ),
     **dict.fromkeys(("--queue", "--limit", "--max-queue-size"), "--buffer=100packets"),
     **dict.fromkeys(("--flows", "--parallel", "--streams"), "--stack=4xcubic: four flows"),
     **dict.fromkeys(("--cross-traffic", "--load"), "--background=10%"),

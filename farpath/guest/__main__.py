@@ -119,8 +119,8 @@ def play(share: FilePath, platform: Platform) -> None:
     start_ns = system.next_second_ns()
     if layout.far_links:
         start_ns = system.monotonic_ns_of(FIRST_WINDOW_NS)
-    for host, output in traffic.idle_pings(start_ns, IDLE_PINGS):
-        send_event("idle-pings", host=host, output=output)
+    for name, output in traffic.idle_pings(start_ns, IDLE_PINGS):
+        send_event("idle-pings", name=name, output=output)
     if (hops := traffic.trace_hops(start_ns, IDLE_PINGS)) is not None:
         send_event("traceroute", output=hops)
     with platform.machine_sampling(raw) as sample:

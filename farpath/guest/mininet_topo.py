@@ -22,6 +22,7 @@ class SiteTopo(Topo):
 
         ``left_out``: hosts that a kernel module stands for.
         """
+        switches = [node.name for node in layout.nodes if not node.is_host and not node.hop]
         for node in layout.nodes:
             if node.site != site or node.name in left_out:
                 continue
@@ -30,7 +31,8 @@ class SiteTopo(Topo):
             elif node.is_host:
                 self.addHost(node.name, ip=addresses.mininet_address(layout, node.name))
             else:
-                self.addSwitch(node.name)
+                # As Mininet would derive it from a name such as s1
+                self.addSwitch(node.name, dpid=f"{switches.index(node.name) + 1:x}")
         for link in layout.links:
             first, second = link.one, link.other
             if link.far_delays_s or first.node in left_out or layout.site_of(first.node) != site:

@@ -425,6 +425,11 @@ class Network:
         """Whether a host or a switch is at this site."""
         return self.layout.site_of(node) == self.site
 
+    def host_pid(self, port: str) -> int | None:
+        """Return the id of a process at the host of a port, by its name; None for a switch's."""
+        node = next(one.node for one in self.layout.ports if one.name == port)
+        return self.pid(node) if node in self.layout.hosts else None
+
     def has_port(self, port: str) -> bool:
         """Whether a port, by its name, is at this site."""
         return port in {one.name for one in self.layout.ports if self.has(one.node)}

@@ -6,6 +6,7 @@ import math
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path as FilePath
 from typing import IO
@@ -26,7 +27,7 @@ from farpath.guest.short_flows import ShortFlowPrograms
 from farpath.guest.system import NS_PER_S, wait_after_tick, wait_until
 from farpath.guest.tracers import Tracers
 from farpath.spec.datagrams import pacing_bps, size_bytes
-from farpath.spec.hosts import PINGER
+from farpath.spec.hosts import Pair
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import SCHEDULE_START_FILE
 from farpath.spec.schedule import Flow
@@ -49,16 +50,20 @@ class TrafficError(RuntimeError):
 
 
 class QueueSampler:
-    """Samples the statistics of a bottleneck's qdisc with one ``tc`` process that stays open."""
+    """Samples the statistics of a bottleneck's qdisc with one ``tc`` process that stays open.
 
-    def __init__(self, port: str, output: FilePath) -> None:
+    ``host_pid``: a process in the namespace of the host whose port it is; None for a switch's.
+    """
+
+    def __init__(self, port: str, output: FilePath, host_pid: int | None = None) -> None:
         self.port = port
         self.output = output.open("wb")
-        self.tc = subprocess.Popen(
-            ["stdbuf", "-oL", "tc", "-s", "-j", "-batch", "-"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+        with nullcontext() if host_pid is None else network_namespace(host_pid):
+            self.tc = subprocess.Popen(
+                ["stdbuf", "-oL", "tc", "-s", "-j", "-batch", "-"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
 
     def sample(self, t_s: float) -> None:
         """Append one line: the time in the schedule in s, a space, the output of tc."""
@@ -132,44 +137,37 @@ class Traffic:
         ``label``: name of the raw file. Raises TrafficError if ping fails.
         """
         idle = ping.arguments(self._target(), IDLE_PING_INTERVAL_S, count)
-        process = self._start(self.hosts[PINGER], label, idle)
+        process = self._start(self.hosts[self.plan.pinger], label, idle)
         if process.wait():
             raise TrafficError(self._explain(label, process.returncode))
         self.running.clear()
         return (self.raw / f"{label}.out").read_text()
 
-    def _ping_from_sender(self, sender: str, receiver: str, count: int) -> str:
+    def _ping_from_sender(self, name: str, pair: Pair, count: int) -> str:
         """Ping over the idle path with the lab's own ping: a user's image need not have one."""
+        sender, receiver = pair
         target = self.network.address(receiver)
         with network_namespace(self.network.pid(sender)):
             output = run(*ping.arguments(target, IDLE_PING_INTERVAL_S, count))
-        (self.raw / f"ping-idle-{sender}.out").write_text(output)
+        (self.raw / f"ping-idle-{name}.out").write_text(output)
         return output
 
     def idle_pings(self, start_ns: int, count: int) -> Iterator[tuple[str, str]]:
-        """Ping over the idle path in turns, and yield this site's hosts and the output of ping.
+        """Ping over the idle path in turns, and yield each turn's name and the output of ping.
 
-        The pinger has the first turn; if the plan has several senders, each then pings its
-        receiver. ``start_ns``: of the first turn, by the monotonic clock.
+        The pinger has the first turn. ``start_ns``: of the first turn, by the monotonic clock.
         """
-        for turn, (host, receiver) in enumerate(self._idle_turns()):
-            if self.network.has(host):
+        for turn, (name, pair) in enumerate(self.plan.idle_pings.items()):
+            if self.network.has(pair[0]):
                 wait_until(start_ns + round(turn * self._turn_s(count) * NS_PER_S))
-                if host == PINGER:
-                    yield host, self.ping_idle_path(count)
+                if turn == 0:
+                    yield name, self.ping_idle_path(count)
                 else:
-                    yield host, self._ping_from_sender(host, receiver, count)
-
-    def _idle_turns(self) -> list[tuple[str, str]]:
-        """Return the hosts that ping over the idle path, in order, each with its receiver."""
-        flows = self.plan.schedule.flows
-        receivers = {flow.sender: flow.receiver for flow in flows}
-        senders = list(receivers.items()) if len(receivers) > 1 else []
-        return [(PINGER, flows[0].receiver), *senders]
+                    yield name, self._ping_from_sender(name, pair, count)
 
     def _turn_s(self, count: int) -> float:
         """Return how long a turn of idle pings may take in s; ping waits two RTTs for the last."""
-        longest_ms = max(self.plan.host_rtt_ms(host) for host, _ in self._idle_turns())
+        longest_ms = max(self.plan.pair_rtt_ms(*pair) for pair in self.plan.idle_pings.values())
         return math.ceil(count * IDLE_PING_INTERVAL_S + 3 * longest_ms / 1e3 + 0.5)
 
     def epoch_ns(self, start_ns: int, count: int) -> int:
@@ -182,7 +180,7 @@ class Traffic:
 
     def _pinged_s(self, count: int) -> float:
         """Return how long all turns of idle pings may take in s."""
-        return len(self._idle_turns()) * self._turn_s(count)
+        return len(self.plan.idle_pings) * self._turn_s(count)
 
     def _traced_s(self) -> float:
         """Return how long traceroute may take in s; without routers it does not run."""
@@ -201,7 +199,7 @@ class Traffic:
         idle pings, whose number is ``count``.
         """
         layout = self.network.layout
-        if not layout.routers or not self.network.has(PINGER):
+        if not layout.routers or not self.network.has(self.plan.pinger):
             return None
         NAMES_FILE.write_text(host_names(layout, self.plan.ip_version))
         run("mount", "--bind", str(NAMES_FILE), HOSTS_FILE)
@@ -210,7 +208,7 @@ class Traffic:
             *(receiver, self.plan.ip_version, self._answer_s(), len(layout.routers) + 1)
         )
         wait_until(start_ns + round(self._pinged_s(count) * NS_PER_S))
-        with network_namespace(self.network.pid(PINGER)):
+        with network_namespace(self.network.pid(self.plan.pinger)):
             output = run(*arguments)
         (self.raw / "traceroute.out").write_text(output)
         return output
@@ -320,7 +318,8 @@ class Traffic:
     def _agenda(self, sample: Callable[[float], None], epoch_ns: int) -> Moments:
         """Return what to do when, in order: samples, flow starts, other traffic, droppers."""
         schedule, step_s = self.plan.schedule, self.plan.settings.sample_interval_s
-        moments: Moments = [(0.0, self._start_pings)] if self.network.has(PINGER) else []
+        has_pinger = self.network.has(self.plan.pinger)
+        moments: Moments = [(0.0, self._start_pings)] if has_pinger else []
         moments += [
             (tick * step_s, partial(sample, tick * step_s))
             for tick in range(round(schedule.duration_s / step_s) + 1)
@@ -330,11 +329,12 @@ class Traffic:
         return sorted(moments, key=lambda moment: moment[0])
 
     def _samplers(self) -> list[QueueSampler]:
-        """Return the samplers of this site's bottlenecks; a record has samples of the first."""
-        first, *others = self.network.layout.bottlenecks
+        """Return the samplers of this site's queues; a record has samples of the first."""
+        layout = self.network.layout
+        first, *others = (*layout.bottlenecks, *layout.further_queues)
         files = {first: "queue.txt", **{port: f"queue-{port}.txt" for port in others}}
         return [
-            QueueSampler(port, self.raw / file)
+            QueueSampler(port, self.raw / file, self.network.host_pid(port))
             for port, file in files.items()
             if self.network.has_port(port)
         ]
@@ -342,7 +342,8 @@ class Traffic:
     def _start_pings(self) -> None:
         interval_s = self.plan.settings.ping_interval_s
         count = round(self.plan.schedule.duration_s / interval_s)
-        self._start(self.hosts[PINGER], "ping", ping.arguments(self._target(), interval_s, count))
+        arguments = ping.arguments(self._target(), interval_s, count)
+        self._start(self.hosts[self.plan.pinger], "ping", arguments)
 
     def _write_start(self, epoch_ns: int) -> None:
         """Keep the schedule's start: sites differ in what their monotonic clocks count from."""

@@ -108,8 +108,8 @@ def _fill(
 
     def check_and_watch(event: dict[str, Any]) -> None:
         if event["event"] == "idle-pings":
-            host = event.get("host", PINGER)
-            idle_rtt_ms[host] = checks.check_base_rtt(event["output"], plan, host)
+            name = event.get("name", PINGER)
+            idle_rtt_ms[name] = checks.check_base_rtt(event["output"], plan, name)
         if event["event"] == "traceroute":
             hops["hops"] = checks.check_hops(event["output"], plan)
         watch(event)

@@ -1,4 +1,4 @@
-"""User parts: builds users' stacks and end-host images for a lab."""
+"""User parts: builds users' stacks and end-host images for a lab, and reads their topologies."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from functools import partial
 
 from farpath.lab import host
 from farpath.lab.artifacts.host_images import host_images
+from farpath.lab.artifacts.own_topologies import own_network
 from farpath.lab.artifacts.user_stacks import own_stack
 from farpath.spec.host_image import HostImage
+from farpath.spec.own_network import OwnNetwork
 from farpath.spec.plan import Plan
 from farpath.spec.settings import HOST
 from farpath.spec.stack import Stack
@@ -31,3 +33,7 @@ class BuiltParts:
     def images(self, text: str, plan: Plan) -> dict[str, HostImage]:
         """Unpack the images that a text names, and return them by the plan's end hosts."""
         return host_images(text, plan)
+
+    def network(self, text: str) -> OwnNetwork | None:
+        """Read the network that a text names by the user's file; None if it names another."""
+        return own_network(text)

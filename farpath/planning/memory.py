@@ -17,6 +17,7 @@ from farpath.spec.window import window_of
 from topologies import lay_out
 
 if TYPE_CHECKING:
+    from farpath.spec.own_network import OwnNetwork
     from farpath.spec.plan import Plan
 
 #: Least memory of a guest, without the packets of its flows.
@@ -114,9 +115,23 @@ def _short_flows_bytes(plan: Plan) -> int:
     return offered_bytes + MOST_WINDOWS * min(short.most_bytes, plan.path.window_bytes)
 
 
+def _ways_bytes(plan: Plan, network: OwnNetwork) -> int:
+    """Return the bytes that the ways of all pairs of hosts hold, as if they shared no link."""
+    total_bytes = 0.0
+    for pair in plan.pairs:
+        shapings = [step.shaping for step in network.way(*pair) if step.shaping.rate_bps]
+        highest_bps = max(shaping.rate_bps for shaping in shapings)
+        waiting = sum(shaping.buffer_packets for shaping in shapings)
+        total_bytes += highest_bps * network.rtt_ms(*pair) / 8e3
+        total_bytes += waiting * plan.path.frame_bytes
+    return round(total_bytes)
+
+
 def _path_bound_bytes(plan: Plan) -> int:
     """Return the most bytes that TCP has in flight on a path, however many flows there are."""
     path = plan.path
+    if plan.network:
+        return max(MOST_WINDOWS * path.window_bytes, MOST_PATHS * _ways_bytes(plan, plan.network))
     rtt_ms = max([path.rtt_ms, *(sender.rtt_ms for sender in plan.senders)])
     capacity_bytes = round(path.rate_bps * rtt_ms / 8e3) + path.buffer_bytes
     queues = plan.pinged_bottlenecks

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from farpath.base.errors import BadInputError
+from farpath.planning.own_flows import OwnFlow
 from farpath.planning.path_options import sysctl_for
 from farpath.planning.rules import senders_not_taken
 from farpath.planning.senders import parse_senders
@@ -20,8 +21,9 @@ from farpath.spec.hosts import (
     assign_hosts,
     with_reverse,
 )
+from farpath.spec.own_network import OwnNetwork
 from farpath.spec.path import WINDOW_BYTES_RANGE, Path
-from farpath.spec.plan import DUMBBELL, Plan
+from farpath.spec.plan import DUMBBELL, OWN, Plan
 from farpath.spec.schedule import SEVEN_REGIONS, Schedule
 from topologies import MODULES, find_topology
 
@@ -33,6 +35,7 @@ class NetworkOptions:
     """Hosts of a run and how they are connected.
 
     ``senders``: those beyond the first. ``reverse``: stacks of the flows from receiver to sender.
+    ``own``: the user's network, if it has one, with its ``flows``.
     """
 
     topology: str = DUMBBELL
@@ -40,14 +43,20 @@ class NetworkOptions:
     senders: tuple[Sender, ...] = ()
     reverse: tuple[str, ...] = ()
     ip_version: int = 4
+    own: OwnNetwork | None = None
+    flows: tuple[OwnFlow, ...] = ()
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """Return the pairs of sender and receiver."""
+        """Return the pairs of sender and receiver; of the user's network one for each flow."""
+        if self.own:
+            return tuple(flow.pair for flow in self.flows)
         return find_topology(self.topology).host_pairs(self.bottlenecks, self.senders)
 
     def stacks(self, texts: Sequence[str], schedule_name: str) -> tuple[str, ...]:
         """Return the stack of each flow; a single one is repeated for each sender."""
+        if self.own:
+            return tuple(flow.stack for flow in self.flows)
         if len(texts) == 1 and schedule_name != SEVEN_REGIONS:
             return tuple(texts) * len(self.pairs)
         return tuple(texts)
@@ -71,8 +80,7 @@ def resolve_network(
     limit senders with a longer RTT. Raises BadInputError for a text that is not allowed.
     """
     name, bottlenecks = parse_topology(DUMBBELL if topology is None else topology)
-    if ip not in (None, "4", "6"):
-        raise BadInputError(f"IP is '{ip}': it must be 4 or 6")
+    ip_version = parse_ip(ip)
     if not find_topology(name).takes_senders and (senders is not None or reverse is not None):
         raise senders_not_taken(name)
     network = NetworkOptions(
@@ -80,10 +88,17 @@ def resolve_network(
         bottlenecks=bottlenecks,
         senders=() if senders is None else parse_senders(senders, path),
         reverse=() if reverse is None else parse_stacks(reverse, "REVERSE"),
-        ip_version=int(ip or 4),
+        ip_version=ip_version,
     )
     resolved = path if keep_window else _with_window(path, network.senders)
     return _renamed(resolved, network), network
+
+
+def parse_ip(text: str | None) -> int:
+    """Parse the version of IP; raise BadInputError for any other text."""
+    if text not in (None, "4", "6"):
+        raise BadInputError(f"IP is '{text}': it must be 4 or 6")
+    return int(text or 4)
 
 
 def parse_topology(text: str) -> tuple[str, int]:
@@ -93,7 +108,7 @@ def parse_topology(text: str) -> tuple[str, int]:
     (('dumbbell', 1), ('parking-lot', 2))
     """
     match = _TOPOLOGY.fullmatch(text)
-    if match and match[1] in MODULES:
+    if match and match[1] in MODULES and not find_topology(match[1]).is_of_file:
         topology = find_topology(match[1])
         if match[2] is None:
             return match[1], topology.default_bottlenecks
@@ -106,14 +121,19 @@ def topology_texts() -> str:
     """Return the texts that name a topology, for people.
 
     >>> topology_texts()
-    'dumbbell, parking-lot, parking-lot:2 to parking-lot:8, routed'
+    'dumbbell, parking-lot, parking-lot:2 to parking-lot:8, routed, ./mine.py'
     """
-    texts = []
+    texts, of_files = [], []
     for name in MODULES:
+        topology = find_topology(name)
+        if topology.is_of_file:
+            of_files.append("./mine.py")
+            continue
         texts.append(name)
-        counts = find_topology(name).bottlenecks
+        counts = topology.bottlenecks
         if len(counts) > 1:
             texts.append(f"{name}:{counts[0]} to {name}:{counts[-1]}")
+    texts += of_files
     return ", ".join(texts)
 
 
@@ -135,9 +155,24 @@ def flow_routes(plan: Plan) -> list[str]:
             by_pair.setdefault((flow.sender, flow.receiver), []).append(f"{flow.name} {flow.stack}")
         for (sender, receiver), flow_texts in by_pair.items():
             near = sender if flows is plan.schedule.flows else receiver
-            rtt, mtu = f"RTT {plan.host_rtt_ms(near):g} ms", f"MTU {plan.host_mtu_bytes(near)}"
+            rtt_ms = plan.pair_rtt_ms(sender, receiver)
+            rtt, mtu = f"RTT {rtt_ms:g} ms", f"MTU {plan.host_mtu_bytes(near)}"
             lines.append(f"{sender} -> {receiver}, {rtt}, {mtu}: {', '.join(flow_texts)}")
     return lines
+
+
+def own_network_options(
+    own: OwnNetwork, flows: tuple[OwnFlow, ...], ip: str | None
+) -> NetworkOptions:
+    """Return the options of a run over the user's network."""
+    pairs = [flow.pair for flow in flows]
+    return NetworkOptions(
+        topology=OWN,
+        bottlenecks=len(own.bottlenecks(pairs)),
+        ip_version=parse_ip(ip),
+        own=own,
+        flows=flows,
+    )
 
 
 def _with_window(path: Path, senders: Sequence[Sender]) -> Path:

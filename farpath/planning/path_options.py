@@ -87,7 +87,7 @@ def sysctl_for(window_bytes: int, sysctl: Mapping[str, str]) -> dict[str, str]:
     return raised
 
 
-def _own_path(rtt_ms: float, values: dict[str, Any]) -> Path:
+def custom_path(rtt_ms: float, values: dict[str, Any]) -> Path:
     """Make a path of the user's RTT and values; stated defaults fill the other fields."""
     rate_bps = values.get("rate_bps", DEFAULT_RATE_BPS)
     mtu_bytes = values.get("mtu_bytes", DEFAULT_MTU_BYTES)
@@ -241,7 +241,7 @@ def resolve_path(
         assert rtt_ms is not None
         mtu_bytes = values.get("mtu_bytes", DEFAULT_MTU_BYTES)
         values |= _buffer(values, packets, mtu_bytes, None)
-        path = _own_path(rtt_ms, values)
+        path = custom_path(rtt_ms, values)
         traffic_sources = {} if traffic is None else dict.fromkeys(TRAFFIC_FIELDS, "given")
         return dataclasses.replace(
             path,

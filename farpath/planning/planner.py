@@ -102,6 +102,7 @@ def make_plan(
         bottlenecks=network.bottlenecks,
         source=source,
         sink=sink,
+        network=network.own,
     )
     check_plan(plan)
     return replace(plan, settings=replace(plan.settings, memory_bytes=memory_bytes(plan)))

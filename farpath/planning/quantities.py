@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError
 from farpath.spec.background import PART_RANGE
+from farpath.spec.own_network import DELAY_MS_RANGE
 from farpath.spec.path import (
     BUFFER_BYTES_RANGE,
     JITTER_MS_RANGE,
@@ -140,6 +141,16 @@ def parse_rtt_ms(text: str, name: str = "RTT") -> float:
     164.0
     """
     expected = _QuantityType("a time", "164ms", "millisecond", RTT_MS_RANGE, "ms")
+    return _parse_with_unit(name, text, expected)
+
+
+def parse_delay_ms(text: str, name: str) -> float:
+    """Parse the delay of a cable in one direction in ms; a unit is required.
+
+    >>> parse_delay_ms("5ms", "delay")
+    5.0
+    """
+    expected = _QuantityType("a time", "5ms", "millisecond", DELAY_MS_RANGE, "ms")
     return _parse_with_unit(name, text, expected)
 
 

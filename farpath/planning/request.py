@@ -13,8 +13,17 @@ from farpath.planning import era_catalog, path_files, path_options, quantities, 
 from farpath.planning.disks import parse_disk
 from farpath.planning.droppers import parse_droppers
 from farpath.planning.end_host_sysctls import check_setting
-from farpath.planning.network import resolve_network, topology_texts
+from farpath.planning.network import (
+    NetworkOptions,
+    own_network_options,
+    resolve_network,
+    topology_texts,
+)
 from farpath.planning.options import Option, option, options_of, range_text
+from farpath.planning.own_flows import EXAMPLE as FLOWS_EXAMPLE
+from farpath.planning.own_flows import parse_flows
+from farpath.planning.own_path import own_path
+from farpath.planning.own_topology import is_own
 from farpath.planning.planner import make_plan
 from farpath.planning.senders import MOST_SENDERS
 from farpath.spec.background import PART_RANGE
@@ -38,6 +47,7 @@ from farpath.spec.trace import INTERVAL_S_RANGE
 
 if TYPE_CHECKING:
     from farpath.spec.host_image import HostImage
+    from farpath.spec.own_network import OwnNetwork
     from farpath.spec.stack import Stack
 
 DEFAULT_STACK = "htcp"
@@ -47,16 +57,24 @@ SEED_RANGE = (1, 2**31 - 1)
 ACKS = {"delayed": True, "each": False}
 #: Options of a path, as ``farpath.planning.path_options.resolve_path`` calls them.
 _PATH_OPTIONS = ("rtt", "background", "sysctl", *path_options.FIELDS)
+#: Options that a topology of the user's own takes the place of: its links say what these do.
+_OF_LINKS = (
+    *("path", "rtt", "rate", "buffer", "loss", "drop", "background", "jitter", "reorder"),
+    *("duplicate", "senders", "reverse", "stack"),
+)
 
 
 class UserParts(Protocol):
-    """Builds the parts of the user's own that a request names: stacks, and images of end hosts."""
+    """Builds a user's own parts that a request names: stacks, images of end hosts, a topology."""
 
     def stack(self, text: str) -> Stack | None:
         """Build the user's stack that a text names; None if the text names one of the catalogue."""
 
     def images(self, text: str, plan: Plan) -> Mapping[str, HostImage]:
         """Build the images that a text names; return them by the end hosts of the plan."""
+
+    def network(self, text: str) -> OwnNetwork | None:
+        """Read the user's network that a text names; None if it names one of the topologies."""
 
 
 @dataclass(frozen=True)
@@ -193,11 +211,24 @@ class RunRequest:
     )
     topology: str | None = option(
         Option(
-            "Hosts and links: two sites, a row of that many bottlenecks (3 without a number), or "
-            "two sites with the IP routers between them that the path names.",
+            "Hosts and links: two sites, a row of that many bottlenecks (3 without a number), two "
+            "sites with the IP routers between them that the path names, or a Mininet topology in "
+            "a file of your own, which you must trust (a class of it with arguments: "
+            "./mine.py:Tree,2).",
             "dumbbell",
             "dumbbell",
             allowed=topology_texts,
+            see="own-topologies.md",
+        )
+    )
+    flows: str | None = option(
+        Option(
+            "Flows of a topology of your own, between hosts by their names, with the stacks of "
+            "each pair as in STACK, whose place they take.",
+            FLOWS_EXAMPLE,
+            "none",
+            allowed=f"at most {MOST_FLOWS} flows",
+            see="own-topologies.md",
         )
     )
     senders: str | None = option(
@@ -361,13 +392,9 @@ class RunRequest:
         """
         clock = _clock(self.lab, self.clock)
         schedule, region_s = self._schedule()
-        path = self._path(own_paths or {}, path_by_rtt)
+        path, network = self._network(own_paths or {}, user_parts, path_by_rtt)
         era = None if self.era is None else era_catalog.era_by_text(self.era)
         seed = _seed(self.seed)
-        path, network = resolve_network(
-            *(path, self.topology, self.senders, self.reverse, self.ip),
-            keep_window=self.window is not None,
-        )
         for name in path_options.parse_sysctl(self.sysctl) if self.sysctl is not None else ():
             check_setting(name, network.ip_version)
         make_schedule = SCHEDULES[schedule]
@@ -411,6 +438,8 @@ class RunRequest:
         """Return the name of the schedule and the length of a region in s."""
         if self.time is None:
             schedule = _choice("SCHEDULE", self.schedule, SCHEDULES)
+            if is_own(self.topology) and schedule == SEVEN_REGIONS:
+                schedule = TOGETHER
             return schedule, quantities.parse_duration_s(self.region)
         for name, value, default in (
             ("REGION", self.region, DEFAULT_REGION),
@@ -422,6 +451,50 @@ class RunRequest:
                     "start at once; leave one of them out"
                 )
         return TOGETHER, quantities.parse_duration_s(self.time, "TIME")
+
+    def _network(
+        self,
+        own_paths: Mapping[str, FilePath],
+        user_parts: UserParts | None,
+        path_by_rtt: bool,
+    ) -> tuple[Path, NetworkOptions]:
+        """Return the path of the run and its network: the user's own, or one of farpath's."""
+        if self.topology is not None and is_own(self.topology):
+            return self._own_network(self.topology, user_parts)
+        if self.flows is not None:
+            raise BadInputError(
+                f"FLOWS is '{self.flows}': it names hosts of a topology of your own, as in "
+                "TOPOLOGY=./mine.py; leave it out, or give that"
+            )
+        return resolve_network(
+            *(
+                self._path(own_paths, path_by_rtt),
+                self.topology,
+                self.senders,
+                self.reverse,
+                self.ip,
+            ),
+            keep_window=self.window is not None,
+        )
+
+    def _own_network(self, text: str, user_parts: UserParts | None) -> tuple[Path, NetworkOptions]:
+        for given, value in self.values():
+            if given.name in _OF_LINKS:
+                instead = "FLOWS has the stacks" if given.name == "stack" else "its links say that"
+                raise BadInputError(
+                    f"TOPOLOGY is '{text}' and {given.variable} is '{value}': {instead}; leave "
+                    f"{given.variable} out"
+                )
+        own = user_parts.network(text) if user_parts else None
+        if own is None:
+            raise BadInputError(
+                f"TOPOLOGY is '{text}': only 'farpath run' and 'farpath draw' take a topology of "
+                "your own"
+            )
+        flows = parse_flows(self.flows, own.hosts)
+        pairs = [flow.pair for flow in flows]
+        path = own_path(text, own, pairs, self.mtu, self.window, self.sysctl)
+        return path, own_network_options(own, flows, self.ip)
 
     def _path(self, own_paths: Mapping[str, FilePath], by_rtt: bool) -> Path:
         texts = {name: getattr(self, name) for name in _PATH_OPTIONS}

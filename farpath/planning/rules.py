@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from farpath.base.errors import BadInputError
+from farpath.planning.own_rules import check_own_network
 from farpath.spec.arrivals import check_number
 from farpath.spec.datagrams import HEADERS_BYTES, size_bytes
 from farpath.spec.dropper import MOST_LISTED, THERE, Dropper
@@ -64,6 +65,7 @@ def _check_topology(plan: Plan) -> None:
             f"TOPOLOGY={plan.topology} has {plan.bottlenecks} bottlenecks: it must have "
             + (f"{allowed[0]} to {allowed[-1]}" if len(allowed) > 1 else f"{allowed[0]}")
         )
+    check_own_network(plan)
     if topology.crosses_hops and not plan.path.hops:
         raise BadInputError(
             f"TOPOLOGY={plan.topology}: path {plan.path.name} has no hops: take PATH_NAME=cern, "

@@ -17,7 +17,7 @@ from farpath.record.trace_table import Trace
 from farpath.spec.arrivals import arrivals, frames_bytes, own_bytes
 from farpath.spec.background import on_periods, sent_bytes
 from farpath.spec.dropping import drawn_packets
-from farpath.spec.hosts import PINGER, RECEIVER
+from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import LAG_FILE, MACHINE_FILE
 from farpath.spec.schedule import Flow
@@ -83,24 +83,30 @@ MISSED_TICKS_PART = 0.01
 DOUBT = "slow machine: "
 
 
-def check_base_rtt(output: str, plan: Plan, host: str = PINGER) -> float:
-    """Check a host's RTT over the idle path and return it in ms.
+def check_base_rtt(output: str, plan: Plan, name: str = PINGER) -> float:
+    """Check an RTT over the idle path and return it in ms.
 
-    ``output``: what ping printed before any traffic. The RTT is the median of the pings that
-    did not overtake others. Each delay line or NIC beyond the path's two delay lines may add
-    the lateness of one timer. Raises CheckFailedError if the RTT is not the planned one.
+    ``output``: what ping printed before any traffic. ``name``: one of the plan's ``idle_pings``.
+    The RTT is the median of the pings that did not overtake others. Each delay line or NIC beyond
+    the path's two delay lines may add the lateness of one timer. Raises CheckFailedError if the
+    RTT is not the planned one.
     """
-    from_host = "" if host == PINGER else f" from {host}"
+    host, receiver = plan.idle_pings[name]
+    to_receiver = f" to {receiver}" if plan.network else ""
+    from_host = "" if host == PINGER else f" from {host}{to_receiver}"
     rtts_ms = [reply.rtt_ms for reply in ping.parse(output).replies]
     if not rtts_ms:
         raise CheckFailedError(f"no ping came back over the idle path{from_host}")
-    wanted_ms, clock = plan.host_rtt_ms(host), plan.settings.clock
+    wanted_ms, clock = plan.pair_rtt_ms(host, receiver), plan.settings.clock
     if plan.path.reorder:
         rtts_ms = [rtt_ms for rtt_ms in rtts_ms if rtt_ms > OVERTAKING * wanted_ms] or rtts_ms
     measured_ms = median(rtts_ms)
-    tolerance_ms = RTT_TOLERANCE_MS[clock] + plan.path.jitter_ms + _host_delay_ms(plan, host)
-    if wanted_ms != plan.path.rtt_ms:
-        tolerance_ms += 2 * TIMER_MS
+    tolerance_ms = RTT_TOLERANCE_MS[clock] + _host_delay_ms(plan, host, receiver)
+    if plan.network:
+        tolerance_ms += plan.network.jitter_ms(host, receiver)
+        tolerance_ms += max(0, plan.network.delay_lines(host, receiver) - 2) * TIMER_MS
+    else:
+        tolerance_ms += plan.path.jitter_ms + (wanted_ms != plan.path.rtt_ms) * 2 * TIMER_MS
     if len(rtts_ms) < MEDIAN_PINGS:
         tolerance_ms += FIRST_PING_MS
     if abs(measured_ms - wanted_ms) > tolerance_ms:
@@ -111,28 +117,30 @@ def check_base_rtt(output: str, plan: Plan, host: str = PINGER) -> float:
     return measured_ms
 
 
-def _host_delay_ms(plan: Plan, host: str) -> float:
+def _host_delay_ms(plan: Plan, host: str, receiver: str) -> float:
     """Return what NICs with a rate, jitter and a slow processor add to a ping's RTT.
 
     That is transmission or processing time, random delay, and how late timers may be.
     """
     sending = {flow.sender for flow in plan.schedule.all_flows}
-    receiver = next((f.receiver for f in plan.schedule.flows if f.sender == host), RECEIVER)
     delay_ms = 0.0
     cards = len(sending & {host, receiver})
     if rate_bps := plan.era.sender_rate_bps(plan.path.frame_bytes):
         delay_ms = cards * (PING_FRAME_BYTES * 8e3 / rate_bps + TIMER_MS)
     if plan.era.jitter_ms:
         delay_ms += cards * (plan.era.jitter_ms + TIMER_MS)
-    if plan.era.processor and host in sending:
-        delay_ms += plan.era.processor.packet_ns / 1e6 + TIMER_MS
+    if plan.era.processor:
+        # In a network of the user's own a receiver may send too, and have such a processor
+        slow = len(sending & ({host, receiver} if plan.network else {host}))
+        delay_ms += slow * (plan.era.processor.packet_ns / 1e6 + TIMER_MS)
     return delay_ms
 
 
 def idle_rtts(rtts_ms: Mapping[str, float]) -> dict[str, Any]:
-    """Return the measured base RTTs in ms, by host, as entries of the read-back."""
-    senders = {host: rtt_ms for host, rtt_ms in rtts_ms.items() if host != PINGER}
-    return {"idle_rtt_ms": rtts_ms[PINGER], **({"idle_rtts_ms": senders} if senders else {})}
+    """Return the measured base RTTs in ms, by the plan's ``idle_pings``, as read-back entries."""
+    first = PINGER if PINGER in rtts_ms else next(iter(rtts_ms))
+    by_name = {name: rtt_ms for name, rtt_ms in rtts_ms.items() if name != PINGER}
+    return {"idle_rtt_ms": rtts_ms[first], **({"idle_rtts_ms": by_name} if by_name else {})}
 
 
 def check_hops(output: str, plan: Plan) -> list[dict[str, Any]]:

@@ -29,9 +29,10 @@ COMMAND = ("farpath", "run")
 def command_of(plan: Plan) -> str | None:
     """Return the shortest ``farpath run`` of a plan; None if no options alone lead to it.
 
-    A user's files (a path, a stack's source, an image) are in no option that a plan could tell.
+    A user's files (a path, a topology, a stack's source, an image) are in no option that a plan
+    could tell.
     """
-    if plan.images or any(stack.build for stack in plan.stacks):
+    if plan.images or plan.network or any(stack.build for stack in plan.stacks):
         return None
     identity = plan_identity(plan)
     for request in _candidates(plan):

@@ -64,13 +64,15 @@ class Layout:
     """A complete topology.
 
     ``bottlenecks``: names of the ports with a bottleneck; the record has samples of the first.
-    ``dropping``: names of the ports at which droppers count, by direction.
+    ``dropping``: names of the ports at which droppers count, by direction. ``further_queues``:
+    names of other ports whose queues are sampled, beside the bottlenecks.
     """
 
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
     bottlenecks: tuple[str, ...]
     dropping: Mapping[str, tuple[str, ...]]
+    further_queues: tuple[str, ...] = ()
 
     @property
     def ports(self) -> tuple[Port, ...]:

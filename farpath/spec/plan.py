@@ -12,7 +12,8 @@ from farpath.spec.disk import Disk
 from farpath.spec.dropper import Dropper
 from farpath.spec.era import MODERN, Era
 from farpath.spec.host_image import HostImage
-from farpath.spec.hosts import PINGER, Sender
+from farpath.spec.hosts import PINGER, Pair, Sender
+from farpath.spec.own_network import OwnNetwork
 from farpath.spec.path import Path
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.settings import Settings
@@ -20,6 +21,8 @@ from farpath.spec.stack import Stack
 
 #: The topology of a run that names none.
 DUMBBELL = "dumbbell"
+#: The topology of a run with a network of the user's own.
+OWN = "own"
 #: How long flows may run after the schedule's end: a constant in s and a number of round trips.
 #: iperf3 closes a test and exchanges results in some round trips, and recovery of packets that
 #: were lost at the end takes some more.
@@ -38,7 +41,8 @@ class Plan:
     without one they send from memory and discard what they receive. ``programs``: the hosts run
     a user's own programs (``farpath.spec.programs``) in place of the flows, which then only name
     the hosts and the congestion control. Between these hosts both directions of the path are
-    alike, and the kernel tunes receive buffers itself.
+    alike, and the kernel tunes receive buffers itself. ``network``: of the topology ``own``, the
+    user's hosts, switches and cables; None for every other.
 
     A plan does not check itself; ``farpath.planning.rules.check_plan`` does.
     """
@@ -58,13 +62,37 @@ class Plan:
     source: Disk | None = None
     sink: Disk | None = None
     programs: bool = False
+    network: OwnNetwork | None = None
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """The end hosts: senders, receivers, and the pinger."""
         flows = self.schedule.flows
         senders, receivers = [flow.sender for flow in flows], [flow.receiver for flow in flows]
-        return tuple(dict.fromkeys([*senders, *receivers, PINGER]))
+        return tuple(dict.fromkeys([*senders, *receivers, self.pinger]))
+
+    @property
+    def pinger(self) -> str:
+        """The host that pings the first flow's receiver; in a network of one's own its sender."""
+        return self.schedule.flows[0].sender if self.network else PINGER
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The pairs of sender and receiver, each once, in the order of flows."""
+        return tuple(dict.fromkeys((flow.sender, flow.receiver) for flow in self.schedule.flows))
+
+    @property
+    def idle_pings(self) -> dict[str, Pair]:
+        """Which hosts ping which before any traffic, in their order, by the name of the pings.
+
+        The pinger is the first; if the plan has several senders, each then pings its receiver. In
+        a network of one's own each pair does, and gives the pings its name.
+        """
+        if self.network:
+            return {f"{one}-{other}": (one, other) for one, other in self.pairs}
+        pairs = {sender: (sender, receiver) for sender, receiver in self.pairs}
+        first = {PINGER: (PINGER, self.schedule.flows[0].receiver)}
+        return first | (pairs if len(pairs) > 1 else {})
 
     @property
     def receivers(self) -> tuple[str, ...]:
@@ -92,6 +120,9 @@ class Plan:
     @property
     def drain_s(self) -> float:
         """Time in s until the path is empty: the longest RTT, and all buffers full."""
+        if self.network:
+            frame_bytes = self.path.frame_bytes
+            return max(self.network.drain_s(*pair, frame_bytes) for pair in self.pairs)
         longest_ms = max([self.path.rtt_ms, *(sender.rtt_ms for sender in self.senders)])
         buffer_s = 8 * self.path.buffer_bytes / self.path.rate_bps
         return longest_ms / 1e3 + self.pinged_bottlenecks * buffer_s
@@ -105,6 +136,12 @@ class Plan:
         """Return the base RTT between a sending host and its receiver in ms."""
         rtts_ms = (sender.rtt_ms for sender in self.senders if sender.name == host)
         return next(rtts_ms, self.path.rtt_ms)
+
+    def pair_rtt_ms(self, one: str, other: str) -> float:
+        """Return the base RTT between two end hosts of a flow in ms."""
+        if self.network:
+            return self.network.rtt_ms(one, other)
+        return max(self.host_rtt_ms(one), self.host_rtt_ms(other))
 
     def host_mtu_bytes(self, host: str) -> int:
         """Return the MTU of a host's port in bytes."""
@@ -168,4 +205,5 @@ class Plan:
             source=Disk.from_dict(data.get("source")),
             sink=Disk.from_dict(data.get("sink")),
             programs=data.get("programs", False),
+            network=OwnNetwork.from_dict(data.get("network")),
         )

@@ -20,6 +20,8 @@ class Topology:
     ``default_bottlenecks`` the one that it has if none is given. ``takes_senders``: whether a
     run may add further senders (SENDERS) and reverse flows (REVERSE). ``crosses_hops``: whether
     packets cross the routers that a path names as its hops; a path of others has none.
+    ``is_of_file``: whether it wires the network of a user's file, which names it (``./mine.py``);
+    its pairs are those of the run's flows.
     """
 
     lay_out: Callable[[Plan], Layout]
@@ -28,3 +30,4 @@ class Topology:
     default_bottlenecks: int = 1
     takes_senders: bool = False
     crosses_hops: bool = False
+    is_of_file: bool = False

@@ -43,7 +43,7 @@ _NAMED = re.compile(r"([A-Za-z0-9_-]+)=(.*)", re.DOTALL)
 def programs_by_host(plan: Plan) -> dict[str, set[str]]:
     """Return the programs that each end host starts from its image."""
     programs: dict[str, set[str]] = {host: set() for host in plan.hosts}
-    programs[PINGER].add("ping")
+    programs[plan.pinger].add("ping")
     for flow in plan.schedule.all_flows:
         program = plan.stack_of(flow).executable
         if program != IMAGE:

@@ -175,14 +175,17 @@ def _draw_link(axes: Axes, plan: Plan, layout: Layout, link: Link, nodes: dict[s
     (left, _, _), (right, _, _) = ends
     # A cable to a node in another row has a bend, so that it does not cross the labels of others.
     # It is at the switch: beside a host, another host may stand above or below.
-    is_at_left = not nodes[ends[0][1].node].is_host and nodes[ends[1][1].node].is_host
+    # Between switches it is at the upper one, from which others may branch off.
+    left_node, right_node = nodes[ends[0][1].node], nodes[ends[1][1].node]
+    is_at_left = not left_node.is_host and (right_node.is_host or left_node.row < right_node.row)
     bend = (left[0], right[1]) if is_at_left else (right[0], left[1])
     axes.plot(
         [left[0], bend[0], right[0]], [left[1], bend[1], right[1]], zorder=1,
         color=NARROW_COLOUR if is_bottleneck else RULE, linewidth=1.6 if is_bottleneck else 1.0,
     )  # fmt: skip
     horizontal = left[0] != right[0]
-    middle = ((left[0] + right[0]) / 2, left[1] if horizontal else (left[1] + right[1]) / 2)
+    row = right[1] if is_at_left else left[1]
+    middle = ((left[0] + right[0]) / 2, row if horizontal else (left[1] + right[1]) / 2)
     own_mtu = [f"MTU {link.mtu_bytes}"] if link.mtu_bytes != plan.path.mtu_bytes else []
     for index, (_, leaving, arriving) in enumerate(ends):
         lines = _with_arrow(

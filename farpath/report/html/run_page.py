@@ -260,7 +260,9 @@ def _path_facts(record: Record) -> Facts:
     plan = record.plan
     values["ip"] = str(plan.ip_version)
     values["topology"] = f"{plan.topology}, {plan.bottlenecks} bottlenecks"
-    if plan.bottlenecks == 1:
+    if plan.network:
+        values["topology"] = f"{plan.topology}, {plan.network.sizes}"
+    elif plan.bottlenecks == 1:
         values["topology"] = plan.topology
         values["senders"] = " ".join(map(str, plan.senders)) or "one"
         values["reverse"] = ", ".join(flow.stack for flow in plan.schedule.reverse) or "none"

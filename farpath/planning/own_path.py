@@ -1,0 +1,102 @@
+"""Own path: the path of a run over a user's own network, which is that of its first flow.
+
+Metrics, figures and tables know one path. Its RTT, rate and buffer are those that the first flow
+meets, and its window fits the longest of all ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from farpath.base.errors import BadInputError, on_one_line
+from farpath.planning import path_options, quantities
+from farpath.planning.own_topology import name_of
+from farpath.spec.hosts import Pair
+from farpath.spec.own_network import OwnNetwork, Step
+from farpath.spec.path import ETHERNET_HEADER_BYTES, RTT_MS_RANGE, WINDOW_BYTES_RANGE, Path
+
+
+def own_path(
+    text: str,
+    network: OwnNetwork,
+    pairs: Sequence[Pair],
+    mtu: str | None = None,
+    window: str | None = None,
+    sysctl: str | None = None,
+) -> Path:
+    """Return the path of a run over a network; ``text`` is what names it.
+
+    ``pairs``: senders and receivers of the flows, in their order. Raises BadInputError for a way
+    without a rate or delay, and for options out of range.
+    """
+    for pair in pairs:
+        check_way(network, *pair)
+    first = pairs[0]
+    (queue, *_) = network.bottlenecks(pairs)
+    given = {} if mtu is None else {"mtu_bytes": quantities.parse_mtu(mtu)}
+    mtu_bytes = given.get("mtu_bytes", path_options.DEFAULT_MTU_BYTES)
+    frame_bytes = mtu_bytes + ETHERNET_HEADER_BYTES
+    values: dict[str, Any] = {
+        **given,
+        "rate_bps": queue.shaping.rate_bps,
+        "buffer_packets": queue.shaping.buffer_packets,
+        "buffer_bytes": queue.shaping.buffer_packets * frame_bytes,
+        "loss": network.loss(*first),
+        "window_bytes": _window_bytes(network, pairs, frame_bytes),
+    }
+    if window is not None:
+        values["window_bytes"] = quantities.parse_window(window)
+    path = path_options.custom_path(network.rtt_ms(*first), values)
+    further = {} if sysctl is None else path_options.parse_sysctl(sysctl)
+    return replace(
+        path,
+        name=name_of(text),
+        title=f"topology {on_one_line(text)}, {network.sizes}",
+        sysctl={**path.sysctl, **further},
+        sources={**path.sources, **_sources(first, queue), **dict.fromkeys(given, "given")}
+        | ({"window_bytes": "given"} if window is not None else {}),
+    )
+
+
+def check_way(network: OwnNetwork, sender: str, receiver: str) -> None:
+    """Raise BadInputError for a way on which a flow has no end of rate, or no delay."""
+    if not network.bottlenecks([(sender, receiver)]):
+        raise BadInputError(
+            f"TOPOLOGY: no link on the way from {sender} to {receiver} has bw: computation takes "
+            "no time, so that a flow would have no end of rate; give one of them bw, in Mbit/s"
+        )
+    low, high = RTT_MS_RANGE
+    rtt_ms = network.rtt_ms(sender, receiver)
+    if not low <= rtt_ms <= high:
+        raise BadInputError(
+            f"TOPOLOGY: the delays on the way from {sender} to {receiver} and back are "
+            f"{rtt_ms:g} ms: they must be {low:g} to {high:,g} ms; give links a delay, as in "
+            "delay='5ms'"
+        )
+
+
+def _window_bytes(network: OwnNetwork, pairs: Sequence[Pair], frame_bytes: int) -> int:
+    """Return twice the largest bandwidth-delay product plus the buffer, within the allowed."""
+    ideal_bytes = path_options.LEAST_WINDOW_BYTES
+    for pair in pairs:
+        (step,) = network.bottlenecks([pair])
+        product = round(2 * step.shaping.rate_bps * network.rtt_ms(*pair) / 8e3)
+        ideal_bytes = max(ideal_bytes, product + step.shaping.buffer_packets * frame_bytes)
+    return min(ideal_bytes, WINDOW_BYTES_RANGE[1])
+
+
+def _sources(first: Pair, queue: Step) -> Mapping[str, str]:
+    """Return where the values of the path are from."""
+    way = f"the way from {first[0]} to {first[1]}"
+    link = f"the link {queue.cable.one}-{queue.cable.other}, the narrowest on {way}"
+    return {
+        "rtt_ms": f"the sum of the delays on {way} and back",
+        "rate_bps": f"bw of {link}",
+        "buffer_bytes": f"the same of full packets, on {link}",
+        "buffer_packets": f"max_queue_size of {link}; Mininet's 1000 without one",
+        "loss": f"of all links on {way}",
+        "window_bytes": "twice the largest bandwidth-delay product of the flows' ways, and its "
+        "buffer, at least 16 MiB",
+    }

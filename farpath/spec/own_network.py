@@ -1,0 +1,276 @@
+"""Own network: the hosts, switches and cables of a user's own topology, as plain data.
+
+It is a tree: switches learn where hosts are by flooding, which never ends in a loop. So there is
+one way between two hosts, and its delay is the sum of its cables' delays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from farpath.base.errors import BadInputError
+from farpath.spec.background import RATE_BPS_RANGE
+from farpath.spec.path import JITTER_MS_RANGE, LEAST_JITTER_MS, LEAST_NETEM_CHANCE, LOSS_RANGE
+
+#: The name of a node: with "-eth99" it is at most 15 letters (IFNAMSIZ in include/uapi/linux/if.h).
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,8}")
+#: Names that nodes cannot have: those of the lab's own hosts.
+TAKEN_NAMES = ("pinger", "background")
+#: Most nodes; each host is a network namespace.
+MOST_NODES = 100
+MOST_PORT = 99
+#: Ranges of a cable's delay in one direction, in ms, and of its buffer.
+DELAY_MS_RANGE = (0.0, 5_000.0)
+BUFFER_PACKETS_RANGE = (2, 100_000)
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Shaping:
+    """What a cable does to the packets of one direction: first delay and loss, then the rate.
+
+    ``rate_bps``: of whole Ethernet frames; 0 for no rate. ``buffer_packets``: what may wait for the
+    rate; 0 without one. ``delay_ms``, ``jitter_ms``: delay, and its largest deviation in either
+    direction. ``loss``: probability that a packet is lost. Raises BadInputError for a value out of
+    range.
+    """
+
+    rate_bps: int = 0
+    buffer_packets: int = 0
+    delay_ms: float = 0.0
+    jitter_ms: float = 0.0
+    loss: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.rate_bps:
+            _require("rate_bps", self.rate_bps, RATE_BPS_RANGE)
+            _require("buffer_packets", self.buffer_packets, BUFFER_PACKETS_RANGE)
+        elif self.buffer_packets:
+            raise BadInputError("a cable has buffer_packets and no rate_bps: nothing waits there")
+        _require("delay_ms", self.delay_ms, DELAY_MS_RANGE)
+        _require("jitter_ms", self.jitter_ms, JITTER_MS_RANGE, LEAST_JITTER_MS)
+        _require("loss", self.loss, LOSS_RANGE, LEAST_NETEM_CHANCE)
+        if self.jitter_ms > self.delay_ms:
+            raise BadInputError(
+                f"jitter_ms is {self.jitter_ms:g}: it must be at most delay_ms, {self.delay_ms:g}"
+            )
+
+
+def _require(name: str, value: float, allowed: Sequence[float], least: float = 0.0) -> None:
+    """Raise BadInputError for a value out of range, or above 0 and below what netem keeps."""
+    low, high = allowed
+    if not low <= value <= high or 0 < value < least:
+        kept = f", and 0 or at least {least:g}" if least else ""
+        raise BadInputError(f"{name} is {value:.12g}: it must be {low:,.12g} to {high:,.12g}{kept}")
+
+
+@dataclass(frozen=True)
+class Cable:
+    """A cable between two nodes. ``there``: from ``one`` to ``other``; ``back``: the other way.
+
+    ``one_port``, ``other_port``: the numbers of its ports.
+    """
+
+    one: str
+    one_port: int
+    other: str
+    other_port: int
+    there: Shaping = Shaping()
+    back: Shaping = Shaping()
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Cable:
+        """Build a cable from the output of ``dataclasses.asdict``."""
+        shapings = {name: Shaping(**data[name]) for name in ("there", "back")}
+        return cls(**{**data, **shapings})
+
+
+@dataclass(frozen=True)
+class Step:
+    """A cable on the way of packets, and whether they go from ``one`` to ``other``."""
+
+    cable: Cable
+    is_there: bool
+
+    @property
+    def shaping(self) -> Shaping:
+        """What the cable does to these packets."""
+        return self.cable.there if self.is_there else self.cable.back
+
+    @property
+    def start(self) -> str:
+        """The node that they leave."""
+        return self.cable.one if self.is_there else self.cable.other
+
+    @property
+    def end(self) -> str:
+        """The node at which they arrive."""
+        return self.cable.other if self.is_there else self.cable.one
+
+
+@dataclass(frozen=True)
+class OwnNetwork:
+    """A user's own topology: a tree of hosts, which have one cable each, and switches.
+
+    Raises BadInputError for anything else.
+    """
+
+    hosts: tuple[str, ...]
+    switches: tuple[str, ...]
+    cables: tuple[Cable, ...]
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any] | None) -> OwnNetwork | None:
+        """Build a network from the output of ``dataclasses.asdict``; None from None."""
+        if data is None:
+            return None
+        cables = tuple(Cable.from_dict(cable) for cable in data["cables"])
+        return cls(tuple(data["hosts"]), tuple(data["switches"]), cables)
+
+    def __post_init__(self) -> None:
+        self._check_names()
+        self._check_cables()
+        self._check_tree()
+
+    def _check_names(self) -> None:
+        nodes = [*self.hosts, *self.switches]
+        if len(self.hosts) < 2 or not self.switches or len(nodes) > MOST_NODES:
+            raise BadInputError(
+                f"there are {len(self.hosts)} hosts and {len(self.switches)} switches: there must "
+                f"be at least two hosts and one switch, and at most {MOST_NODES} nodes"
+            )
+        for number, name in enumerate(nodes):
+            if not NAME.fullmatch(name) or name in TAKEN_NAMES or name in nodes[:number]:
+                raise BadInputError(
+                    f"a node is called '{name}': a name has a letter and then at most eight "
+                    f"letters, digits and _, none is there twice, and {' and '.join(TAKEN_NAMES)} "
+                    "are the lab's own"
+                )
+
+    def _check_cables(self) -> None:
+        ports: set[tuple[str, int]] = set()
+        for cable in self.cables:
+            for node, port in ((cable.one, cable.one_port), (cable.other, cable.other_port)):
+                if node not in (*self.hosts, *self.switches):
+                    raise BadInputError(f"a link leads to '{node}', which is no node")
+                least = 0 if node in self.hosts else 1
+                if not least <= port <= MOST_PORT or (node, port) in ports:
+                    raise BadInputError(
+                        f"{node} has a link at port {port}: a port is {least} to {MOST_PORT} and "
+                        "has one link"
+                    )
+                ports.add((node, port))
+            if {cable.one, cable.other} <= set(self.hosts):
+                raise BadInputError(
+                    f"{cable.one} and {cable.other} are hosts with a link between them: put a "
+                    "switch there"
+                )
+        for host in self.hosts:
+            count = sum(node == host for node, _ in ports)
+            if count != 1:
+                raise BadInputError(
+                    f"host {host} has {count} links: each host has one, to a switch"
+                )
+
+    def _check_tree(self) -> None:
+        reached = {self.hosts[0]}
+        todo = list(self.cables)
+        while touching := [c for c in todo if c.one in reached or c.other in reached]:
+            for cable in touching:
+                todo.remove(cable)
+                if {cable.one, cable.other} <= reached:
+                    raise BadInputError(
+                        f"the link of {cable.one} and {cable.other} closes a loop, in which "
+                        "switches without a controller flood packets forever, and STP is not "
+                        "mapped: leave one link of the loop out"
+                    )
+                reached |= {cable.one, cable.other}
+        lost = [name for name in (*self.hosts, *self.switches) if name not in reached]
+        if lost:
+            raise BadInputError(
+                f"no way leads from {self.hosts[0]} to {', '.join(lost)}: link them, or leave them "
+                "out"
+            )
+
+    @property
+    def sizes(self) -> str:
+        """How many hosts and switches there are, for people."""
+        switches = len(self.switches)
+        return f"{len(self.hosts)} hosts, {switches} switch{'es' if switches > 1 else ''}"
+
+    @cached_property
+    def steps(self) -> dict[str, tuple[Step, ...]]:
+        """The cables at each node, as steps that leave it."""
+        found: dict[str, list[Step]] = {name: [] for name in (*self.hosts, *self.switches)}
+        for cable in self.cables:
+            found[cable.one].append(Step(cable, is_there=True))
+            found[cable.other].append(Step(cable, is_there=False))
+        return {name: tuple(steps) for name, steps in found.items()}
+
+    def way(self, start: str, end: str) -> tuple[Step, ...]:
+        """Return the only way from one node to another."""
+        return next(self._ways(start, end, ""))
+
+    def _ways(self, start: str, end: str, before: str) -> Iterator[tuple[Step, ...]]:
+        if start == end:
+            yield ()
+            return
+        for step in self.steps[start]:
+            if step.end != before:
+                for rest in self._ways(step.end, end, start):
+                    yield (step, *rest)
+
+    def round_trip(self, one: str, other: str) -> tuple[Step, ...]:
+        """Return the way from one node to another and back."""
+        return (*self.way(one, other), *self.way(other, one))
+
+    def rtt_ms(self, one: str, other: str) -> float:
+        """Return the base RTT between two nodes in ms: the sum of delays there and back."""
+        return round(sum(step.shaping.delay_ms for step in self.round_trip(one, other)), 9)
+
+    def jitter_ms(self, one: str, other: str) -> float:
+        """Return by how much an RTT may differ from the base RTT, in ms."""
+        return sum(step.shaping.jitter_ms for step in self.round_trip(one, other))
+
+    def loss(self, one: str, other: str) -> float:
+        """Return the probability that a packet is lost on its way from one node to another."""
+        arrives = 1.0
+        for step in self.way(one, other):
+            arrives *= 1 - step.shaping.loss
+        return 1 - arrives
+
+    def delay_lines(self, one: str, other: str) -> int:
+        """Return how many delay lines a packet crosses there and back."""
+        return sum(step.shaping.delay_ms > 0 for step in self.round_trip(one, other))
+
+    def drain_s(self, one: str, other: str, frame_bytes: int) -> float:
+        """Return the time in s until a way there and back is empty, all its buffers full before."""
+        waits_s = [
+            8 * frame_bytes * step.shaping.buffer_packets / step.shaping.rate_bps
+            for step in self.round_trip(one, other)
+            if step.shaping.rate_bps
+        ]
+        return self.rtt_ms(one, other) / 1e3 + sum(waits_s)
+
+    def rated(self, pairs: Sequence[Pair]) -> tuple[Step, ...]:
+        """Return the steps with a rate on the ways of pairs of hosts, in their order, each once."""
+        on_ways = [step for pair in pairs for step in self.way(*pair) if step.shaping.rate_bps]
+        return tuple(dict.fromkeys(on_ways))
+
+    def bottlenecks(self, pairs: Sequence[Pair]) -> tuple[Step, ...]:
+        """Return the bottleneck of each pair's way, in the order of pairs, each once.
+
+        It is the step with the lowest rate; of several such, the one that most pairs cross, and
+        of these the first. A way without a rate has none.
+        """
+        ways = [self.way(*pair) for pair in pairs]
+
+        def narrowness(step: Step) -> tuple[int, int]:
+            return step.shaping.rate_bps, -sum(step in way for way in ways)
+
+        rated = ([step for step in way if step.shaping.rate_bps] for way in ways)
+        return tuple(dict.fromkeys(min(steps, key=narrowness) for steps in rated if steps))

@@ -1,0 +1,183 @@
+"""Mininet topologies of a user's own: the examples run as written, what cannot be is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.analysis.metrics import per_second
+from farpath.base.errors import BadInputError
+from farpath.base.project import BUILD, PROJECT
+from farpath.lab.artifacts import own_topologies
+from farpath.lab.artifacts.own_topologies import PACKAGE, own_network
+from farpath.lab.user_parts import BuiltParts
+from farpath.planning.request import RunRequest
+from farpath.record.record import Record
+from farpath.spec.plan import Plan
+from tests.lab.conftest import RunPlan
+from tests.support.command_line import Farpath
+
+EXAMPLES = PROJECT / "examples" / "own-topology"
+#: Mininet's own, in the lab's root file system.
+OF_MININET = BUILD / PACKAGE / "examples"
+#: Headers of a TCP segment with timestamps beside its payload, in a frame of 1514 bytes.
+PAYLOAD_PART = 1448 / 1514
+
+
+def plan_of(topology: str, flows: str, **words: str) -> Plan:
+    """The plan of a run over a topology of the examples."""
+    texts = {"topology": str(EXAMPLES / topology), "flows": flows, "time": "8s"} | words
+    return RunRequest(**texts).plan(user_parts=BuiltParts("virtual"))
+
+
+def rates_mbps(record: Record, after_s: float) -> list[float]:
+    """Each flow's mean throughput from a time on."""
+    each = per_second(record.samples, record.plan.schedule)
+    return [float(value) / 1e6 for value in each.loc[after_s:].mean()]
+
+
+def idle_rtts_ms(record: Record) -> dict[str, float]:
+    """The RTT between the hosts of each flow before any traffic."""
+    rtts_ms: dict[str, float] = record.data["readback"]["idle_rtts_ms"]
+    return rtts_ms
+
+
+def tc_rates_mbit(record: Record) -> dict[str, float]:
+    """The rate of each port that has one, as tc printed it."""
+    return {
+        qdisc["dev"]: 8 * qdisc["options"]["rate"] / 1e6
+        for qdisc in record.data["readback"]["after"]["qdiscs"]
+        if qdisc["kind"] == "tbf"
+    }
+
+
+def test_hosts_at_one_switch_share_the_cable_to_their_receiver(run_plan: RunPlan) -> None:
+    plan = plan_of("single_switch.py:SingleSwitch,3", "h1>h3:cubic h2>h3:reno")
+    record = run_plan(plan)
+    assert idle_rtts_ms(record) == pytest.approx({"h1-h3": 20.0, "h2-h3": 20.0}, abs=0.003)
+    assert set(tc_rates_mbit(record).values()) == {10.0}
+    first, second = rates_mbps(record, after_s=2)
+    assert first + second == pytest.approx(10 * PAYLOAD_PART, rel=0.02)
+    assert record.samples.queue["backlog_packets"].max() <= 50
+    assert record.samples.queue["drops"].max() > 0
+    assert run_plan(plan).fingerprint == record.fingerprint
+
+
+def test_two_switches_with_a_long_link_between_them(run_plan: RunPlan) -> None:
+    plan = plan_of("two_switches.py:far", "h1>h2:bbr h5>h6:bbr h6>h1:reno", ip="6")
+    record = run_plan(plan)
+    rtts_ms = {"h1-h2": 80.0, "h5-h6": 80.0, "h6-h1": 80.0}
+    assert idle_rtts_ms(record) == pytest.approx(rtts_ms, abs=0.0015)
+    ports = [f"h{number}-eth0" for number in (1, 2, 5, 6)]
+    ports += ["s3-eth1", "s3-eth2", "s4-eth1", "s4-eth2"]
+    trunk = {"q1-eth1": 20.0, "q1-eth2": 20.0}
+    assert tc_rates_mbit(record) == trunk | dict.fromkeys(ports, 100.0)
+    first, second, back = rates_mbps(record, after_s=3)
+    # Both begin at once, and BBR finds the rate within some twenty round trips
+    assert 0.85 < (first + second) / (20 * 1428 / 1514) <= 1.0
+    assert 5 < back < 20
+    # What waits in a host's own port is read in the host
+    assert (record.directory / "raw" / "queue-h1-eth0.txt.gz").is_file()
+
+
+def test_a_class_of_mininets_own_examples_runs_as_it_is(run_plan: RunPlan) -> None:
+    plan = plan_of("linear.py", "h1>h4:cubic h2>h1:cubic", trace="100ms")
+    record = run_plan(plan)
+    assert idle_rtts_ms(record) == pytest.approx({"h1-h4": 240.0, "h2-h1": 120.0}, abs=0.0035)
+    assert (plan.path.rtt_ms, plan.path.rate_bps) == (240.0, 100_000_000)
+    long, short = rates_mbps(record, after_s=4)
+    assert long > 50
+    assert short == pytest.approx(100 * PAYLOAD_PART, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("simpleperf.py", "host h1 has cpu=0.25: CPULimitedHost is not mapped"),
+        ("linuxrouter.py", "host r0 is a LinuxRouter, which is not mapped"),
+        ("natnet.py", "host nat1 is a NAT, which is not mapped"),
+        ("multilink.py:simpleMultiLinkTopo,2", "host h1 has 2 links: each host has one"),
+        ("linearbandwidth.py", "missing 1 required positional argument: 'N'"),
+        ("popen.py", "does not say which topology is meant: it has no class derived from Topo"),
+    ],
+)
+def test_what_cannot_be_mapped_of_mininets_examples_is_refused_by_name(
+    farpath: Farpath, file: str, message: str
+) -> None:
+    ended = farpath("run", f"--topology={OF_MININET / file}", "--flows=h1>h2:cubic")
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.startswith("farpath: --topology: ")
+    assert message in ended.err
+    assert ended.err.count("\n") == 1
+
+
+def written(tmp_path: FilePath, text: str) -> str:
+    """A user's file."""
+    file = tmp_path / "mine.py"
+    file.write_text(text)
+    return str(file)
+
+
+TORUS = "from mininet.topolib import TorusTopo\ntopos = {'torus': lambda: TorusTopo(3, 3)}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (TORUS, "closes a loop, in which switches without a controller flood packets forever"),
+        ("import nothing_there\n", "cannot be used, line 1: ModuleNotFoundError"),
+        ("print('hello')\n\nclass (\n", "cannot be used, line 3: SyntaxError"),
+        ("raise SystemExit\n", "cannot be used, line 1: SystemExit: it has no message"),
+        ("import os\nos._exit(7)\n", "ended with status 7 before it had made a topology"),
+        ("topos = {'a': None, 'b': None}\n", "does not say which topology is meant: it has a, b"),
+        ("topos = {'a': lambda: 3}\n", "cannot be used: AttributeError"),
+    ],
+)
+def test_a_file_that_makes_no_topology_for_the_lab_is_refused(
+    tmp_path: FilePath, text: str, message: str
+) -> None:
+    with pytest.raises(BadInputError) as caught:
+        own_network(written(tmp_path, text))
+    assert message in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+def test_a_file_that_does_not_end_is_ended(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_topologies, "MOST_S", 1.0)
+    file = written(tmp_path, "while True:\n    print('still here')\n")
+    with pytest.raises(BadInputError, match="has made no topology within 1 s: let it do nothing"):
+        own_network(file)
+
+
+def test_a_file_that_is_not_there_and_a_name_that_is_not_in_it_are_refused() -> None:
+    with pytest.raises(BadInputError, match=r"there is no file \./nowhere\.py"):
+        own_network("./nowhere.py:Tree,2")
+    file = EXAMPLES / "two_switches.py"
+    with pytest.raises(BadInputError, match="has no topology huge: it has TwoSwitches, near, far"):
+        own_network(f"{file}:huge")
+
+
+def test_what_stands_beside_the_file_is_imported_and_nothing_is_written(
+    tmp_path: FilePath,
+) -> None:
+    (tmp_path / "rates.py").write_text("FAST = 100\n")
+    text = (
+        "from mininet.topo import SingleSwitchTopo\nfrom rates import FAST\nprint('made')\n"
+        "topos = {'star': lambda k: SingleSwitchTopo(k, lopts={'bw': FAST, 'delay': '2ms'})}\n"
+    )
+    network = own_network(f"{written(tmp_path, text)}:star,3")
+    assert network is not None
+    assert network.hosts == ("h1", "h2", "h3")
+    assert {cable.there.rate_bps for cable in network.cables} == {100_000_000}
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["mine.py", "rates.py"]
+
+
+def test_draw_shows_the_queues_that_a_run_would_have(farpath: Farpath) -> None:
+    topology = f"--topology={EXAMPLES / 'two_switches.py'}:near"
+    ended = farpath("draw", "--text", topology, "--flows=h1>h2:cubic h5>h6:bbr")
+    assert ended.status == 0
+    assert "  s3 -> q1: delay 1 ms\n  q1 -> s3: 20 Mbit/s, buffer 1000 packets" in ended.out
+    assert "h5 -> h6, RTT 2 ms, MTU 1500: flow2 bbr" in ended.out

@@ -1,0 +1,221 @@
+"""Own topologies: what Mininet's link options become, and what is refused by its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from farpath.base.errors import BadInputError
+from farpath.planning.own_flows import parse_flows
+from farpath.planning.own_topology import is_own, name_of, network_of, split_text
+from farpath.spec.own_network import OwnNetwork, Shaping
+
+SWITCH = {"isSwitch": True}
+
+
+def described(
+    hosts: dict[str, Any] | None = None, switches: dict[str, Any] | None = None, **link: Any
+) -> dict[str, Any]:
+    """Two hosts at a switch, as the reader prints them; ``link`` are options of the first's."""
+    return {
+        "hosts": {"h1": {}, "h2": {}} | (hosts or {}),
+        "switches": {"s1": SWITCH | (switches or {})},
+        "links": [
+            {"node1": "h1", "node2": "s1", "port1": 0, "port2": 1, **link},
+            {"node1": "s1", "node2": "h2", "port1": 2, "port2": 0},
+        ],
+    }
+
+
+def mapped(**link: Any) -> tuple[Shaping, Shaping]:
+    """What the first link does to packets, there and back."""
+    cable = network_of(described(**link)).cables[0]
+    return cable.there, cable.back
+
+
+def test_a_tclink_does_the_same_to_both_directions() -> None:
+    there, back = mapped(
+        bw=10, delay="5ms", jitter="500us", loss=2, max_queue_size=100, use_htb=True
+    )
+    assert there == back == Shaping(10_000_000, 100, 5.0, 0.5, 0.02)
+
+
+def test_a_rate_without_a_queue_size_has_mininets_thousand_packets() -> None:
+    assert mapped(bw=0.5)[0] == Shaping(500_000, 1000)
+
+
+def test_a_link_without_options_does_nothing_to_packets() -> None:
+    assert mapped() == (Shaping(), Shaping())
+
+
+def test_ends_may_have_options_of_their_own_below_those_of_the_link() -> None:
+    there, back = mapped(params1={"bw": 10, "delay": "1ms"}, params2={"bw": 2}, delay="7ms")
+    assert (there.rate_bps, there.delay_ms) == (10_000_000, 7.0)
+    assert (back.rate_bps, back.delay_ms) == (2_000_000, 7.0)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"cls": {"class": "TCLink"}, "gro": False, "use_tbf": False, "latency_ms": None},
+        {"disable_gro": True, "txo": False, "enable_ecn": False, "speedup": 0, "fast": True},
+    ],
+)
+def test_what_changes_nothing_here_is_accepted(link: dict[str, Any]) -> None:
+    assert mapped(bw=10, **link) == mapped(bw=10)
+
+
+@pytest.mark.parametrize(
+    ("link", "message"),
+    [
+        ({"bw": "10"}, r"link h1-s1 has bw='10': it must be a number from 0.1 to 10,000 Mbit/s"),
+        ({"bw": 20_000}, "link h1-s1 has bw=20000: it must be a number"),
+        ({"bw": True}, "link h1-s1 has bw=True"),
+        ({"delay": 5}, "link h1-s1 has delay=5: give it with its unit, as in delay='5ms'"),
+        ({"delay": "5"}, "link h1-s1: delay is '5', a number without a unit"),
+        ({"delay": "-1ms"}, "link h1-s1: delay is '-1ms'"),
+        ({"jitter": "1ms"}, "jitter='1ms' and delay=None: a delay may deviate by at most itself"),
+        ({"loss": 60}, "loss=60: it must be a number from 0 to 50 %"),
+        ({"loss": "1%"}, "loss='1%': it must be a number"),
+        ({"loss": 1e-7}, "loss is 1e-09: it must be 0 to 0.5, and 0 or at least 1e-08"),
+        ({"max_queue_size": 9}, "max_queue_size=9 and no bw: packets wait for a rate only"),
+        ({"bw": 1, "max_queue_size": 1}, "max_queue_size=1: it must be a number from 2"),
+        ({"bw": 1, "enable_ecn": True}, "enable_ecn=True: RED and ECN are not mapped"),
+        ({"bw": 1, "use_tbf": True}, "use_tbf=True: a rate is exact here"),
+        ({"bw": 1, "latency_ms": 5}, "latency_ms=5: give a buffer as max_queue_size"),
+        ({"gro": True}, "gro=True: that is not mapped"),
+        ({"addr1": "00:00:00:00:00:01"}, "addr1='00:00:00:00:00:01': that is not mapped"),
+        ({"cls": {"class": "OVSLink"}}, "link h1-s1 is a OVSLink, which is not mapped"),
+        ({"cls": {"object": "functools.partial"}}, "link h1-s1 is a functools.partial"),
+        ({"params1": 3}, "link h1-s1 has params1=3"),
+        ({"params1": {"ip": "10.0.0.9/8"}}, "has ip='10.0.0.9/8': hosts have 10.0.0.1"),
+        ({"port2": 100}, "s1 has a link at port 100: a port is 1 to 99 and has one link"),
+        ({"port2": 2}, "s1 has a link at port 2: a port is 1 to 99 and has one link"),
+    ],
+)
+def test_a_link_that_cannot_be_mapped_is_refused_by_name(
+    link: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(BadInputError, match=r"^TOPOLOGY: ") as caught:
+        mapped(**link)
+    assert message in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ({"hosts": {"h1": {"cpu": 0.25}}}, "host h1 has cpu=0.25: CPULimitedHost is not mapped"),
+        (
+            {"hosts": {"h1": {"cls": {"class": "CPULimitedHost"}}}},
+            "host h1 is a CPULimitedHost, which is not mapped: it can be Host, Node",
+        ),
+        ({"hosts": {"h2": {"cls": {"class": "NAT"}}}}, "host h2 is a NAT, which is not mapped"),
+        ({"hosts": {"h2": {"ip": "10.0.0.7"}}}, "host h2 has ip='10.0.0.7': hosts have 10.0.0.1"),
+        ({"hosts": {"h2": {"defaultRoute": "via 10.0.0.1"}}}, "routers are not mapped"),
+        ({"hosts": {"h2": {"inNamespace": False}}}, "host h2 has inNamespace=False"),
+        ({"hosts": {"h3": {}}}, "host h3 has 0 links: each host has one, to a switch"),
+        ({"hosts": {"pinger": {}}}, "a node is called 'pinger'"),
+        ({"hosts": {"h2-left": {}}}, "a node is called 'h2-left'"),
+        ({"switches": {"stp": True}}, "switch s1 has stp=True: STP is not mapped"),
+        ({"switches": {"protocols": "OpenFlow13"}}, "switch s1 has protocols='OpenFlow13'"),
+        ({"switches": {"cls": {"class": "UserSwitch"}}}, "switch s1 is a UserSwitch"),
+    ],
+)
+def test_a_node_that_cannot_be_mapped_is_refused_by_name(
+    nodes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(BadInputError, match=r"^TOPOLOGY: ") as caught:
+        network_of(described(**nodes))
+    assert message in caught.value.message
+
+
+def test_an_address_that_a_host_has_anyway_may_be_given() -> None:
+    assert network_of(described(hosts={"h2": {"ip": "10.0.0.2/24"}})).hosts == ("h1", "h2")
+
+
+def linked(*links: tuple[str, str]) -> OwnNetwork:
+    """Hosts h1 and h2, and switches, with links between them."""
+    nodes = {name for link in links for name in link} | {"h1", "h2"}
+    used: dict[str, int] = {}
+
+    def port(name: str) -> int:
+        used[name] = used.get(name, 0 if name[0] == "s" else -1) + 1
+        return used[name]
+
+    return network_of(
+        {
+            "hosts": {name: {} for name in sorted(nodes) if name[0] == "h"},
+            "switches": {name: SWITCH for name in sorted(nodes) if name[0] == "s"},
+            "links": [
+                {"node1": one, "node2": other, "port1": port(one), "port2": port(other)}
+                for one, other in links
+            ],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("links", "message"),
+    [
+        (
+            [("h1", "s1"), ("s1", "s2"), ("s2", "s3"), ("s3", "s1"), ("h2", "s3")],
+            "closes a loop, in which switches without a controller flood packets forever",
+        ),
+        ([("h1", "s1"), ("s1", "s2"), ("s1", "s2"), ("h2", "s2")], "closes a loop"),
+        ([("h1", "s1"), ("h2", "s2")], "no way leads from h1 to h2, s2"),
+        ([("h1", "s1"), ("h1", "s2"), ("s2", "h2")], "host h1 has 2 links"),
+        ([("h1", "h2"), ("h3", "s1")], "h1 and h2 are hosts with a link between them"),
+        ([("h1", "h2")], "there are 2 hosts and 0 switches"),
+    ],
+)
+def test_what_is_no_tree_of_switches_and_hosts_is_refused(
+    links: list[tuple[str, str]], message: str
+) -> None:
+    with pytest.raises(BadInputError, match=r"^TOPOLOGY: ") as caught:
+        linked(*links)
+    assert message in caught.value.message
+
+
+def test_a_file_is_told_from_the_name_of_a_topology() -> None:
+    assert [is_own(text) for text in ("./mine.py", "mine.py:Tree,2", "folder/mine", "routed")] == [
+        *(True, True, True, False)
+    ]
+    with pytest.raises(BadInputError, match=r"TOPOLOGY is 'folder/mine': .* is a Python file"):
+        split_text("folder/mine")
+
+
+def test_a_path_is_called_like_the_class_else_like_the_file() -> None:
+    assert name_of("../My Lab/cern.py") == "own-cern"
+    assert name_of("./mine.py:TwoSwitches,2") == "own-twoswitches"
+    assert name_of("./---.py") == "own-topology"
+
+
+def test_flows_name_their_hosts_and_stacks() -> None:
+    flows = parse_flows("h1>h2:2xcubic+fast:alpha=100  h3>h1:bbr", ("h1", "h2", "h3"))
+    assert [(*flow.pair, flow.stack) for flow in flows] == [
+        ("h1", "h2", "cubic"),
+        ("h1", "h2", "cubic"),
+        ("h1", "h2", "fast:alpha=100"),
+        ("h3", "h1", "bbr"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "FLOWS is missing: name flows by hosts, as in FLOWS='h1>h2:cubic'"),
+        ("h1-h2:cubic", "FLOWS has 'h1-h2:cubic': give sender>receiver:stack"),
+        ("h1>h2", "FLOWS has 'h1>h2': give sender>receiver:stack"),
+        ("h1>h9:cubic", "FLOWS has 'h1>h9:cubic': there is no host 'h9'; the hosts are h1, h2"),
+        ("h1>h1:cubic", "a flow leads from one host to another"),
+        ("h1>h2:0xcubic", "FLOWS is '0xcubic'"),
+        ("h1>h2:99xcubic h2>h1:2xreno", "101 flows: give 1 to 100"),
+        ("", "0 flows: give 1 to 100"),
+    ],
+)
+def test_flows_that_cannot_be_understood_are_refused(text: str | None, message: str) -> None:
+    with pytest.raises(BadInputError) as caught:
+        parse_flows(text, ("h1", "h2"))
+    assert message in caught.value.message
