@@ -35,7 +35,9 @@ class Plan:
     ``droppers``: packets that are dropped on purpose. ``senders``: further senders of a
     dumbbell. ``ip_version``: 4 or 6. ``bottlenecks``: their number. ``source``, ``sink``: the
     disk that each sending host's programs read, and the one that each receiving host's write;
-    without one they send from memory and discard what they receive.
+    without one they send from memory and discard what they receive. ``offloads``: what end hosts
+    leave to their cards, of ``farpath.spec.offloads.OFFLOADS``; with None packets are neither split
+    nor joined, and checksums cost nothing.
 
     A plan does not check itself; ``farpath.planning.rules.check_plan`` does.
     """
@@ -54,6 +56,7 @@ class Plan:
     bottlenecks: int = 1
     source: Disk | None = None
     sink: Disk | None = None
+    offloads: tuple[str, ...] | None = None
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -158,4 +161,5 @@ class Plan:
             bottlenecks=data.get("bottlenecks", 1),
             source=Disk.from_dict(data.get("source")),
             sink=Disk.from_dict(data.get("sink")),
+            offloads=None if data.get("offloads") is None else tuple(data["offloads"]),
         )
