@@ -119,7 +119,7 @@ def campaign(
     """
     import dataclasses
 
-    from farpath.analysis.studies.registry import ANALYSES, is_ablation
+    from farpath.analysis.studies.registry import ALL_ANALYSES, ANALYSES, is_ablation
     from farpath.campaign.host_lab import run_on_host
     from farpath.campaign.snakemake import run_campaign
     from farpath.lab.machine import available_cores
@@ -144,7 +144,12 @@ def campaign(
         print(f"{link(job.states(), gather)} records of {len(job.runs)} in {gather}")
     else:
         if job.on_host:
-            run_on_host(job, qemu, save_pictures)
+            reported = not no_report and job.experiment.name in ALL_ANALYSES
+            try:
+                run_on_host(job, qemu, save_pictures)
+            finally:
+                if reported:
+                    _report_study(job, report or _default_report_dir(job))
             print(f"records     {job.out}")
             return
         if is_ablation(job.experiment) or set(job.experiment.parts) <= set(ANALYSES):
@@ -195,22 +200,32 @@ def _run_companion(
     try:
         run_campaign(job)
     finally:
-        recorded = [state for state in job.states() if state.record is not None]
-        if recorded and not no_report:
+        if not no_report and not compares_mechanisms:
+            _report_study(job, report_dir)
+        elif not no_report and any(state.record is not None for state in job.states()):
             print_status(f"writing {', '.join(parts)} of the records to {report_dir}")
-            if compares_mechanisms:
-                # Also those mechanisms that an earlier call made
-                whole = job.of_all_mechanisms()
-                result = ablation.ablation_of(whole.experiment, whole.states())
-                ablation.write_report(result, report_dir)
-                print(ablation.report_text(result))
-            else:
-                study_report = study.report_of(recorded, job.experiments)
-                study.write_report(study_report, report_dir)
-                print(study.report_text(study_report))
+            # Also those mechanisms that an earlier call made
+            whole = job.of_all_mechanisms()
+            result = ablation.ablation_of(whole.experiment, whole.states())
+            ablation.write_report(result, report_dir)
+            print(ablation.report_text(result))
     print(f"records     {job.out}")
     for part in () if no_report else parts:
         print(f"{part:<11} {report_dir / part}")
+
+
+def _report_study(job: CampaignJob, report_dir: FilePath) -> None:
+    """Report the runs of an experiment with measures that have records, if any has."""
+    from farpath.campaign.job import print_status
+    from farpath.report import study
+
+    recorded = [state for state in job.states() if state.record is not None]
+    if not recorded:
+        return
+    print_status(f"writing {', '.join(study.PARTS)} of the records to {report_dir}")
+    report = study.report_of(recorded, job.experiments)
+    study.write_report(report, report_dir)
+    print(study.report_text(report))
 
 
 def _list(job: CampaignJob) -> None:

@@ -120,9 +120,11 @@ def experiment_to_show(
         by_plan, measures = {}, read_measures(file)
     else:
         which, by_plan, measures = WHOLE, {}, ()
+        on_host = any(run.on_host for run in experiment.runs(which))
+        target, own_dir = (name, folders[1]) if on_host else (OWN, folders[0])
         origin = (
-            f"Nothing is measured yet, neither in {folders[0]} nor in {folder}; make records with "
-            "'make companion-quick', which takes minutes, or 'make companion', which takes hours"
+            f"Nothing is measured yet, neither in {own_dir} nor in {folder}; make records with "
+            f"'make {target}-quick', which takes minutes, or 'make {target}', which takes hours"
         )
     runs = experiment.runs(which)
     done, unreadable = _load(runs, by_plan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from farpath.base.errors import BadInputError
-from farpath.spec.offloads import CHECKSUM, OFFLOADS, TSO
+from farpath.spec.offloads import CHECKSUM, GSO, OFFLOADS, TSO
 
 #: Short texts of sets of offloads.
 ALL, NONE = "on", "off"
@@ -12,8 +12,8 @@ ALL, NONE = "on", "off"
 def parse_offloads(text: str) -> tuple[str, ...]:
     """Parse ``on``, ``off`` or names of offloads joined by commas; raise BadInputError otherwise.
 
-    A card that splits segments gives each its checksum, and Linux switches TSO off where it does
-    not (netdev_fix_features in net/core/dev.c).
+    TSO and GSO need checksums by the card. Linux switches TSO off without them (netdev_fix_features
+    in net/core/dev.c), and with GSO alone it copies all payload (skb_segment in net/core/gso.c).
 
     >>> parse_offloads("checksum,tso"), parse_offloads("off")
     (('tso', 'checksum'), ())
@@ -25,9 +25,9 @@ def parse_offloads(text: str) -> tuple[str, ...]:
             f"OFFLOADS is '{text}': '{unknown[0]}' is none; give {ALL}, {NONE} or some of "
             f"{', '.join(OFFLOADS)}, as in {TSO},{CHECKSUM}"
         )
-    if TSO in names and CHECKSUM not in names:
+    if {TSO, GSO} & set(names) and CHECKSUM not in names:
         raise BadInputError(
-            f"OFFLOADS is '{text}': a card that splits segments sums each of them too: give "
+            f"OFFLOADS is '{text}': segments are split only for cards that sum each: give "
             f"{','.join((*names, CHECKSUM))}"
         )
     return tuple(name for name in OFFLOADS if name in names)
