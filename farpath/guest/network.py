@@ -342,8 +342,9 @@ class Network:
                 "mtu_bytes": link["mtu"],
                 "gso_max_segs": link["gso_max_segs"],
                 "offloads": {
-                    feature.long: features[link["ifname"]][feature.long]["active"]
+                    name: features[link["ifname"]][name]["active"]
                     for feature in wanted_features(offloads)
+                    for name in feature.printed
                 },
             }
             for link in links
@@ -384,9 +385,10 @@ class Network:
                 f"{port} takes {link['gso_max_segs']} segments at once, not {segments}"
             )
         return sentences + [
-            f"{feature.long} of {port} is {'off' if feature.on else 'on'}"
+            f"{name} of {port} is {'off' if feature.on else 'on'}"
             for feature in wanted_features(offloads)
-            if link["offloads"][feature.long] != feature.on
+            for name in feature.printed
+            if link["offloads"][name] != feature.on
         ]
 
     def _wanted_addresses(self, name: str) -> list[str]:

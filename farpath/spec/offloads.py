@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 TSO, GSO, GRO, CHECKSUM = "tso", "gso", "gro", "checksum"
 #: The features of each offload, as ``ethtool -k`` prints them, by their names for ``ethtool -K``.
-#: TSO: the card splits what TCP hands over; GSO: the kernel does, just before the card; GRO: the
-#: kernel joins what arrives; checksum: the card sums what it sends and checks what it receives.
-FEATURES: Mapping[str, Mapping[str, str]] = {
-    TSO: {"tso": "tcp-segmentation-offload"},
-    GSO: {"gso": "generic-segmentation-offload"},
-    GRO: {"gro": "generic-receive-offload"},
-    CHECKSUM: {"tx": "tx-checksumming", "rx": "rx-checksumming"},
+#: The first of several stands for all of them, and is on if one is. TSO: the card splits what TCP
+#: hands over; GSO: the kernel does, just before the card; GRO: the kernel joins what arrives;
+#: checksum: the card sums what it sends and checks what it receives.
+FEATURES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    TSO: {"tso": ("tcp-segmentation-offload", "tx-tcp-segmentation", "tx-tcp6-segmentation")},
+    GSO: {"gso": ("generic-segmentation-offload",)},
+    GRO: {"gro": ("generic-receive-offload",)},
+    CHECKSUM: {"tx": ("tx-checksumming",), "rx": ("rx-checksumming",)},
 }
 OFFLOADS = tuple(FEATURES)
 #: Those that are off on every port of a path: with any of them, netem and tbf see packets of up to
@@ -26,10 +27,10 @@ ONE_SEGMENT, MOST_SEGMENTS = 1, 65_535
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature of a port: its names for ``ethtool -K`` and from ``ethtool -k``, and its state."""
+    """A feature of a port in its wanted state: its name for ``ethtool -K``, and those printed."""
 
     short: str
-    long: str
+    printed: tuple[str, ...]
     on: bool
 
 
@@ -40,13 +41,15 @@ def wanted_features(offloads: Collection[str] | None) -> tuple[Feature, ...]:
     whose cards a plan says nothing.
 
     >>> wanted_features(None)[0]
-    Feature(short='tso', long='tcp-segmentation-offload', on=False)
+    Feature(short='tso', printed=('tcp-segmentation-offload',), on=False)
     """
     chosen = SEGMENTATION if offloads is None else OFFLOADS
     return tuple(
-        Feature(short, long, name in (offloads or ()))
+        Feature(
+            short, printed if name in (offloads or ()) else printed[:1], name in (offloads or ())
+        )
         for name in chosen
-        for short, long in FEATURES[name].items()
+        for short, printed in FEATURES[name].items()
     )
 
 

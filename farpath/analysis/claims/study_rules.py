@@ -121,7 +121,12 @@ def _bit_cost(costs: Sequence[Measure], streams: str, offloads: str) -> float:
 
 def _bit_costs(measures: Sequence[Measure]) -> tuple[Sequence[Measure], str]:
     """Return the costs of a bit at the rate that most numbers of streams ran at, and a remark."""
-    costs = _matching(measures, cpu_streams.EXPERIMENT, cpu_streams.COST)
+    costs = select_measures(measures, cpu_streams.COST)
+    if not costs:
+        raise MissingRunsError(
+            f"missing runs of the experiment {cpu_streams.EXPERIMENT} of the host lab: no records, "
+            f"'make {cpu_streams.EXPERIMENT}' makes them"
+        )
     at_one_rate = cpu_streams.at_usual_rate(costs)
     return at_one_rate, f"at {at_one_rate[0].about['rate']} Mbit/s"
 

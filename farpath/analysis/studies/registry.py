@@ -50,6 +50,11 @@ HOST_ANALYSES: Mapping[str, Callable[[Iterable[RecordedRun]], list[Measure]]] = 
 ALL_ANALYSES = {**ANALYSES, **HOST_ANALYSES}
 
 
+def make_target(experiment: str) -> str:
+    """Return the target of the Makefile that makes an experiment's runs."""
+    return experiment if experiment in HOST_ANALYSES else "companion"
+
+
 def is_ablation(experiment: Experiment) -> bool:
     """Whether an experiment's mechanisms are compared by their results in the paper's test.
 

@@ -40,7 +40,7 @@ def draw_costs(measures: Sequence[Measure]) -> Figure:
 
 
 def _draw_use(axes: Axes, measures: Sequence[Measure]) -> None:
-    """Draw CPU over throughput, a curve for each number of streams that has several rates."""
+    """Draw CPU over throughput, a curve for each number of streams that has the most rates."""
     curves: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for used in select_measures(measures, cpu_streams.CPU):
         (rate,) = select_measures(
@@ -50,10 +50,13 @@ def _draw_use(axes: Axes, measures: Sequence[Measure]) -> None:
         )
         key = used.about["offloads"], used.about["streams"]
         curves.setdefault(key, []).append((rate.value, used.value))
-    extremes = {key: points for key, points in curves.items() if key[0] in (ALL, NONE)}
-    for index, ((offloads, streams), points) in enumerate(
-        (key, points) for key, points in extremes.items() if len(points) > 1
-    ):
+    most = max(map(len, curves.values()))
+    drawn = [
+        (*key, points)
+        for key, points in curves.items()
+        if key[0] in (ALL, NONE) and len(points) == most
+    ]
+    for index, (offloads, streams, points) in enumerate(drawn):
         colour, mark = style_of(index)
         xs, ys = zip(*sorted(points), strict=True)
         label = f"offloads {offloads}, streams: {streams}"
