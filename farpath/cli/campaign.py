@@ -11,6 +11,8 @@ from farpath.base.errors import BadInputError
 from farpath.planning.experiment import PAPER, WHOLE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from farpath.campaign.job import CampaignJob
 
 RESULTS = FilePath("results")
@@ -144,13 +146,16 @@ def campaign(
         print(f"{link(job.states(), gather)} records of {len(job.runs)} in {gather}")
     else:
         if job.on_host:
-            reported = not no_report and job.experiment.name in ALL_ANALYSES
+            from farpath.report.study import PARTS as STUDY_PARTS
+
+            report_dir = report or _default_report_dir(job)
+            parts = STUDY_PARTS if job.experiment.name in ALL_ANALYSES and not no_report else ()
             try:
                 run_on_host(job, qemu, save_pictures)
             finally:
-                if reported:
-                    _report_study(job, report or _default_report_dir(job))
-            print(f"records     {job.out}")
+                if parts:
+                    _report_study(job, report_dir)
+            _print_places(job, report_dir, parts)
             return
         if is_ablation(job.experiment) or set(job.experiment.parts) <= set(ANALYSES):
             _run_companion(job, tuple(context.args), cores, no_report, report)
@@ -163,9 +168,7 @@ def campaign(
             cores=cores or job.cores,
         )
         run_campaign(job)
-        print(f"records     {job.out}")
-        for part in () if no_report else job.parts:
-            print(f"{part:<11} {report_dir / part}")
+        _print_places(job, report_dir, () if no_report else job.parts)
 
 
 def _default_report_dir(job: CampaignJob) -> FilePath:
@@ -209,8 +212,12 @@ def _run_companion(
             result = ablation.ablation_of(whole.experiment, whole.states())
             ablation.write_report(result, report_dir)
             print(ablation.report_text(result))
+    _print_places(job, report_dir, () if no_report else parts)
+
+
+def _print_places(job: CampaignJob, report_dir: FilePath, parts: Sequence[str]) -> None:
     print(f"records     {job.out}")
-    for part in () if no_report else parts:
+    for part in parts:
         print(f"{part:<11} {report_dir / part}")
 
 
