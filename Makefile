@@ -7,7 +7,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
-RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY FLOWS SENDERS REVERSE IP STACK SCHEDULE ERA SOURCE SINK SENDER_IMAGE REGION TIME SAMPLE SEED TRACE LAB CLOCK OUT
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY FLOWS SENDERS REVERSE IP STACK SCHEDULE ERA SOURCE SINK OFFLOADS SENDER_IMAGE REGION TIME SAMPLE SEED TRACE LAB CLOCK OUT
 OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
@@ -25,7 +25,7 @@ $(if $(unknown),$(call refuse,$(unknown),$(call nearest,$(unknown))))
 export $(ALLOWED)
 # Errors name the variable then, not the option
 experiment draw shell paper paper-quick companion companion-quick ablation ablation-quick cpu-figures \
-	regress reference bench: \
+	cpu-streams cpu-streams-quick regress reference bench: \
 	export FARPATH_CALLER := make
 chosen = $(if $(filter-out 0 no false,$($(1))),$(2))
 
@@ -49,7 +49,8 @@ C_SOURCES = $(filter-out $(NOT_FORMATTED),$(shell find images examples farpath -
 .PHONY: help setup host-packages venv venv-paper dev lock kernel stacks modules images rootfs-lab rootfs-sender \
 	rootfs-unpacker python python-notebook bundle \
 	base-image containers notebook experiment draw shell paper paper-quick companion companion-quick \
-	ablation ablation-quick cpu-figures regress reference test test-host-lab check coverage bench clean clean-cache
+	ablation ablation-quick cpu-figures cpu-streams cpu-streams-quick regress reference test test-host-lab \
+	check coverage bench clean clean-cache
 
 help:
 	@cat <<'END'
@@ -63,6 +64,8 @@ help:
 	make ablation     what each mechanism of 2004's hosts does to the paper's stacks, alone and together
 	make ablation-quick  the same with one seed and short regions
 	make cpu-figures  the runs that count CPU, for table 1: in QEMU, on Debian's kernel
+	make cpu-streams  what a bit costs by streams and offloads, there too
+	make cpu-streams-quick  the same with few of both
 	make regress      say whether stacks behave as they did: any kernel against any other
 	make reference    put the records that make paper has made into the project
 	make test         all checks and tests
@@ -104,11 +107,12 @@ help:
 	  SENDER_IMAGE=./mine.tar   an image of yours for sender and receiver, or for one: receiver=./mine.tar
 	  TRACE=10ms       how often to note the state of each TCP connection
 	  LAB=virtual      or host: this machine's kernel  CLOCK=virtual  or cpu, wall
+	  OFFLOADS=on      or off, tso,checksum: what end hosts of LAB=host leave to their cards
 	  OUT=results      where records go               FORCE=1        run again, even if recorded
 	  JSON=1           results as JSON                LAB_RUNTIME=docker, or process
 	of make ablation: REGION=30s for all runs  ONLY=base,queue  CORES=2
 	of make paper, companion and their quick forms: CORES=2, runs at once; OUT=results/seven-regions, records,
-	also of make cpu-figures
+	also of make cpu-figures and cpu-streams
 	of make regress: STACKS=htcp,cubic  ONLY=one-loss  CORES=2  BASE=linux-source-7.2  HEAD=<Linux tree>
 	                 SIDE=sender or receiver, if HEAD is to run there only
 	and of what builds the kernel:
@@ -218,6 +222,7 @@ asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--r
 	$${REVERSE:+"--reverse=$$REVERSE"} $${IP:+"--ip=$$IP"} $${STACK:+"--stack=$$STACK"} \
 	$${SCHEDULE:+"--schedule=$$SCHEDULE"} $${ERA:+"--era=$$ERA"} \
 	$${SOURCE:+"--source=$$SOURCE"} $${SINK:+"--sink=$$SINK"} \
+	$${OFFLOADS:+"--offloads=$$OFFLOADS"} \
 	$${SENDER_IMAGE:+"--sender-image=$$SENDER_IMAGE"} $${REGION:+"--region=$$REGION"} \
 	$${TIME:+"--time=$$TIME"} $${SAMPLE:+"--sample=$$SAMPLE"} \
 	$${SEED:+"--seed=$$SEED"} $${TRACE:+"--trace=$$TRACE"} $${LAB:+"--lab=$$LAB"} \
@@ -277,6 +282,16 @@ ablation-quick: setup $(PAPER)
 cpu-figures: setup
 	@images/host-packages qemu
 	.venv/bin/farpath campaign --cpu --qemu $${OUT:+"--out=$$OUT"}
+
+cpu_streams = .venv/bin/farpath campaign --experiment=cpu-streams --qemu $${OUT:+"--out=$$OUT"}
+
+cpu-streams: setup
+	@images/host-packages qemu
+	$(cpu_streams)
+
+cpu-streams-quick: setup
+	@images/host-packages qemu
+	$(cpu_streams) --quick
 
 regress: setup
 	@.venv/bin/farpath regress $${STACKS:+"--stacks=$$STACKS"} $${ONLY:+"--only=$$ONLY"} \

@@ -10,6 +10,7 @@ from farpath.analysis.results import RunSummary
 from farpath.planning.disks import disk_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
+from farpath.planning.offloads import offloads_text
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS, TOGETHER
@@ -129,6 +130,8 @@ def _unusual(plan: Plan) -> Iterator[str]:
     for name, disk in (("SOURCE", plan.source), ("SINK", plan.sink)):
         if text := disk_text(disk, name):
             yield f"{name.lower()} {text}"
+    if offloads := offloads_text(plan.offloads):
+        yield f"offloads {offloads}"
     if settings.sample_interval_s != USUAL_SAMPLE_S:
         yield f"samples of {settings.sample_interval_s:g} s"
     if not settings.delayed_ack:

@@ -21,7 +21,7 @@ from farpath.analysis.ablation import (
     write_ablation,
 )
 from farpath.analysis.studies.measure import MEASURES_FILE, write_measures
-from farpath.analysis.studies.registry import ANALYSES, is_ablation, measures_of
+from farpath.analysis.studies.registry import ALL_ANALYSES, is_ablation, measures_of
 from farpath.base.errors import BadInputError
 from farpath.base.files import remove_directory, replace_directory, user_errors
 from farpath.base.locks import fresh_partial, remove_stale_partials
@@ -110,7 +110,7 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
         remove_stale_partials(folder)
         copied = [_copy_record(state, folder) for state in recorded]
         removed = _remove_replaced(job, recorded, folder)
-        if job.which == WHOLE and job.experiment.name in ANALYSES:
+        if job.which == WHOLE and job.experiment.name in ALL_ANALYSES:
             file = job.experiments / job.experiment.name / MEASURES_FILE
             write_measures(measures_of(recorded_runs(recorded)), file)
         elif job.which == WHOLE:

@@ -11,6 +11,8 @@ from farpath.base.errors import BadInputError
 from farpath.planning.experiment import PAPER, WHOLE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from farpath.campaign.job import CampaignJob
 
 RESULTS = FilePath("results")
@@ -119,7 +121,7 @@ def campaign(
     """
     import dataclasses
 
-    from farpath.analysis.studies.registry import ANALYSES, is_ablation
+    from farpath.analysis.studies.registry import ALL_ANALYSES, ANALYSES, is_ablation
     from farpath.campaign.host_lab import run_on_host
     from farpath.campaign.snakemake import run_campaign
     from farpath.lab.machine import available_cores
@@ -144,8 +146,16 @@ def campaign(
         print(f"{link(job.states(), gather)} records of {len(job.runs)} in {gather}")
     else:
         if job.on_host:
-            run_on_host(job, qemu, save_pictures)
-            print(f"records     {job.out}")
+            from farpath.report.study import PARTS as STUDY_PARTS
+
+            report_dir = report or _default_report_dir(job)
+            parts = STUDY_PARTS if job.experiment.name in ALL_ANALYSES and not no_report else ()
+            try:
+                run_on_host(job, qemu, save_pictures)
+            finally:
+                if parts:
+                    _report_study(job, report_dir)
+            _print_places(job, report_dir, parts)
             return
         if is_ablation(job.experiment) or set(job.experiment.parts) <= set(ANALYSES):
             _run_companion(job, tuple(context.args), cores, no_report, report)
@@ -158,9 +168,7 @@ def campaign(
             cores=cores or job.cores,
         )
         run_campaign(job)
-        print(f"records     {job.out}")
-        for part in () if no_report else job.parts:
-            print(f"{part:<11} {report_dir / part}")
+        _print_places(job, report_dir, () if no_report else job.parts)
 
 
 def _default_report_dir(job: CampaignJob) -> FilePath:
@@ -195,22 +203,36 @@ def _run_companion(
     try:
         run_campaign(job)
     finally:
-        recorded = [state for state in job.states() if state.record is not None]
-        if recorded and not no_report:
+        if not no_report and not compares_mechanisms:
+            _report_study(job, report_dir)
+        elif not no_report and any(state.record is not None for state in job.states()):
             print_status(f"writing {', '.join(parts)} of the records to {report_dir}")
-            if compares_mechanisms:
-                # Also those mechanisms that an earlier call made
-                whole = job.of_all_mechanisms()
-                result = ablation.ablation_of(whole.experiment, whole.states())
-                ablation.write_report(result, report_dir)
-                print(ablation.report_text(result))
-            else:
-                study_report = study.report_of(recorded, job.experiments)
-                study.write_report(study_report, report_dir)
-                print(study.report_text(study_report))
+            # Also those mechanisms that an earlier call made
+            whole = job.of_all_mechanisms()
+            result = ablation.ablation_of(whole.experiment, whole.states())
+            ablation.write_report(result, report_dir)
+            print(ablation.report_text(result))
+    _print_places(job, report_dir, () if no_report else parts)
+
+
+def _print_places(job: CampaignJob, report_dir: FilePath, parts: Sequence[str]) -> None:
     print(f"records     {job.out}")
-    for part in () if no_report else parts:
+    for part in parts:
         print(f"{part:<11} {report_dir / part}")
+
+
+def _report_study(job: CampaignJob, report_dir: FilePath) -> None:
+    """Report the runs of an experiment with measures that have records, if any has."""
+    from farpath.campaign.job import print_status
+    from farpath.report import study
+
+    recorded = [state for state in job.states() if state.record is not None]
+    if not recorded:
+        return
+    print_status(f"writing {', '.join(study.PARTS)} of the records to {report_dir}")
+    report = study.report_of(recorded, job.experiments)
+    study.write_report(report, report_dir)
+    print(study.report_text(report))
 
 
 def _list(job: CampaignJob) -> None:

@@ -158,7 +158,7 @@ def print_warnings(sentences: Iterable[str]) -> None:
 def _companion_tables(name: str, measures: FilePath | None) -> Sequence[ResultTable]:
     from farpath.analysis.ablation import ABLATION_FILE, read_ablation
     from farpath.analysis.studies.measure import read_measures
-    from farpath.analysis.studies.registry import is_ablation, shipped_measures
+    from farpath.analysis.studies.registry import is_ablation, make_target, shipped_measures
     from farpath.base.project import EXPERIMENTS
     from farpath.planning.experiment import load_experiment
     from farpath.report.study import experiment_titles
@@ -174,8 +174,8 @@ def _companion_tables(name: str, measures: FilePath | None) -> Sequence[ResultTa
     if not chosen:
         source = "the project ships" if measures is None else f"{measures} has"
         raise BadInputError(
-            f"EXPERIMENT is '{name}': {source} no measures of it: run 'make companion' and give "
-            "--measures=<its report>/measures.json"
+            f"EXPERIMENT is '{name}': {source} no measures of it: run 'make "
+            f"{make_target(name)}' and give --measures=<its report>/measures.json"
         )
     return study_tables(chosen, experiment_titles(chosen, EXPERIMENTS))
 

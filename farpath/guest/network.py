@@ -20,6 +20,7 @@ from farpath.guest.platforms import Platform, disable_ipv6
 from farpath.guest.routers import Router
 from farpath.spec.hosts import BACKGROUND, SERVER
 from farpath.spec.layout import Layout, Port
+from farpath.spec.offloads import segments_at_once, wanted_features
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import TbfBottleneck
 from farpath.spec.sites import far_ends
@@ -27,14 +28,6 @@ from farpath.spec.window import buffer_of
 from farpath.tools.commands import run, run_json
 from farpath.tools.sysctl import can_write_setting, has_setting, read_setting, write_setting
 
-#: Segmentation offloads, which are switched off: with any of them, netem and tbf see packets of
-#: up to 64 KB instead of the path's. Short name for ``ethtool -K``, long name as ``ethtool -k``
-#: prints it.
-OFFLOADS = {
-    "tso": "tcp-segmentation-offload",
-    "gso": "generic-segmentation-offload",
-    "gro": "generic-receive-offload",
-}
 #: Sysctls of every end host in addition to its path's: ping without privileges, and no cache
 #: of the congestion windows of earlier connections.
 HOST_SETTINGS = {
@@ -220,8 +213,11 @@ class Network:
         """Set MTU, offloads and neighbours, in as few processes as the tools allow."""
         ports = self._ports_with(node)
         mtus_bytes = self.layout.mtus_bytes
+        offloads = self._offloads(node.name)
         links = [
-            f"link set dev {port} up mtu {mtus_bytes[port.name]} gso_max_segs 1" for port in ports
+            f"link set dev {port} up mtu {mtus_bytes[port.name]} "
+            f"gso_max_segs {segments_at_once(offloads)}"
+            for port in ports
         ]
         if node.name in self.layout.routers:
             router = self._router(node.name)
@@ -242,8 +238,16 @@ class Network:
             links += addresses.neighbour_lines(ports[0].name, found)
         run("ip", "-batch", "-", text="\n".join(links))
         for port in ports:
-            states = [word for name in OFFLOADS for word in (name, "off")]
+            states = [
+                word
+                for feature in wanted_features(offloads)
+                for word in (feature.short, "on" if feature.on else "off")
+            ]
             run("ethtool", "-K", port.name, *states)
+
+    def _offloads(self, node_name: str) -> tuple[str, ...] | None:
+        """Return the offloads of a node's ports; those of the path's nodes stay the lab's own."""
+        return self.plan.offloads if node_name in self.layout.hosts else None
 
     def _planned_qdiscs(self, node: Any) -> dict[str, Any]:
         """Return the planned qdiscs of the ports in a node's network namespace, by port."""
@@ -324,6 +328,7 @@ class Network:
         return qdiscs
 
     def _links(self, node: Any) -> list[dict[str, Any]]:
+        offloads = self._offloads(node.name)
         with network_namespace(node.pid):
             links = [
                 link
@@ -337,7 +342,9 @@ class Network:
                 "mtu_bytes": link["mtu"],
                 "gso_max_segs": link["gso_max_segs"],
                 "offloads": {
-                    long: features[link["ifname"]][long]["active"] for long in OFFLOADS.values()
+                    name: features[link["ifname"]][name]["active"]
+                    for feature in wanted_features(offloads)
+                    for name in feature.printed
                 },
             }
             for link in links
@@ -371,10 +378,17 @@ class Network:
         port = link["port"]
         if link["mtu_bytes"] != self.layout.mtus_bytes[port]:
             sentences.append(f"MTU of {port} is {link['mtu_bytes']} bytes")
-        if link["gso_max_segs"] != 1:
-            sentences.append(f"{port} takes {link['gso_max_segs']} segments at once, not 1")
+        offloads = self._offloads(link["host"])
+        segments = segments_at_once(offloads)
+        if link["gso_max_segs"] != segments:
+            sentences.append(
+                f"{port} takes {link['gso_max_segs']} segments at once, not {segments}"
+            )
         return sentences + [
-            f"{offload} of {port} is on" for offload, active in link["offloads"].items() if active
+            f"{name} of {port} is {'off' if feature.on else 'on'}"
+            for feature in wanted_features(offloads)
+            for name in feature.printed
+            if link["offloads"][name] != feature.on
         ]
 
     def _wanted_addresses(self, name: str) -> list[str]:

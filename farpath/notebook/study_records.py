@@ -14,7 +14,7 @@ from typing import Any
 from farpath.analysis.claims import ClaimVerdict
 from farpath.analysis.claims.study_rules import claims_of
 from farpath.analysis.studies.measure import MEASURES_FILE, Measure, RecordedRun, read_measures
-from farpath.analysis.studies.registry import measures_of
+from farpath.analysis.studies.registry import make_target, measures_of
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
 from farpath.campaign.status import shipped_records
@@ -120,9 +120,11 @@ def experiment_to_show(
         by_plan, measures = {}, read_measures(file)
     else:
         which, by_plan, measures = WHOLE, {}, ()
+        target = make_target(name)
+        own_dir = FilePath(results) / target
         origin = (
-            f"Nothing is measured yet, neither in {folders[0]} nor in {folder}; make records with "
-            "'make companion-quick', which takes minutes, or 'make companion', which takes hours"
+            f"Nothing is measured yet, neither in {own_dir} nor in {folder}; make records with "
+            f"'make {target}-quick', which takes minutes, or 'make {target}', which takes hours"
         )
     runs = experiment.runs(which)
     done, unreadable = _load(runs, by_plan)

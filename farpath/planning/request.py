@@ -19,6 +19,7 @@ from farpath.planning.network import (
     resolve_network,
     topology_texts,
 )
+from farpath.planning.offloads import parse_offloads
 from farpath.planning.options import Option, option, options_of, range_text
 from farpath.planning.own_flows import EXAMPLE as FLOWS_EXAMPLE
 from farpath.planning.own_flows import parse_flows
@@ -28,6 +29,7 @@ from farpath.planning.planner import make_plan
 from farpath.planning.senders import MOST_SENDERS
 from farpath.spec.background import PART_RANGE
 from farpath.spec.dropper import KINDS as DROPPER_KINDS
+from farpath.spec.offloads import OFFLOADS
 from farpath.spec.path import (
     BUFFER_BYTES_RANGE,
     DUPLICATE_RANGE,
@@ -301,6 +303,16 @@ class RunRequest:
             see="how-to.md#from-disk-to-disk",
         )
     )
+    offloads: str | None = option(
+        Option(
+            "What end hosts of LAB=host leave to their cards: splitting and joining packets, and "
+            "checksums; on for all, off for none.",
+            "tso,checksum",
+            "none, and checksums cost nothing",
+            allowed=f"on, off, {', '.join(OFFLOADS)}",
+            see="host-lab.md#offloads",
+        )
+    )
     region: str = option(
         Option(
             "Length of a region; the seven-region test lasts eight of them.",
@@ -424,6 +436,7 @@ class RunRequest:
             ),
             source=None if self.source is None else parse_disk(self.source, "SOURCE"),
             sink=None if self.sink is None else parse_disk(self.sink, "SINK"),
+            offloads=None if self.offloads is None else parse_offloads(self.offloads),
         )
         if self.sender_image is None:
             return plan

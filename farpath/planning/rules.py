@@ -12,6 +12,7 @@ from farpath.spec.datagrams import HEADERS_BYTES, size_bytes
 from farpath.spec.dropper import MOST_LISTED, THERE, Dropper
 from farpath.spec.dropping import concerned_flows, counted_above_bytes, horizon_packets
 from farpath.spec.hosts import SENDER, Sender, numbered
+from farpath.spec.offloads import TSO
 from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANGE, Path
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.schedule import Flow, Schedule
@@ -26,7 +27,8 @@ def check_plan(plan: Plan) -> None:
 
     It refuses a flow without a stack in the plan, and hosts that the topology lacks. It refuses
     packets that IP or a stack cannot send, a dropper that has nothing to drop, a trace without
-    a TCP connection, and disks of programs that read or write none.
+    a TCP connection, disks of programs that read or write none, and cards that split segments where
+    packets are lost one by one.
     """
     _check_stacks(plan)
     _check_ip(plan)
@@ -34,6 +36,7 @@ def check_plan(plan: Plan) -> None:
     _check_processor(plan)
     _check_host_jitter(plan)
     _check_disks(plan)
+    _check_offloads(plan)
     for dropper in plan.droppers:
         check_dropper(dropper, plan)
     check_trace(plan)
@@ -167,6 +170,31 @@ def _check_disks(plan: Plan) -> None:
                 f"{names} with STACK={stack.label}: its program neither reads nor writes a file; "
                 "use a stack of TCP, which iperf3 runs, or leave the disks out"
             )
+
+
+def _check_offloads(plan: Plan) -> None:
+    """Refuse offloads where CPU is not counted, and TSO where netem or a dropper treats packets."""
+    if plan.offloads is None:
+        return
+    if plan.settings.lab != HOST:
+        raise BadInputError(
+            f"OFFLOADS with LAB={plan.settings.lab}: CPU costs nothing there, and each packet is "
+            f"the path's own; use LAB={HOST}, or leave it out"
+        )
+    path = plan.path
+    treated = {
+        "DROP": bool(plan.droppers),
+        "LOSS": path.loss > 0,
+        "JITTER": path.jitter_ms > 0,
+        "REORDER": path.reorder > 0,
+        "DUPLICATE": path.duplicate > 0,
+    }
+    if TSO in plan.offloads and any(treated.values()):
+        names = " and ".join(name for name, is_set in treated.items() if is_set)
+        raise BadInputError(
+            f"OFFLOADS has {TSO} and {names} is set: up to 44 packets would be one there; leave "
+            f"{TSO} or {names} out, as in LOSS=0"
+        )
 
 
 def check_senders(senders: Iterable[Sender], path: Path) -> None:

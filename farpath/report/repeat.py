@@ -15,6 +15,7 @@ from farpath.planning.disks import disk_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
 from farpath.planning.network import topology_suffix
+from farpath.planning.offloads import offloads_text
 from farpath.planning.other_traffic import other_traffic_text
 from farpath.planning.path_files import named_paths
 from farpath.planning.request import ACKS, RunRequest
@@ -108,6 +109,7 @@ def _full_request(plan: Plan) -> RunRequest:
         era=era_text(plan.era),
         source=disk_text(plan.source, "SOURCE"),
         sink=disk_text(plan.sink, "SINK"),
+        offloads=offloads_text(plan.offloads),
         region=f"{schedule.region_s:g}s",
         sample=f"{settings.sample_interval_s * 1e3:g}ms",
         seed=str(plan.seed),

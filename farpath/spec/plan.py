@@ -42,7 +42,9 @@ class Plan:
     a user's own programs (``farpath.spec.programs``) in place of the flows, which then only name
     the hosts and the congestion control. Between these hosts both directions of the path are
     alike, and the kernel tunes receive buffers itself. ``network``: of the topology ``own``, the
-    user's hosts, switches and cables; None for every other.
+    user's hosts, switches and cables; None for every other. ``offloads``: what end hosts leave to
+    their cards, of ``farpath.spec.offloads.OFFLOADS``; with None packets are neither split nor
+    joined, and checksums cost nothing.
 
     A plan does not check itself; ``farpath.planning.rules.check_plan`` does.
     """
@@ -63,6 +65,7 @@ class Plan:
     sink: Disk | None = None
     programs: bool = False
     network: OwnNetwork | None = None
+    offloads: tuple[str, ...] | None = None
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -206,4 +209,5 @@ class Plan:
             sink=Disk.from_dict(data.get("sink")),
             programs=data.get("programs", False),
             network=OwnNetwork.from_dict(data.get("network")),
+            offloads=None if data.get("offloads") is None else tuple(data["offloads"]),
         )

@@ -142,6 +142,14 @@ def test_offloads_are_off_and_queues_are_read_back(filled_record: Record) -> Non
     assert readback["after"]["dropped_between_ports"] == 0
 
 
+def test_a_card_that_refuses_an_offload_fails_the_run(run_plan: RunPlan) -> None:
+    # Options refuse this before a lab starts, and the virtual lab's hosts have no cards to choose:
+    # veth splits no segments without their checksums
+    plan = dataclasses.replace(single_flow("reno", 2.0, SHORT), offloads=("tso",))
+    with pytest.raises(CheckFailedError, match=r"tx-tcp-segmentation of \w+-eth0 is off"):
+        run_plan(plan)
+
+
 def test_a_lab_that_is_not_what_was_asked_fails_and_says_how(run_plan: RunPlan) -> None:
     path = SHORT
     path = dataclasses.replace(path, sysctl={**path.sysctl, "net.ipv4.tcp_telepathy": "1"})

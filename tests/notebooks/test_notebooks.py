@@ -11,7 +11,7 @@ import pytest
 from farpath.analysis.ablation import ABLATION_FILE, write_ablation
 from farpath.analysis.claims.study_rules import claims_of
 from farpath.analysis.studies.measure import MEASURES_FILE
-from farpath.analysis.studies.registry import ANALYSES
+from farpath.analysis.studies.registry import ALL_ANALYSES
 from farpath.base.project import EXPERIMENTS, PROJECT
 from farpath.campaign.status import shipped_records
 from farpath.notebook.paper_records import SHIPPED
@@ -36,8 +36,10 @@ EXPLORE = "05-explore"
 ABLATION_NOTEBOOK = "14-ablation"
 
 
-#: By experiment, those of the companion.
-COMPANION = {name: next((PROJECT / "notebooks").glob(f"*-{name}.ipynb")).stem for name in ANALYSES}
+#: By experiment, those of the companion and of the host lab.
+COMPANION = {
+    name: next((PROJECT / "notebooks").glob(f"*-{name}.ipynb")).stem for name in ALL_ANALYSES
+}
 
 
 def outputs(clone: Clone, name: str) -> list[str]:

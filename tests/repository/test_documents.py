@@ -12,7 +12,7 @@ import yaml
 
 from farpath import __version__
 from farpath.analysis.claims.study_rules import claims_of
-from farpath.analysis.studies.registry import ANALYSES
+from farpath.analysis.studies.registry import ALL_ANALYSES
 from farpath.base.project import PROJECT
 
 DOCS = PROJECT / "docs"
@@ -78,7 +78,7 @@ def test_the_companion_s_table_names_the_claims_that_each_experiment_decides() -
         re.MULTILINE,
     )
     named = {name: tuple(filter(None, claims.strip().split(", "))) for name, claims in rows}
-    assert named == {name: tuple(sorted(claims_of(name))) for name in ANALYSES}
+    assert named == {name: tuple(sorted(claims_of(name))) for name in ALL_ANALYSES}
 
 
 def test_the_index_of_decisions_names_every_decision() -> None:

@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 
+from farpath.analysis.studies.registry import HOST_ANALYSES
 from farpath.base.project import PROJECT
 from farpath.planning.experiment import load_experiment
 from farpath.planning.request import RunRequest
 
 COMPANION = load_experiment("companion").parts
+#: Those of the host lab.
+OTHERS = tuple(HOST_ANALYSES)
 NOTEBOOKS = sorted((PROJECT / "notebooks").glob("*.ipynb"))
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -38,7 +41,7 @@ def test_all_are_there_those_of_the_companion_in_its_experiments_order() -> None
         "05-explore",
         *(f"{number:02}-{name}" for number, name in enumerate(COMPANION[:8], 6)),
         "14-ablation",
-        *(f"{number:02}-{name}" for number, name in enumerate(COMPANION[8:], 15)),
+        *(f"{number:02}-{name}" for number, name in enumerate((*COMPANION[8:], *OTHERS), 15)),
     ]
 
 
@@ -50,7 +53,7 @@ def test_its_cells_have_ids_that_stay(file: FilePath) -> None:
     assert stem in file.stem
 
 
-@pytest.mark.parametrize("name", COMPANION)
+@pytest.mark.parametrize("name", [*COMPANION, *OTHERS])
 def test_a_companion_notebook_ends_with_commands_of_its_own_experiment(name: str) -> None:
     (file,) = (file for file in NOTEBOOKS if file.stem.endswith(f"-{name}"))
     last = "".join(cells(file, "markdown")[-1]["source"]).replace("\\\n", "")

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path as FilePath
+from typing import Any
 
 import pandas as pd
 
 from farpath.analysis.studies.measure import RecordedRun
-from farpath.analysis.studies.registry import ANALYSES
+from farpath.analysis.studies.registry import ALL_ANALYSES, ANALYSES
 from farpath.base.project import EXPERIMENTS
 from farpath.campaign.status import shipped_records
 from farpath.planning.experiment import FILE, OWN_PATHS, QUICK, WantedRun, load_experiment
 from farpath.record.record import Record, Samples, typed_frame, write_record
 from farpath.record.trace_table import COLUMNS, Trace
 from farpath.spec.plan import Plan
+from farpath.spec.settings import HOST
 
 #: What the dropper of a run with chance losses saw and took.
 SEEN, LOST = 1_000_000, 1_000
 LOST_S, BACK_S = 2.0, 6.0
+#: What all sending programs take of a core of 1000 MHz.
+CPU_PART = 0.1
 
 
 def window_bytes(plan: Plan, t_s: float) -> int:
@@ -54,10 +58,12 @@ def write_run(
     datagrams = {"sent": SEEN, "expected": SEEN, "lost": LOST, "out_of_order": 0}
     waited_s = len(plan.schedule.flows) * plan.schedule.duration_s / 2
     disk = {"moved_bytes": SEEN, "waited_s": waited_s, "idle_s": 0.0}
-    readback = {
+    readback: dict[str, Any] = {
         "before": {}, "after": {"droppers": [counted], "disks": dict.fromkeys(plan.disks, disk)},
         "datagrams": {flow.name: datagrams for flow in plan.schedule.flows},
     }  # fmt: skip
+    if plan.settings.lab == HOST:
+        readback["cpu"] = {"senders_s": plan.schedule.duration_s * CPU_PART, "mhz": 1000.0}
     made = {"kernel": {"release": kernel}}
     return write_record(record_dir, plan, samples, made, readback, [], raw, trace_of(plan))
 
@@ -90,7 +96,7 @@ def write_runs(
 
 def copy_experiments(folder: FilePath) -> FilePath:
     """The companion experiments, of which nothing is shipped; gives their folder."""
-    for name in ANALYSES:
+    for name in ALL_ANALYSES:
         (folder / name).mkdir(parents=True)
         shutil.copy(EXPERIMENTS / name / FILE, folder / name)
         if (EXPERIMENTS / name / OWN_PATHS).is_dir():

@@ -14,6 +14,7 @@ from farpath.analysis.claims.paper_rules import Criteria
 from farpath.analysis.claims.verdict import Condition, within
 from farpath.analysis.claims.view import MissingRunsError
 from farpath.analysis.studies import (
+    cpu_streams,
     end_hosts,
     loss_utilisation,
     parallel_streams,
@@ -25,6 +26,7 @@ from farpath.analysis.studies import (
 )
 from farpath.analysis.studies.measure import Measure, select_measures
 from farpath.planning.experiment_schema import ALL_BUT
+from farpath.planning.offloads import ALL, NONE
 
 CompanionRule = Callable[[Sequence[Measure]], Criteria]
 #: The rules of all claims that companion experiments can decide.
@@ -33,6 +35,10 @@ COMPANION_RULES: dict[str, CompanionRule] = {}
 _EXPERIMENTS: dict[str, str] = {}
 
 RENO = "reno_2004"
+#: C19: one stream, and many.
+ONE_STREAM, MANY_STREAMS = "1", "40"
+#: C20: "roughly three times", a third less.
+OFFLOAD_FACTOR = 2.0
 #: C22: "about 20 minutes" allows a quarter more or less. Fast is within a minute.
 TWENTY_MINUTES_S = (900.0, 1500.0)
 FAST_S = 60.0
@@ -105,6 +111,59 @@ def _within_theory(quantity: str, measures: Iterable[Measure], limit: float) -> 
 def _mean(measures: Sequence[Measure]) -> float:
     """Return the mean over seeds."""
     return statistics.fmean(measure.value for measure in measures)
+
+
+def _bit_cost(costs: Sequence[Measure], streams: str, offloads: str) -> float:
+    """Return the mean cost of a bit over seeds."""
+    about = {"streams": streams, "offloads": offloads}
+    return _mean(_matching(costs, cpu_streams.EXPERIMENT, cpu_streams.COST, **about))
+
+
+def _bit_costs(measures: Sequence[Measure]) -> tuple[Sequence[Measure], str]:
+    """Return the costs of a bit at the rate that most numbers of streams ran at, and a remark."""
+    costs = select_measures(measures, cpu_streams.COST)
+    if not costs:
+        raise MissingRunsError(
+            f"missing runs of the experiment {cpu_streams.EXPERIMENT} of the host lab: no records, "
+            f"'make {cpu_streams.EXPERIMENT}' makes them"
+        )
+    at_one_rate = cpu_streams.at_usual_rate(costs)
+    return at_one_rate, f"at {at_one_rate[0].about['rate']} Mbit/s"
+
+
+@_decides("C19", cpu_streams.EXPERIMENT)
+def more_streams_cost_more_for_a_bit(measures: Sequence[Measure]) -> Criteria:
+    """C19: without offloads, as of the card that has no TCP of its own, and with all."""
+    costs, remark = _bit_costs(measures)
+    conditions = [
+        Condition(
+            f"GHz/Gbps, offloads {offloads}: {MANY_STREAMS} streams",
+            _bit_cost(costs, MANY_STREAMS, offloads),
+            ">",
+            _bit_cost(costs, ONE_STREAM, offloads),
+            limit_name="one stream",
+        )
+        for offloads in (NONE, ALL)
+    ]
+    return Criteria(tuple(conditions), (remark,))
+
+
+@_decides("C20", cpu_streams.EXPERIMENT)
+def offloads_cut_the_cost_of_a_bit(measures: Sequence[Measure]) -> Criteria:
+    """C20: without any offload over all of them, for each number of streams."""
+    costs, remark = _bit_costs(measures)
+    numbers = sorted({measure.about["streams"] for measure in costs}, key=int)
+    conditions = [
+        Condition(
+            f"GHz/Gbps without offloads over with, streams: {streams}",
+            _bit_cost(costs, streams, NONE) / _bit_cost(costs, streams, ALL),
+            ">=",
+            OFFLOAD_FACTOR,
+        )
+        for streams in numbers
+    ]
+    toe = "the paper's card has a TCP of its own, which takes more off a host than these offloads"
+    return Criteria(tuple(conditions), (remark, toe))
 
 
 @_decides("C21", response.EXPERIMENT)

@@ -7,6 +7,7 @@ from pathlib import Path as FilePath
 
 from farpath.analysis.studies import (
     cbr_background,
+    cpu_streams,
     cross_traffic,
     disks,
     end_hosts,
@@ -42,6 +43,16 @@ ANALYSES: Mapping[str, Callable[[Iterable[RecordedRun]], list[Measure]]] = {
     cross_traffic.EXPERIMENT: cross_traffic.measures,
     disks.EXPERIMENT: disks.measures,
 }
+#: Those of experiments of the host lab, which is a machine of its own and runs one after another.
+HOST_ANALYSES: Mapping[str, Callable[[Iterable[RecordedRun]], list[Measure]]] = {
+    cpu_streams.EXPERIMENT: cpu_streams.measures,
+}
+ALL_ANALYSES = {**ANALYSES, **HOST_ANALYSES}
+
+
+def make_target(experiment: str) -> str:
+    """Return the target of the Makefile that makes an experiment's runs."""
+    return experiment if experiment in HOST_ANALYSES else "companion"
 
 
 def is_ablation(experiment: Experiment) -> bool:
@@ -49,18 +60,18 @@ def is_ablation(experiment: Experiment) -> bool:
 
     An experiment may also have mechanisms and an analysis of its own.
     """
-    return bool(experiment.mechanisms) and experiment.name not in ANALYSES
+    return bool(experiment.mechanisms) and experiment.name not in ALL_ANALYSES
 
 
 def measures_of(runs: Sequence[RecordedRun]) -> tuple[Measure, ...]:
     """Return the measures of runs, experiment by experiment."""
     measures: list[Measure] = []
-    for name, analysis in ANALYSES.items():
+    for name, analysis in ALL_ANALYSES.items():
         measures += analysis(recorded for recorded in runs if recorded.run.experiment == name)
     return tuple(measures)
 
 
 def shipped_measures(experiments: FilePath = EXPERIMENTS) -> tuple[Measure, ...]:
     """Return the measures of the records that the project ships, as far as there are any."""
-    files = [experiments / name / MEASURES_FILE for name in ANALYSES]
+    files = [experiments / name / MEASURES_FILE for name in ALL_ANALYSES]
     return tuple(measure for file in files if file.is_file() for measure in read_measures(file))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from farpath.analysis.metrics import summarise
 from farpath.lab.qemu import OUT, CommandResult, Machine
 from tests.hostlab.runs import REGION_S, TRAFFIC, fetched, host_run
 
@@ -32,6 +33,18 @@ def test_traceroute_shows_the_routers_of_a_path_on_the_machines_own_kernel(
     record = fetched(machine, json.loads(done.stdout)["record"])
     hops = [hop["name"] for hop in record.data["readback"]["hops"]]
     assert hops == [*record.plan.path.hop_names, "receiver"]
+
+
+def test_cards_of_end_hosts_take_offloads_and_ports_of_the_path_none(machine: Machine) -> None:
+    words = ("--offloads=on", "--stack=reno", "--schedule=together", "--json")
+    done = host_run(machine, *words).wait()
+    assert done.status == 0, done.stderr
+    record = fetched(machine, json.loads(done.stdout)["record"])
+    assert summarise(record.samples, record.plan).mean_bps > 0.5 * record.plan.path.rate_bps
+    for link in record.data["readback"]["after"]["links"]:
+        on = set(link["offloads"].values())
+        assert on == {link["host"] in record.plan.hosts}, link["port"]
+        assert (link["gso_max_segs"] > 1) == (link["host"] in record.plan.hosts)
 
 
 def test_short_flows_start_in_time_and_end(machine: Machine) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from farpath.analysis.studies import cpu_streams
+from farpath.analysis.studies.measure import read_measures, select_measures
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.campaign import host_lab, status
 from farpath.campaign.job import CampaignJob
@@ -21,9 +24,10 @@ from farpath.lab import provenance
 from farpath.lab.artifacts import sources
 from farpath.lab.pool import Job, Pool
 from farpath.lab.qemu import CommandResult
-from farpath.planning.experiment import CPU, load_experiment
+from farpath.planning.experiment import CPU, QUICK, load_experiment
 from farpath.record.record import RECORD_FILE, Record, load_record, write_record
 from tests.support.command_line import Farpath
+from tests.support.study_runs import write_run
 
 
 @pytest.fixture
@@ -171,6 +175,28 @@ def test_where_the_clock_counts_instructions_a_cycle_is_one(
     assert (provenance.cycles_mhz(), provenance.instruction_ns()) == (2100.0, None)
     monkeypatch.setenv(provenance.INSTRUCTION_NS, "2")
     assert (provenance.cycles_mhz(), provenance.instruction_ns()) == (500.0, 2)
+
+
+def test_an_experiment_of_the_host_lab_ends_with_the_report_on_what_it_measured(
+    farpath: Farpath, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "manifest", lambda place, what: {"packages_hash": "e"})
+    runs = load_experiment(cpu_streams.EXPERIMENT).runs(QUICK)
+    for number, run in enumerate(runs):
+        made = write_run(tmp_path / str(number), run)
+        provenance_here = {"source_sha256": status.wanted_identity(run, None)}
+        text = json.dumps({**made.data, "provenance": provenance_here})
+        (made.directory / RECORD_FILE).write_text(text)
+    command = ("campaign", f"--experiment={cpu_streams.EXPERIMENT}", "--quick", f"--out={tmp_path}")
+    ended = farpath(*command, "--qemu")
+    assert ended.status == 0, ended.err
+    assert "4 of 4 runs made" in ended.err
+    assert {"C19", "C20"} <= set(ended.out.split())
+    assert str(tmp_path / "report-quick" / "claims") in ended.out
+    measures = read_measures(tmp_path / "report-quick" / "measures.json")
+    assert len(select_measures(measures, cpu_streams.COST)) == len(runs)
+    assert (tmp_path / "report-quick" / "figures" / "cpu-streams.svg").is_file()
+    assert "report" not in farpath(*command, "--qemu", "--no-report").out
 
 
 def test_the_virtual_labs_runs_need_no_machine(farpath: Farpath) -> None:

@@ -12,7 +12,7 @@ import pytest
 from farpath.analysis.claims.study_rules import COMPANION_RULES, claims_of
 from farpath.analysis.studies import cbr_background, recovery, sharing
 from farpath.analysis.studies.measure import MEASURES_FILE, select_measures, write_measures
-from farpath.analysis.studies.registry import ANALYSES
+from farpath.analysis.studies.registry import ALL_ANALYSES, make_target
 from farpath.base.errors import BadInputError
 from farpath.campaign.status import shipped_records
 from farpath.notebook.study_records import experiment_to_show
@@ -33,13 +33,14 @@ def results(tmp_path: FilePath) -> FilePath:
     return tmp_path / "results"
 
 
-@pytest.mark.parametrize("name", ANALYSES)
+@pytest.mark.parametrize("name", ALL_ANALYSES)
 def test_without_any_record_nothing_is_shown_and_one_line_names_the_commands_that_make_some(
     results: FilePath, experiments: FilePath, name: str
 ) -> None:
     selection = experiment_to_show(name, results, experiments)
     origin, missing = selection.sentences
-    for words in (f"of {name}", str(results), "make companion-quick", "make companion'"):
+    target = make_target(name)
+    for words in (f"of {name}", str(results), f"make {target}-quick", f"make {target}'"):
         assert words in origin
     assert origin.startswith("Nothing is measured yet")
     assert ": 0 of " in origin
@@ -49,7 +50,7 @@ def test_without_any_record_nothing_is_shown_and_one_line_names_the_commands_tha
     assert dict(figures(selection.measures, selection.done)) == {}
 
 
-@pytest.mark.parametrize("name", ANALYSES)
+@pytest.mark.parametrize("name", ALL_ANALYSES)
 def test_what_is_shipped_is_shown_with_table_figures_and_verdicts(
     results: FilePath, experiments: FilePath, name: str
 ) -> None:
@@ -67,7 +68,7 @@ def test_what_is_shipped_is_shown_with_table_figures_and_verdicts(
 
 
 def test_every_claim_of_the_companion_is_some_experiments() -> None:
-    claims = [claim for name in ANALYSES for claim in claims_of(name)]
+    claims = [claim for name in ALL_ANALYSES for claim in claims_of(name)]
     assert sorted(claims) == sorted(COMPANION_RULES)
 
 

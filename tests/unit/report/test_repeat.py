@@ -29,6 +29,7 @@ from farpath.spec.host_image import HostImage
         "--rtt=200ms --rate=1000Mbit --window=20MB --stack=bbr+udt",
         "--path=cern --topology=routed --reverse=2xreno --ip=6",
         "--rtt=20ms --lab=host",
+        "--rtt=20ms --lab=host --offloads=tso,checksum",
         "--rtt=20ms --source=disk:12.5MB/s,readahead=2MB --sink=disk:10MB/s,writeback=64MB",
         "--rtt=20ms --buffer=100packets --mtu=3000 --era=modern:jitter=24us",
     ],

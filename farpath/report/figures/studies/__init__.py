@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import (
     cbr_background,
+    cpu_streams,
     cross_traffic,
     disks,
     end_hosts,
@@ -21,6 +22,7 @@ from farpath.analysis.studies import (
     window_cap,
 )
 from farpath.analysis.studies.measure import Measure, RecordedRun, select_measures
+from farpath.report.figures.studies.costs import draw_costs
 from farpath.report.figures.studies.datagrams import draw_datagrams
 from farpath.report.figures.studies.hosts import draw_hosts
 from farpath.report.figures.studies.ladders import draw_tuning
@@ -82,7 +84,7 @@ def _recoveries(
         yield f"{name}-{path}", draw_recoveries(path_runs)
 
 
-#: The figures of each experiment, in the order of the experiment that combines all of them.
+#: The figures of each experiment, in the order of the experiment that combines most of them.
 FIGURES: Mapping[str, Draw] = {
     response.EXPERIMENT: _from_measures(draw_response, response.WINDOW),
     recovery.EXPERIMENT: _recoveries,
@@ -99,6 +101,7 @@ FIGURES: Mapping[str, Draw] = {
     end_hosts.EXPERIMENT: _from_measures(draw_hosts),
     cross_traffic.EXPERIMENT: _from_measures(draw_cross_traffic),
     disks.EXPERIMENT: _from_measures(draw_transfers),
+    cpu_streams.EXPERIMENT: _from_measures(draw_costs),
 }
 
 

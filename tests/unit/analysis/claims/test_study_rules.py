@@ -11,6 +11,7 @@ from farpath.analysis.claims.paper_rules import IMPOSSIBLE
 from farpath.analysis.published import claims
 from farpath.analysis.results import ResultSet
 from farpath.analysis.studies import (
+    cpu_streams,
     end_hosts,
     loss_utilisation,
     parallel_streams,
@@ -32,9 +33,40 @@ def state_of(claim: str, measures: list[Measure]) -> str:
 
 def test_without_measures_companion_claims_are_undecided_and_name_their_experiment() -> None:
     verdicts = {verdict.id: verdict for verdict in judge_all(ResultSet(()))}
-    for claim in ("C21", "C22", "C23", "C24", "C27", "C28"):
+    for claim in ("C19", "C20", "C21", "C22", "C23", "C24", "C27", "C28"):
         assert verdicts[claim].state == UNDECIDED
         assert "needs the experiment" in verdicts[claim].why
+
+
+def test_a_bit_costs_more_with_many_streams_and_a_third_with_offloads_at_the_common_rate() -> None:
+    def costs(rate: str = "100", **values: float) -> list[Measure]:
+        return [
+            measure(
+                cpu_streams.EXPERIMENT, cpu_streams.COST, value,
+                about={"rate": rate, "streams": name.partition("_")[2],
+                       "offloads": name.partition("_")[0]},
+            )
+            for name, value in values.items()
+        ]  # fmt: skip
+
+    few, many = {"off_1": 0.6, "on_1": 0.2}, {"off_40": 0.9, "on_40": 0.3}
+    both = costs(**few, **many)
+    assert [state_of(claim, both) for claim in ("C19", "C20")] == [HOLDS, HOLDS]
+    # Another rate has fewer runs
+    assert state_of("C20", [*both, *costs("200", off_1=0.2, on_1=0.2)]) == HOLDS
+    assert state_of("C19", costs(**few, off_40=0.5, on_40=0.3)) == FAILS
+    assert state_of("C20", costs(**few, off_40=0.5, on_40=0.3)) == FAILS
+    assert [state_of(claim, costs(**few)) for claim in ("C19", "C20")] == [UNDECIDED, HOLDS]
+    assert state_of("C20", costs(off_1=0.6, on_40=0.3)) == UNDECIDED
+
+
+def test_without_records_the_claims_on_cpu_name_the_command_that_makes_them() -> None:
+    verdicts = {
+        verdict.id: verdict for verdict in judge_all(ResultSet((), measures=(*recoveries(),)))
+    }
+    for claim in ("C19", "C20"):
+        assert verdicts[claim].state == UNDECIDED
+        assert "no records, 'make cpu-streams' makes them" in verdicts[claim].why
 
 
 def test_twenty_minutes_for_reno_and_seconds_for_the_others_is_what_the_panel_said() -> None:

@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 
 from farpath.analysis.studies import (
     cbr_background,
+    cpu_streams,
     cross_traffic,
     disks,
     end_hosts,
@@ -27,7 +28,7 @@ from farpath.analysis.studies import (
     window_cap,
 )
 from farpath.analysis.studies.measure import Measure, RecordedRun
-from farpath.analysis.studies.registry import ANALYSES, measures_of
+from farpath.analysis.studies.registry import ALL_ANALYSES, measures_of
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.report.figures.studies import FIGURES, figures
 from tests.support.curves import xs, ys
@@ -36,7 +37,7 @@ from tests.support.study_runs import LOST_S, write_recorded_runs, write_run
 
 
 def test_every_experiment_has_a_figure() -> None:
-    assert list(FIGURES) == list(ANALYSES)
+    assert list(FIGURES) == list(ALL_ANALYSES)
 
 
 def test_figures_are_of_the_measures_of_their_own_experiment() -> None:
@@ -289,3 +290,17 @@ def test_a_transfer_is_drawn_with_its_stages_and_what_was_published(tmp_path: Fi
     assert marks["disk write"] == [400, 1320]
     assert marks["disk read"] == [2112, 2112]
     assert marks["published"] == [660]
+
+
+def test_costs_are_drawn_over_throughput_and_over_streams_beside_the_papers(
+    tmp_path: FilePath,
+) -> None:
+    done = write_recorded_runs(tmp_path, cpu_streams.EXPERIMENT, WHOLE)
+    use, cost = drawn(done, cpu_streams.EXPERIMENT)
+    # 1, 16 and 40 streams ran at four rates, with offloads and without
+    assert [len(xs(line)) for line in use.lines] == [4] * 6
+    by_label = {line.get_label(): line for line in cost.lines}
+    assert xs(by_label["offloads off"]) == xs(by_label["offloads on"]) == [1, 2, 4, 8, 16, 40]
+    assert xs(by_label["offloads tso,checksum"]) == [16]
+    published = by_label["published: a card with a TCP of its own"]
+    assert (xs(published), ys(published)) == ([16], [0.479])

@@ -1,0 +1,91 @@
+"""Offloads: what OFFLOADS means, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from farpath.base.errors import BadInputError
+from farpath.planning.offloads import offloads_text, parse_offloads
+from farpath.planning.request import RunRequest
+from farpath.record.identity import plan_identity
+from farpath.spec.offloads import MOST_SEGMENTS, ONE_SEGMENT, segments_at_once, wanted_features
+from farpath.spec.plan import Plan
+
+ON_HOST = {"rtt": "20ms", "stack": "reno", "lab": "host"}
+
+
+@pytest.mark.parametrize(
+    ("text", "offloads", "again"),
+    [
+        ("on", ("tso", "gso", "gro", "checksum"), "on"),
+        ("off", (), "off"),
+        ("checksum, tso", ("tso", "checksum"), "tso,checksum"),
+        ("gro,checksum,gso", ("gso", "gro", "checksum"), "gso,gro,checksum"),
+        ("gro,tso,checksum,gso", ("tso", "gso", "gro", "checksum"), "on"),
+    ],
+)
+def test_offloads_are_all_none_or_some_and_their_text_means_the_same(
+    text: str, offloads: tuple[str, ...], again: str
+) -> None:
+    assert parse_offloads(text) == offloads
+    assert offloads_text(offloads) == again
+    assert parse_offloads(again) == offloads
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("yes", "'yes' is none; give on, off or some of tso, gso, gro, checksum"),
+        ("", "'' is none"),
+        ("gro,lro", "'lro' is none"),
+        ("on,gro", "'on' is none"),
+        ("tso", "split only for cards that sum each: give tso,checksum"),
+        ("gso,gro", "give gso,gro,checksum"),
+    ],
+)
+def test_what_is_no_offload_is_refused_with_those_that_are(text: str, complaint: str) -> None:
+    with pytest.raises(BadInputError, match=complaint):
+        parse_offloads(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"lab": "virtual"}, "OFFLOADS with LAB=virtual: CPU costs nothing there"),
+        ({"lab": "virtual", "clock": "cpu"}, "use LAB=host, or leave it out"),
+        ({"drop": "every:1000"}, "OFFLOADS has tso and DROP is set"),
+        ({"loss": "1e-4", "jitter": "1ms"}, "leave tso or LOSS and JITTER out"),
+        ({"duplicate": "0.1%"}, "DUPLICATE"),
+    ],
+)
+def test_they_are_refused_where_cpu_is_free_and_where_single_packets_are_lost(
+    options: dict[str, str], complaint: str
+) -> None:
+    with pytest.raises(BadInputError, match=complaint):
+        RunRequest(**{**ON_HOST, **options}, offloads="on").plan()
+
+
+def test_a_kernel_that_splits_segments_itself_may_lose_packets() -> None:
+    plan = RunRequest(**ON_HOST, loss="1e-4", offloads="gso,checksum").plan()
+    assert plan.offloads == ("gso", "checksum")
+
+
+def test_a_plan_says_nothing_of_cards_unless_it_is_asked_and_keeps_what_it_says() -> None:
+    plans = [RunRequest(**ON_HOST, offloads=text).plan() for text in (None, "off", "on")]
+    assert [plan.offloads for plan in plans] == [None, (), ("tso", "gso", "gro", "checksum")]
+    for plan in plans:
+        again = Plan.from_dict(json.loads(plan.to_json()))
+        assert again == plan
+        assert plan_identity(again) == plan_identity(plan)
+    assert len({plan_identity(plan) for plan in plans}) == 3
+
+
+def test_ports_of_the_path_split_and_join_nothing_and_keep_their_checksums() -> None:
+    features = {feature.short: feature.on for feature in wanted_features(None)}
+    assert features == {"tso": False, "gso": False, "gro": False}
+    card = {feature.short: feature.on for feature in wanted_features(("gso", "checksum"))}
+    assert card == {"tso": False, "gso": True, "gro": False, "tx": True, "rx": True}
+    handed_over = [segments_at_once(each) for each in (None, ("gro", "checksum"), ("gso",))]
+    assert handed_over == [ONE_SEGMENT, ONE_SEGMENT, MOST_SEGMENTS]
