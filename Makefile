@@ -7,7 +7,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
-RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY SENDERS REVERSE IP STACK SCHEDULE ERA SOURCE SINK SENDER_IMAGE REGION TIME SAMPLE SEED TRACE LAB CLOCK OUT
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY SENDERS REVERSE IP STACK SCHEDULE ERA SOURCE SINK SENDER_IMAGE REGION TIME SAMPLE SEED TRACE CAPTURE LAB CLOCK OUT
 OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
@@ -101,6 +101,8 @@ help:
 	  SCHEDULE=seven-regions   or together, joining: one flow of each stack in STACK=htcp+4xreno
 	  SENDER_IMAGE=./mine.tar   an image of yours for sender and receiver, or for one: receiver=./mine.tar
 	  TRACE=10ms       how often to note the state of each TCP connection
+	  CAPTURE=sender,bottleneck:128
+	                   whose packets to keep, for Wireshark, and how many bytes of each
 	  LAB=virtual      or host: this machine's kernel  CLOCK=virtual  or cpu, wall
 	  OUT=results      where records go               FORCE=1        run again, even if recorded
 	  JSON=1           results as JSON                LAB_RUNTIME=docker, or process
@@ -217,7 +219,8 @@ asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--r
 	$${SOURCE:+"--source=$$SOURCE"} $${SINK:+"--sink=$$SINK"} \
 	$${SENDER_IMAGE:+"--sender-image=$$SENDER_IMAGE"} $${REGION:+"--region=$$REGION"} \
 	$${TIME:+"--time=$$TIME"} $${SAMPLE:+"--sample=$$SAMPLE"} \
-	$${SEED:+"--seed=$$SEED"} $${TRACE:+"--trace=$$TRACE"} $${LAB:+"--lab=$$LAB"} \
+	$${SEED:+"--seed=$$SEED"} $${TRACE:+"--trace=$$TRACE"} \
+	$${CAPTURE:+"--capture=$$CAPTURE"} $${LAB:+"--lab=$$LAB"} \
 	$${CLOCK:+"--clock=$$CLOCK"}
 
 # In a container where a Docker engine answers, else as a process (images/container)

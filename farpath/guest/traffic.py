@@ -11,6 +11,7 @@ from pathlib import Path as FilePath
 from typing import IO
 
 from farpath.guest.background import Moments, background_of
+from farpath.guest.captures import start_capturer
 from farpath.guest.containers import (
     ACCEPT_LIBRARY,
     DISK,
@@ -24,7 +25,8 @@ from farpath.guest.network import Network, network_namespace
 from farpath.guest.routers import host_names
 from farpath.guest.short_flows import ShortFlowPrograms
 from farpath.guest.system import NS_PER_S, wait_after_tick, wait_until
-from farpath.guest.tracers import Tracers
+from farpath.guest.tick_program import TickProgram
+from farpath.guest.tracers import start_tracers
 from farpath.spec.datagrams import pacing_bps, size_bytes
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
@@ -98,7 +100,7 @@ class Traffic:
         self.titles: dict[str, str] = {}
         self.background = background_of(plan, network, raw)
         self.short_flows = ShortFlowPrograms(plan, network, raw)
-        self.tracers = Tracers(plan, raw)
+        self.tick_programs: list[TickProgram] = []
 
     def _output(self, name: str) -> IO[bytes]:
         file = (self.raw / name).open("wb")
@@ -306,7 +308,7 @@ class Traffic:
         return f"{self.titles[label]} exited with {status}: {message}"
 
     def _check_running(self) -> None:
-        for traffic in (self.background, self.short_flows, self.tracers):
+        for traffic in (self.background, self.short_flows, *self.tick_programs):
             if problem := traffic.problem():
                 raise TrafficError(problem)
         for label, process in list(self.running):
@@ -355,8 +357,8 @@ class Traffic:
         """Run the whole schedule; return when every flow of this site has ended.
 
         ``epoch_ns``: start of the schedule by the monotonic clock. ``progress``: called at every
-        sample with the time in the schedule in s. Raises TrafficError or TracerError if a
-        program fails or does not end in time.
+        sample with the time in the schedule in s. Raises TrafficError or TickProgramError if
+        a program fails or does not end in time.
         """
         samplers = self._samplers()
 
@@ -368,8 +370,7 @@ class Traffic:
         agenda = self._agenda(sample, epoch_ns)
         self._write_start(epoch_ns)
         wait_after_tick()
-        self.tracers.start(self.network)
-        self.tracers.begin(epoch_ns)
+        self._start_tick_programs(epoch_ns)
         for at_s, act in agenda:
             wait_until(epoch_ns + round(at_s * NS_PER_S))
             self._check_running()
@@ -377,11 +378,27 @@ class Traffic:
         self.background.end()
         self.short_flows.end()
         self._await_end(epoch_ns / NS_PER_S + self.plan.schedule.duration_s + self.plan.grace_s)
-        self.tracers.end()
+        self._end_tick_programs()
         for sampler in samplers:
             sampler.close()
         for file in self.files:
             file.close()
+
+    def _start_tick_programs(self, epoch_ns: int) -> None:
+        """Start tracers and capturer; ``epoch_ns``: the schedule's start."""
+        self.tick_programs += start_capturer(self.plan, self.network, self.raw)
+        self.tick_programs += start_tracers(self.plan, self.network, self.raw)
+        for program in self.tick_programs:
+            program.await_ready()
+        for program in self.tick_programs:
+            program.begin(epoch_ns)
+
+    def _end_tick_programs(self) -> None:
+        for program in self.tick_programs:
+            program.ask_to_end()
+        for program in self.tick_programs:
+            program.await_end()
+        self.tick_programs.clear()
 
     def _await_end(self, end_s: float) -> None:
         while self.running:

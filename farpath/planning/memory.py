@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError
+from farpath.spec import capture
 from farpath.spec.arrivals import arrivals_per_s
 from farpath.spec.stack import IPERF3
 from farpath.spec.window import window_of
@@ -29,6 +30,8 @@ FLOW_BYTES = 5 << 20
 #: kernel keeps of it for a minute after its end (TIME_WAIT); measured: 60 MiB for 11,470 flows.
 SHORT_FLOW_PROGRAMS_BYTES = 64 << 20
 SHORT_FLOW_BYTES = 1 << 10
+#: The program that captures packets; measured: 8 MiB.
+CAPTURER_BYTES = 16 << 20
 #: What these programs keep of a sample until they end; measured: 6 to 7.4 kB.
 SAMPLE_BYTES = 12 << 10
 #: Most samples of all flows together; they need 12 GB in the guest.
@@ -53,6 +56,7 @@ def memory_bytes(plan: Plan) -> int:
         + FLOW_BYTES * len(plan.schedule.all_flows)
         + SAMPLE_BYTES * sample_count(plan)
         + _short_flow_programs_bytes(plan)
+        + _captures_bytes(plan)
     )
     packets_bytes = GUEST_BYTES_PER_WINDOW_BYTE * in_flight_bytes(plan)
     return max(GUEST_BASE_BYTES, programs_bytes) + packets_bytes
@@ -63,6 +67,17 @@ def _short_flow_programs_bytes(plan: Plan) -> int:
         return 0
     flows = math.ceil(arrivals_per_s(plan) * plan.schedule.duration_s)
     return SHORT_FLOW_PROGRAMS_BYTES + SHORT_FLOW_BYTES * flows
+
+
+def _captures_bytes(plan: Plan) -> int:
+    """Return the memory of a guest's captured packets: their files, rings and program."""
+    if not plan.captures:
+        return 0
+    slots = capture.slots(plan)
+    return CAPTURER_BYTES + sum(
+        capture.most_bytes(plan, one) + slots * capture.slot_bytes(one.snap_bytes)
+        for one in plan.captures
+    )
 
 
 def sample_count(plan: Plan) -> int:

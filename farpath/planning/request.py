@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from farpath.base.errors import BadInputError
 from farpath.planning import era_catalog, path_files, path_options, quantities, stack_texts
+from farpath.planning.captures import EXAMPLE, parse_captures
 from farpath.planning.disks import parse_disk
 from farpath.planning.droppers import parse_droppers
 from farpath.planning.end_host_sysctls import check_setting
@@ -18,6 +19,7 @@ from farpath.planning.options import Option, option, options_of, range_text
 from farpath.planning.planner import make_plan
 from farpath.planning.senders import MOST_SENDERS
 from farpath.spec.background import PART_RANGE
+from farpath.spec.capture import DEFAULT_SNAP_BYTES, SNAP_BYTES_RANGE
 from farpath.spec.dropper import KINDS as DROPPER_KINDS
 from farpath.spec.path import (
     BUFFER_BYTES_RANGE,
@@ -345,6 +347,17 @@ class RunRequest:
             see="how-to.md#a-trace-of-each-connection",
         )
     )
+    capture: str | None = option(
+        Option(
+            "Places whose packets are captured into files of pcapng: end hosts and bottlenecks, "
+            "separated by commas, each with the bytes of a packet that are kept after a colon.",
+            EXAMPLE,
+            f"none; {DEFAULT_SNAP_BYTES} bytes of each packet",
+            "bytes",
+            range_text(SNAP_BYTES_RANGE, "bytes"),
+            see="how-to.md#packets-in-wireshark",
+        )
+    )
 
     def plan(
         self,
@@ -396,6 +409,7 @@ class RunRequest:
             ),
             source=None if self.source is None else parse_disk(self.source, "SOURCE"),
             sink=None if self.sink is None else parse_disk(self.sink, "SINK"),
+            captures=() if self.capture is None else parse_captures(self.capture),
         )
         if self.sender_image is None:
             return plan

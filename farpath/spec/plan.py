@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from farpath.spec.capture import Capture
 from farpath.spec.disk import Disk
 from farpath.spec.dropper import Dropper
 from farpath.spec.era import MODERN, Era
@@ -35,7 +36,8 @@ class Plan:
     ``droppers``: packets that are dropped on purpose. ``senders``: further senders of a
     dumbbell. ``ip_version``: 4 or 6. ``bottlenecks``: their number. ``source``, ``sink``: the
     disk that each sending host's programs read, and the one that each receiving host's write;
-    without one they send from memory and discard what they receive.
+    without one they send from memory and discard what they receive. ``captures``: places whose
+    packets are captured.
 
     A plan does not check itself; ``farpath.planning.rules.check_plan`` does.
     """
@@ -54,6 +56,7 @@ class Plan:
     bottlenecks: int = 1
     source: Disk | None = None
     sink: Disk | None = None
+    captures: tuple[Capture, ...] = ()
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -158,4 +161,5 @@ class Plan:
             bottlenecks=data.get("bottlenecks", 1),
             source=Disk.from_dict(data.get("source")),
             sink=Disk.from_dict(data.get("sink")),
+            captures=tuple(Capture(**capture) for capture in data.get("captures", ())),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from farpath.cli.listing import options_markdown
 from farpath.planning.options import Option, options_of
 from farpath.planning.request import RunRequest
 from farpath.spec.background import Background
+from farpath.spec.capture import Capture
 from farpath.spec.disk import Disk
 from farpath.spec.dropper import Dropper
 from farpath.spec.era import Era
@@ -25,6 +27,8 @@ from farpath.spec.stack import Stack
 
 MAKEFILE = (PROJECT / "Makefile").read_text(encoding="utf-8")
 OPTIONS = options_of(RunRequest)
+#: Options that an example needs beside it.
+NEEDED = {"capture": {"time": "10s"}}
 
 
 @pytest.mark.parametrize(
@@ -33,7 +37,8 @@ OPTIONS = options_of(RunRequest)
     ids=lambda option: option.name,
 )
 def test_an_options_example_is_accepted_but_for_a_file_of_the_users(option: Option) -> None:
-    RunRequest(**{option.name: option.example}).plan()
+    needed: Any = NEEDED.get(option.name, {})
+    RunRequest(**{option.name: option.example, **needed}).plan()
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
@@ -59,7 +64,7 @@ def test_the_table_of_options_is_the_one_that_farpath_prints() -> None:
     "part",
     [
         *(Plan, Path, Background, Schedule, Flow, Settings, Stack, Era, HostImage, Dropper, Sender),
-        Disk,
+        *(Disk, Capture),
     ],
     ids=lambda part: part.__name__,
 )
