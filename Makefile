@@ -7,7 +7,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
-RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY SENDERS REVERSE IP STACK SCHEDULE ERA SOURCE SINK SENDER_IMAGE REGION TIME SAMPLE SEED TRACE CAPTURE LAB CLOCK OUT
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY SENDERS REVERSE IP STACK PARALLEL SCHEDULE ERA SOURCE SINK SENDER_IMAGE REGION TIME SAMPLE SEED TRACE CAPTURE LAB CLOCK OUT
 OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
@@ -98,6 +98,7 @@ help:
 	  SINK=disk:200MB/s,writeback=64MB   the receivers' disk
 	  REGION=120s      length of a region             SEED=1         all random choices
 	  TIME=30s         all flows at once, that long   SAMPLE=100ms   between two samples
+	  PARALLEL=16      flows of one stack at once, as iperf3 -P
 	  SCHEDULE=seven-regions   or together, joining: one flow of each stack in STACK=htcp+4xreno
 	  SENDER_IMAGE=./mine.tar   an image of yours for sender and receiver, or for one: receiver=./mine.tar
 	  TRACE=10ms       how often to note the state of each TCP connection
@@ -215,6 +216,7 @@ asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--r
 	$${SYSCTL:+"--sysctl=$$SYSCTL"} $${ACKS:+"--acks=$$ACKS"} \
 	$${TOPOLOGY:+"--topology=$$TOPOLOGY"} $${SENDERS:+"--senders=$$SENDERS"} \
 	$${REVERSE:+"--reverse=$$REVERSE"} $${IP:+"--ip=$$IP"} $${STACK:+"--stack=$$STACK"} \
+	$${PARALLEL:+"--parallel=$$PARALLEL"} \
 	$${SCHEDULE:+"--schedule=$$SCHEDULE"} $${ERA:+"--era=$$ERA"} \
 	$${SOURCE:+"--source=$$SOURCE"} $${SINK:+"--sink=$$SINK"} \
 	$${SENDER_IMAGE:+"--sender-image=$$SENDER_IMAGE"} $${REGION:+"--region=$$REGION"} \

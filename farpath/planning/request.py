@@ -232,6 +232,16 @@ class RunRequest:
         ),
         DEFAULT_STACK,
     )
+    parallel: str | None = option(
+        Option(
+            "Number of flows that STACK names one of, each a TCP connection with a row of its own; "
+            "they all start at once, as those of iperf3's -P.",
+            "16",
+            "none: STACK says it",
+            "flows",
+            range_text((1, MOST_FLOWS), ""),
+        )
+    )
     schedule: str = option(
         Option(
             "When flows start and stop: in seven regions, one by one, and last in, first out; "
@@ -383,7 +393,7 @@ class RunRequest:
         for name in path_options.parse_sysctl(self.sysctl) if self.sysctl is not None else ():
             check_setting(name, network.ip_version)
         make_schedule = SCHEDULES[schedule]
-        texts = network.stacks(stack_texts.parse_stacks(self.stack), schedule)
+        texts = network.stacks(self._stack_texts(), schedule)
         user_stacks: dict[str, Stack] = {}
         if user_parts is not None:
             all_texts = dict.fromkeys([*texts, *network.reverse])
@@ -422,19 +432,37 @@ class RunRequest:
 
     def _schedule(self) -> tuple[str, float]:
         """Return the name of the schedule and the length of a region in s."""
-        if self.time is None:
+        at_once = [name for name in ("time", "parallel") if getattr(self, name) is not None]
+        if not at_once:
             schedule = _choice("SCHEDULE", self.schedule, SCHEDULES)
             return schedule, quantities.parse_duration_s(self.region)
-        for name, value, default in (
-            ("REGION", self.region, DEFAULT_REGION),
-            ("SCHEDULE", self.schedule, SEVEN_REGIONS),
-        ):
+        first = at_once[0]
+        excluded = [("SCHEDULE", self.schedule, SEVEN_REGIONS)]
+        if self.time is not None:
+            excluded.insert(0, ("REGION", self.region, DEFAULT_REGION))
+        for name, value, default in excluded:
             if value != default:
                 raise BadInputError(
-                    f"TIME is '{self.time}' and {name} is '{value}': TIME is for flows that all "
-                    "start at once; leave one of them out"
+                    f"{first.upper()} is '{getattr(self, first)}' and {name} is '{value}': "
+                    f"{first.upper()} is for flows that all start at once; leave one of them out"
                 )
+        if self.time is None:
+            return TOGETHER, quantities.parse_duration_s(self.region)
         return TOGETHER, quantities.parse_duration_s(self.time, "TIME")
+
+    def _stack_texts(self) -> tuple[str, ...]:
+        """Return the stack of each flow; with ``parallel`` that many flows of the only one."""
+        texts = stack_texts.parse_stacks(self.stack)
+        if self.parallel is None:
+            return texts
+        count = _whole("PARALLEL", self.parallel, (1, MOST_FLOWS))
+        if len(texts) > 1:
+            raise BadInputError(
+                f"PARALLEL is '{self.parallel}' and STACK is '{self.stack}': PARALLEL is for flows "
+                f"of one stack; leave it out and say how many there are of each, as in "
+                f"{self.parallel}x{texts[0]}+{texts[-1]}"
+            )
+        return texts * count
 
     def _path(self, own_paths: Mapping[str, FilePath]) -> Path:
         texts = {name: getattr(self, name) for name in _PATH_OPTIONS}
@@ -491,7 +519,11 @@ def _clock(lab: str, clock: str | None) -> str:
 
 
 def _seed(text: str) -> int:
-    low, high = SEED_RANGE
+    return _whole("SEED", text, SEED_RANGE)
+
+
+def _whole(name: str, text: str, allowed: tuple[int, int]) -> int:
+    low, high = allowed
     if not (text.isascii() and text.isdigit() and len(text) <= 10 and low <= int(text) <= high):
-        raise BadInputError(f"SEED is '{text}': it must be a whole number from {low} to {high}")
+        raise BadInputError(f"{name} is '{text}': it must be a whole number from {low} to {high}")
     return int(text)
