@@ -97,7 +97,7 @@ help:
 	  SOURCE=disk:445MB/s,readahead=2MB  the senders' disk, which limits them
 	  SINK=disk:200MB/s,writeback=64MB   the receivers' disk
 	  REGION=120s      length of a region             SEED=1         all random choices
-	  TIME=30s         all flows at once, that long   SAMPLE=100ms   between two samples
+	  TIME=30s         all flows at once, that long   SAMPLE=100ms   between two samples; of the queue to 10ms
 	  PARALLEL=16      flows of one stack at once, as iperf3 -P
 	  SCHEDULE=seven-regions   or together, joining: one flow of each stack in STACK=htcp+4xreno
 	  SENDER_IMAGE=./mine.tar   an image of yours for sender and receiver, or for one: receiver=./mine.tar

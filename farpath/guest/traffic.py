@@ -232,7 +232,7 @@ class Traffic:
     def _commands(self, flow: Flow) -> tuple[list[str], list[str]]:
         """Return the commands of a flow's receiver and sender."""
         stack = self.plan.stack_of(flow)
-        interval_s = self.plan.settings.sample_interval_s
+        interval_s = self.plan.settings.flow_interval_s
         address = self.network.address(flow.receiver)
         if stack.program == IPERF3:
             source, sink = (DISK if disk else "" for disk in (self.plan.source, self.plan.sink))
@@ -319,12 +319,12 @@ class Traffic:
             if status:
                 raise TrafficError(self._explain(label, status))
 
-    def _agenda(self, sample: Callable[[float], None], epoch_ns: int) -> Moments:
+    def _agenda(self, sample: Callable[[int], None], epoch_ns: int) -> Moments:
         """Return what to do when, in order: samples, flow starts, other traffic, droppers."""
         schedule, step_s = self.plan.schedule, self.plan.settings.sample_interval_s
         moments: Moments = [(0.0, self._start_pings)] if self.network.has(PINGER) else []
         moments += [
-            (tick * step_s, partial(sample, tick * step_s))
+            (tick * step_s, partial(sample, tick))
             for tick in range(round(schedule.duration_s / step_s) + 1)
         ]
         moments += [*self._flow_moments(), *self.background.moments(), *self.moments]
@@ -357,15 +357,20 @@ class Traffic:
         """Run the whole schedule; return when every flow of this site has ended.
 
         ``epoch_ns``: start of the schedule by the monotonic clock. ``progress``: called at every
-        sample with the time in the schedule in s. Raises TrafficError or TickProgramError if
-        a program fails or does not end in time.
+        sample of flows with the time in the schedule in s. Raises TrafficError or TickProgramError
+        if a program fails or does not end in time.
         """
         samplers = self._samplers()
 
-        def sample(at_s: float) -> None:
+        settings = self.plan.settings
+        told = round(settings.flow_interval_s / settings.sample_interval_s)
+
+        def sample(tick: int) -> None:
+            at_s = tick * settings.sample_interval_s
             for sampler in samplers:
                 sampler.sample(at_s)
-            progress(at_s)
+            if tick % told == 0:
+                progress(at_s)
 
         agenda = self._agenda(sample, epoch_ns)
         self._write_start(epoch_ns)

@@ -34,6 +34,8 @@ SHORT_FLOW_BYTES = 1 << 10
 CAPTURER_BYTES = 16 << 20
 #: What these programs keep of a sample until they end; measured: 6 to 7.4 kB.
 SAMPLE_BYTES = 12 << 10
+#: What tc prints of a bottleneck in a sample; measured: 0.6 kB.
+QUEUE_SAMPLE_BYTES = 1 << 10
 #: Most samples of all flows together; they need 12 GB in the guest.
 MOST_SAMPLES = 1_000_000
 #: Most memory for a byte of window: it is sent, queued on the path and received, each time with
@@ -57,6 +59,7 @@ def memory_bytes(plan: Plan) -> int:
         + SAMPLE_BYTES * sample_count(plan)
         + _short_flow_programs_bytes(plan)
         + _captures_bytes(plan)
+        + _queue_samples_bytes(plan)
     )
     packets_bytes = GUEST_BYTES_PER_WINDOW_BYTE * in_flight_bytes(plan)
     return max(GUEST_BASE_BYTES, programs_bytes) + packets_bytes
@@ -67,6 +70,14 @@ def _short_flow_programs_bytes(plan: Plan) -> int:
         return 0
     flows = math.ceil(arrivals_per_s(plan) * plan.schedule.duration_s)
     return SHORT_FLOW_PROGRAMS_BYTES + SHORT_FLOW_BYTES * flows
+
+
+def _queue_samples_bytes(plan: Plan) -> int:
+    """Return the memory of samples of queues that are closer than those of flows."""
+    if plan.settings.sample_interval_s >= plan.settings.flow_interval_s:
+        return 0
+    samples = math.ceil(plan.schedule.duration_s / plan.settings.sample_interval_s)
+    return QUEUE_SAMPLE_BYTES * samples * len(lay_out(plan).bottlenecks)
 
 
 def _captures_bytes(plan: Plan) -> int:
@@ -83,7 +94,7 @@ def _captures_bytes(plan: Plan) -> int:
 def sample_count(plan: Plan) -> int:
     """Return the number of samples of all flows; raises BadInputError for too many."""
     total_s = sum(flow.stop_s - flow.start_s for flow in plan.schedule.all_flows)
-    count = round(total_s / plan.settings.sample_interval_s)
+    count = round(total_s / plan.settings.flow_interval_s)
     if count > MOST_SAMPLES:
         flows = len(plan.schedule.all_flows)
         raise BadInputError(

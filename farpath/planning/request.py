@@ -303,7 +303,7 @@ class RunRequest:
     )
     sample: str | None = option(
         Option(
-            "Time between two samples of flows and queue.",
+            "Time between two samples of the queue, and of flows, which have at most ten a second.",
             "100ms",
             "1 s",
             "a whole number of them in a second, a unit is needed",

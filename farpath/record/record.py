@@ -200,7 +200,7 @@ def samples_from_raw(raw_dir: FilePath, plan: Plan) -> Samples:
     Raises LabFailedError that names the file if the output is missing, is cut short, reports
     an error or does not cover the schedule.
     """
-    interval_s = plan.settings.sample_interval_s
+    interval_s = plan.settings.flow_interval_s
     flows = [
         row
         for flow in plan.schedule.all_flows

@@ -49,7 +49,9 @@ def test_parallel_flows_are_of_one_stack_and_start_at_once() -> None:
 
 def test_samples_may_be_closer_than_a_second() -> None:
     assert RunRequest(sample="0.2s").plan().settings.sample_interval_s == 0.2
-    for text in ("50ms", "2s", "150ms"):
+    queue_only = RunRequest(sample="10ms").plan().settings
+    assert (queue_only.sample_interval_s, queue_only.flow_interval_s) == (0.01, 0.1)
+    for text in ("9ms", "2s", "150ms"):
         with pytest.raises(BadInputError, match=f"SAMPLE is '{text}'"):
             RunRequest(sample=text).plan()
 
