@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from farpath.guest import packet_ring, system
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.tick_program import TickProgram
-from farpath.spec import capture
+from farpath.spec import capture_sizes
 from farpath.spec.capture import CapturerConfig, RingConfig
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import CAPTURES_DIR
@@ -25,13 +25,13 @@ def start_capturer(plan: Plan, network: Network, raw: FilePath) -> Iterator[Tick
     several that wake at one tick would change what runs when. ``raw``: where it writes, in memory
     for files of any size.
     """
-    ports = capture.ports(network.layout)
+    ports = capture_sizes.ports(network.layout)
     here = [one for one in plan.captures if network.has(ports[one.place].node)]
     if not here:
         return
     directory = raw / CAPTURES_DIR
     directory.mkdir()
-    size_bytes = sum(capture.most_bytes(plan, one) for one in here)
+    size_bytes = sum(capture_sizes.most_bytes(plan, one) for one in here)
     system.mount("tmpfs", "tmpfs", str(directory), f"size={size_bytes + ENDS_BYTES}")
     with ExitStack() as sockets:
         rings = []
@@ -43,7 +43,11 @@ def start_capturer(plan: Plan, network: Network, raw: FilePath) -> Iterator[Tick
             rings.append(
                 RingConfig(
                     *(opened.fileno(), port.name, one.place, file),
-                    *(one.snap_bytes, capture.most_bytes(plan, one), capture.slots(plan)),
+                    *(
+                        one.snap_bytes,
+                        capture_sizes.most_bytes(plan, one),
+                        capture_sizes.slots(plan),
+                    ),
                 )
             )
         yield TickProgram(

@@ -308,9 +308,13 @@ class Traffic:
         return f"{self.titles[label]} exited with {status}: {message}"
 
     def _check_running(self) -> None:
-        for traffic in (self.background, self.short_flows, *self.tick_programs):
-            if problem := traffic.problem():
-                raise TrafficError(problem)
+        problems = [
+            self.background.problem(),
+            self.short_flows.problem(),
+            *(program.problem() for program in self.tick_programs),
+        ]
+        if problem := next(filter(None, problems), ""):
+            raise TrafficError(problem)
         for label, process in list(self.running):
             status = process.poll()
             if status is None:

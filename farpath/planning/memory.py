@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError
-from farpath.spec import capture
+from farpath.spec import capture, capture_sizes
 from farpath.spec.arrivals import arrivals_per_s
 from farpath.spec.stack import IPERF3
 from farpath.spec.window import window_of
@@ -84,9 +84,9 @@ def _captures_bytes(plan: Plan) -> int:
     """Return the memory of a guest's captured packets: their files, rings and program."""
     if not plan.captures:
         return 0
-    slots = capture.slots(plan)
+    slots = capture_sizes.slots(plan)
     return CAPTURER_BYTES + sum(
-        capture.most_bytes(plan, one) + slots * capture.slot_bytes(one.snap_bytes)
+        capture_sizes.most_bytes(plan, one) + slots * capture.slot_bytes(one.snap_bytes)
         for one in plan.captures
     )
 

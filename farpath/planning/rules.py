@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from farpath.base.errors import BadInputError
-from farpath.spec import capture
+from farpath.spec import capture, capture_sizes
 from farpath.spec.arrivals import check_number
 from farpath.spec.datagrams import HEADERS_BYTES, size_bytes
 from farpath.spec.dropper import MOST_LISTED, THERE, Dropper
@@ -298,14 +298,14 @@ def check_captures(plan: Plan) -> None:
             f"CAPTURE is '{names}' with {where}: there capturing takes time of its own and would "
             "change the run; leave one of them out"
         )
-    places = capture.ports(lay_out(plan))
+    places = capture_sizes.ports(lay_out(plan))
     for one in plan.captures:
         if one.place not in places:
             raise BadInputError(
                 f"CAPTURE is '{names}': there is no {one.place} in this run: it must be one of "
                 f"{', '.join(places)}"
             )
-    size_bytes = sum(capture.most_bytes(plan, one) for one in plan.captures)
+    size_bytes = sum(capture_sizes.most_bytes(plan, one) for one in plan.captures)
     if size_bytes > capture.MOST_CAPTURE_BYTES:
         raise BadInputError(
             f"CAPTURE is '{names}', which may give {size_bytes / 1e6:,.0f} MB in "

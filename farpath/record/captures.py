@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import LabFailedError
-from farpath.spec import capture
+from farpath.spec import capture_sizes
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import CAPTURES_DIR
 from farpath.tools import pcapng
@@ -45,7 +45,7 @@ def from_raw(raw_dir: FilePath, plan: Plan) -> dict[str, CapturedFile]:
     """Return a run's captures by place; raises LabFailedError if one is missing or cut short."""
     if not plan.captures:
         return {}
-    ports = capture.ports(lay_out(plan))
+    ports = capture_sizes.ports(lay_out(plan))
     captured = {}
     for one in plan.captures:
         file = raw_dir / CAPTURES_DIR / one.file

@@ -8,7 +8,8 @@ from pathlib import Path as FilePath
 from farpath.planning.path_options import resolve_path
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record
-from farpath.spec.capture import Capture, most_bytes
+from farpath.spec.capture import Capture
+from farpath.spec.capture_sizes import most_bytes
 from farpath.spec.plan import Plan
 from tests.lab.conftest import RunPlan, single_flow
 from tests.support.captures import Packet, tcp_packets, tcpdump, write_two_packets

@@ -10,7 +10,8 @@ from farpath.base.errors import BadInputError
 from farpath.planning.captures import parse_captures
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
-from farpath.spec.capture import Capture, most_bytes
+from farpath.spec.capture import Capture
+from farpath.spec.capture_sizes import most_bytes
 
 
 def test_a_place_has_the_usual_bytes_of_a_packet_unless_said() -> None:
