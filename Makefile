@@ -7,7 +7,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
-RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY FLOWS SENDERS REVERSE IP STACK SCHEDULE ERA SOURCE SINK OFFLOADS SENDER_IMAGE REGION TIME SAMPLE SEED TRACE LAB CLOCK OUT
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY FLOWS SENDERS REVERSE IP STACK PARALLEL SCHEDULE ERA SOURCE SINK OFFLOADS SENDER_IMAGE REGION TIME SAMPLE SEED TRACE CAPTURE LAB CLOCK OUT
 OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
@@ -102,10 +102,13 @@ help:
 	  SOURCE=disk:445MB/s,readahead=2MB  the senders' disk, which limits them
 	  SINK=disk:200MB/s,writeback=64MB   the receivers' disk
 	  REGION=120s      length of a region             SEED=1         all random choices
-	  TIME=30s         all flows at once, that long   SAMPLE=100ms   between two samples
+	  TIME=30s         all flows at once, that long   SAMPLE=100ms   between two samples; of the queue to 10ms
+	  PARALLEL=16      flows of one stack at once, as iperf3 -P
 	  SCHEDULE=seven-regions   or together, joining: one flow of each stack in STACK=htcp+4xreno
 	  SENDER_IMAGE=./mine.tar   an image of yours for sender and receiver, or for one: receiver=./mine.tar
 	  TRACE=10ms       how often to note the state of each TCP connection
+	  CAPTURE=sender,bottleneck:128
+	                   whose packets to keep, for Wireshark, and how many bytes of each
 	  LAB=virtual      or host: this machine's kernel  CLOCK=virtual  or cpu, wall
 	  OFFLOADS=on      or off, tso,checksum: what end hosts of LAB=host leave to their cards
 	  OUT=results      where records go               FORCE=1        run again, even if recorded
@@ -220,12 +223,14 @@ asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--r
 	$${TOPOLOGY:+"--topology=$$TOPOLOGY"} $${FLOWS:+"--flows=$$FLOWS"} \
 	$${SENDERS:+"--senders=$$SENDERS"} \
 	$${REVERSE:+"--reverse=$$REVERSE"} $${IP:+"--ip=$$IP"} $${STACK:+"--stack=$$STACK"} \
+	$${PARALLEL:+"--parallel=$$PARALLEL"} \
 	$${SCHEDULE:+"--schedule=$$SCHEDULE"} $${ERA:+"--era=$$ERA"} \
 	$${SOURCE:+"--source=$$SOURCE"} $${SINK:+"--sink=$$SINK"} \
 	$${OFFLOADS:+"--offloads=$$OFFLOADS"} \
 	$${SENDER_IMAGE:+"--sender-image=$$SENDER_IMAGE"} $${REGION:+"--region=$$REGION"} \
 	$${TIME:+"--time=$$TIME"} $${SAMPLE:+"--sample=$$SAMPLE"} \
-	$${SEED:+"--seed=$$SEED"} $${TRACE:+"--trace=$$TRACE"} $${LAB:+"--lab=$$LAB"} \
+	$${SEED:+"--seed=$$SEED"} $${TRACE:+"--trace=$$TRACE"} \
+	$${CAPTURE:+"--capture=$$CAPTURE"} $${LAB:+"--lab=$$LAB"} \
 	$${CLOCK:+"--clock=$$CLOCK"}
 
 # In a container where a Docker engine answers, else as a process (images/container)

@@ -152,6 +152,9 @@ def _print_tables(record: Record) -> None:
     if record.trace is not None:
         every_ms = plan.settings.trace_interval_s * 1e3
         print(f"trace       {len(record.trace):,} samples, one each {every_ms:g} ms")
+    for place, file in record.captures.items():
+        packets = record.data["captures"][place]["packets"]
+        print(f"capture     {file} ({packets:,} packets)")
     print(f"record      {record.directory}")
     print(f"figure      {record.directory / FIGURE_FILE}")
     print(f"page        {record.directory / PAGE_FILE}")

@@ -17,7 +17,7 @@ from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
 from farpath.guest.network import Network
 from farpath.guest.platforms import Platform, platform_here
-from farpath.guest.tracers import TracerError
+from farpath.guest.tick_program import TickProgramError
 from farpath.guest.traffic import Traffic, TrafficError
 from farpath.spec.hosts import BACKGROUND
 from farpath.spec.plan import Plan
@@ -171,7 +171,7 @@ def main() -> None:
         send_event("refused", what=f"STACK: {error}")
     except sysctl.SettingError as error:
         send_event("refused", what=f"SYSCTL: {error}")
-    except (TrafficError, TracerError) as error:
+    except (TrafficError, TickProgramError) as error:
         send_event("traffic-failed", what=str(error))
     except Exception as error:
         send_event(

@@ -1,28 +1,20 @@
 """Tracer: a program that samples the state of TCP connections in its network namespace.
 
-It is run as ``python3 -m farpath.guest.tracer``. It reads its configuration from stdin as one
-line of JSON (``farpath.spec.trace.TracerConfig``) and prints "ready". A second line holds the
-schedule's start, in ns of the monotonic clock; from then on it queries the kernel at each
-tick. On SIGTERM it writes its rows at the next tick, and exits.
-
-It must not disturb the run. A reading of the virtual clock takes 256 ns, so from its first
-tick to its last it never reads the clock: it waits for a timer, without a timeout, and writes
-nothing.
+It is run as ``python3 -S -m farpath.guest.tracer``. It reads its configuration from stdin as one
+line of JSON (``farpath.spec.trace.TracerConfig``) and then does as ``farpath.guest.ticks`` says: it
+queries the kernel at each tick. On SIGTERM it writes its rows at the next tick, and exits.
 """
 
 from __future__ import annotations
 
 import errno
-import gc
-import os
-import signal
 import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Protocol
 
-from farpath.guest.timer import Timer
+from farpath.guest.ticks import Ticks
 from farpath.spec.trace import TracerConfig
 from farpath.tools import inet_diag, tcp_info
 from farpath.tools.inet_diag import Message
@@ -127,20 +119,13 @@ def main() -> None:
     kernel = SockDiag(config.family)
     tracer = Tracer(config, kernel)
     list(kernel.established())
-    timer = Timer()
-    received_signals: list[int] = []
-    signal.signal(signal.SIGTERM, lambda number, _frame: received_signals.append(number))
-    gc.disable()
-    if config.last_in_line:
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    print("ready", flush=True)
-    timer.start(int(sys.stdin.buffer.readline()), config.interval_ns)
-    tick = -1
-    while not received_signals:
-        tick += timer.expirations()
+    ticks = Ticks(config.last_in_line)
+    passed = 0
+    for tick in ticks.until_end(ticks.await_start(), config.interval_ns):
         tracer.sample(tick)
+        passed = tick + 1
     with FilePath(config.file).open("wb") as file:
-        file.writelines(tracer.rows.parts(ticks=tick + 1, asked=tracer.asked))
+        file.writelines(tracer.rows.parts(ticks=passed, asked=tracer.asked))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pathlib import Path as FilePath
 from typing import IO
 
 from farpath.guest.background import Moments, background_of
+from farpath.guest.captures import start_capturer
 from farpath.guest.containers import (
     ACCEPT_LIBRARY,
     DISK,
@@ -25,7 +26,8 @@ from farpath.guest.network import Network, network_namespace
 from farpath.guest.routers import host_names
 from farpath.guest.short_flows import ShortFlowPrograms
 from farpath.guest.system import NS_PER_S, wait_after_tick, wait_until
-from farpath.guest.tracers import Tracers
+from farpath.guest.tick_program import TickProgram
+from farpath.guest.tracers import start_tracers
 from farpath.spec.datagrams import pacing_bps, size_bytes
 from farpath.spec.hosts import Pair
 from farpath.spec.plan import Plan
@@ -103,7 +105,7 @@ class Traffic:
         self.titles: dict[str, str] = {}
         self.background = background_of(plan, network, raw)
         self.short_flows = ShortFlowPrograms(plan, network, raw)
-        self.tracers = Tracers(plan, raw)
+        self.tick_programs: list[TickProgram] = []
 
     def _output(self, name: str) -> IO[bytes]:
         file = (self.raw / name).open("wb")
@@ -228,7 +230,7 @@ class Traffic:
     def _commands(self, flow: Flow) -> tuple[list[str], list[str]]:
         """Return the commands of a flow's receiver and sender."""
         stack = self.plan.stack_of(flow)
-        interval_s = self.plan.settings.sample_interval_s
+        interval_s = self.plan.settings.flow_interval_s
         address = self.network.address(flow.receiver)
         if stack.program == IPERF3:
             source, sink = (DISK if disk else "" for disk in (self.plan.source, self.plan.sink))
@@ -304,9 +306,13 @@ class Traffic:
         return f"{self.titles[label]} exited with {status}: {message}"
 
     def _check_running(self) -> None:
-        for traffic in (self.background, self.short_flows, self.tracers):
-            if problem := traffic.problem():
-                raise TrafficError(problem)
+        problems = [
+            self.background.problem(),
+            self.short_flows.problem(),
+            *(program.problem() for program in self.tick_programs),
+        ]
+        if problem := next(filter(None, problems), ""):
+            raise TrafficError(problem)
         for label, process in list(self.running):
             status = process.poll()
             if status is None:
@@ -315,13 +321,13 @@ class Traffic:
             if status:
                 raise TrafficError(self._explain(label, status))
 
-    def _agenda(self, sample: Callable[[float], None], epoch_ns: int) -> Moments:
+    def _agenda(self, sample: Callable[[int], None], epoch_ns: int) -> Moments:
         """Return what to do when, in order: samples, flow starts, other traffic, droppers."""
         schedule, step_s = self.plan.schedule, self.plan.settings.sample_interval_s
         has_pinger = self.network.has(self.plan.pinger)
         moments: Moments = [(0.0, self._start_pings)] if has_pinger else []
         moments += [
-            (tick * step_s, partial(sample, tick * step_s))
+            (tick * step_s, partial(sample, tick))
             for tick in range(round(schedule.duration_s / step_s) + 1)
         ]
         moments += [*self._flow_moments(), *self.background.moments(), *self.moments]
@@ -356,21 +362,25 @@ class Traffic:
         """Run the whole schedule; return when every flow of this site has ended.
 
         ``epoch_ns``: start of the schedule by the monotonic clock. ``progress``: called at every
-        sample with the time in the schedule in s. Raises TrafficError or TracerError if a
-        program fails or does not end in time.
+        sample of flows with the time in the schedule in s. Raises TrafficError or TickProgramError
+        if a program fails or does not end in time.
         """
         samplers = self._samplers()
 
-        def sample(at_s: float) -> None:
+        settings = self.plan.settings
+        told = round(settings.flow_interval_s / settings.sample_interval_s)
+
+        def sample(tick: int) -> None:
+            at_s = tick * settings.sample_interval_s
             for sampler in samplers:
                 sampler.sample(at_s)
-            progress(at_s)
+            if tick % told == 0:
+                progress(at_s)
 
         agenda = self._agenda(sample, epoch_ns)
         self._write_start(epoch_ns)
         wait_after_tick()
-        self.tracers.start(self.network)
-        self.tracers.begin(epoch_ns)
+        self._start_tick_programs(epoch_ns)
         for at_s, act in agenda:
             wait_until(epoch_ns + round(at_s * NS_PER_S))
             self._check_running()
@@ -378,11 +388,27 @@ class Traffic:
         self.background.end()
         self.short_flows.end()
         self._await_end(epoch_ns / NS_PER_S + self.plan.schedule.duration_s + self.plan.grace_s)
-        self.tracers.end()
+        self._end_tick_programs()
         for sampler in samplers:
             sampler.close()
         for file in self.files:
             file.close()
+
+    def _start_tick_programs(self, epoch_ns: int) -> None:
+        """Start tracers and capturer; ``epoch_ns``: the schedule's start."""
+        self.tick_programs += start_capturer(self.plan, self.network, self.raw)
+        self.tick_programs += start_tracers(self.plan, self.network, self.raw)
+        for program in self.tick_programs:
+            program.await_ready()
+        for program in self.tick_programs:
+            program.begin(epoch_ns)
+
+    def _end_tick_programs(self) -> None:
+        for program in self.tick_programs:
+            program.ask_to_end()
+        for program in self.tick_programs:
+            program.await_end()
+        self.tick_programs.clear()
 
     def _await_end(self, end_s: float) -> None:
         while self.running:

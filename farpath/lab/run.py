@@ -21,6 +21,7 @@ from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.process import RawRun, Watch
 from farpath.lab.provenance import cycles_mhz, provenance, record_name
 from farpath.planning.plan_warnings import plan_warnings
+from farpath.record.captures import CapturedFile
 from farpath.record.record import RECORD_FILE, Record, Samples
 from farpath.record.short_flow_table import ShortFlowTable
 from farpath.record.trace_table import Trace
@@ -134,6 +135,7 @@ def _fill(
             raw_dir=raw.raw,
             trace=checked.trace,
             short_flows=checked.short_flows,
+            captured=checked.captured,
         )
         if finish:
             finish(written)
@@ -148,13 +150,14 @@ class _Checked:
     samples: Samples
     trace: Trace | None
     short_flows: ShortFlowTable | None
+    captured: dict[str, CapturedFile]
     health: dict[str, Any]
     warnings: tuple[str, ...]
 
 
 def _checked(raw: RawRun, plan: Plan) -> _Checked:
     """Parse and check what a lab brought back; raise CheckFailedError if it differs."""
-    from farpath.record import checks, record, short_flow_table, trace_table
+    from farpath.record import captures, checks, record, short_flow_table, trace_table
 
     # Effects of a slow machine on the flows are reported as the machine's fault.
     health, doubts = checks.check_machine(raw.raw, plan)
@@ -171,8 +174,10 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         idle = checks.check_droppers(raw.readback, plan)
         trace = trace_table.from_raw(raw.raw, plan)
         missing = checks.check_trace(trace, samples, plan)
-    warnings = (*doubts, *starved, *unfinished, *idle, *missing)
-    return _Checked(samples, trace, short_flows, health, warnings)
+        captured = captures.from_raw(raw.raw, plan)
+        missed = captures.missed_packets(captured)
+    warnings = (*doubts, *starved, *unfinished, *idle, *missing, *missed)
+    return _Checked(samples, trace, short_flows, captured, health, warnings)
 
 
 def _cost(raw: RawRun) -> dict[str, float]:

@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError
+from farpath.spec import capture, capture_sizes
 from farpath.spec.arrivals import arrivals_per_s
 from farpath.spec.stack import IPERF3
 from farpath.spec.window import window_of
@@ -30,8 +31,12 @@ FLOW_BYTES = 5 << 20
 #: kernel keeps of it for a minute after its end (TIME_WAIT); measured: 60 MiB for 11,470 flows.
 SHORT_FLOW_PROGRAMS_BYTES = 64 << 20
 SHORT_FLOW_BYTES = 1 << 10
+#: The program that captures packets; measured: 8 MiB.
+CAPTURER_BYTES = 16 << 20
 #: What these programs keep of a sample until they end; measured: 6 to 7.4 kB.
 SAMPLE_BYTES = 12 << 10
+#: What tc prints of a bottleneck in a sample; measured: 0.6 kB.
+QUEUE_SAMPLE_BYTES = 1 << 10
 #: Most samples of all flows together; they need 12 GB in the guest.
 MOST_SAMPLES = 1_000_000
 #: Most memory for a byte of window: it is sent, queued on the path and received, each time with
@@ -54,6 +59,8 @@ def memory_bytes(plan: Plan) -> int:
         + FLOW_BYTES * len(plan.schedule.all_flows)
         + SAMPLE_BYTES * sample_count(plan)
         + _short_flow_programs_bytes(plan)
+        + _captures_bytes(plan)
+        + _queue_samples_bytes(plan)
     )
     packets_bytes = GUEST_BYTES_PER_WINDOW_BYTE * in_flight_bytes(plan)
     return max(GUEST_BASE_BYTES, programs_bytes) + packets_bytes
@@ -66,10 +73,29 @@ def _short_flow_programs_bytes(plan: Plan) -> int:
     return SHORT_FLOW_PROGRAMS_BYTES + SHORT_FLOW_BYTES * flows
 
 
+def _queue_samples_bytes(plan: Plan) -> int:
+    """Return the memory of samples of queues that are closer than those of flows."""
+    if plan.settings.sample_interval_s >= plan.settings.flow_interval_s:
+        return 0
+    samples = math.ceil(plan.schedule.duration_s / plan.settings.sample_interval_s)
+    return QUEUE_SAMPLE_BYTES * samples * len(lay_out(plan).bottlenecks)
+
+
+def _captures_bytes(plan: Plan) -> int:
+    """Return the memory of a guest's captured packets: their files, rings and program."""
+    if not plan.captures:
+        return 0
+    slots = capture_sizes.slots(plan)
+    return CAPTURER_BYTES + sum(
+        capture_sizes.most_bytes(plan, one) + slots * capture.slot_bytes(one.snap_bytes)
+        for one in plan.captures
+    )
+
+
 def sample_count(plan: Plan) -> int:
     """Return the number of samples of all flows; raises BadInputError for too many."""
     total_s = sum(flow.stop_s - flow.start_s for flow in plan.schedule.all_flows)
-    count = round(total_s / plan.settings.sample_interval_s)
+    count = round(total_s / plan.settings.flow_interval_s)
     if count > MOST_SAMPLES:
         flows = len(plan.schedule.all_flows)
         raise BadInputError(

@@ -17,6 +17,7 @@ from farpath.planning.stack_catalog import (
     resolve_stack,
     with_recovery,
 )
+from farpath.spec.capture import Capture
 from farpath.spec.disk import Disk
 from farpath.spec.dropper import Dropper
 from farpath.spec.era import Era
@@ -51,6 +52,7 @@ def make_plan(
     source: Disk | None = None,
     sink: Disk | None = None,
     offloads: tuple[str, ...] | None = None,
+    captures: Sequence[Capture] = (),
 ) -> Plan:
     """Make the plan of a run and check it.
 
@@ -60,8 +62,9 @@ def make_plan(
     published numbers are not compared with it. The receiver discards payload unread on the
     virtual clock only, and not if it has a disk to write it to. ``trace_interval_s``: 0 for no
     trace. ``sample_interval_s``: time between two samples. ``source``, ``sink``: the disks of
-    senders and of receivers. ``offloads``: as a plan has them. Raises BadInputError for an unknown
-    stack, and for options that contradict each other.
+    senders and of receivers. ``offloads``: as a plan has them. ``captures``: places whose
+    packets are captured. Raises BadInputError for an unknown stack, and for options that contradict
+    each other.
     """
     by_text = {stack.label: stack for stack in user_stacks}
     for text in dict.fromkeys(flow.stack for flow in schedule.all_flows):
@@ -105,6 +108,7 @@ def make_plan(
         sink=sink,
         network=network.own,
         offloads=offloads,
+        captures=tuple(captures),
     )
     check_plan(plan)
     return replace(plan, settings=replace(plan.settings, memory_bytes=memory_bytes(plan)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from farpath.base.errors import BadInputError
 from farpath.planning import era_catalog, path_files, path_options, quantities, stack_texts
+from farpath.planning.captures import EXAMPLE, parse_captures
 from farpath.planning.disks import parse_disk
 from farpath.planning.droppers import parse_droppers
 from farpath.planning.end_host_sysctls import check_setting
@@ -28,6 +29,7 @@ from farpath.planning.own_topology import is_own
 from farpath.planning.planner import make_plan
 from farpath.planning.senders import MOST_SENDERS
 from farpath.spec.background import PART_RANGE
+from farpath.spec.capture import DEFAULT_SNAP_BYTES, SNAP_BYTES_RANGE
 from farpath.spec.dropper import KINDS as DROPPER_KINDS
 from farpath.spec.offloads import OFFLOADS
 from farpath.spec.path import (
@@ -263,6 +265,16 @@ class RunRequest:
         ),
         DEFAULT_STACK,
     )
+    parallel: str | None = option(
+        Option(
+            "Number of flows that STACK names one of, each a TCP connection with a row of its own; "
+            "they all start at once, as those of iperf3's -P.",
+            "16",
+            "none: STACK says it",
+            "flows",
+            range_text((1, MOST_FLOWS), ""),
+        )
+    )
     schedule: str = option(
         Option(
             "When flows start and stop: in seven regions, one by one, and last in, first out; "
@@ -334,7 +346,7 @@ class RunRequest:
     )
     sample: str | None = option(
         Option(
-            "Time between two samples of flows and queue.",
+            "Time between two samples of the queue, and of flows, which have at most ten a second.",
             "100ms",
             "1 s",
             "a whole number of them in a second, a unit is needed",
@@ -388,6 +400,17 @@ class RunRequest:
             see="how-to.md#a-trace-of-each-connection",
         )
     )
+    capture: str | None = option(
+        Option(
+            "Places whose packets are captured into files of pcapng: end hosts and bottlenecks, "
+            "separated by commas, each with the bytes of a packet that are kept after a colon.",
+            EXAMPLE,
+            f"none; {DEFAULT_SNAP_BYTES} bytes of each packet",
+            "bytes",
+            range_text(SNAP_BYTES_RANGE, "bytes"),
+            see="how-to.md#packets-in-wireshark",
+        )
+    )
 
     def plan(
         self,
@@ -410,7 +433,7 @@ class RunRequest:
         for name in path_options.parse_sysctl(self.sysctl) if self.sysctl is not None else ():
             check_setting(name, network.ip_version)
         make_schedule = SCHEDULES[schedule]
-        texts = network.stacks(stack_texts.parse_stacks(self.stack), schedule)
+        texts = network.stacks(self._stack_texts(), schedule)
         user_stacks: dict[str, Stack] = {}
         if user_parts is not None:
             all_texts = dict.fromkeys([*texts, *network.reverse])
@@ -437,6 +460,7 @@ class RunRequest:
             source=None if self.source is None else parse_disk(self.source, "SOURCE"),
             sink=None if self.sink is None else parse_disk(self.sink, "SINK"),
             offloads=None if self.offloads is None else parse_offloads(self.offloads),
+            captures=() if self.capture is None else parse_captures(self.capture),
         )
         if self.sender_image is None:
             return plan
@@ -449,21 +473,39 @@ class RunRequest:
 
     def _schedule(self) -> tuple[str, float]:
         """Return the name of the schedule and the length of a region in s."""
-        if self.time is None:
+        at_once = [name for name in ("time", "parallel") if getattr(self, name) is not None]
+        if not at_once:
             schedule = _choice("SCHEDULE", self.schedule, SCHEDULES)
             if is_own(self.topology) and schedule == SEVEN_REGIONS:
                 schedule = TOGETHER
             return schedule, quantities.parse_duration_s(self.region)
-        for name, value, default in (
-            ("REGION", self.region, DEFAULT_REGION),
-            ("SCHEDULE", self.schedule, SEVEN_REGIONS),
-        ):
+        first = at_once[0]
+        excluded = [("SCHEDULE", self.schedule, SEVEN_REGIONS)]
+        if self.time is not None:
+            excluded.insert(0, ("REGION", self.region, DEFAULT_REGION))
+        for name, value, default in excluded:
             if value != default:
                 raise BadInputError(
-                    f"TIME is '{self.time}' and {name} is '{value}': TIME is for flows that all "
-                    "start at once; leave one of them out"
+                    f"{first.upper()} is '{getattr(self, first)}' and {name} is '{value}': "
+                    f"{first.upper()} is for flows that all start at once; leave one of them out"
                 )
+        if self.time is None:
+            return TOGETHER, quantities.parse_duration_s(self.region)
         return TOGETHER, quantities.parse_duration_s(self.time, "TIME")
+
+    def _stack_texts(self) -> tuple[str, ...]:
+        """Return the stack of each flow; with ``parallel`` that many flows of the only one."""
+        texts = stack_texts.parse_stacks(self.stack)
+        if self.parallel is None:
+            return texts
+        count = _whole("PARALLEL", self.parallel, (1, MOST_FLOWS))
+        if len(texts) > 1:
+            raise BadInputError(
+                f"PARALLEL is '{self.parallel}' and STACK is '{self.stack}': PARALLEL is for flows "
+                f"of one stack; leave it out and say how many there are of each, as in "
+                f"{self.parallel}x{texts[0]}+{texts[-1]}"
+            )
+        return texts * count
 
     def _network(
         self,
@@ -564,7 +606,11 @@ def _clock(lab: str, clock: str | None) -> str:
 
 
 def _seed(text: str) -> int:
-    low, high = SEED_RANGE
+    return _whole("SEED", text, SEED_RANGE)
+
+
+def _whole(name: str, text: str, allowed: tuple[int, int]) -> int:
+    low, high = allowed
     if not (text.isascii() and text.isdigit() and len(text) <= 10 and low <= int(text) <= high):
-        raise BadInputError(f"SEED is '{text}': it must be a whole number from {low} to {high}")
+        raise BadInputError(f"{name} is '{text}': it must be a whole number from {low} to {high}")
     return int(text)

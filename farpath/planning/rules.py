@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from farpath.base.errors import BadInputError
 from farpath.planning.own_rules import check_own_network
+from farpath.spec import capture, capture_sizes
 from farpath.spec.arrivals import check_number
 from farpath.spec.datagrams import HEADERS_BYTES, size_bytes
 from farpath.spec.dropper import MOST_LISTED, THERE, Dropper
@@ -16,10 +17,10 @@ from farpath.spec.offloads import TSO
 from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANGE, Path
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.schedule import Flow, Schedule
-from farpath.spec.settings import HOST, VIRTUAL_CLOCK
+from farpath.spec.settings import HOST, VIRTUAL, VIRTUAL_CLOCK
 from farpath.spec.stack import IPERF3, UDP, UDTPERF, Stack
 from farpath.spec.trace import INTERVAL_S_RANGE, MOST_TRACE_SAMPLES, TICK_S, flows
-from topologies import MODULES, find_topology
+from topologies import MODULES, find_topology, lay_out
 
 
 def check_plan(plan: Plan) -> None:
@@ -27,8 +28,9 @@ def check_plan(plan: Plan) -> None:
 
     It refuses a flow without a stack in the plan, and hosts that the topology lacks. It refuses
     packets that IP or a stack cannot send, a dropper that has nothing to drop, a trace without
-    a TCP connection, disks of programs that read or write none, and cards that split segments where
-    packets are lost one by one.
+    a TCP connection, disks of programs that read or write none, cards that split segments where
+    packets are lost one by one, and captures at places that the topology lacks, or that are too
+    large.
     """
     _check_stacks(plan)
     _check_ip(plan)
@@ -40,6 +42,7 @@ def check_plan(plan: Plan) -> None:
     for dropper in plan.droppers:
         check_dropper(dropper, plan)
     check_trace(plan)
+    check_captures(plan)
     check_number(plan)
 
 
@@ -308,4 +311,36 @@ def check_trace(plan: Plan) -> None:
         raise BadInputError(
             f"TRACE: no flow uses the kernel's TCP ({stacks}), and a trace has the state of TCP "
             "connections only: leave TRACE out, or add a flow to STACK"
+        )
+
+
+def check_captures(plan: Plan) -> None:
+    """Raise BadInputError for a capture that a run cannot make.
+
+    Files stay in the guest's memory until the run ends, and so have a bound.
+    """
+    if not plan.captures:
+        return
+    names = ",".join(map(str, plan.captures))
+    if (plan.settings.lab, plan.settings.clock) != (VIRTUAL, VIRTUAL_CLOCK):
+        where = "LAB=host" if plan.settings.lab == HOST else f"CLOCK={plan.settings.clock}"
+        raise BadInputError(
+            f"CAPTURE is '{names}' with {where}: there capturing takes time of its own and would "
+            "change the run; leave one of them out"
+        )
+    places = capture_sizes.ports(lay_out(plan))
+    for one in plan.captures:
+        if one.place not in places:
+            raise BadInputError(
+                f"CAPTURE is '{names}': there is no {one.place} in this run: it must be one of "
+                f"{', '.join(places)}"
+            )
+    size_bytes = sum(capture_sizes.most_bytes(plan, one) for one in plan.captures)
+    if size_bytes > capture.MOST_CAPTURE_BYTES:
+        raise BadInputError(
+            f"CAPTURE is '{names}', which may give {size_bytes / 1e6:,.0f} MB in "
+            f"{plan.schedule.duration_s:g} s: at most {capture.MOST_CAPTURE_BYTES / 1e6:,.0f} MB "
+            "are possible; keep fewer bytes of each packet, as in "
+            f"{plan.captures[0].place}:{capture.SNAP_BYTES_RANGE[0]}, or give a shorter TIME or "
+            "REGION, or fewer places"
         )

@@ -178,7 +178,7 @@ def check_windows(samples: Samples, plan: Plan) -> None:
         unread = UNREAD_SEGMENTS * segment_bytes(plan.flow_mtu_bytes(flow), plan.ip_version)[0]
         least = planned_bytes * (1 - WINDOW_SHORTFALL) - unread
         largest = int(rows["snd_wnd_bytes"].max())
-        carried = float((rows["throughput_bps"]).sum()) / 8 * plan.settings.sample_interval_s
+        carried = float((rows["throughput_bps"]).sum()) / 8 * plan.settings.flow_interval_s
         too_large = largest > planned_bytes * (1 + WINDOW_EXCESS)
         opens = carried > WINDOWS_TO_OPEN * planned_bytes and plan.sink is None
         too_small = opens and largest < least

@@ -2,8 +2,8 @@
 
 A record is a directory that holds ``record.json``, ``flows.parquet``, ``ping.parquet``,
 ``queue.parquet`` and ``raw/``, the compressed output of the tools. A run with a trace has
-``trace.parquet`` too, and one with short flows ``short_flows.parquet``. ``record.json`` is written
-last, so a directory that has it is complete.
+``trace.parquet`` too, one with short flows ``short_flows.parquet``, and one with captures their
+files in ``captures/``. ``record.json`` is written last, so a directory that has it is complete.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
-from farpath.record import frames, short_flow_table, trace_table
+from farpath.record import captures, frames, short_flow_table, trace_table
+from farpath.record.captures import CapturedFile
 from farpath.record.short_flow_table import ShortFlowTable
 from farpath.record.trace_table import Trace
 from farpath.spec.hosts import SIDES
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import RAW_DIR, SCHEDULE_START_FILE
+from farpath.spec.protocol import CAPTURES_DIR, RAW_DIR, SCHEDULE_START_FILE
 from farpath.spec.schedule import Flow
 from farpath.spec.stack import IPERF3
 from farpath.spec.trace import SUFFIX
@@ -199,7 +200,7 @@ def samples_from_raw(raw_dir: FilePath, plan: Plan) -> Samples:
     Raises LabFailedError that names the file if the output is missing, is cut short, reports
     an error or does not cover the schedule.
     """
-    interval_s = plan.settings.sample_interval_s
+    interval_s = plan.settings.flow_interval_s
     flows = [
         row
         for flow in plan.schedule.all_flows
@@ -324,6 +325,15 @@ class Record:
             samples = dataclasses.replace(samples, flows=flows)
         return samples
 
+    @property
+    def captures(self) -> dict[str, FilePath]:
+        """The files of captured packets, by place."""
+        files = {one.place: one.file for one in self.plan.captures}
+        return {
+            place: self.directory / CAPTURES_DIR / files[place]
+            for place in self.data.get(captures.NAME, {})
+        }
+
     @cached_property
     def trace(self) -> pd.DataFrame | None:
         """The TCP trace, read from disk at first use and checked; None if the run has none.
@@ -363,9 +373,10 @@ def _table_file(directory: FilePath, name: str) -> FilePath:
 
 
 def _compress_raw(source: FilePath, target: FilePath) -> None:
-    """Compress every file of ``source`` but traces; equal files give equal bytes."""
+    """Compress every file of ``source`` but traces and captures; equal files give equal bytes."""
     target.mkdir()
-    for file in sorted(file for file in source.iterdir() if file.suffix != SUFFIX):
+    files = (file for file in source.iterdir() if file.is_file() and file.suffix != SUFFIX)
+    for file in sorted(files):
         with (
             file.open("rb") as plain,
             (target / f"{file.name}.gz").open("wb") as packed,
@@ -384,6 +395,7 @@ def write_record(
     raw_dir: FilePath,
     trace: Trace | None = None,
     short_flows: ShortFlowTable | None = None,
+    captured: Mapping[str, CapturedFile] | None = None,
 ) -> Record:
     """Write a complete record into a fresh directory, which the caller renames.
 
@@ -414,6 +426,9 @@ def write_record(
         file = _table_file(directory, short_flow_table.NAME)
         short_flows.frame.to_parquet(file, index=False)
         data[short_flow_table.NAME] = short_flows.as_dict()
+    if captured:
+        captures.write(captured, directory)
+        data[captures.NAME] = {place: one.as_dict() for place, one in captured.items()}
     text = json.dumps(data, indent=1, sort_keys=True, allow_nan=False) + "\n"
     (directory / RECORD_FILE).write_text(text, encoding="utf-8")
     return Record(directory, json.loads(text))

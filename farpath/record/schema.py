@@ -110,6 +110,11 @@ class _ShortFlows(_Part):
     congestion: list[str] = []
 
 
+class _Capture(_Part):
+    packets: _Count
+    missed: _Count
+
+
 class _Description(_Part):
     """A complete record.json."""
 
@@ -120,6 +125,7 @@ class _Description(_Part):
     fingerprint: _Hash
     trace: _Trace | None = None
     short_flows: _ShortFlows | None = None
+    captures: dict[str, _Capture] = {}
 
 
 def check_description(data: Mapping[str, Any]) -> None:

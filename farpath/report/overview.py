@@ -48,7 +48,8 @@ _SHORT_FLOWS_NOTE = (
 _RUN_NOTE = (
     "Throughput is payload, the bottleneck's rate counts whole Ethernet frames. S: standard "
     "deviation over mean of the throughput of all flows, second by second; 0 is constant. F: 1 if "
-    "all flows get the same, 1/n if one of n gets all. Drops are those of all traffic."
+    "all flows get the same, 1/n if one of n gets all. Queueing delay: the bottleneck's backlog "
+    "over its rate, in each sample. Drops are those of all traffic."
 )
 _DISKS_NOTE = (
     "Storage as a rate: no seeks, no file system. Cache: what is read ahead, or may wait to be "
@@ -80,12 +81,15 @@ def metrics_of(record: Record) -> dict[str, Any]:
     mean_ms, median_ms = (
         (float(answered.mean()), float(np.median(answered))) if answered.size else (None, None)
     )
+    waits_ms = _queueing_ms(record)
     flows = [flow.as_dict() for flow in flow_summaries(record.samples, record.plan)]
     short = _short_flows(record)
     return {
         **summary,
         "rtt_mean_ms": mean_ms,
         "rtt_median_ms": median_ms,
+        "queueing_mean_ms": float(waits_ms.mean()) if waits_ms.size else None,
+        "queueing_p99_ms": float(np.percentile(waits_ms, 99)) if waits_ms.size else None,
         "flows": flows,
         **({"short_flows": short.as_dict()} if short else {}),
         **({"disks": record.disks} if record.disks else {}),
@@ -110,6 +114,7 @@ def whole_run_table(summary: Summary, record: Record) -> TextTable:
     rows = (
         *_throughput_rows(summary, record.plan),
         *_rtt_rows(record),
+        *_queue_rows(record),
         *_loss_rows(summary, record),
     )
     return TextTable("Whole run", ("all flows", "measured"), (*rows, *_cpu_rows(summary)), note)
@@ -142,6 +147,21 @@ def _rtt_rows(record: Record) -> list[tuple[str, str]]:
     if lost := sent - answered.size:
         rows.append(("pings lost", f"{lost:,} of {sent:,}"))
     return rows
+
+
+def _queueing_ms(record: Record) -> Array:
+    """Return how long a packet would have waited in the first bottleneck, at each sample, in ms."""
+    backlog_bytes = record.samples.queue["backlog_bytes"].to_numpy(dtype=np.float64)
+    waits_ms: Array = 8e3 * backlog_bytes / record.plan.path.rate_bps
+    return waits_ms
+
+
+def _queue_rows(record: Record) -> list[tuple[str, str]]:
+    waits_ms = _queueing_ms(record)
+    if not waits_ms.size:
+        return []
+    figures = {"mean": waits_ms.mean(), "99th percentile": np.percentile(waits_ms, 99)}
+    return [(f"queueing delay, {name}", f"{value:.1f} ms") for name, value in figures.items()]
 
 
 def _loss_rows(summary: Summary, record: Record) -> list[tuple[str, str]]:

@@ -115,6 +115,7 @@ def _full_request(plan: Plan) -> RunRequest:
         seed=str(plan.seed),
         lab=settings.lab,
         clock=settings.clock if settings.lab == VIRTUAL else None,
+        capture=",".join(map(str, plan.captures)) or None,
         trace=f"{settings.trace_interval_s * 1e3:g}ms" if settings.trace_interval_s else None,
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from farpath.spec.capture import Capture
 from farpath.spec.disk import Disk
 from farpath.spec.dropper import Dropper
 from farpath.spec.era import MODERN, Era
@@ -44,7 +45,8 @@ class Plan:
     alike, and the kernel tunes receive buffers itself. ``network``: of the topology ``own``, the
     user's hosts, switches and cables; None for every other. ``offloads``: what end hosts leave to
     their cards, of ``farpath.spec.offloads.OFFLOADS``; with None packets are neither split nor
-    joined, and checksums cost nothing.
+    joined, and checksums cost nothing. ``captures``: places whose packets are
+    captured.
 
     A plan does not check itself; ``farpath.planning.rules.check_plan`` does.
     """
@@ -66,6 +68,7 @@ class Plan:
     programs: bool = False
     network: OwnNetwork | None = None
     offloads: tuple[str, ...] | None = None
+    captures: tuple[Capture, ...] = ()
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -210,4 +213,5 @@ class Plan:
             programs=data.get("programs", False),
             network=OwnNetwork.from_dict(data.get("network")),
             offloads=None if data.get("offloads") is None else tuple(data["offloads"]),
+            captures=tuple(Capture(**capture) for capture in data.get("captures", ())),
         )

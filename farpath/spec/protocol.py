@@ -67,6 +67,8 @@ def parse_event(line: str) -> dict[str, Any] | None:
 SCHEDULE_START_FILE = "{flow}-schedule-start.txt"
 #: Raw file with the lines of a program of short flows (``farpath.tools.short_flows``).
 SHORT_FLOWS_FILE = "short-flows-{host}.txt"
+#: Directory of captured packets, in the raw output and in the record.
+CAPTURES_DIR = "captures"
 #: Raw files: samples of the machine's counters, and output of ping over the side path.
 MACHINE_FILE = "machine.txt"
 LAG_FILE = "lag.out"

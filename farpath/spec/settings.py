@@ -13,9 +13,11 @@ HOST = "host"
 VIRTUAL_CLOCK = "virtual"
 #: The clocks of each lab; the first is the default.
 CLOCKS = {VIRTUAL: (VIRTUAL_CLOCK, "cpu", "wall"), HOST: ("wall",)}
-#: Time between two samples in s. iperf3 takes no shorter one (MIN_INTERVAL in src/iperf.h), and
-#: throughput second by second no longer one.
-SAMPLE_S_RANGE = (0.1, 1.0)
+#: Time between two samples of the queue in s; throughput second by second takes no longer one.
+SAMPLE_S_RANGE = (0.01, 1.0)
+#: Least time between two samples of a flow in s: iperf3 takes no shorter one (MIN_INTERVAL in
+#: src/iperf.h). A trace has the state of a flow's connection at any millisecond.
+LEAST_FLOW_SAMPLE_S = 0.1
 #: Least memory of a lab, enough for one flow. With 8 MiB less it runs out of memory, and with
 #: half of it the guest's kernel may search for free pages forever.
 LEAST_MEMORY_BYTES = 64 << 20
@@ -30,7 +32,8 @@ class Settings:
     payload instead of copying it to iperf3, which wakes up once per ``wake_bytes`` (virtual
     clock only: this saves real time and no virtual time). ``delayed_ack``: receivers acknowledge
     every second packet; if False, every packet (the route's quickack). ``ping_interval_s``:
-    time between two pings. ``sample_interval_s``: time between two samples of flows and queue.
+    time between two pings. ``sample_interval_s``: time between two samples of the queue, and of
+    flows where it is at least ``LEAST_FLOW_SAMPLE_S``.
     ``memory_bytes``: memory of the guest. ``trace_interval_s``: time between two samples of
     the senders' TCP connections, 0 for no trace (``farpath.spec.trace``). ``one_guest``: one
     guest for all sites, as where the path is too short for several (``farpath.spec.sites``).
@@ -54,6 +57,11 @@ class Settings:
             raise BadInputError(
                 f"memory_bytes is {self.memory_bytes}: a lab needs at least {LEAST_MEMORY_BYTES}"
             )
+
+    @property
+    def flow_interval_s(self) -> float:
+        """Time between two samples of a flow in s."""
+        return max(self.sample_interval_s, LEAST_FLOW_SAMPLE_S)
 
     @property
     def cpu_is_free(self) -> bool:

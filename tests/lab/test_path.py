@@ -90,6 +90,16 @@ def test_slow_and_fast_bottlenecks_keep_their_rates_too(run_plan: RunPlan, wante
     assert rate_bps == pytest.approx(wanted_bps, rel=1e-3)
 
 
+def test_the_queue_can_be_sampled_each_ten_milliseconds(run_plan: RunPlan) -> None:
+    path = resolve_path(rtt="20ms", rate="20Mbit", buffer="50kB")
+    record = run_plan(single_flow("reno", 2.0, path, sample_interval_s=0.01))
+    queue, flows = record.samples.queue, record.samples.flows
+    assert queue["t_s"].tolist() == [round(0.01 * tick, 6) for tick in range(201)]
+    assert flows["interval_s"].iloc[1:-1].to_numpy() == pytest.approx(0.1, abs=1e-3)
+    assert queue["backlog_bytes"].max() > 0.9 * path.buffer_bytes
+    assert queue["drops"].iloc[-1] > 0
+
+
 def test_a_full_buffer_delays_by_its_size_over_the_rate(filled_record: Record) -> None:
     path = filled_record.plan.path
     full_ms = path.buffer_bytes * 8e3 / path.rate_bps

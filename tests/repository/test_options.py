@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from farpath.cli.listing import options_markdown
 from farpath.planning.options import Option, options_of
 from farpath.planning.request import RunRequest
 from farpath.spec.background import Background
+from farpath.spec.capture import Capture
 from farpath.spec.disk import Disk
 from farpath.spec.dropper import Dropper
 from farpath.spec.era import Era
@@ -26,6 +28,12 @@ from farpath.spec.stack import Stack
 
 MAKEFILE = (PROJECT / "Makefile").read_text(encoding="utf-8")
 OPTIONS = options_of(RunRequest)
+#: Options that an example needs beside it.
+NEEDED = {
+    "capture": {"time": "10s"},
+    # Only the host lab has cards, and one that splits segments needs a path that loses none
+    "offloads": {"lab": "host", "loss": "0"},
+}
 
 
 @pytest.mark.parametrize(
@@ -36,9 +44,8 @@ OPTIONS = options_of(RunRequest)
 def test_an_options_example_is_accepted_but_for_what_needs_a_file_of_the_users(
     option: Option,
 ) -> None:
-    # Only the host lab has cards, and one that splits segments needs a path that loses none
-    beside = {"lab": "host", "loss": "0"} if option.name == "offloads" else {}
-    RunRequest(**{option.name: option.example}, **beside).plan()
+    needed: Any = NEEDED.get(option.name, {})
+    RunRequest(**{option.name: option.example, **needed}).plan()
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
@@ -64,7 +71,7 @@ def test_the_table_of_options_is_the_one_that_farpath_prints() -> None:
     "part",
     [
         *(Plan, Path, Background, Schedule, Flow, Settings, Stack, Era, HostImage, Dropper, Sender),
-        *(Disk, OwnNetwork, Cable, Shaping),
+        *(Disk, OwnNetwork, Cable, Shaping, Capture),
     ],
     ids=lambda part: part.__name__,
 )

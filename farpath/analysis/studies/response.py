@@ -58,7 +58,7 @@ def measured_window(record: Record) -> float:
     packets_per_s = (
         flow_metrics.mean_bps(record) / 8 / flow_metrics.payload_bytes(plan.path, plan.ip_version)
     )
-    packets_per_s += steady["retransmits"].mean() / plan.settings.sample_interval_s
+    packets_per_s += steady["retransmits"].mean() / plan.settings.flow_interval_s
     return float(packets_per_s * steady["rtt_us"].mean() / 1e6)
 
 

@@ -97,8 +97,9 @@ def _traces(record: Record) -> list[dict[str, Any]]:
               marker=marks, yaxis="y", meta=INK),
         *_flow_traces(record),
         *_total_traces(record),
-        _line(queue["t_s"], queue["backlog_bytes"] / 1e6, "queue", "%{y:.3f} MB", yaxis="y4",
-              mode="lines", line={"color": QUEUE_COLOUR, "width": 1}, fill="tozeroy", meta=QUEUE),
+        _line(*min_max_points(queue["t_s"], queue["backlog_bytes"] / 1e6), "queue",
+              "%{y:.3f} MB", yaxis="y4", mode="lines", line={"color": QUEUE_COLOUR, "width": 1},
+              fill="tozeroy", meta=QUEUE),
     ]  # fmt: skip
 
 

@@ -34,9 +34,24 @@ def test_a_time_is_one_region_of_flows_that_start_at_once() -> None:
             RunRequest(time="30s", **more).plan()
 
 
+def test_parallel_flows_are_of_one_stack_and_start_at_once() -> None:
+    plan = RunRequest(stack="cubic", parallel="3", time="10s").plan()
+    assert plan == RunRequest(stack="3xcubic", schedule="together", region="10s").plan()
+    assert RunRequest(parallel="2", region="5s").plan().schedule.duration_s == 5
+    for more, message in (
+        ({"parallel": "0"}, "PARALLEL is '0': it must be a whole number from 1 to 100"),
+        ({"parallel": "2", "stack": "cubic+bbr"}, r"give|say how many .* 2xcubic\+bbr"),
+        ({"parallel": "2", "schedule": "joining"}, "PARALLEL is '2' and SCHEDULE is 'joining'"),
+    ):
+        with pytest.raises(BadInputError, match=message):
+            RunRequest(**more).plan()
+
+
 def test_samples_may_be_closer_than_a_second() -> None:
     assert RunRequest(sample="0.2s").plan().settings.sample_interval_s == 0.2
-    for text in ("50ms", "2s", "150ms"):
+    queue_only = RunRequest(sample="10ms").plan().settings
+    assert (queue_only.sample_interval_s, queue_only.flow_interval_s) == (0.01, 0.1)
+    for text in ("9ms", "2s", "150ms"):
         with pytest.raises(BadInputError, match=f"SAMPLE is '{text}'"):
             RunRequest(sample=text).plan()
 

@@ -67,6 +67,12 @@ def test_the_metrics_as_json_have_each_flow_and_the_summary(record: Record) -> N
     assert [flow["flow"] for flow in metrics["flows"]] == ["flow1", "flow2"]
     assert metrics["flows"][1]["throughput_bps"] == pytest.approx(200e6)
     assert metrics["rtt_median_ms"] == pytest.approx(164.0)
+    backlog = record.samples.queue["backlog_bytes"]
+    mean_ms = 8e3 * backlog.mean() / record.plan.path.rate_bps
+    assert metrics["queueing_mean_ms"] == pytest.approx(mean_ms)
+    assert metrics["queueing_p99_ms"] >= metrics["queueing_mean_ms"] > 0
+    rows = _grids(record)["Whole run"].rows
+    assert ("queueing delay, mean", f"{mean_ms:.1f} ms") in rows
 
 
 def test_a_run_with_disks_says_who_waited_for_whom(tmp_path: FilePath) -> None:

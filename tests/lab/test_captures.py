@@ -1,0 +1,92 @@
+"""Captures hold the packets of a run with their virtual times, and change nothing of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path as FilePath
+
+from farpath.planning.path_options import resolve_path
+from farpath.planning.request import RunRequest
+from farpath.record.record import Record
+from farpath.spec.capture import Capture
+from farpath.spec.capture_sizes import most_bytes
+from farpath.spec.plan import Plan
+from tests.lab.conftest import RunPlan, single_flow
+from tests.support.captures import Packet, tcp_packets, tcpdump, write_two_packets
+
+RTT_NS = 40_000_000
+RATE_BPS = 50_000_000
+PATH = resolve_path(rtt="40ms", rate="50Mbit", window="1MB")
+#: Ethernet frame of a full packet, and how long the bottleneck takes to send it.
+FRAME_BYTES = 1514
+SERIALISATION_NS = 8e9 * FRAME_BYTES / RATE_BPS
+#: How late the timers of delay line and bottleneck are, and what a sender takes for ten packets.
+LATE_NS = 10_000
+#: What starting a program takes: it reads the clock some hundred times.
+START_NS = 500_000
+
+
+def _with_captures(plan: Plan, *captures: Capture) -> Plan:
+    return dataclasses.replace(plan, captures=captures)
+
+
+def _full(packets: list[Packet]) -> list[Packet]:
+    """The first packets of data, which a sender sends at once (RFC 6928)."""
+    return [packet for packet in packets if packet.payload_bytes == 1448][:10]
+
+
+def _file_of(record: Record, place: str) -> list[Packet]:
+    return tcp_packets(record.captures[place], "-c", "3000")
+
+
+def test_captures_show_half_the_rtt_and_serialisation_and_cost_no_virtual_time(
+    run_plan: RunPlan,
+) -> None:
+    plan = single_flow("cubic", 2.0, PATH)
+    captured = run_plan(
+        _with_captures(plan, Capture("sender"), Capture("receiver"), Capture("bottleneck", 96))
+    )
+    assert captured.fingerprint == run_plan(plan).fingerprint
+    sent, received, passed = (
+        _file_of(captured, place) for place in ("sender", "receiver", "bottleneck")
+    )
+    assert 0 <= sent[0].time_ns < START_NS
+    assert sent[0].flags == received[0].flags == passed[0].flags == "S"
+    first, arrived = _full(sent), _full(received)
+    assert first[-1].time_ns - first[0].time_ns < LATE_NS
+    delays_ns = [there.time_ns - here.time_ns for here, there in zip(first, arrived, strict=True)]
+    for number, delay_ns in enumerate(delays_ns):
+        assert abs(delay_ns - RTT_NS / 2 - number * SERIALISATION_NS) < LATE_NS
+    assert [packet.time_ns for packet in _full(passed)] == [packet.time_ns for packet in arrived]
+    for one in captured.plan.captures:
+        counts = captured.data["captures"][one.place]
+        size_bytes = captured.captures[one.place].stat().st_size
+        assert counts["packets"] > 5_000
+        assert counts["missed"] == 0
+        assert size_bytes < most_bytes(captured.plan, one)
+
+
+def test_each_host_of_a_path_with_many_can_be_captured(run_plan: RunPlan) -> None:
+    plan = RunRequest(
+        rtt="1ms", rate="20Mbit", buffer="100kB", stack="reno+cubic", senders="rtt=4ms",
+        reverse="reno", ip="6", time="5s",
+    ).plan()  # fmt: skip
+    places = ("sender", "sender2", "receiver", "bottleneck", "bottleneck2")
+    captured = run_plan(_with_captures(plan, *map(Capture, places)))
+    assert captured.fingerprint == run_plan(plan).fingerprint
+    files = {place: _file_of(captured, place) for place in places}
+    opened = {place: [p for p in packets if p.flags == "S"] for place, packets in files.items()}
+    to_port = {
+        place: {packet.receiver.rpartition(".")[2] for packet in found}
+        for place, found in opened.items()
+    }
+    assert to_port["sender2"] < to_port["receiver"]
+    assert to_port["receiver"] == to_port["bottleneck"] == to_port["bottleneck2"]
+
+
+def test_tcpdump_reads_times_in_nanoseconds_and_packets_of_any_length(tmp_path: FilePath) -> None:
+    file = tmp_path / "receiver.pcapng"
+    write_two_packets(file)
+    first, second = tcpdump(file).splitlines()
+    assert first.startswith("5.000000001 IP 10.0.0.2.1 > 10.0.0.1.2: UDP")
+    assert second.startswith("9.294967297 IP 10.0.0.2.1 > 10.0.0.1.2: UDP")

@@ -1,0 +1,62 @@
+"""CAPTURE names places, and refuses what a run cannot capture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from farpath.base.errors import BadInputError
+from farpath.planning.captures import parse_captures
+from farpath.planning.request import RunRequest
+from farpath.record.identity import plan_identity
+from farpath.spec.capture import Capture
+from farpath.spec.capture_sizes import most_bytes
+
+
+def test_a_place_has_the_usual_bytes_of_a_packet_unless_said() -> None:
+    assert parse_captures("sender,bottleneck:64") == (Capture("sender"), Capture("bottleneck", 64))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "a comma must separate two places, as in sender,bottleneck:128"),
+        ("sender,", "a comma must separate two places"),
+        ("sender,sender:64", "sender is there twice"),
+        ("sender:63", "from 64 to 9,018, as in sender:128"),
+        ("sender:1e3", "from 64 to 9,018"),
+    ],
+)
+def test_other_texts_are_refused(text: str, message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        parse_captures(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"capture": "server"}, "there is no server in this run: it must be one of .*bottleneck"),
+        ({"capture": "bottleneck2"}, "there is no bottleneck2 in this run"),
+        ({"capture": "sender", "clock": "cpu"}, "with CLOCK=cpu: there capturing takes time"),
+        ({"capture": "sender", "lab": "host"}, "with LAB=host: there capturing takes time"),
+        ({"capture": "sender:1514", "time": "300s"}, "MB in 300 s: at most 2,000 MB are possible"),
+    ],
+)
+def test_a_run_that_cannot_be_captured_is_refused(options: dict[str, str], message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        RunRequest(**{"rtt": "50ms", "stack": "cubic", "time": "10s", **options}).plan()
+
+
+def test_a_capture_raises_the_memory_of_the_guest_by_its_size() -> None:
+    request = RunRequest(rtt="50ms", rate="450Mbit", stack="cubic", time="60s")
+    plain = request.plan()
+    captured = replace(request, capture="sender").plan()
+    more_bytes = captured.settings.memory_bytes - plain.settings.memory_bytes
+    assert more_bytes > 0.3 * most_bytes(captured, Capture("sender")) > 100e6
+
+
+def test_a_run_without_captures_keeps_its_identity_and_one_with_them_has_another() -> None:
+    request = RunRequest(rtt="50ms", stack="cubic", time="10s")
+    with_captures = [replace(request, capture=text) for text in (None, "sender", "sender:64")]
+    assert len({plan_identity(one.plan()) for one in with_captures}) == 3
