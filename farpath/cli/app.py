@@ -29,7 +29,18 @@ from farpath.base.errors import (
     shortened,
 )
 from farpath.base.files import require_unicode, resource_errors
-from farpath.cli import campaign, draw, fit, logs, packetdrill, paper, regress, run, site
+from farpath.cli import (
+    campaign,
+    draw,
+    fit,
+    logs,
+    packetdrill,
+    paper,
+    records,
+    regress,
+    run,
+    site,
+)
 from farpath.cli.run_options import DEFAULT_OUT
 from farpath.lab.cleanup import remove_stale_shares
 from farpath.planning.request import DEFAULT_STACK
@@ -229,6 +240,7 @@ def bench(
 
 campaign.add_to(app)
 paper.add_to(app)
+records.add_to(app)
 site.add_to(app)
 fit.add_to(app)
 draw.add_to(app)

@@ -1,0 +1,79 @@
+"""The command that lists records."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path as FilePath
+
+import pytest
+
+from tests.support.campaigns import write_named
+from tests.support.command_line import Farpath
+
+
+@pytest.fixture
+def records(tmp_path: FilePath) -> FilePath:
+    """Two runs of UDT at CERN, the second made later."""
+    directory = tmp_path / "records"
+    for seed in (1, 2):
+        record = write_named(directory, "cern", "udt", seed)
+        file = record.directory / "record.json"
+        data = json.loads(file.read_text())
+        data["provenance"]["recorded_at"] = f"2026-11-24T10:0{seed}:00+00:00"
+        file.write_text(json.dumps(data))
+    return directory
+
+
+def test_records_are_listed_with_the_latest_first(farpath: Farpath, records: FilePath) -> None:
+    ended = farpath("list", str(records))
+    assert ended.status == 0
+    header, latest, first = ended.out.splitlines()
+    assert header.split() == [
+        "recorded",
+        "(UTC)",
+        "path",
+        "RTT",
+        "ms",
+        "Mbit/s",
+        "loss",
+        "stacks",
+        "s",
+        "seed",
+        "got",
+        "Mbit/s",
+        "fingerprint",
+        "record",
+    ]
+    assert latest.startswith("2026-11-24 10:02:00  cern  164 ")
+    assert first.startswith("2026-11-24 10:01:00  cern  164 ")
+    assert {line.split()[-1] for line in (latest, first)} == {
+        record_dir.name for record_dir in records.iterdir()
+    }
+
+
+def test_the_list_is_json_for_other_programs(farpath: Farpath, records: FilePath) -> None:
+    listed = json.loads(farpath("list", str(records), "--json").out)
+    latest = listed["records"][0]
+    assert (latest["seed"], latest["path"], latest["rtt_ms"]) == (2, "cern", 164)
+    assert latest["throughput_bps"] > 0
+    assert len(latest["fingerprint"]) == 64
+
+
+def test_a_damaged_record_is_left_out_by_name_and_the_others_are_listed(
+    farpath: Farpath, records: FilePath
+) -> None:
+    damaged = sorted(records.iterdir())[0]
+    (damaged / "record.json").write_text("{")
+    ended = farpath("list", str(records))
+    assert len(ended.out.splitlines()) == 2
+    assert ended.err.startswith(f"left out: {damaged}")
+
+
+def test_a_directory_without_records_is_refused_in_one_line(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    for directory, message in ((tmp_path, "holds no record"), (tmp_path / "no", "is no directory")):
+        ended = farpath("list", str(directory))
+        assert ended.status == 2
+        assert ended.err.startswith(f"farpath: {directory}: {message}")
+        assert ended.err.count("\n") == 1
