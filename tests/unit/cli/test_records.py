@@ -28,27 +28,10 @@ def test_records_are_listed_with_the_latest_first(farpath: Farpath, records: Fil
     ended = farpath("list", str(records))
     assert ended.status == 0
     header, latest, first = ended.out.splitlines()
-    assert header.split() == [
-        "recorded",
-        "(UTC)",
-        "path",
-        "RTT",
-        "ms",
-        "Mbit/s",
-        "loss",
-        "stacks",
-        "s",
-        "seed",
-        "got",
-        "Mbit/s",
-        "fingerprint",
-        "record",
-    ]
+    assert header.startswith("recorded (UTC)       path  RTT ms  Mbit/s  loss ")
     assert latest.startswith("2026-11-24 10:02:00  cern  164 ")
     assert first.startswith("2026-11-24 10:01:00  cern  164 ")
-    assert {line.split()[-1] for line in (latest, first)} == {
-        record_dir.name for record_dir in records.iterdir()
-    }
+    assert [line.split()[-1] for line in (latest, first)] == ["cern-udt-2", "cern-udt-1"]
 
 
 def test_the_list_is_json_for_other_programs(farpath: Farpath, records: FilePath) -> None:
@@ -62,7 +45,7 @@ def test_the_list_is_json_for_other_programs(farpath: Farpath, records: FilePath
 def test_a_damaged_record_is_left_out_by_name_and_the_others_are_listed(
     farpath: Farpath, records: FilePath
 ) -> None:
-    damaged = sorted(records.iterdir())[0]
+    damaged = records / "cern-udt-1"
     (damaged / "record.json").write_text("{")
     ended = farpath("list", str(records))
     assert len(ended.out.splitlines()) == 2
