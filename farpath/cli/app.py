@@ -40,6 +40,7 @@ from farpath.cli import (
     regress,
     run,
     site,
+    sweep,
 )
 from farpath.cli.run_options import DEFAULT_OUT
 from farpath.lab.cleanup import remove_stale_shares
@@ -105,6 +106,7 @@ def main_options(
 
 
 run.add_to(app)
+sweep.add_to(app)
 
 
 @app.command()

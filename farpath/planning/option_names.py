@@ -13,7 +13,7 @@ _WITHOUT_VALUE = {"FORCE=1": "--force", "JSON=1": "--json"}
 #: Variables of options that are not of ``farpath run``.
 _OTHER_VARIABLES = (
     "OUT", "CORES", "STACKS", "ONLY", "BASE", "HEAD", "EXPERIMENT", "FORMAT", "INDEX", "JOBS",
-    "SEEDS",
+    "SEEDS", "METRIC",
 )  # fmt: skip
 _UNKNOWN_OPTION = re.compile(r"No such option:? '?(--[\w-]+)")
 #: Options that other tools have, and what takes their place here.

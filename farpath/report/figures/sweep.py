@@ -12,7 +12,7 @@ import numpy as np
 from farpath.base.errors import BadInputError
 from farpath.campaign.sweep import SweepOutcome
 from farpath.report.figures.style import print_style
-from farpath.report.tables.sweep import METRICS, SweepMetric
+from farpath.report.tables.run_metrics import METRICS, RunMetric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ CELL_IN, FRAME_IN = (0.75, 0.4), (1.2, 0.9)
 LIGHT_PART = 0.6
 
 
-def metric_by_key(key: str) -> SweepMetric:
+def metric_by_key(key: str) -> RunMetric:
     """Return a metric of sweeps; raise BadInputError for a key that none has."""
     for metric in METRICS:
         if metric.key == key:
@@ -41,7 +41,7 @@ def metric_by_key(key: str) -> SweepMetric:
     raise BadInputError(f"METRIC is '{key}': it must be one of {keys}")
 
 
-def draw_heat_map(outcome: SweepOutcome, metric: SweepMetric = METRICS[0]) -> Figure:
+def draw_heat_map(outcome: SweepOutcome, metric: RunMetric = METRICS[0]) -> Figure:
     """Draw a metric's means over seeds.
 
     The first option with several values is the vertical axis, the second the horizontal one; each
@@ -80,7 +80,7 @@ def draw_heat_map(outcome: SweepOutcome, metric: SweepMetric = METRICS[0]) -> Fi
 
 
 def _means(
-    outcome: SweepOutcome, axes: Sequence[Axis], metric: SweepMetric
+    outcome: SweepOutcome, axes: Sequence[Axis], metric: RunMetric
 ) -> dict[tuple[str, ...], float]:
     """Return the metric's mean over seeds by the values of the axes."""
     by_values: dict[tuple[str, ...], list[float]] = {}

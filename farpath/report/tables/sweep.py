@@ -2,35 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from farpath.analysis.metrics import Summary
 from farpath.analysis.run_settings import SETTINGS
 from farpath.campaign.sweep import SweepOutcome, SweptRun
 from farpath.report.tables.formats import CellValue, ResultTable
 from farpath.report.tables.regions import TextTable, number
+from farpath.report.tables.run_metrics import METRICS
 
-
-@dataclass(frozen=True)
-class SweepMetric:
-    """A metric of a sweep's runs: its key with its unit, its words, and its decimals."""
-
-    key: str
-    words: str
-    of: Callable[[Summary], float]
-    decimals: int
-
-
-METRICS = (
-    SweepMetric("throughput_mbps", "throughput (Mbit/s)", lambda run: run.mean_bps / 1e6, 2),
-    SweepMetric("utilisation", "throughput over rate", lambda run: run.mean_bps / run.rate_bps, 3),
-    SweepMetric("stability", "coefficient of variation S", lambda run: run.stability, 2),
-    SweepMetric("fairness_min", "Jain's fairness index F", lambda run: run.fairness_min, 2),
-    SweepMetric("rtt_p99_ms", "99th percentile of ping RTTs (ms)", lambda run: run.rtt_p99_ms, 1),
-    SweepMetric("retransmits", "retransmits (packets)", lambda run: run.retransmits, 0),
-    SweepMetric("queue_drops", "drops at the bottleneck", lambda run: run.queue_drops, 0),
-)
 #: Settings that every row has, with their values as numbers.
 _SHOWN = ("stack", "rtt_ms", "rate_bps", "buffer_bytes", "loss")
 #: Swept options whose values are among these settings.
