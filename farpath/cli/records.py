@@ -1,4 +1,4 @@
-"""``farpath list``: the records of a directory."""
+"""``farpath list`` and ``farpath compare``: the records of a directory, and a few records."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from typing import Annotated
 import typer
 
 from farpath.cli.paper import print_left_out
+from farpath.cli.run import PAGE_COLUMNS
 from farpath.cli.run_options import DEFAULT_OUT
+
+PAGE_FILE, FIGURE_FILE = "comparison.html", "comparison.png"
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     app.command("list")(list_)
+    app.command()(compare)
 
 
 def list_(
@@ -34,3 +38,38 @@ def list_(
         print(json.dumps({"directory": str(directory), "records": rows}))
     else:
         print(as_lines(table.text))
+
+
+def compare(
+    records: Annotated[list[FilePath], typer.Argument(help="Directories of records.")],
+    out: Annotated[FilePath, typer.Option(help="Directory of the page and the figure.")] = FilePath(
+        "comparison"
+    ),
+) -> None:
+    """Compare records: in what they differ, a table of their results, and their curves in one page.
+
+    Differences are from the first record.
+    """
+    from rich.console import Console
+
+    from farpath.base.files import write_text
+    from farpath.record.record import load_record
+    from farpath.report.comparison import compare as compare_records
+    from farpath.report.figures.comparison import draw_comparison
+    from farpath.report.figures.save import save
+    from farpath.report.html.comparison_page import render_comparison
+    from farpath.report.tables.regions import fitting
+
+    comparison = compare_records(load_record(directory) for directory in records)
+    write_text(out / PAGE_FILE, render_comparison(comparison))
+    save(draw_comparison(comparison), out / FIGURE_FILE)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PAGE_COLUMNS)
+    for run in comparison.runs:
+        print(f"{run.label}  ({run.record.directory})")
+    for remark in comparison.remarks:
+        print(remark)
+    console.print(*fitting(comparison.results_table, console.width), sep="\n")
+    print(f"page        {out / PAGE_FILE}")
+    print(f"figure      {out / FIGURE_FILE}")

@@ -1,4 +1,4 @@
-"""The command that lists records."""
+"""The commands that list and compare records."""
 
 from __future__ import annotations
 
@@ -60,3 +60,26 @@ def test_a_directory_without_records_is_refused_in_one_line(
         assert ended.status == 2
         assert ended.err.startswith(f"farpath: {directory}: {message}")
         assert ended.err.count("\n") == 1
+
+
+def test_records_are_compared_in_the_terminal_on_a_page_and_in_a_figure(
+    farpath: Farpath, records: FilePath, tmp_path: FilePath
+) -> None:
+    first, second = records / "cern-udt-1", records / "cern-udt-2"
+    out = tmp_path / "out"
+    ended = farpath("compare", str(first), str(second), "--out", str(out))
+    assert ended.status == 0
+    assert f"A: seed 1  ({first})" in ended.out
+    assert "B against A" in ended.out
+    assert sorted(file.name for file in out.iterdir()) == ["comparison.html", "comparison.png"]
+
+
+def test_what_cannot_be_compared_is_refused_in_one_line(
+    farpath: Farpath, records: FilePath, tmp_path: FilePath
+) -> None:
+    first = str(records / "cern-udt-1")
+    for arguments in ([first], [first, str(tmp_path)], [first, first]):
+        ended = farpath("compare", *arguments, "--out", str(tmp_path / "out"))
+        assert ended.status == 2
+        assert ended.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
