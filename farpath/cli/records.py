@@ -1,4 +1,4 @@
-"""``farpath list`` and ``farpath compare``: the records of a directory, and a few records."""
+"""``farpath list``, ``compare`` and ``export``: the records of a directory, and chosen ones."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from farpath.base.errors import BadInputError
 from farpath.cli.paper import print_left_out
 from farpath.cli.run import PAGE_COLUMNS
 from farpath.cli.run_options import DEFAULT_OUT
@@ -19,6 +20,10 @@ def add_to(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     app.command("list")(list_)
     app.command()(compare)
+    app.command()(export)
+
+
+Records = Annotated[list[FilePath], typer.Argument(help="Directories of records.")]
 
 
 def list_(
@@ -41,7 +46,7 @@ def list_(
 
 
 def compare(
-    records: Annotated[list[FilePath], typer.Argument(help="Directories of records.")],
+    records: Records,
     out: Annotated[FilePath, typer.Option(help="Directory of the page and the figure.")] = FilePath(
         "comparison"
     ),
@@ -73,3 +78,22 @@ def compare(
     console.print(*fitting(comparison.results_table, console.width), sep="\n")
     print(f"page        {out / PAGE_FILE}")
     print(f"figure      {out / FIGURE_FILE}")
+
+
+def export(
+    records: Records,
+    form: Annotated[str, typer.Option("--format", help="Format: csv, flent or json.")] = "csv",
+    out: Annotated[FilePath, typer.Option(help="Directory of the files.")] = FilePath("export"),
+) -> None:
+    """Write records in the format of other programs: CSV tables, Flent's data files, or JSON."""
+    from farpath.record.record import load_record
+    from farpath.report.export import export as export_record
+
+    loaded = [load_record(directory) for directory in records]
+    names = [record.directory.resolve().name for record in loaded]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInputError(f"{name}: two records have this name: export them one by one")
+    for record in loaded:
+        for file in export_record(record, form, out):
+            print(file)

@@ -1,4 +1,4 @@
-"""The commands that list and compare records."""
+"""The commands that list, compare and export records."""
 
 from __future__ import annotations
 
@@ -83,3 +83,29 @@ def test_what_cannot_be_compared_is_refused_in_one_line(
         assert ended.status == 2
         assert ended.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_records_are_exported_and_each_file_is_named(
+    farpath: Farpath, records: FilePath, tmp_path: FilePath
+) -> None:
+    chosen = [str(records / f"cern-udt-{seed}") for seed in (1, 2)]
+    ended = farpath("export", *chosen, "--format=flent", "--out", str(tmp_path / "out"))
+    assert ended.status == 0
+    files = [FilePath(line) for line in ended.out.splitlines()]
+    assert [file.name for file in files] == ["cern-udt-1.flent.gz", "cern-udt-2.flent.gz"]
+    assert all(file.is_file() for file in files)
+
+
+def test_what_cannot_be_exported_is_refused_in_one_line(
+    farpath: Farpath, records: FilePath, tmp_path: FilePath
+) -> None:
+    first = str(records / "cern-udt-1")
+    for arguments, message in (
+        ([str(tmp_path)], "is not a complete record"),
+        ([first, "--format=xls"], "--format is 'xls': it must be one of csv, flent, json"),
+        ([first, first], "two records have this name"),
+    ):
+        ended = farpath("export", *arguments, "--out", str(tmp_path / "out"))
+        assert ended.status == 2
+        assert message in ended.err
+        assert ended.err.count("\n") == 1
