@@ -15,13 +15,15 @@ __version__ = "0.1.0"
 __all__ = ["RunResult", "SweepResult", "__version__", "load", "run", "sweep"]
 
 
-def __getattr__(name: str) -> Any:
-    """Return a part of the Python interface, which is imported at its first use."""
-    if name.startswith("_") or name not in __all__:
-        raise AttributeError(f"module 'farpath' has no attribute '{name}'")
-    from importlib import import_module
+if not TYPE_CHECKING:  # type checkers know the names above, and no others
 
-    return getattr(import_module("farpath.api"), name)
+    def __getattr__(name: str) -> Any:
+        """Return a part of the Python interface, which is imported at its first use."""
+        if name.startswith("_") or name not in __all__:
+            raise AttributeError(f"module 'farpath' has no attribute '{name}'")
+        from importlib import import_module
+
+        return getattr(import_module("farpath.api"), name)
 
 
 def __dir__() -> list[str]:

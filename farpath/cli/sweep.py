@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from farpath.base.errors import MachineLacksError
 from farpath.cli.run_options import DEFAULT_OUT, with_run_options
 
 if TYPE_CHECKING:
@@ -109,7 +111,11 @@ def _print(outcome: SweepOutcome, files: tuple[FilePath, FilePath], as_json: boo
         report = {"table": str(table_file), "heat_map": str(figure_file), "runs": rows}
         print(json.dumps({**report, "failures": dict(outcome.failures)}))
         return
-    _runs, *over_seeds, _records = run_tables(outcome.records)
+    try:
+        _runs, *over_seeds, _records = run_tables(outcome.records)
+    except MachineLacksError as error:  # what is measured needs no statistics
+        print(f"warning: {error.message}", file=sys.stderr)
+        over_seeds = []
     print("\n".join(as_text(each) for each in over_seeds or [table]), end="")
     cached = sum(swept.cached for swept in outcome.runs)
     print(f"runs        {len(outcome.runs)}, of which {cached} were recorded before")
