@@ -106,17 +106,19 @@ def _pings_at(record: Record, times_s: np.ndarray[Any, np.dtype[np.float64]]) ->
 
 
 def _raw_flow(record: Record, flow: Flow, t0_s: float) -> list[dict[str, float]]:
-    rows = record.samples.flows[record.samples.flows["flow"] == flow.name]
+    flows = record.samples.flows
+    columns = ["t_s", "interval_s", "throughput_bps", "cwnd_bytes", "rtt_us", "retransmits"]
+    rows = flows.loc[flows["flow"] == flow.name, columns].to_numpy(dtype=np.float64)
     return [
-        {"t": t0_s + row.t_s, "dur": row.interval_s, "val": row.throughput_bps / 1e6,
-         "tcp_cwnd": row.cwnd_bytes, "tcp_rtt": row.rtt_us / 1e3, "tcp_retrans": row.retransmits}
-        for row in rows.itertuples()
+        {"t": t0_s + t_s, "dur": interval_s, "val": throughput_bps / 1e6,
+         "tcp_cwnd": cwnd_bytes, "tcp_rtt": rtt_us / 1e3, "tcp_retrans": retransmits}
+        for t_s, interval_s, throughput_bps, cwnd_bytes, rtt_us, retransmits in rows.tolist()
     ]  # fmt: skip
 
 
 def _raw_pings(record: Record, t0_s: float) -> list[dict[str, float]]:
-    answered = record.samples.ping.dropna()
-    return [{"t": t0_s + row.t_s, "val": row.rtt_ms} for row in answered.itertuples()]
+    answered = record.samples.ping.dropna()[["t_s", "rtt_ms"]].to_numpy(dtype=np.float64)
+    return [{"t": t0_s + t_s, "val": rtt_ms} for t_s, rtt_ms in answered.tolist()]
 
 
 def _plain(values: Iterable[float]) -> list[float | None]:
