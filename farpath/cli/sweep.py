@@ -59,7 +59,9 @@ def sweep(
     from farpath.report.figures.sweep import metric_by_key
 
     shown = metric_by_key(metric)
-    values = {name: split_values(name, text) for name, text in option_values.items() if text}
+    values = {
+        name: split_values(name, text) for name, text in option_values.items() if text is not None
+    }
     axes = {name: texts for name, texts in values.items() if len(texts) > 1}
     single = {name: texts[0] for name, texts in values.items() if len(texts) == 1}
     planned = plan_sweep(RunRequest(**single), axes, seeds)

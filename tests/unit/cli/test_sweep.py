@@ -11,6 +11,8 @@ from tests.support.command_line import Farpath
     ("options", "message"),
     [
         (["--rtt=20ms,x"], "--rtt is 'x'"),
+        (["--rtt=20ms,,160ms"], "--rtt is ''"),
+        (["--loss="], "--loss is ''"),
         (["--stack=cubic,mine:a=8,b=2"], "--stack is 'mine'"),
         (["--seed=1,2"], "--seed has several values: a sweep takes --seeds=3, from --seed on"),
         (["--seeds=0"], "--seeds is '0': it must be a whole number from 1 to 5,000"),
