@@ -11,6 +11,7 @@ from farpath.planning.disks import disk_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
 from farpath.planning.offloads import offloads_text
+from farpath.planning.path_options import CUSTOM
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS, TOGETHER
@@ -112,7 +113,7 @@ def group_settings(records: RecordSet) -> tuple[str, ...]:
 def _unusual(plan: Plan) -> Iterator[str]:
     """Return the settings of a plan that differ from the defaults."""
     path, settings = plan.path, plan.settings
-    if path.name != "custom":
+    if path.name != CUSTOM:
         yield f"path {path.name}"
     yield from _of_path(path)
     if plan.droppers:

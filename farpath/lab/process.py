@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import IO, Any
 
+from farpath import __version__
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.base.files import open_regular
 from farpath.base.locks import hold_directory
@@ -42,7 +43,13 @@ from topologies import lay_out
 
 #: The parts of farpath's code that the guest imports.
 GUEST_PACKAGES = ("farpath/guest", "farpath/spec", "farpath/tools", "topologies")
-GUEST_FILES = ("farpath/__init__.py", "farpath/base/__init__.py", "farpath/base/errors.py")
+GUEST_FILES = ("farpath/base/__init__.py", "farpath/base/errors.py")
+#: The package itself in the guest, without what its own file offers on the host. Every byte counts:
+#: another file would move a run's packets by microseconds.
+GUEST_INIT = f'''"""farpath: real transport stacks over emulated long fat paths, in virtual time."""
+
+__version__ = "{__version__}"
+'''
 #: Real seconds between two ``waiting`` events for a guest that works but sends no event.
 WAITING_S = 30.0
 PATIENCE = Patience()
@@ -80,6 +87,7 @@ def _fill(share: FilePath, images: Images, plan: Plan | None) -> None:
     for package in GUEST_PACKAGES:
         ignored = shutil.ignore_patterns("__pycache__", "paths")
         shutil.copytree(PROJECT / package, code / package, ignore=ignored)
+    (code / "farpath" / "__init__.py").write_text(GUEST_INIT)
     for file in GUEST_FILES:
         (code / file).parent.mkdir(exist_ok=True)
         shutil.copy(PROJECT / file, code / file)

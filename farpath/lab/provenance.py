@@ -13,8 +13,10 @@ from farpath.base.project import PROJECT
 from farpath.lab.artifacts.images import Images
 from farpath.lab.artifacts.sources import source_identity, used_devices
 from farpath.lab.machine import cpu_mhz, cpu_model
+from farpath.planning.path_options import CHANGED, CUSTOM
 from farpath.record.identity import RESULTS_VERSION, code_identity
 from farpath.spec.hosts import SENDER, SIDES
+from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS
 from farpath.spec.settings import VIRTUAL
@@ -46,7 +48,19 @@ def record_name(plan: Plan, images: Images) -> str:
         region = f"{plan.schedule.name}-{region}"
     # The host lab has one clock only.
     clock = plan.settings.clock if plan.settings.lab == VIRTUAL else plan.settings.lab
-    return f"{plan.path.name}-{names}-{region}-{plan.era.name}-seed{plan.seed}-{clock}-{digest}"
+    path = _path_text(plan.path)
+    return f"{path}-{names}-{region}-{plan.era.name}-seed{plan.seed}-{clock}-{digest}"
+
+
+def _path_text(path: Path) -> str:
+    """Return the name of a named path; for others RTT, rate and loss, with what remains of it."""
+    base, *suffixes = path.name.split("-")
+    is_custom = base == CUSTOM
+    if not is_custom and CHANGED not in suffixes:
+        return path.name
+    loss = [f"loss{path.loss:g}"] if path.loss else []
+    values = [f"{path.rtt_ms:g}ms", f"{path.rate_bps / 1e6:g}Mbit", *loss]
+    return "-".join([*values, *suffixes] if is_custom else [path.name, *values])
 
 
 def git_commit() -> str | None:

@@ -40,6 +40,8 @@ AMOUNTS: Mapping[str, tuple[int, int]] = {
 }
 #: Fields that BACKGROUND sets.
 TRAFFIC_FIELDS = ("background", "short_flows")
+#: The name of a path whose RTT is that of no named path, and the end of that of a changed one.
+CUSTOM, CHANGED = "custom", "changed"
 #: Defaults of a path whose RTT is that of no named path.
 DEFAULT_RATE_BPS = 450_000_000
 DEFAULT_MTU_BYTES = 1500
@@ -114,7 +116,7 @@ def custom_path(rtt_ms: float, values: dict[str, Any]) -> Path:
         "sysctl": "default: those of path cern, maxima raised where the window needs it",
     }
     return Path(
-        name="custom",
+        name=CUSTOM,
         title=f"custom path, RTT {rtt_ms:g} ms",
         rtt_ms=rtt_ms,
         rate_bps=rate_bps,
@@ -269,6 +271,6 @@ def resolve_path(
     changed = {key: value for key, value in values.items() if value != getattr(path, key)}
     if changed:
         path = dataclasses.replace(
-            path, name=f"{path.name}-changed", title=f"{path.title}, changed", **changed
+            path, name=f"{path.name}-{CHANGED}", title=f"{path.title}, changed", **changed
         )
     return dataclasses.replace(path, sources=sources)

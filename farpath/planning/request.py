@@ -64,7 +64,7 @@ _PATH_OPTIONS = ("rtt", "background", "sysctl", *path_options.FIELDS)
 #: Options that a topology of the user's own takes the place of: its links say what these do.
 _OF_LINKS = (
     *("path", "rtt", "rate", "buffer", "loss", "drop", "background", "jitter", "reorder"),
-    *("duplicate", "senders", "reverse", "stack"),
+    *("duplicate", "senders", "reverse", "stack", "parallel"),
 )
 
 
@@ -429,7 +429,7 @@ class RunRequest:
         schedule, region_s = self._schedule()
         path, network = self._network(own_paths or {}, user_parts, path_by_rtt)
         era = None if self.era is None else era_catalog.era_by_text(self.era)
-        seed = _seed(self.seed)
+        seed = parse_seed(self.seed)
         for name in path_options.parse_sysctl(self.sysctl) if self.sysctl is not None else ():
             check_setting(name, network.ip_version)
         make_schedule = SCHEDULES[schedule]
@@ -535,7 +535,11 @@ class RunRequest:
     def _own_network(self, text: str, user_parts: UserParts | None) -> tuple[Path, NetworkOptions]:
         for given, value in self.values():
             if given.name in _OF_LINKS:
-                instead = "FLOWS has the stacks" if given.name == "stack" else "its links say that"
+                instead = (
+                    "FLOWS has the stacks"
+                    if given.name in ("stack", "parallel")
+                    else "its links say that"
+                )
                 raise BadInputError(
                     f"TOPOLOGY is '{text}' and {given.variable} is '{value}': {instead}; leave "
                     f"{given.variable} out"
@@ -605,7 +609,8 @@ def _clock(lab: str, clock: str | None) -> str:
     return _choice("CLOCK" if lab == VIRTUAL else f"CLOCK of LAB={lab}", clock, allowed)
 
 
-def _seed(text: str) -> int:
+def parse_seed(text: str) -> int:
+    """Return a seed; raise BadInputError for a text that is none."""
     return _whole("SEED", text, SEED_RANGE)
 
 

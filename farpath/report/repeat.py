@@ -18,6 +18,7 @@ from farpath.planning.network import topology_suffix
 from farpath.planning.offloads import offloads_text
 from farpath.planning.other_traffic import other_traffic_text
 from farpath.planning.path_files import named_paths
+from farpath.planning.path_options import CHANGED
 from farpath.planning.request import ACKS, RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.labels import counted, stacks_label
@@ -135,6 +136,6 @@ def _base_name(plan: Plan) -> str:
     topology = topology_suffix(plan.topology, plan.bottlenecks)
     suffixes = ("dropping", "ipv6", "reverse", "senders", topology)
     name = plan.path.name
-    for suffix in (*suffixes, "changed"):
+    for suffix in (*suffixes, CHANGED):
         name = name.removesuffix(f"-{suffix}")
     return name

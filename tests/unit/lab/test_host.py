@@ -15,6 +15,7 @@ from farpath.lab.artifacts.user_stacks import own_stack
 from farpath.lab.provenance import record_name
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
+from farpath.planning.request import RunRequest
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 from farpath.spec.settings import HOST
@@ -48,6 +49,23 @@ def test_a_record_of_the_virtual_lab_keeps_its_name(build: FilePath) -> None:
     path = dataclasses.replace(plan.path, background=None)  # whose kernel module is not here
     virtual = dataclasses.replace(plan, settings=settings, path=path)
     assert "-seed1-wall-" in record_name(virtual, images)
+
+
+@pytest.mark.parametrize(
+    ("options", "beginning"),
+    [
+        ({"rtt": "50ms", "rate": "100Mbit"}, "50ms-100Mbit-htcp-"),
+        ({"rtt": "0.5ms", "loss": "1e-5", "ip": "6"}, "0.5ms-450Mbit-loss1e-05-ipv6-htcp-"),
+        ({"path": "cern"}, "cern-htcp-"),
+        ({"path": "mb-ng"}, "mb-ng-htcp-"),
+        ({"path": "cern", "loss": "0.1%"}, "cern-changed-164ms-480Mbit-loss0.001-htcp-"),
+    ],
+)
+def test_a_record_of_no_named_path_says_its_rtt_rate_and_loss(
+    build: FilePath, options: dict[str, str], beginning: str
+) -> None:
+    plan = RunRequest(lab="host", **options).plan()
+    assert record_name(plan, host.find_images(plan, build)).startswith(beginning)
 
 
 def test_on_the_wall_clock_no_receiver_discards_its_payload() -> None:

@@ -1,0 +1,99 @@
+"""``farpath list``, ``compare`` and ``export``: the records of a directory, and chosen ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path as FilePath
+from typing import Annotated
+
+import typer
+
+from farpath.base.errors import BadInputError
+from farpath.cli.paper import print_left_out
+from farpath.cli.run import PAGE_COLUMNS
+from farpath.cli.run_options import DEFAULT_OUT
+
+PAGE_FILE, FIGURE_FILE = "comparison.html", "comparison.png"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.command("list")(list_)
+    app.command()(compare)
+    app.command()(export)
+
+
+Records = Annotated[list[FilePath], typer.Argument(help="Directories of records.")]
+
+
+def list_(
+    directory: Annotated[FilePath, typer.Argument(help="Directory of the records.")] = FilePath(
+        DEFAULT_OUT
+    ),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """List records, the latest first: date, path, stacks, what the flows got, fingerprint."""
+    from farpath.report.tables.record_list import as_lines, list_records
+
+    listed = list_records(directory)
+    print_left_out(listed.problems)
+    table = listed.table
+    if as_json:
+        rows = [dict(zip(table.columns, row, strict=True)) for row in table.data]
+        print(json.dumps({"directory": str(directory), "records": rows}))
+    else:
+        print(as_lines(table.text))
+
+
+def compare(
+    records: Records,
+    out: Annotated[FilePath, typer.Option(help="Directory of the page and the figure.")] = FilePath(
+        "comparison"
+    ),
+) -> None:
+    """Compare records: in what they differ, a table of their results, and their curves in one page.
+
+    Differences are from the first record.
+    """
+    from rich.console import Console
+
+    from farpath.base.files import write_text
+    from farpath.record.record import load_record
+    from farpath.report.comparison import compare as compare_records
+    from farpath.report.figures.comparison import draw_comparison
+    from farpath.report.figures.save import save
+    from farpath.report.html.comparison_page import render_comparison
+    from farpath.report.tables.regions import fitting
+
+    comparison = compare_records(load_record(directory) for directory in records)
+    write_text(out / PAGE_FILE, render_comparison(comparison))
+    save(draw_comparison(comparison), out / FIGURE_FILE)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PAGE_COLUMNS)
+    for run in comparison.runs:
+        print(f"{run.label}  ({run.record.directory})")
+    for remark in comparison.remarks:
+        print(remark)
+    console.print(*fitting(comparison.results_table, console.width), sep="\n")
+    print(f"page        {out / PAGE_FILE}")
+    print(f"figure      {out / FIGURE_FILE}")
+
+
+def export(
+    records: Records,
+    form: Annotated[str, typer.Option("--format", help="Format: csv, flent or json.")] = "csv",
+    out: Annotated[FilePath, typer.Option(help="Directory of the files.")] = FilePath("export"),
+) -> None:
+    """Write records in the format of other programs: CSV tables, Flent's data files, or JSON."""
+    from farpath.record.record import load_record
+    from farpath.report.export import export as export_record
+
+    loaded = [load_record(directory) for directory in records]
+    names = [record.directory.resolve().name for record in loaded]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInputError(f"{name}: two records have this name: export them one by one")
+    for record in loaded:
+        for file in export_record(record, form, out):
+            print(file)

@@ -1,0 +1,126 @@
+"""``farpath sweep``: every combination of some values of a run's options."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from farpath.base.errors import MachineLacksError
+from farpath.cli.run_options import DEFAULT_OUT, with_run_options
+
+if TYPE_CHECKING:
+    from farpath.campaign.sweep import SweepOutcome
+
+#: A comma between two values, but not one between words of a value (``fast:alpha=8,beta=2``).
+_SEPARATOR = re.compile(r",(?!\s*[\w.]+=)")
+#: The option whose values may hold any comma: packets:7,8.
+_UNSPLIT = "drop"
+TABLE_FILE = "sweep.csv"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command()(sweep)
+
+
+@with_run_options
+def sweep(
+    seeds: Annotated[
+        int, typer.Option(help="How many seeds each combination gets, from --seed on.")
+    ] = 1,
+    out: Annotated[FilePath, typer.Option(help="Directory of the records.")] = FilePath(
+        DEFAULT_OUT
+    ),
+    report: Annotated[
+        FilePath, typer.Option(help="Directory of the table and the heat map.")
+    ] = FilePath("sweep"),
+    metric: Annotated[
+        str, typer.Option(help="Column of the table that the heat map shows.")
+    ] = "throughput_mbps",
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="How many runs at once (default: one on each core).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    **option_values: Any,
+) -> None:
+    """Make a run of each combination of values, as in --rtt=20ms,160ms --stack=cubic,bbr --seeds=3.
+
+    Values are separated by commas. Runs that have a record are not made again: a sweep that was
+    stopped continues with the same command.
+    """
+    from farpath.campaign.sweep import make_sweep, plan_sweep
+    from farpath.lab.pool_progress import progress_printer
+    from farpath.planning.request import RunRequest
+    from farpath.report.figures.sweep import metric_by_key
+
+    shown = metric_by_key(metric)
+    values = {
+        name: split_values(name, text) for name, text in option_values.items() if text is not None
+    }
+    axes = {name: texts for name, texts in values.items() if len(texts) > 1}
+    single = {name: texts[0] for name, texts in values.items() if len(texts) == 1}
+    planned = plan_sweep(RunRequest(**single), axes, seeds)
+    names = [run.name for run in planned.runs]
+    outcome = make_sweep(planned, out, cores, progress_printer("sweep", names))
+    if outcome.runs:
+        files = _write(outcome, report, shown)
+        _print(outcome, files, as_json)
+    if outcome.failures:
+        raise outcome.failed_error()
+
+
+def split_values(name: str, text: str) -> tuple[str, ...]:
+    """Return the values of an option that are separated by commas.
+
+    >>> split_values("rtt", "20ms, 160ms"), split_values("stack", "cubic,fast:alpha=8,beta=2,bbr")
+    (('20ms', '160ms'), ('cubic', 'fast:alpha=8,beta=2', 'bbr'))
+    >>> split_values("drop", "packets:7,8")
+    ('packets:7,8',)
+    """
+    if name == _UNSPLIT:
+        return (text,)
+    return tuple(part.strip() for part in _SEPARATOR.split(text))
+
+
+def _write(outcome: SweepOutcome, report: FilePath, metric: Any) -> tuple[FilePath, FilePath]:
+    """Write the table of all runs and the heat map; return their files."""
+    from farpath.base.files import write_text
+    from farpath.report.figures.save import save
+    from farpath.report.figures.sweep import draw_heat_map
+    from farpath.report.tables.formats import as_csv
+    from farpath.report.tables.sweep import sweep_table
+
+    table_file, figure_file = report / TABLE_FILE, report / f"{metric.key}.png"
+    write_text(table_file, as_csv(sweep_table(outcome)))
+    save(draw_heat_map(outcome, metric), figure_file)
+    return table_file, figure_file
+
+
+def _print(outcome: SweepOutcome, files: tuple[FilePath, FilePath], as_json: bool) -> None:
+    from farpath.report.tables.formats import as_text
+    from farpath.report.tables.runs import run_tables
+    from farpath.report.tables.sweep import sweep_table
+
+    table = sweep_table(outcome)
+    table_file, figure_file = files
+    if as_json:
+        rows = [dict(zip(table.columns, row, strict=True)) for row in table.data]
+        report = {"table": str(table_file), "heat_map": str(figure_file), "runs": rows}
+        print(json.dumps({**report, "failures": dict(outcome.failures)}))
+        return
+    try:
+        _runs, *over_seeds, _records = run_tables(outcome.records)
+    except MachineLacksError as error:  # what is measured needs no statistics
+        print(f"warning: {error.message}", file=sys.stderr)
+        over_seeds = []
+    print("\n".join(as_text(each) for each in over_seeds or [table]), end="")
+    cached = sum(swept.cached for swept in outcome.runs)
+    print(f"runs        {len(outcome.runs)}, of which {cached} were recorded before")
+    print(f"records     {outcome.directory}")
+    print(f"table       {table_file}")
+    print(f"heat map    {figure_file}")

@@ -1,0 +1,35 @@
+"""farpath sweep, in the real lab."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path as FilePath
+
+import pytest
+
+from tests.support.command_line import Farpath
+
+pytestmark = pytest.mark.lab
+
+
+def test_a_sweep_writes_a_row_for_each_run_and_continues_where_it_was(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    options = ["--rate=20Mbit", "--time=5s", "--stack=reno,cubic", f"--out={tmp_path / 'results'}"]
+    options.append(f"--report={tmp_path / 'report'}")
+    first = farpath("sweep", *options, "--rtt=10ms")
+    assert first.status == 0
+    assert "2, of which 0 were recorded before" in first.out
+    larger = farpath("sweep", *options, "--rtt=10ms,40ms", "--json")
+    assert larger.status == 0
+    report = json.loads(larger.out)
+    with (tmp_path / "report" / "sweep.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    runs = [("reno", 10), ("cubic", 10), ("reno", 40), ("cubic", 40)]
+    assert [(row["stack"], float(row["rtt_ms"])) for row in rows] == runs
+    assert [run["record"] for run in report["runs"]] == [row["record"] for row in rows]
+    assert all(15 < float(row["throughput_mbps"]) < 20 for row in rows)
+    assert FilePath(report["heat_map"]).read_bytes().startswith(b"\x89PNG")
+    again = farpath("sweep", *options, "--rtt=10ms,40ms")
+    assert "4, of which 4 were recorded before" in again.out

@@ -1,0 +1,30 @@
+"""The command that sweeps: what is refused before anything is run."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.command_line import Farpath
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--rtt=20ms,x"], "--rtt is 'x'"),
+        (["--rtt=20ms,,160ms"], "--rtt is ''"),
+        (["--loss="], "--loss is ''"),
+        (["--stack=cubic,mine:a=8,b=2"], "--stack is 'mine'"),
+        (["--seed=1,2"], "--seed has several values: a sweep takes --seeds=3, from --seed on"),
+        (["--seeds=0"], "--seeds is '0': it must be a whole number from 1 to 5,000"),
+        (["--loss=0,0%"], "'loss=0, seed 1' and 'loss=0%, seed 1' are the same run"),
+        (["--metric=speed"], "--metric is 'speed': it must be one of throughput_mbps, "),
+        (["--seeds=5000", "--rtt=1ms,2ms"], "the sweep has 10,000 runs: at most 5,000 are made"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(
+    farpath: Farpath, options: list[str], message: str
+) -> None:
+    ended = farpath("sweep", *options)
+    assert ended.status == 2
+    assert ended.err.startswith(f"farpath: {message}")
+    assert ended.err.count("\n") == 1

@@ -1,0 +1,68 @@
+"""The comparison of records: what differs, and by how much."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import pytest
+
+from farpath.base.errors import BadInputError
+from farpath.record.record import Record
+from farpath.report.comparison import MOST_RECORDS, compare
+from farpath.report.figures.comparison import draw_comparison
+from farpath.report.html.comparison_page import render_comparison
+from tests.support.campaigns import write_named
+
+
+@pytest.fixture
+def pair(tmp_path: FilePath) -> list[Record]:
+    """A run of UDT, and one of H-TCP with another seed."""
+    return [
+        write_named(tmp_path / "records", "cern", "udt", 1),
+        write_named(tmp_path / "records", "cern", "htcp_2004", 2),
+    ]
+
+
+def test_its_table_has_each_value_and_the_difference_from_the_first(pair: list[Record]) -> None:
+    comparison = compare(pair)
+    assert comparison.results_table.header == ("", "A", "B", "B against A")
+    name, first, second, difference = comparison.results_table.rows[0]
+    assert name == "throughput (Mbit/s)"
+    expected = 100 * (float(second) / float(first) - 1)
+    assert float(difference.split()[0]) == pytest.approx(expected, abs=1)
+
+
+def test_runs_are_named_by_the_settings_in_which_they_differ(pair: list[Record]) -> None:
+    first, second = compare(pair).runs
+    assert first.settings.startswith("udt, ")
+    assert second.settings.startswith("htcp_2004, ")
+    assert first.settings.endswith("seed 1")
+    assert "RTT" not in first.settings
+
+
+def test_equal_samples_are_told(tmp_path: FilePath) -> None:
+    twins = [write_named(tmp_path / place, "cern", "udt", 1) for place in ("before", "after")]
+    comparison = compare(twins)
+    assert comparison.remarks == ("B has the fingerprint of A: the same packets at the same times",)
+    assert {row[-1] for row in comparison.results_table.rows[:3]} == {"+0 %"}
+
+
+def test_its_figure_and_page_have_the_curves_of_all(pair: list[Record]) -> None:
+    comparison = compare(pair)
+    figure = draw_comparison(comparison)
+    assert [len(axes.get_lines()) for axes in figure.axes] == [2, 2, 2]
+    page = render_comparison(comparison)
+    assert page.count('"type":"scatter"') == 6
+    assert "connect-src 'none'" in page
+    assert "B against A" in page
+
+
+def test_one_record_too_many_or_one_twice_are_refused(pair: list[Record]) -> None:
+    for records, message in (
+        (pair[:1], f"1 record: give 2 to {MOST_RECORDS} to compare"),
+        (pair * 7, f"14 records: give 2 to {MOST_RECORDS} to compare"),
+        ([pair[0], pair[0]], f"{pair[0].directory}: is given twice"),
+    ):
+        with pytest.raises(BadInputError, match="give") as refused:
+            compare(records)
+        assert refused.value.message.startswith(message)
