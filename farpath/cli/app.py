@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from farpath.lab.preflight import Check
 
 INTERRUPTED = 130
+#: Environment variable that the Makefile sets, and its value.
+CALLER, MAKE = "FARPATH_CALLER", "make"
 #: EX_SOFTWARE of sysexits.h
 BUG_STATUS = 70
 
@@ -255,6 +257,13 @@ def _escape_unencodable_text() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def _as_typed(message: str) -> str:
+    """Return an error that names options as the user typed them: those of Make if it runs this."""
+    from farpath.planning.option_names import name_options_as_typed
+
+    return message if os.environ.get(CALLER) == MAKE else name_options_as_typed(message)
+
+
 def main() -> None:
     """Run the command line; a user's error becomes one line and an exit status, no traceback.
 
@@ -276,9 +285,7 @@ def main() -> None:
             raise KeyboardInterrupt
         sys.exit(status)
     except FarpathError as error:
-        from farpath.cli.option_names import name_options_as_typed
-
-        print(f"farpath: {on_one_line(name_options_as_typed(error.message))}", file=sys.stderr)
+        print(f"farpath: {on_one_line(_as_typed(error.message))}", file=sys.stderr)
         if error.detail:
             print("\n".join(f"  | {line}" for line in error.detail.splitlines()), file=sys.stderr)
         sys.exit(error.exit_status)
@@ -294,7 +301,7 @@ def main() -> None:
             traceback.print_exc()
             sys.exit(BUG_STATUS)
         # The message is empty if typer has already printed the help.
-        from farpath.cli.option_names import with_meaning_elsewhere
+        from farpath.planning.option_names import with_meaning_elsewhere
 
         if message := shortened(with_meaning_elsewhere(on_one_line(format_message()))):
             print(f"farpath: {message} (see 'farpath --help')", file=sys.stderr)

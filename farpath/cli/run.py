@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import sys
 from collections.abc import Mapping
 from pathlib import Path as FilePath
@@ -11,19 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from farpath.base.errors import BadInputError, on_one_line
+from farpath.base.errors import on_one_line
 from farpath.cli.run_options import DEFAULT_OUT, with_run_options
 from farpath.planning.options import LAB
-from farpath.spec.settings import HOST
 
 if TYPE_CHECKING:
-    from farpath.lab.artifacts.images import Images
     from farpath.lab.run import Outcome
     from farpath.record.record import Record
     from farpath.spec.host_image import HostImage
     from farpath.spec.plan import Plan
 
-LOG = logging.getLogger(__name__)
 #: Width of tables in characters if stdout is no terminal.
 PAGE_COLUMNS = 120
 
@@ -56,44 +52,21 @@ def run(
     **option_values: Any,
 ) -> None:
     """Make a run, by default the test of seven regions, and show the results of its flows."""
+    from farpath.api.making import ready_run
     from farpath.lab.progress import RunProgress
-    from farpath.lab.run import run as run_plan
-    from farpath.lab.user_parts import BuiltParts
     from farpath.planning.plan_warnings import plan_warnings
     from farpath.planning.request import RunRequest
-    from farpath.spec.labels import stacks_label
 
-    request = RunRequest(**option_values)
-    plan = request.plan(user_parts=BuiltParts(request.lab))
-    images = _images_with(kernel, plan)
+    ready = ready_run(RunRequest(**option_values), kernel)
+    plan = ready.plan
     print(f"path {plan.path.name}: {plan.path.title}", file=sys.stderr)
     for line in _image_lines(plan):
         print(line, file=sys.stderr)
     for warning in plan_warnings(plan):
         print(f"warning: {warning}", file=sys.stderr)
-    # Plotting libraries take half a second to load, so bad input is answered before that.
-    from farpath.report.html.run_page import save_pictures
-
-    label = f"{plan.path.name} {stacks_label(plan.schedule)}"
-    unit = "s" if plan.settings.clock == "wall" else "virtual s"
-    with RunProgress(label, plan.schedule.duration_s, unit) as progress:
-        outcome = run_plan(plan, out, force, progress.watch, images, finish=save_pictures)
+    with RunProgress(ready.label, plan.schedule.duration_s, ready.time_unit) as progress:
+        outcome = ready.make(out, force, progress.watch)
     _report(outcome, as_json)
-
-
-def _images_with(kernel: str | None, plan: Plan) -> Images | None:
-    """Build the kernel that the user names; None for the lab's own."""
-    if kernel is None:
-        return None
-    if plan.settings.lab == HOST:
-        raise BadInputError("--kernel is for LAB=virtual: the host lab runs on this kernel")
-    from farpath.lab.artifacts.kernels import images_of, kernels_by_side
-    from farpath.spec.sites import check_sides
-    from topologies import lay_out
-
-    if kernels_by_side(kernel):
-        check_sides(lay_out(plan))
-    return images_of(kernel, LOG.info)
 
 
 def _report(outcome: Outcome, as_json: bool) -> None:

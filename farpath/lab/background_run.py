@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import FarpathError, StoppedError
-from farpath.lab.progress import STAGES, describe
+from farpath.lab.progress import Stage, StageReader
 from farpath.lab.run import Finish, Outcome, run
 from farpath.spec.plan import Plan
 
 #: Real seconds between two checks while waiting, so that an interruption is noticed.
 LOOK_S = 0.2
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Progress of a run: the finished fraction of its schedule, 0 to 1, and a sentence."""
-
-    part: float
-    note: str
 
 
 class BackgroundRun:
@@ -46,8 +36,7 @@ class BackgroundRun:
         self.error: FarpathError | None = None
         self._plan, self._out, self._on_stage, self._on_end = plan, out, on_stage, on_end
         self._finish = finish
-        self._began_s: float | None = None
-        self._part = 0.0
+        self._reader = StageReader(plan.schedule.duration_s)
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="farpath-attempt", daemon=True)
 
@@ -87,12 +76,5 @@ class BackgroundRun:
         """Report one event of the guest; raises StoppedError if ``stop`` was called."""
         if self._stopped.is_set():
             raise StoppedError("stopped; no partial record is left")
-        if event["event"] == "progress":
-            now_s, t_s = time.monotonic(), float(event["t_s"])
-            self._began_s = now_s if self._began_s is None else self._began_s
-            duration_s = self._plan.schedule.duration_s
-            note = describe(t_s, duration_s, now_s - self._began_s)
-            self._part = min(1.0, t_s / duration_s)
-            self._on_stage(Stage(self._part, note))
-        elif note := STAGES.get(event["event"], "").format(**event):
-            self._on_stage(Stage(1.0 if event["event"] == "done" else self._part, note))
+        if stage := self._reader.stage(event):
+            self._on_stage(stage)

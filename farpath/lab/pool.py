@@ -11,6 +11,7 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -19,7 +20,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from types import FrameType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any, Generic, NoReturn, TypeVar
 
 from farpath.base.errors import FarpathError, LabFailedError
@@ -260,9 +261,14 @@ def _start_worker(context: Context | None) -> _Worker:
     )
     # A terminal's signals wait until the worker has its handlers, and end this process after that
     former_mask = signal.pthread_sigmask(signal.SIG_BLOCK, TERMINAL_SIGNALS)
+    # Jobs are calls of modules. A worker that imported this process's script, as spawning does,
+    # would begin by running it.
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
     try:
         process.start()
     finally:
+        sys.modules["__main__"] = script
         signal.pthread_sigmask(signal.SIG_SETMASK, former_mask)
     worker_end.close()
     return _Worker(process, own_end)

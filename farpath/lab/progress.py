@@ -6,6 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
@@ -78,6 +79,35 @@ def describe(t_s: float, duration_s: float, wall_s: float, unit: str = "virtual 
         return f"0 of {duration_s:.0f} s"
     left = time_left_text(time_left_s(t_s, duration_s, wall_s))
     return f"{t_s:.0f} of {duration_s:.0f} {unit}, {left}"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Progress of a run: the finished fraction of its schedule, 0 to 1, and a sentence."""
+
+    part: float
+    note: str
+
+
+class StageReader:
+    """Turns a lab's events into stages of a run; ``duration_s`` and ``unit`` are its schedule's."""
+
+    def __init__(self, duration_s: float, unit: str = "virtual s") -> None:
+        self._duration_s, self._unit = duration_s, unit
+        self._began_s: float | None = None
+        self._part = 0.0
+
+    def stage(self, event: dict[str, Any]) -> Stage | None:
+        """Return the stage that an event of the guest begins; None if it says nothing to people."""
+        if event["event"] == "progress":
+            now_s, t_s = time.monotonic(), float(event["t_s"])
+            self._began_s = now_s if self._began_s is None else self._began_s
+            self._part = min(1.0, t_s / self._duration_s)
+            note = describe(t_s, self._duration_s, now_s - self._began_s, self._unit)
+            return Stage(self._part, note)
+        if note := STAGES.get(event["event"], "").format(**event):
+            return Stage(1.0 if event["event"] == "done" else self._part, note)
+        return None
 
 
 class RunProgress:

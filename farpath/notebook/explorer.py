@@ -13,7 +13,8 @@ from typing import Any
 
 from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.lab import preflight
-from farpath.lab.background_run import BackgroundRun, Stage
+from farpath.lab.background_run import BackgroundRun
+from farpath.lab.progress import Stage
 from farpath.lab.run import Outcome
 from farpath.notebook.paper_records import load_plan, select_records
 from farpath.planning.path_files import named_paths

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError
-from farpath.lab.background_run import BackgroundRun, Stage
+from farpath.lab.background_run import BackgroundRun
+from farpath.lab.progress import Stage
 from farpath.notebook.answers import Answer
 from farpath.notebook.explorer import lab_problem, plotly_bundle
 from farpath.notebook.overlay import overlay
+from farpath.planning.option_names import name_options_as_arguments
 from farpath.planning.options import options_of
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record, load_record
@@ -204,7 +206,10 @@ class Lesson:
                 self._plan({**first, name: text})
 
     def _plan(self, chosen: Mapping[str, str]) -> Plan:
-        return RunRequest(**self._fixed, **chosen).plan()
+        try:
+            return RunRequest(**self._fixed, **chosen).plan()
+        except BadInputError as error:
+            raise BadInputError(name_options_as_arguments(error.message)) from error
 
     def _on_chosen(self) -> None:
         """Ask for a prediction of what a slider now says."""

@@ -418,7 +418,7 @@ class RunRequest:
         schedule, region_s = self._schedule()
         path = self._path(own_paths or {})
         era = None if self.era is None else era_catalog.era_by_text(self.era)
-        seed = _seed(self.seed)
+        seed = parse_seed(self.seed)
         path, network = resolve_network(
             *(path, self.topology, self.senders, self.reverse, self.ip),
             keep_window=self.window is not None,
@@ -517,7 +517,8 @@ def _clock(lab: str, clock: str | None) -> str:
     return _choice("CLOCK" if lab == VIRTUAL else f"CLOCK of LAB={lab}", clock, allowed)
 
 
-def _seed(text: str) -> int:
+def parse_seed(text: str) -> int:
+    """Return a seed; raise BadInputError for a text that is none."""
     low, high = SEED_RANGE
     if not (text.isascii() and text.isdigit() and len(text) <= 10 and low <= int(text) <= high):
         raise BadInputError(f"SEED is '{text}': it must be a whole number from {low} to {high}")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path as FilePath
@@ -12,13 +10,10 @@ from pathlib import Path as FilePath
 from farpath.base.errors import FarpathError
 from farpath.lab.artifacts.images import Images
 from farpath.lab.machine import cores_each, limited_cores
-from farpath.lab.pool import Job, JobEvent, Pool
-from farpath.lab.progress import time_left_text
+from farpath.lab.pool import Job, Pool
+from farpath.lab.pool_progress import progress_printer
 from farpath.regress.metrics import metrics_of
 from farpath.regress.suite import Trial
-
-#: Real seconds between two lines of progress where there is no terminal.
-PROGRESS_INTERVAL_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -87,35 +82,10 @@ def run_trials(
     cores = cores_each(min(at_once, len(jobs)))
     calls = [Job(partial(run_trial, job, out, cores), job.trial.cost_s) for job in jobs]
     with Pool(at_once) as pool:
-        results = pool.run(calls, _progress_printer(jobs, label))
+        results = pool.run(
+            calls, progress_printer("regress", [job.trial.name for job in jobs], label)
+        )
     return [
         replace(result.value or TrialResult(job, failure=result.error), wall_s=result.wall_s)
         for job, result in zip(jobs, results, strict=True)
     ]
-
-
-def _progress_printer(
-    jobs: Sequence[TrialJob], label: str
-) -> Callable[[JobEvent[TrialResult]], None]:
-    """Print a line that is renewed on a terminal, else one line every ten seconds."""
-    terminal = sys.stderr.isatty()
-    last_s = time.monotonic()
-
-    def print_progress(event: JobEvent[TrialResult]) -> None:
-        nonlocal last_s
-        if event.result is None:
-            return
-        if event.result.error is not None:
-            name = jobs[event.index].trial.name
-            print(f"regress: {name} failed: {event.result.error.message}", file=sys.stderr)
-        done, now_s = event.progress.ended, time.monotonic()
-        if not terminal and now_s - last_s < PROGRESS_INTERVAL_S and done < len(jobs):
-            return
-        last_s = now_s
-        left_s = event.progress.left_s
-        left = "" if left_s is None else f", {time_left_text(left_s)}"
-        text = f"regress: {done} of {len(jobs)} {label}{left}"
-        end = "" if terminal and done < len(jobs) else "\n"
-        print(f"\r{text}\033[K" if terminal else text, end=end, file=sys.stderr, flush=True)
-
-    return print_progress

@@ -9,7 +9,7 @@ import pytest
 
 from farpath.base.project import PROJECT
 from farpath.cli.listing import options_markdown
-from farpath.cli.option_names import OF_OTHER_TOOLS
+from farpath.planning.option_names import OF_OTHER_TOOLS
 from farpath.planning.options import Option, options_of
 from farpath.planning.request import RunRequest
 from farpath.spec.background import Background

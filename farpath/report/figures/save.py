@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 #: The resolution of PNG files, in pixels per inch.
 DPI = 200
+#: The resolution on a notebook's page.
+NOTEBOOK_DPI = 110
 FORMATS = ("png", "svg")
 #: Metadata without date and version.
 _METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "svg": {"Date": None}}
@@ -21,8 +24,17 @@ _METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "svg": {"Date
 
 def save(figure: Figure, file: FilePath) -> None:
     """Write a figure in the format of the file's suffix, completely or not at all."""
-    file_format = file.suffix.removeprefix(".")
+    write_bytes(file, _image(figure, file.suffix.removeprefix("."), DPI))
+
+
+def for_notebook(figure: Figure) -> Figure:
+    """Let a notebook show a figure that is a cell's value; matplotlib does so for pyplot's only."""
+    vars(figure)["_repr_png_"] = partial(_image, figure, "png", NOTEBOOK_DPI)
+    return figure
+
+
+def _image(figure: Figure, file_format: str, dpi: int) -> bytes:
     buffer = io.BytesIO()
     with print_style():
-        figure.savefig(buffer, format=file_format, dpi=DPI, metadata=_METADATA[file_format])
-    write_bytes(file, buffer.getvalue())
+        figure.savefig(buffer, format=file_format, dpi=dpi, metadata=_METADATA[file_format])
+    return buffer.getvalue()

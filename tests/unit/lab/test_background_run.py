@@ -11,8 +11,9 @@ import pytest
 
 from farpath.base.errors import LabFailedError, StoppedError
 from farpath.lab import background_run
-from farpath.lab.background_run import BackgroundRun, Stage
+from farpath.lab.background_run import BackgroundRun
 from farpath.lab.process import Watch
+from farpath.lab.progress import Stage
 from farpath.lab.run import Outcome
 from farpath.spec.plan import Plan
 

@@ -177,9 +177,9 @@ def test_without_a_lab_the_line_says_why_and_nothing_runs(
     ("options", "message"),
     [
         ({"speed": "fast"}, "'speed' is no option of a run"),
-        ({"rtt": ("5", "6ms")}, "RTT is '5'"),
+        ({"rtt": ("5", "6ms")}, "rtt is '5'"),
         ({"rtt": ()}, "rtt has no values"),
-        ({"rtt": ("5ms", "lots")}, "RTT is 'lots'"),
+        ({"rtt": ("5ms", "lots")}, "rtt is 'lots'"),
     ],
 )
 def test_a_lesson_of_no_run_is_refused(

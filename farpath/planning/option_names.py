@@ -1,15 +1,13 @@
-"""Names of options in errors: variables of Make become options if the user typed options."""
+"""Names of options in errors: variables of Make become options, or arguments of Python."""
 
 from __future__ import annotations
 
-import os
 import re
+from collections.abc import Callable
 
 from farpath.planning.options import options_of
 from farpath.planning.request import RunRequest
 
-#: Environment variable that the Makefile sets, and its value.
-CALLER, MAKE = "FARPATH_CALLER", "make"
 #: Variables of options without a value.
 _WITHOUT_VALUE = {"FORCE=1": "--force", "JSON=1": "--json"}
 #: Variables of options that are not of ``farpath run``.
@@ -61,15 +59,28 @@ _WORD = re.compile(
 
 
 def name_options_as_typed(message: str) -> str:
-    """Replace variables of Make in an error by options, unless make runs the command.
+    """Replace variables of Make in an error by options of the command line.
 
     >>> name_options_as_typed("PATH_NAME is 'RTT': give it, or RTT=50ms")
     "--path is 'RTT': give it, or --rtt=50ms"
     """
+    return _named(message, lambda flag: flag)
+
+
+def name_options_as_arguments(message: str) -> str:
+    """Replace variables of Make in an error by arguments of a call in Python.
+
+    >>> name_options_as_arguments("PATH_NAME is 'RTT': give it, or SENDER_IMAGE=./mine.tar")
+    "path is 'RTT': give it, or sender_image=./mine.tar"
+    """
+    return _named(message, lambda flag: flag.removeprefix("--").replace("-", "_"))
+
+
+def _named(message: str, name_of: Callable[[str], str]) -> str:
     # Errors about a TOML file name its keys, which are neither variables nor options.
-    if os.environ.get(CALLER) == MAKE or ".toml: " in message:
+    if ".toml: " in message:
         return message
-    return _WORD.sub(_option, message)
+    return _WORD.sub(lambda match: match["quoted"] or name_of(_option(match)), message)
 
 
 def with_meaning_elsewhere(message: str) -> str:
@@ -90,6 +101,4 @@ def with_meaning_elsewhere(message: str) -> str:
 
 
 def _option(match: re.Match[str]) -> str:
-    if match["quoted"] is not None:
-        return match["quoted"]
     return _BY_VARIABLE[match["name"] or match["first"] or match["assigned"]]

@@ -1,0 +1,134 @@
+"""The results of one run, read from its record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from farpath.record.record import Record
+from farpath.report.figures.run import draw, title
+from farpath.report.figures.save import for_notebook
+from farpath.report.flow_summary import flow_summaries
+from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
+from farpath.report.html.run_summary import render_summary
+from farpath.report.overview import metrics_of
+from farpath.spec.plan import Plan
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+#: Columns of ``RunResult.flows`` that hold no floating-point numbers.
+_TEXTS, _COUNTS = ("flow", "stack"), ("retransmits",)
+
+
+@dataclass(frozen=True, repr=False)
+class RunResult:
+    """The results of one run.
+
+    ``record``: its record. ``cached``: whether it existed already. ``wall_s``: the real seconds
+    that the run took, 0 if it was not made now. Tables are pandas' data frames; times are virtual
+    seconds from the schedule's start.
+    """
+
+    record: Record
+    cached: bool = True
+    wall_s: float = 0.0
+
+    @property
+    def path(self) -> FilePath:
+        """The directory of the record."""
+        return self.record.directory
+
+    @property
+    def page(self) -> FilePath:
+        """The interactive page of the run, a file that works offline."""
+        return self.path / PAGE_FILE
+
+    @property
+    def plan(self) -> Plan:
+        """What was asked for: path, schedule, stacks, settings, seed."""
+        return self.record.plan
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 over all samples."""
+        return self.record.fingerprint
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A sentence for each thing about the run that a reader has to know."""
+        return tuple(self.record.data["warnings"])
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """All metrics as plain values: those of ``farpath run --json``."""
+        return metrics_of(self.record)
+
+    @cached_property
+    def flows(self) -> pd.DataFrame:
+        """A row for each flow.
+
+        Columns: ``flow``, ``stack``, ``start_s``, ``stop_s``, ``throughput_mbps`` (mean from start
+        to stop), ``share`` (fraction of all flows' bits), ``retransmits`` (segments),
+        ``rtt_median_ms``, ``rtt_p99_ms`` (of the sender's smoothed RTT). What a sending program
+        does not report is missing.
+        """
+        import pandas as pd
+
+        summaries = flow_summaries(self.record.samples, self.plan)
+        frame = pd.DataFrame([summary.as_dict() for summary in summaries])
+        frame = _in_mbps(frame, throughput_bps="throughput_mbps")
+        kinds = {name: "float" for name in frame if name not in (*_TEXTS, *_COUNTS)}
+        return frame.astype({**kinds, **dict.fromkeys(_COUNTS, "Int64")})
+
+    @cached_property
+    def samples(self) -> pd.DataFrame:
+        """A row for each flow and sampling interval, in long form.
+
+        Columns: ``flow``, ``stack``, ``t_s`` (end of the interval), ``interval_s``,
+        ``throughput_mbps`` (received), ``sent_mbps``, ``retransmits`` (in the interval),
+        ``cwnd_bytes``, ``snd_wnd_bytes``, ``rtt_ms`` (smoothed, of the sender; missing if
+        unknown).
+        """
+        flows = self.record.samples.flows
+        stacks = {flow.name: flow.stack for flow in self.plan.schedule.all_flows}
+        frame = _in_mbps(flows, throughput_bps="throughput_mbps", sent_bps="sent_mbps")
+        frame.insert(1, "stack", frame["flow"].map(stacks))
+        rtt_us = frame.pop("rtt_us")
+        frame["rtt_ms"] = rtt_us.where(rtt_us > 0) / 1e3
+        return frame
+
+    @property
+    def queue(self) -> pd.DataFrame:
+        """The bottleneck at ``t_s``: ``backlog_bytes``, ``backlog_packets``, ``drops`` so far."""
+        return self.record.samples.queue
+
+    @property
+    def ping(self) -> pd.DataFrame:
+        """When each ping was sent (``t_s``) and its ``rtt_ms``, missing if it was lost."""
+        return self.record.samples.ping
+
+    @property
+    def trace(self) -> pd.DataFrame | None:
+        """The state of each TCP connection every few ms; None without ``trace="10ms"``."""
+        return self.record.trace
+
+    def plot(self) -> Figure:
+        """Return the figure of ping RTTs and throughputs over time: one of matplotlib's."""
+        return for_notebook(draw(self.record.samples, self.plan, trace=self.record.trace))
+
+    def __repr__(self) -> str:
+        throughput_mbps = self.summary["mean_bps"] / 1e6
+        return f"<farpath run: {title(self.plan)}, {throughput_mbps:.1f} Mbit/s, {self.path}>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the results of each flow and of the run, and its figure."""
+        return render_summary(self.record, self.path / FIGURE_FILE)
+
+
+def _in_mbps(frame: pd.DataFrame, **names: str) -> pd.DataFrame:
+    """Return a table with columns in bit/s as Mbit/s, under new names."""
+    return frame.assign(**{old: frame[old] / 1e6 for old in names}).rename(columns=names)

@@ -1,0 +1,158 @@
+"""``farpath.sweep``: every combination of some values, as one table."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from farpath.api.arguments import (
+    OptionValue,
+    argument_errors,
+    check_names,
+    request_of,
+    text_of,
+    with_run_options,
+)
+from farpath.api.run_result import RunResult
+from farpath.api.runs import RESULTS, load
+from farpath.campaign.sweep import Sweep, SweepOutcome, make_sweep, plan_sweep
+from farpath.lab.pool import JobEvent
+from farpath.lab.pool_progress import progress_printer, progress_text
+from farpath.lab.progress import Stage
+from farpath.notebook.progress import ProgressLine, in_notebook
+from farpath.report.figures.save import for_notebook
+from farpath.report.figures.sweep import draw_heat_map, metric_by_key
+from farpath.report.tables.sweep import sweep_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, repr=False)
+class SweepResult:
+    """The results of a sweep; ``outcome`` holds its runs, and the errors of those that failed."""
+
+    outcome: SweepOutcome
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """A row for each run, in long form.
+
+        Columns: the settings ``stack``, ``rtt_ms``, ``rate_bps``, ``buffer_bytes`` and ``loss``;
+        other swept options as they were given; ``seed``; ``throughput_mbps`` (of all flows),
+        ``utilisation`` (its fraction of the rate), ``stability`` (coefficient of variation),
+        ``fairness_min`` (Jain's index), ``rtt_p99_ms`` (of pings), ``retransmits``,
+        ``queue_drops``; ``record`` (the name of its directory) and ``fingerprint``.
+        """
+        import pandas as pd
+
+        table = sweep_table(self.outcome)
+        return pd.DataFrame(table.data, columns=list(table.columns))
+
+    @cached_property
+    def flows(self) -> pd.DataFrame:
+        """A row for each flow of each run: ``record``, ``seed``, and ``RunResult.flows``."""
+        import pandas as pd
+
+        rows = [
+            result.flows.assign(record=result.path.name, seed=result.plan.seed)
+            for result in self.runs
+        ]
+        return pd.concat(rows, ignore_index=True)
+
+    @cached_property
+    def runs(self) -> tuple[RunResult, ...]:
+        """The results of each run, in the order of the table."""
+        directory = self.outcome.directory
+        return tuple(load(directory / swept.member.run.record) for swept in self.outcome.runs)
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Why runs failed, by their values."""
+        return dict(self.outcome.failures)
+
+    def plot(self, metric: str = "throughput_mbps") -> Figure:
+        """Return a heat map of a column's means over seeds: a figure of matplotlib's.
+
+        The first option with several values is the vertical axis, the second the horizontal one;
+        each combination of the others has a panel.
+        """
+        return for_notebook(draw_heat_map(self.outcome, metric_by_key(metric)))
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        axes = ", ".join(self.outcome.sweep.axes)
+        return f"<farpath sweep over {axes}: {len(self.outcome.runs)} runs{failed}>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the table."""
+        return str(self.table.to_html(index=False))
+
+
+def sweep(
+    *,
+    seeds: int = 1,
+    out: str | os.PathLike[str] = RESULTS,
+    cores: int | None = None,
+    progress: bool = True,
+    **options: OptionValue | Iterable[OptionValue],
+) -> SweepResult:
+    """Make a run of each combination of values, and return all as one table.
+
+    ``options``: as those of ``farpath.run``; one with a list of values is swept, as in
+    ``rtt=["20ms", "160ms"]``. ``seeds``: how many seeds each combination gets, from ``seed`` on.
+    ``out``: the directory of the records; runs that are recorded there are not made again, so that
+    a sweep which was stopped continues. ``cores``: how many runs at once, by default one on each.
+
+    A run that fails leaves a warning and no row. Raises as ``farpath.run`` does.
+    """
+    with argument_errors():
+        planned = _sweep_of(seeds, options)
+        with _watch_of([run.name for run in planned.runs], progress) as watch:
+            outcome = make_sweep(planned, FilePath(out), cores, watch)
+        if not outcome.runs:
+            raise outcome.failed_error()
+    for name, message in outcome.failures.items():
+        warnings.warn(f"{name} failed: {message}", RuntimeWarning, stacklevel=2)
+    return SweepResult(outcome)
+
+
+def _sweep_of(seeds: int, options: Mapping[str, OptionValue | Iterable[OptionValue]]) -> Sweep:
+    """Plan the sweep that arguments ask for."""
+    check_names(options)
+    axes: dict[str, tuple[str, ...]] = {}
+    single: dict[str, OptionValue] = {}
+    for name, value in options.items():
+        if isinstance(value, Iterable) and not isinstance(value, str | os.PathLike):
+            axes[name] = tuple(text_of(name, each) for each in value)
+        else:
+            single[name] = value
+    return plan_sweep(request_of(single), axes, seeds)
+
+
+@contextmanager
+def _watch_of(names: Sequence[str], shown: bool) -> Iterator[Callable[[JobEvent[Any]], None]]:
+    """Return what is called when runs begin and end, and shows how many are over if ``shown``."""
+    if not shown:
+        yield lambda _event: None
+        return
+    if not in_notebook():
+        yield progress_printer("sweep", names)
+        return
+    with ProgressLine("sweep") as line:
+        yield lambda event: line.show(
+            Stage(event.progress.ended / len(names), progress_text(event.progress, len(names)))
+        )
+
+
+vars(sweep)["__signature__"] = with_run_options(
+    inspect.signature(sweep, eval_str=True), OptionValue | Iterable[OptionValue]
+)

@@ -1,0 +1,28 @@
+"""The summary of one run as a piece of HTML that needs no style or script, for notebooks."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+from farpath.report.figures.run import title
+from farpath.report.html.render import render
+from farpath.report.overview import overview
+
+if TYPE_CHECKING:
+    from farpath.record.record import Record
+
+
+def render_summary(record: Record, figure: FilePath) -> str:
+    """Return a run's tables and its figure, a PNG file, which the HTML contains if it exists."""
+    data = base64.b64encode(figure.read_bytes()).decode() if figure.is_file() else ""
+    return render(
+        "summary.html",
+        heading=title(record.plan),
+        tables=overview(record),
+        figure=data,
+        warnings=record.data["warnings"],
+        record=record.directory,
+        fingerprint=record.fingerprint,
+    )

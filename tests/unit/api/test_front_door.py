@@ -1,0 +1,35 @@
+"""The front door of the package: what ``import farpath`` offers, and that it costs nothing."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+import farpath
+from farpath.planning.options import options_of
+from farpath.planning.request import RunRequest
+
+HEAVY = ("matplotlib", "numpy", "pandas", "pydantic", "rich", "typer", "farpath.lab")
+
+
+def test_importing_it_loads_no_heavy_library() -> None:
+    code = f"import sys, farpath; print([name for name in {HEAVY!r} if name in sys.modules])"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "[]\n"
+
+
+def test_it_offers_what_it_names_and_nothing_else() -> None:
+    assert {"run", "sweep", "load", "RunResult", "SweepResult"} <= set(dir(farpath))
+    with pytest.raises(AttributeError, match="no attribute 'walk'"):
+        _ = farpath.walk
+
+
+@pytest.mark.parametrize("function", [farpath.run, farpath.sweep])
+def test_help_and_completion_know_each_option_of_a_run(function: Callable[..., object]) -> None:
+    parameters = inspect.signature(function).parameters
+    assert {option.name for option in options_of(RunRequest)} <= set(parameters)
+    assert parameters["stack"].default == RunRequest().stack
