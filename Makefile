@@ -83,7 +83,7 @@ help:
 	make bundle       one file that runs farpath on machines without any of this, nor a network
 	make containers   the container images: sender, kernel, lab, notebook
 	make base-image   what they are built on, where no registry can be reached
-	make notebook     JupyterLab with notebooks/, in a container or without, on 127.0.0.1:8888
+	make notebook     JupyterLab with lessons and notebooks, in a container or without, on 127.0.0.1:8888
 	make clean        remove what was made in this clone (not results/), and containers
 	make clean-cache  remove what was built for all clones
 
@@ -333,7 +333,8 @@ notebook:
 		images/container notebook
 	else
 		$(MAKE) setup $(NOTEBOOK)
-		.venv/bin/jupyter lab --no-browser notebooks
+		.venv/bin/jupyter lab --no-browser --ServerApp.root_dir=. \
+			--LabApp.default_url=/lab/tree/notebooks/lessons/00-start-here.ipynb
 	fi
 
 # JupyterLab, which only notebooks need

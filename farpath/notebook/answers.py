@@ -177,7 +177,7 @@ def _full_buffer_rtt_ms(plan: Plan) -> float | None:
 
 
 PAYLOAD_RATE = Answer(
-    "Mbit/s", 0.02, _second_half_mbps, _goodput_mbps,
+    "Mbit/s", 0.03, _second_half_mbps, _goodput_mbps,
     "Each packet carries 1448 bytes of data in a frame of 1514: headers of TCP, IP and Ethernet "
     "take 66 bytes. So data are 1448/1514 of the rate, whatever the RTT.",
     THROUGHPUT,
@@ -192,7 +192,9 @@ START_MS = Answer(
 TOOTH_S = Answer(
     "s", 0.2, tooth_s, _tooth_theory_s,
     "At a loss path and buffer are full: the window is BDP + buffer. It begins again at the half "
-    "and gains one packet in each round trip, and a round trip is longer while packets wait.",
+    "and gains one packet in each round trip, and a round trip is longer while packets wait. "
+    "The formula leaves out two round trips or three in which the window does not grow: until "
+    "the loss is known, and until the lost packet has come.",
     WINDOW,
 )  # fmt: skip
 UTILISATION_PERCENT = Answer(
