@@ -193,8 +193,8 @@ TOOTH_S = Answer(
     "s", 0.2, tooth_s, _tooth_theory_s,
     "At a loss path and buffer are full: the window is BDP + buffer. It begins again at the half "
     "and gains one packet in each round trip, and a round trip is longer while packets wait. "
-    "The formula leaves out two round trips or three in which the window does not grow: until "
-    "the loss is known, and until the lost packet has come.",
+    "In two more round trips the window does not grow: until the loss is known, and until the "
+    "lost packet has come.",
     WINDOW,
 )  # fmt: skip
 UTILISATION_PERCENT = Answer(

@@ -59,7 +59,9 @@ def test_the_index_opens_first_and_a_slider_moves_to_another_run(page: Page, clo
     run_with(lesson, "100")
     expect(lesson).to_contain_text("predicted 100 ms: too low by a factor of")
     assert lesson.locator("table tr").count() == 3
-    names = lesson.locator(".js-plotly-plot .legendtext").all_inner_texts()
-    assert [name[:12] for name in names] == ["1: rtt 20ms,", "2: rtt 50ms,", "bandwidth-de"]
+    legend = lesson.locator(".js-plotly-plot .legendtext")
+    expect(legend).to_have_count(3)
+    names = [name[:12] for name in legend.all_text_contents()]
+    assert names == ["1: rtt 20ms,", "2: rtt 50ms,", "bandwidth-de"]
     assert len(records_in(clone.folder / "results" / "lessons")) == 2
     assert wrong == []

@@ -9,6 +9,10 @@ are ours.
 
 from __future__ import annotations
 
+#: Round trips at the peak in which the window does not grow: until the loss is known, and until the
+#: lost packet has come (RFC 6675).
+REPAIR_RTTS = 2
+
 
 def peak_packets(bdp_packets: float, buffer_packets: float) -> float:
     """Return the window at which a packet is lost."""
@@ -25,16 +29,17 @@ def _tooth(bdp_packets: float, buffer_packets: float) -> tuple[float, float]:
 
 
 def period_s(bdp_packets: float, buffer_packets: float, rtt_s: float) -> float:
-    """Return the time from one loss to the next.
+    """Return the time from one loss to the next: the climb, and the repair of the loss.
 
     >>> round(period_s(40, 40, 0.05), 6)
-    3.0
+    3.2
     """
-    return _tooth(bdp_packets, buffer_packets)[0] * rtt_s
+    peak_rtts = max(1.0, peak_packets(bdp_packets, buffer_packets) / bdp_packets)
+    return (_tooth(bdp_packets, buffer_packets)[0] + REPAIR_RTTS * peak_rtts) * rtt_s
 
 
 def utilisation(bdp_packets: float, buffer_packets: float) -> float:
-    """Return the fraction of the bottleneck's rate that the flow uses.
+    """Return the fraction of the bottleneck's rate that the flow uses, its repairs left out.
 
     Three quarters without a buffer, all of it from one bandwidth-delay product on.
 
