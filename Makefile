@@ -16,10 +16,14 @@ quote = '$(subst ','\'',$(1))'
 nearest = $(shell python3 -c 'import difflib, sys; \
 	print(*difflib.get_close_matches(sys.argv[1].upper(), sys.argv[2:], 1, 0.6))' \
 	$(call quote,$(1)) $(ALLOWED) 2>/dev/null)
+# Words of other tools, and the variables that mean the same
+MEANT := BW=RATE BANDWIDTH=RATE BITRATE=RATE LINK=RATE DELAY=RTT LATENCY=RTT CC=STACK CONGESTION=STACK TCP=STACK \
+	ALGORITHM=STACK DURATION=TIME LENGTH=TIME QUEUE=BUFFER LIMIT=BUFFER FLOWS=STACK PARALLEL=STACK STREAMS=STACK \
+	LOAD=BACKGROUND PATH=PATH_NAME
 refuse = $(error $(1) is not a variable of this Makefile; $(if $(2),did you mean $(2)? )'make help' has all)
 given := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v)))
 unknown := $(firstword $(filter-out $(ALLOWED) MAKEFLAGS MAKEOVERRIDES -*-command-variables-*-,$(given)))
-$(if $(unknown),$(call refuse,$(unknown),$(call nearest,$(unknown))))
+$(if $(unknown),$(call refuse,$(unknown),$(or $(patsubst $(unknown)=%,%,$(filter $(unknown)=%,$(MEANT))),$(call nearest,$(unknown)))))
 
 # Values reach the shell through the environment, never as text of a recipe.
 export $(ALLOWED)
@@ -83,7 +87,7 @@ help:
 	make bundle       one file that runs farpath on machines without any of this, nor a network
 	make containers   the container images: sender, kernel, lab, notebook
 	make base-image   what they are built on, where no registry can be reached
-	make notebook     JupyterLab with notebooks/, in a container or without, on 127.0.0.1:8888
+	make notebook     JupyterLab with lessons and notebooks, in a container or without, on 127.0.0.1:8888
 	make clean        remove what was made in this clone (not results/), and containers
 	make clean-cache  remove what was built for all clones
 
@@ -356,7 +360,8 @@ notebook:
 		images/container notebook
 	else
 		$(MAKE) setup $(NOTEBOOK)
-		.venv/bin/jupyter lab --no-browser notebooks
+		.venv/bin/jupyter lab --no-browser --ServerApp.root_dir=. \
+			--LabApp.default_url=/lab/tree/notebooks/lessons/00-start-here.ipynb
 	fi
 
 # JupyterLab, which only notebooks need

@@ -44,9 +44,11 @@ from farpath.cli import (
     site,
     sweep,
 )
+from farpath.cli.completion import completion, join_values
 from farpath.cli.run_options import DEFAULT_OUT
 from farpath.lab.cleanup import remove_stale_shares
 from farpath.planning.request import DEFAULT_STACK
+from farpath.planning.stack_catalog import catalogue
 from farpath.spec.settings import HOST
 
 if TYPE_CHECKING:
@@ -63,7 +65,6 @@ app = typer.Typer(
     help="Real transport stacks over emulated long fat paths, in virtual time.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -93,6 +94,7 @@ def main_options(
         bool,
         typer.Option(
             "--version",
+            "-V",
             help="Print version, commit and kernel.",
             callback=_print_version,
             is_eager=True,
@@ -114,13 +116,15 @@ sweep.add_to(app)
 @app.command()
 def stacks(
     name: Annotated[
-        str | None, typer.Argument(help="A stack whose parameters are explained.")
+        str | None,
+        typer.Argument(
+            help="A stack whose parameters are explained.", autocompletion=completion(catalogue)
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """List the stacks that a flow can run, with their parameters and defaults."""
     from farpath.cli import listing
-    from farpath.planning.stack_catalog import catalogue
 
     if as_json:
         print(json.dumps({name: dataclasses.asdict(entry) for name, entry in catalogue().items()}))
@@ -287,6 +291,7 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _exit_on_signal)
     _escape_unencodable_text()
+    join_values(os.environ)
     try:
         _remove_stale_shares()
         for argument in sys.argv[1:]:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path as FilePath
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from farpath.base.errors import BadInputError
+from farpath.cli.run_options import with_run_options
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the command to the command line."""
-    # typer passes on options that it does not know, and RunRequest parses those of a run.
-    run_options = {"allow_extra_args": True, "ignore_unknown_options": True}
-    app.command(context_settings=run_options)(draw)
+    app.command()(draw)
 
 
+@with_run_options
 def draw(
-    context: typer.Context,
     record: Annotated[
         FilePath | None, typer.Option(help="Directory of a record whose topology is drawn.")
     ] = None,
@@ -29,8 +28,9 @@ def draw(
     text: Annotated[
         bool, typer.Option("--text", help="Print the drawing as text; write no file.")
     ] = False,
+    **option_values: Any,
 ) -> None:
-    """Draw a run's hosts, switches and links; takes the options of 'farpath run': --rtt=50ms."""
+    """Draw the hosts, switches and links of a run or of a record."""
     from farpath.lab.user_parts import BuiltParts
     from farpath.planning.own_topology import is_own
     from farpath.planning.request import RunRequest
@@ -38,16 +38,16 @@ def draw(
     from farpath.report.figures import topology
     from farpath.report.figures.save import FORMATS, save
 
-    if record is not None and context.args:
+    request = RunRequest(**option_values)
+    if record is not None and (given := request.options()):
         raise BadInputError(
-            f"--record is {record}: a record has its own options: leave out {context.args[0]}, or "
-            "the record"
+            f"--record is {record}: a record has its own options: leave out {given[0]}, or the "
+            "record"
         )
     if record is not None:
         plan = load_record(record, verify=False).plan
     else:
-        request = replace(RunRequest.of_options(context.args), sender_image=None)
-        plan = request.plan(
+        plan = replace(request, sender_image=None).plan(
             user_parts=BuiltParts(request.lab) if is_own(request.topology) else None
         )
     if text:

@@ -12,6 +12,7 @@ import typer
 
 from farpath.base.errors import on_one_line
 from farpath.cli.run_options import DEFAULT_OUT, with_run_options
+from farpath.planning.options import LAB
 
 if TYPE_CHECKING:
     from farpath.lab.run import Outcome
@@ -31,16 +32,22 @@ def add_to(app: typer.Typer) -> None:
 
 @with_run_options
 def run(
-    out: Annotated[FilePath, typer.Option(help="Directory of the records.")] = FilePath(
-        DEFAULT_OUT
-    ),
+    out: Annotated[
+        FilePath, typer.Option(help="Directory of the records.", rich_help_panel=LAB)
+    ] = FilePath(DEFAULT_OUT),
     force: Annotated[
-        bool, typer.Option("--force", help="Run even if there is a record already.")
+        bool,
+        typer.Option("--force", help="Run even if there is a record already.", rich_help_panel=LAB),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=LAB)
+    ] = False,
     kernel: Annotated[
         str | None,
-        typer.Option(help="Kernel of the lab: 7.3, a Linux tree, or of one side: receiver=7.3."),
+        typer.Option(
+            help="Kernel of the lab: 7.3, a Linux tree, or of one side: receiver=7.3.",
+            rich_help_panel=LAB,
+        ),
     ] = None,
     **option_values: Any,
 ) -> None:

@@ -11,12 +11,23 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from farpath.planning.options import options_of
+from farpath.cli.completion import completion
+from farpath.planning.options import Option, options_of
 from farpath.planning.request import RunRequest
 
 #: Default directory of records.
 DEFAULT_OUT = "results"
 Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def _typer_option(option: Option) -> typer.models.OptionInfo:
+    described: typer.models.OptionInfo = typer.Option(
+        option.flag,
+        help=f"{option.help} Example: {option.example}",
+        rich_help_panel=option.group,
+        autocompletion=completion(option.words),
+    )
+    return described
 
 
 def with_options(
@@ -46,10 +57,7 @@ def with_run_options(
             option.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=defaults[option.name],
-            annotation=Annotated[
-                str | None,
-                typer.Option(option.flag, help=f"{option.help} Example: {option.example}"),
-            ],
+            annotation=Annotated[str | None, _typer_option(option)],
         )
         for option in options_of(RunRequest)
         if names is None or option.name in names

@@ -15,7 +15,8 @@ _OTHER_VARIABLES = (
     "OUT", "CORES", "STACKS", "ONLY", "BASE", "HEAD", "EXPERIMENT", "FORMAT", "INDEX", "JOBS",
     "SEEDS", "METRIC",
 )  # fmt: skip
-_UNKNOWN_OPTION = re.compile(r"No such option:? '?(--[\w-]+)")
+_UNKNOWN_OPTION = re.compile(r"No such option:? '?(--[\w-]+)'?")
+_UNKNOWN_COMMAND = re.compile(r"No such command '([\w-]+)'")
 #: Options that other tools have, and what takes their place here.
 OF_OTHER_TOOLS = {
     **dict.fromkeys(("--bw", "--bandwidth", "--bitrate", "--link"), "--rate=100Mbit"),
@@ -32,10 +33,17 @@ OF_OTHER_TOOLS = {
     **dict.fromkeys(
         ("--topo", "--custom"), "--topology=./mine.py:name,2, with --flows='h1>h2:cubic'"
     ),
-    **dict.fromkeys(("--queue", "--limit", "--max-queue-size"), "--buffer=100packets"),
-    **dict.fromkeys(("--flows", "--parallel", "--streams"), "--stack=4xcubic: four flows"),
+    **dict.fromkeys(
+        ("--queue", "--limit", "--max-queue-size", "--max_queue_size"), "--buffer=100packets"
+    ),
+    "--streams": "--parallel=4: four flows of one stack",
     **dict.fromkeys(("--cross-traffic", "--load"), "--background=10%"),
     **dict.fromkeys(("--web", "--short-flows", "--workload"), "--background=tcp:10%"),
+}
+#: Commands that other tools have, and what takes their place here.
+COMMANDS_OF_OTHER_TOOLS = {
+    "help": "farpath --help, or farpath run --help for one command",
+    "version": "farpath --version",
 }
 #: Words that are variables at the start of an error or before ``=``, and nouns elsewhere.
 _NOUNS = ("RTT", "MTU", "IP")
@@ -79,14 +87,20 @@ def _named(message: str, name_of: Callable[[str], str]) -> str:
 
 
 def with_meaning_elsewhere(message: str) -> str:
-    """Replace what a message of the parser suggests for an option that other tools have.
+    """Replace what a message of the parser suggests for an option or command of other tools.
 
     >>> with_meaning_elsewhere("No such option: --bw (Possible options: --lab)")
     'No such option: --bw; write --rate=100Mbit'
+    >>> with_meaning_elsewhere("No such command 'version'.")
+    "No such command 'version'; write farpath --version"
     """
-    unknown = _UNKNOWN_OPTION.match(message)
-    instead = OF_OTHER_TOOLS.get(unknown[1], "") if unknown else ""
-    return f"No such option: {unknown[1]}; write {instead}" if unknown and instead else message
+    for unknown, instead in (
+        (_UNKNOWN_OPTION.match(message), OF_OTHER_TOOLS),
+        (_UNKNOWN_COMMAND.match(message), COMMANDS_OF_OTHER_TOOLS),
+    ):
+        if unknown and unknown[1] in instead:
+            return f"{unknown[0]}; write {instead[unknown[1]]}"
+    return message
 
 
 def _option(match: re.Match[str]) -> str:

@@ -6,9 +6,12 @@ Makefile's variables and docs/usage.md come from these descriptions or are teste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
+
+#: Groups of options, as a command's help shows them.
+PATH, TRAFFIC, HOSTS, LAB = "Path", "Traffic", "Hosts", "Lab and record"
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,8 @@ class Option:
     ``help``: a sentence. ``example``: an accepted value. ``default``: the value without the
     option. ``unit``: unit of a number without a suffix, or a remark that a suffix is needed.
     ``allowed``: range or choices, or a function that returns them where files have to be read.
-    ``see``: a section of docs/ with details.
+    ``see``: a section of docs/ with details. ``group``: where a command's help shows the option.
+    ``words``: values that completion in a shell offers.
     """
 
     help: str
@@ -27,6 +31,8 @@ class Option:
     unit: str = ""
     allowed: str | Callable[[], str] = ""
     see: str = ""
+    group: str = LAB
+    words: Callable[[], Iterable[str]] = tuple
     name: str = ""
 
     @property

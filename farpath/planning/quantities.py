@@ -42,7 +42,8 @@ _QUANTITY = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
 MOST_PACKETS = 100_000
 _BDP = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)?\s*[xX*]?\s*(?:BDP|bdp)")
 _MS_BY_UNIT = {"us": 1e-3, "ms": 1.0, "s": 1e3}
-_PACKETS = re.compile(r"(\S*?)\s*packets?", re.IGNORECASE)
+#: Packets as tc writes a limit (100p), or in full; 2xBDP counts no packets.
+_PACKETS = re.compile(r"(\S*?)\s*(?:(?<!d)p|pkts?|packets?)", re.IGNORECASE)
 _NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
 _UNIT = re.compile(r"[A-Za-zµμ][A-Za-zµμ/]{0,30}")
 #: Units of rates as tc and iperf3 write them, and as usual: prefix, bits, per second.
@@ -308,8 +309,8 @@ def parse_buffer_packets(text: str) -> int | None:
 
     Raises BadInputError for a number that is not whole, or none of a buffer.
 
-    >>> parse_buffer_packets("100packets"), parse_buffer_packets("1MB")
-    (100, None)
+    >>> [parse_buffer_packets(text) for text in ("100packets", "100p", "1MB")]
+    [100, 100, None]
     """
     match = _PACKETS.fullmatch(text.strip())
     if match is None:

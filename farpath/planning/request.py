@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Protocol
 
 from farpath.base.errors import BadInputError
-from farpath.planning import era_catalog, path_files, path_options, quantities, stack_texts
+from farpath.planning import (
+    era_catalog,
+    path_files,
+    path_options,
+    quantities,
+    stack_catalog,
+    stack_texts,
+)
 from farpath.planning.captures import EXAMPLE, parse_captures
 from farpath.planning.disks import parse_disk
 from farpath.planning.droppers import parse_droppers
@@ -21,7 +28,15 @@ from farpath.planning.network import (
     topology_texts,
 )
 from farpath.planning.offloads import parse_offloads
-from farpath.planning.options import Option, option, options_of, range_text
+from farpath.planning.options import (
+    HOSTS,
+    PATH,
+    TRAFFIC,
+    Option,
+    option,
+    options_of,
+    range_text,
+)
 from farpath.planning.own_flows import EXAMPLE as FLOWS_EXAMPLE
 from farpath.planning.own_flows import parse_flows
 from farpath.planning.own_path import own_path
@@ -48,6 +63,7 @@ from farpath.spec.plan import Plan
 from farpath.spec.schedule import MOST_FLOWS, SCHEDULES, SEVEN_REGIONS, TOGETHER
 from farpath.spec.settings import CLOCKS, SAMPLE_S_RANGE, VIRTUAL
 from farpath.spec.trace import INTERVAL_S_RANGE
+from topologies import MODULES
 
 if TYPE_CHECKING:
     from farpath.spec.host_image import HostImage
@@ -89,7 +105,13 @@ class RunRequest:
     """
 
     path: str | None = option(
-        Option("A path of topologies/paths.", "cern", "cern, or the path with that RTT")
+        Option(
+            "A path of topologies/paths.",
+            "cern",
+            "cern, or the path with that RTT",
+            group=PATH,
+            words=path_files.named_paths,
+        )
     )
     rtt: str | None = option(
         Option(
@@ -98,6 +120,7 @@ class RunRequest:
             "the path's",
             "a unit is needed",
             range_text(RTT_MS_RANGE, "ms"),
+            group=PATH,
         )
     )
     rate: str | None = option(
@@ -107,6 +130,7 @@ class RunRequest:
             "the path's, else 450 Mbit/s",
             "bit/s",
             range_text(RATE_BPS_RANGE, "bit/s"),
+            group=PATH,
         )
     )
     buffer: str | None = option(
@@ -117,6 +141,7 @@ class RunRequest:
             "the path's, else one bandwidth-delay product",
             "bytes",
             range_text(BUFFER_BYTES_RANGE, "bytes"),
+            group=PATH,
         )
     )
     loss: str | None = option(
@@ -126,6 +151,7 @@ class RunRequest:
             "the path's, else none",
             "a fraction, or %",
             range_text(LOSS_RANGE, ""),
+            group=PATH,
         )
     )
     drop: str | None = option(
@@ -137,6 +163,7 @@ class RunRequest:
             "none",
             allowed=", ".join(f"{kind}:..." for kind in DROPPER_KINDS),
             see="how-to.md#losing-packets-on-purpose",
+            group=PATH,
         )
     )
     background: str | None = option(
@@ -148,6 +175,7 @@ class RunRequest:
             "a fraction, or %",
             f"{range_text(PART_RANGE, '')}, cbr:RATE, tcp:...",
             see="how-to.md#short-flows",
+            group=TRAFFIC,
         )
     )
     jitter: str | None = option(
@@ -158,6 +186,7 @@ class RunRequest:
             "the path's, else none",
             "a unit is needed",
             range_text(JITTER_MS_RANGE, "ms"),
+            group=PATH,
         )
     )
     reorder: str | None = option(
@@ -167,6 +196,7 @@ class RunRequest:
             "the path's, else none",
             "a fraction, or %",
             range_text(REORDER_RANGE, ""),
+            group=PATH,
         )
     )
     duplicate: str | None = option(
@@ -176,6 +206,7 @@ class RunRequest:
             "the path's, else none",
             "a fraction, or %",
             range_text(DUPLICATE_RANGE, ""),
+            group=PATH,
         )
     )
     mtu: str | None = option(
@@ -185,6 +216,7 @@ class RunRequest:
             "the path's, else 1500",
             "bytes",
             range_text(MTU_BYTES_RANGE, "bytes"),
+            group=PATH,
         )
     )
     window: str | None = option(
@@ -195,6 +227,7 @@ class RunRequest:
             "the path's, else twice the bandwidth-delay product plus the buffer, at least 16 MiB",
             "bytes",
             range_text(WINDOW_BYTES_RANGE, "bytes"),
+            group=HOSTS,
         )
     )
     sysctl: str | None = option(
@@ -203,6 +236,7 @@ class RunRequest:
             "net.ipv4.tcp_sack=0",
             "the path's and the era's",
             allowed="those that take effect in a network namespace",
+            group=HOSTS,
         )
     )
     acks: str | None = option(
@@ -211,6 +245,8 @@ class RunRequest:
             "delayed",
             "delayed",
             allowed=", ".join(ACKS),
+            group=HOSTS,
+            words=lambda: ACKS,
         )
     )
     topology: str | None = option(
@@ -223,6 +259,8 @@ class RunRequest:
             "dumbbell",
             allowed=topology_texts,
             see="own-topologies.md",
+            group=PATH,
+            words=lambda: MODULES,
         )
     )
     flows: str | None = option(
@@ -233,6 +271,7 @@ class RunRequest:
             "none",
             allowed=f"at most {MOST_FLOWS} flows",
             see="own-topologies.md",
+            group=TRAFFIC,
         )
     )
     senders: str | None = option(
@@ -243,6 +282,7 @@ class RunRequest:
             "none",
             allowed=f"at most {MOST_SENDERS}",
             see="how-to.md#several-senders-other-topologies-ipv6",
+            group=HOSTS,
         )
     )
     reverse: str | None = option(
@@ -251,9 +291,13 @@ class RunRequest:
             "reno",
             "none",
             allowed="as STACK",
+            group=TRAFFIC,
+            words=stack_catalog.catalogue,
         )
     )
-    ip: str | None = option(Option("IP version.", "4", "4", allowed="4, 6"))
+    ip: str | None = option(
+        Option("IP version.", "4", "4", allowed="4, 6", group=HOSTS, words=lambda: ("4", "6"))
+    )
     stack: str = option(
         Option(
             "Stacks of the flows: names from 'farpath stacks' with parameters, joined by +; "
@@ -262,6 +306,8 @@ class RunRequest:
             DEFAULT_STACK,
             allowed=f"at most {MOST_FLOWS} flows",
             see="own-stacks.md",
+            group=TRAFFIC,
+            words=stack_catalog.catalogue,
         ),
         DEFAULT_STACK,
     )
@@ -273,6 +319,7 @@ class RunRequest:
             "none: STACK says it",
             "flows",
             range_text((1, MOST_FLOWS), ""),
+            group=TRAFFIC,
         )
     )
     schedule: str = option(
@@ -282,6 +329,8 @@ class RunRequest:
             SEVEN_REGIONS,
             SEVEN_REGIONS,
             allowed=", ".join(SCHEDULES),
+            group=TRAFFIC,
+            words=lambda: SCHEDULES,
         ),
         SEVEN_REGIONS,
     )
@@ -294,6 +343,8 @@ class RunRequest:
             "2004:txqueuelen=1000,cpu=2.8GHz",
             "the stacks' era",
             allowed=", ".join(era_catalog.era_names()),
+            group=HOSTS,
+            words=era_catalog.era_names,
         )
     )
     source: str | None = option(
@@ -303,6 +354,7 @@ class RunRequest:
             "none: they send from memory; readahead=128KiB",
             allowed="disk:RATE, readahead=SIZE",
             see="how-to.md#from-disk-to-disk",
+            group=HOSTS,
         )
     )
     sink: str | None = option(
@@ -313,6 +365,7 @@ class RunRequest:
             "none: what arrives is discarded; writeback=0",
             allowed="disk:RATE, writeback=SIZE",
             see="how-to.md#from-disk-to-disk",
+            group=HOSTS,
         )
     )
     offloads: str | None = option(
@@ -323,6 +376,7 @@ class RunRequest:
             "none, and checksums cost nothing",
             allowed=f"on, off, {', '.join(OFFLOADS)}",
             see="host-lab.md#offloads",
+            group=HOSTS,
         )
     )
     region: str = option(
@@ -332,6 +386,7 @@ class RunRequest:
             DEFAULT_REGION,
             "whole seconds, a unit is needed",
             range_text(quantities.REGION_S_RANGE, "s"),
+            group=TRAFFIC,
         ),
         DEFAULT_REGION,
     )
@@ -342,6 +397,7 @@ class RunRequest:
             "none: REGION and SCHEDULE say it",
             "whole seconds, a unit is needed",
             range_text(quantities.REGION_S_RANGE, "s"),
+            group=TRAFFIC,
         )
     )
     sample: str | None = option(
@@ -369,6 +425,7 @@ class RunRequest:
             VIRTUAL,
             allowed=", ".join(CLOCKS),
             see="host-lab.md",
+            words=lambda: CLOCKS,
         ),
         VIRTUAL,
     )
@@ -379,6 +436,7 @@ class RunRequest:
             "virtual",
             "virtual; wall for the host lab",
             allowed=", ".join(CLOCKS[VIRTUAL]),
+            words=lambda: CLOCKS[VIRTUAL],
         )
     )
     sender_image: str | None = option(
@@ -388,6 +446,7 @@ class RunRequest:
             "./mine.tar",
             "the lab's own",
             see="own-images.md",
+            group=HOSTS,
         )
     )
     trace: str | None = option(
@@ -562,21 +621,6 @@ class RunRequest:
         if own and not any(texts.values()):
             return own
         return path_options.resolve_path(own or self.path, by_rtt=by_rtt, **texts)
-
-    @classmethod
-    def of_options(cls, arguments: Sequence[str]) -> RunRequest:
-        """Parse options such as ``--rtt=164ms``; raise BadInputError for any other argument."""
-        names = {option.flag: option.name for option in options_of(cls)}
-        values: dict[str, str] = {}
-        for argument in arguments:
-            flag, equals, value = argument.partition("=")
-            if flag not in names or not equals:
-                raise BadInputError(
-                    f"'{argument}' is no option of a run: give an option with its value, as in "
-                    f"--rtt=164ms; the options are {', '.join(names)}"
-                )
-            values[names[flag]] = value
-        return cls(**values)
 
     def options(self) -> tuple[str, ...]:
         """Return the options of the command line that make this request, defaults left out."""

@@ -36,6 +36,9 @@ UDP_BUFFER_LIMITS = {
 RECOVERY = "recovery"
 #: Module parameters are C integers; no range here needs more than eighteen digits.
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
+#: A parameter in parts of a whole takes the fraction itself too: 0.7 is 717 of 1/1024.
+_FRACTION = re.compile(r"(?:[01]?\.[0-9]{1,18}|1\.0*)")
+_PARTS = re.compile(r"1/([0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -66,9 +69,16 @@ class Parameter:
         return f"{self.low} to {self.high}{' in ' + self.unit if self.unit else ''}"
 
     def checked(self, stack: str, text: str) -> str:
-        """Return the value in its shortest form; raises BadInputError if it is not allowed."""
+        """Return the value in its shortest form; raises BadInputError if it is not allowed.
+
+        >>> Parameter("beta", "717", unit="1/1024", low=512, high=1023).checked("cubic", "0.7")
+        '717'
+        """
         if self.choices and text in self.choices:
             return text
+        parts = _PARTS.fullmatch(self.unit)
+        if parts and _FRACTION.fullmatch(text):
+            text = str(round(float(text) * int(parts[1])))
         if not self.choices and _WHOLE_NUMBER.fullmatch(text):
             number = int(text)
             if self.low is None or (self.high is not None and self.low <= number <= self.high):

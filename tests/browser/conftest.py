@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path as FilePath
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from farpath.base.project import PROJECT
+from tests.notebooks.conftest import Clone, make_clone
+
 #: After so long a page hangs; a loaded machine only takes its time.
 HANG_MS = 300_000
+TOKEN = "a-token-of-this-test"
+#: How long JupyterLab may take to answer; nothing waits for it.
+START_LIMIT_S = 120.0
 
 
 @dataclass(frozen=True)
@@ -50,3 +65,51 @@ def tab(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Tab]:
     tab.page.on("request", lambda http_request: tab.requests.append(http_request.url))
     yield tab
     context.close()
+
+
+@pytest.fixture
+def clone(tmp_path: FilePath) -> Clone:
+    """The project with its lab and a quick set of records."""
+    made = make_clone(tmp_path)
+    made.ship()
+    made.link_lab()
+    return made
+
+
+@pytest.fixture
+def address(clone: Clone) -> Iterator[str]:
+    """A JupyterLab of the clone's that answers, set as ``make notebook`` sets it."""
+    recipe = (PROJECT / "Makefile").read_text(encoding="utf-8").partition("jupyter lab ")[2]
+    settings = re.findall(r"--(?:ServerApp|LabApp)\.\S+", recipe.partition("fi\n")[0])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
+            *(f"--port={port}", f"--IdentityProvider.token={TOKEN}", *settings),
+        ],
+        cwd=clone.folder,
+        env={**clone.environment(), "HOME": str(clone.folder / "home"), "PATH": os.environ["PATH"]},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        await_answer(f"http://127.0.0.1:{port}/api", server)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def await_answer(address: str, server: subprocess.Popen[bytes]) -> None:
+    """Return once a server answers; fail if it ends or does not within the limit."""
+    deadline = time.monotonic() + START_LIMIT_S
+    while True:
+        assert server.poll() is None, "JupyterLab ended"
+        assert time.monotonic() < deadline, "JupyterLab does not answer"
+        try:
+            with urllib.request.urlopen(address, timeout=10):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)

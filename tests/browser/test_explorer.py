@@ -2,73 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from pathlib import Path as FilePath
 
 import pytest
 from playwright.sync_api import Browser, Page
 
 from farpath.record.record import records_in
-from tests.browser.conftest import HANG_MS
-from tests.notebooks.conftest import Clone, make_clone
-
-TOKEN = "a-token-of-this-test"
-#: How long JupyterLab may take to answer; nothing waits for it.
-START_LIMIT_S = 120.0
-
-
-@pytest.fixture
-def clone(tmp_path: FilePath) -> Clone:
-    """The project with its lab and a quick set of records."""
-    made = make_clone(tmp_path)
-    made.ship()
-    made.link_lab()
-    return made
-
-
-@pytest.fixture
-def address(clone: Clone) -> Iterator[str]:
-    """A JupyterLab of the clone's that answers, up to the path of a notebook."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
-            *(f"--port={port}", f"--IdentityProvider.token={TOKEN}"),
-        ],
-        cwd=clone.folder,
-        env={**clone.environment(), "HOME": str(clone.folder / "home"), "PATH": os.environ["PATH"]},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        await_answer(f"http://127.0.0.1:{port}/api", server)
-        yield f"http://127.0.0.1:{port}/doc/tree"
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def await_answer(address: str, server: subprocess.Popen[bytes]) -> None:
-    """Return once a server answers; fail if it ends or does not within the limit."""
-    deadline = time.monotonic() + START_LIMIT_S
-    while True:
-        assert server.poll() is None, "JupyterLab ended"
-        assert time.monotonic() < deadline, "JupyterLab does not answer"
-        try:
-            with urllib.request.urlopen(address, timeout=10):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.2)
+from tests.browser.conftest import HANG_MS, TOKEN
+from tests.notebooks.conftest import Clone
 
 
 @pytest.fixture
@@ -77,7 +19,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1400, "height": 1500})
     context.set_default_timeout(HANG_MS)
     page = context.new_page()
-    page.goto(f"{address}/notebooks/05-explore.ipynb?token={TOKEN}")
+    page.goto(f"{address}/doc/tree/notebooks/05-explore.ipynb?token={TOKEN}")
     page.locator(".jp-CodeCell").first.click()
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']")
     page.keyboard.press("Shift+Enter")

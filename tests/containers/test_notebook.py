@@ -129,12 +129,16 @@ def test_its_explorer_runs_the_lab(notebook: Notebook) -> None:
     assert "../results/cern-htcp_2004-5s-2004-seed1-virtual-" in text
 
 
+def test_its_lessons_run_the_lab(notebook: Notebook) -> None:
+    assert "../../results/lessons/" in executed(notebook, "lessons/01-slow-start")
+
+
 def test_it_holds_what_notebooks_link_to_and_the_shipped_records(notebook: Notebook) -> None:
     for folder in ("/farpath/docs", "/farpath/experiments", "/opt/farpath/experiments"):
         assert docker("exec", notebook.name, "ls", folder)
 
 
-def test_a_browser_opens_it(notebook: Notebook, tmp_path: FilePath) -> None:
+def test_a_browser_opens_it_with_the_first_lesson(notebook: Notebook, tmp_path: FilePath) -> None:
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         pytest.skip("no Chromium here")
@@ -142,7 +146,7 @@ def test_a_browser_opens_it(notebook: Notebook, tmp_path: FilePath) -> None:
         [
             *(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"),
             *(f"--user-data-dir={tmp_path}", "--virtual-time-budget=30000"),
-            f"http://127.0.0.1:{notebook.port}/lab/tree/notebooks/01-seven-regions.ipynb?token={TOKEN}",
+            f"http://127.0.0.1:{notebook.port}/?token={TOKEN}",
         ],
         capture_output=True,
         text=True,
@@ -150,4 +154,4 @@ def test_a_browser_opens_it(notebook: Notebook, tmp_path: FilePath) -> None:
         timeout=180,
     ).stdout
     assert "jp-LauncherBody" in page or "jp-Notebook" in page
-    assert "The seven-region test" in page
+    assert "Start here" in page

@@ -34,6 +34,7 @@ PUT_OUT = {
 SHOWING = tuple(PUT_OUT)
 EXPLORE = "05-explore"
 ABLATION_NOTEBOOK = "14-ablation"
+LESSON = "lessons/01-slow-start"
 
 
 #: By experiment, those of the companion and of the host lab.
@@ -179,3 +180,22 @@ def test_with_the_lab_the_explorer_runs_it_and_shows_what_it_measured(shipped: C
     assert record.name.startswith("cern-htcp_2004-5s-2004-seed1-virtual-")
     assert f"{record.name}" in shipped.text(EXPLORE)
     assert "ran in " in shipped.text(EXPLORE)
+
+
+@pytest.mark.lab
+def test_a_lesson_asks_for_a_prediction_and_its_run_by_hand_is_made(clone: Clone) -> None:
+    clone.link_lab()
+    done = clone.run(LESSON)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "First your prediction, then Run." in clone.text(LESSON)
+    assert len(records_in(clone.folder / "results" / "lessons")) == 1
+
+
+def test_without_a_lab_a_lesson_says_so_and_its_run_by_hand_ends_with_one_line(
+    clone: Clone,
+) -> None:
+    done = clone.run(LESSON)
+    assert done.returncode == 1
+    assert "farpath: this machine lacks, for the virtual lab: " in done.stdout
+    assert "raise MachineLacksError" not in done.stdout
+    assert "No runs here: this machine lacks" in clone.text(LESSON)

@@ -19,7 +19,9 @@ from farpath.planning.request import RunRequest
 COMPANION = load_experiment("companion").parts
 #: Those of the host lab.
 OTHERS = tuple(HOST_ANALYSES)
-NOTEBOOKS = sorted((PROJECT / "notebooks").glob("*.ipynb"))
+STUDY = sorted((PROJECT / "notebooks").glob("*.ipynb"))
+LESSONS = sorted((PROJECT / "notebooks" / "lessons").glob("*.ipynb"))
+NOTEBOOKS = [*LESSONS, *STUDY]
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -33,7 +35,7 @@ def source(cell: dict[str, Any]) -> str:
 
 
 def test_all_are_there_those_of_the_companion_in_its_experiments_order() -> None:
-    assert [file.stem for file in NOTEBOOKS] == [
+    assert [file.stem for file in STUDY] == [
         "01-seven-regions",
         "02-table-1",
         "03-table-2",
@@ -42,6 +44,43 @@ def test_all_are_there_those_of_the_companion_in_its_experiments_order() -> None
         *(f"{number:02}-{name}" for number, name in enumerate(COMPANION[:8], 6)),
         "14-ablation",
         *(f"{number:02}-{name}" for number, name in enumerate((*COMPANION[8:], *OTHERS), 15)),
+    ]
+
+
+def test_the_lessons_are_numbered_and_the_first_leads_to_all_others_and_to_the_study() -> None:
+    assert [file.stem[:2] for file in LESSONS] == [f"{number:02}" for number in range(8)]
+    texts = "".join("".join(cell["source"]) for cell in cells(LESSONS[0], "markdown"))
+    targets = set(re.findall(r"\]\(([^)#]+\.ipynb)\)", texts))
+    expected = {file.name for file in LESSONS[1:]} | {f"../{file.name}" for file in STUDY}
+    assert targets == expected
+
+
+@pytest.mark.parametrize("file", ["Makefile", "images/notebook/notebook"])
+def test_jupyterlab_opens_with_the_first_lesson(file: str) -> None:
+    text = (PROJECT / file).read_text(encoding="utf-8")
+    (place,) = re.findall(r"--LabApp\.default_url=/lab/tree/(\S+)", text)
+    assert PROJECT / place == LESSONS[0]
+
+
+@pytest.mark.parametrize("file", LESSONS, ids=lambda file: file.stem)
+def test_a_lesson_is_one_call_that_the_cell_below_repeats_in_python(file: FilePath) -> None:
+    lesson_cell, hand_cell = (source(cell) for cell in cells(file, "code"))
+    (lesson_call,) = calls(lesson_cell, "Lesson")
+    (run_call,) = calls(hand_cell, "run")
+    first = {keyword.arg: ast.literal_eval(keyword.value) for keyword in lesson_call.keywords}
+    first = {name: value if isinstance(value, str) else value[0] for name, value in first.items()}
+    by_hand = {keyword.arg: ast.literal_eval(keyword.value) for keyword in run_call.keywords}
+    assert by_hand.pop("out") == "../../results/lessons"
+    assert by_hand == first
+
+
+def calls(text: str, name: str) -> list[ast.Call]:
+    """The calls of a function, or of a method, of that name."""
+    return [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "attr", getattr(node.func, "id", "")) == name
     ]
 
 
@@ -55,7 +94,7 @@ def test_its_cells_have_ids_that_stay(file: FilePath) -> None:
 
 @pytest.mark.parametrize("name", [*COMPANION, *OTHERS])
 def test_a_companion_notebook_ends_with_commands_of_its_own_experiment(name: str) -> None:
-    (file,) = (file for file in NOTEBOOKS if file.stem.endswith(f"-{name}"))
+    (file,) = (file for file in STUDY if file.stem.endswith(f"-{name}"))
     last = "".join(cells(file, "markdown")[-1]["source"]).replace("\\\n", "")
     (command,) = re.findall(r"^    make experiment (.+)$", last, re.MULTILINE)
     options = [word.partition("=") for word in shlex.split(command)]

@@ -10,6 +10,7 @@ import pytest
 
 from farpath.base.project import PROJECT
 from farpath.cli.listing import options_markdown
+from farpath.planning.option_names import OF_OTHER_TOOLS
 from farpath.planning.options import Option, options_of
 from farpath.planning.request import RunRequest
 from farpath.spec.background import Background
@@ -58,6 +59,16 @@ def test_make_takes_an_option_as_its_variable_and_explains_it(option: Option) ->
 def test_make_takes_no_other_variables_for_a_run() -> None:
     (line,) = re.findall(r"^RUN_VARIABLES := (.*)$", MAKEFILE, re.MULTILINE)
     assert set(line.split()) == {option.variable for option in OPTIONS} | {"OUT"}
+
+
+def test_make_and_the_command_line_mean_the_same_by_words_of_other_tools() -> None:
+    block = re.search(r"^MEANT := ((?:.*\\\n)*.*)$", MAKEFILE, re.MULTILINE)
+    assert block
+    meant = dict(pair.split("=") for pair in block[1].replace("\\\n", " ").split())
+    flags = {option.variable: option.flag for option in OPTIONS}
+    assert meant.pop("PATH") == "PATH_NAME"
+    for word, variable in meant.items():
+        assert OF_OTHER_TOOLS[f"--{word.lower()}"].startswith(f"{flags[variable]}=")
 
 
 def test_the_table_of_options_is_the_one_that_farpath_prints() -> None:

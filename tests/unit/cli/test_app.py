@@ -161,7 +161,11 @@ def test_what_make_was_given_is_named_by_its_variable(
     [
         ("PATH_NAME=mars", "farpath: PATH_NAME is 'mars': it must be one of"),
         ("RTTT=5ms", "RTTT is not a variable of this Makefile; did you mean RTT? 'make help' has"),
-        ("DELAY=5ms", "DELAY is not a variable of this Makefile; 'make help' has"),
+        (
+            "DELAY=5ms",
+            "DELAY is not a variable of this Makefile; did you mean RTT? 'make help' has",
+        ),
+        ("ZOOM=5ms", "ZOOM is not a variable of this Makefile; 'make help' has"),
     ],
 )
 def test_make_names_its_variables_and_where_the_list_of_them_is(
@@ -189,6 +193,16 @@ def test_an_option_of_another_tool_is_answered_with_farpath_s(farpath: Farpath) 
     assert ended.status == 2
     assert ended.err.startswith("farpath: No such option: --bw; write --rate=100Mbit (see ")
     assert "Possible options" in farpath("run", "--rat=10Mbit").err
+    assert "; write farpath --help" in farpath("help").err
+
+
+@pytest.mark.parametrize("command", ["run", "draw"])
+def test_help_shows_the_options_of_a_run_in_groups(farpath: Farpath, command: str) -> None:
+    shown = farpath(command, "--help").out
+    headings = [shown.index(f" {group} ─") for group in ("Path", "Traffic", "Hosts")]
+    assert headings == sorted(headings)
+    for heading, option in zip(headings, ("--rtt", "--stack", "--era"), strict=True):
+        assert shown.index(f"{option} ") > heading
 
 
 def test_the_short_form_of_help_is_help_and_no_arguments_are_answered_by_help_alone(

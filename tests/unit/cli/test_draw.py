@@ -16,7 +16,7 @@ def test_a_drawing_is_a_file_or_text_and_takes_the_options_of_a_run(
     ended = farpath("draw", "--topology=parking-lot:2", "--rtt=50ms", f"--out={file}")
     assert ended.status == 0
     assert file.read_bytes().startswith(b"\x89PNG")
-    ended = farpath("draw", "--rtt=50ms", "--senders=rtt=60ms", "--text", "--schedule=together")
+    ended = farpath("draw", "--rtt", "50ms", "--senders=rtt=60ms", "--text", "--schedule=together")
     assert "s3 -> s1: delay 5 ms" in ended.out
     assert "sender2 -> receiver, RTT 60 ms" in ended.out
 
@@ -25,8 +25,9 @@ def test_a_drawing_is_a_file_or_text_and_takes_the_options_of_a_run(
     ("options", "message"),
     [
         (["--rtt=50"], "--rtt is '50'"),
-        (["--colour=red"], "'--colour=red' is no option of a run"),
-        (["--rtt", "50ms"], "give an option with its value, as in --rtt=164ms"),
+        (["--colour=red"], "No such option: --colour"),
+        (["--delay=5ms"], "No such option: --delay; write --rtt=100ms"),
+        (["--rtt=50ms", "--record=results/none"], "a record has its own options: leave out --rtt"),
         (["--rtt=50ms", "--out=lot.pdf"], "it must end with .png or .svg"),
     ],
 )

@@ -47,6 +47,7 @@ def test_a_buffer_of_packets_takes_the_bytes_of_as_many_full_frames() -> None:
     assert (own.buffer_packets, own.buffer_bytes) == (100, 901_400)
     named = path_options.resolve_path(name="cern", buffer="1000 Packets")
     assert (named.name, named.buffer_packets) == ("cern-changed", 1000)
+    assert path_options.resolve_path(rtt="10ms", buffer="100p", mtu="9000") == own
     assert named.buffer_bytes == 1_514_000
     assert path_options.resolve_path(name="cern").buffer_packets == 0
 

@@ -23,7 +23,8 @@ def test_options_say_what_was_asked_and_no_default() -> None:
     assert request.options() == (
         *("--path=ufl", "--drop=every:1000", "--acks=each", "--stack=reno", "--seed=2"),
     )
-    assert RunRequest.of_options(request.options()) == request
+    texts = [option.removeprefix("--").split("=", 1) for option in request.options()]
+    assert RunRequest(**dict(texts)) == request
     assert RunRequest().options() == ()
 
 
