@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import sys
 from dataclasses import replace
 from pathlib import Path as FilePath
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -25,7 +26,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("exec", context_settings={"allow_interspersed_args": False})(execute)
 
 
-@with_options(planning.OPTIONS, planning.DEFAULTS)
+@with_options(planning.OPTIONS, planning.DEFAULTS, planning.HELPS)
 def execute(
     command: Annotated[
         list[str], typer.Argument(help="The client and its arguments; it runs on host sender.")
@@ -72,7 +73,7 @@ def execute(
 ) -> None:
     """Run any program over a path, in virtual time, with a server at its other end.
 
-    The client's output is this command's, and so is its exit status.
+    The client's output is this command's, and so is its exit status. Both directions are alike.
     """
     from farpath.lab.program_roots import roots
     from farpath.lab.programs import run_programs
@@ -104,7 +105,7 @@ def execute(
         timeout_s=timeout_s,
         share=str(found.share or ""),
         date_s=None if date is None else planning.parse_date_s(date),
-        joined=os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno()),
+        joined=_go_to_one_place(sys.stdout, sys.stderr),
         collect=_collected(collect, {place.directory for place in found.places.values()}),
     )
     outcome = run_programs(
@@ -119,6 +120,14 @@ def execute(
         f"{outcome.directory}, fingerprint {outcome.fingerprint[:12]}"
     )
     raise typer.Exit(ending.status)
+
+
+def _go_to_one_place(stdout: TextIO, stderr: TextIO) -> bool:
+    """Whether two streams are the same file or terminal, as with 2>&1."""
+    try:
+        return os.path.sameopenfile(stdout.fileno(), stderr.fileno())
+    except io.UnsupportedOperation:
+        return False
 
 
 def _collected(directory: FilePath | None, working: set[str]) -> str:

@@ -20,10 +20,10 @@ DEFAULT_OUT = "results"
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
-def _typer_option(option: Option) -> typer.models.OptionInfo:
+def _typer_option(option: Option, help_text: str) -> typer.models.OptionInfo:
     described: typer.models.OptionInfo = typer.Option(
         option.flag,
-        help=f"{option.help} Example: {option.example}",
+        help=f"{help_text} Example: {option.example}",
         rich_help_panel=option.group,
         autocompletion=completion(option.words),
     )
@@ -31,24 +31,25 @@ def _typer_option(option: Option) -> typer.models.OptionInfo:
 
 
 def with_options(
-    names: Collection[str], defaults: Mapping[str, str]
+    names: Collection[str], defaults: Mapping[str, str], helps: Mapping[str, str]
 ) -> Callable[[Command], Command]:
     """Return a decorator as ``with_run_options``, for some options of a run.
 
-    ``names``: of these. ``defaults``: of those that have another one than in a run.
+    ``names``: of these. ``defaults``, ``helps``: of those that differ from a run's.
     """
-    return partial(with_run_options, names=names, other_defaults=defaults)
+    return partial(with_run_options, names=names, other_defaults=defaults, other_helps=helps)
 
 
 def with_run_options(
     command: Command,
     names: Collection[str] | None = None,
     other_defaults: Mapping[str, str] = MappingProxyType({}),
+    other_helps: Mapping[str, str] = MappingProxyType({}),
 ) -> Command:
     """Replace a command's ``**`` parameter by one parameter for each option of a run.
 
     typer reads a command's parameters from its signature and annotations. ``names``: the options;
-    all by default. ``other_defaults``: by name, where they differ from a run's.
+    all by default. ``other_defaults``, ``other_helps``: by name, where they differ from a run's.
     """
     signature = inspect.signature(command, eval_str=True)
     defaults = {field.name: field.default for field in fields(RunRequest)} | dict(other_defaults)
@@ -57,7 +58,9 @@ def with_run_options(
             option.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=defaults[option.name],
-            annotation=Annotated[str | None, _typer_option(option)],
+            annotation=Annotated[
+                str | None, _typer_option(option, other_helps.get(option.name, option.help))
+            ],
         )
         for option in options_of(RunRequest)
         if names is None or option.name in names

@@ -25,7 +25,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(shell)
 
 
-@with_options((*planning.OPTIONS, "topology"), planning.DEFAULTS)
+@with_options((*planning.OPTIONS, "topology"), planning.DEFAULTS, planning.HELPS)
 def shell(
     out: Annotated[FilePath, typer.Option(help="Directory of the guest's console log.")] = FilePath(
         DEFAULT_OUT

@@ -62,8 +62,8 @@ def roots(
         if host in images:
             own = images[host]
             inside = str(directory) if share else own.directory
-            build = f"{IMAGES_DIR}/{own.build}"
-            places[host] = Place(build, (*own.environment, *environment), inside)
+            unpacked = f"{IMAGES_DIR}/{own.build}"
+            places[host] = Place(unpacked, (*own.environment, *environment), inside)
         elif root == LAB:
             places[host] = Place(LAB_ROOT, tuple(environment), str(directory) if share else "/")
         else:

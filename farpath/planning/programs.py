@@ -24,6 +24,18 @@ OPTIONS = (
     *("sysctl", "ip", "stack", "seed", "sample"),
 )
 DEFAULTS = {"stack": "cubic", "sample": "100ms"}
+#: What options mean here, where that is not what they mean for a run.
+HELPS = {
+    "rtt": "Round-trip time of the path.",
+    "rate": "Rate of the bottleneck, in each direction.",
+    "buffer": "Buffer of the bottleneck, in each direction: bytes, 100packets, 50ms or 2xBDP.",
+    "loss": "Random loss in each direction.",
+    "jitter": "Largest deviation of a packet's delay, in each direction.",
+    "reorder": "Fraction of the packets of each direction that overtake all others.",
+    "duplicate": "Fraction of the packets of each direction that arrive twice.",
+    "stack": "Congestion control of the hosts: a name from 'farpath stacks', or ./tcp_mine.c.",
+    "sample": "Time between two samples of queues and connections.",
+}
 #: Buffers of TCP as Debian 13 has them on any machine of today, whose kernel takes them from its
 #: memory: least, first and largest size in bytes (tcp_init in net/ipv4/tcp.c). Memory of all
 #: sockets is not limited.

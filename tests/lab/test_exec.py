@@ -61,7 +61,7 @@ class Lab:
         self.stdout, self.stderr = io.BytesIO(), io.BytesIO()
         plan = program_plan(RunRequest(**{"stack": "cubic", "sample": "100ms", **options}))
         commands = {CLIENT_HOST: [client], SERVER_HOST: servers}
-        found = roots(root, image and str(image), self.directory, (), commands, build)
+        found = roots(root, str(image) if image else None, self.directory, (), commands, build)
         programs = Programs(
             client=tuple(client),
             servers=tuple(tuple(server) for server in servers),
