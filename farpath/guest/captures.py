@@ -39,15 +39,15 @@ def start_capturer(plan: Plan, network: Network, raw: FilePath) -> Iterator[Tick
             port = ports[one.place]
             with network_namespace(network.pid(port.node)):
                 opened = sockets.enter_context(packet_ring.open_socket())
-            file = str(directory / one.file)
             rings.append(
                 RingConfig(
-                    *(opened.fileno(), port.name, one.place, file),
-                    *(
-                        one.snap_bytes,
-                        capture_sizes.most_bytes(plan, one),
-                        capture_sizes.slots(plan),
-                    ),
+                    descriptor=opened.fileno(),
+                    port=port.name,
+                    place=one.place,
+                    file=str(directory / one.file),
+                    snap_bytes=one.snap_bytes,
+                    most_bytes=capture_sizes.most_bytes(plan, one),
+                    slots=capture_sizes.slots(plan),
                 )
             )
         yield TickProgram(
