@@ -59,10 +59,10 @@ def compare(
 
     from farpath.base.files import write_text
     from farpath.record.record import load_record
-    from farpath.report.comparison import compare as compare_records
     from farpath.report.figures.comparison import draw_comparison
     from farpath.report.figures.save import save
     from farpath.report.html.comparison_page import render_comparison
+    from farpath.report.tables.comparison import compare as compare_records
     from farpath.report.tables.regions import fitting
 
     comparison = compare_records(load_record(directory) for directory in records)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from farpath.report.comparison import QUANTITIES, Comparison
 from farpath.report.figures.style import NORMAL, TALL_IN, print_style
+from farpath.report.tables.comparison import QUANTITIES, Comparison
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

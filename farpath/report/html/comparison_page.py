@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from farpath.report.comparison import QUANTITIES, Comparison
 from farpath.report.figures.style import NORMAL
 from farpath.report.html.render import render
+from farpath.report.tables.comparison import QUANTITIES, Comparison
 
 #: Height of the figure in pixels, and the part of it between two panels.
 HEIGHT_PX, GAP = 760, 0.05

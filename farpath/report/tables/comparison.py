@@ -15,7 +15,6 @@ from farpath.analysis.record_set import RUNS, Member, make_record_set
 from farpath.analysis.results import run_summary
 from farpath.analysis.run_settings import SETTINGS, further_settings
 from farpath.base.errors import BadInputError
-from farpath.report.figures.style import NORMAL
 from farpath.report.flow_summary import FlowSummary, flow_summaries
 from farpath.report.tables.regions import NOTHING, TextTable, difference, number, ratio
 from farpath.report.tables.run_metrics import METRICS
@@ -23,8 +22,8 @@ from farpath.report.tables.run_metrics import METRICS
 if TYPE_CHECKING:
     from farpath.record.record import Record
 
-#: The most records of a comparison: as many as there are colours.
-MOST_RECORDS = len(NORMAL.flows)
+#: The most records of a comparison: as many as figures have colours.
+MOST_RECORDS = 12
 _NOTE = (
     "Differences from {first} are in per cent, or plain where its value is 0. Numbers are of one "
     "run each: with other seeds they differ too."
