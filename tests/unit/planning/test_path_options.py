@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,8 +87,9 @@ def test_a_multiple_that_is_too_large_is_refused_with_its_bytes() -> None:
 @pytest.mark.parametrize("option", ["buffer", "window"])
 @pytest.mark.parametrize("text", ["1e400ms", "1e300s", "9" * 400 + "BDP"])
 def test_an_amount_beyond_all_numbers_is_refused_on_one_line(option: str, text: str) -> None:
+    options: dict[str, Any] = {option: text}
     with pytest.raises(BadInputError, match="which is no finite number") as caught:
-        path_options.resolve_path(rtt="1s", rate="10Gbit", **{option: text})
+        path_options.resolve_path(rtt="1s", rate="10Gbit", **options)
     assert caught.value.message.startswith(f"{option.upper()} is '")
     assert len(caught.value.message) < 200
 
@@ -165,7 +168,7 @@ def test_every_rtt_rate_and_mtu_allowed_give_a_valid_path(
 
 
 def test_jitter_reordering_and_duplicates_can_be_given() -> None:
-    options = {"jitter": "1ms", "reorder": "0.1%", "duplicate": "1e-4"}
+    options: dict[str, Any] = {"jitter": "1ms", "reorder": "0.1%", "duplicate": "1e-4"}
     for rtt in ("50ms", "164ms"):
         path = path_options.resolve_path(rtt=rtt, **options)
         origins = path.sources
@@ -189,6 +192,7 @@ def test_jitter_reordering_and_duplicates_can_be_given() -> None:
 def test_what_the_lab_would_make_nothing_of_is_refused(
     word: str, text: str, complaint: str
 ) -> None:
-    for base in ({"rtt": "50ms"}, {"name": "cern"}):
+    bases: tuple[dict[str, Any], ...] = ({"rtt": "50ms"}, {"name": "cern"})
+    for base in bases:
         with pytest.raises(BadInputError, match=complaint):
-            path_options.resolve_path(**base, **{word: text})
+            path_options.resolve_path(**(base | {word: text}))

@@ -39,7 +39,7 @@ def test_without_measures_companion_claims_are_undecided_and_name_their_experime
 
 
 def test_a_bit_costs_more_with_many_streams_and_a_third_with_offloads_at_the_common_rate() -> None:
-    def costs(rate: str = "100", **values: float) -> list[Measure]:
+    def costs(values: dict[str, float], rate: str = "100") -> list[Measure]:
         return [
             measure(
                 cpu_streams.EXPERIMENT, cpu_streams.COST, value,
@@ -50,14 +50,14 @@ def test_a_bit_costs_more_with_many_streams_and_a_third_with_offloads_at_the_com
         ]  # fmt: skip
 
     few, many = {"off_1": 0.6, "on_1": 0.2}, {"off_40": 0.9, "on_40": 0.3}
-    both = costs(**few, **many)
+    both = costs(few | many)
     assert [state_of(claim, both) for claim in ("C19", "C20")] == [HOLDS, HOLDS]
     # Another rate has fewer runs
-    assert state_of("C20", [*both, *costs("200", off_1=0.2, on_1=0.2)]) == HOLDS
-    assert state_of("C19", costs(**few, off_40=0.5, on_40=0.3)) == FAILS
-    assert state_of("C20", costs(**few, off_40=0.5, on_40=0.3)) == FAILS
-    assert [state_of(claim, costs(**few)) for claim in ("C19", "C20")] == [UNDECIDED, HOLDS]
-    assert state_of("C20", costs(off_1=0.6, on_40=0.3)) == UNDECIDED
+    assert state_of("C20", [*both, *costs({"off_1": 0.2, "on_1": 0.2}, "200")]) == HOLDS
+    assert state_of("C19", costs(few | {"off_40": 0.5, "on_40": 0.3})) == FAILS
+    assert state_of("C20", costs(few | {"off_40": 0.5, "on_40": 0.3})) == FAILS
+    assert [state_of(claim, costs(few)) for claim in ("C19", "C20")] == [UNDECIDED, HOLDS]
+    assert state_of("C20", costs({"off_1": 0.6, "on_40": 0.3})) == UNDECIDED
 
 
 def test_without_records_the_claims_on_cpu_name_the_command_that_makes_them() -> None:
