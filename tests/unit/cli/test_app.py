@@ -192,6 +192,7 @@ def test_an_option_of_another_tool_is_answered_with_farpath_s(farpath: Farpath) 
     ended = farpath("run", "--rtt=20ms", "--bw=10Mbit")
     assert ended.status == 2
     assert ended.err.startswith("farpath: No such option: --bw; write --rate=100Mbit (see ")
+    assert "; write --topology=./mine.py:name,2, with" in farpath("run", "--topo=tree,2").err
     assert "Possible options" in farpath("run", "--rat=10Mbit").err
     assert "; write farpath --help" in farpath("help").err
 
