@@ -39,25 +39,24 @@ def test_without_measures_companion_claims_are_undecided_and_name_their_experime
 
 
 def test_a_bit_costs_more_with_many_streams_and_a_third_with_offloads_at_the_common_rate() -> None:
-    def costs(values: dict[str, float], rate: str = "100") -> list[Measure]:
-        return [
-            measure(
-                cpu_streams.EXPERIMENT, cpu_streams.COST, value,
-                about={"rate": rate, "streams": name.partition("_")[2],
-                       "offloads": name.partition("_")[0]},
-            )
-            for name, value in values.items()
-        ]  # fmt: skip
+    def costs(values: Mapping[str, float], rate: str = "100") -> list[Measure]:
+        measures = []
+        for name, value in values.items():
+            offloads, streams = name.split()
+            about = {"rate": rate, "streams": streams, "offloads": offloads}
+            measures.append(measure(cpu_streams.EXPERIMENT, cpu_streams.COST, value, about=about))
+        return measures
 
-    few, many = {"off_1": 0.6, "on_1": 0.2}, {"off_40": 0.9, "on_40": 0.3}
-    both = costs(few | many)
+    few, many = {"off 1": 0.6, "on 1": 0.2}, {"off 40": 0.9, "on 40": 0.3}
+    both = costs({**few, **many})
     assert [state_of(claim, both) for claim in ("C19", "C20")] == [HOLDS, HOLDS]
     # Another rate has fewer runs
-    assert state_of("C20", [*both, *costs({"off_1": 0.2, "on_1": 0.2}, "200")]) == HOLDS
-    assert state_of("C19", costs(few | {"off_40": 0.5, "on_40": 0.3})) == FAILS
-    assert state_of("C20", costs(few | {"off_40": 0.5, "on_40": 0.3})) == FAILS
+    again = costs({"off 1": 0.2, "on 1": 0.2}, rate="200")
+    assert state_of("C20", [*both, *again]) == HOLDS
+    dear = costs({**few, "off 40": 0.5, "on 40": 0.3})
+    assert [state_of(claim, dear) for claim in ("C19", "C20")] == [FAILS, FAILS]
     assert [state_of(claim, costs(few)) for claim in ("C19", "C20")] == [UNDECIDED, HOLDS]
-    assert state_of("C20", costs({"off_1": 0.6, "on_40": 0.3})) == UNDECIDED
+    assert state_of("C20", costs({"off 1": 0.6, "on 40": 0.3})) == UNDECIDED
 
 
 def test_without_records_the_claims_on_cpu_name_the_command_that_makes_them() -> None:
