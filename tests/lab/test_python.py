@@ -24,14 +24,8 @@ swept.plot("utilisation").savefig("heat.png")
 def test_a_run_has_results_and_a_repeated_one_is_returned_at_once(
     tmp_path: FilePath, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options: Any = {
-        "rtt": "20ms",
-        "rate": 20e6,
-        "stack": "cubic+reno",
-        "time": "5s",
-        "out": tmp_path,
-    }
-    first = farpath.run(**options)
+    options: Any = {"rtt": "20ms", "rate": 20e6, "stack": "cubic+reno", "time": "5s"}
+    first = farpath.run(**options, out=tmp_path)
     assert "virtual s" in capsys.readouterr().err
     assert list(first.flows["stack"]) == ["cubic", "reno"]
     assert 15 < first.flows["throughput_mbps"].sum() < 20
