@@ -11,6 +11,7 @@ from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.report.repeat import command_of
 from farpath.spec.host_image import HostImage
+from tests.support.plans import request_of
 
 
 @pytest.mark.parametrize(
@@ -35,13 +36,13 @@ from farpath.spec.host_image import HostImage
 )
 def test_the_command_is_what_was_asked(options: str) -> None:
     words = shlex.split(options)
-    plan = RunRequest.of_options(words).plan()
+    plan = request_of(words).plan()
     command = command_of(plan)
     assert command is not None
     farpath, run, *repeated = shlex.split(command)
     assert (farpath, run) == ("farpath", "run")
     assert sorted(repeated) == sorted(words)
-    again = RunRequest.of_options(repeated).plan()
+    again = request_of(repeated).plan()
     assert plan_identity(again) == plan_identity(plan)
 
 

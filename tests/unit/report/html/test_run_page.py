@@ -10,7 +10,6 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.planning.request import RunRequest
 from farpath.record.record import Record
 from farpath.report.figures.run import draw
 from farpath.report.html import run_page
@@ -18,6 +17,7 @@ from farpath.report.html.render import PLOTLY_CONFIG
 from farpath.report.html.run_page import curves, render_page
 from farpath.spec.background import Background
 from tests.support.campaigns import write_named, write_seven_regions
+from tests.support.plans import request_of
 
 
 def test_the_page_is_self_contained(record: Record, tmp_path: FilePath) -> None:
@@ -46,7 +46,7 @@ def test_the_page_says_when_it_was_recorded_and_how_to_repeat_it(tmp_path: FileP
     text = run_page.render_page(record)
     assert "Recorded 2026-11-22 10:11:12 UTC." in text
     words = re.findall(r'<span class="word">([^<]+)</span>', text)
-    plan = RunRequest.of_options(words[2:]).plan()
+    plan = request_of(words[2:]).plan()
     assert (plan.seed, plan.schedule, plan.path.name) == (3, record.plan.schedule, "cern")
     assert "Table 1: whole run, path cern" in text
 
