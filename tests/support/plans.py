@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,3 +42,9 @@ def network_plan(**words: Any) -> Plan:
     """The plan of a run on a path of 117 ms and 622 Mbit/s; all its flows start together."""
     texts = {"rtt": "117ms", "rate": "622Mbit", "stack": "reno", "schedule": "together"} | words
     return RunRequest(**texts).plan()
+
+
+def request_of(words: Iterable[str]) -> RunRequest:
+    """The request of options such as ``--rtt=164ms``."""
+    pairs = (word.removeprefix("--").split("=", 1) for word in words)
+    return RunRequest(**{name.replace("-", "_"): value for name, value in pairs})

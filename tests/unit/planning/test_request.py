@@ -6,6 +6,7 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.planning.request import RunRequest
+from tests.support.plans import request_of
 
 
 def test_nothing_asked_is_h_tcp_in_seven_regions_to_cern() -> None:
@@ -23,8 +24,7 @@ def test_options_say_what_was_asked_and_no_default() -> None:
     assert request.options() == (
         *("--path=ufl", "--drop=every:1000", "--acks=each", "--stack=reno", "--seed=2"),
     )
-    texts = [option.removeprefix("--").split("=", 1) for option in request.options()]
-    assert RunRequest(**dict(texts)) == request
+    assert request_of(request.options()) == request
     assert RunRequest().options() == ()
 
 
