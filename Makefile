@@ -18,7 +18,7 @@ nearest = $(shell python3 -c 'import difflib, sys; \
 	$(call quote,$(1)) $(ALLOWED) 2>/dev/null)
 # Words of other tools, and the variables that mean the same
 MEANT := BW=RATE BANDWIDTH=RATE BITRATE=RATE LINK=RATE DELAY=RTT LATENCY=RTT CC=STACK CONGESTION=STACK TCP=STACK \
-	ALGORITHM=STACK DURATION=TIME LENGTH=TIME QUEUE=BUFFER LIMIT=BUFFER FLOWS=STACK PARALLEL=STACK STREAMS=STACK \
+	ALGORITHM=STACK DURATION=TIME LENGTH=TIME QUEUE=BUFFER LIMIT=BUFFER STREAMS=PARALLEL \
 	LOAD=BACKGROUND PATH=PATH_NAME
 refuse = $(error $(1) is not a variable of this Makefile; $(if $(2),did you mean $(2)? )'make help' has all)
 given := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v)))
