@@ -16,6 +16,7 @@ import pytest
 import farpath
 from farpath.base.project import PROJECT
 from farpath.notebook.lesson import RESULTS, Lesson
+from farpath.record.record import records_in
 
 pytestmark = pytest.mark.lab
 LESSONS = sorted((PROJECT / "notebooks" / "lessons").glob("*.ipynb"))
@@ -50,9 +51,10 @@ def test_the_first_choice_of_a_lesson_is_as_theory_has_it_and_its_own_cell_makes
     assert result.path.parent == FilePath(RESULTS)
     theory = lesson.answer.theory(result.plan)
     predicted = lesson.answer.measured(result.record) if theory is None else theory
+    made = records_in(FilePath(RESULTS))
     line = lesson.run(predicted)
     assert line.endswith(": right."), line
-    assert len(list(FilePath(RESULTS).iterdir())) == LESSONS.index(notebook) + 1
+    assert records_in(FilePath(RESULTS)) == made
 
 
 def test_the_deeper_the_buffer_the_less_bbr_gets_beside_cubic(
