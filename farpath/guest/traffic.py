@@ -13,6 +13,7 @@ from typing import IO
 from farpath.guest.background import Moments, background_of
 from farpath.guest.containers import (
     ACCEPT_LIBRARY,
+    CONGESTIONS,
     DISK,
     DRAIN_LIBRARY,
     PRELOAD,
@@ -250,6 +251,8 @@ class Traffic:
                 ),
             )
         program = list(stack.command) if stack.program == IMAGE else [stack.program]
+        if stack.own_congestion:
+            program += ["--congestion-file", f"{CONGESTIONS}/{stack.own_congestion}"]
         return (
             iperf3_like.server_arguments(program, flow, interval_s, stack.parameters),
             iperf3_like.client_arguments(program, flow, address, interval_s, stack.parameters),

@@ -25,6 +25,8 @@ DISK_MODULE = "disk"
 SITE_VARIABLE = "LAB_SITE"
 CODE_DIR = "code"
 IMAGES_DIR = "images"
+#: Users' congestion controls for UDT, each library in the directory of its build.
+CONGESTIONS_DIR = "congestions"
 PACKETDRILL_DIR = "packetdrill"
 
 
