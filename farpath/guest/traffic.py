@@ -21,6 +21,7 @@ from farpath.guest.containers import (
     EndHost,
     EndHosts,
 )
+from farpath.guest.datagram_listeners import DatagramListeners
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.routers import host_names
 from farpath.guest.short_flows import ShortFlowPrograms
@@ -100,6 +101,7 @@ class Traffic:
         self.background = background_of(plan, network, raw)
         self.short_flows = ShortFlowPrograms(plan, network, raw)
         self.tracers = Tracers(plan, raw)
+        self.listeners = DatagramListeners(plan, network, raw)
 
     def _output(self, name: str) -> IO[bytes]:
         file = (self.raw / name).open("wb")
@@ -309,7 +311,7 @@ class Traffic:
         return f"{self.titles[label]} exited with {status}: {message}"
 
     def _check_running(self) -> None:
-        for traffic in (self.background, self.short_flows, self.tracers):
+        for traffic in (self.background, self.short_flows, self.tracers, self.listeners):
             if problem := traffic.problem():
                 raise TrafficError(problem)
         for label, process in list(self.running):
@@ -371,6 +373,7 @@ class Traffic:
         agenda = self._agenda(sample, epoch_ns)
         self._write_start(epoch_ns)
         wait_after_tick()
+        self.listeners.start()
         self.tracers.start(self.network)
         self.tracers.begin(epoch_ns)
         for at_s, act in agenda:
@@ -381,6 +384,7 @@ class Traffic:
         self.short_flows.end()
         self._await_end(epoch_ns / NS_PER_S + self.plan.schedule.duration_s + self.plan.grace_s)
         self.tracers.end()
+        self.listeners.end()
         for sampler in samplers:
             sampler.close()
         for file in self.files:

@@ -54,6 +54,8 @@ def parse_event(line: str) -> dict[str, Any] | None:
 
 #: Raw file of a flow: the schedule's start in ns, by the monotonic clock of the flow's receiver.
 SCHEDULE_START_FILE = "{flow}-schedule-start.txt"
+#: Raw file of a flow of datagrams: what its receiver's listener noted, as JSON.
+ARRIVALS_FILE = "{flow}-arrivals.json"
 #: Raw file with the lines of a program of short flows (``farpath.tools.short_flows``).
 SHORT_FLOWS_FILE = "short-flows-{host}.txt"
 #: Raw files: samples of the machine's counters, and output of ping over the side path.

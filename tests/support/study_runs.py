@@ -14,6 +14,7 @@ from farpath.campaign.status import shipped_records
 from farpath.planning.experiment import FILE, OWN_PATHS, QUICK, WantedRun, load_experiment
 from farpath.record.record import Record, Samples, typed_frame, write_record
 from farpath.record.trace_table import COLUMNS, Trace
+from farpath.spec.datagrams import notes_arrivals
 from farpath.spec.plan import Plan
 
 #: What the dropper of a run with chance losses saw and took.
@@ -52,11 +53,19 @@ def write_run(
     raw.mkdir(parents=True, exist_ok=True)
     counted = {"dropper": "every:1000", "seen": SEEN, "lost": LOST}
     datagrams = {"sent": SEEN, "expected": SEEN, "lost": LOST, "out_of_order": 0}
+    arrivals = {
+        "deviations": 100, "jitter_us": 0.5, "most_us": 7.0, "histogram": [[-7, 1], [0, 99]],
+    }  # fmt: skip
+    counts = {
+        flow.name: datagrams
+        | ({"arrivals": arrivals} if notes_arrivals(plan.stack_of(flow)) else {})
+        for flow in plan.schedule.flows
+    }
     waited_s = len(plan.schedule.flows) * plan.schedule.duration_s / 2
     disk = {"moved_bytes": SEEN, "waited_s": waited_s, "idle_s": 0.0}
     readback = {
         "before": {}, "after": {"droppers": [counted], "disks": dict.fromkeys(plan.disks, disk)},
-        "datagrams": {flow.name: datagrams for flow in plan.schedule.flows},
+        "datagrams": counts,
     }  # fmt: skip
     made = {"kernel": {"release": kernel}}
     return write_record(record_dir, plan, samples, made, readback, [], raw, trace_of(plan))
