@@ -41,7 +41,7 @@ DEV := .venv/farpath-dev-installed
 PAPER := .venv/farpath-paper-installed
 NOTEBOOK := .venv/farpath-notebook-installed
 # What the scripts of images/ keep in the cache
-CACHE_PARTS := build container downloads kernel lab modules own python qemu qemu-modules qemu-root sender source udtperf unpacker
+CACHE_PARTS := build congestion container downloads kernel lab modules own python qemu qemu-modules qemu-root sender source udtperf unpacker
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/lib/common.sh images/lib/debian.sh
 # Kernel modules have columns of tabs, as net/ipv4 has, for which clang-format knows no option;
 # two programs have lines that it would break elsewhere

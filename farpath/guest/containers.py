@@ -12,7 +12,7 @@ from typing import IO, Any
 from farpath.guest.platforms import Platform
 from farpath.spec.host_image import SEARCH_PATH
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import IMAGES_DIR
+from farpath.spec.protocol import CONGESTIONS_DIR, IMAGES_DIR
 from farpath.spec.schedule import Flow
 from farpath.spec.stack import IMAGE
 from farpath.tools.commands import note
@@ -27,6 +27,9 @@ BUNDLES = FilePath("/run/containers")
 LIBRARIES_DIRECTORY = f"{SENDER_IMAGE}/usr/lib/farpath"
 LIBRARIES_MOUNT = BUNDLES / ".farpath"
 LIBRARIES = "/dev/farpath"
+#: Users' congestion controls for UDT: where the guest mounts them, and their path in containers.
+CONGESTIONS_MOUNT = BUNDLES / ".congestions"
+CONGESTIONS = "/dev/congestions"
 #: The device of a host's disk in its containers.
 DISK = "/dev/disk"
 #: The library that discards what a receiver reads, the one of a sender that waits while its path
@@ -68,6 +71,12 @@ class Root:
         return merged
 
 
+def _read_only(destination: str, source: FilePath) -> dict[str, object]:
+    """Return a read-only mount of a container."""
+    options = ["bind", "ro", "nosuid", "nodev"]
+    return {"destination": destination, "type": "bind", "source": str(source), "options": options}
+
+
 def bundle(
     name: str,
     namespace_pid: int,
@@ -75,12 +84,15 @@ def bundle(
     environment: Mapping[str, str],
     directory: str,
     disk: str = "",
+    has_congestions: bool = False,
 ) -> dict[str, Any]:
     """Return the OCI runtime configuration of a container at an end host (runtime-spec 1.0).
 
-    ``disk``: device of the host's disk in the guest; empty for none.
+    ``disk``: device of the host's disk in the guest; empty for none. ``has_congestions``: whether
+    programs find users' congestion controls for UDT.
     """
     disks = [{"destination": DISK, "type": "bind", "source": disk, "options": ["bind", "nosuid"]}]
+    congestions = [_read_only(CONGESTIONS, CONGESTIONS_MOUNT)]
     return {
         "ociVersion": "1.0.2",
         "hostname": name,
@@ -107,12 +119,8 @@ def bundle(
                 "source": "tmpfs",
                 "options": ["mode=755", "nosuid"],
             },
-            {
-                "destination": LIBRARIES,
-                "type": "bind",
-                "source": str(LIBRARIES_MOUNT),
-                "options": ["bind", "ro", "nosuid", "nodev"],
-            },
+            _read_only(LIBRARIES, LIBRARIES_MOUNT),
+            *(congestions if has_congestions else []),
             *(disks if disk else []),
         ],
         "linux": {
@@ -148,7 +156,8 @@ class EndHost:
 
     An image therefore need not contain a program that keeps a container running. ``title``
     names the host and the user's image in messages; it is empty for farpath's own image.
-    ``disk``: device of its disk in the guest; empty for none.
+    ``disk``: device of its disk in the guest; empty for none. ``has_congestions``: whether its
+    programs find users' congestion controls for UDT.
     """
 
     def __init__(
@@ -159,6 +168,7 @@ class EndHost:
         platform: Platform,
         title: str = "",
         disk: str = "",
+        has_congestions: bool = False,
     ) -> None:
         self.name = name
         self.platform = platform
@@ -166,6 +176,7 @@ class EndHost:
         self.root = root
         self.title = title
         self.disk = disk
+        self.has_congestions = has_congestions
         self.started = 0
         platform.mount_shared(root.directory, BUNDLES / name / "root")
 
@@ -180,7 +191,7 @@ class EndHost:
         variables = self.root.variables(environment or {})
         config = bundle(
             *(self.name, self.pid, arguments, variables),
-            *(self.root.working_directory, self.disk),
+            *(self.root.working_directory, self.disk, self.has_congestions),
         )
         self.started += 1
         return start_container(self.platform, f"{self.name}-{self.started}", config, stdout, stderr)
@@ -217,6 +228,9 @@ class EndHosts:
         self.platform = platform
         self.disks = disks or {}
         platform.mount_shared(LIBRARIES_DIRECTORY, LIBRARIES_MOUNT)
+        self.has_congestions = any(stack.own_congestion for stack in plan.stacks)
+        if self.has_congestions:
+            platform.mount_shared(CONGESTIONS_DIR, CONGESTIONS_MOUNT)
         self.hosts = {name: self._host(name, pid) for name, pid in namespace_pids.items()}
         for flow in plan.schedule.all_flows:
             stack = plan.stack_of(flow)
@@ -230,12 +244,13 @@ class EndHosts:
     def _host(self, name: str, namespace_pid: int) -> EndHost:
         """Return a host with the user's image that the plan gives it, else with farpath's."""
         image, disk = self.plan.images.get(name), self.disks.get(name, "")
+        extra = (disk, self.has_congestions)
         if not image:
-            return EndHost(name, namespace_pid, Root(SENDER_IMAGE), self.platform, disk=disk)
+            return EndHost(name, namespace_pid, Root(SENDER_IMAGE), self.platform, "", *extra)
         directory = USER_IMAGE.format(build=image.build)
         root = Root(directory, image.environment, image.directory)
         title = f"host {name}, image {image.name}"
-        return EndHost(name, namespace_pid, root, self.platform, title, disk)
+        return EndHost(name, namespace_pid, root, self.platform, title, *extra)
 
     def _container(self, host: str, flow: Flow) -> str:
         stack = self.plan.stack_of(flow)

@@ -15,6 +15,7 @@ from farpath.guest.background import Moments, background_of
 from farpath.guest.captures import start_capturer
 from farpath.guest.containers import (
     ACCEPT_LIBRARY,
+    CONGESTIONS,
     DISK,
     DRAIN_LIBRARY,
     PRELOAD,
@@ -22,6 +23,7 @@ from farpath.guest.containers import (
     EndHost,
     EndHosts,
 )
+from farpath.guest.datagram_listeners import DatagramListeners
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.routers import host_names
 from farpath.guest.short_flows import ShortFlowPrograms
@@ -106,6 +108,7 @@ class Traffic:
         self.background = background_of(plan, network, raw)
         self.short_flows = ShortFlowPrograms(plan, network, raw)
         self.tick_programs: list[TickProgram] = []
+        self.listeners = DatagramListeners(plan, network, raw)
 
     def _output(self, name: str) -> IO[bytes]:
         file = (self.raw / name).open("wb")
@@ -250,6 +253,8 @@ class Traffic:
                 ),
             )
         program = list(stack.command) if stack.program == IMAGE else [stack.program]
+        if stack.own_congestion:
+            program += ["--congestion-file", f"{CONGESTIONS}/{stack.own_congestion}"]
         return (
             iperf3_like.server_arguments(program, flow, interval_s, stack.parameters),
             iperf3_like.client_arguments(program, flow, address, interval_s, stack.parameters),
@@ -309,6 +314,7 @@ class Traffic:
         problems = [
             self.background.problem(),
             self.short_flows.problem(),
+            self.listeners.problem(),
             *(program.problem() for program in self.tick_programs),
         ]
         if problem := next(filter(None, problems), ""):
@@ -380,6 +386,7 @@ class Traffic:
         agenda = self._agenda(sample, epoch_ns)
         self._write_start(epoch_ns)
         wait_after_tick()
+        self.listeners.start()
         self._start_tick_programs(epoch_ns)
         for at_s, act in agenda:
             wait_until(epoch_ns + round(at_s * NS_PER_S))
@@ -389,6 +396,7 @@ class Traffic:
         self.short_flows.end()
         self._await_end(epoch_ns / NS_PER_S + self.plan.schedule.duration_s + self.plan.grace_s)
         self._end_tick_programs()
+        self.listeners.end()
         for sampler in samplers:
             sampler.close()
         for file in self.files:

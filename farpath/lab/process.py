@@ -29,6 +29,7 @@ from farpath.record.readback import merged
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
     CODE_DIR,
+    CONGESTIONS_DIR,
     IMAGES_DIR,
     PLAN_FILE,
     RAW_DIR,
@@ -108,6 +109,10 @@ def _fill_plan(share: FilePath, images: Images, plan: Plan) -> None:
     user_builds |= {stack.build for stack in plan.stacks if stack.program == IMAGE}
     for build in user_builds:
         (share / IMAGES_DIR / build).symlink_to((images.own / build / "rootfs").resolve())
+    for library in {stack.own_congestion for stack in plan.stacks if stack.own_congestion}:
+        target = share / CONGESTIONS_DIR / library
+        target.parent.mkdir(parents=True)
+        shutil.copyfile(images.own / library, target)
 
 
 def _copy_modules(directory: FilePath, images: Images, plan: Plan) -> None:

@@ -301,7 +301,8 @@ class RunRequest:
     stack: str = option(
         Option(
             "Stacks of the flows: names from 'farpath stacks' with parameters, joined by +; "
-            "./tcp_mine.c or oci:./mine.tar is your own, which you must trust.",
+            "./tcp_mine.c, ./mine.cpp (for UDT) or oci:./mine.tar is your own, which you must "
+            "trust.",
             "fast:alpha=100",
             DEFAULT_STACK,
             allowed=f"at most {MOST_FLOWS} flows",

@@ -32,6 +32,8 @@ UDP_BUFFER_LIMITS = {
     "udp_sndbuf": "net.core.wmem_max",
     "udp_rcvbuf": "net.core.rmem_max",
 }
+#: Parameter of UDT's stacks: its congestion control, and the one of a constant rate.
+CONGESTION, BLAST = "congestion", "blast"
 #: Parameter of all modules in images/kernel/stacks, which an era sets.
 RECOVERY = "recovery"
 #: Module parameters are C integers; no range here needs more than eighteen digits.
@@ -205,7 +207,8 @@ def entry_by_name(name: str) -> CatalogEntry:
     hint = f" (did you mean {close[0]}?)" if close else ""
     raise BadInputError(
         f"STACK is '{name}'{hint}: it must be one of {', '.join(entries)}, a kernel module's "
-        "source like ./tcp_mine.c, or an image like oci:./mine"
+        "source like ./tcp_mine.c, a congestion control for UDT like ./mine.cpp, or an image like "
+        "oci:./mine"
     )
 
 
@@ -224,6 +227,12 @@ def checked_parameters(
             names = ", ".join(by_name) or "none"
             raise BadInputError(f"STACK: {stack} has no parameter '{name}'{hint}: it has {names}")
     return {name: by_name[name].checked(stack, values[name]) for name in sorted(values)}
+
+
+def own_congestion_parameters() -> dict[str, Parameter]:
+    """Return the parameters that UDT has with a congestion control of a user's, by name."""
+    described = catalogue()["udt4"].parameters
+    return {name: parameter for name, parameter in described.items() if name != CONGESTION}
 
 
 def label_of(name: str, parameters: Mapping[str, str]) -> str:
@@ -307,8 +316,8 @@ def fitted(stack: Stack, path: Path, ip_version: int = 4) -> Stack:
     limits = {"mss": (path.mtu_bytes, "mtu_bytes")}
     for name, sysctl in UDP_BUFFER_LIMITS.items():
         limits[name] = (int(path.sysctl.get(sysctl, LARGEST_BUFFER_BYTES)), sysctl)
-    entry = catalogue()[stack.name]
-    parameters = {name: parameter.default for name, parameter in entry.parameters.items()}
+    described = own_congestion_parameters() if stack.build else catalogue()[stack.name].parameters
+    parameters = {name: parameter.default for name, parameter in described.items()}
     parameters["mss"] = str(path.mtu_bytes)
     for name, (limit, setting) in limits.items():
         if int(stack.parameters.get(name, 0)) > limit:
@@ -317,7 +326,13 @@ def fitted(stack: Stack, path: Path, ip_version: int = 4) -> Stack:
                 f"allows {limit} ({setting}): lower {name}, or raise {setting}"
             )
         parameters[name] = str(min(int(parameters[name]), limit))
-    return dataclasses.replace(stack, parameters={**parameters, **stack.parameters})
+    complete = {**parameters, **stack.parameters}
+    if complete.get(CONGESTION) == BLAST and complete["max_rate"] == "0":
+        raise BadInputError(
+            f"STACK: {stack.label} sends at max_rate: give one in bit/s, as in "
+            f"{stack.name}:{CONGESTION}={BLAST},max_rate=100000000"
+        )
+    return dataclasses.replace(stack, parameters=complete)
 
 
 def _fitted_datagrams(stack: Stack, path: Path, ip_version: int) -> Stack:

@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from statistics import median
 from typing import Any
 
+from farpath.base.documents import read_json
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.record.machine_health import judge, parse_samples, summarise_machine
 from farpath.record.record import Samples
@@ -16,10 +17,11 @@ from farpath.record.short_flow_table import ShortFlowTable
 from farpath.record.trace_table import Trace
 from farpath.spec.arrivals import arrivals, frames_bytes, own_bytes
 from farpath.spec.background import on_periods, sent_bytes
+from farpath.spec.datagrams import notes_arrivals
 from farpath.spec.dropping import drawn_packets
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import LAG_FILE, MACHINE_FILE
+from farpath.spec.protocol import ARRIVALS_FILE, LAG_FILE, MACHINE_FILE
 from farpath.spec.schedule import Flow
 from farpath.spec.settings import HOST, VIRTUAL
 from farpath.spec.sites import discards_payload
@@ -500,7 +502,8 @@ def slow_machine_errors(doubts: Sequence[str]) -> Iterator[None]:
 def datagrams(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
     """Return what receivers counted of datagrams, by flow, as an entry of the read-back.
 
-    ``sent`` is the sender's count. Empty without flows of datagrams.
+    ``sent`` is the sender's count, ``arrivals`` what a listener noted. Empty without flows of
+    datagrams.
     """
     counted = {}
     for flow in plan.schedule.all_flows:
@@ -508,6 +511,9 @@ def datagrams(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
             received = iperf3.parse_datagrams((raw_dir / f"{flow.name}-receiver.out").read_text())
             sent = iperf3.parse_datagrams((raw_dir / f"{flow.name}-sender.out").read_text())
             counted[flow.name] = {"sent": sent.expected, **dataclasses.asdict(received)}
+            if notes_arrivals(plan.stack_of(flow)):
+                file = raw_dir / ARRIVALS_FILE.format(flow=flow.name)
+                counted[flow.name]["arrivals"] = read_json(file)
     return {"datagrams": counted} if counted else {}
 
 

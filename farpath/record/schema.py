@@ -68,10 +68,18 @@ class _DropperCount(_Part):
     lost: int
 
 
+class _Arrivals(_Part):
+    deviations: _Count
+    jitter_us: Annotated[float, Field(ge=0)] | None
+    most_us: Annotated[float, Field(ge=0)]
+    histogram: list[tuple[int, _Count]]
+
+
 class _DatagramCount(_Part):
     sent: _Count
     expected: _Count
     lost: _Count
+    arrivals: _Arrivals | None = None
 
 
 class _Disk(_Part):

@@ -25,6 +25,8 @@ DISK_MODULE = "disk"
 SITE_VARIABLE = "LAB_SITE"
 CODE_DIR = "code"
 IMAGES_DIR = "images"
+#: Users' congestion controls for UDT, each library in the directory of its build.
+CONGESTIONS_DIR = "congestions"
 PACKETDRILL_DIR = "packetdrill"
 #: The programs of ``farpath exec`` (``farpath.spec.programs``), their output as it appears, the
 #: machine's root and the directory that they may read, and the files that come back.
@@ -65,6 +67,8 @@ def parse_event(line: str) -> dict[str, Any] | None:
 
 #: Raw file of a flow: the schedule's start in ns, by the monotonic clock of the flow's receiver.
 SCHEDULE_START_FILE = "{flow}-schedule-start.txt"
+#: Raw file of a flow of datagrams: what its receiver's listener noted, as JSON.
+ARRIVALS_FILE = "{flow}-arrivals.json"
 #: Raw file with the lines of a program of short flows (``farpath.tools.short_flows``).
 SHORT_FLOWS_FILE = "short-flows-{host}.txt"
 #: Directory of captured packets, in the raw output and in the record.

@@ -40,6 +40,11 @@ class Stack:
     sysctl: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def own_congestion(self) -> str:
+        """The library of a user's congestion control for UDT, below the directory of all."""
+        return f"{self.build}/{self.name}.so" if self.program == UDTPERF and self.build else ""
+
+    @property
     def executable(self) -> str:
         """The name of the program's file."""
         return IPERF3 if self.program == UDP else self.program

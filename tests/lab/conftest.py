@@ -69,6 +69,10 @@ def build(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> FilePath:
     directory.mkdir()
     for part in ("kernel", "lab", "sender", "stacks"):
         (directory / part).symlink_to((BUILD / part).resolve())
-    monkeypatch.setenv("FARPATH_CACHE", str(tmp_path / "cache"))
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    # Users' congestion controls are compiled with the headers of the udtperf that is there
+    (cache / "udtperf").symlink_to((BUILD / "sender").resolve().parents[1] / "udtperf")
+    monkeypatch.setenv("FARPATH_CACHE", str(cache))
     monkeypatch.setattr(running, "find_images", lambda: find_images(directory))
     return directory

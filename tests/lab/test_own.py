@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +12,7 @@ import sys
 import tarfile
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path as FilePath
 
 import pytest
@@ -60,6 +63,20 @@ def module(tmp_path: FilePath) -> Callable[..., FilePath]:
         )
         file = tmp_path / f"tcp_{name}.c"
         file.write_text(text)
+        return file
+
+    return write
+
+
+@pytest.fixture
+def congestion(tmp_path: FilePath) -> Callable[..., FilePath]:
+    """The example's congestion control for UDT under another name, a text of it replaced."""
+
+    def write(name: str, replaced: str, by: str) -> FilePath:
+        text = (EXAMPLES / "own-congestion" / "aimd.cpp").read_text()
+        assert replaced in text
+        file = tmp_path / f"{name}.cpp"
+        file.write_text(text.replace(replaced, by))
         return file
 
     return write
@@ -365,3 +382,65 @@ def test_a_layer_that_is_damaged_is_refused_and_leaves_nothing(
 def test_a_parameter_that_the_built_module_lacks_is_refused_before_any_boot(own: OwnStack) -> None:
     with pytest.raises(BadInputError, match=r"no parameter 'windows'.*it has window_packets"):
         own(f"{EXAMPLES}/own-module/tcp_fixed.c:windows=3")
+
+
+def test_the_example_congestion_control_steps_up_with_each_ack(
+    run_plan: RunPlan, own: OwnStack
+) -> None:
+    stack = own(f"{EXAMPLES}/own-congestion/aimd.cpp:step=20,fc=20000")
+    record = run_plan(plan_of(stack, 4.0))
+    with gzip.open(record.directory / "raw" / "flow1-sender.out.gz", "rt") as file:
+        rows = [interval["streams"][0] for interval in json.load(file)["intervals"]]
+    assert not any(row["lost_packets"] for row in rows)
+    for before, after in pairwise(rows):
+        grown_pps = 1e6 / after["snd_period_us"] - 1e6 / before["snd_period_us"]
+        print(f"{after['acks']} ACKs, {grown_pps:.1f} packets a second more")
+        # Periods are printed to a millionth of a us
+        assert grown_pps == pytest.approx(20 * after["acks"], rel=1e-3)
+
+
+def test_a_congestion_control_of_ones_own_and_udts_share_a_run(
+    run_plan: RunPlan, own: OwnStack
+) -> None:
+    stack = own(f"{EXAMPLES}/own-congestion/aimd.cpp:step=100")
+    flows = tuple(
+        Flow(f"flow{n}", "sender", "receiver", label, 0.0, 3.0, 5200 + n)
+        for n, label in enumerate((stack.label, "udt4"), start=1)
+    )
+    schedule = Schedule("both", flows, 3.0, 3.0)
+    record = run_plan(make_plan(SHORT, schedule, 1, "virtual", user_stacks=[stack]))
+    totals = record.samples.flows.groupby("flow")["throughput_bps"].sum()
+    assert set(totals.index) == {"flow1", "flow2"}
+    assert (totals > 0).all()
+    (own_build,) = [
+        text for text in record.data["provenance"]["stacks"].values() if "sources" in text
+    ]
+    assert "aimd.cpp" in own_build["sources"]
+
+
+def test_a_value_that_the_congestion_control_refuses_is_in_the_message(
+    run_plan: RunPlan, own: OwnStack
+) -> None:
+    stack = own(f"{EXAMPLES}/own-congestion/aimd.cpp:keep=100")
+    complaint = "exited with 2: udtperf: keep is '100': it must be 1 to 99 per cent"
+    with pytest.raises(LabFailedError, match=complaint):
+        run_plan(plan_of(stack, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("replaced", "by", "complaint"),
+    [
+        ("step_pps = number;", "step_pps = nmber;", "does not compile for udtperf"),
+        ("udt_congestion()", "congestion()", "has no function udt_congestion: give it"),
+        (
+            "return new CCCFactory<Aimd>;",
+            "CPacket packet; return new CCCFactory<Aimd>;",
+            r"uses what udtperf does not have: CPacket::CPacket\(\).*class CCC alone",
+        ),
+    ],
+)
+def test_a_congestion_control_that_udtperf_could_not_load_is_refused_before_the_boot(
+    own: OwnStack, congestion: Callable[..., FilePath], replaced: str, by: str, complaint: str
+) -> None:
+    with pytest.raises(BadInputError, match=complaint):
+        own(str(congestion("wrong", replaced, by)))

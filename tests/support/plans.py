@@ -32,12 +32,6 @@ def with_trace(plan: Plan, interval_s: float) -> Plan:
 BUSY = Background(sources=4, rate_bps=50_000_000, on_s=5.0, off_s=15.0)
 
 
-def request_of(words: Sequence[str]) -> RunRequest:
-    """The request that options of ``farpath run`` make, as ``--rtt=164ms``."""
-    named = (word.removeprefix("--").partition("=") for word in words)
-    return RunRequest(**{name.replace("-", "_"): value for name, _, value in named})
-
-
 def network_plan(**words: Any) -> Plan:
     """The plan of a run on a path of 117 ms and 622 Mbit/s; all its flows start together."""
     texts = {"rtt": "117ms", "rate": "622Mbit", "stack": "reno", "schedule": "together"} | words

@@ -15,6 +15,7 @@ from farpath.campaign.status import shipped_records
 from farpath.planning.experiment import FILE, OWN_PATHS, QUICK, WantedRun, load_experiment
 from farpath.record.record import Record, Samples, typed_frame, write_record
 from farpath.record.trace_table import COLUMNS, Trace
+from farpath.spec.datagrams import notes_arrivals
 from farpath.spec.plan import Plan
 from farpath.spec.settings import HOST
 
@@ -56,11 +57,19 @@ def write_run(
     raw.mkdir(parents=True, exist_ok=True)
     counted = {"dropper": "every:1000", "seen": SEEN, "lost": LOST}
     datagrams = {"sent": SEEN, "expected": SEEN, "lost": LOST, "out_of_order": 0}
+    arrivals = {
+        "deviations": 100, "jitter_us": 0.5, "most_us": 7.0, "histogram": [[-7, 1], [0, 99]],
+    }  # fmt: skip
+    counts = {
+        flow.name: datagrams
+        | ({"arrivals": arrivals} if notes_arrivals(plan.stack_of(flow)) else {})
+        for flow in plan.schedule.flows
+    }
     waited_s = len(plan.schedule.flows) * plan.schedule.duration_s / 2
     disk = {"moved_bytes": SEEN, "waited_s": waited_s, "idle_s": 0.0}
     readback: dict[str, Any] = {
         "before": {}, "after": {"droppers": [counted], "disks": dict.fromkeys(plan.disks, disk)},
-        "datagrams": {flow.name: datagrams for flow in plan.schedule.flows},
+        "datagrams": counts,
     }  # fmt: skip
     if plan.settings.lab == HOST:
         readback["cpu"] = {"senders_s": plan.schedule.duration_s * CPU_PART, "mhz": 1000.0}

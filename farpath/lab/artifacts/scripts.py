@@ -23,6 +23,7 @@ LARGE_IMAGE_BYTES = 1_000_000_000
 MOUNTED = ("dev", "proc", "sys")
 IMAGE_SCRIPT = PROJECT / "images" / "own-image"
 MODULES_SCRIPT = PROJECT / "images" / "kernel" / "modules"
+CONGESTION_SCRIPT = PROJECT / "images" / "udtperf" / "congestion"
 
 
 @contextmanager

@@ -1,21 +1,22 @@
-"""User stacks: builds a kernel module's source, or an OCI image with a program, as a stack.
+"""User stacks: builds a kernel module, a congestion control for UDT, or an OCI image as a stack.
 
-``./tcp_mine.c`` is compiled for the lab's kernel, ``oci:./mine`` unpacked for its end hosts,
-both before the lab boots and once for each content. ``docs/own-stacks.md`` explains both step
-by step.
+``./tcp_mine.c`` is compiled for the lab's kernel, ``./mine.cpp`` for its UDT, ``oci:./mine``
+unpacked for its end hosts, all before the lab boots and once for each content.
+``docs/own-stacks.md`` explains each step by step.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError
 from farpath.base.project import BUILD
 from farpath.lab.artifacts import elf, oci
 from farpath.lab.artifacts.scripts import (
+    CONGESTION_SCRIPT,
     MODULES_SCRIPT,
     build_artifact,
     errors_named,
@@ -27,12 +28,14 @@ from farpath.planning.stack_catalog import (
     catalogue,
     checked_parameters,
     label_of,
+    own_congestion_parameters,
     split_text,
 )
-from farpath.spec.stack import IMAGE, IPERF3, Stack
+from farpath.spec.stack import IMAGE, IPERF3, UDTPERF, Stack
 
 VARIABLE = "STACK"
 IMAGE_MARK = "oci:"
+CONGESTION_END = ".cpp"
 #: The script that compiles modules and prints their directory.
 #: Pattern of stack names. TCP_CA_NAME_MAX is 16 with the terminating zero (include/net/tcp.h);
 #: images follow the same rule.
@@ -53,6 +56,17 @@ TYPES = {
 }
 #: Options that farpath itself gives to programs (``farpath.tools.iperf3_like``).
 TAKEN = ("server", "one_off", "client", "port", "time", "interval", "json")
+#: Options of udtperf besides those that are parameters of its stacks (images/udtperf).
+UDTPERF_TAKEN = (
+    *TAKEN,
+    "congestion",
+    "congestion_file",
+    "clock",
+    "pacing",
+    "ahead",
+    "gather",
+    "length",
+)
 _PARAMETER = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _VALUE = re.compile(r"[A-Za-z0-9_.+:/@%-]{1,64}")
 
@@ -64,7 +78,7 @@ def _virtual_kernel(build: FilePath) -> FilePath:
 def is_own(text: str) -> bool:
     """Whether a text names a user's stack: a source file, or an image."""
     path = text.partition(":")[0]
-    return text.startswith(IMAGE_MARK) or "/" in path or path.endswith(".c")
+    return text.startswith(IMAGE_MARK) or "/" in path or path.endswith((".c", CONGESTION_END))
 
 
 def own_stack(
@@ -84,6 +98,8 @@ def own_stack(
     file = FilePath(os.path.abspath(path))
     if is_image:
         return _own_image(file, path, given, build)
+    if path.endswith(CONGESTION_END):
+        return _own_congestion(file, path, given, build)
     return _own_module(file, path, given, build, kernel)
 
 
@@ -109,8 +125,8 @@ def _own_module(
 ) -> Stack:
     if not file.is_file():
         raise BadInputError(
-            f"STACK is '{text}': that is no file; give a module's source, tcp_<name>.c, or oci: "
-            "and an image"
+            f"STACK is '{text}': that is no file; give a module's source, tcp_<name>.c, a "
+            "congestion control for UDT, <name>.cpp, or oci: and an image"
         )
     match = re.fullmatch(r"tcp_(.*)\.c", file.name)
     rule = "a module's source is called tcp_<name>.c, <name> as in its struct tcp_congestion_ops"
@@ -135,6 +151,31 @@ def _own_module(
     build_name = linked(directory, build / "own")
     return Stack(
         label, name, IPERF3, congestion=name, module=module, parameters=parameters, build=build_name
+    )
+
+
+def _own_congestion(file: FilePath, text: str, given: Mapping[str, str], build: FilePath) -> Stack:
+    if not file.is_file():
+        raise BadInputError(f"STACK is '{text}': that is no file; give a source, <name>.cpp")
+    rule = "a congestion control for UDT is called <name>.cpp"
+    name = _checked_name(file.name.removesuffix(CONGESTION_END), text, rule)
+    of_udt = own_congestion_parameters()
+    parameters = {
+        **_program_parameters(
+            name, {key: given[key] for key in given if key not in of_udt}, UDTPERF_TAKEN
+        ),
+        **checked_parameters(
+            name, of_udt.values(), {key: given[key] for key in given if key in of_udt}
+        ),
+    }
+    with errors_named(VARIABLE):
+        directory = build_artifact(CONGESTION_SCRIPT, str(build / "sender"), str(file))
+    return Stack(
+        label_of(name, parameters),
+        name,
+        UDTPERF,
+        parameters=parameters,
+        build=linked(directory, build / "own"),
     )
 
 
@@ -163,13 +204,18 @@ def _own_image(image: FilePath, text: str, given: Mapping[str, str], build: File
     )
 
 
-def _program_parameters(name: str, given: Mapping[str, str]) -> dict[str, str]:
-    """Check and sort a program's parameters by name; the program itself checks most values."""
+def _program_parameters(
+    name: str, given: Mapping[str, str], taken: Sequence[str] = TAKEN
+) -> dict[str, str]:
+    """Check and sort a program's parameters by name; the program itself checks most values.
+
+    ``taken``: names of the program's own options.
+    """
     for parameter, value in given.items():
-        if not _PARAMETER.fullmatch(parameter) or parameter in TAKEN:
+        if not _PARAMETER.fullmatch(parameter) or parameter in taken:
             raise BadInputError(
                 f"STACK: '{parameter}' cannot be a parameter of {name}: it becomes an option "
-                f"--name, so it has only a-z, 0-9 and _ and is none of {', '.join(TAKEN)}"
+                f"--name, so it has only a-z, 0-9 and _ and is none of {', '.join(taken)}"
             )
         if not _VALUE.fullmatch(value):
             raise BadInputError(

@@ -5,30 +5,16 @@
 
 namespace udtperf {
 
-namespace {
-
-constexpr std::uint32_t sequence_bits = 0x7fffffff;
-/// A NAK's type (3.2), and what headers take of a packet.
-constexpr int type_nak = 3;
-constexpr int header_bytes = 28 + 16;
-
-std::uint64_t distance(std::int32_t from, std::int32_t to) {
-    return (static_cast<std::uint32_t>(to) - static_cast<std::uint32_t>(from)) & sequence_bits;
-}
-
-} // namespace
-
 void ControlV2::init() {
     rules_ = std::make_unique<RulesV2>(m_iMSS, m_dMaxCWndSize, m_iSndCurrSeqNo);
     acked_to_ = m_iSndCurrSeqNo + 1;
-    // Both directions start at the same sequence number (core.cpp, connect)
-    losses_ = std::make_unique<LossesV2>(acked_to_);
+    ReceiverV2::init();
     setACKTimer(static_cast<int>(syn_us));
     publish();
 }
 
 void ControlV2::onACK(int32_t ack) {
-    acked_packets_ += distance(acked_to_, ack);
+    acked_packets_ += packets_between(acked_to_, ack);
     acked_to_ = ack;
     for (const auto sent = sent_packets_.load(); counted_packets_ < sent; ++counted_packets_)
         rules_->on_sent();
@@ -59,27 +45,6 @@ void ControlV2::onPktSent(const CPacket*) {
     ++sent_packets_;
     if (pausing_.exchange(false))
         m_dPktSndPeriod = rules_->period_us();
-}
-
-void ControlV2::onPktReceived(const CPacket* packet) {
-    const double now_us = static_cast<double>(clock::unix_us());
-    losses_->on_arrival(packet->m_iSeqNo, now_us);
-    if (!losses_->none() && now_us >= next_nak_us_)
-        repeat_nak(now_us);
-}
-
-// The NAK timer: once in a round trip (3.3). RTTVar, which the draft adds, is not for a
-// congestion control to see; 0 stands for it.
-void ControlV2::repeat_nak(double now_us) {
-    next_nak_us_ = now_us + m_iRTT;
-    const auto most = static_cast<std::size_t>(m_iMSS - header_bytes) / sizeof(std::int32_t);
-    auto entries = losses_->report(now_us, m_iRTT, most);
-    if (entries.empty())
-        return;
-    CPacket nak;
-    nak.pack(type_nak, nullptr, entries.data(),
-             static_cast<int>(entries.size() * sizeof(std::int32_t)));
-    sendCustomMsg(nak);
 }
 
 void ControlV2::publish() {

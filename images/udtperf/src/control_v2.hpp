@@ -3,35 +3,25 @@
 #ifndef UDTPERF_CONTROL_V2_HPP
 #define UDTPERF_CONTROL_V2_HPP
 
-#include "losses_v2.hpp"
+#include "receiver_v2.hpp"
 #include "rules_v2.hpp"
-
-#include <udt/udt.h>
-
-// needs the types that udt.h brings
-#include <udt/ccc.h>
 
 #include <atomic>
 #include <memory>
 
 namespace udtperf {
 
-class ControlV2 : public CCC {
+class ControlV2 : public ReceiverV2 {
   public:
     void init() override;
     void onACK(int32_t ack) override;
     void onLoss(const int32_t* list, int length) override;
     void onPktSent(const CPacket* packet) override;
-    void onPktReceived(const CPacket* packet) override;
 
   private:
     void publish();
 
-    void repeat_nak(double now_us);
-
     std::unique_ptr<RulesV2> rules_;
-    std::unique_ptr<LossesV2> losses_;
-    double next_nak_us_ = 0;
     int32_t acked_to_ = 0;
     std::uint64_t acked_packets_ = 0;
     /// Packets that libudt's sending thread has sent; the rules belong to the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "controls.hpp"
 #include "options.hpp"
 #include "report.hpp"
 #include "transfer.hpp"
@@ -21,7 +22,8 @@ int run(const Options& options) {
         if (!options.json)
             print(stdout, to_line(interval, options.role) + "\n");
     };
-    const Report report = transfer(options, watch);
+    const auto control = control_factory(options);
+    const Report report = transfer(options, control.get(), watch);
     if (options.json)
         print(stdout, to_json(report));
     else if (!report.error.empty())
@@ -41,6 +43,9 @@ int main(int argc, char** argv) {
             return answer->status;
         }
         return run(std::get<Options>(parsed));
+    } catch (const Refusal& refusal) {
+        print(stderr, std::string("udtperf: ") + refusal.what() + "\n");
+        return bad_input;
     } catch (const std::exception& error) {
         print(stderr, std::string("udtperf: BUG: ") + error.what() + "\n");
         return 1;

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <sstream>
-#include <stdexcept>
 
 namespace udtperf {
 
@@ -19,11 +19,6 @@ constexpr std::int64_t usual_block_bytes = 131'072;
 constexpr std::int64_t most_bytes = 1'073'741'824;
 constexpr double most_time_s = 1e6;
 constexpr double least_interval_s = 0.1; // iperf3's
-
-/// What a command line may not say; the message is one line.
-class Refusal : public std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
 
 struct Whole {
     const char* name;
@@ -61,6 +56,12 @@ const Seconds seconds[] = {
     {"--interval", &Options::interval_s, least_interval_s, "between two reports"},
 };
 
+const std::map<std::string, Congestion> controls = {
+    {"udtv2", Congestion::udtv2}, {"udt4", Congestion::udt4},
+    {"reno", Congestion::reno},   {"hstcp", Congestion::hstcp},
+    {"blast", Congestion::blast}, {"scalable", Congestion::scalable},
+};
+
 struct Word {
     const char* name;
     const char* allowed;
@@ -69,10 +70,14 @@ struct Word {
 };
 
 const Word words[] = {
-    {"--congestion", "udtv2 or udt4", "rate control of UDT version 2, or libudt's own",
+    {"--congestion", "udtv2, udt4, reno, hstcp, scalable or blast",
+     "rate control of UDT version 2, libudt's own, TCP's windows, or the constant --max-rate",
      [](Options& options, const std::string& value) {
-         options.congestion = value == "udt4" ? Congestion::udt4 : Congestion::udtv2;
-         return value == "udt4" || value == "udtv2";
+         const auto control = controls.find(value);
+         if (control == controls.end())
+             return false;
+         options.congestion = control->second;
+         return true;
      }},
     {"--clock", "live or virtual", "virtual: time stands still while a thread runs",
      [](Options& options, const std::string& value) {
@@ -152,6 +157,8 @@ std::string help_text() {
     for (const auto& option : words)
         text << "  " << option.name << " WORD  " << option.allowed << ": " << option.meaning
              << "\n";
+    text << "  --congestion-file FILE  shared library with a congestion control of your own; options "
+            "that\n    are not above are its parameters\n";
     text << "\nFARPATH_CLOCK=virtual in the environment is --clock virtual.\n"
             "Exit status: 0 done, 1 the transfer failed, 2 bad input.\n";
     return text.str();
@@ -167,8 +174,24 @@ void check_together(const Options& options) {
             throw Refusal(std::string(name) + " is " + std::to_string(bytes) +
                           "; UDT needs at least " + std::to_string(least_bytes) + " bytes, " +
                           std::to_string(least_packets) + " packets");
+    if (options.congestion == Congestion::blast && !options.max_rate_bps)
+        throw Refusal("--congestion blast sends at --max-rate; give one in bit/s");
     if (options.pacing == Pacing::kernel && options.clock != Clock::standing)
         throw Refusal("--pacing kernel works on the virtual clock only; give --clock virtual too");
+}
+
+/// The parameter that `--its-name` sets, its_name; empty for what is no option.
+std::string parameter_name(const std::string& option) {
+    if (option.size() < 3 || option.compare(0, 2, "--") != 0)
+        return "";
+    std::string name = option.substr(2);
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
+std::string option_name(std::string parameter) {
+    std::replace(parameter.begin(), parameter.end(), '_', '-');
+    return "--" + parameter;
 }
 
 Options read_all(const std::vector<std::string>& arguments, Options options) {
@@ -185,11 +208,19 @@ Options read_all(const std::vector<std::string>& arguments, Options options) {
             throw Refusal("'" + name + "' is no option of udtperf or lacks its value; see --help");
         else if (name == "--client")
             options.address = arguments[++i];
-        else if (set_value(options, name, arguments[i + 1]))
+        else if (name == "--congestion-file") {
+            options.congestion_file = arguments[++i];
+            options.congestion = Congestion::own;
+        } else if (set_value(options, name, arguments[i + 1]))
             ++i;
+        else if (const auto own = parameter_name(name); !own.empty())
+            options.congestion_parameters.emplace_back(own, arguments[++i]);
         else
             throw Refusal("'" + name + "' is no option of udtperf; see --help");
     }
+    if (!options.congestion_parameters.empty() && options.congestion != Congestion::own)
+        throw Refusal("'" + option_name(options.congestion_parameters[0].first) +
+                      "' is no option of udtperf; see --help");
     if (server == !options.address.empty())
         throw Refusal("give either --server or --client ADDRESS");
     options.role = server ? Role::server : Role::client;
@@ -213,6 +244,13 @@ std::int64_t window_packets(const Options& options) {
 std::int64_t block_bytes(const Options& options) {
     const std::int64_t payload = payload_bytes(options);
     return options.length_bytes ? options.length_bytes : usual_block_bytes / payload * payload;
+}
+
+std::string congestion_name(const Options& options) {
+    for (const auto& [name, congestion] : controls)
+        if (congestion == options.congestion)
+            return name;
+    return options.congestion_file;
 }
 
 std::variant<Options, Answer> parse_options(const std::vector<std::string>& arguments,

@@ -4,15 +4,18 @@
 #define UDTPERF_OPTIONS_HPP
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 namespace udtperf {
 
 enum class Role { server, client };
-/// Which rules set the sending rate: libudt's own or those of draft-gg-udt-01.
-enum class Congestion { udt4, udtv2 };
+/// Which rules set the sending rate: libudt's own, those of draft-gg-udt-01, TCP's windows,
+/// a constant rate, or those of a user's file.
+enum class Congestion { udt4, udtv2, reno, hstcp, scalable, blast, own };
 enum class Clock { live, standing };
 /// Who keeps a packet until it is due: libudt's thread, or the port's queue (fq);
 /// automatic: the queue on the standing clock where it can, else the thread.
@@ -37,6 +40,9 @@ struct Options {
     std::int64_t udp_rcvbuf_bytes = 4'194'304;
     std::int64_t max_rate_bps = 0;
     Congestion congestion = Congestion::udtv2;
+    /// A shared library with a congestion control, and what it is to be told.
+    std::string congestion_file;
+    std::vector<std::pair<std::string, std::string>> congestion_parameters;
     Clock clock = Clock::live;
     Pacing pacing = Pacing::automatic;
     std::int64_t ahead_us = 500;
@@ -58,10 +64,18 @@ std::int64_t window_packets(const Options& options);
 /// turn (core.cpp of UDT 4, processData).
 std::int64_t block_bytes(const Options& options);
 
+/// The word that asks for a congestion control, or a user's file.
+std::string congestion_name(const Options& options);
+
 /// A command line that asks for no transfer: what to print, and the exit status.
 struct Answer {
     std::string text;
     int status = 0;
+};
+
+/// What a command line may not say; the message is one line.
+class Refusal : public std::runtime_error {
+    using std::runtime_error::runtime_error;
 };
 
 /// Exit status of a command line that cannot be followed.

@@ -91,7 +91,7 @@ void write_start(Json& json, const Report& report) {
     json.key("version").string("udtperf " UDTPERF_VERSION);
     json.key("role").string(options.role == Role::client ? "client" : "server");
     json.key("peer").string(report.peer);
-    json.key("congestion").string(options.congestion == Congestion::udt4 ? "udt4" : "udtv2");
+    json.key("congestion").string(congestion_name(options));
     json.key("clock").string(options.clock == Clock::standing ? "virtual" : "live");
     json.key("pacing").string(options.pacing == Pacing::kernel ? "kernel" : "thread");
     json.field("duration", options.time_s).field("interval", options.interval_s);

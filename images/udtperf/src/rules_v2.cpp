@@ -46,9 +46,12 @@ double faster_period_us(double period_us, double inc_packets) {
 
 bool is_after(std::int32_t a, std::int32_t b) {
     constexpr std::uint32_t half = 0x40000000;
-    const std::uint32_t distance =
-        (static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b)) & sequence_bits;
+    const std::uint64_t distance = packets_between(b, a);
     return distance != 0 && distance < half;
+}
+
+std::uint64_t packets_between(std::int32_t from, std::int32_t to) {
+    return (static_cast<std::uint32_t>(to) - static_cast<std::uint32_t>(from)) & sequence_bits;
 }
 
 NakNews read_nak(const std::int32_t* entries, int count) {
@@ -59,10 +62,7 @@ NakNews read_nak(const std::int32_t* entries, int count) {
         const bool range = (entry & range_bit) && i + 1 < count;
         const std::int32_t last = range ? entries[++i] : first;
         const bool is_first = news.lost_packets == 0;
-        news.lost_packets +=
-            ((static_cast<std::uint32_t>(last) - static_cast<std::uint32_t>(first)) &
-             sequence_bits) +
-            1;
+        news.lost_packets += packets_between(first, last) + 1;
         if (is_first || is_after(last, news.largest_lost))
             news.largest_lost = last;
     }

@@ -88,6 +88,8 @@ class RulesV2 {
 
 /// Whether sequence number `a` is after `b`: they have 31 bits and wrap (3.2).
 bool is_after(std::int32_t a, std::int32_t b);
+/// How many packets `to` comes after `from`.
+std::uint64_t packets_between(std::int32_t from, std::int32_t to);
 
 } // namespace udtperf
 

@@ -29,9 +29,10 @@ constexpr std::int64_t kernel_doubles = 2;
 /// Waits for the worker, signals and the clock, and keeps the rows of the report.
 class Observer {
   public:
-    Observer(const Options& options, const Watch& watch, const Signals& signals)
+    Observer(const Options& options, CCCVirtualFactory* control, const Watch& watch,
+             const Signals& signals)
         : options_(options), watch_(watch), signals_(signalfd(-1, &signals.set(), SFD_CLOEXEC)),
-          worker_(options) {
+          worker_(options, control) {
         report_.options = options;
     }
     Report run();
@@ -198,7 +199,7 @@ double cpu_taken_s() {
 
 } // namespace
 
-Report transfer(const Options& asked, const Watch& watch) {
+Report transfer(const Options& asked, CCCVirtualFactory* control, const Watch& watch) {
     const Signals signals;
     // Timers end when asked, not up to 50 us later (prctl(2), PR_SET_TIMERSLACK)
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
@@ -210,7 +211,7 @@ Report transfer(const Options& asked, const Watch& watch) {
         clock::set_standing(options.clock == Clock::standing);
         packets::tune(tuning_of(options));
         const Library library;
-        Observer observer(options, watch, signals);
+        Observer observer(options, control, watch, signals);
         report = observer.run();
     } catch (const Failure& failure) {
         report.error = failure.what();

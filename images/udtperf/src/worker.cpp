@@ -2,7 +2,6 @@
 #include "worker.hpp"
 
 #include "clock.hpp"
-#include "control_v2.hpp"
 
 #include <arpa/inet.h>
 
@@ -30,7 +29,7 @@ template <class Value> void set_option(UDTSOCKET socket, UDTOpt option, const Va
         throw Failure("UDT refuses an option: " + udt_error());
 }
 
-UDTSOCKET open_socket(const Options& options) {
+UDTSOCKET open_socket(const Options& options, CCCVirtualFactory* control) {
     const UDTSOCKET socket = UDT::socket(AF_INET, SOCK_STREAM, 0);
     if (socket == UDT::INVALID_SOCK)
         throw Failure("no UDT socket: " + udt_error());
@@ -45,10 +44,8 @@ UDTSOCKET open_socket(const Options& options) {
     set_option(socket, UDT_LINGER, linger{0, 0});
     if (options.max_rate_bps)
         set_option(socket, UDT_MAXBW, options.max_rate_bps / 8);
-    if (options.congestion == Congestion::udtv2) {
-        CCCFactory<ControlV2> factory;
-        set_option(socket, UDT_CC, factory);
-    }
+    if (control)
+        set_option(socket, UDT_CC, *control);
     return socket;
 }
 
@@ -85,7 +82,7 @@ void Worker::begin(UDTSOCKET socket) {
 
 void Worker::send() {
     const sockaddr_in server = endpoint(options_.address, options_.port);
-    const UDTSOCKET socket = open_socket(options_);
+    const UDTSOCKET socket = open_socket(options_, control_);
     if (UDT::connect(socket, reinterpret_cast<const sockaddr*>(&server), sizeof(server)) ==
         UDT::ERROR)
         throw Failure("cannot connect to " + options_.address + " port " +
@@ -118,7 +115,7 @@ bool Worker::take(const char* data, std::size_t bytes) {
 
 void Worker::receive() {
     const sockaddr_in here = endpoint("", options_.port);
-    const UDTSOCKET listener = open_socket(options_);
+    const UDTSOCKET listener = open_socket(options_, control_);
     listener_ = listener;
     if (UDT::bind(listener, reinterpret_cast<const sockaddr*>(&here), sizeof(here)) == UDT::ERROR ||
         UDT::listen(listener, 1) == UDT::ERROR)

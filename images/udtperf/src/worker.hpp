@@ -8,6 +8,10 @@
 
 #include <netinet/in.h>
 #include <sys/eventfd.h>
+#include <udt/udt.h>
+
+// needs the types that udt.h brings
+#include <udt/ccc.h>
 
 #include <array>
 #include <atomic>
@@ -28,8 +32,9 @@ sockaddr_in endpoint(const std::string& address, std::int64_t port);
 /// The work of one transfer in a thread of its own, and what it says of itself.
 class Worker {
   public:
-    explicit Worker(const Options& options)
-        : options_(options), changed_(eventfd(0, EFD_CLOEXEC)), thread_([this] { work(); }) {}
+    /// `control`: makes the congestion control; nothing for libudt's own.
+    Worker(const Options& options, CCCVirtualFactory* control)
+        : options_(options), control_(control), changed_(eventfd(0, EFD_CLOEXEC)), thread_([this] { work(); }) {}
     ~Worker() { stop(); }
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
@@ -66,6 +71,7 @@ class Worker {
     bool take(const char* data, std::size_t bytes);
 
     const Options& options_;
+    CCCVirtualFactory* control_;
     Descriptor changed_;
     std::atomic<bool> begun_{false};
     std::atomic<bool> ended_{false};

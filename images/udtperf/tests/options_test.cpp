@@ -79,9 +79,37 @@ TEST(numbers_that_are_none_are_refused_with_what_is_allowed) {
 }
 
 TEST(words_that_are_none_are_refused_with_what_is_allowed) {
-    check_says(refused("--client 10.0.0.2 --congestion udt5"), "udtv2 or udt4");
+    check_says(refused("--client 10.0.0.2 --congestion udt5"), "udtv2, udt4, reno");
     check_says(refused("--client 10.0.0.2 --clock wall"), "live or virtual");
     check_says(refused("--client 10.0.0.2 --pacing fq"), "auto, thread or kernel");
+}
+
+TEST(every_congestion_control_is_read_by_its_name) {
+    const std::vector<std::pair<std::string, Congestion>> named = {
+        {"udtv2", Congestion::udtv2}, {"reno", Congestion::reno},
+        {"hstcp", Congestion::hstcp}, {"scalable", Congestion::scalable}};
+    for (const auto& [name, congestion] : named)
+        check(accepted("--client 10.0.0.2 --congestion " + name).congestion == congestion &&
+                  congestion_name(accepted("--client 10.0.0.2 --congestion " + name)) == name,
+              name);
+    check(accepted("--client 10.0.0.2 --congestion blast --max-rate 1000000").congestion ==
+              Congestion::blast,
+          "blast");
+}
+
+TEST(a_constant_rate_needs_one) {
+    check_says(refused("--client 10.0.0.2 --congestion blast"), "--max-rate");
+}
+
+TEST(what_udtperf_does_not_know_is_a_parameter_of_a_users_file) {
+    const Options options =
+        accepted("--client 10.0.0.2 --decrease-by 0.3 --fc 3000 --congestion-file /a.so");
+    check(options.congestion == Congestion::own && options.congestion_file == "/a.so", "file");
+    check(options.fc_packets == 3'000, "udtperf's own");
+    check(options.congestion_parameters.size() == 1 &&
+              options.congestion_parameters[0].first == "decrease_by" &&
+              options.congestion_parameters[0].second == "0.3",
+          "the file's");
 }
 
 TEST(unknown_and_unfinished_options_are_refused) {

@@ -18,6 +18,7 @@ import pytest
 
 from farpath.lab.artifacts.images import find_images
 from farpath.record.record import Record
+from farpath.spec.dropper import Dropper
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from tests.support.paths import LONG
@@ -150,6 +151,44 @@ def assert_falls(rows: list[Row], stack: str) -> None:
         assert rate <= fallen + (SYNS_PER_SAMPLE + 1) * step
         judged += 1
     assert judged >= 3, f"only {judged} losses on their own"
+
+
+#: The part of 250 packets that a loss leaves, and the growth in a round trip, in packets, at the
+#: window that is left: RFC 5681; RFC 3649, section 5; Kelly 2003, a = 0.01 for each packet.
+WINDOW_RULES = {"reno": (0.5, 1.0), "hstcp": (0.598, 2.4), "scalable": (0.875, 2.2)}
+
+
+@pytest.mark.parametrize("congestion", list(WINDOW_RULES))
+def test_udt_with_tcps_windows_falls_and_grows_as_the_papers_say(
+    run_plan: RunPlan, congestion: str
+) -> None:
+    kept, growth_packets = WINDOW_RULES[congestion]
+    # 250 packets need less than the path's product of 330, so no queue grows
+    stack = f"udt4:congestion={congestion},fc=250"
+    plan = single_flow(stack, 4.0, short_path(), sample_interval_s=SAMPLE_S)
+    plan = dataclasses.replace(plan, droppers=(Dropper("packets", (5000,)),))
+    rows = sender_rows(run_plan(plan))
+    lost = next(index for index, row in enumerate(rows) if row["naks"])
+    windows = [row["snd_cwnd"] / PAYLOAD_BYTES for row in rows]
+    # Two samples are more than four round trips: the loss is mended
+    left, later = windows[lost + 2], windows[lost + 6]
+    round_trips = 4 * SAMPLE_S / 0.040
+    print(f"{congestion}: {windows[lost - 1]:.0f} packets, {left:.0f}, {later:.0f} after 0.4 s")
+    assert windows[lost - 1] == pytest.approx(250, rel=0.01)
+    assert left == pytest.approx(250 * kept + 2 * growth_packets, rel=0.05)
+    assert (later - left) / round_trips == pytest.approx(growth_packets, rel=0.15)
+
+
+def test_udt_at_a_constant_rate_keeps_it_through_losses(run_plan: RunPlan) -> None:
+    stack = "udt4:congestion=blast,max_rate=20000000"
+    plan = single_flow(stack, 4.0, short_path(loss=0.01), sample_interval_s=1.0)
+    rows = sender_rows(run_plan(plan))
+    # max_rate counts IP packets, and the second of each packet pair, one in 16, comes on top; in
+    # the first sample it connects
+    sent = [row["packets"] * MSS_BYTES * 8 / 20e6 * 15 / 16 for row in rows[1:3]]
+    print("packets sent / due:", sent, "lost", [row["lost_packets"] for row in rows])
+    assert all(row["lost_packets"] for row in rows[1:3])
+    assert sent == pytest.approx([1.0, 1.0], rel=0.01)
 
 
 def test_udt_fills_four_fifths_of_the_cern_path(run_plan: RunPlan) -> None:

@@ -215,6 +215,19 @@ def test_a_plans_flows_carry_labels_and_its_stacks_are_in_it_once() -> None:
     assert {plan.stack_of(flow).congestion for flow in plan.schedule.flows} == {"bic"}
 
 
+def test_udt_at_a_constant_rate_needs_one() -> None:
+    path = path_by_name("cern")
+    with pytest.raises(BadInputError, match="udt:congestion=blast,max_rate=100000000"):
+        fitted(resolve_stack("udt:congestion=blast"), path)
+    stack = fitted(resolve_stack("udt:congestion=blast,max_rate=5000000"), path)
+    assert stack.parameters["max_rate"] == "5000000"
+
+
+def test_udt_names_its_congestion_controls_where_another_is_asked_for() -> None:
+    with pytest.raises(BadInputError, match="it must be udtv2 or udt4 or reno or hstcp"):
+        resolve_stack("udt:congestion=vegas")
+
+
 def test_udts_buffers_stay_within_the_paths_limits_and_above_them_are_refused() -> None:
     path = dataclasses.replace(
         path_by_name("ufl"), sysctl={"net.core.rmem_max": "2000000"}, window_bytes=2_000_000

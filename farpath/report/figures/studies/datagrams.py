@@ -1,4 +1,4 @@
-"""The figure of datagrams: throughput and loss against their spacing, and beside TCP."""
+"""The figure of datagrams: throughput, loss and jitter against spacing, and beside TCP."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 def draw_datagrams(measures: Sequence[Measure]) -> Figure:
     """Draw both against spacing, a curve for each size and bottleneck; below, the runs beside TCP.
 
+    Between them one-way jitter, if arrivals were noted, its mean and its 99th percentile.
+
     Marks are measured and lines theory. A run beside TCP has both throughputs on each other, and
     the part of the datagrams lost.
     """
@@ -25,12 +27,15 @@ def draw_datagrams(measures: Sequence[Measure]) -> Figure:
 
     alone = [measure for measure in measures if not measure.about["beside"]]
     beside = [measure for measure in measures if measure.about["beside"]]
-    rows = bool(alone) + bool(beside)
+    jitter = select_measures(alone, udp.JITTER)
+    rows = bool(alone) + bool(jitter) + bool(beside)
     with print_style():
         figure = Figure(figsize=(TALL_IN[0], TALL_IN[1] * rows / 2), layout="constrained")
         frames = figure.subplots(rows, 2, squeeze=False)
         if alone:
             _draw_alone(frames[0][0], frames[0][1], alone)
+        if jitter:
+            _draw_jitter(frames[1][0], frames[1][1], alone)
         if beside:
             _draw_beside(frames[-1][0], frames[-1][1], beside)
     return figure
@@ -48,6 +53,18 @@ def _draw_alone(rates: Axes, losses: Axes, measures: Sequence[Measure]) -> None:
         axes.grid(True, color=RULE, linewidth=0.3)
     rates.set_title("alone: measured (marks), what is possible (lines)", loc="left", fontsize=8)
     rates.legend(fontsize=7, frameon=False)
+
+
+def _draw_jitter(means: Axes, percentiles: Axes, measures: Sequence[Measure]) -> None:
+    for axes, quantity, label in (
+        (means, udp.JITTER, "one-way jitter, mean (us)"),
+        (percentiles, udp.JITTER_P99, "one-way jitter, 99th percentile (us)"),
+    ):
+        _draw_quantity(axes, select_measures(measures, quantity))
+        axes.set_xlabel("time between two datagrams (us)")
+        axes.set_ylabel(label)
+        axes.set_ylim(bottom=0)
+        axes.grid(True, color=RULE, linewidth=0.3)
 
 
 def _draw_quantity(axes: Axes, measures: Sequence[Measure]) -> None:

@@ -55,3 +55,27 @@ def test_beside_tcp_both_are_measured_and_nothing_is_predicted(tmp_path: FilePat
         udp.THROUGHPUT, udp.LOSS, udp.TCP_THROUGHPUT,
     ]  # fmt: skip
     assert {measure.theory for measure in beside} == {None}
+
+
+@pytest.mark.parametrize(
+    ("stack", "card_bps", "stretch_us"),
+    [
+        ("udp:size=1472,spacing=40000", 1e9, 0.0),
+        ("udp:size=1472,spacing=8000", 622e6, 1514 * 8 / 622 - 8),
+        ("udp:size=1472,spacing=12000", 1e9, None),
+    ],
+)
+def test_a_slow_card_stretches_the_spacing_and_where_a_bottleneck_loses_nothing_is_predicted(
+    stack: str, card_bps: float, stretch_us: float | None
+) -> None:
+    plan = RunRequest(rtt="6.2ms", rate="622Mbit", stack=stack, schedule="together").plan()
+    found = udp.stretch_us(plan, card_bps)
+    assert found is None if stretch_us is None else found == pytest.approx(stretch_us)
+
+
+def test_jitter_is_the_mean_and_the_percentile_of_what_was_noted(tmp_path: FilePath) -> None:
+    measures = udp.measures(write_recorded_runs(tmp_path, udp.EXPERIMENT, QUICK))
+    assert {each.value for each in select_measures(measures, udp.JITTER)} == {0.5}
+    assert {each.value for each in select_measures(measures, udp.JITTER_P99)} == {0.0}
+    by_rate = {each.about["rate"]: each.theory for each in select_measures(measures, udp.JITTER)}
+    assert by_rate == {"1000": pytest.approx(0.0), "622": None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -12,8 +13,10 @@ import pytest
 
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.lab.artifacts import scripts, user_stacks
-from farpath.spec.stack import IMAGE, IPERF3, Stack
+from farpath.planning.stack_catalog import fitted
+from farpath.spec.stack import IMAGE, IPERF3, UDTPERF, Stack
 from tests.support.oci_layouts import RUN, Layout
+from tests.support.paths import LONG
 
 #: What the image script needs until it finds that umoci is not there.
 TOOLS = ("bash", "cut", "dirname", "flock", "mkdir", "printf", "readlink", "sha256sum")
@@ -42,6 +45,7 @@ def script(monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath) -> Callable[[str
         file.write_text(f"#!/bin/sh\n{text}\n")
         file.chmod(0o755)
         monkeypatch.setattr(user_stacks, "MODULES_SCRIPT", file)
+        monkeypatch.setattr(user_stacks, "CONGESTION_SCRIPT", file)
         monkeypatch.setattr(scripts, "IMAGE_SCRIPT", file)
 
     return put
@@ -72,6 +76,7 @@ def test_a_text_without_a_path_an_ending_or_oci_is_left_to_the_catalogue(text: s
     [
         ("./tcp_none.c", "that is no file"),
         ("tcp_none.c", "that is no file"),
+        ("./none.cpp", "that is no file; give a source, <name>.cpp"),
         ("oci:", "no such directory or file"),
         ("oci:./none", "no such directory or file"),
         ("./tcp_none.c:alpha", "after the colon, give each parameter once"),
@@ -93,6 +98,8 @@ def test_what_is_not_there_or_malformed_is_refused(text: str, complaint: str) ->
         ("tcp_a b.c", "is called tcp_<name>.c"),
         ("tcp_reno.c", "its own stack 'reno': rename yours"),
         ("tcp_hstcp.c", "its own stack 'hstcp': rename yours"),
+        ("Mine.cpp", "is called <name>.cpp"),
+        ("udt.cpp", "its own stack 'udt': rename yours"),
     ],
 )
 def test_a_modules_file_has_a_name_that_the_kernel_takes_and_the_catalogue_lacks(
@@ -142,6 +149,49 @@ def test_a_parameter_that_the_module_lacks_or_cannot_hold_is_refused(
 ) -> None:
     with pytest.raises(BadInputError, match=complaint):
         user_stacks.own_stack(f"{module}:{given}", tmp_path / "build")
+
+
+@pytest.fixture
+def congestion(tmp_path: FilePath, script: Callable[[str], None]) -> FilePath:
+    """A source whose build is said to be in a directory."""
+    source = tmp_path / "mine.cpp"
+    source.write_text("")
+    script(f"mkdir -p {tmp_path}/cache/0123456789abcdef; echo {tmp_path}/cache/0123456789abcdef")
+    return source
+
+
+def test_a_congestion_control_for_udt_runs_in_udtperf_with_its_parameters_and_udts(
+    congestion: FilePath, tmp_path: FilePath
+) -> None:
+    stack = user_stacks.own_stack(f"{congestion}:fc=0300,gain=0.5", tmp_path / "build")
+    assert stack == Stack(
+        "mine:gain=0.5,fc=300",
+        "mine",
+        UDTPERF,
+        parameters={"gain": "0.5", "fc": "300"},
+        build="0123456789abcdef",
+    )
+    assert stack.own_congestion == "0123456789abcdef/mine.so"
+    complete = fitted(stack, LONG)
+    assert "congestion" not in complete.parameters
+    assert complete.parameters["mss"] == str(LONG.mtu_bytes)
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ("congestion=udt4", "'congestion' cannot be a parameter of mine"),
+        ("clock=live", "'clock' cannot be a parameter of mine"),
+        ("Gain=3", "'Gain' cannot be a parameter of mine"),
+        ("gain=$(x)", "a value has at most 64 letters"),
+        ("fc=1", "fc of mine is '1': it must be 32 to 1000000"),
+    ],
+)
+def test_a_parameter_that_udtperf_cannot_pass_on_is_refused(
+    congestion: FilePath, tmp_path: FilePath, given: str, complaint: str
+) -> None:
+    with pytest.raises(BadInputError, match=re.escape(complaint)):
+        user_stacks.own_stack(f"{congestion}:{given}", tmp_path / "build")
 
 
 @pytest.mark.parametrize(("status", "error"), [(2, BadInputError), (3, MachineLacksError)])

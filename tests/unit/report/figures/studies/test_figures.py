@@ -269,6 +269,18 @@ def test_datagrams_have_a_curve_for_each_size_and_bottleneck() -> None:
     assert [bar.get_width() for bar in lost.patches if isinstance(bar, Rectangle)] == [0.1]
 
 
+def test_the_jitter_of_datagrams_has_a_row_of_its_own() -> None:
+    about = {"size": "400", "spacing": "10", "rate": "1000", "beside": ""}
+    quantities = (udp.THROUGHPUT, udp.LOSS, udp.JITTER, udp.JITTER_P99)
+    measures = [measure(udp.EXPERIMENT, each, 3.0, theory=0.0, about=about) for each in quantities]
+    ((_, figure),) = figures(measures, [])
+    _, _, means, percentiles = figure.axes
+    assert (means.get_ylabel(), percentiles.get_ylabel()) == (
+        "one-way jitter, mean (us)", "one-way jitter, 99th percentile (us)",
+    )  # fmt: skip
+    assert [xs(line) for line in percentiles.lines[::2]] == [[10]]
+
+
 def test_recoveries_of_hours_do_not_hide_those_of_seconds(tmp_path: FilePath) -> None:
     runs = load_experiment(recovery.EXPERIMENT).runs(WHOLE)
     mine = [run for run in runs if run.request.path == "datatag-128"]
