@@ -34,7 +34,7 @@ from farpath.spec.protocol import (
     PROCESSOR_MODULE,
 )
 from farpath.spec.settings import HOST, VIRTUAL
-from farpath.spec.stack import Stack
+from farpath.spec.stack import UDTPERF, Stack
 from topologies import lay_out
 
 STACKS = PROJECT / "images" / "kernel" / "stacks"
@@ -85,11 +85,17 @@ def draws_numbers(plan: Plan) -> bool:
 
 
 def _root(images: Images, name: str, plan: Plan) -> list[Any]:
-    """Return what decides packets in a root file system: farpath's own sources and packages."""
+    """Return what decides packets in a root file system: farpath's own sources and packages.
+
+    udtperf is among the end hosts' sources for plans that start it.
+    """
     root = images.manifests[name]
     versions = root["packages"]
     deciding = sorted(versions) if draws_numbers(plan) else DECIDING_PACKAGES[name]
-    return [root["own_hash"], [(package, versions.get(package)) for package in deciding]]
+    own = [root["own_hash"]]
+    if name == "sender" and any(stack.program == UDTPERF for stack in plan.stacks):
+        own.append(root["udtperf_hash"])
+    return [*own, [(package, versions.get(package)) for package in deciding]]
 
 
 def used_devices(plan: Plan) -> tuple[str, ...]:

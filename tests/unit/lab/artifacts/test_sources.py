@@ -50,6 +50,7 @@ def images(tmp_path: FilePath) -> Images:
             "lab": {"own_hash": "l", "packages": {"openvswitch-switch": "3.5", "perl-base": "5"}},
             "sender": {
                 "own_hash": "e",
+                "udtperf_hash": "u",
                 "packages_hash": "e",
                 "packages": {"iperf3": "3.18", "libpam0g": "1.7"},
             },
@@ -97,6 +98,15 @@ def test_other_sources_make_another_run(plan: Plan, images: Images, part: str, f
     assert source_identity(plan, changed(images, part, **{field: "other"})) != source_identity(
         plan, images
     )
+
+
+@pytest.mark.parametrize(("stack", "makes_another"), [("htcp_2004", False), ("udt", True)])
+def test_another_udtperf_makes_another_run_of_udt_alone(
+    images: Images, stack: str, makes_another: bool
+) -> None:
+    plan = make_plan(path_by_name("cern"), seven_regions(stack, 5.0), 1, "virtual")
+    after = source_identity(plan, changed(images, "sender", udtperf_hash="other"))
+    assert (after != source_identity(plan, images)) == makes_another
 
 
 @pytest.mark.parametrize(
