@@ -67,8 +67,11 @@ TEST(hstcp_has_the_decreases_and_increases_of_the_rfcs_table) {
     struct Row {
         double window, increase, decrease;
     };
-    for (const Row row : {Row{38, 1, 0.50}, {1'058, 8, 0.33}, {10'661, 30, 0.21},
-                          {47'434, 57, 0.13}, {83'981, 70, 0.10}}) {
+    for (const Row row : {Row{38, 1, 0.50},
+                          {1'058, 8, 0.33},
+                          {10'661, 30, 0.21},
+                          {47'434, 57, 0.13},
+                          {83'981, 70, 0.10}}) {
         const double increase = row.window * growth_packets(WindowLaw::hstcp, row.window);
         check_near(increase, row.increase, 0.06, "increase at " + std::to_string(row.window));
         check_near(1 - kept_part(WindowLaw::hstcp, row.window), row.decrease, 0.03,
