@@ -57,9 +57,8 @@ const Seconds seconds[] = {
 };
 
 const std::map<std::string, Congestion> controls = {
-    {"udtv2", Congestion::udtv2}, {"udt4", Congestion::udt4},
-    {"reno", Congestion::reno},   {"hstcp", Congestion::hstcp},
-    {"blast", Congestion::blast}, {"scalable", Congestion::scalable},
+    {"udtv2", Congestion::udtv2}, {"udt4", Congestion::udt4},   {"reno", Congestion::reno},
+    {"hstcp", Congestion::hstcp}, {"blast", Congestion::blast}, {"scalable", Congestion::scalable},
 };
 
 struct Word {
@@ -157,7 +156,8 @@ std::string help_text() {
     for (const auto& option : words)
         text << "  " << option.name << " WORD  " << option.allowed << ": " << option.meaning
              << "\n";
-    text << "  --congestion-file FILE  shared library with a congestion control of your own; options "
+    text << "  --congestion-file FILE  shared library with a congestion control of your own; "
+            "options "
             "that\n    are not above are its parameters\n";
     text << "\nFARPATH_CLOCK=virtual in the environment is --clock virtual.\n"
             "Exit status: 0 done, 1 the transfer failed, 2 bad input.\n";

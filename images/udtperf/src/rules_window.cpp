@@ -83,7 +83,8 @@ void WindowRules::on_nak(const NakNews& news) {
         return;
     const double flight = std::min(flight_packets(news.largest_sent), window_packets_);
     unmended_packets_ = flight_packets(news.largest_sent);
-    window_packets_ = threshold_packets_ = std::max(flight * kept_part(law_, flight), least_packets);
+    window_packets_ = threshold_packets_ =
+        std::max(flight * kept_part(law_, flight), least_packets);
     mending_ = true;
     mended_from_ = news.largest_sent;
 }

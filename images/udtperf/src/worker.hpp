@@ -34,7 +34,8 @@ class Worker {
   public:
     /// `control`: makes the congestion control; nothing for libudt's own.
     Worker(const Options& options, CCCVirtualFactory* control)
-        : options_(options), control_(control), changed_(eventfd(0, EFD_CLOEXEC)), thread_([this] { work(); }) {}
+        : options_(options), control_(control), changed_(eventfd(0, EFD_CLOEXEC)),
+          thread_([this] { work(); }) {}
     ~Worker() { stop(); }
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;

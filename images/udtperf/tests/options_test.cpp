@@ -86,8 +86,10 @@ TEST(words_that_are_none_are_refused_with_what_is_allowed) {
 
 TEST(every_congestion_control_is_read_by_its_name) {
     const std::vector<std::pair<std::string, Congestion>> named = {
-        {"udtv2", Congestion::udtv2}, {"reno", Congestion::reno},
-        {"hstcp", Congestion::hstcp}, {"scalable", Congestion::scalable}};
+        {"udtv2", Congestion::udtv2},
+        {"reno", Congestion::reno},
+        {"hstcp", Congestion::hstcp},
+        {"scalable", Congestion::scalable}};
     for (const auto& [name, congestion] : named)
         check(accepted("--client 10.0.0.2 --congestion " + name).congestion == congestion &&
                   congestion_name(accepted("--client 10.0.0.2 --congestion " + name)) == name,
