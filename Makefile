@@ -7,7 +7,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
-RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY FLOWS SENDERS REVERSE IP STACK PARALLEL SCHEDULE ERA SOURCE SINK OFFLOADS SENDER_IMAGE REGION TIME SAMPLE SEED TRACE CAPTURE LAB CLOCK OUT
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY FLOWS SENDERS REVERSE IP STACK PARALLEL SCHEDULE ERA SOURCE SINK OFFLOADS SENDER_IMAGE REGION TIME BYTES SAMPLE SEED TRACE CAPTURE LAB CLOCK OUT
 OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
@@ -18,7 +18,7 @@ nearest = $(shell python3 -c 'import difflib, sys; \
 	$(call quote,$(1)) $(ALLOWED) 2>/dev/null)
 # Words of other tools, and the variables that mean the same
 MEANT := BW=RATE BANDWIDTH=RATE BITRATE=RATE LINK=RATE DELAY=RTT LATENCY=RTT CC=STACK CONGESTION=STACK TCP=STACK \
-	ALGORITHM=STACK DURATION=TIME LENGTH=TIME QUEUE=BUFFER LIMIT=BUFFER STREAMS=PARALLEL \
+	ALGORITHM=STACK DURATION=TIME LENGTH=TIME QUEUE=BUFFER LIMIT=BUFFER STREAMS=PARALLEL NUM=BYTES SIZE=BYTES \
 	LOAD=BACKGROUND PATH=PATH_NAME
 refuse = $(error $(1) is not a variable of this Makefile; $(if $(2),did you mean $(2)? )'make help' has all)
 given := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v)))
@@ -108,6 +108,7 @@ help:
 	  REGION=120s      length of a region             SEED=1         all random choices
 	  TIME=30s         all flows at once, that long   SAMPLE=100ms   between two samples; of the queue to 10ms
 	  PARALLEL=16      flows of one stack at once, as iperf3 -P
+	  BYTES=100MB      what each flow sends, as iperf3 -n, within TIME or REGION
 	  SCHEDULE=seven-regions   or together, joining: one flow of each stack in STACK=htcp+4xreno
 	  SENDER_IMAGE=./mine.tar   an image of yours for sender and receiver, or for one: receiver=./mine.tar
 	  TRACE=10ms       how often to note the state of each TCP connection
@@ -232,7 +233,7 @@ asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--r
 	$${SOURCE:+"--source=$$SOURCE"} $${SINK:+"--sink=$$SINK"} \
 	$${OFFLOADS:+"--offloads=$$OFFLOADS"} \
 	$${SENDER_IMAGE:+"--sender-image=$$SENDER_IMAGE"} $${REGION:+"--region=$$REGION"} \
-	$${TIME:+"--time=$$TIME"} $${SAMPLE:+"--sample=$$SAMPLE"} \
+	$${TIME:+"--time=$$TIME"} $${BYTES:+"--bytes=$$BYTES"} $${SAMPLE:+"--sample=$$SAMPLE"} \
 	$${SEED:+"--seed=$$SEED"} $${TRACE:+"--trace=$$TRACE"} \
 	$${CAPTURE:+"--capture=$$CAPTURE"} $${LAB:+"--lab=$$LAB"} \
 	$${CLOCK:+"--clock=$$CLOCK"}

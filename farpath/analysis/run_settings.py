@@ -133,6 +133,8 @@ def _unusual(plan: Plan) -> Iterator[str]:
             yield f"{name.lower()} {text}"
     if offloads := offloads_text(plan.offloads):
         yield f"offloads {offloads}"
+    if plan.transfer_bytes:
+        yield f"flows of {size_text(plan.transfer_bytes)}"
     if settings.sample_interval_s != USUAL_SAMPLE_S:
         yield f"samples of {settings.sample_interval_s:g} s"
     if not settings.delayed_ack:

@@ -73,12 +73,13 @@ class RunResult:
 
         Columns: ``flow``, ``stack``, ``start_s``, ``stop_s``, ``throughput_mbps`` (mean from start
         to stop), ``share`` (fraction of all flows' bits), ``retransmits`` (segments),
-        ``rtt_median_ms``, ``rtt_p99_ms`` (of the sender's smoothed RTT). What a sending program
-        does not report is missing.
+        ``rtt_median_ms``, ``rtt_p99_ms`` (of the sender's smoothed RTT), ``completion_s`` (of a
+        flow of ``bytes``, over which ``throughput_mbps`` is taken then). What is not known is
+        missing.
         """
         import pandas as pd
 
-        summaries = flow_summaries(self.record.samples, self.plan)
+        summaries = flow_summaries(self.record.samples, self.plan, self.record.completions_s)
         frame = pd.DataFrame([summary.as_dict() for summary in summaries])
         frame = _in_mbps(frame, throughput_bps="throughput_mbps")
         kinds = {name: "float" for name in frame if name not in (*_TEXTS, *_COUNTS)}

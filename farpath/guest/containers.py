@@ -33,9 +33,11 @@ CONGESTIONS = "/dev/congestions"
 #: The device of a host's disk in its containers.
 DISK = "/dev/disk"
 #: The library that discards what a receiver reads, the one of a sender that waits while its path
-#: drains, and the one of a receiver that tells when a connection began.
+#: drains, the one of a sender of a number of bytes, and the one of a receiver that tells when a
+#: connection began.
 SINK_LIBRARY = f"{LIBRARIES}/sink.so"
 DRAIN_LIBRARY = f"{LIBRARIES}/drain.so"
+TRANSFER_LIBRARY = f"{LIBRARIES}/transfer.so"
 ACCEPT_LIBRARY = f"{LIBRARIES}/accept.so"
 #: Socket tables in /proc/<pid>/net, and the state of a listening socket in each: TCP_LISTEN,
 #: and TCP_CLOSE, which every unconnected UDP socket has.

@@ -20,6 +20,7 @@ from farpath.guest.containers import (
     DRAIN_LIBRARY,
     PRELOAD,
     SINK_LIBRARY,
+    TRANSFER_LIBRARY,
     EndHost,
     EndHosts,
 )
@@ -37,6 +38,7 @@ from farpath.spec.protocol import SCHEDULE_START_FILE
 from farpath.spec.schedule import Flow
 from farpath.spec.sites import discards_payload
 from farpath.spec.stack import IMAGE, IPERF3, UDP
+from farpath.spec.transfer import block_bytes
 from farpath.tools import accepts, iperf3, iperf3_like, ping, traceroute
 from farpath.tools.commands import run
 
@@ -235,13 +237,15 @@ class Traffic:
         stack = self.plan.stack_of(flow)
         interval_s = self.plan.settings.flow_interval_s
         address = self.network.address(flow.receiver)
+        transfer_bytes = self.plan.transfer_bytes
         if stack.program == IPERF3:
             source, sink = (DISK if disk else "" for disk in (self.plan.source, self.plan.sink))
             return (
                 iperf3.server_arguments(flow, interval_s, sink),
                 iperf3.client_arguments(
                     *(flow, address, interval_s, stack.congestion),
-                    *(self.plan.settings.cpu_is_free, source),
+                    *(self.plan.settings.cpu_is_free or transfer_bytes > 0, source),
+                    block_bytes(transfer_bytes) if transfer_bytes else iperf3.BLOCK_BYTES,
                 ),
             )
         if stack.program == UDP:
@@ -282,8 +286,14 @@ class Traffic:
 
     def _sender_environment(self, flow: Flow) -> dict[str, str]:
         """Return the environment variables of a flow's sending program."""
-        uses_iperf3 = self.plan.stack_of(flow).program == IPERF3
-        return {PRELOAD: DRAIN_LIBRARY} if uses_iperf3 and self.plan.settings.cpu_is_free else {}
+        if self.plan.stack_of(flow).program != IPERF3:
+            return {}
+        libraries = [DRAIN_LIBRARY] if self.plan.settings.cpu_is_free else []
+        transfer_bytes = self.plan.transfer_bytes
+        limit = {"TRANSFER_BYTES": str(transfer_bytes)} if transfer_bytes else {}
+        if limit:
+            libraries.append(TRANSFER_LIBRARY)
+        return {PRELOAD: ":".join(libraries), **limit} if libraries else {}
 
     def _start_sender(self, flow: Flow) -> None:
         _, client = self._commands(flow)

@@ -36,6 +36,7 @@ OF_OTHER_TOOLS = {
     **dict.fromkeys(
         ("--queue", "--limit", "--max-queue-size", "--max_queue_size"), "--buffer=100packets"
     ),
+    **dict.fromkeys(("--num", "--size", "--transfer"), "--bytes=100MB: what each flow sends"),
     "--streams": "--parallel=4: four flows of one stack",
     **dict.fromkeys(("--cross-traffic", "--load"), "--background=10%"),
     **dict.fromkeys(("--web", "--short-flows", "--workload"), "--background=tcp:10%"),

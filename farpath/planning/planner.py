@@ -32,6 +32,8 @@ from topologies import find_topology
 #: kernel would enlarge the receive buffer (tcp_set_rcvlowat in net/ipv4/tcp.c) and close the window
 #: meanwhile. It wakes more often with a small window, since unread data reduces what it offers.
 LEAST_WAKES_PER_WINDOW, WAKES_PER_SMALL_WINDOW = 4, 8
+#: Of flows that end with a number of bytes, whose last ones would wait for more.
+EACH_PACKET = 1
 #: A dumbbell with one sender.
 DEFAULT_NETWORK = NetworkOptions()
 
@@ -53,6 +55,7 @@ def make_plan(
     sink: Disk | None = None,
     offloads: tuple[str, ...] | None = None,
     captures: Sequence[Capture] = (),
+    transfer_bytes: int = 0,
 ) -> Plan:
     """Make the plan of a run and check it.
 
@@ -63,8 +66,8 @@ def make_plan(
     virtual clock only, and not if it has a disk to write it to. ``trace_interval_s``: 0 for no
     trace. ``sample_interval_s``: time between two samples. ``source``, ``sink``: the disks of
     senders and of receivers. ``offloads``: as a plan has them. ``captures``: places whose
-    packets are captured. Raises BadInputError for an unknown stack, and for options that contradict
-    each other.
+    packets are captured. ``transfer_bytes``: what each flow sends, 0 for no limit. Raises
+    BadInputError for an unknown stack, and for options that contradict each other.
     """
     by_text = {stack.label: stack for stack in user_stacks}
     for text in dict.fromkeys(flow.stack for flow in schedule.all_flows):
@@ -91,7 +94,7 @@ def make_plan(
             clock=clock,
             receiver_discards=clock == VIRTUAL_CLOCK and sink is None,
             lab=lab,
-            wake_bytes=_wake_bytes(path.window_bytes),
+            wake_bytes=EACH_PACKET if transfer_bytes else _wake_bytes(path.window_bytes),
             delayed_ack=delayed_ack,
             trace_interval_s=trace_interval_s,
             sample_interval_s=sample_interval_s,
@@ -109,6 +112,7 @@ def make_plan(
         network=network.own,
         offloads=offloads,
         captures=tuple(captures),
+        transfer_bytes=transfer_bytes,
     )
     check_plan(plan)
     return replace(plan, settings=replace(plan.settings, memory_bytes=memory_bytes(plan)))

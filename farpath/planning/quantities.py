@@ -28,6 +28,12 @@ from farpath.spec.path import (
 from farpath.spec.processor import FREQUENCY_HZ_RANGE
 from farpath.spec.settings import SAMPLE_S_RANGE
 from farpath.spec.trace import INTERVAL_S_RANGE, TICK_S
+from farpath.spec.transfer import (
+    LEAST_BLOCK_BYTES,
+    MOST_BLOCK_BYTES,
+    TRANSFER_BYTES_RANGE,
+    has_blocks,
+)
 
 if TYPE_CHECKING:
     from pint import UnitRegistry
@@ -262,6 +268,29 @@ def parse_bytes(
     unit = "kB" if unit == "KB" else unit or "byte"
     value = _converted(name, text, expected, number, unit)
     return round(_in_range(name, text, expected, value))
+
+
+def parse_transfer_bytes(text: str, name: str = "BYTES") -> int:
+    """Parse what each flow sends, in whole bytes; a plain number is bytes.
+
+    >>> parse_transfer_bytes("100MB"), parse_transfer_bytes("1G")
+    (100000000, 1000000000)
+    """
+    expected = _QuantityType("a size", "100MB", "byte", TRANSFER_BYTES_RANGE, "bytes")
+    number, unit = _split(name, text, expected)
+    if _RATE_PREFIX.fullmatch(unit):
+        unit = _DECIMAL_PREFIX[unit.lower()] + "byte"
+    unit = "kB" if unit == "KB" else unit or "byte"
+    value = _in_range(name, text, expected, _converted(name, text, expected, number, unit))
+    if value != round(value):
+        raise _error(name, text, expected, ", which is not a whole number of bytes")
+    if not has_blocks(int(value)):
+        problem = (
+            f", which is no whole number of equal blocks of {LEAST_BLOCK_BYTES:,} to "
+            f"{MOST_BLOCK_BYTES:,} bytes, as iperf3 counts; give a rounder one"
+        )
+        raise _error(name, text, expected, problem)
+    return int(value)
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,7 @@ from farpath.spec.plan import Plan
 from farpath.spec.schedule import MOST_FLOWS, SCHEDULES, SEVEN_REGIONS, TOGETHER
 from farpath.spec.settings import CLOCKS, SAMPLE_S_RANGE, VIRTUAL
 from farpath.spec.trace import INTERVAL_S_RANGE
+from farpath.spec.transfer import TRANSFER_BYTES_RANGE
 from topologies import MODULES
 
 if TYPE_CHECKING:
@@ -401,6 +402,17 @@ class RunRequest:
             group=TRAFFIC,
         )
     )
+    bytes: str | None = option(
+        Option(
+            "Payload of each flow, as iperf3's -n: it ends then, or when TIME or REGION is over.",
+            "100MB",
+            "none: flows last for TIME or REGION",
+            "bytes",
+            range_text(TRANSFER_BYTES_RANGE, "bytes"),
+            see="how-to.md#flows-of-a-size",
+            group=TRAFFIC,
+        )
+    )
     sample: str | None = option(
         Option(
             "Time between two samples of the queue, and of flows, which have at most ten a second.",
@@ -521,6 +533,7 @@ class RunRequest:
             sink=None if self.sink is None else parse_disk(self.sink, "SINK"),
             offloads=None if self.offloads is None else parse_offloads(self.offloads),
             captures=() if self.capture is None else parse_captures(self.capture),
+            transfer_bytes=0 if self.bytes is None else quantities.parse_transfer_bytes(self.bytes),
         )
         if self.sender_image is None:
             return plan
@@ -533,7 +546,9 @@ class RunRequest:
 
     def _schedule(self) -> tuple[str, float]:
         """Return the name of the schedule and the length of a region in s."""
-        at_once = [name for name in ("time", "parallel") if getattr(self, name) is not None]
+        at_once = [
+            name for name in ("time", "parallel", "bytes") if getattr(self, name) is not None
+        ]
         if not at_once:
             schedule = _choice("SCHEDULE", self.schedule, SCHEDULES)
             if is_own(self.topology) and schedule == SEVEN_REGIONS:

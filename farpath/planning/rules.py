@@ -28,7 +28,8 @@ def check_plan(plan: Plan) -> None:
 
     It refuses a flow without a stack in the plan, and hosts that the topology lacks. It refuses
     packets that IP or a stack cannot send, a dropper that has nothing to drop, a trace without
-    a TCP connection, disks of programs that read or write none, cards that split segments where
+    a TCP connection, a number of bytes of other programs than iperf3, disks of programs that read
+    or write none, cards that split segments where
     packets are lost one by one, and captures at places that the topology lacks, or that are too
     large.
     """
@@ -39,6 +40,7 @@ def check_plan(plan: Plan) -> None:
     _check_host_jitter(plan)
     _check_disks(plan)
     _check_offloads(plan)
+    _check_transfer(plan)
     for dropper in plan.droppers:
         check_dropper(dropper, plan)
     check_trace(plan)
@@ -197,6 +199,24 @@ def _check_offloads(plan: Plan) -> None:
         raise BadInputError(
             f"OFFLOADS has {TSO} and {names} is set: up to 44 packets would be one there; leave "
             f"{TSO} or {names} out, as in LOSS=0"
+        )
+
+
+def _check_transfer(plan: Plan) -> None:
+    """Refuse a number of bytes of flows that are no TCP connections of iperf3 from memory."""
+    if not plan.transfer_bytes:
+        return
+    for stack in plan.stacks:
+        if stack.program != IPERF3:
+            raise BadInputError(
+                f"BYTES with STACK={stack.label}: its program sends for a time; use a stack of "
+                "TCP, which iperf3 runs, or leave BYTES out"
+            )
+    if names := " and ".join(
+        name for name, disk in (("SOURCE", plan.source), ("SINK", plan.sink)) if disk
+    ):
+        raise BadInputError(
+            f"BYTES with {names}: disks are read and written for a time; leave one of them out"
         )
 
 

@@ -30,6 +30,7 @@ from farpath.spec.trace import flows as traced_flows
 from farpath.spec.trace import ticks, untraced
 from farpath.spec.window import segment_bytes, window_of
 from farpath.tools import iperf3, ping, socat, tc, traceroute
+from farpath.tools import transfers as raw_transfers
 
 #: Tolerance of the idle path's median RTT, by clock, in ms. On the virtual clock a guest timer
 #: adds 256 ns each way and reading the clock as much, and ping prints microseconds. On the
@@ -515,6 +516,29 @@ def datagrams(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
                 file = raw_dir / ARRIVALS_FILE.format(flow=flow.name)
                 counted[flow.name]["arrivals"] = read_json(file)
     return {"datagrams": counted} if counted else {}
+
+
+def transfers(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
+    """Return the completion times of flows of a number of bytes, as an entry of the read-back.
+
+    They are in s, by flow; None if a flow's time was over before. Empty without such flows.
+    Raises CheckFailedError if a flow's receiver got more, or less although it was completed.
+    """
+    if not plan.transfer_bytes:
+        return {}
+    completions = {}
+    for flow in plan.schedule.all_flows:
+        written = (raw_dir / f"{flow.name}-sender.err").read_text(errors="replace")
+        completions[flow.name] = completion_s = raw_transfers.parse(written)
+        report = (raw_dir / f"{flow.name}-receiver.out").read_text()
+        received = sum(interval.bytes for interval in iperf3.parse_receiver(report))
+        least = 0 if completion_s is None else plan.transfer_bytes
+        if not least <= received <= plan.transfer_bytes:
+            raise CheckFailedError(
+                f"{flow.name} was to send {plan.transfer_bytes:,} bytes, but its receiver counted "
+                f"{received:,}"
+            )
+    return {"transfers": completions}
 
 
 def sender_cpu(raw_dir: FilePath, plan: Plan, mhz: float | None) -> dict[str, Any]:

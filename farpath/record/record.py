@@ -294,6 +294,15 @@ class Record:
         return disks
 
     @property
+    def completions_s(self) -> dict[str, float | None]:
+        """How long each flow of a number of bytes took (``farpath.record.checks.transfers``).
+
+        In s; None where its time was over before. Empty if flows had no number of bytes.
+        """
+        completions_s: dict[str, float | None] = self.data["readback"].get("transfers", {})
+        return completions_s
+
+    @property
     def cpu(self) -> dict[str, float] | None:
         """CPU time of the sending programs (``senders_s``, ``mhz``); None if not measured."""
         cpu: dict[str, float] | None = self.data["readback"].get("cpu")

@@ -16,6 +16,8 @@ from farpath.analysis.metrics import flow_per_second
 from farpath.spec.stack import IMAGE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
     from farpath.analysis.metrics import Array
@@ -28,11 +30,13 @@ if TYPE_CHECKING:
 class FlowSummary:
     """The results of one flow.
 
-    ``throughput_bps``: its mean from ``start_s`` to ``stop_s``. ``share``: its fraction of all bits
-    that the run's flows received; None for a flow in the reverse direction. ``retransmits``:
-    segments sent again. ``rtt_median_ms``, ``rtt_p99_ms``: median and 99th percentile of its
-    sender's smoothed RTT at the end of each interval. Values that a sending program does not report
-    are None.
+    ``throughput_bps``: its mean from ``start_s`` to ``stop_s``, or over ``completion_s``.
+    ``share``: its fraction of all bits that the run's flows received; None for a flow in the
+    reverse direction. ``retransmits``: segments sent again. ``rtt_median_ms``, ``rtt_p99_ms``:
+    median and 99th percentile of its sender's smoothed RTT at the end of each interval.
+    ``completion_s``: of a run with a number of bytes, the time from the first byte that the
+    sender's TCP was given to the acknowledgement of the last one. Values that are not known are
+    None.
     """
 
     flow: str
@@ -44,14 +48,20 @@ class FlowSummary:
     retransmits: int | None
     rtt_median_ms: float | None
     rtt_p99_ms: float | None
+    completion_s: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return dataclasses.asdict(self)
 
 
-def flow_summaries(samples: Samples, plan: Plan) -> tuple[FlowSummary, ...]:
-    """Summarise each flow, those in the reverse direction last."""
+def flow_summaries(
+    samples: Samples, plan: Plan, completions_s: Mapping[str, float | None] | None = None
+) -> tuple[FlowSummary, ...]:
+    """Summarise each flow, those in the reverse direction last.
+
+    ``completions_s``: by flow, as a record has them.
+    """
     schedule = plan.schedule
     rows = {flow.name: _rows_of(samples, flow) for flow in schedule.all_flows}
     bits = {
@@ -61,7 +71,7 @@ def flow_summaries(samples: Samples, plan: Plan) -> tuple[FlowSummary, ...]:
     total_bits = sum(float(bits[flow.name].sum()) for flow in schedule.flows)
     # Records of the first format hold no stacks: all of theirs are kernel stacks
     silent = {stack.label for stack in plan.stacks if stack.program == IMAGE}
-    return tuple(
+    summaries = (
         _summary(
             flow,
             rows[flow.name],
@@ -71,6 +81,18 @@ def flow_summaries(samples: Samples, plan: Plan) -> tuple[FlowSummary, ...]:
         )
         for flow in schedule.all_flows
     )
+    completions_s = completions_s or {}
+    return tuple(
+        _completed(summary, completion_s, plan.transfer_bytes)
+        if (completion_s := completions_s.get(summary.flow))
+        else summary
+        for summary in summaries
+    )
+
+
+def _completed(summary: FlowSummary, completion_s: float, transfer_bytes: int) -> FlowSummary:
+    throughput_bps = 8 * transfer_bytes / completion_s
+    return dataclasses.replace(summary, completion_s=completion_s, throughput_bps=throughput_bps)
 
 
 def _rows_of(samples: Samples, flow: Flow) -> pd.DataFrame:

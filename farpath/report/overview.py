@@ -63,7 +63,7 @@ def overview(record: Record) -> tuple[TextTable, ...]:
     plan = record.plan
     summary = summarise(record.samples, plan, record.cpu)
     run_tables = (
-        flows_table(flow_summaries(record.samples, plan)),
+        flows_table(_flows(record), plan.transfer_bytes),
         whole_run_table(summary, record),
         *hops_tables(record),
         *((short_flows_table(short),) if (short := _short_flows(record)) else ()),
@@ -82,7 +82,7 @@ def metrics_of(record: Record) -> dict[str, Any]:
         (float(answered.mean()), float(np.median(answered))) if answered.size else (None, None)
     )
     waits_ms = _queueing_ms(record)
-    flows = [flow.as_dict() for flow in flow_summaries(record.samples, record.plan)]
+    flows = [flow.as_dict() for flow in _flows(record)]
     short = _short_flows(record)
     return {
         **summary,
@@ -94,6 +94,10 @@ def metrics_of(record: Record) -> dict[str, Any]:
         **({"short_flows": short.as_dict()} if short else {}),
         **({"disks": record.disks} if record.disks else {}),
     }
+
+
+def _flows(record: Record) -> tuple[FlowSummary, ...]:
+    return flow_summaries(record.samples, record.plan, record.completions_s)
 
 
 def _short_flows(record: Record) -> ShortFlowSummary | None:
@@ -165,7 +169,7 @@ def _queue_rows(record: Record) -> list[tuple[str, str]]:
 
 
 def _loss_rows(summary: Summary, record: Record) -> list[tuple[str, str]]:
-    retransmits = [flow.retransmits for flow in flow_summaries(record.samples, record.plan)]
+    retransmits = [flow.retransmits for flow in _flows(record)]
     location = "bottleneck" if record.plan.bottlenecks == 1 else "first bottleneck"
     return [
         ("retransmits", NOTHING if None in retransmits else f"{summary.retransmits:,} packets"),
@@ -183,8 +187,11 @@ def _cpu_rows(summary: Summary) -> list[tuple[str, str]]:
     ]
 
 
-def flows_table(flows: tuple[FlowSummary, ...]) -> TextTable:
-    """Return a row for each flow; their times are shown only if they differ."""
+def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> TextTable:
+    """Return a row for each flow; their times are shown only if they differ.
+
+    ``transfer_bytes``: what each was to send; a completion time is shown only then.
+    """
     header = ("flow", "stack", "Mbit/s", "share", "retransmits", "RTT median ms", "RTT p99 ms")
     timed = len({(flow.start_s, flow.stop_s) for flow in flows}) > 1
     rows = []
@@ -192,12 +199,24 @@ def flows_table(flows: tuple[FlowSummary, ...]) -> TextTable:
         share = NOTHING if flow.share is None else f"{100 * flow.share:.1f} %"
         retransmits = NOTHING if flow.retransmits is None else f"{flow.retransmits:,}"
         times = (f"{flow.start_s:g} to {flow.stop_s:g}",) if timed else ()
+        completion = (number(flow.completion_s, 3),) if transfer_bytes else ()
         rows.append((
-            flow.flow, flow.stack, *times, number(flow.throughput_bps / 1e6, 1), share, retransmits,
-            number(flow.rtt_median_ms, 1), number(flow.rtt_p99_ms, 1),
+            flow.flow, flow.stack, *times, *completion, number(flow.throughput_bps / 1e6, 1),
+            share, retransmits, number(flow.rtt_median_ms, 1), number(flow.rtt_p99_ms, 1),
         ))  # fmt: skip
-    header = (*header[:2], *(("sends, s",) if timed else ()), *header[2:])
-    return TextTable("Each flow", header, tuple(rows), _FLOWS_NOTE)
+    further = (*(("sends, s",) if timed else ()), *(("done in s",) if transfer_bytes else ()))
+    header = (*header[:2], *further, *header[2:])
+    note = _FLOWS_NOTE
+    if transfer_bytes:
+        note = f"{_transfer_note(transfer_bytes)} {_FLOWS_NOTE}"
+    return TextTable("Each flow", header, tuple(rows), note)
+
+
+def _transfer_note(transfer_bytes: int) -> str:
+    return (
+        f"Done in: from the first of a flow's {transfer_bytes:,} bytes to the acknowledgement of "
+        "the last, and its Mbit/s are those of that time; a dash: the run was over before."
+    )
 
 
 def hops_tables(record: Record) -> tuple[TextTable, ...]:

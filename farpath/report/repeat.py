@@ -112,6 +112,7 @@ def _full_request(plan: Plan) -> RunRequest:
         sink=disk_text(plan.sink, "SINK"),
         offloads=offloads_text(plan.offloads),
         region=f"{schedule.region_s:g}s",
+        bytes=str(plan.transfer_bytes) if plan.transfer_bytes else None,
         sample=f"{settings.sample_interval_s * 1e3:g}ms",
         seed=str(plan.seed),
         lab=settings.lab,

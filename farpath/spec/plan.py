@@ -46,7 +46,8 @@ class Plan:
     user's hosts, switches and cables; None for every other. ``offloads``: what end hosts leave to
     their cards, of ``farpath.spec.offloads.OFFLOADS``; with None packets are neither split nor
     joined, and checksums cost nothing. ``captures``: places whose packets are
-    captured.
+    captured. ``transfer_bytes``: payload after which each flow ends, unless its time is over
+    before; 0 for none.
 
     A plan does not check itself; ``farpath.planning.rules.check_plan`` does.
     """
@@ -69,6 +70,7 @@ class Plan:
     network: OwnNetwork | None = None
     offloads: tuple[str, ...] | None = None
     captures: tuple[Capture, ...] = ()
+    transfer_bytes: int = 0
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -214,4 +216,5 @@ class Plan:
             network=OwnNetwork.from_dict(data.get("network")),
             offloads=None if data.get("offloads") is None else tuple(data["offloads"]),
             captures=tuple(Capture(**capture) for capture in data.get("captures", ())),
+            transfer_bytes=data.get("transfer_bytes", 0),
         )

@@ -12,11 +12,12 @@ from typing import Any
 
 from farpath.base.errors import LabFailedError
 from farpath.spec.schedule import Flow
+from farpath.spec.transfer import MOST_BLOCK_BYTES
 from farpath.tools import iperf3_like
 from farpath.tools.iperf3_like import count, time_s
 
 PROGRAM = "iperf3"
-BLOCK_BYTES = 131_072
+BLOCK_BYTES = MOST_BLOCK_BYTES
 #: Largest CPU use in per cent that is plausible: a thousand cores.
 MOST_CPU_PERCENT = 100_000
 #: Latest time of a clock in ns that can be meant: three centuries after it began.
@@ -33,7 +34,13 @@ def server_arguments(flow: Flow, interval_s: float, file: str = "") -> list[str]
 
 
 def client_arguments(
-    flow: Flow, address: str, interval_s: float, congestion: str, zerocopy: bool, file: str = ""
+    flow: Flow,
+    address: str,
+    interval_s: float,
+    congestion: str,
+    zerocopy: bool,
+    file: str = "",
+    block_bytes: int = BLOCK_BYTES,
 ) -> list[str]:
     """Return the command of a flow's sender with a congestion control of the kernel.
 
@@ -41,8 +48,9 @@ def client_arguments(
     application of 2004 would have used write(2). ``file``: what it reads and sends; empty for
     memory. iperf3 reads it into the buffer that sendfile(2) lends to the connection, which
     would change what is not acknowledged yet, so what is read is sent by write(2).
+    ``block_bytes``: what it sends at once, and the receiver counts.
     """
-    options = {"congestion": congestion, "length": str(BLOCK_BYTES)}
+    options = {"congestion": congestion, "length": str(block_bytes)}
     if file:
         options["file"] = file
     command = iperf3_like.client_arguments([PROGRAM], flow, address, interval_s, options)

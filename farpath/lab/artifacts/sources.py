@@ -87,7 +87,8 @@ def draws_numbers(plan: Plan) -> bool:
 def _root(images: Images, name: str, plan: Plan) -> list[Any]:
     """Return what decides packets in a root file system: farpath's own sources and packages.
 
-    udtperf is among the end hosts' sources for plans that start it.
+    udtperf, and the library of a given number of bytes, are among the end hosts' sources for plans
+    that start them.
     """
     root = images.manifests[name]
     versions = root["packages"]
@@ -95,6 +96,8 @@ def _root(images: Images, name: str, plan: Plan) -> list[Any]:
     own = [root["own_hash"]]
     if name == "sender" and any(stack.program == UDTPERF for stack in plan.stacks):
         own.append(root["udtperf_hash"])
+    if name == "sender" and plan.transfer_bytes:
+        own.append(root["transfer_hash"])
     return [*own, [(package, versions.get(package)) for package in deciding]]
 
 

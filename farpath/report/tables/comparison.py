@@ -82,7 +82,7 @@ class Compared:
     @cached_property
     def flows(self) -> tuple[FlowSummary, ...]:
         """The results of each flow."""
-        return flow_summaries(self.record.samples, self.record.plan)
+        return flow_summaries(self.record.samples, self.record.plan, self.record.completions_s)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.planning.request import RunRequest
+from farpath.record.identity import plan_identity
+from farpath.spec.plan import Plan
 from tests.support.plans import request_of
 
 
@@ -43,6 +47,25 @@ def test_parallel_flows_are_of_one_stack_and_start_at_once() -> None:
         ({"parallel": "0"}, "PARALLEL is '0': it must be a whole number from 1 to 100"),
         ({"parallel": "2", "stack": "cubic+bbr"}, r"give|say how many .* 2xcubic\+bbr"),
         ({"parallel": "2", "schedule": "joining"}, "PARALLEL is '2' and SCHEDULE is 'joining'"),
+    ):
+        with pytest.raises(BadInputError, match=message):
+            RunRequest(**more).plan()
+
+
+def test_each_flow_may_send_a_number_of_bytes_within_its_time() -> None:
+    plan = RunRequest(stack="cubic", time="10s", bytes="100MB").plan()
+    without = RunRequest(stack="cubic", time="10s").plan()
+    assert (plan.schedule, plan.transfer_bytes) == (without.schedule, 100_000_000)
+    assert plan_identity(plan) != plan_identity(without)
+    assert Plan.from_dict(json.loads(plan.to_json())) == plan
+    assert RunRequest(bytes="1G", region="5s").plan().transfer_bytes == 10**9
+    for more, message in (
+        ({"bytes": "0"}, "BYTES is '0', which is out of range: .* between 1 and 100000000000"),
+        ({"bytes": "0.5"}, "not a whole number|out of range"),
+        ({"bytes": "1000003"}, r"BYTES is '1000003', which is no whole number of equal blocks"),
+        ({"bytes": "1MB", "schedule": "joining"}, "BYTES is '1MB' and SCHEDULE is 'joining'"),
+        ({"bytes": "1MB", "stack": "udt"}, "BYTES with STACK=udt: its program sends for a time"),
+        ({"bytes": "1MB", "sink": "disk:1MB/s"}, "BYTES with SINK: disks are read and written"),
     ):
         with pytest.raises(BadInputError, match=message):
             RunRequest(**more).plan()

@@ -40,6 +40,15 @@ def test_shares_are_of_one_direction_and_add_up() -> None:
     assert flows[2].throughput_bps == pytest.approx(30e6)
 
 
+def test_a_flow_of_a_number_of_bytes_has_its_time_and_the_rate_over_that(
+    samples: Samples, plan: Plan
+) -> None:
+    plan = dataclasses.replace(plan, transfer_bytes=100_000_000)
+    first, second = flow_summaries(samples, plan, {"flow1": 4.0, "flow2": None})
+    assert (first.completion_s, first.throughput_bps) == (4.0, 200e6)
+    assert (second.completion_s, second.throughput_bps) == (None, pytest.approx(200e6))
+
+
 def test_what_a_program_does_not_tell_is_not_made_up(samples: Samples, plan: Plan) -> None:
     silent = dataclasses.replace(
         samples, flows=samples.flows.assign(retransmits=0, rtt_us=0, cwnd_bytes=0)

@@ -31,7 +31,13 @@ def build(tmp_path: FilePath) -> FilePath:
     manifests = {
         "kernel": KERNEL,
         "lab": {"packages_hash": "1", "own_hash": "3", "packages": {}},
-        "sender": {"packages_hash": "2", "own_hash": "4", "udtperf_hash": "5", "packages": {}},
+        "sender": {
+            "packages_hash": "2",
+            "own_hash": "4",
+            "udtperf_hash": "5",
+            "transfer_hash": "6",
+            "packages": {},
+        },  # fmt: skip
         "stacks": {"linux_hash": "aa", "modules": {"tcp_fast": module, "farlink": module}},
     }
     for name, manifest in manifests.items():

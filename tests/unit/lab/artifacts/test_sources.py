@@ -51,6 +51,7 @@ def images(tmp_path: FilePath) -> Images:
             "sender": {
                 "own_hash": "e",
                 "udtperf_hash": "u",
+                "transfer_hash": "t",
                 "packages_hash": "e",
                 "packages": {"iperf3": "3.18", "libpam0g": "1.7"},
             },
@@ -106,6 +107,15 @@ def test_another_udtperf_makes_another_run_of_udt_alone(
 ) -> None:
     plan = make_plan(path_by_name("cern"), seven_regions(stack, 5.0), 1, "virtual")
     after = source_identity(plan, changed(images, "sender", udtperf_hash="other"))
+    assert (after != source_identity(plan, images)) == makes_another
+
+
+@pytest.mark.parametrize(("transfer_bytes", "makes_another"), [(0, False), (10**6, True)])
+def test_another_library_of_transfers_makes_another_run_of_a_number_of_bytes_alone(
+    plan: Plan, images: Images, transfer_bytes: int, makes_another: bool
+) -> None:
+    plan = dataclasses.replace(plan, transfer_bytes=transfer_bytes)
+    after = source_identity(plan, changed(images, "sender", transfer_hash="other"))
     assert (after != source_identity(plan, images)) == makes_another
 
 
