@@ -546,12 +546,10 @@ class RunRequest:
 
     def _schedule(self) -> tuple[str, float]:
         """Return the name of the schedule and the length of a region in s."""
-        at_once = [
-            name for name in ("time", "parallel", "bytes") if getattr(self, name) is not None
-        ]
+        at_once = [name for name in ("time", "parallel") if getattr(self, name) is not None]
         if not at_once:
             schedule = _choice("SCHEDULE", self.schedule, SCHEDULES)
-            if is_own(self.topology) and schedule == SEVEN_REGIONS:
+            if schedule == SEVEN_REGIONS and (is_own(self.topology) or self.bytes is not None):
                 schedule = TOGETHER
             return schedule, quantities.parse_duration_s(self.region)
         first = at_once[0]

@@ -59,11 +59,12 @@ def test_each_flow_may_send_a_number_of_bytes_within_its_time() -> None:
     assert plan_identity(plan) != plan_identity(without)
     assert Plan.from_dict(json.loads(plan.to_json())) == plan
     assert RunRequest(bytes="1G", region="5s").plan().transfer_bytes == 10**9
+    assert RunRequest(bytes="1G").plan().schedule.name == "together"
+    assert RunRequest(bytes="1G", schedule="joining").plan().schedule.name == "joining"
     for more, message in (
         ({"bytes": "0"}, "BYTES is '0', which is out of range: .* between 1 and 100000000000"),
         ({"bytes": "0.5"}, "not a whole number|out of range"),
         ({"bytes": "1000003"}, r"BYTES is '1000003', which is no whole number of equal blocks"),
-        ({"bytes": "1MB", "schedule": "joining"}, "BYTES is '1MB' and SCHEDULE is 'joining'"),
         ({"bytes": "1MB", "stack": "udt"}, "BYTES with STACK=udt: its program sends for a time"),
         ({"bytes": "1MB", "sink": "disk:1MB/s"}, "BYTES with SINK: disks are read and written"),
     ):

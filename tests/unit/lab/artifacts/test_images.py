@@ -37,7 +37,7 @@ def build(tmp_path: FilePath) -> FilePath:
             "udtperf_hash": "5",
             "transfer_hash": "6",
             "packages": {},
-        },  # fmt: skip
+        },
         "stacks": {"linux_hash": "aa", "modules": {"tcp_fast": module, "farlink": module}},
     }
     for name, manifest in manifests.items():
