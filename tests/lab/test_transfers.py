@@ -49,6 +49,7 @@ def test_a_flow_takes_the_rounds_of_slow_start_and_the_rest_at_the_paths_rate(
 ) -> None:
     record = run_plan(plan_of(size))
     (flow,) = flows_of(record)
+    assert flow.completion_s is not None
     print(f"{size}: {flow.completion_s} s, expected {expected_s(record.plan):.4f} s")
     assert flow.completion_s == pytest.approx(expected_s(record.plan), rel=0.02)
     rows = record.samples.flows

@@ -20,7 +20,7 @@ from tests.support.plans import request_of
         "--path=cern",
         "--rtt=50ms --rate=50Mbit --stack=reno+bbr --schedule=together --region=10s",
         "--rtt=50ms --stack=fast:alpha=100 --trace=10ms --sample=200ms",
-        "--rtt=50ms --schedule=together --region=10s --bytes=100000000",
+        "--rtt=50ms --region=10s --bytes=100000000",
         "--path=ufl --loss=1e-05 --stack=cubic --era=2004 --region=10s",
         "--rtt=117ms --senders=rtt=172ms,mtu=1500 --stack=2xreno --schedule=together",
         "--rtt=50ms --topology=parking-lot:3 --stack=4xreno --schedule=together",
