@@ -243,6 +243,37 @@ def test_cross_traffic_is_drawn_on_what_reno_gets_beside_it() -> None:
     assert labels == ["beside nothing", "beside fast"]
 
 
+def test_short_flows_have_a_frame_for_each_class_of_sizes() -> None:
+    def one(beside: str, sizes: str, scale: float) -> list[Measure]:
+        about = {"path": "cern", "beside": beside, "sizes": sizes}
+        return [
+            measure(cross_traffic.EXPERIMENT, quantity, scale * value, about=about)
+            for quantity, value in (
+                (cross_traffic.MEDIAN, 170.0), (cross_traffic.P95, 340.0),
+                (cross_traffic.P99, 900.0),
+            )
+        ]  # fmt: skip
+
+    known = [
+        *one("short flows", "less than 10 kB", 1), *one("short flows", "1 MB or more", 4),
+        *one("fast and short flows", "less than 10 kB", 2),
+        *one(cross_traffic.ALONE, "less than 10 kB", 1),
+    ]  # fmt: skip
+    ((name, figure),) = figures(known, [])
+    assert name == "cross-traffic-short-flows"
+    small, large = figure.axes
+    assert [axes.get_title(loc="left") for axes in (small, large)] == [
+        "flows of less than 10 kB", "flows of 1 MB or more",
+    ]  # fmt: skip
+    assert [xs(line) for line in small.lines] == [
+        [170.0, 340.0, 170.0], [340.0, 680.0, 340.0], [900.0, 1800.0, 900.0],
+    ]  # fmt: skip
+    assert [xs(line) for line in large.lines] == [[680.0], [1360.0], [3600.0]]
+    assert [label.get_text() for label in small.get_yticklabels()] == [
+        "Reno", "Reno and fast", "no long flow",
+    ]  # fmt: skip
+
+
 def test_datagrams_have_a_curve_for_each_size_and_bottleneck() -> None:
     def both(size: int, spacing: int, rate: int, beside: str = "") -> list[Measure]:
         about = {"size": f"{size}", "spacing": f"{spacing}", "rate": f"{rate}", "beside": beside}
