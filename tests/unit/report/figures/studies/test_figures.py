@@ -204,6 +204,8 @@ def test_one_flow_of_a_stack_stands_beside_streams_of_reno() -> None:
         "htcp_2004", "4xreno_2004", "africa, seven-regions",
     ]  # fmt: skip
     assert [xs(line) for line in mean.lines] == [[300.0, 280.0, 5.0]]
+    # Paths of 480 Mbit/s and 10 Gbit/s are in one frame
+    assert mean.get_xscale() == "log"
 
 
 def test_hosts_have_a_curve_each_over_their_load() -> None:
