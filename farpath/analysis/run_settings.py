@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from farpath.analysis.record_set import Member, RecordSet
 from farpath.analysis.results import RunSummary
+from farpath.analysis.sizes import size_text
 from farpath.planning.disks import disk_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
@@ -37,16 +38,6 @@ class Setting:
     text: Callable[[Member], str]
     value: Callable[[Member], str | float | int]
     words: str = "{}"
-
-
-def size_text(size_bytes: int) -> str:
-    """Format a size for people.
-
-    >>> size_text(1_250_000), size_text(31_000)
-    ('1.25 MB', '31 kB')
-    """
-    unit, size = ("MB", 1e6) if size_bytes >= 1e6 else ("kB", 1e3)
-    return f"{size_bytes / size:.4g} {unit}"
 
 
 def _buffer_text(path: Path) -> str:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from farpath.analysis.sizes import size_text
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -34,6 +36,15 @@ class SizeClass:
     median_ms: float | None
     p95_ms: float | None
     p99_ms: float | None
+
+    @property
+    def title(self) -> str:
+        """The class in words, as in ``10 kB to 100 kB``."""
+        if self.bound_bytes is None:
+            return f"{size_text(self.least_bytes)} or more"
+        if not self.least_bytes:
+            return f"less than {size_text(self.bound_bytes)}"
+        return f"{size_text(self.least_bytes)} to {size_text(self.bound_bytes)}"
 
 
 @dataclass(frozen=True)

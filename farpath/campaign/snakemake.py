@@ -103,9 +103,9 @@ class Progress:
         return pool_time_left_s(
             ended=[(expected_s[name], took_s) for name, took_s in self.duration_s.items()],
             running=[
-                (expected_s[state.name], 1, now_s - self.started_s[state.name]) for state in running
+                (expected_s[state.name], now_s - self.started_s[state.name]) for state in running
             ],
-            waiting=[(expected_s[state.name], 1) for state in waiting],
+            waiting=[expected_s[state.name] for state in waiting],
             cores=self.cores,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import selectors
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -70,11 +70,16 @@ def guest_end(tail: str) -> GuestEnd | None:
 
 
 class Console:
-    """The console of a guest; its output is written to a log as it arrives."""
+    """The console of a guest; its output is written to a log as it arrives.
 
-    def __init__(self, stream: IO[bytes], log: IO[bytes]) -> None:
+    ``site``: of several guests that share a log, the words before each of this one's lines there,
+    which are written when they are complete; empty for one guest alone.
+    """
+
+    def __init__(self, stream: IO[bytes], log: IO[bytes], site: str = "") -> None:
         self._stream = stream
         self._log = log
+        self._site = f"{site}: ".encode() if site else b""
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
 
     def tail(self) -> str:
@@ -91,14 +96,20 @@ class Console:
                     yield None
                     continue
                 chunk = os.read(self._stream.fileno(), 65_536)
-                self._log.write(chunk)
-                self._log.flush()
                 *complete, pending = (pending + chunk).split(b"\n")
                 if not chunk and pending:
                     complete, pending = [pending], b""
+                self._write(chunk, complete)
                 for raw in complete:
                     line = raw.decode(errors="replace").rstrip("\r")
                     self._tail.append(line)
                     yield line
                 if not chunk:
                     return
+
+    def _write(self, chunk: bytes, complete: Sequence[bytes]) -> None:
+        """Write to the log: every byte as it came, or the lines of one of several sites."""
+        lines = b"".join(self._site + line + b"\n" for line in complete)
+        # In one call, which other sites' threads do not interrupt
+        self._log.write(lines if self._site else chunk)
+        self._log.flush()

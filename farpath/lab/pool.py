@@ -1,4 +1,4 @@
-"""The pool: jobs of this machine in worker processes, as many at once as their cores allow.
+"""The pool: jobs of this machine in worker processes, as many at once as it is given cores.
 
 A worker process makes one job after another, since Python and its libraries take a second to
 load. It ends with its parent, however that ends, and a run in it ends as an interrupted command
@@ -46,12 +46,10 @@ class Job(Generic[T]):
 
     ``call`` gets the value of the pool's context, or nothing in a pool without one. ``cost_s``:
     expected real seconds; only ratios matter, and the most expensive jobs start first.
-    ``cores``: how many it would like; it gets no more than the pool has.
     """
 
     call: Callable[..., T]
     cost_s: float = 1.0
-    cores: int = 1
 
 
 @dataclass(frozen=True)
@@ -113,16 +111,12 @@ class _Schedule:
     def __post_init__(self) -> None:
         self.waiting = sorted(range(len(self.jobs)), key=lambda index: -self.jobs[index].cost_s)
 
-    def cores_of(self, index: int) -> int:
-        return min(self.jobs[index].cores, self.cores)
-
     def next(self) -> int | None:
-        """Begin the longest waiting job for which cores are free; None if there is none."""
-        free = self.cores - sum(self.cores_of(index) for index in self.began_s)
-        index = next((index for index in self.waiting if self.cores_of(index) <= free), None)
-        if index is not None:
-            self.waiting.remove(index)
-            self.began_s[index] = time.monotonic()
+        """Begin the longest waiting job if a core is free; None if there is none."""
+        if not self.waiting or len(self.began_s) >= self.cores:
+            return None
+        index = self.waiting.pop(0)
+        self.began_s[index] = time.monotonic()
         return index
 
     def end(self, index: int, result: JobResult[Any]) -> None:
@@ -139,10 +133,10 @@ class _Schedule:
         left_s = pool_time_left_s(
             ended=ended,
             running=[
-                (self.jobs[index].cost_s, self.cores_of(index), now_s - began_s)
+                (self.jobs[index].cost_s, now_s - began_s)
                 for index, began_s in self.began_s.items()
             ],
-            waiting=[(self.jobs[index].cost_s, self.cores_of(index)) for index in self.waiting],
+            waiting=[self.jobs[index].cost_s for index in self.waiting],
             cores=self.cores,
         )
         failed = sum(result.error is not None for result in self.results.values())
@@ -164,7 +158,7 @@ class _Worker:
 class Pool:
     """Worker processes for jobs on this machine; all of them end with the ``with`` statement.
 
-    ``cores``: how many the jobs share, by default as many as this process may use. ``context``:
+    ``cores``: a job has one each; by default as many as this process may use. ``context``:
     entered by each worker before its first job, left after its last; its value is given to
     every job. If the statement ends by an exception, jobs under way are interrupted. If this
     process is killed, they are too.

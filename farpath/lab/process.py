@@ -154,8 +154,8 @@ class Guest:
     """How one guest of a lab is started.
 
     ``clock``: its virtual clock, None if it has none. ``site``: the number of its site. ``title``:
-    words that name the site in messages, where there are several. ``started``: called with the
-    id of its first process, which leads its process group.
+    words that name the site in messages and in the log, where there are several. ``started``:
+    called with the id of its first process, which leads its process group.
     """
 
     command: Sequence[str]
@@ -164,6 +164,11 @@ class Guest:
     site: int = 0
     title: str = ""
     started: Callable[[int], None] = lambda _pid: None
+
+    @property
+    def where(self) -> str:
+        """The title as it continues a message; empty for one guest alone."""
+        return f" at the {self.title}" if self.title else ""
 
 
 class _RunningGuest:
@@ -187,7 +192,7 @@ class _RunningGuest:
         assert self.process.stdout is not None
         guest.started(self.process.pid)
         self.stdout = self.process.stdout
-        self.console = Console(self.stdout, log)
+        self.console = Console(self.stdout, log, guest.title)
         self.last: dict[str, Any] = {}
         self.cpu_s = 0.0
         self.peak_memory_bytes = 0
@@ -251,23 +256,23 @@ def _follow(console: Console, watch: Watch, watchdog: Watchdog) -> dict[str, Any
 
 def _judge(running: _RunningGuest, log: FilePath) -> None:
     """Raise the error that matches how a guest ended; return if it succeeded."""
-    last, status, title = running.last, running.process.returncode, running.guest.title
+    last, status, where = running.last, running.process.returncode, running.guest.where
     tail = running.console.tail()
     event = last.get("event")
     if event == "mismatch":
         differences = "; ".join(last["differences"])
-        raise CheckFailedError(f"the lab differs from its plan{title}: {differences}")
+        raise CheckFailedError(f"the lab differs from its plan{where}: {differences}")
     if event == "done":
         return
     if event == "refused":
         raise BadInputError(f"{last['what']}; the lab's console is in {log}")
-    cause = last.get("what", f"the guest{title} ended early with status {status}")
+    cause = last.get("what", f"the guest{where} ended early with status {status}")
     verdict = guest_end(last.get("traceback", cause) if last else tail)
     error = verdict.error if verdict else LabFailedError
     meaning = verdict.meaning if verdict else cause
     # The message of a failed program is in the event already; the console would repeat it.
     detail = "" if event == "traffic-failed" else tail
-    raise error(f"the lab failed{title}: {meaning}; its console is in {log}", detail)
+    raise error(f"the lab failed{where}: {meaning}; its console is in {log}", detail)
 
 
 def run_guests(
@@ -327,7 +332,7 @@ def _follow_all(
             alive = [one for one in running if one.process.returncode is None]
             hanging = min(alive, key=lambda one: (one.virtual_ns, one is not guest))
             raise LabFailedError(
-                f"the lab hangs{hanging.guest.title}: {hang}; its console is in {log}",
+                f"the lab hangs{hanging.guest.where}: {hang}; its console is in {log}",
                 hanging.console.tail(),
             ) from None
 

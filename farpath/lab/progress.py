@@ -34,25 +34,24 @@ def time_left_s(done: float, total: float, elapsed_s: float) -> float:
 
 def pool_time_left_s(
     ended: Sequence[tuple[float, float]],
-    running: Sequence[tuple[float, int, float]],
-    waiting: Sequence[tuple[float, int]],
+    running: Sequence[tuple[float, float]],
+    waiting: Sequence[float],
     cores: int,
 ) -> float:
-    """Estimate the real time until all jobs on some cores are over, if none fails.
+    """Estimate the real time until all jobs, each on a core, are over, if none fails.
 
     ``ended``: the expected seconds of jobs, and those that they took, which scale what the
-    others are expected to take. ``running``: expected seconds, cores, seconds so far.
-    ``waiting``: expected seconds, cores.
+    others are expected to take. ``running``: expected seconds, seconds so far. ``waiting``:
+    expected seconds.
 
-    >>> pool_time_left_s(ended=[(5, 10)], running=[(10, 1, 10)], waiting=[(5, 1)], cores=2)
+    >>> pool_time_left_s(ended=[(5, 10)], running=[(10, 10)], waiting=[5], cores=2)
     10.0
     """
     expected_s = sum(expected for expected, _ in ended)
     scale = sum(took for _, took in ended) / expected_s if expected_s else 1.0
-    rest = [(max(0.0, scale * cost - so_far), on_cores) for cost, on_cores, so_far in running]
-    rest += [(scale * cost, on_cores) for cost, on_cores in waiting]
-    shared = sum(seconds * on_cores for seconds, on_cores in rest) / cores
-    return max([shared, *(seconds for seconds, _ in rest)])
+    rest_s = [max(0.0, scale * cost - so_far) for cost, so_far in running]
+    rest_s += [scale * cost for cost in waiting]
+    return max([sum(rest_s) / cores, *rest_s])
 
 
 def time_left_text(seconds: float) -> str:

@@ -180,7 +180,7 @@ def _guest(images: Images, plan: Plan, layout: Layout, core: int, site: int) -> 
         guest_environment(images, _site_seed(plan, site), run_bytes(plan)),
         VirtualClock(images.linux_elf) if CLOCKS[plan.settings.clock] else None,
         site,
-        f" at the site of {hosts[0]}" if layout.sites > 1 else "",
+        f"site of {hosts[0]}" if layout.sites > 1 else "",
     )
 
 

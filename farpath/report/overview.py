@@ -12,8 +12,8 @@ import numpy as np
 
 from farpath.analysis.metrics import summarise
 from farpath.analysis.published import published_for
-from farpath.analysis.run_settings import size_text
 from farpath.analysis.short_flow_metrics import summarise_short_flows
+from farpath.analysis.sizes import size_text
 from farpath.report.flow_summary import FlowSummary, flow_summaries
 from farpath.report.tables.regions import (
     NOTHING,
@@ -26,7 +26,7 @@ from farpath.report.tables.regions import (
 
 if TYPE_CHECKING:
     from farpath.analysis.metrics import Array, Summary
-    from farpath.analysis.short_flow_metrics import ShortFlowSummary, SizeClass
+    from farpath.analysis.short_flow_metrics import ShortFlowSummary
     from farpath.record.record import Record
     from farpath.spec.plan import Plan
 
@@ -240,7 +240,7 @@ def short_flows_table(short: ShortFlowSummary) -> TextTable:
     header = ("short flows of", "flows", "ended", "median ms", "p95 ms", "p99 ms")
     rows = tuple(
         (
-            _sizes_text(one), f"{one.flows:,}", f"{one.finished:,}", number(one.median_ms, 1),
+            one.title, f"{one.flows:,}", f"{one.finished:,}", number(one.median_ms, 1),
             number(one.p95_ms, 1), number(one.p99_ms, 1),
         )
         for one in short.classes
@@ -251,14 +251,6 @@ def short_flows_table(short: ShortFlowSummary) -> TextTable:
     )
     title = "Short flows, completion times by size"
     return TextTable(title, header, rows, f"{load} {_SHORT_FLOWS_NOTE}")
-
-
-def _sizes_text(one: SizeClass) -> str:
-    if one.bound_bytes is None:
-        return f"{size_text(one.least_bytes)} or more"
-    if not one.least_bytes:
-        return f"less than {size_text(one.bound_bytes)}"
-    return f"{size_text(one.least_bytes)} to {size_text(one.bound_bytes)}"
 
 
 def disks_table(record: Record) -> TextTable:

@@ -100,11 +100,12 @@ def test_a_site_that_stands_still_is_named_although_the_other_waits_too(
             os.kill(guests_of_this_process()[site], signal.SIGSTOP)
 
     patience = dataclasses.replace(Patience(), real_s=3.0)
-    stopped = uml.play(
-        short_plan(**FAR), find_images(), tmp_path / "console.log", stop_one, patience
-    )
+    log = tmp_path / "console.log"
+    stopped = uml.play(short_plan(**FAR), find_images(), log, stop_one, patience)
     with pytest.raises(LabFailedError, match=f"the lab hangs at the site of {host}"), stopped:
         pass
+    titles = {line.partition(": ")[0] for line in log.read_text().splitlines()}
+    assert titles == {"site of sender", "site of receiver"}
 
 
 def test_too_little_memory_for_all_sites_is_refused_before_any_boots(tmp_path: FilePath) -> None:

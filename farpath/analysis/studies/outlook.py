@@ -7,7 +7,7 @@ from statistics import fmean
 
 from farpath.analysis import flow_metrics
 from farpath.analysis.metrics import summarise
-from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.analysis.studies.measure import Measure, RecordedRun, plain_title
 from farpath.record.record import Record
 from farpath.spec.schedule import SEVEN_REGIONS
 
@@ -56,7 +56,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
             values.append((FAIRNESS, "", summary.fairness_min))
         if (part := share(recorded.record)) is not None:
             values.append((SHARE, "", part))
-        condition = f"{plan.path.title}, {request.stack}, {schedule}"
+        condition = f"{plain_title(plan.path)}, {request.stack}, {schedule}"
         measured += [
             Measure(EXPERIMENT, condition, name, unit, value, plan.seed, about=about)
             for name, unit, value in values

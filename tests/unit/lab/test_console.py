@@ -121,6 +121,23 @@ def test_a_line_in_two_chunks_is_one_line(open_console: Open, log_file: FilePath
     assert log_file.read_bytes() == whole
 
 
+def test_each_line_of_one_of_several_sites_says_which(log_file: FilePath) -> None:
+    with log_file.open("wb") as log:
+        for site, chunks in (("site of sender", (b"fi", b"rst\nsec")), ("site of receiver", ())):
+            reading, writing = os.pipe()
+            with os.fdopen(reading, "rb") as stream:
+                lines = Console(stream, log, site).lines(PAUSE_S)
+                for chunk in (*chunks, b"ond\n", PANIC):
+                    os.write(writing, chunk)
+                os.close(writing)
+                assert list(lines)[-1] == PANIC.decode()
+    panic = PANIC.decode()
+    assert log_file.read_text().splitlines() == [
+        "site of sender: first", "site of sender: second", f"site of sender: {panic}",
+        "site of receiver: ond", f"site of receiver: {panic}",
+    ]  # fmt: skip
+
+
 def test_bytes_that_are_no_text_do_not_end_a_run(open_console: Open) -> None:
     _, lines = _read(open_console, b"\xff\xfe\n")
     assert lines == ["\ufffd\ufffd"]

@@ -30,7 +30,7 @@ from farpath.report.figures.studies.losses import draw_response, draw_utilisatio
 from farpath.report.figures.studies.single_flows import draw_outlook
 from farpath.report.figures.studies.stacks import draw_stacks
 from farpath.report.figures.studies.streams import draw_streams
-from farpath.report.figures.studies.third_hosts import draw_cross_traffic
+from farpath.report.figures.studies.third_hosts import draw_completions, draw_cross_traffic
 from farpath.report.figures.studies.throughputs import draw_biases, draw_window_cap
 from farpath.report.figures.studies.transfers import draw_transfers
 from farpath.report.figures.studies.windows import draw_cbr_windows, draw_recoveries
@@ -84,6 +84,16 @@ def _recoveries(
         yield f"{name}-{path}", draw_recoveries(path_runs)
 
 
+def _cross_traffic(
+    name: str, measures: Sequence[Measure], runs: Sequence[RecordedRun]
+) -> Iterator[tuple[str, Figure]]:
+    """Draw what long flows get, and how long short flows take."""
+    if select_measures(measures, cross_traffic.RENO):
+        yield name, draw_cross_traffic(measures)
+    if select_measures(measures, cross_traffic.MEDIAN):
+        yield f"{name}-short-flows", draw_completions(measures)
+
+
 #: The figures of each experiment, in the order of the experiment that combines most of them.
 FIGURES: Mapping[str, Draw] = {
     response.EXPERIMENT: _from_measures(draw_response, response.WINDOW),
@@ -99,7 +109,7 @@ FIGURES: Mapping[str, Draw] = {
     udp.EXPERIMENT: _from_measures(draw_datagrams),
     outlook.EXPERIMENT: _from_measures(draw_outlook),
     end_hosts.EXPERIMENT: _from_measures(draw_hosts),
-    cross_traffic.EXPERIMENT: _from_measures(draw_cross_traffic),
+    cross_traffic.EXPERIMENT: _cross_traffic,
     disks.EXPERIMENT: _from_measures(draw_transfers),
     cpu_streams.EXPERIMENT: _from_measures(draw_costs),
 }

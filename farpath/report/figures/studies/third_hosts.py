@@ -1,4 +1,4 @@
-"""The figure of cross traffic: what a third host's stack leaves, and what the RTT becomes."""
+"""The figures of cross traffic: what a third host's stack leaves, the RTT, and short flows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import cross_traffic
 from farpath.analysis.studies.measure import Measure, select_measures
-from farpath.report.figures.studies.marks import COLOURS
+from farpath.report.figures.studies.marks import COLOURS, style_of
 from farpath.report.figures.style import RULE, TALL_IN, print_style
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: The height of a path's frames in inches: that of a stack, and that around them.
 STACK_IN, AROUND_IN = 0.22, 0.9
+#: The percentiles of completion times that are drawn, in the order of their marks.
+PERCENTILES = (cross_traffic.MEDIAN, cross_traffic.P95, cross_traffic.P99)
 
 
 def draw_cross_traffic(measures: Sequence[Measure]) -> Figure:
@@ -24,6 +26,8 @@ def draw_cross_traffic(measures: Sequence[Measure]) -> Figure:
 
     by_path: dict[str, list[Measure]] = {}
     for measure in measures:
+        if measure.about["beside"] == cross_traffic.ALONE:
+            continue
         by_path.setdefault(measure.about["path"], []).append(measure)
     heights = [
         AROUND_IN + STACK_IN * len(select_measures(of_path, cross_traffic.RENO))
@@ -66,3 +70,53 @@ def _draw_path(rates: Axes, rtts: Axes, measures: Sequence[Measure]) -> None:
         axes.grid(True, axis="x", color=RULE, linewidth=0.3)
     rates.set_yticks(rows, [f"beside {stack}" for stack in stacks])
     rates.invert_yaxis()
+
+
+def draw_completions(measures: Sequence[Measure]) -> Figure:
+    """Draw a frame for each class of sizes of short flows: completion times by what is beside them.
+
+    ``measures``: some of them are ``cross_traffic.MEDIAN``.
+    """
+    from matplotlib.figure import Figure
+
+    medians = select_measures(measures, cross_traffic.MEDIAN)
+    classes = list(dict.fromkeys(each.about["sizes"] for each in medians))
+    beside = list(dict.fromkeys(each.about["beside"] for each in medians))
+    columns = min(2, len(classes))
+    lines = -(-len(classes) // columns)
+    height_in = lines * (AROUND_IN + STACK_IN * len(beside))
+    with print_style():
+        figure = Figure(figsize=(TALL_IN[0], height_in), layout="constrained")
+        frames = figure.subplots(lines, columns, squeeze=False, sharey=True).flat
+        for axes, sizes in zip(frames, classes, strict=False):
+            for index, quantity in enumerate(PERCENTILES):
+                chosen = select_measures(measures, quantity, sizes=sizes)
+                colour, mark = style_of(index)
+                axes.plot(
+                    [each.value for each in chosen],
+                    [beside.index(each.about["beside"]) for each in chosen],
+                    mark, color=colour, markersize=4, label=quantity.split()[0],
+                )  # fmt: skip
+            axes.set_xlim(left=0)
+            axes.set_xlabel("completion time (ms)")
+            axes.set_title(f"flows of {sizes}", loc="left")
+            axes.grid(True, axis="x", color=RULE, linewidth=0.3)
+        for axes in list(figure.axes)[len(classes) :]:
+            axes.set_visible(False)
+        first = figure.axes[0]
+        first.set_yticks(range(len(beside)), [_row_title(each) for each in beside])
+        first.set_ylim(len(beside) - 0.5, -0.5)
+        handles, labels = first.get_legend_handles_labels()
+        figure.legend(
+            handles, labels, frameon=False, fontsize=8, ncols=len(PERCENTILES),
+            loc="outside upper right",
+        )  # fmt: skip
+    return figure
+
+
+def _row_title(beside: str) -> str:
+    """Return what short flows share a path with."""
+    if beside == cross_traffic.ALONE:
+        return "no long flow"
+    stacks = beside.removesuffix(cross_traffic.SHORT_FLOWS).removesuffix(" and ")
+    return f"Reno and {stacks}" if stacks else "Reno"

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.analysis.studies import cross_traffic
-from farpath.analysis.studies.measure import RecordedRun
+from farpath.analysis.studies.measure import Measure, RecordedRun, select_measures
 from farpath.planning.experiment import QUICK, load_experiment
 from farpath.planning.path_files import path_by_name
 from farpath.record import short_flow_table
@@ -34,13 +34,25 @@ def test_reno_and_the_third_host_have_what_their_own_flows_got(tmp_path: FilePat
     assert {
         beside: {name: value for name, value in one.items() if name in both}
         for beside, one in values.items()
-    } == {"nothing": alone, "fast": both, "scalable_2004": both, "fast and short flows": both}
-    assert conditions == {f"{path.title}, beside {beside}" for beside in values}
+    } == {
+        "nothing": alone,
+        "fast": both,
+        "scalable_2004": both,
+        "fast and short flows": both,
+        cross_traffic.ALONE: {name: alone[name] for name in alone if name != cross_traffic.RENO},
+    }
+    assert conditions == {
+        f"{path.title}, {'' if beside == cross_traffic.ALONE else 'beside '}{beside}"
+        for beside in values
+    }
 
 
-def test_completion_times_are_of_the_smallest_short_flows(tmp_path: FilePath) -> None:
+def measured_with_short_flows(tmp_path: FilePath, stack: str) -> list[Measure]:
+    """The measures of the quick run of a stack beside short flows, made up."""
     runs = load_experiment(cross_traffic.EXPERIMENT).runs(QUICK)
-    run = next(run for run in runs if run.plan.path.short_flows)
+    run = next(
+        run for run in runs if run.plan.path.short_flows and run.request.stack.startswith(stack)
+    )
     written = write_run(tmp_path / "run", run)
     raw = tmp_path / "raw"
     raw.mkdir()
@@ -51,10 +63,25 @@ def test_completion_times_are_of_the_smallest_short_flows(tmp_path: FilePath) ->
         raw_dir=raw,
         short_flows=table,
     )
-    measures = cross_traffic.measures([RecordedRun(run, record)])
-    measured = {measure.quantity: measure.value for measure in measures}
-    for name in (cross_traffic.COMPLETION, cross_traffic.COMPLETION_P99):
-        assert measured[name] == pytest.approx(TAKEN_NS / 1e6)
+    return cross_traffic.measures([RecordedRun(run, record)])
+
+
+def test_completion_times_are_given_for_each_class_of_sizes(tmp_path: FilePath) -> None:
+    measures = measured_with_short_flows(tmp_path, "reno_2004+fast")
+    for name in (cross_traffic.MEDIAN, cross_traffic.P95, cross_traffic.P99):
+        chosen = select_measures(measures, name, beside="fast and short flows")
+        assert [measure.about["sizes"] for measure in chosen] == [
+            "less than 10 kB", "10 kB to 100 kB", "100 kB to 1 MB", "1 MB or more",
+        ]  # fmt: skip
+        assert [measure.value for measure in chosen] == pytest.approx([TAKEN_NS / 1e6] * 4)
+
+
+def test_short_flows_are_also_measured_without_a_long_flow(tmp_path: FilePath) -> None:
+    measures = measured_with_short_flows(tmp_path, "udp")
+    assert {measure.about["beside"] for measure in measures} == {cross_traffic.ALONE}
+    quantities = {measure.quantity for measure in measures}
+    assert cross_traffic.MEDIAN in quantities
+    assert not quantities & {cross_traffic.RENO, cross_traffic.CROSS}
 
 
 def test_the_third_host_has_a_card_of_its_own(tmp_path: FilePath) -> None:

@@ -55,6 +55,24 @@ def test_one_flow_among_streams_has_its_part_of_a_fair_share(tmp_path: FilePath)
     assert outlook.share(write_run(tmp_path / "alone", alone)) is None
 
 
+def test_at_10_gbits_one_packet_is_lost_and_streams_have_a_part_of_the_window_each() -> None:
+    runs = [
+        run for run in load_experiment(outlook.EXPERIMENT).runs(WHOLE)
+        if run.request.path == "cern-10g"
+    ]  # fmt: skip
+    flows = {run.request.stack: len(run.plan.schedule.flows) for run in runs}
+    assert flows == {
+        "reno_2004": 1, "africa": 1, "westwood": 1, "4xreno_2004": 4, "8xreno_2004": 8,
+    }  # fmt: skip
+    for run in runs:
+        (dropper,) = run.plan.droppers
+        assert (dropper.kind, len(dropper.numbers)) == ("at", 1)
+        path = run.plan.path
+        product_bytes = path.rate_bps * path.rtt_ms / 8e3
+        windows_bytes = flows[run.request.stack] * path.window_bytes
+        assert windows_bytes == pytest.approx(1.1 * product_bytes, rel=0.01)
+
+
 def test_a_run_of_a_time_has_no_regions(tmp_path: FilePath) -> None:
     run = load_experiment(outlook.EXPERIMENT).runs(QUICK)[0]
     request = dataclasses.replace(run.request, region=RunRequest().region, time="20s")

@@ -204,6 +204,8 @@ def test_one_flow_of_a_stack_stands_beside_streams_of_reno() -> None:
         "htcp_2004", "4xreno_2004", "africa, seven-regions",
     ]  # fmt: skip
     assert [xs(line) for line in mean.lines] == [[300.0, 280.0, 5.0]]
+    # Paths of 480 Mbit/s and 10 Gbit/s are in one frame
+    assert mean.get_xscale() == "log"
 
 
 def test_hosts_have_a_curve_each_over_their_load() -> None:
@@ -241,6 +243,37 @@ def test_cross_traffic_is_drawn_on_what_reno_gets_beside_it() -> None:
     assert widths == [250.0, 100.0, 0.0, 200.0]
     labels = [label.get_text() for label in rates.get_yticklabels()]
     assert labels == ["beside nothing", "beside fast"]
+
+
+def test_short_flows_have_a_frame_for_each_class_of_sizes() -> None:
+    def one(beside: str, sizes: str, scale: float) -> list[Measure]:
+        about = {"path": "cern", "beside": beside, "sizes": sizes}
+        return [
+            measure(cross_traffic.EXPERIMENT, quantity, scale * value, about=about)
+            for quantity, value in (
+                (cross_traffic.MEDIAN, 170.0), (cross_traffic.P95, 340.0),
+                (cross_traffic.P99, 900.0),
+            )
+        ]  # fmt: skip
+
+    known = [
+        *one("short flows", "less than 10 kB", 1), *one("short flows", "1 MB or more", 4),
+        *one("fast and short flows", "less than 10 kB", 2),
+        *one(cross_traffic.ALONE, "less than 10 kB", 1),
+    ]  # fmt: skip
+    ((name, figure),) = figures(known, [])
+    assert name == "cross-traffic-short-flows"
+    small, large = figure.axes
+    assert [axes.get_title(loc="left") for axes in (small, large)] == [
+        "flows of less than 10 kB", "flows of 1 MB or more",
+    ]  # fmt: skip
+    assert [xs(line) for line in small.lines] == [
+        [170.0, 340.0, 170.0], [340.0, 680.0, 340.0], [900.0, 1800.0, 900.0],
+    ]  # fmt: skip
+    assert [xs(line) for line in large.lines] == [[680.0], [1360.0], [3600.0]]
+    assert [label.get_text() for label in small.get_yticklabels()] == [
+        "Reno", "Reno and fast", "no long flow",
+    ]  # fmt: skip
 
 
 def test_datagrams_have_a_curve_for_each_size_and_bottleneck() -> None:
