@@ -103,7 +103,8 @@ static int await_acknowledgement(void)
 			return 1;
 		if (system_call(SYS_POLL, (long)&errors, 1, -1, 0, 0, 0) < 0)
 			continue;
-		if (system_call(SYS_RECVFROM, connection, 0, 0, ERROR_QUEUE | DO_NOT_WAIT, 0, 0) < 0)
+		if (system_call(SYS_RECVFROM, connection, 0, 0, ERROR_QUEUE | DO_NOT_WAIT, 0, 0) <
+		    0)
 			return 0;
 	}
 }
