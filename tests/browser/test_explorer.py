@@ -53,7 +53,7 @@ def test_runs_are_chosen_refused_stopped_and_shown(page: Page, clone: Clone) -> 
     page.wait_for_selector("text=ran in ")
     page.wait_for_selector(".jp-OutputArea-output pre:has-text('regions of 5 s, seed 1')")
     (record,) = records_in(clone.folder / "results")
-    assert record.name.startswith("cern-changed-htcp_2004-5s-")
+    assert record.name.startswith("cern-changed-164ms-480Mbit-loss1e-05-htcp_2004-5s-")
     assert page.locator(".js-plotly-plot .legendtext:has-text('flow4')").count() == 1
     buttons = page.locator(".js-plotly-plot .modebar-btn")
     titles = [str(each.get_attribute("data-title")) for each in buttons.all()]
