@@ -46,11 +46,7 @@ def _draw_alone(rates: Axes, losses: Axes, measures: Sequence[Measure]) -> None:
         (rates, udp.THROUGHPUT, "throughput (Mbit/s)"),
         (losses, udp.LOSS, "part of the datagrams lost"),
     ):
-        _draw_quantity(axes, select_measures(measures, quantity))
-        axes.set_xlabel("time between two datagrams (us)")
-        axes.set_ylabel(label)
-        axes.set_ylim(bottom=0)
-        axes.grid(True, color=RULE, linewidth=0.3)
+        _draw_by_spacing(axes, select_measures(measures, quantity), label)
     rates.set_title("alone: measured (marks), what is possible (lines)", loc="left", fontsize=8)
     rates.legend(fontsize=7, frameon=False)
 
@@ -60,11 +56,16 @@ def _draw_jitter(means: Axes, percentiles: Axes, measures: Sequence[Measure]) ->
         (means, udp.JITTER, "one-way jitter, mean (us)"),
         (percentiles, udp.JITTER_P99, "one-way jitter, 99th percentile (us)"),
     ):
-        _draw_quantity(axes, select_measures(measures, quantity))
-        axes.set_xlabel("time between two datagrams (us)")
-        axes.set_ylabel(label)
-        axes.set_ylim(bottom=0)
-        axes.grid(True, color=RULE, linewidth=0.3)
+        _draw_by_spacing(axes, select_measures(measures, quantity), label)
+
+
+def _draw_by_spacing(axes: Axes, measures: Sequence[Measure], label: str) -> None:
+    """Draw one quantity's measures over the time between two datagrams."""
+    _draw_quantity(axes, measures)
+    axes.set_xlabel("time between two datagrams (us)")
+    axes.set_ylabel(label)
+    axes.set_ylim(bottom=0)
+    axes.grid(True, color=RULE, linewidth=0.3)
 
 
 def _draw_quantity(axes: Axes, measures: Sequence[Measure]) -> None:
