@@ -130,7 +130,8 @@ def test_its_explorer_runs_the_lab(notebook: Notebook) -> None:
 
 
 def test_its_lessons_run_the_lab(notebook: Notebook) -> None:
-    assert "../../results/lessons/" in executed(notebook, "lessons/01-slow-start")
+    assert "![png](01-slow-start_files" in executed(notebook, "lessons/01-slow-start")
+    assert docker("exec", notebook.name, "ls", "/farpath/results/lessons").startswith("20ms-")
 
 
 def test_it_holds_what_notebooks_link_to_and_the_shipped_records(notebook: Notebook) -> None:

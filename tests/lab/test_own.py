@@ -365,7 +365,7 @@ def test_an_image_that_the_lab_cannot_run_is_refused_before_it_is_unpacked(
     layout = image(PROGRAM, "--author=me", *options)
     with pytest.raises(BadInputError, match=complaint):
         own(f"oci:{layout}")
-    assert not (tmp_path / "cache").exists()
+    assert not (tmp_path / "cache" / "own").exists()
 
 
 def test_a_layer_that_is_damaged_is_refused_and_leaves_nothing(

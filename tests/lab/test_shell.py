@@ -9,9 +9,12 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path as FilePath
 
 from farpath.base.project import PROJECT
+from tests.support.processes import interruptible
 
 COMMAND = [sys.executable, "-m", "farpath", "shell", "--rtt=50ms", "--rate=100Mbit"]
 PROMPT = b"mininet> "
@@ -29,7 +32,7 @@ class Terminal:
     def __init__(self, state: FilePath) -> None:
         self.own, theirs = pty.openpty()
         self.process = subprocess.Popen(
-            COMMAND,
+            interruptible(COMMAND),
             cwd=state,
             env=environment(state),
             stdin=theirs,
@@ -50,6 +53,18 @@ class Terminal:
 
     def write(self, text: bytes) -> None:
         os.write(self.own, text)
+
+
+@contextmanager
+def terminal_with_shell(state: FilePath) -> Iterator[Terminal]:
+    """A shell on a terminal; it ends with the block, whatever the block found."""
+    terminal = Terminal(state)
+    try:
+        yield terminal
+    finally:
+        terminal.process.kill()
+        terminal.process.wait()
+        os.close(terminal.own)
 
 
 def test_lines_of_a_file_run_in_order_and_the_clock_stands_between_them(tmp_path: FilePath) -> None:
@@ -78,17 +93,17 @@ def test_lines_of_a_file_run_in_order_and_the_clock_stands_between_them(tmp_path
 
 
 def test_on_a_terminal_ctrl_c_interrupts_a_command_and_ctrl_d_ends(tmp_path: FilePath) -> None:
-    terminal = Terminal(tmp_path)
-    terminal.read_until(PROMPT)
-    terminal.write(b"half a li" + INTERRUPT)
-    terminal.read_until(PROMPT)
-    terminal.write(b"sender ping -i 10 receiver\n")
-    terminal.read_until(b"icmp_seq=3")
-    terminal.write(INTERRUPT)
-    assert b"ping statistics" in terminal.read_until(PROMPT)
-    terminal.write(b"sender hostname -I\n")
-    assert b"10.0.0." in terminal.read_until(PROMPT)
-    terminal.write(END_OF_FILE)
-    assert terminal.process.wait(LIMIT_S) == 0
+    with terminal_with_shell(tmp_path) as terminal:
+        terminal.read_until(PROMPT)
+        terminal.write(b"half a li" + INTERRUPT)
+        terminal.read_until(PROMPT)
+        terminal.write(b"sender ping -i 10 receiver\n")
+        terminal.read_until(b"icmp_seq=3")
+        terminal.write(INTERRUPT)
+        assert b"ping statistics" in terminal.read_until(PROMPT)
+        terminal.write(b"sender hostname -I\n")
+        assert b"10.0.0." in terminal.read_until(PROMPT)
+        terminal.write(END_OF_FILE)
+        assert terminal.process.wait(LIMIT_S) == 0
     history = (tmp_path / "farpath" / "shell-history").read_text()
     assert "sender hostname -I" in history
