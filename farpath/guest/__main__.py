@@ -15,6 +15,7 @@ from typing import Any
 from farpath.guest import background, disks, far_links, packetdrill, processors, system
 from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
+from farpath.guest.flow_drops import FlowDrops
 from farpath.guest.network import Network
 from farpath.guest.platforms import Platform, platform_here
 from farpath.guest.tick_program import TickProgramError
@@ -109,7 +110,8 @@ def play(share: FilePath, platform: Platform) -> None:
     pids = {host.name: host.pid for host in network.hosts}
     hosts = EndHosts(plan, pids, platform, devices)
     send_event("hosts-ready")
-    before = read_back(plan, network)
+    flow_drops = FlowDrops(plan, network, share / site_modules(site))
+    before = {**read_back(plan, network), **flow_drops.read_back()}
     if not verify(plan, network, before):
         return
     raw = FilePath("/tmp") / RAW_DIR
@@ -135,7 +137,8 @@ def play(share: FilePath, platform: Platform) -> None:
     if platform.shared:
         traffic.await_idle_path()
         traffic.ping_idle_path(IDLE_PINGS, "ping-idle-after")
-    after = {**read_back(plan, network), "droppers": droppers.counts()}
+    counted = {**flow_drops.read_back(), "droppers": droppers.counts()}
+    after = {**read_back(plan, network), **counted}
     if not verify(plan, network, after):
         return
     readback = share / READBACK_FILE.format(site=site)

@@ -25,6 +25,7 @@ from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.record import captures, frames, short_flow_table, trace_table
 from farpath.record.captures import CapturedFile
+from farpath.record.flow_drops import FlowDrops, flow_drops
 from farpath.record.short_flow_table import ShortFlowTable
 from farpath.record.trace_table import Trace
 from farpath.spec.hosts import SIDES
@@ -301,6 +302,11 @@ class Record:
         """
         completions_s: dict[str, float | None] = self.data["readback"].get("transfers", {})
         return completions_s
+
+    @property
+    def flow_drops(self) -> FlowDrops | None:
+        """The packets of each flow that the path dropped; None if they were not counted."""
+        return flow_drops(self.data["readback"])
 
     @property
     def cpu(self) -> dict[str, float] | None:

@@ -18,9 +18,9 @@ READBACK_FILE = "readback-{site}.json"
 RAW_DIR = "raw"
 FAR_LINK_FILE = "farlink"
 #: Kernel modules of farpath's devices: links to other sites, sources of background traffic,
-#: processors of slow hosts, and disks.
+#: processors of slow hosts, disks, and counters of the packets that qdiscs drop.
 FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE = "farlink", "background", "processor"
-DISK_MODULE = "disk"
+DISK_MODULE, DROPS_MODULE = "disk", "drops"
 #: Name of the number of a guest's site in the environment of its first process.
 SITE_VARIABLE = "LAB_SITE"
 CODE_DIR = "code"

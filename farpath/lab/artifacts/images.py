@@ -17,6 +17,7 @@ from farpath.spec.layout import Layout
 from farpath.spec.protocol import (
     BACKGROUND_MODULE,
     DISK_MODULE,
+    DROPS_MODULE,
     FAR_LINK_MODULE,
     PROCESSOR_MODULE,
 )
@@ -67,8 +68,8 @@ class Images:
 
     @property
     def devices(self) -> tuple[FilePath, ...]:
-        """The kernel modules of links between guests, background traffic, slow hosts and disks."""
-        names = (FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE, DISK_MODULE)
+        """The kernel modules of farpath's devices."""
+        names = (FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE, DISK_MODULE, DROPS_MODULE)
         return tuple(self.stacks / f"{name}.ko" for name in names)
 
     @property

@@ -102,7 +102,10 @@ def _root(images: Images, name: str, plan: Plan) -> list[Any]:
 
 
 def used_devices(plan: Plan) -> tuple[str, ...]:
-    """Return the modules of the lab's devices that a plan uses; the host lab has none."""
+    """Return the modules of devices that decide a plan's packets; the host lab has none.
+
+    ``drops`` only counts, and is none of them.
+    """
     used = {
         FAR_LINK_MODULE: lay_out(plan).sites > 1,
         BACKGROUND_MODULE: plan.path.background is not None,

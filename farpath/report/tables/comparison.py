@@ -15,7 +15,7 @@ from farpath.analysis.record_set import RUNS, Member, make_record_set
 from farpath.analysis.results import run_summary
 from farpath.analysis.run_settings import SETTINGS, further_settings
 from farpath.base.errors import BadInputError
-from farpath.report.flow_summary import FlowSummary, flow_summaries
+from farpath.report.flow_summary import FlowSummary, flows_of
 from farpath.report.tables.regions import NOTHING, TextTable, difference, number, ratio
 from farpath.report.tables.run_metrics import METRICS
 
@@ -82,7 +82,7 @@ class Compared:
     @cached_property
     def flows(self) -> tuple[FlowSummary, ...]:
         """The results of each flow."""
-        return flow_summaries(self.record.samples, self.record.plan, self.record.completions_s)
+        return flows_of(self.record)
 
 
 @dataclass(frozen=True)
