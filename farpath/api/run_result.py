@@ -74,9 +74,9 @@ class RunResult:
         Columns: ``flow``, ``stack``, ``start_s``, ``stop_s``, ``throughput_mbps`` (mean from start
         to stop), ``share`` (fraction of all flows' bits), ``retransmits`` (segments),
         ``rtt_median_ms``, ``rtt_p99_ms`` (of the sender's smoothed RTT), ``completion_s`` (of a
-        flow of ``bytes``, over which ``throughput_mbps`` is taken then), ``drops`` (packets, data
-        and acknowledgements, that queues of bottlenecks dropped), ``lost`` (those that random loss
-        and droppers took). What is not known is missing.
+        flow of ``bytes``, over which ``throughput_mbps`` is taken then), ``drops`` (packets
+        towards the receiver that the queues of bottlenecks dropped), ``lost`` (those that random
+        loss and droppers took). What is not known is missing.
         """
         import pandas as pd
 

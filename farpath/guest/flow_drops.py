@@ -41,7 +41,7 @@ class FlowDrops:
                     WATCH_PARAMETER.write_text(port, encoding="ascii")
 
     def read_back(self) -> dict[str, Any]:
-        """Return the packets that each port has dropped so far, by flow; empty if none counts."""
+        """Return what each port has dropped so far (``parse``); empty if none is counted."""
         if not self.counts:
             return {}
         counted = parse(COUNTS_FILE.read_text(encoding="ascii"), self.flows)

@@ -2,71 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from farpath.base.errors import CheckFailedError
-from farpath.tools.flow_drops import OTHERS
+from farpath.spec.dropper import THERE
+from farpath.spec.plan import Plan
 
-#: What the lab counts, by port (``readback.after.flow_drops``).
-QUEUES, LOSSES = "queues", "losses"
+#: What the lab counts by port, in ``readback.before`` and ``.after``.
+COUNTS = "flow_drops"
 
 
 @dataclass(frozen=True)
 class FlowDrops:
-    """Packets by flow, data and acknowledgements.
+    """Packets towards the receiver, by flow.
 
-    ``dropped``: by the queues of the path's bottlenecks. ``lost``: by its random loss and its
-    droppers.
+    ``dropped``: by the path's queues. ``lost``: by its random loss and its droppers.
     """
 
     dropped: Mapping[str, int]
     lost: Mapping[str, int]
 
 
-def flow_drops(readback: Mapping[str, Any]) -> FlowDrops | None:
+def flow_drops(readback: Mapping[str, Any], plan: Plan) -> FlowDrops | None:
     """Return the drops by flow of a read-back; None if the lab did not count them."""
-    after = readback.get("after", {})
-    if "flow_drops" not in after:
+    if COUNTS not in readback.get("after", {}):
         return None
-    lost = [counts["flows"] for counts in after["droppers"]]
-    return FlowDrops(
-        dropped=_sum([_growth(readback, QUEUES, port) for port in after["flow_drops"][QUEUES]]),
-        lost=_sum(
-            [*(_growth(readback, LOSSES, port) for port in after["flow_drops"][LOSSES]), *lost]
-        ),
-    )
+    lost = _sum_there(readback, "losses")
+    for dropper, counts in zip(plan.droppers, readback["after"]["droppers"], strict=True):
+        if dropper.direction == THERE:
+            lost.update(counts["flows"])
+    return FlowDrops(_sum_there(readback, "queues"), lost)
 
 
 def check_flow_drops(readback: Mapping[str, Any]) -> None:
-    """Raise CheckFailedError if a qdisc dropped another number of packets than counted by flow."""
-    counted = readback["after"].get("flow_drops", {})
-    for kind, ports in counted.items():
-        for port in ports:
-            packets = sum(_growth(readback, kind, port).values())
+    """Raise CheckFailedError if a qdisc dropped another number of packets than was counted."""
+    for kind in readback["after"].get(COUNTS, {}):
+        for port, before, after in _ports(readback, kind):
+            counted = _all_packets(after) - _all_packets(before)
             dropped = _drops(readback["after"], port) - _drops(readback["before"], port)
-            if packets != dropped:
+            if counted != dropped:
                 raise CheckFailedError(
-                    f"the queue of {port} dropped {dropped:,} packets, but those of the flows and "
-                    f"of others are {packets:,}"
+                    f"the qdisc of {port} dropped {dropped:,} packets, but {counted:,} were "
+                    "counted by flow"
                 )
 
 
-def _growth(readback: Mapping[str, Any], kind: str, port: str) -> dict[str, int]:
-    """Return the packets that a port dropped between the two read-backs, by flow."""
-    before, after = (readback[when]["flow_drops"][kind][port] for when in ("before", "after"))
-    return {flow: count - before[flow] for flow, count in after.items()}
+def _ports(readback: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Any, Any]]:
+    """Yield each port of a kind, and what it had dropped before and after the traffic."""
+    before, after = (readback[when][COUNTS][kind] for when in ("before", "after"))
+    return ((port, before[port], after[port]) for port in after)
+
+
+def _sum_there(readback: Mapping[str, Any], kind: str) -> Counter[str]:
+    """Return the packets towards receivers that all ports of a kind dropped, by flow."""
+    total: Counter[str] = Counter()
+    for _, before, after in _ports(readback, kind):
+        total.update(after["there"])
+        total.subtract(before["there"])
+    return total
+
+
+def _all_packets(counts: Mapping[str, Any]) -> int:
+    packets: int = sum(counts["there"].values()) + sum(counts["back"].values()) + counts["others"]
+    return packets
 
 
 def _drops(part: Mapping[str, Any], port: str) -> int:
     """Return the drops that the root qdisc of a port counts."""
-    drops: int = next(
-        qdisc["drops"] for qdisc in part["qdiscs"] if qdisc["dev"] == port and qdisc.get("root")
-    )
+    roots = (qdisc for qdisc in part["qdiscs"] if qdisc["dev"] == port and qdisc.get("root"))
+    drops: int = next(roots)["drops"]
     return drops
-
-
-def _sum(tables: list[Mapping[str, int]]) -> dict[str, int]:
-    flows = dict.fromkeys(flow for table in tables for flow in table if flow != OTHERS)
-    return {flow: sum(table.get(flow, 0) for table in tables) for flow in flows}

@@ -306,7 +306,7 @@ class Record:
     @property
     def flow_drops(self) -> FlowDrops | None:
         """The packets of each flow that the path dropped; None if they were not counted."""
-        return flow_drops(self.data["readback"])
+        return flow_drops(self.data["readback"], self.plan)
 
     @property
     def cpu(self) -> dict[str, float] | None:

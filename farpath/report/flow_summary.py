@@ -36,9 +36,9 @@ class FlowSummary:
     reverse direction. ``retransmits``: segments sent again. ``rtt_median_ms``, ``rtt_p99_ms``:
     median and 99th percentile of its sender's smoothed RTT at the end of each interval.
     ``completion_s``: of a run with a number of bytes, the time from the first byte that the
-    sender's TCP was given to the acknowledgement of the last one. ``drops``: its packets, data and
-    acknowledgements, that the queues of the path's bottlenecks dropped. ``lost``: those that the
-    path's random loss and droppers took. Values that are not known are None.
+    sender's TCP was given to the acknowledgement of the last one. ``drops``: its packets towards
+    the receiver that the queues of the path's bottlenecks dropped. ``lost``: those that the path's
+    random loss and droppers took. Values that are not known are None.
     """
 
     flow: str

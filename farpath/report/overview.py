@@ -37,7 +37,7 @@ _FLOWS_NOTE = (
     "smoothed RTT of the flow's sender, in each sample."
 )
 _DROPS_NOTE = (
-    "Drops: the flow's packets, data and acknowledgements, that the queues of bottlenecks dropped."
+    "Drops: the flow's packets towards its receiver that the queues of bottlenecks dropped."
 )
 _LOST_NOTE = "Lost: those that the path's random loss and droppers took."
 _HOPS_NOTE = (

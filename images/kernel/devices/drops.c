@@ -9,9 +9,9 @@
  * the packets by which the list has grown. A packet that is not dropped costs one more
  * call, and none is treated differently.
  *
- * /proc/drops has a line for each qdisc: the name of its port, and how many packets of
- * each flow it has dropped, in the order of the parameter "ports". The last number is
- * that of all other packets.
+ * /proc/drops has a line for each qdisc: the name of its port, and for each flow, in the
+ * order of the parameter "ports", how many packets to the port of its receiver the qdisc
+ * has dropped, and how many from there. The last number is that of all other packets.
  */
 
 #include <linux/hashtable.h>
@@ -39,7 +39,7 @@ struct watched {
 	int (*enqueue)(struct sk_buff *skb, struct Qdisc *qdisc, struct sk_buff **to_free);
 	bool is_entered;
 	char device[IFNAMSIZ];
-	u64 dropped[MOST_PORTS + 1];
+	u64 dropped[2 * MOST_PORTS + 1];	/* to and from each port; others */
 };
 
 static DEFINE_HASHTABLE(table, TABLE_BITS);
@@ -56,20 +56,22 @@ static struct watched *watched_of(struct Qdisc *qdisc)
 }
 
 /* Data goes to a flow's port, and acknowledgements come from it */
-static int flow_of(const struct sk_buff *skb)
+static int place_of(const struct sk_buff *skb)
 {
 	struct flow_keys keys;
 	int number;
 
 	if (!skb_flow_dissect_flow_keys(skb, &keys, 0))
-		return flows;
+		return 2 * flows;
 	for (number = 0; number < flows; number++) {
 		__be16 port = htons(ports[number]);
 
-		if (keys.ports.dst == port || keys.ports.src == port)
-			break;
+		if (keys.ports.dst == port)
+			return 2 * number;
+		if (keys.ports.src == port)
+			return 2 * number + 1;
 	}
-	return number;
+	return 2 * flows;
 }
 
 static int count_drops(struct sk_buff *skb, struct Qdisc *qdisc, struct sk_buff **to_free)
@@ -85,7 +87,7 @@ static int count_drops(struct sk_buff *skb, struct Qdisc *qdisc, struct sk_buff 
 	result = one->enqueue(skb, qdisc, to_free);
 	one->is_entered = false;
 	for (dropped = *to_free; dropped != before; dropped = dropped->next)
-		one->dropped[flow_of(dropped)]++;
+		one->dropped[place_of(dropped)]++;
 	return result;
 }
 
@@ -142,7 +144,7 @@ static int show_lines(struct seq_file *file, void *unused)
 	rtnl_lock();
 	list_for_each_entry(one, &lines, line) {
 		seq_puts(file, one->device);
-		for (number = 0; number <= flows; number++)
+		for (number = 0; number <= 2 * flows; number++)
 			seq_printf(file, " %llu", one->dropped[number]);
 		seq_putc(file, '\n');
 	}
