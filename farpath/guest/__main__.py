@@ -111,7 +111,7 @@ def play(share: FilePath, platform: Platform) -> None:
     hosts = EndHosts(plan, pids, platform, devices)
     send_event("hosts-ready")
     flow_drops = FlowDrops(plan, network, share / site_modules(site))
-    before = {**read_back(plan, network), **flow_drops.read_back()}
+    before = read_back(plan, network)
     if not verify(plan, network, before):
         return
     raw = FilePath("/tmp") / RAW_DIR
@@ -137,8 +137,8 @@ def play(share: FilePath, platform: Platform) -> None:
     if platform.shared:
         traffic.await_idle_path()
         traffic.ping_idle_path(IDLE_PINGS, "ping-idle-after")
-    counted = {**flow_drops.read_back(), "droppers": droppers.counts()}
-    after = {**read_back(plan, network), **counted}
+    counts = {**flow_drops.read_back(), "droppers": droppers.counts()}
+    after = {**read_back(plan, network), **counts}
     if not verify(plan, network, after):
         return
     readback = share / READBACK_FILE.format(site=site)

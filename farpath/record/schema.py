@@ -66,6 +66,18 @@ class _DropperCount(_Part):
     dropper: str
     seen: int
     lost: int
+    flows: dict[str, _Count] = {}
+
+
+class _PortDrops(_Part):
+    there: dict[str, _Count]
+    back: dict[str, _Count]
+    others: _Count
+
+
+class _FlowDrops(_Part):
+    queues: dict[str, _PortDrops]
+    losses: dict[str, _PortDrops]
 
 
 class _Arrivals(_Part):
@@ -95,6 +107,7 @@ class _Before(_Part):
 class _After(_Part):
     droppers: list[_DropperCount] = []
     disks: dict[str, _Disk] = {}
+    flow_drops: _FlowDrops | None = None
 
 
 class _Cpu(_Part):

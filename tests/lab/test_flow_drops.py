@@ -19,10 +19,9 @@ OWN = PROJECT / "examples" / "own-topology" / "two_switches.py"
     [
         {"ip": "6", "drop": "every:900 random:1e-3,direction=back,flow=flow2", "loss": "1e-3",
          "reverse": "reno", "background": "cbr:10Mbit"},
-        {"topology": "parking-lot:2", "stack": "cubic"},
         {"topology": f"{OWN}:far", "flows": "h1>h2:cubic h5>h6:htcp h6>h1:reno"},
     ],
-    ids=["dumbbell", "parking lot", "a user's own"],
+    ids=["dumbbell", "a user's own"],
 )  # fmt: skip
 def test_each_segment_that_a_flow_sends_again_was_dropped_or_lost(
     run_plan: RunPlan, words: dict[str, str]
