@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from farpath.record.program_record import ProgramRecord
+    from farpath.spec.path import Path
 
 #: The most connections that the table shows.
 MOST_CONNECTIONS = 20
@@ -30,7 +31,8 @@ _CONNECTIONS_NOTE = (
 def program_overview(record: ProgramRecord) -> tuple[TextTable, ...]:
     """Return all tables of a record of programs."""
     metrics = program_metrics(record)
-    return (_programs_table(record), _path_table(metrics), _connections_table(metrics))
+    path = _path_table(record.plan.path, metrics)
+    return (_programs_table(record), path, _connections_table(metrics))
 
 
 def program_metrics(record: ProgramRecord) -> dict[str, Any]:
@@ -87,8 +89,12 @@ def _programs_table(record: ProgramRecord) -> TextTable:
     return TextTable("Programs", ("", "command", "status", "virtual s"), tuple(rows))
 
 
-def _path_table(metrics: dict[str, Any]) -> TextTable:
+def _path_table(path: Path, metrics: dict[str, Any]) -> TextTable:
+    """Return what the path was asked to be in each direction, and what was measured."""
     rows = [
+        ("RTT", f"{path.rtt_ms:g} ms"),
+        ("rate", f"{path.rate_bps / 1e6:g} Mbit/s"),
+        ("random loss", f"{path.loss:g}"),
         ("ping RTT, median", f"{number(metrics['rtt_median_ms'], 1)} ms"),
         ("ping RTT, largest", f"{number(metrics['rtt_max_ms'], 1)} ms"),
         ("pings lost", f"{metrics['pings_lost']:,} of {metrics['pings']:,}"),
@@ -96,7 +102,7 @@ def _path_table(metrics: dict[str, Any]) -> TextTable:
     for host, queue in metrics["queues"].items():
         rows.append((f"longest queue to {host}", f"{queue['max_bytes'] / 1e3:,.0f} kB"))
         rows.append((f"drops on the way to {host}", f"{queue['drops']:,} packets"))
-    return TextTable("Path", ("", "measured"), tuple(rows))
+    return TextTable("Path, alike in both directions", ("", ""), tuple(rows))
 
 
 def _connections_table(metrics: dict[str, Any]) -> TextTable:
