@@ -12,10 +12,17 @@ import traceback
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.guest import background, disks, far_links, packetdrill, processors, system
+from farpath.guest import (
+    background,
+    disks,
+    far_links,
+    flow_drops,
+    packetdrill,
+    processors,
+    system,
+)
 from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
-from farpath.guest.flow_drops import FlowDrops
 from farpath.guest.network import Network
 from farpath.guest.platforms import Platform, platform_here
 from farpath.guest.tick_program import TickProgramError
@@ -93,6 +100,8 @@ def play(share: FilePath, platform: Platform) -> None:
     platform.prepare(share)
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
     site, layout = int(os.environ.get(SITE_VARIABLE, "0")), lay_out(plan)
+    if not platform.shared:
+        flow_drops.load(plan, share / site_modules(site))
     system.wait_until(system.next_second_ns())
     system.start_open_vswitch()
     platform.load_stacks(plan.stacks, share / site_modules(site))
@@ -110,7 +119,8 @@ def play(share: FilePath, platform: Platform) -> None:
     pids = {host.name: host.pid for host in network.hosts}
     hosts = EndHosts(plan, pids, platform, devices)
     send_event("hosts-ready")
-    flow_drops = FlowDrops(plan, network, share / site_modules(site))
+    if not platform.shared:
+        flow_drops.watch(network)
     before = read_back(plan, network)
     if not verify(plan, network, before):
         return
@@ -137,8 +147,8 @@ def play(share: FilePath, platform: Platform) -> None:
     if platform.shared:
         traffic.await_idle_path()
         traffic.ping_idle_path(IDLE_PINGS, "ping-idle-after")
-    counts = {**flow_drops.read_back(), "droppers": droppers.counts()}
-    after = {**read_back(plan, network), **counts}
+    counts = {} if platform.shared else {"flow_drops": flow_drops.read_back(plan, network)}
+    after = {**read_back(plan, network), **counts, "droppers": droppers.counts()}
     if not verify(plan, network, after):
         return
     readback = share / READBACK_FILE.format(site=site)

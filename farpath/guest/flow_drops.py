@@ -7,6 +7,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.guest.network import Network, network_namespace
+from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import DROPS_MODULE
 from farpath.tools import modules
@@ -16,37 +17,37 @@ WATCH_PARAMETER = FilePath("/sys/module", DROPS_MODULE, "parameters/watch")
 COUNTS_FILE = FilePath("/proc", DROPS_MODULE)
 
 
-class FlowDrops:
-    """The counts at this site: of the path's queues, and of the ports that lose at random.
+def ports_at(layout: Layout, site: int) -> dict[str, list[str]]:
+    """Return the ports of a site whose drops are counted, by what they do."""
+    here = {port.name for port in layout.ports if layout.site_of(port.node) == site}
+    kinds = {"queues": layout.queues, "losses": layout.losing}
+    return {kind: [port for port in ports if port in here] for kind, ports in kinds.items()}
 
-    On a kernel that the lab shares with its machine no module is loaded, and nothing is counted.
-    ``directory``: that of the site's modules.
+
+def load(plan: Plan, directory: FilePath) -> None:
+    """Load the kernel module, which counts nothing before it is told the ports.
+
+    ``directory``: that of the site's modules. What starts a program must come before the whole
+    second on which the network's timers begin.
     """
+    flow_ports = ",".join(str(flow.port) for flow in plan.schedule.all_flows)
+    modules.insert(directory, DROPS_MODULE, {"ports": flow_ports})
 
-    def __init__(self, plan: Plan, network: Network, directory: FilePath) -> None:
-        self.flows = [flow.name for flow in plan.schedule.all_flows]
-        layout = network.layout
-        #: The ports at this site, by what they do.
-        self.ports = {
-            kind: [port for port in ports if network.has_port(port)]
-            for kind, ports in {"queues": layout.queues, "losses": layout.losing}.items()
-        }
-        self.counts = any(self.ports.values()) and not network.platform.shared
-        if self.counts:
-            ports = ",".join(str(flow.port) for flow in plan.schedule.all_flows)
-            modules.insert(directory, DROPS_MODULE, {"ports": ports})
-            for port in (*self.ports["queues"], *self.ports["losses"]):
-                pid = network.host_pid(port)
-                with nullcontext() if pid is None else network_namespace(pid):
-                    WATCH_PARAMETER.write_text(port, encoding="ascii")
 
-    def read_back(self) -> dict[str, Any]:
-        """Return what each port has dropped so far (``parse``); empty if none is counted."""
-        if not self.counts:
-            return {}
-        counted = parse(COUNTS_FILE.read_text(encoding="ascii"), self.flows)
-        return {
-            "flow_drops": {
-                kind: {port: counted[port] for port in ports} for kind, ports in self.ports.items()
-            }
-        }
+def watch(network: Network) -> None:
+    """Count from now on what the ports of a network's site drop."""
+    for ports in ports_at(network.layout, network.site).values():
+        for port in ports:
+            pid = network.host_pid(port)
+            with nullcontext() if pid is None else network_namespace(pid):
+                WATCH_PARAMETER.write_text(port, encoding="ascii")
+
+
+def read_back(plan: Plan, network: Network) -> dict[str, Any]:
+    """Return what each port has dropped since it is watched, as ``parse`` does, by kind."""
+    flows = [flow.name for flow in plan.schedule.all_flows]
+    counted = parse(COUNTS_FILE.read_text(encoding="ascii"), flows)
+    return {
+        kind: {port: counted[port] for port in ports}
+        for kind, ports in ports_at(network.layout, network.site).items()
+    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from farpath.planning.droppers import parse_droppers
 from farpath.spec.plan import Plan
 from farpath.tools import nftables
@@ -37,7 +39,7 @@ def test_a_chance_of_one_takes_every_packet(plan: Plan) -> None:
 def test_what_a_dropper_dropped_is_the_sum_over_its_flows(plan: Plan) -> None:
     dropping = with_droppers(plan, parse_droppers("every:9 every:7,flow=flow2,direction=back"))
     packets = {"seen_0": 90, "lost_0_5201": 6, "lost_0_5202": 4, "seen_1": 7, "lost_1_5202": 1}
-    output = {
+    output: dict[str, Any] = {
         "nftables": [{"metainfo": {}}]
         + [{"counter": {"name": name, "packets": count}} for name, count in packets.items()]
     }
