@@ -193,10 +193,8 @@ def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> Text
     shown where they were counted, and losses where there are any.
     """
     times = [f"{flow.start_s:g} to {flow.stop_s:g}" for flow in flows]
-    counted, losing = (
-        any(flow.drops is not None for flow in flows),
-        any(flow.lost for flow in flows),
-    )
+    counted = any(flow.drops is not None for flow in flows)
+    losing = any(flow.lost for flow in flows)
     columns = {
         "flow": [flow.flow for flow in flows],
         "stack": [flow.stack for flow in flows],
