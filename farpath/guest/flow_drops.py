@@ -27,11 +27,11 @@ def ports_at(layout: Layout, site: int) -> dict[str, list[str]]:
 def load(plan: Plan, directory: FilePath) -> None:
     """Load the kernel module, which counts nothing before it is told the ports.
 
-    ``directory``: that of the site's modules. What starts a program must come before the whole
-    second on which the network's timers begin.
+    ``directory``: that of the site's modules. A run's packets are the same with and without it: no
+    program starts, and it is there before the whole second on which the network's timers begin.
     """
     flow_ports = ",".join(str(flow.port) for flow in plan.schedule.all_flows)
-    modules.insert(directory, DROPS_MODULE, {"ports": flow_ports})
+    modules.insert_quietly(directory, DROPS_MODULE, {"ports": flow_ports})
 
 
 def watch(network: Network) -> None:
