@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import nullcontext
 from pathlib import Path as FilePath
 from typing import Any
@@ -35,12 +36,17 @@ def load(plan: Plan, directory: FilePath) -> None:
 
 
 def watch(network: Network) -> None:
-    """Count from now on what the ports of a network's site drop."""
+    """Count from now on what the ports of a network's site drop.
+
+    The file is not truncated: that would set its times, and reading the clock for that would move
+    a run's packets.
+    """
     for ports in ports_at(network.layout, network.site).values():
         for port in ports:
             pid = network.host_pid(port)
             with nullcontext() if pid is None else network_namespace(pid):
-                WATCH_PARAMETER.write_text(port, encoding="ascii")
+                with os.fdopen(os.open(WATCH_PARAMETER, os.O_WRONLY), "wb", buffering=0) as file:
+                    file.write(port.encode("ascii"))
 
 
 def read_back(plan: Plan, network: Network) -> dict[str, Any]:
