@@ -100,7 +100,8 @@ def play(share: FilePath, platform: Platform) -> None:
     platform.prepare(share)
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
     site, layout = int(os.environ.get(SITE_VARIABLE, "0")), lay_out(plan)
-    if not platform.shared:
+    counts_drops = not platform.shared and flow_drops.are_counted_at(plan, layout, site)
+    if counts_drops:
         flow_drops.load(plan, share / site_modules(site))
     system.wait_until(system.next_second_ns())
     system.start_open_vswitch()
@@ -119,8 +120,8 @@ def play(share: FilePath, platform: Platform) -> None:
     pids = {host.name: host.pid for host in network.hosts}
     hosts = EndHosts(plan, pids, platform, devices)
     send_event("hosts-ready")
-    if not platform.shared:
-        flow_drops.watch(network)
+    if counts_drops:
+        flow_drops.watch(plan, network)
     before = read_back(plan, network)
     if not verify(plan, network, before):
         return
@@ -147,7 +148,7 @@ def play(share: FilePath, platform: Platform) -> None:
     if platform.shared:
         traffic.await_idle_path()
         traffic.ping_idle_path(IDLE_PINGS, "ping-idle-after")
-    counts = {} if platform.shared else {"flow_drops": flow_drops.read_back(plan, network)}
+    counts = {"flow_drops": flow_drops.read_back(plan, network)} if counts_drops else {}
     after = {**read_back(plan, network), **counts, "droppers": droppers.counts()}
     if not verify(plan, network, after):
         return

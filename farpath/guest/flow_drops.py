@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.guest.network import Network, network_namespace
+from farpath.spec.drop_counts import counted_ports
 from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import DROPS_MODULE
@@ -18,11 +20,16 @@ WATCH_PARAMETER = FilePath("/sys/module", DROPS_MODULE, "parameters/watch")
 COUNTS_FILE = FilePath("/proc", DROPS_MODULE)
 
 
-def ports_at(layout: Layout, site: int) -> dict[str, list[str]]:
+def ports_at(plan: Plan, layout: Layout, site: int) -> dict[str, list[str]]:
     """Return the ports of a site whose drops are counted, by what they do."""
     here = {port.name for port in layout.ports if layout.site_of(port.node) == site}
-    kinds = {"queues": layout.queues, "losses": layout.losing}
+    kinds = counted_ports(plan, layout)
     return {kind: [port for port in ports if port in here] for kind, ports in kinds.items()}
+
+
+def are_counted_at(plan: Plan, layout: Layout, site: int) -> bool:
+    """Whether a site has such ports."""
+    return any(ports_at(plan, layout, site).values())
 
 
 def load(plan: Plan, directory: FilePath) -> None:
@@ -35,18 +42,22 @@ def load(plan: Plan, directory: FilePath) -> None:
     modules.insert_quietly(directory, DROPS_MODULE, {"ports": flow_ports})
 
 
-def watch(network: Network) -> None:
-    """Count from now on what the ports of a network's site drop.
+def watch(plan: Plan, network: Network) -> None:
+    """Count from now on what the ports of a network's site drop."""
+    for port in chain.from_iterable(ports_at(plan, network.layout, network.site).values()):
+        pid = network.host_pid(port)
+        with nullcontext() if pid is None else network_namespace(pid):
+            _write(WATCH_PARAMETER, port)
 
-    The file is not truncated: that would set its times, and reading the clock for that would move
-    a run's packets.
+
+def _write(file: FilePath, text: str) -> None:
+    """Write to a file that is there.
+
+    It is not truncated: that would set its times, and reading the clock for that would move a
+    run's packets.
     """
-    for ports in ports_at(network.layout, network.site).values():
-        for port in ports:
-            pid = network.host_pid(port)
-            with nullcontext() if pid is None else network_namespace(pid):
-                with os.fdopen(os.open(WATCH_PARAMETER, os.O_WRONLY), "wb", buffering=0) as file:
-                    file.write(port.encode("ascii"))
+    with os.fdopen(os.open(file, os.O_WRONLY), "wb", buffering=0) as opened:
+        opened.write(text.encode("ascii"))
 
 
 def read_back(plan: Plan, network: Network) -> dict[str, Any]:
@@ -55,5 +66,5 @@ def read_back(plan: Plan, network: Network) -> dict[str, Any]:
     counted = parse(COUNTS_FILE.read_text(encoding="ascii"), flows)
     return {
         kind: {port: counted[port] for port in ports}
-        for kind, ports in ports_at(network.layout, network.site).items()
+        for kind, ports in ports_at(plan, network.layout, network.site).items()
     }

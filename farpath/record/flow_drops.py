@@ -14,24 +14,24 @@ from farpath.spec.plan import Plan
 
 @dataclass(frozen=True)
 class FlowDrops:
-    """Packets towards the receiver, by flow.
+    """Packets towards the receiver, by flow; None if the lab did not count them.
 
     ``dropped``: by the path's queues. ``lost``: by its random loss and its droppers.
     """
 
-    dropped: Mapping[str, int]
-    lost: Mapping[str, int]
+    dropped: Mapping[str, int] | None = None
+    lost: Mapping[str, int] | None = None
 
 
-def flow_drops(readback: Mapping[str, Any], plan: Plan) -> FlowDrops | None:
-    """Return the drops by flow of a read-back; None if the lab did not count them."""
+def flow_drops(readback: Mapping[str, Any], plan: Plan) -> FlowDrops:
+    """Return the drops by flow of a read-back."""
     after = readback.get("after", {})
-    counted = after.get("flow_drops")
-    if counted is None:
-        return None
-    dropped, lost = (_there(counted[kind]) for kind in ("queues", "losses"))
-    for dropper, counts in zip(plan.droppers, after["droppers"], strict=False):
-        if dropper.direction == THERE:
+    counted = after.get("flow_drops", {})
+    dropped, lost = (
+        _there(counted[kind]) if kind in counted else None for kind in ("queues", "losses")
+    )
+    for dropper, counts in zip(plan.droppers, after.get("droppers", ()), strict=False):
+        if lost is not None and dropper.direction == THERE:
             lost.update(counts["flows"])
     return FlowDrops(dropped, lost)
 

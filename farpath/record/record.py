@@ -304,8 +304,8 @@ class Record:
         return completions_s
 
     @property
-    def flow_drops(self) -> FlowDrops | None:
-        """The packets of each flow that the path dropped; None if they were not counted."""
+    def flow_drops(self) -> FlowDrops:
+        """The packets of each flow that the path dropped, as far as they were counted."""
         return flow_drops(self.data["readback"], self.plan)
 
     @property

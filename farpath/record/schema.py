@@ -77,8 +77,8 @@ class _PortDrops(_Part):
 
 
 class _FlowDrops(_Part):
-    queues: dict[str, _PortDrops]
-    losses: dict[str, _PortDrops]
+    queues: dict[str, _PortDrops] | None = None
+    losses: dict[str, _PortDrops] | None = None
 
 
 class _Arrivals(_Part):

@@ -105,7 +105,10 @@ def flow_summaries(
 def _with_drops(summary: FlowSummary, drops: FlowDrops | None) -> FlowSummary:
     if drops is None:
         return summary
-    dropped, lost = drops.dropped.get(summary.flow, 0), drops.lost.get(summary.flow, 0)
+    dropped, lost = (
+        None if counts is None else counts.get(summary.flow, 0)
+        for counts in (drops.dropped, drops.lost)
+    )
     return dataclasses.replace(summary, drops=dropped, lost=lost)
 
 

@@ -108,7 +108,7 @@ FORGED = {
     "less than no datagrams": _set(
         "readback", "datagrams", value={"flow1": {"sent": 1, "expected": 1, "lost": -1}}
     ),
-    "drops of no kind": _set("readback", "after", "flow_drops", value={"queues": {}}),
+    "drops of no kind": _set("readback", "after", "flow_drops", value={"queues": []}),
     "less than no drops": _set(
         *("readback", "after", "flow_drops"),
         value={

@@ -8,7 +8,7 @@ import pytest
 
 from farpath.base.errors import CheckFailedError
 from farpath.planning.droppers import parse_droppers
-from farpath.record.flow_drops import check_flow_drops, flow_drops
+from farpath.record.flow_drops import FlowDrops, check_flow_drops, flow_drops
 from farpath.spec.plan import Plan
 from tests.support.plans import with_droppers
 
@@ -32,13 +32,14 @@ def test_queues_and_losses_are_told_apart_and_summed_over_ports(plan: Plan) -> N
     data = readback(queues, {"s3-eth1": counts(5, 2)})
     data["after"]["droppers"] = [{"flows": {"flow1": 10}}, {"flows": {"flow1": 100}}]
     drops = flow_drops(data, with_droppers(plan, parse_droppers(text)))
-    assert drops is not None
     assert (drops.dropped, drops.lost) == ({"flow1": 7}, {"flow1": 15})
 
 
-def test_a_record_of_before_has_none(plan: Plan) -> None:
-    assert flow_drops({"after": {"droppers": []}}, plan) is None
-    assert flow_drops({}, plan) is None
+def test_what_was_not_counted_is_not_known(plan: Plan) -> None:
+    assert flow_drops({"after": {"droppers": []}}, plan) == FlowDrops()
+    assert flow_drops({}, plan) == FlowDrops()
+    only_queues = {"after": {"flow_drops": {"queues": {"s2-eth2": counts(3, 1)}}}}
+    assert flow_drops(only_queues, plan) == FlowDrops({"flow1": 3}, None)
 
 
 def test_a_run_fails_if_a_qdisc_dropped_more_or_less_than_was_counted() -> None:
