@@ -30,6 +30,7 @@ from farpath.base.errors import (
 )
 from farpath.base.files import require_unicode, resource_errors
 from farpath.cli import (
+    bisect,
     campaign,
     draw,
     exec,
@@ -253,6 +254,7 @@ site.add_to(app)
 fit.add_to(app)
 draw.add_to(app)
 regress.add_to(app)
+bisect.add_to(app)
 packetdrill.add_to(app)
 exec.add_to(app)
 shell.add_to(app)
