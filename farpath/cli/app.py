@@ -35,6 +35,7 @@ from farpath.cli import (
     draw,
     exec,
     fit,
+    league,
     logs,
     packetdrill,
     paper,
@@ -255,6 +256,7 @@ fit.add_to(app)
 draw.add_to(app)
 regress.add_to(app)
 bisect.add_to(app)
+league.add_to(app)
 packetdrill.add_to(app)
 exec.add_to(app)
 shell.add_to(app)
