@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 PACING_MARGIN = 0.99
 #: A window in ProbeRTT is smaller than this fraction of the bandwidth-delay product.
 PROBE_RTT_FRACTION = 0.6
+#: Packets beyond a multiple of the bandwidth-delay product: three sends of two packets each, as at
+#: pacing rates from 1.2 to 24 Mbit/s (BBRv1's draft, 4.2.2 and 4.2.3.2; bbr_quantization_budget).
+QUANTA_PACKETS = 3 * 2
 
 
 def _bandwidth_bps(record: Record) -> float:
@@ -61,13 +64,19 @@ def drain_gain(record: Record) -> Measured:
     return Measured(float(_gains(record, phases[1]).min()))
 
 
+def _of_bdp(record: Record, packets: float, gain: float) -> Measured:
+    """Return packets and BBRInflight(gain), both over the bandwidth-delay product."""
+    bdp = flow_metrics.bdp_packets(record.plan.path)
+    return Measured(packets / bdp, gain + QUANTA_PACKETS / bdp)
+
+
 def flight_after_drain(record: Record) -> Measured:
-    """Return the flight when Drain ends over the bandwidth-delay product."""
+    """Return the flight when Drain ends, and BBRInflight(1), over the bandwidth-delay product."""
     phases = _phases(record)
     if phases is None or phases[2].empty:
         return unseen("no Drain is to be seen")
     flight = float(phases[2]["in_flight_packets"].iloc[0])
-    return Measured(flight / flow_metrics.bdp_packets(record.plan.path))
+    return _of_bdp(record, flight, gain=1)
 
 
 def _probing(record: Record) -> pd.DataFrame | None:
@@ -76,8 +85,9 @@ def _probing(record: Record) -> pd.DataFrame | None:
     if phases is None or phases[2].empty:
         return None
     rows = phases[2][phases[2]["t_s"] > phases[2]["t_s"].iloc[0] + 1]
-    bdp = flow_metrics.bdp_packets(record.plan.path)
-    return rows[rows["cwnd_packets"] > PROBE_RTT_FRACTION * bdp]
+    least = PROBE_RTT_FRACTION * flow_metrics.bdp_packets(record.plan.path)
+    probing: pd.DataFrame = rows[rows["cwnd_packets"] > least]
+    return probing
 
 
 def most_probe_gain(record: Record) -> Measured:
@@ -97,12 +107,11 @@ def least_probe_gain(record: Record) -> Measured:
 
 
 def window_gain(record: Record) -> Measured:
-    """Return the median window in ProbeBW over the bandwidth-delay product."""
+    """Return the median window in ProbeBW, and BBRInflight(2), over the bandwidth-delay product."""
     rows = _probing(record)
     if rows is None:
         return unseen("no ProbeBW is to be seen")
-    bdp = flow_metrics.bdp_packets(record.plan.path)
-    return Measured(float(rows["cwnd_packets"].median()) / bdp)
+    return _of_bdp(record, float(rows["cwnd_packets"].median()), gain=2)
 
 
 def _probe_rtt(record: Record) -> pd.DataFrame | None:
@@ -114,7 +123,8 @@ def _probe_rtt(record: Record) -> pd.DataFrame | None:
     small = phases[2][phases[2]["cwnd_packets"] < PROBE_RTT_FRACTION * bdp]
     if small.empty:
         return None
-    return small[small["t_s"] < small["t_s"].iloc[0] + 1]
+    first: pd.DataFrame = small[small["t_s"] < small["t_s"].iloc[0] + 1]
+    return first
 
 
 def probe_rtt_after_s(record: Record) -> Measured:
@@ -135,7 +145,7 @@ def probe_rtt_lasts_s(record: Record) -> Measured:
 
 
 def probe_rtt_window(record: Record) -> Measured:
-    """Return the window in ProbeRTT, in packets; for a part of the BDP that is stated, that too."""
+    """Return the median window in ProbeRTT, in packets."""
     rows = _probe_rtt(record)
     if rows is None:
         return unseen("no ProbeRTT is to be seen")

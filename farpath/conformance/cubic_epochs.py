@@ -38,7 +38,7 @@ class Epoch:
     @property
     def elapsed_s(self) -> pd.Series:
         """The time since the epoch's start for each row."""
-        return self.rows["t_s"] - self.rows["t_s"].iloc[0]
+        return self.rows["t_s"].sub(self.rows["t_s"].iloc[0])
 
     @property
     def formula_packets(self) -> list[float]:
@@ -112,8 +112,8 @@ def plateau_after_smaller_window(record: Record) -> Measured:
         if before < earlier.window_packets and len(rows) > 2 * rows_per_s:
             windows = rows["cwnd_packets"].rolling(rows_per_s // 4, center=True).mean().dropna()
             gained = windows.shift(-rows_per_s) - windows
-            slowest = int(gained.idxmin()) + rows_per_s // 2
-            return Measured(float(rows["cwnd_packets"].loc[slowest]) / before)
+            slowest = int(gained.to_numpy()[:-rows_per_s].argmin()) + rows_per_s // 2
+            return Measured(float(windows.iloc[slowest]) / before)
     return unseen("no loss came in a smaller window than the loss before it")
 
 

@@ -20,13 +20,13 @@ def standing_queue(record: Record) -> Measured:
 
 
 def fraction_sent_again(record: Record) -> Measured:
-    """Return packets sent again over all packets sent, after the run's first quarter."""
-    rows = flow_metrics.flow_samples(record)
+    """Return packets sent again over all packets of all flows, after the run's first quarter."""
+    rows = record.samples.flows
     settled = rows[rows["t_s"] > flow_metrics.warm_up_end_s(record)]
-    again = float(settled["retransmits"].sum()) / record.plan.settings.flow_interval_s
     payload = flow_metrics.payload_bytes(record.plan.path, record.plan.ip_version)
-    arrived = float(settled["throughput_bps"].sum()) / 8 / payload
-    return Measured(again / (arrived + again))
+    again_per_s = float(settled["retransmits"].sum()) / record.plan.settings.flow_interval_s
+    arrived_per_s = float(settled["throughput_bps"].sum()) / 8 / payload
+    return Measured(again_per_s / (arrived_per_s + again_per_s))
 
 
 def utilisation(record: Record) -> Measured:

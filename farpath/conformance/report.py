@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from farpath import __version__
+from farpath.conformance.scenarios import book
 from farpath.conformance.verdict import State, Verdict, count_states
 from farpath.report.html.render import render
 from farpath.report.tables.formats import ResultTable, as_markdown, as_wide_text
@@ -27,13 +28,13 @@ def _number(value: float) -> str:
 
 
 def _stated(verdict: Verdict) -> str:
-    """Return the stated value with its bound and what it may be off by: ``0.7 ± 0.014``."""
+    """Return the stated value with bound, what it may be off by, and unit: ``10 ± 0.1 s``."""
     statement = verdict.statement
     if not math.isfinite(verdict.stated):
         return NOTHING
     off_by = statement.off_by(verdict.stated)
     allowed = f" ± {off_by:.2g}" if off_by else ""
-    return f"{_MARKS[statement.bound]}{_number(verdict.stated)}{allowed}"
+    return f"{_MARKS[statement.bound]}{_number(verdict.stated)}{allowed} {statement.unit}".strip()
 
 
 def _source(statement: Statement) -> str:
@@ -51,15 +52,17 @@ def table(conformance: Conformance) -> ResultTable:
         statement = verdict.statement
         rows.append((
             verdict.name, _source(statement), statement.level, _number(verdict.value),
-            _stated(verdict), statement.unit, verdict.deviation, str(verdict.state),
+            _stated(verdict), verdict.deviation, str(verdict.state),
         ))  # fmt: skip
         data.append((
             verdict.name, _source(statement), statement.level, verdict.value, verdict.stated,
             statement.unit, str(verdict.state),
         ))  # fmt: skip
-    header = ("statement", "document", "level", "measured", "stated", "", "deviation", "verdict")
+    header = ("statement", "document", "level", "measured", "stated", "deviation", "verdict")
     columns = ("statement", "document", "level", "measured", "stated", "unit", "verdict")
-    text_table = TextTable(_heading(conformance), header, tuple(rows))
+    named = dict.fromkeys(verdict.statement.document for verdict in conformance.verdicts)
+    note = "; ".join(f"{name}: {book().documents[name]}" for name in named)
+    text_table = TextTable(_heading(conformance), header, tuple(rows), note)
     return ResultTable("conformance", text_table, columns, tuple(data))
 
 

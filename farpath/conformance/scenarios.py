@@ -91,14 +91,30 @@ class Scenario:
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class _Scenarios:
-    """A file of scenarios."""
+class Book:
+    """A file of scenarios, and the documents that they name: their titles by their short names."""
 
+    documents: Mapping[str, str]
     scenarios: tuple[Scenario, ...]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a statement of a document that is not listed."""
+        for scenario in self.scenarios:
+            for statement in scenario.statements:
+                if statement.document not in self.documents:
+                    raise ValueError(
+                        f"{scenario.name}/{statement.name} names {statement.document}, which is "
+                        "none of the documents"
+                    )
+
+    @property
+    def stacks(self) -> tuple[str, ...]:
+        """The stacks that scenarios are about."""
+        return tuple(dict.fromkeys(name for each in self.scenarios for name in each.stacks))
 
 
 @cache
-def all_scenarios(file: FilePath = FILE) -> tuple[Scenario, ...]:
+def book(file: FilePath = FILE) -> Book:
     """Return the scenarios in a file, by default the one that the project ships.
 
     Each also has the file's ``options``, unless it has its own. Raises BadInputError for an invalid
@@ -107,27 +123,22 @@ def all_scenarios(file: FilePath = FILE) -> tuple[Scenario, ...]:
     data = read_toml(file)
     options = data.pop("options", {})
     each = [{**case, "options": {**options, **case["options"]}} for case in data["scenarios"]]
-    return validated(_Scenarios, {"scenarios": each}, str(file)).scenarios
-
-
-def stacks() -> tuple[str, ...]:
-    """Return the stacks that scenarios are about."""
-    return tuple(dict.fromkeys(name for each in all_scenarios() for name in each.stacks))
+    return validated(Book, {**data, "scenarios": each}, str(file))
 
 
 def scenarios_of(stack: str, only: Sequence[str] = ()) -> tuple[Scenario, ...]:
     """Return a stack's scenarios that match one of the patterns, by default all.
 
-    ``stack``: a name of ``stacks``, with parameters or without (``cubic:beta=717``). Raises
+    ``stack``: a name of ``Book.stacks``, with parameters or without (``cubic:beta=717``). Raises
     BadInputError for another stack, and for a pattern that matches nothing.
     """
     name = stack.partition(":")[0]
-    if name not in stacks():
+    if name not in book().stacks:
         raise BadInputError(
-            f"STACK is '{stack}': no scenario is about it: give one of {', '.join(stacks())}, with "
-            "parameters or without"
+            f"STACK is '{stack}': no scenario is about it: give one of {', '.join(book().stacks)}, "
+            "with parameters or without"
         )
-    selected = tuple(each for each in all_scenarios() if name in each.stacks)
+    selected = tuple(each for each in book().scenarios if name in each.stacks)
     for pattern in only:
         if not any(fnmatch.fnmatchcase(each.name, pattern) for each in selected):
             names = ", ".join(each.name for each in selected)
