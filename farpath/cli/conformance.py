@@ -49,6 +49,7 @@ def conformance(
 
     Exit status 1: a value differs, and Linux is not known to differ there; 4: a run failed.
     """
+    from farpath.base.files import safe_name
     from farpath.conformance import report
     from farpath.conformance.runner import run_scenarios
     from farpath.conformance.scenarios import scenarios_of
@@ -74,7 +75,7 @@ def conformance(
     )
     title = f"{title_of(images)} ({kernel})" if kernel else title_of(images)
     result = run_scenarios(chosen, stack, title, images, out / "records", at_once)
-    files = _write_reports(result, out / stack.replace(":", "-"))
+    files = _write_reports(result, out / safe_name(stack))
     print(report.as_json(result) if as_json else report.text(result))
     for file in files:
         print(f"{file.suffix.removeprefix('.'):<6} {file}", file=sys.stderr)

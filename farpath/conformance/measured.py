@@ -66,7 +66,7 @@ def losses_of(trace: pd.DataFrame) -> list[Loss]:
     recovering = trace["ca_state"] == "recovery"
     starts = trace.index[recovering & ~recovering.shift(fill_value=False)]
     ends = trace.index[recovering & ~recovering.shift(-1, fill_value=False)]
-    following = [*starts[1:], len(trace)]
+    following = [*starts, len(trace)][1:]
     return [
         Loss(trace.loc[start - 1], trace.loc[start], trace.loc[end], trace.loc[end + 1 : until - 1])
         for start, end, until in zip(starts, ends, following, strict=True)

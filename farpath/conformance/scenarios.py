@@ -133,9 +133,9 @@ def scenarios_of(stack: str, only: Sequence[str] = ()) -> tuple[Scenario, ...]:
     BadInputError for another stack, and for a pattern that matches nothing.
     """
     name = stack.partition(":")[0]
-    if name not in book().stacks:
+    if name not in book().stacks or "+" in stack:
         raise BadInputError(
-            f"STACK is '{stack}': no scenario is about it: give one of {', '.join(book().stacks)}, "
+            f"no scenario is about the stack '{stack}': give one of {', '.join(book().stacks)}, "
             "with parameters or without"
         )
     selected = tuple(each for each in book().scenarios if name in each.stacks)
