@@ -76,7 +76,7 @@ def conformance(
     title = f"{title_of(images)} ({kernel})" if kernel else title_of(images)
     result = run_scenarios(chosen, stack, title, images, out / "records", at_once)
     files = _write_reports(result, out / safe_name(stack))
-    print(report.as_json(result) if as_json else report.text(result))
+    print(report.as_json(result).rstrip() if as_json else report.text(result))
     for file in files:
         print(f"{file.suffix.removeprefix('.'):<6} {file}", file=sys.stderr)
     _exit_with_status(result)

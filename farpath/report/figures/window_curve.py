@@ -45,5 +45,5 @@ def draw_window(
         axes.set_xlabel("time (s)")
         axes.set_ylabel("congestion window (packets)")
         axes.set_ylim(bottom=0)
-        axes.legend(loc="lower right")
+        axes.legend(loc="lower right", frameon=False)
     return figure
