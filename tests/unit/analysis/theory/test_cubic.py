@@ -29,9 +29,7 @@ def test_the_mean_window_is_that_of_the_rfcs_tables(
 
 def test_the_window_comes_back_to_w_max_after_k_concave_and_then_convex() -> None:
     k_s = cubic.k_s(1000, 700)
-    before, at, after = (
-        cubic.window_packets(k_s + offset_s, 1000, 700) for offset_s in (-1, 0, 1)
-    )
+    before, at, after = (cubic.window_packets(k_s + offset_s, 1000, 700) for offset_s in (-1, 0, 1))
     assert at == pytest.approx(1000)
     assert at - before == pytest.approx(after - at) == pytest.approx(cubic.C)
     assert cubic.window_packets(0, 1000, 700) == pytest.approx(700)
