@@ -36,6 +36,7 @@ from farpath.cli import (
     draw,
     exec,
     fit,
+    league,
     logs,
     packetdrill,
     paper,
@@ -257,6 +258,7 @@ draw.add_to(app)
 regress.add_to(app)
 conformance.add_to(app)
 bisect.add_to(app)
+league.add_to(app)
 packetdrill.add_to(app)
 exec.add_to(app)
 shell.add_to(app)
