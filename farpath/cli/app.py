@@ -32,6 +32,7 @@ from farpath.base.files import require_unicode, resource_errors
 from farpath.cli import (
     bisect,
     campaign,
+    conformance,
     draw,
     exec,
     fit,
@@ -255,6 +256,7 @@ site.add_to(app)
 fit.add_to(app)
 draw.add_to(app)
 regress.add_to(app)
+conformance.add_to(app)
 bisect.add_to(app)
 league.add_to(app)
 packetdrill.add_to(app)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -12,7 +11,7 @@ from farpath import __version__
 from farpath.regress.baseline import value_text
 from farpath.regress.compare import Comparison
 from farpath.regress.verdict import CaseState, CaseVerdict, count_states
-from farpath.report.tables.formats import ResultTable, as_markdown, as_text
+from farpath.report.tables.formats import ResultTable, as_markdown, as_wide_text
 from farpath.report.tables.regions import TextTable
 from farpath.spec.hosts import SIDES
 
@@ -119,16 +118,8 @@ def failures(verdicts: Iterable[CaseVerdict]) -> list[str]:
 def text(comparison: Comparison) -> str:
     """Return the report for a terminal."""
     tables = [matrix(comparison), changed(comparison), origins(comparison)]
-    parts = [_unwrapped(table) for table in tables if table is not None]
+    parts = [as_wide_text(table) for table in tables if table is not None]
     return "\n".join([*parts, *failures(comparison.verdicts), summary(comparison.verdicts)])
-
-
-def _unwrapped(table: ResultTable) -> str:
-    """Format a table with lines of their own for title and note, which may be wider than it."""
-    text = table.text
-    bare = replace(table, text=replace(text, title="", note=""))
-    lines = as_text(bare).strip("\n")
-    return "\n\n".join([text.title, lines, *([text.note] if text.note else [])]) + "\n"
 
 
 def markdown(comparison: Comparison) -> str:

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from farpath.base.files import safe_name
 from farpath.report.tables.regions import TextTable, render, rich_table
@@ -44,6 +44,14 @@ class ResultTable:
 def as_text(table: ResultTable) -> str:
     """Format a table for a terminal or a file, without colour."""
     return render(rich_table(table.text), width_columns=TEXT_COLUMNS)
+
+
+def as_wide_text(table: ResultTable) -> str:
+    """Format a table for a terminal; title and note have lines of their own and may be wider."""
+    text = table.text
+    bare = replace(table, text=replace(text, title="", note=""))
+    lines = as_text(bare).strip("\n")
+    return "\n\n".join([text.title, lines, *([text.note] if text.note else [])]) + "\n"
 
 
 def _one_line(text: str) -> str:

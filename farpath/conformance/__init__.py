@@ -1,0 +1,1 @@
+"""Conformance: scenarios that the standards state, run, measured and judged."""

@@ -1,0 +1,57 @@
+"""farpath conformance in the lab: what conforms, and a wrong constant that does not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path as FilePath
+
+import pytest
+
+from tests.support.command_line import Farpath
+
+pytestmark = pytest.mark.lab
+
+
+def _states(printed: str) -> dict[str, str]:
+    """The verdict on each statement, printed beside its numbers."""
+    statements = json.loads(printed)["statements"]
+    for each in statements:
+        print(each["statement"], each["measured"], "/", each["stated"], each["state"])
+    return {each["statement"]: each["state"] for each in statements}
+
+
+def test_reno_conforms_or_differs_as_linux_is_known_to(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    options = ("reno", "--only=fast-retransmit,timeout", f"--out={tmp_path}", "--json")
+    ended = farpath("conformance", *options)
+    assert ended.status == 0, ended.err
+    assert _states(ended.out) == {
+        "fast-retransmit/third-duplicate": "conforms",
+        "fast-retransmit/once": "conforms",
+        "timeout/loss-window": "conforms",
+        "timeout/half-of-flight": "differs, known",
+        "timeout/backoff": "conforms",
+        "timeout/least-timeout": "differs, known",
+    }
+    records = sorted((tmp_path / "records").glob("*/record.json"))
+    made = [file.stat().st_mtime_ns for file in records]
+    assert len(made) == 2
+    assert farpath("conformance", *options).status == 0
+    assert [file.stat().st_mtime_ns for file in records] == made
+
+
+def test_a_wrong_constant_of_cubic_is_found_where_it_acts(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    # beta is 0.8 in place of 0.7; C is what it was
+    ended = farpath(
+        "conformance", "cubic:beta=820", "--only=two-losses", f"--out={tmp_path}", "--json"
+    )
+    states = _states(ended.out)
+    assert ended.status == 1, ended.err
+    for name in ("beta", "curve", "fast-convergence"):
+        assert states[f"two-losses/{name}"] == "differs"
+    for name in ("c", "k"):
+        assert states[f"two-losses/{name}"] == "conforms"
+    assert (tmp_path / "cubic_beta_820" / "two-losses.svg").exists()
