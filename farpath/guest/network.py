@@ -165,8 +165,6 @@ class Network:
         settings = dict(self.plan.era.sysctl)
         for stack in self.plan.stacks:
             settings.update(stack.sysctl)
-        if self.plan.ecn:
-            settings[ecn.SYSCTL] = ecn.MODES[self.plan.ecn].tcp_ecn
         return settings
 
     def _router(self, name: str) -> Router:
@@ -179,6 +177,7 @@ class Network:
 
     def _host_settings(self, host: str) -> dict[str, str]:
         settings = {**self.plan.path.sysctl, **self._needed_settings(), **HOST_SETTINGS}
+        settings |= ecn.host_setting(self.plan, host)
         if self.plan.ip_version == 6:
             settings |= addresses.quiet_settings(str(self.mininet.get(host).defaultIntf()))
         if host in self.plan.receivers and not self.plan.programs:

@@ -33,7 +33,7 @@ class Dualpi2:
         self.socket.send(request)
         (answer, *_) = netlink.parse_messages(self.socket.recv(RECEIVE_BYTES))
         if answer.error:
-            raise CommandError(f"dualpi2 of {self.port}: {os.strerror(answer.error)}")
+            raise CommandError(f"{DUALPI2} of {self.port}: {os.strerror(answer.error)}")
         return answer
 
     def add(self, options: Mapping[str, float]) -> None:
@@ -70,17 +70,6 @@ def show(planned: Mapping[str, Qdisc]) -> list[dict[str, Any]]:
     them the probability of red.
     """
     has_aqm = any(isinstance(qdisc, TbfBottleneck) and qdisc.aqm for qdisc in planned.values())
-    command = ("tc", *(["-d"] if has_aqm else []), "-r", "-s", "-j", "qdisc", "show")
-    ports = [port for port, qdisc in planned.items() if has_dualpi2(qdisc)]
-    if not ports:
-        return _parsed(run(*command))
-    # tc writes a remark into its JSON for the options of a qdisc that it does not know
-    qdiscs = []
-    for _, port in socket.if_nameindex():
-        qdiscs += _parsed(run(*command, "dev", port, *(["root"] if port in ports else [])))
-    return qdiscs + [Dualpi2(port).show() for port in ports]
-
-
-def _parsed(output: str) -> list[dict[str, Any]]:
-    qdiscs: list[dict[str, Any]] = json.loads(output or "[]")
-    return qdiscs
+    output = run("tc", *(["-d"] if has_aqm else []), "-r", "-s", "-j", "qdisc", "show")
+    own = [Dualpi2(port).show() for port, qdisc in planned.items() if has_dualpi2(qdisc)]
+    return [*dualpi2.parse_others(output), *own]

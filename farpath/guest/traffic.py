@@ -43,7 +43,7 @@ from farpath.spec.schedule import Flow
 from farpath.spec.sites import discards_payload
 from farpath.spec.stack import IMAGE, IPERF3, UDP
 from farpath.spec.transfer import block_bytes
-from farpath.tools import accepts, iperf3, iperf3_like, ping, traceroute
+from farpath.tools import accepts, dualpi2, iperf3, iperf3_like, ping, traceroute
 from farpath.tools.commands import run
 
 #: How long before a flow its receiver is started, in virtual s; it must listen on its port when
@@ -85,14 +85,14 @@ class QueueSampler:
         """Append one line: the time in the schedule in s, a space, the output of tc."""
         assert self.tc.stdin is not None
         assert self.tc.stdout is not None
-        root = " root" if self.dualpi2 else ""
-        self.tc.stdin.write(f"qdisc show dev {self.port}{root}\n".encode())
+        self.tc.stdin.write(f"qdisc show dev {self.port}\n".encode())
         self.tc.stdin.flush()
         answer = self.tc.stdout.readline()
         if not answer:
             raise TrafficError(f"tc ended while sampling {self.port}")
         if self.dualpi2:
-            answer = json.dumps([*json.loads(answer), self.dualpi2.show()]).encode() + b"\n"
+            qdiscs = [*dualpi2.parse_others(answer.decode()), self.dualpi2.show()]
+            answer = json.dumps(qdiscs).encode() + b"\n"
         self.output.write(f"{t_s:.6f} ".encode() + answer)
 
     def close(self) -> None:

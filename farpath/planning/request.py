@@ -258,7 +258,7 @@ class RunRequest:
     ecn: str | None = option(
         Option(
             "Explicit Congestion Notification of the end hosts: off; on for all TCP; accecn, with "
-            "accurate feedback; or passive, for stacks that need it only.",
+            "accurate feedback; or passive, for hosts with stacks that need it.",
             "on",
             "the kernel's, passive; on beside dctcp",
             allowed=", ".join(ECN_MODES),

@@ -19,7 +19,7 @@ from farpath.spec.arrivals import arrivals, frames_bytes, own_bytes
 from farpath.spec.background import on_periods, sent_bytes
 from farpath.spec.datagrams import notes_arrivals
 from farpath.spec.dropping import drawn_packets
-from farpath.spec.ecn import MODES, needs_ecn
+from farpath.spec.ecn import agreed_mode
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import ARRIVALS_FILE, ECN_FILE, LAG_FILE, MACHINE_FILE
@@ -530,15 +530,13 @@ def ecn(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for host in dict.fromkeys(flow.receiver for flow in plan.tcp_flows):
         found |= read_json(raw_dir / ECN_FILE.format(host=host))
-    mode = MODES.get(plan.ecn)
-    for flow in plan.tcp_flows if mode else ():
+    for flow in plan.tcp_flows if plan.ecn else ():
         if flow.name not in found:
             raise CheckFailedError(
                 f"{flow.name} was over before its ECN was read, which happens at each sample of "
                 "flows: let it last longer, or leave ECN out"
             )
-        wanted = mode.needing if needs_ecn(plan.stack_of(flow).sysctl) else mode.other
-        if found[flow.name]["mode"] != wanted:
+        if found[flow.name]["mode"] != (wanted := agreed_mode(plan, flow)):
             raise CheckFailedError(
                 f"{flow.name} used ECN '{found[flow.name]['mode']}', not '{wanted}' of "
                 f"ECN={plan.ecn}: an end of it did not agree"

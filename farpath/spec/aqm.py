@@ -36,7 +36,7 @@ MOST_MEMORY_BYTES = (1 << 32) - 1
 class Parameter:
     """A parameter of a qdisc: what it counts (``unit``), and its range, both ends included.
 
-    ``unit``: ``s``, ``bytes``, ``packets``, ``fraction``, ``number`` or ``flag``; a flag is a word
+    ``unit``: ``s``, ``bytes``, ``packets``, ``fraction``, ``gain``, ``number`` or ``flag``; a flag is a word
     without a value, and its value in an ``Aqm`` is 1. ``excludes``: the flag of the opposite.
     """
 
@@ -72,7 +72,7 @@ _FLOWS = Parameter("number", 1, 65_536)
 #: Of pie and fq_pie (tc-pie(8)).
 _PIE_GAIN = Parameter("number", 0, 32)
 #: Of dualpi2, in 1/256 Hz (ALPHA_BETA_MAX in net/sched/sch_dualpi2.c).
-_PI2_GAIN = Parameter("number", 1, (1 << 23) - 1)
+_PI2_GAIN = Parameter("gain", 1, (1 << 23) - 1)
 _PIE = {
     "target": _TIME,
     "tupdate": Parameter("s", 1e-3, 10.0),
@@ -168,8 +168,8 @@ _NEGATIONS = {
 }
 #: What the kernel may round, absolute and relative: times, of which codel keeps multiples of
 #: 1024 ns (include/net/codel.h) and tc prints whole us; probabilities, of which red keeps 32 bits
-#: and tc prints six digits.
-_TOLERANCES = {"s": (2.1, 0.0), "fraction": (1e-6, 1e-4)}
+#: and tc prints six digits; gains of dualpi2, which it keeps in other units.
+_TOLERANCES = {"s": (2.1, 0.0), "fraction": (1e-6, 1e-4), "gain": (1.0, 0.0)}
 
 
 @dataclass(frozen=True)

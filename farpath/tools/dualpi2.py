@@ -7,6 +7,8 @@ those of rtnetlink(7), their attributes those of include/uapi/linux/pkt_sched.h.
 
 from __future__ import annotations
 
+import json
+import re
 import struct
 from collections.abc import Mapping
 from typing import Any
@@ -49,11 +51,25 @@ ATTRIBUTES = {
     "any_ect": (14, 1),
     "split_gso": (15, 1),
 }
+_REMARK = re.compile(r"\[Unknown qdisc, optlen=[0-9]+\] ?")
 #: Options that are switches.
 SWITCHES = ("drop_on_overload", "drop_enqueue", "any_ect", "split_gso")
 #: The mask of ECN bits by which packets belong to the low-latency queue
 #: (enum tc_dualpi2_ecn_mask).
 L4S_ECT, ANY_ECT = 1, 3
+
+
+def parse_others(output: str) -> list[dict[str, Any]]:
+    """Parse the JSON of ``tc -j qdisc show``, but for each dualpi2.
+
+    tc writes a remark into it for the options of a qdisc that it does not know (print_noqopt in
+    iproute2's tc/tc.c).
+
+    >>> parse_others('[{"kind":"dualpi2","options":{[Unknown qdisc, optlen=116] }}]')
+    []
+    """
+    qdiscs = json.loads(_REMARK.sub("", output) or "[]")
+    return [qdisc for qdisc in qdiscs if qdisc["kind"] != KIND]
 
 
 def create_request(interface: int, handle: int, parent: int, options: Mapping[str, Any]) -> bytes:
