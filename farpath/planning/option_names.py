@@ -33,9 +33,7 @@ OF_OTHER_TOOLS = {
     **dict.fromkeys(
         ("--topo", "--custom"), "--topology=./mine.py:name,2, with --flows='h1>h2:cubic'"
     ),
-    **dict.fromkeys(
-        ("--limit", "--max-queue-size", "--max_queue_size"), "--buffer=100packets"
-    ),
+    **dict.fromkeys(("--limit", "--max-queue-size", "--max_queue_size"), "--buffer=100packets"),
     **dict.fromkeys(("--num", "--size", "--transfer"), "--bytes=100MB: what each flow sends"),
     "--streams": "--parallel=4: four flows of one stack",
     **dict.fromkeys(("--cross-traffic", "--load"), "--background=10%"),

@@ -172,8 +172,8 @@ def _buffer(
 
 
 def _with_limit(
-    queue: str | None, texts: Mapping[str, str | None]
-) -> tuple[Mapping[str, str | None], dict[str, Any]]:
+    queue: str | None, texts: dict[str, str | None]
+) -> tuple[dict[str, str | None], dict[str, Any]]:
     """Return the options with a limit of QUEUE as BUFFER, and the field of the queue, if given."""
     if queue is None:
         return texts, {}

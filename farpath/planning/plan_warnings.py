@@ -6,6 +6,7 @@ from farpath.spec.ecn import MODES, REQUESTING, SYSCTL, needs_ecn
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import FqPacing, nic_qdisc
 
+
 def plan_warnings(plan: Plan) -> tuple[str, ...]:
     """Return a sentence for each option that has no effect in this run."""
     return (*_unmarked(plan), *_without_card_queue(plan))

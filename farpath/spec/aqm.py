@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from farpath.base.errors import BadInputError
@@ -36,8 +37,9 @@ MOST_MEMORY_BYTES = (1 << 32) - 1
 class Parameter:
     """A parameter of a qdisc: what it counts (``unit``), and its range, both ends included.
 
-    ``unit``: ``s``, ``bytes``, ``packets``, ``fraction``, ``gain``, ``number`` or ``flag``; a flag is a word
-    without a value, and its value in an ``Aqm`` is 1. ``excludes``: the flag of the opposite.
+    ``unit``: ``s``, ``bytes``, ``packets``, ``fraction``, ``gain``, ``number`` or ``flag``; a flag
+    is a word without a value, and its value in an ``Aqm`` is 1. ``excludes``: the flag of the
+    opposite.
     """
 
     unit: str
@@ -83,6 +85,14 @@ _PIE = {
 }
 _CODEL = {"target": _TIME, "interval": _TIME, "ce_threshold": _TIME, **_ECN}
 
+#: The words of cake of which one may be given: classes, isolation of flows, filter of ACKs.
+_CAKE_CHOICES = {
+    "diffserv": ("besteffort", "diffserv3", "diffserv4", "diffserv8"),
+    "flowmode": ("flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost",
+                 "dual-dsthost", "triple-isolate"),
+    "ack-filter": ("ack-filter", "ack-filter-aggressive", "no-ack-filter"),
+}  # fmt: skip
+
 KINDS: Mapping[str, Kind] = {
     "red": Kind(
         {
@@ -119,13 +129,8 @@ KINDS: Mapping[str, Kind] = {
     "cake": Kind(
         {
             "rtt": _TIME,
-            **{word: _FLAG for word in (
-                "besteffort", "diffserv3", "diffserv4", "diffserv8",
-                "flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost",
-                "dual-dsthost", "triple-isolate",
-            )},
+            **dict.fromkeys(chain.from_iterable(_CAKE_CHOICES.values()), _FLAG),
             **_flags("wash", "nowash"),
-            **{word: _FLAG for word in ("ack-filter", "ack-filter-aggressive", "no-ack-filter")},
         },
         limit_unit="bytes",
         limit_name="memlimit",
@@ -148,13 +153,6 @@ KINDS: Mapping[str, Kind] = {
         marks=True,
     ),
 }  # fmt: skip
-#: The words of cake of which one may be given: classes, isolation of flows, filter of ACKs.
-_CAKE_CHOICES = {
-    "diffserv": ("besteffort", "diffserv3", "diffserv4", "diffserv8"),
-    "flowmode": ("flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost",
-                 "dual-dsthost", "triple-isolate"),
-    "ack-filter": ("ack-filter", "ack-filter-aggressive", "no-ack-filter"),
-}  # fmt: skip
 #: How tc prints the filters of ACKs (cake_print_opt in iproute2's q_cake.c).
 _ACK_FILTERS = {
     "ack-filter": "enabled",
@@ -163,8 +161,12 @@ _ACK_FILTERS = {
 }
 #: Flags that tc prints as the negation of another one's name.
 _NEGATIONS = {
-    **{"noecn": "ecn", "nobytemode": "bytemode", "nowash": "wash"},
-    **{"overflow": "drop_on_overload", "drop_dequeue": "drop_enqueue", "l4s_ect": "any_ect"},
+    "noecn": "ecn",
+    "nobytemode": "bytemode",
+    "nowash": "wash",
+    "overflow": "drop_on_overload",
+    "drop_dequeue": "drop_enqueue",
+    "l4s_ect": "any_ect",
 }
 #: What the kernel may round, absolute and relative: times, of which codel keeps multiples of
 #: 1024 ns (include/net/codel.h) and tc prints whole us; probabilities, of which red keeps 32 bits
@@ -322,4 +324,3 @@ def memory_bytes(limit: int, frame_bytes: int) -> int:
     """
     wanted = max(LEAST_MEMORY_BYTES, limit * MEMORY_PER_FRAME * frame_bytes)
     return min(wanted, MOST_MEMORY_BYTES)
-

@@ -74,9 +74,7 @@ def parse_others(output: str) -> list[dict[str, Any]]:
 
 def create_request(interface: int, handle: int, parent: int, options: Mapping[str, Any]) -> bytes:
     """Build the request that makes a dualpi2; the kernel confirms it by an error of 0."""
-    flags = (
-        netlink.NLM_F_REQUEST | netlink.NLM_F_ACK | netlink.NLM_F_CREATE | netlink.NLM_F_EXCL
-    )
+    flags = netlink.NLM_F_REQUEST | netlink.NLM_F_ACK | netlink.NLM_F_CREATE | netlink.NLM_F_EXCL
     nested = b"".join(_option(name, value) for name, value in options.items())
     body = TCMSG.pack(0, interface, handle, parent, 0)
     body += attribute(TCA_KIND, KIND.encode() + b"\0")

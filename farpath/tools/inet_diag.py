@@ -38,6 +38,7 @@ COOKIE = struct.Struct("=Q")
 COOKIE_AT = IDENTITY_AT + IDENTITY_BYTES - COOKIE.size
 ATTRIBUTES_AT = IDENTITY_AT + IDENTITY_BYTES + 5 * 4
 
+
 def request(family: int, identity: bytes = ANY) -> bytes:
     """Build a request for the struct tcp_info of one connection or of all established ones.
 

@@ -40,8 +40,8 @@ def marks_of(qdisc: Mapping[str, Any]) -> int:
 def parse_samples(text: str) -> list[QueueSample]:
     """Parse lines that hold a time in s, a space and the output of ``tc -s -j qdisc show``.
 
-    Samples are of the root qdisc, but marks are of all. Raises LabFailedError for a line that is cut short or has no
-    root qdisc.
+    Samples are of the root qdisc, but marks are of all. Raises LabFailedError for a line that is
+    cut short or has no root qdisc.
     """
     samples = []
     for number, line in enumerate(text.splitlines(), start=1):

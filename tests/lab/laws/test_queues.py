@@ -39,8 +39,14 @@ def _waits_ms(record: Record) -> pd.Series[float]:
 def _full(queue: str, **more: str) -> RunRequest:
     """Eight flows whose queue is never empty for long."""
     usual = {
-        **{"rtt": "40ms", "rate": "20Mbit", "buffer": "400ms", "time": "8s", "sample": "50ms"},
-        **{"stack": "cubic", "parallel": "8", "queue": queue},
+        "rtt": "40ms",
+        "rate": "20Mbit",
+        "buffer": "400ms",
+        "time": "8s",
+        "sample": "50ms",
+        "stack": "cubic",
+        "parallel": "8",
+        "queue": queue,
     }
     return RunRequest(**(usual | more))
 
@@ -53,9 +59,10 @@ def _short(plan: Plan, duration_s: float) -> Plan:
 
 @pytest.mark.parametrize("queue", _texts())
 def test_the_rate_is_exact_behind_each_queue(run_plan: RunPlan, queue: str) -> None:
-    # Datagrams at 1.5 times the rate, which heed neither drops nor marks, keep a queue full
+    # Datagrams above the rate, which heed neither drops nor marks, keep a queue full. Tolerance:
+    # a frame of those that are sent within two seconds.
     request = RunRequest(
-        rtt="20ms", rate="20Mbit", stack="udp:rate=30000000", queue=queue, time="5s",
+        rtt="20ms", rate="100Mbit", stack="udp:rate=110000000", queue=queue, time="5s",
         buffer="200packets", sample="100ms",
     )  # fmt: skip
     record = run_plan(_short(request.plan(), 2.0))
@@ -63,13 +70,11 @@ def test_the_rate_is_exact_behind_each_queue(run_plan: RunPlan, queue: str) -> N
     error_percent = rate_error_percent(tc.parse_samples(raw), record.plan.path.rate_bps)
     print(f"{queue}: rate error {error_percent:.5f} %")
     assert error_percent is not None
-    assert error_percent < 0.005
+    assert error_percent < 0.01
 
 
 @pytest.mark.parametrize("queue", ["pie", "dualpi2"])
-def test_pie_and_dualpi2_keep_the_mean_delay_at_their_target(
-    run_plan: RunPlan, queue: str
-) -> None:
+def test_pie_and_dualpi2_keep_the_mean_delay_at_their_target(run_plan: RunPlan, queue: str) -> None:
     # RFC 8033, 4.2, and RFC 9332, appendix A: the probability of a drop follows the integral of
     # the delay's difference from the target, 15 ms for both, so the mean of the delay has it.
     # Tolerance: a fourth, since the sawtooth of eight flows is as high as the queue.
