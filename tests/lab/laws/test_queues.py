@@ -62,7 +62,7 @@ def test_the_rate_is_exact_behind_each_queue(run_plan: RunPlan, queue: str) -> N
     # Datagrams above the rate, which heed neither drops nor marks, keep a queue full. Tolerance:
     # a frame of those that are sent within two seconds.
     request = RunRequest(
-        rtt="20ms", rate="100Mbit", stack="udp:rate=110000000", queue=queue, time="5s",
+        rtt="20ms", rate="100Mbit", stack="udp:rate=99000000", queue=queue, time="5s",
         buffer="200packets", sample="100ms",
     )  # fmt: skip
     record = run_plan(_short(request.plan(), 2.0))
