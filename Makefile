@@ -7,7 +7,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
-RUN_VARIABLES := PATH_NAME RTT RATE BUFFER LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ACKS TOPOLOGY FLOWS SENDERS REVERSE IP STACK PARALLEL SCHEDULE ERA SOURCE SINK OFFLOADS SENDER_IMAGE REGION TIME BYTES SAMPLE SEED TRACE CAPTURE LAB CLOCK OUT
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER QUEUE LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ECN ACKS TOPOLOGY FLOWS SENDERS REVERSE IP STACK PARALLEL SCHEDULE ERA SOURCE SINK OFFLOADS SENDER_IMAGE REGION TIME BYTES SAMPLE SEED TRACE CAPTURE LAB CLOCK OUT
 OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
@@ -18,7 +18,7 @@ nearest = $(shell python3 -c 'import difflib, sys; \
 	$(call quote,$(1)) $(ALLOWED) 2>/dev/null)
 # Words of other tools, and the variables that mean the same
 MEANT := BW=RATE BANDWIDTH=RATE BITRATE=RATE LINK=RATE DELAY=RTT LATENCY=RTT CC=STACK CONGESTION=STACK TCP=STACK \
-	ALGORITHM=STACK DURATION=TIME LENGTH=TIME QUEUE=BUFFER LIMIT=BUFFER STREAMS=PARALLEL NUM=BYTES SIZE=BYTES \
+	ALGORITHM=STACK DURATION=TIME LENGTH=TIME LIMIT=BUFFER STREAMS=PARALLEL NUM=BYTES SIZE=BYTES \
 	LOAD=BACKGROUND PATH=PATH_NAME
 refuse = $(error $(1) is not a variable of this Makefile; $(if $(2),did you mean $(2)? )'make help' has all)
 given := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v)))
@@ -94,6 +94,7 @@ help:
 	Variables of make experiment, all optional; a unit may follow a number:
 	  PATH_NAME=cern   a path of topologies/paths     RTT=164ms      base round-trip time
 	  RATE=450Mbit     bottleneck rate                BUFFER=10MB    bottleneck buffer
+	  QUEUE=fq_codel:target=5ms   what the buffer is  ECN=on         or off, accecn, passive: of end hosts
 	  LOSS=2e-6        random loss                    DROP=every:1000  packets to lose
 	  JITTER=1ms       delay off by up to that        REORDER=0.1%   packets that overtake
 	  DUPLICATE=0.1%   packets that come twice        MTU=1500       packet size
@@ -220,11 +221,11 @@ bundle: host-packages
 
 # The options of a run that were given as variables
 asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--rate=$$RATE"} \
-	$${BUFFER:+"--buffer=$$BUFFER"} $${LOSS:+"--loss=$$LOSS"} $${DROP:+"--drop=$$DROP"} \
+	$${BUFFER:+"--buffer=$$BUFFER"} $${QUEUE:+"--queue=$$QUEUE"} $${LOSS:+"--loss=$$LOSS"} $${DROP:+"--drop=$$DROP"} \
 	$${JITTER:+"--jitter=$$JITTER"} $${REORDER:+"--reorder=$$REORDER"} \
 	$${DUPLICATE:+"--duplicate=$$DUPLICATE"} $${BACKGROUND:+"--background=$$BACKGROUND"} \
 	$${MTU:+"--mtu=$$MTU"} $${WINDOW:+"--window=$$WINDOW"} \
-	$${SYSCTL:+"--sysctl=$$SYSCTL"} $${ACKS:+"--acks=$$ACKS"} \
+	$${SYSCTL:+"--sysctl=$$SYSCTL"} $${ECN:+"--ecn=$$ECN"} $${ACKS:+"--acks=$$ACKS"} \
 	$${TOPOLOGY:+"--topology=$$TOPOLOGY"} $${FLOWS:+"--flows=$$FLOWS"} \
 	$${SENDERS:+"--senders=$$SENDERS"} \
 	$${REVERSE:+"--reverse=$$REVERSE"} $${IP:+"--ip=$$IP"} $${STACK:+"--stack=$$STACK"} \

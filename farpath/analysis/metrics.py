@@ -195,7 +195,8 @@ class Summary:
     ``stability`` and throughputs: over the one-second aggregates of the whole schedule.
     ``fairness_min``, ``fairness_max``: over regions of several flows. ``rtt_*``: of the answered
     pings (``rtt_p99_ms``: their 99th percentile). ``queue_max_*``: the largest sampled backlog.
-    ``queue_drops``: packets that the bottleneck dropped. ``retransmits``: segments sent again.
+    ``queue_drops``: packets that the bottleneck dropped. ``queue_marks``: packets that its active
+    queue marked by ECN; None without one. ``retransmits``: segments sent again.
     ``sent_mean_bps``, ``sent_stability``: mean and S of what the sending programs handed to their
     hosts, as a sending iperf reports it; None if unknown. ``cpu_percent``: the CPU time of all
     sending programs, in per cent of one core, while any flow was there. ``mhz_per_mbps``: their
@@ -231,6 +232,7 @@ class Summary:
     mhz_per_mbps: float | None = None
     sent_mean_bps: float | None = None
     sent_stability: float | None = None
+    queue_marks: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists and numbers for JSON; undefined values are None."""
@@ -333,6 +335,7 @@ def summarise(samples: Samples, plan: Plan, cpu: Mapping[str, float] | None = No
     queue = samples.queue
     counted = samples.flows["flow"].isin([flow.name for flow in plan.schedule.flows])
     drops = queue["drops"].to_numpy()
+    marks = queue["marks"].to_numpy() if "marks" in queue and len(queue) else None
     cpu_percent, mhz_per_mbps = cpu_figures(cpu, total, plan)
     return Summary(
         schedule=plan.schedule.name,
@@ -364,4 +367,5 @@ def summarise(samples: Samples, plan: Plan, cpu: Mapping[str, float] | None = No
         mhz_per_mbps=mhz_per_mbps,
         sent_mean_bps=_known(float(sent.mean())),
         sent_stability=_known(stability(sent)),
+        queue_marks=None if marks is None else int(marks[-1] - marks[0]),
     )

@@ -124,6 +124,8 @@ def _unusual(plan: Plan) -> Iterator[str]:
             yield f"{name.lower()} {text}"
     if offloads := offloads_text(plan.offloads):
         yield f"offloads {offloads}"
+    if plan.ecn:
+        yield f"ECN {plan.ecn}"
     if plan.transfer_bytes:
         yield f"flows of {size_text(plan.transfer_bytes)}"
     if settings.sample_interval_s != USUAL_SAMPLE_S:
@@ -147,6 +149,8 @@ def _of_path(path: Path) -> Iterator[str]:
         yield f"background {path.background.mean_rate_bps / 1e6:.4g} Mbit/s"
     if path.short_flows:
         yield f"short flows {path.short_flows.rate_bps / 1e6:.4g} Mbit/s"
+    if path.queue:
+        yield f"queue {path.queue}"
     if path.jitter_ms:
         yield f"jitter {path.jitter_ms:g} ms"
     for name in ("reorder", "duplicate"):

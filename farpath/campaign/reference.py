@@ -36,7 +36,14 @@ from farpath.campaign.status import (
 from farpath.planning.experiment import CPU, WHOLE, load_experiment
 from farpath.record import short_flow_table, trace_table
 from farpath.record.identity import plan_identity
-from farpath.record.record import COLUMNS, RECORD_FILE, Record, load_record, records_in
+from farpath.record.record import (
+    COLUMNS,
+    RECORD_FILE,
+    Record,
+    columns_of,
+    load_record,
+    records_in,
+)
 
 if TYPE_CHECKING:
     from farpath.campaign.job import CampaignJob
@@ -56,7 +63,8 @@ ENCODINGS = {"float": "BYTE_STREAM_SPLIT", "int": "DELTA_BINARY_PACKED", "str": 
 
 def write_compact_record(record: Record, target: FilePath, more_provenance: dict[str, Any]) -> None:
     """Write a record compactly into an empty directory, with ``more`` added to its provenance."""
-    for name, columns in COLUMNS.items():
+    for name in COLUMNS:
+        columns = columns_of(name, marks=record.plan.path.queue is not None)
         record.samples.frame(name).to_parquet(
             target / f"{name}.parquet",
             index=False,

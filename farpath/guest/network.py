@@ -14,10 +14,11 @@ from mininet.link import Intf
 from mininet.net import Mininet
 from mininet.node import Node, OVSBridge
 
-from farpath.guest import addresses
+from farpath.guest import addresses, qdiscs
 from farpath.guest.mininet_topo import SiteTopo
 from farpath.guest.platforms import Platform, disable_ipv6
 from farpath.guest.routers import Router
+from farpath.spec import ecn
 from farpath.spec.hosts import BACKGROUND, SERVER
 from farpath.spec.layout import Layout, Port
 from farpath.spec.offloads import segments_at_once, wanted_features
@@ -105,7 +106,7 @@ class Network:
                 self._set_ports(node)
         for node in self._namespaces():
             with network_namespace(node.pid):
-                self._add_qdiscs(node)
+                qdiscs.add(self._planned_qdiscs(node))
         self._apply(self.plan.path.sysctl)
         for host in self.hosts:
             with network_namespace(host.pid):
@@ -116,15 +117,6 @@ class Network:
     def hosts(self) -> list[Any]:
         """The end hosts of this site, as Mininet's nodes."""
         return [node for node in self.mininet.hosts if node.name in self.layout.hosts]
-
-    def _add_qdiscs(self, node: Any) -> None:
-        lines = [
-            line
-            for port, qdisc in self._planned_qdiscs(node).items()
-            for line in qdisc.tc_lines(port)
-        ]
-        if lines:
-            run("tc", "-batch", "-", text="\n".join(lines))
 
     def _route_features(self) -> dict[str, int]:
         """Return the attributes of the end hosts' route that concern TCP, as ip names them."""
@@ -185,6 +177,7 @@ class Network:
 
     def _host_settings(self, host: str) -> dict[str, str]:
         settings = {**self.plan.path.sysctl, **self._needed_settings(), **HOST_SETTINGS}
+        settings |= ecn.host_setting(self.plan, host)
         if self.plan.ip_version == 6:
             settings |= addresses.quiet_settings(str(self.mininet.get(host).defaultIntf()))
         if host in self.plan.receivers and not self.plan.programs:
@@ -324,8 +317,7 @@ class Network:
         if not self._planned_qdiscs(node):
             return []
         with network_namespace(node.pid):
-            qdiscs: list[dict[str, Any]] = run_json("tc", "-r", "-s", "-j", "qdisc", "show")
-        return qdiscs
+            return qdiscs.show(self._planned_qdiscs(node))
 
     def _links(self, node: Any) -> list[dict[str, Any]]:
         offloads = self._offloads(node.name)

@@ -100,8 +100,11 @@ class Observers:
         self.network = network
         self.raw = raw
         first, *others = network.layout.bottlenecks
-        self.queues = [QueueSampler(first, raw / "queue.txt")]
-        self.queues += [QueueSampler(port, raw / f"queue-{port}.txt") for port in others]
+        files = {first: "queue.txt", **{port: f"queue-{port}.txt" for port in others}}
+        qdiscs = {port.name: port.queue for port in network.layout.ports}
+        self.queues = [
+            QueueSampler(port, raw / file, qdisc=qdiscs[port]) for port, file in files.items()
+        ]
         self.connections = [Connections(host, network) for host in (CLIENT_HOST, SERVER_HOST)]
         self.pings: subprocess.Popen[bytes] | None = None
 

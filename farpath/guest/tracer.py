@@ -16,7 +16,7 @@ from typing import Protocol
 
 from farpath.guest.ticks import Ticks
 from farpath.spec.trace import TracerConfig
-from farpath.tools import inet_diag, tcp_info
+from farpath.tools import inet_diag, netlink, tcp_info
 from farpath.tools.inet_diag import Message
 
 #: Largest datagram of a netlink dump (netlink_dump in net/netlink/af_netlink.c).
@@ -51,7 +51,7 @@ class SockDiag:
             for message in inet_diag.parse_messages(self.socket.recv(RECEIVE_BYTES)):
                 if message.error:
                     raise OSError(message.error, inet_diag.error_text(message.error))
-                if message.message_type == inet_diag.NLMSG_DONE:
+                if message.message_type == netlink.NLMSG_DONE:
                     return
                 yield message
 

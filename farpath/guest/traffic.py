@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import subprocess
 import time
@@ -25,7 +26,9 @@ from farpath.guest.containers import (
     EndHosts,
 )
 from farpath.guest.datagram_listeners import DatagramListeners
+from farpath.guest.ecn_readers import ecn_readers
 from farpath.guest.network import Network, network_namespace
+from farpath.guest.qdiscs import Dualpi2, has_dualpi2
 from farpath.guest.routers import host_names
 from farpath.guest.short_flows import ShortFlowPrograms
 from farpath.guest.system import NS_PER_S, wait_after_tick, wait_until
@@ -35,11 +38,12 @@ from farpath.spec.datagrams import pacing_bps, size_bytes
 from farpath.spec.hosts import Pair
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import SCHEDULE_START_FILE
+from farpath.spec.qdiscs import Qdisc
 from farpath.spec.schedule import Flow
 from farpath.spec.sites import discards_payload
 from farpath.spec.stack import IMAGE, IPERF3, UDP
 from farpath.spec.transfer import block_bytes
-from farpath.tools import accepts, iperf3, iperf3_like, ping, traceroute
+from farpath.tools import accepts, dualpi2, iperf3, iperf3_like, ping, traceroute
 from farpath.tools.commands import run
 
 #: How long before a flow its receiver is started, in virtual s; it must listen on its port when
@@ -59,12 +63,18 @@ class QueueSampler:
     """Samples the statistics of a bottleneck's qdisc with one ``tc`` process that stays open.
 
     ``host_pid``: a process in the namespace of the host whose port it is; None for a switch's.
+    ``qdisc``: the port's.
     """
 
-    def __init__(self, port: str, output: FilePath, host_pid: int | None = None) -> None:
+    def __init__(
+        self, port: str, output: FilePath, host_pid: int | None = None, qdisc: Qdisc | None = None
+    ) -> None:
         self.port = port
         self.output = output.open("wb")
+        self.dualpi2: Dualpi2 | None = None
         with nullcontext() if host_pid is None else network_namespace(host_pid):
+            if has_dualpi2(qdisc):
+                self.dualpi2 = Dualpi2(port)
             self.tc = subprocess.Popen(
                 ["stdbuf", "-oL", "tc", "-s", "-j", "-batch", "-"],
                 stdin=subprocess.PIPE,
@@ -80,6 +90,9 @@ class QueueSampler:
         answer = self.tc.stdout.readline()
         if not answer:
             raise TrafficError(f"tc ended while sampling {self.port}")
+        if self.dualpi2:
+            qdiscs = [*dualpi2.parse_others(answer.decode()), self.dualpi2.show()]
+            answer = json.dumps(qdiscs).encode() + b"\n"
         self.output.write(f"{t_s:.6f} ".encode() + answer)
 
     def close(self) -> None:
@@ -354,8 +367,9 @@ class Traffic:
         """Return the samplers of this site's queues; a record has samples of the first."""
         first, *others = self.network.layout.queues
         files = {first: "queue.txt", **{port: f"queue-{port}.txt" for port in others}}
+        qdiscs = {port.name: port.queue for port in layout.ports}
         return [
-            QueueSampler(port, self.raw / file, self.network.host_pid(port))
+            QueueSampler(port, self.raw / file, self.network.host_pid(port), qdiscs[port])
             for port, file in files.items()
             if self.network.has_port(port)
         ]
@@ -381,6 +395,7 @@ class Traffic:
         if a program fails or does not end in time.
         """
         samplers = self._samplers()
+        readers = list(ecn_readers(self.plan, self.network, self.raw))
 
         settings = self.plan.settings
         told = round(settings.flow_interval_s / settings.sample_interval_s)
@@ -390,6 +405,8 @@ class Traffic:
             for sampler in samplers:
                 sampler.sample(at_s)
             if tick % told == 0:
+                for reader in readers:
+                    reader.sample()
                 progress(at_s)
 
         agenda = self._agenda(sample, epoch_ns)
@@ -408,6 +425,8 @@ class Traffic:
         self.listeners.end()
         for sampler in samplers:
             sampler.close()
+        for reader in readers:
+            reader.write()
         for file in self.files:
             file.close()
 

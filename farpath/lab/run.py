@@ -129,6 +129,7 @@ def _fill(
                 **hops,
                 **checked.health,
                 **checks.datagrams(raw.raw, plan),
+                **checks.ecn(raw.raw, plan),
                 **checks.transfers(raw.raw, plan),
                 **checks.sender_cpu(raw.raw, plan, cycles_mhz()),
             },

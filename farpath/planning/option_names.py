@@ -33,9 +33,7 @@ OF_OTHER_TOOLS = {
     **dict.fromkeys(
         ("--topo", "--custom"), "--topology=./mine.py:name,2, with --flows='h1>h2:cubic'"
     ),
-    **dict.fromkeys(
-        ("--queue", "--limit", "--max-queue-size", "--max_queue_size"), "--buffer=100packets"
-    ),
+    **dict.fromkeys(("--limit", "--max-queue-size", "--max_queue_size"), "--buffer=100packets"),
     **dict.fromkeys(("--num", "--size", "--transfer"), "--bytes=100MB: what each flow sends"),
     "--streams": "--parallel=4: four flows of one stack",
     **dict.fromkeys(("--cross-traffic", "--load"), "--background=10%"),
@@ -47,7 +45,7 @@ COMMANDS_OF_OTHER_TOOLS = {
     "version": "farpath --version",
 }
 #: Words that are variables at the start of an error or before ``=``, and nouns elsewhere.
-_NOUNS = ("RTT", "MTU", "IP")
+_NOUNS = ("RTT", "MTU", "IP", "ECN")
 _BY_VARIABLE = {
     **{name: f"--{name.lower()}" for name in _OTHER_VARIABLES},
     **{option.variable: option.flag for option in options_of(RunRequest)},

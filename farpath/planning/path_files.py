@@ -6,6 +6,7 @@ import dataclasses
 import difflib
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib import resources
 from pathlib import Path as FilePath
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.planning.end_host_sysctls import why_without_effect
+from farpath.planning.queues import parse_queue
 from farpath.spec.path import ETHERNET_HEADER_BYTES, Path
 
 #: Fields of a path for which a file must state a source.
@@ -34,6 +36,7 @@ OPTIONAL_FIELDS = (
     "buffer_packets",
     "hops",
     "short_flows",
+    "queue",
 )
 SYSCTL_TEXT = re.compile(r"(net(?:\.[a-z0-9_]+)+)=([0-9a-z_]+(?: [0-9]+){0,2})")
 
@@ -84,6 +87,23 @@ def _with_buffer_bytes(data: dict[str, Any]) -> dict[str, Any]:
     return {**data, "buffer_bytes": bytes_of_all, "sources": sources}
 
 
+def _with_queue(data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Give a path the fields of its queue, which a file names as QUEUE does; return problems too.
+
+    The length of the queue stands in the file as that of any buffer.
+    """
+    if "queue" not in data:
+        return data, []
+    without = {key: value for key, value in data.items() if key != "queue"}
+    try:
+        request = parse_queue(str(data["queue"]))
+    except BadInputError as error:
+        return without, [error.message.replace("QUEUE", "queue", 1)]
+    if request.limit is not None:
+        return without, [f"queue: '{data['queue']}' has a limit: write buffer_packets"]
+    return ({**data, "queue": asdict(request.aqm)} if request.aqm else without), []
+
+
 def load_path(file: FilePath) -> Path:
     """Read a path from a TOML file.
 
@@ -92,9 +112,9 @@ def load_path(file: FilePath) -> Path:
     """
     from farpath.base.validation import validated
 
-    data = _with_buffer_bytes(read_toml(file))
+    data, problems = _with_queue(_with_buffer_bytes(read_toml(file)))
     field_names = [field.name for field in dataclasses.fields(Path)]
-    problems = [
+    problems += [
         f"{name}: unknown field; the fields are {', '.join(field_names)}"
         for name in sorted(set(data) - set(field_names))
     ]

@@ -16,6 +16,7 @@ from farpath.planning.other_traffic import (
     resolve_short_flows,
 )
 from farpath.planning.path_files import OPTIONAL_FIELDS, SYSCTL_TEXT, named_paths, path_by_name
+from farpath.planning.queues import parse_queue
 from farpath.planning.stack_catalog import LARGEST_BUFFER_BYTES
 from farpath.spec.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 
@@ -170,6 +171,23 @@ def _buffer(
     return {"buffer_packets": packets, "buffer_bytes": packets * frame_bytes} if packets else {}
 
 
+def _with_limit(
+    queue: str | None, texts: dict[str, str | None]
+) -> tuple[dict[str, str | None], dict[str, Any]]:
+    """Return the options with a limit of QUEUE as BUFFER, and the field of the queue, if given."""
+    if queue is None:
+        return texts, {}
+    request = parse_queue(queue)
+    if request.limit is None:
+        return texts, {"queue": request.aqm}
+    if texts.get("buffer") is not None:
+        raise BadInputError(
+            f"QUEUE is '{queue}' and BUFFER is '{texts['buffer']}': the limit is the buffer; leave "
+            "one of them out"
+        )
+    return {**texts, "buffer": request.limit}, {"queue": request.aqm}
+
+
 def _rtt_and_rate(
     rate: str | None, base: str | Path | None, rtt_ms: float | None, by_rtt: bool
 ) -> tuple[float, int]:
@@ -211,6 +229,7 @@ def resolve_path(
     rtt: str | None = None,
     background: str | None = None,
     sysctl: str | None = None,
+    queue: str | None = None,
     by_rtt: bool = True,
     **texts: str | None,
 ) -> Path:
@@ -218,7 +237,8 @@ def resolve_path(
 
     ``name``: of a path, or a path that is none of topologies/paths. ``sysctl``: sysctls of sender
     and receiver in addition to the path's own. ``by_rtt``: whether an RTT alone may choose a named
-    path. ``texts``: options by the names of ``FIELDS``; they override the path's values.
+    path. ``queue``: the bottleneck's queue. ``texts``: options by the names of ``FIELDS``; they
+    override the path's values.
 
     A name, or the RTT of a named path, chooses that path. Any other RTT makes a path from stated
     defaults, and neither chooses the default path. Background traffic keeps its fraction of the
@@ -226,7 +246,7 @@ def resolve_path(
     that published numbers are not compared with it. Raises BadInputError.
     """
     rtt_ms = None if rtt is None else quantities.parse_rtt_ms(rtt)
-    values: dict[str, Any] = {}
+    texts, values = _with_limit(queue, texts)
     packets = quantities.parse_buffer_packets(texts.get("buffer") or "")
     amounts = _amounts(texts, name, rtt_ms, by_rtt)
     for option, text in texts.items():

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
+from farpath.spec.ecn import MODES, REQUESTING, SYSCTL, needs_ecn
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import FqPacing, nic_qdisc
-
-ECN = "net.ipv4.tcp_ecn"
-#: Values of tcp_ecn with which a host requests ECN when it connects: 1, and since Linux 7.0 also
-#: 3 and 4, with accurate feedback (net/ipv4/sysctl_net_ipv4.c). The kernel's default is 2.
-REQUESTING_ECN = ("1", "3", "4")
 
 
 def plan_warnings(plan: Plan) -> tuple[str, ...]:
@@ -17,18 +13,22 @@ def plan_warnings(plan: Plan) -> tuple[str, ...]:
 
 
 def _unmarked(plan: Plan) -> tuple[str, ...]:
-    """Warn of stacks that react to marks, which the bottleneck does not set."""
-    labels = [stack.label for stack in plan.stacks if stack.sysctl.get(ECN) in REQUESTING_ECN]
+    """Warn of ECN where the bottleneck marks no packet."""
+    if plan.path.queue and plan.path.queue.marks:
+        return ()
+    labels = [stack.label for stack in plan.stacks if needs_ecn(stack.sysctl)]
     if labels:
         subject = f"{' and '.join(labels)} {'reacts' if len(labels) == 1 else 'react'}"
-    elif plan.path.sysctl.get(ECN) in REQUESTING_ECN:
-        subject = f"end hosts react by {ECN}"
+    elif plan.ecn and MODES[plan.ecn].tcp_ecn in REQUESTING:
+        subject = f"end hosts react by ECN={plan.ecn}"
+    elif plan.path.sysctl.get(SYSCTL) in REQUESTING:
+        subject = f"end hosts react by {SYSCTL}"
     else:
         return ()
-    return (
-        f"{subject} to packets marked by ECN, and the bottleneck marks none: it is a drop-tail "
-        "buffer, which only drops",
-    )
+    queue = "a drop-tail buffer, which only drops"
+    if plan.path.queue:
+        queue = f"{plan.path.queue}, which only drops without ecn"
+    return (f"{subject} to packets marked by ECN, and the bottleneck marks none: it is {queue}",)
 
 
 def _without_card_queue(plan: Plan) -> tuple[str, ...]:

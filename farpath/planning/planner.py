@@ -56,6 +56,7 @@ def make_plan(
     offloads: tuple[str, ...] | None = None,
     captures: Sequence[Capture] = (),
     transfer_bytes: int = 0,
+    ecn: str = "",
 ) -> Plan:
     """Make the plan of a run and check it.
 
@@ -113,6 +114,7 @@ def make_plan(
         offloads=offloads,
         captures=tuple(captures),
         transfer_bytes=transfer_bytes,
+        ecn=ecn,
     )
     check_plan(plan)
     return replace(plan, settings=replace(plan.settings, memory_bytes=memory_bytes(plan)))

@@ -196,6 +196,28 @@ def parse_moment_s(text: str, name: str) -> float:
     return _parse_with_unit(name, text, expected)
 
 
+def parse_short_time_s(text: str, name: str, allowed: tuple[float, float]) -> float:
+    """Parse a time of a queue in s; a unit is required.
+
+    >>> parse_short_time_s("5ms", "target", (1e-6, 10.0))
+    0.005
+    """
+    return _parse_with_unit(name, text, _QuantityType("a time", "5ms", "second", allowed, "s"))
+
+
+def parse_whole(text: str, name: str, allowed: tuple[float, float]) -> int:
+    """Parse a whole number without a unit.
+
+    >>> parse_whole("1024", "flows", (1, 65_536))
+    1024
+    """
+    expected = _QuantityType("a whole number", f"{allowed[1]:.0f}", "", allowed, "")
+    number, unit = _split(name, text, expected)
+    if unit or number != round(number):
+        raise _error(name, text, expected)
+    return int(_in_range(name, text, expected, number))
+
+
 def parse_trace_s(text: str, name: str = "TRACE") -> float:
     """Parse the interval of a trace in s; a unit is required, and whole milliseconds.
 

@@ -14,12 +14,14 @@ from farpath.planning import (
     path_files,
     path_options,
     quantities,
+    queues,
     stack_catalog,
     stack_texts,
 )
 from farpath.planning.captures import EXAMPLE, parse_captures
 from farpath.planning.disks import parse_disk
 from farpath.planning.droppers import parse_droppers
+from farpath.planning.ecn import parse_ecn
 from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.network import (
     NetworkOptions,
@@ -46,6 +48,7 @@ from farpath.planning.senders import MOST_SENDERS
 from farpath.spec.background import PART_RANGE
 from farpath.spec.capture import DEFAULT_SNAP_BYTES, SNAP_BYTES_RANGE
 from farpath.spec.dropper import KINDS as DROPPER_KINDS
+from farpath.spec.ecn import MODES as ECN_MODES
 from farpath.spec.offloads import OFFLOADS
 from farpath.spec.path import (
     BUFFER_BYTES_RANGE,
@@ -77,10 +80,10 @@ SEED_RANGE = (1, 2**31 - 1)
 #: Whether receivers delay ACKs, by the values of the option.
 ACKS = {"delayed": True, "each": False}
 #: Options of a path, as ``farpath.planning.path_options.resolve_path`` calls them.
-_PATH_OPTIONS = ("rtt", "background", "sysctl", *path_options.FIELDS)
+_PATH_OPTIONS = ("rtt", "background", "sysctl", "queue", *path_options.FIELDS)
 #: Options that a topology of the user's own takes the place of: its links say what these do.
 _OF_LINKS = (
-    *("path", "rtt", "rate", "buffer", "loss", "drop", "background", "jitter", "reorder"),
+    *("path", "rtt", "rate", "buffer", "queue", "loss", "drop", "background", "jitter", "reorder"),
     *("duplicate", "senders", "reverse", "stack", "parallel"),
 )
 
@@ -143,6 +146,18 @@ class RunRequest:
             "bytes",
             range_text(BUFFER_BYTES_RANGE, "bytes"),
             group=PATH,
+        )
+    )
+    queue: str | None = option(
+        Option(
+            "The bottleneck's queue: it drops at its tail, or is a qdisc of Linux's with the "
+            "parameters of tc, separated by commas; its limit is BUFFER.",
+            queues.EXAMPLE,
+            "the path's, else droptail",
+            allowed=", ".join(queues.NAMES),
+            see="queues.md",
+            group=PATH,
+            words=lambda: queues.NAMES,
         )
     )
     loss: str | None = option(
@@ -238,6 +253,18 @@ class RunRequest:
             "the path's and the era's",
             allowed="those that take effect in a network namespace",
             group=HOSTS,
+        )
+    )
+    ecn: str | None = option(
+        Option(
+            "Explicit Congestion Notification of the end hosts: off; on for all TCP; accecn, with "
+            "accurate feedback; or passive, for hosts with stacks that need it.",
+            "on",
+            "the kernel's, passive; on beside dctcp",
+            allowed=", ".join(ECN_MODES),
+            see="queues.md#ecn",
+            group=HOSTS,
+            words=lambda: ECN_MODES,
         )
     )
     acks: str | None = option(
@@ -533,6 +560,7 @@ class RunRequest:
             sink=None if self.sink is None else parse_disk(self.sink, "SINK"),
             offloads=None if self.offloads is None else parse_offloads(self.offloads),
             captures=() if self.capture is None else parse_captures(self.capture),
+            ecn="" if self.ecn is None else parse_ecn(self.ecn),
             transfer_bytes=0 if self.bytes is None else quantities.parse_transfer_bytes(self.bytes),
         )
         if self.sender_image is None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from farpath.base.errors import BadInputError
+from farpath.planning.ecn import check_ecn
 from farpath.planning.own_rules import check_own_network
 from farpath.spec import capture, capture_sizes
 from farpath.spec.arrivals import check_number
@@ -46,6 +47,17 @@ def check_plan(plan: Plan) -> None:
     check_trace(plan)
     check_captures(plan)
     check_number(plan)
+    check_ecn(plan)
+    _check_queue(plan)
+
+
+def _check_queue(plan: Plan) -> None:
+    if plan.settings.lab == HOST and (plan.path.queue or plan.ecn):
+        name = "QUEUE" if plan.path.queue else "ECN"
+        raise BadInputError(
+            f"{name} is '{plan.path.queue or plan.ecn}' and LAB is '{HOST}': the kernel of another "
+            f"machine may lack it; leave {name} out, or take LAB={VIRTUAL}"
+        )
 
 
 def _check_stacks(plan: Plan) -> None:

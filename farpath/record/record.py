@@ -64,6 +64,8 @@ COLUMNS = {
     "ping": {"t_s": "float", "rtt_ms": "float"},
     "queue": {"t_s": "float", "backlog_bytes": "int", "backlog_packets": "int", "drops": "int"},
 }
+#: A further column of the queue in runs whose bottleneck has an active queue.
+MARKS = {"marks": "int"}
 NEW_IN_3 = ("interval_s", "sent_bps")
 #: By how many intervals, or by which fraction of them, iperf3's report may differ from the
 #: schedule: iperf3 ends a test up to one interval late.
@@ -84,7 +86,8 @@ class Samples:
     data that arrived after the sender stopped; the sender's columns are 0 there. Records of older
     formats have NaN as ``sent_bps``, and times that run ahead by what a connection took to begin.
     ``ping``: when each ping was sent and its ``rtt_ms``, NaN if it was lost. ``queue``: the
-    bottleneck's backlog in bytes and packets, and its drops since the start.
+    bottleneck's backlog in bytes and packets, and its drops since the start; with an active queue
+    also its marks.
     """
 
     flows: pd.DataFrame
@@ -97,10 +100,16 @@ class Samples:
         return frame
 
 
-def columns_of(name: str, format_version: int = FORMAT_VERSION) -> dict[str, str]:
-    """Return the name and type of each column that a table has in a version of the format."""
+def columns_of(
+    name: str, format_version: int = FORMAT_VERSION, marks: bool = False
+) -> dict[str, str]:
+    """Return the name and type of each column that a table has in a version of the format.
+
+    ``marks``: whether the bottleneck has an active queue.
+    """
     missing = NEW_IN_3 if format_version <= LAST_WITHOUT_BEGIN and name == "flows" else ()
-    return {column: kind for column, kind in COLUMNS[name].items() if column not in missing}
+    columns = {column: kind for column, kind in COLUMNS[name].items() if column not in missing}
+    return columns | (MARKS if marks and name == "queue" else {})
 
 
 def typed_frame(name: str, data: Sequence[tuple[object, ...]] | pd.DataFrame) -> pd.DataFrame:
@@ -212,9 +221,15 @@ def samples_from_raw(raw_dir: FilePath, plan: Plan) -> Samples:
     return Samples(
         flows=typed_frame("flows", flows),
         ping=typed_frame("ping", ping_rows(pings, plan.settings.ping_interval_s)),
-        queue=typed_frame(
-            "queue", [(q.t_s, q.backlog_bytes, q.backlog_packets, q.drops) for q in queue]
-        ),
+        queue=queue_frame(queue, plan),
+    )
+
+
+def queue_frame(samples: Sequence[tc.QueueSample], plan: Plan) -> pd.DataFrame:
+    """Return the table of a bottleneck's samples."""
+    columns = columns_of("queue", marks=plan.path.queue is not None)
+    return frames.typed_frame(
+        columns, [tuple(getattr(sample, column) for column in columns) for sample in samples]
     )
 
 
@@ -230,7 +245,9 @@ def fingerprint(samples: Samples, format_version: int = FORMAT_VERSION) -> str:
     """
     digest = hashlib.sha256()
     for name in COLUMNS:
-        frames.add_to_hash(digest, name, columns_of(name, format_version), samples.frame(name))
+        frame = samples.frame(name)
+        columns = columns_of(name, format_version, marks="marks" in frame)
+        frames.add_to_hash(digest, name, columns, frame)
     return digest.hexdigest()
 
 
@@ -309,6 +326,16 @@ class Record:
         return flow_drops(self.data["readback"], self.plan)
 
     @property
+    def ecn(self) -> dict[str, dict[str, Any]]:
+        """By flow, the ``mode`` of ECN that its receiver's connection had, and its packets.
+
+        ``packets``: segments with data that came; ``marked``: those that a queue has marked. Both
+        at the last sample of flows. Empty without an active queue or ECN.
+        """
+        ecn: dict[str, dict[str, Any]] = self.data["readback"].get("ecn", {})
+        return ecn
+
+    @property
     def cpu(self) -> dict[str, float] | None:
         """CPU time of the sending programs (``senders_s``, ``mhz``); None if not measured."""
         cpu: dict[str, float] | None = self.data["readback"].get("cpu")
@@ -321,10 +348,11 @@ class Record:
         Raises CheckFailedError if they are not the samples that were stored.
         """
         version = self.data["format_version"]
+        marks = self.plan.path.queue is not None
         samples = Samples(
             **{
                 name: frames.read_frame(
-                    _table_file(self.directory, name), columns_of(name, version)
+                    _table_file(self.directory, name), columns_of(name, version, marks)
                 )
                 for name in COLUMNS
             }

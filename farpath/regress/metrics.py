@@ -47,6 +47,8 @@ def _standard_metrics(record: Record) -> dict[str, float]:
         "queue_mean_kb": float(record.samples.queue["backlog_bytes"].mean()) / 1e3,
         "rtt_max_ms": summary.rtt_max_ms,
     }
+    if summary.queue_marks is not None:
+        metrics["queue_marks"] = float(summary.queue_marks)
     if len(throughputs_bps.columns) > 1:
         total = float(throughputs_bps.to_numpy().sum())
         metrics["first_flow_share"] = (

@@ -169,10 +169,12 @@ def _queue_rows(record: Record) -> list[tuple[str, str]]:
 
 def _loss_rows(summary: Summary, record: Record) -> list[tuple[str, str]]:
     retransmits = [flow.retransmits for flow in flows_of(record)]
+    marks = summary.queue_marks
     location = "bottleneck" if record.plan.bottlenecks == 1 else "first bottleneck"
     return [
         ("retransmits", NOTHING if None in retransmits else f"{summary.retransmits:,} packets"),
         (f"drops at the {location}", f"{summary.queue_drops:,} packets"),
+        *([] if marks is None else [(f"marks at the {location}", f"{marks:,} packets")]),
         ("longest queue", f"{summary.queue_max_bytes / 1e3:,.0f} kB"),
     ]
 

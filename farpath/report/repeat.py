@@ -21,6 +21,7 @@ from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import CHANGED
 from farpath.planning.request import ACKS, RunRequest
 from farpath.record.identity import plan_identity
+from farpath.spec.aqm import DROP_TAIL
 from farpath.spec.labels import counted, stacks_label
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.settings import VIRTUAL
@@ -92,6 +93,7 @@ def _full_request(plan: Plan) -> RunRequest:
         rtt=f"{path.rtt_ms:.12g}ms",
         rate=f"{path.rate_bps / 1e6:.12g}Mbit",
         buffer=buffer,
+        queue=str(path.queue) if path.queue else DROP_TAIL,
         loss=repr(path.loss),
         drop=" ".join(map(str, plan.droppers)) or None,
         background=other_traffic_text(path),
@@ -117,6 +119,7 @@ def _full_request(plan: Plan) -> RunRequest:
         seed=str(plan.seed),
         lab=settings.lab,
         clock=settings.clock if settings.lab == VIRTUAL else None,
+        ecn=plan.ecn or None,
         capture=",".join(map(str, plan.captures)) or None,
         trace=f"{settings.trace_interval_s * 1e3:g}ms" if settings.trace_interval_s else None,
     )

@@ -21,8 +21,12 @@ def counted_ports(plan: Plan, layout: Layout) -> dict[str, tuple[str, ...]]:
     """Return the ports whose drops are counted: ``queues``, and ``losses`` of random loss.
 
     A kernel that loads a module draws other random numbers afterwards. Where packets may depend on
-    these, sites of senders load none, and a kind with a port there is left out.
+    these, sites of senders load none, and a kind with a port there is left out. Active queues draw
+    such numbers too, and drop packets after enqueue(), where nothing can be counted: with one there
+    are no counts.
     """
+    if plan.path.queue:
+        return {}
     sites = {port.name: layout.site_of(port.node) for port in layout.ports}
     senders = [flow.sender for flow in plan.schedule.all_flows] if draws_numbers(plan) else []
     left_out = {layout.site_of(sender) for sender in senders}

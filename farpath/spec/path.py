@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from farpath.base.errors import BadInputError
+from farpath.spec.aqm import Aqm
 from farpath.spec.background import RATE_BPS_RANGE as RATE_BPS_RANGE
 from farpath.spec.background import Background
 from farpath.spec.short_flows import ShortFlows
@@ -106,7 +107,7 @@ class Path:
 
     ``rtt_ms``: round-trip time of the idle path, half of it in each direction.
     ``rate_bps``: bottleneck rate, counted over Ethernet frames without their
-    check sum. ``buffer_bytes``: the bottleneck's drop-tail buffer, in bytes of
+    check sum. ``buffer_bytes``: the bottleneck's buffer, in bytes of
     frames. ``loss``: probability that a packet towards the receiver is lost,
     independent of all others. ``mtu_bytes``: largest IP packet. ``window_bytes``:
     largest window that a receiver advertises. ``sysctl``: kernel settings of sender and
@@ -116,6 +117,7 @@ class Path:
     that a packet towards the receiver has no delay and so overtakes all packets in flight.
     ``duplicate``: probability that a packet towards the receiver arrives twice.
     ``short_flows``: short TCP transfers beside the flows; None for none.
+    ``queue``: the active queue that the buffer is; None for one that drops at its tail.
     ``buffer_packets``: the buffer's length where it counts packets, whatever their size, and 0
     where it counts bytes; ``buffer_bytes`` is then that of as many full frames.
     ``hops``: names of the IP routers that packets towards the receiver cross, in their order;
@@ -141,6 +143,7 @@ class Path:
     buffer_packets: int = 0
     hops: tuple[str, ...] = ()
     short_flows: ShortFlows | None = None
+    queue: Aqm | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -151,6 +154,7 @@ class Path:
             "background": Background(**background) if background else None,
             "hops": tuple(data.get("hops", ())),
             "short_flows": ShortFlows(**short) if short else None,
+            "queue": Aqm.from_dict(data.get("queue")),
         }
         return cls(**{**data, **parts})
 

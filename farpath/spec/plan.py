@@ -47,7 +47,8 @@ class Plan:
     their cards, of ``farpath.spec.offloads.OFFLOADS``; with None packets are neither split nor
     joined, and checksums cost nothing. ``captures``: places whose packets are
     captured. ``transfer_bytes``: payload after which each flow ends, unless its time is over
-    before; 0 for none.
+    before; 0 for none. ``ecn``: a mode of ``farpath.spec.ecn.MODES``; empty for what the kernel,
+    the era, the path and the stacks set.
 
     A plan does not check itself; ``farpath.planning.rules.check_plan`` does.
     """
@@ -71,6 +72,7 @@ class Plan:
     offloads: tuple[str, ...] | None = None
     captures: tuple[Capture, ...] = ()
     transfer_bytes: int = 0
+    ecn: str = ""
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -106,6 +108,16 @@ class Plan:
     def receivers(self) -> tuple[str, ...]:
         """The hosts that some flow sends to."""
         return tuple(dict.fromkeys(flow.receiver for flow in self.schedule.all_flows))
+
+    @property
+    def tcp_flows(self) -> tuple[Flow, ...]:
+        """The flows that are connections of the kernel's TCP."""
+        return tuple(flow for flow in self.schedule.all_flows if self.stack_of(flow).congestion)
+
+    @property
+    def reads_ecn(self) -> bool:
+        """Whether receivers are asked for the ECN of their connections."""
+        return bool(self.ecn or self.path.queue)
 
     @property
     def disks(self) -> dict[str, Disk]:
@@ -217,4 +229,5 @@ class Plan:
             offloads=None if data.get("offloads") is None else tuple(data["offloads"]),
             captures=tuple(Capture(**capture) for capture in data.get("captures", ())),
             transfer_bytes=data.get("transfer_bytes", 0),
+            ecn=data.get("ecn", ""),
         )

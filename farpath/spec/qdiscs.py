@@ -10,6 +10,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+from farpath.spec.aqm import DUALPI2, Aqm
 from farpath.spec.datagrams import MOST_PACING_BPS
 from farpath.spec.hosts import SENDER
 from farpath.spec.path import ETHERNET_HEADER_BYTES
@@ -43,6 +44,9 @@ REAL_TIME = "wall"
 #: Least size of a bucket above one frame. tc stores a bucket as time in ticks of 64 ns: one of
 #: exactly one frame could be rounded below it, and no frame would pass.
 LEAST_SLACK_BYTES = 64
+#: Major number of the handle of a qdisc below tbf, and tbf's only class (1:1), as the kernel
+#: numbers them.
+CHILD_HANDLE, CHILD_PARENT = 0x10, 0x10001
 
 
 def bucket_bytes(rate_bps: int, frame_bytes: int, lateness_s: float) -> int:
@@ -79,7 +83,10 @@ def rate_differences(actual_bytes_per_s: int, rate_bps: int) -> list[str]:
 
 @dataclass(frozen=True)
 class TbfBottleneck:
-    """A bottleneck with a rate and a drop-tail buffer: tbf over bfifo (net/sched/sch_tbf.c).
+    """A bottleneck with a rate and a buffer: tbf (net/sched/sch_tbf.c) over another queue.
+
+    That is the drop-tail buffer that tbf makes for itself, a bfifo, or ``aqm``. Whichever it is,
+    tbf alone gives the rate, and takes one packet from it ahead of its time (peek).
 
     ``buffer_bytes``: in bytes of frames. ``frame_bytes``: size of a full frame.
     ``lateness_s``: how late its timer may be without a loss of rate. ``buffer_packets``: length of
@@ -91,18 +98,31 @@ class TbfBottleneck:
     frame_bytes: int
     lateness_s: float
     buffer_packets: int = 0
+    aqm: Aqm | None = None
 
     def tc_lines(self, port: str) -> list[str]:
-        """Return the lines for ``tc -batch`` that set this qdisc on a port."""
+        """Return the lines for ``tc -batch`` that set this qdisc on a port, but for dualpi2."""
         burst = bucket_bytes(self.rate_bps, self.frame_bytes, self.lateness_s)
         tbf = (
             f"qdisc add dev {port} root handle 1: tbf rate {self.rate_bps}bit burst {burst} "
             f"limit {self.buffer_bytes}"
         )
-        if not self.buffer_packets:
-            return [tbf]
-        pfifo = f"qdisc add dev {port} parent 1:1 handle 10: pfifo limit {self.buffer_packets}"
-        return [tbf, pfifo]
+        child = f"qdisc add dev {port} parent 1:1 handle {CHILD_HANDLE:x}: "
+        if self.aqm:
+            words = self.aqm.tc_words(self.aqm_limit, self.frame_bytes, self.rate_bps)
+            return [tbf] if self.aqm.kind == DUALPI2 else [tbf, child + words]
+        return [tbf, f"{child}pfifo limit {self.buffer_packets}"] if self.buffer_packets else [tbf]
+
+    @property
+    def aqm_kind(self) -> str:
+        """The kind of the active queue; empty for a drop-tail buffer."""
+        return self.aqm.kind if self.aqm else ""
+
+    @property
+    def aqm_limit(self) -> int:
+        """The limit of the active queue, in what it counts."""
+        assert self.aqm
+        return self.aqm.limit(self.buffer_bytes, self.buffer_packets, self.frame_bytes)
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
         """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
@@ -115,6 +135,8 @@ class TbfBottleneck:
 
     def child_differences(self, qdisc: dict[str, Any]) -> list[str]:
         """Describe how the qdisc below it, empty for none, differs from the planned one."""
+        if self.aqm:
+            return self.aqm.differences(qdisc, self.aqm_limit)
         if not self.buffer_packets:
             return [f"its buffer is a {qdisc['kind']}"] if qdisc else []
         differences = kind_differences(qdisc, "pfifo")

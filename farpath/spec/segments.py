@@ -56,11 +56,12 @@ def _impaired(path: Path, delay_s: float, seed: int) -> NetemDelay:
 
 
 def bottleneck(plan: Plan) -> TbfBottleneck:
-    """The path's rate and buffer."""
+    """The path's rate, and its buffer or active queue."""
     path = plan.path
     late_s = lateness_s(plan.settings.clock, path.rate_bps, path.frame_bytes)
     return TbfBottleneck(
-        path.rate_bps, path.buffer_bytes, path.frame_bytes, late_s, path.buffer_packets
+        *(path.rate_bps, path.buffer_bytes, path.frame_bytes, late_s, path.buffer_packets),
+        aqm=path.queue,
     )
 
 

@@ -1,6 +1,6 @@
 """inet_diag: builds netlink requests for the state of TCP connections, and parses the answers.
 
-The messages are defined in include/uapi/linux/netlink.h, sock_diag.h and inet_diag.h. Numbers
+The messages are defined in include/uapi/linux/sock_diag.h and inet_diag.h. Numbers
 are in native byte order, but ports in network order. The state itself is struct tcp_info
 (``farpath.tools.tcp_info``).
 """
@@ -13,19 +13,16 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from farpath.tools import netlink
+from farpath.tools.netlink import HEADER, NLM_F_DUMP, NLM_F_REQUEST
+
 NETLINK_SOCK_DIAG = 4
-#: Message types and flags.
+#: The type of requests and answers.
 SOCK_DIAG_BY_FAMILY = 20
-NLMSG_ERROR = 2
-NLMSG_DONE = 3
-NLM_F_REQUEST = 0x1
-NLM_F_DUMP = 0x300
 #: TCP_ESTABLISHED of enum tcp_state, as a bit mask of states.
 ESTABLISHED = 1 << 1
 #: The attribute that holds a struct tcp_info; a request selects it as an extension.
 INET_DIAG_INFO = 2
-#: struct nlmsghdr: length, type, flags, sequence, port.
-HEADER = struct.Struct("=IHHII")
 #: struct inet_diag_req_v2 without its last member, a struct inet_diag_sockid: family,
 #: protocol, extensions, padding, states.
 REQUEST = struct.Struct("=BBBxI")
@@ -40,13 +37,6 @@ PORTS = struct.Struct(">HH")
 COOKIE = struct.Struct("=Q")
 COOKIE_AT = IDENTITY_AT + IDENTITY_BYTES - COOKIE.size
 ATTRIBUTES_AT = IDENTITY_AT + IDENTITY_BYTES + 5 * 4
-ATTRIBUTE = struct.Struct("=HH")
-ERROR = struct.Struct("=i")
-
-
-def _aligned(length: int) -> int:
-    """Round a length up to four bytes, the alignment of messages and attributes."""
-    return (length + 3) & ~3
 
 
 def request(family: int, identity: bytes = ANY) -> bytes:
@@ -65,12 +55,8 @@ def request(family: int, identity: bytes = ANY) -> bytes:
 
 
 @dataclass(frozen=True)
-class Message:
-    """One netlink message: its type, its errno (0 for none), and its bytes with the header."""
-
-    message_type: int
-    error: int
-    body: bytes
+class Message(netlink.Message):
+    """One message of sock_diag about a connection."""
 
     @property
     def identity(self) -> bytes:
@@ -103,27 +89,14 @@ class Message:
     @property
     def tcp_info(self) -> bytes:
         """The connection's struct tcp_info; empty if the message has none."""
-        at = ATTRIBUTES_AT
-        while at + ATTRIBUTE.size <= len(self.body):
-            length, attribute_type = ATTRIBUTE.unpack_from(self.body, at)
-            if attribute_type == INET_DIAG_INFO:
-                return self.body[at + ATTRIBUTE.size : at + length]
-            at += max(_aligned(length), ATTRIBUTE.size)
-        return b""
+        found = netlink.attributes(self.body, ATTRIBUTES_AT)
+        return next((value for name, value in found if name == INET_DIAG_INFO), b"")
 
 
 def parse_messages(datagram: bytes) -> Iterator[Message]:
     """Yield the messages of a datagram; raises ValueError for one that is cut short."""
-    at = 0
-    while at + HEADER.size <= len(datagram):
-        length, message_type, *_ = HEADER.unpack_from(datagram, at)
-        if length < HEADER.size or at + length > len(datagram):
-            raise ValueError(f"a netlink message of {length} bytes in {len(datagram) - at}")
-        error = 0
-        if message_type in (NLMSG_ERROR, NLMSG_DONE):
-            error = -ERROR.unpack_from(datagram, at + HEADER.size)[0]
-        yield Message(message_type, error, datagram[at : at + length])
-        at += _aligned(length)
+    for message in netlink.parse_messages(datagram):
+        yield Message(message.message_type, message.error, message.body)
 
 
 def error_text(error: int) -> str:

@@ -36,10 +36,15 @@ FIELDS = (
     *((name, "I") for name in ("dsack_dups", "reord_seen", "rcv_ooopack", "snd_wnd")),
 )  # fmt: skip
 LAYOUT = struct.Struct("<" + "".join(code for _, code in FIELDS))
-_ACKED = struct.Struct("<Q")
-_ACKED_AT = struct.calcsize(
-    "<" + "".join(code for _, code in FIELDS[: [name for name, _ in FIELDS].index("bytes_acked")])
-)
+_BYTES = struct.Struct("<Q")
+
+
+def _offset(field_name: str) -> int:
+    before = FIELDS[: [name for name, _ in FIELDS].index(field_name)]
+    return struct.calcsize("<" + "".join(code for _, code in before))
+
+
+_ACKED_AT, _RECEIVED_AT = _offset("bytes_acked"), _offset("bytes_received")
 #: Head of each row: tick, remote port, state of enum tcp_state, socket cookie.
 ROW = struct.Struct("<IHBxQ")
 #: Values that mean "none": TCP_INFINITE_SSTHRESH, sk_pacing_rate of a socket without pacing,
@@ -58,8 +63,14 @@ LEVEL = 1
 
 def bytes_acked(info: bytes) -> int:
     """Return the number of acknowledged bytes in a struct tcp_info."""
-    acked: int = _ACKED.unpack_from(info, _ACKED_AT)[0]
+    acked: int = _BYTES.unpack_from(info, _ACKED_AT)[0]
     return acked
+
+
+def bytes_received(info: bytes) -> int:
+    """Return the number of received bytes in a struct tcp_info."""
+    received: int = _BYTES.unpack_from(info, _RECEIVED_AT)[0]
+    return received
 
 
 @dataclass

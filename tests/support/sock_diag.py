@@ -7,7 +7,7 @@ import socket
 import struct
 from collections.abc import Iterator
 
-from farpath.tools import inet_diag
+from farpath.tools import inet_diag, netlink
 from farpath.tools import tcp_info as tcpinfo
 from farpath.tools.inet_diag import Message
 
@@ -39,7 +39,7 @@ def diag_message(
 def diag_error(number: int) -> bytes:
     """An answer that refuses with an error number."""
     body = struct.pack("=i", -number) + bytes(16)
-    return struct.pack("=IHHII", 16 + len(body), inet_diag.NLMSG_ERROR, 0, 0, 7) + body
+    return struct.pack("=IHHII", 16 + len(body), netlink.NLMSG_ERROR, 0, 0, 7) + body
 
 
 class Connections:

@@ -74,7 +74,8 @@ def queue_labels(queue: Qdisc) -> list[str]:
     if isinstance(queue, TbfBottleneck):
         packets = f"{queue.buffer_packets} packets"
         size = packets if queue.buffer_packets else size_text(queue.buffer_bytes)
-        return [rate_text(queue.rate_bps), f"buffer {size}"]
+        kind = f"{queue.aqm_kind} {size}" if queue.aqm else f"buffer {size}"
+        return [rate_text(queue.rate_bps), kind]
     if isinstance(queue, NicQueue):
         jitter = [f"jitter {queue.jitter_s * 1e6:g} us"] if queue.jitter_s else []
         if queue.rate_bps == JITTER_RATE_BPS:

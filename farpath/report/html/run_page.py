@@ -259,6 +259,10 @@ def _path_facts(record: Record) -> Facts:
         if value := getattr(path, name):
             values[name] = _number_text(value)
     plan = record.plan
+    if path.queue:
+        values["queue"] = str(path.queue)
+    if plan.ecn:
+        values["ecn"] = plan.ecn
     values["ip"] = str(plan.ip_version)
     values["topology"] = f"{plan.topology}, {plan.bottlenecks} bottlenecks"
     if plan.network:

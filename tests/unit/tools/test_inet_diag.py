@@ -8,7 +8,7 @@ import struct
 
 import pytest
 
-from farpath.tools import inet_diag
+from farpath.tools import inet_diag, netlink
 from farpath.tools import tcp_info as tcpinfo
 from tests.support.sock_diag import FIRST, SECOND, diag_error, diag_message, packed_tcp_info
 
@@ -40,6 +40,6 @@ def test_answers_are_taken_apart(family: int) -> None:
 
 def test_a_refusal_has_its_number_and_a_cut_message_is_an_error() -> None:
     (refused,) = inet_diag.parse_messages(diag_error(errno.ENOENT))
-    assert (refused.message_type, refused.error) == (inet_diag.NLMSG_ERROR, errno.ENOENT)
+    assert (refused.message_type, refused.error) == (netlink.NLMSG_ERROR, errno.ENOENT)
     with pytest.raises(ValueError, match="netlink message"):
         list(inet_diag.parse_messages(diag_message(FIRST, 1, packed_tcp_info())[:-4]))

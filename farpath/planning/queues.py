@@ -1,0 +1,93 @@
+"""Parser of QUEUE's text; ``farpath.spec.aqm`` says what each kind of queue takes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from farpath.base.errors import BadInputError
+from farpath.planning import quantities
+from farpath.spec.aqm import DROP_TAIL, KINDS, Aqm, Parameter
+
+EXAMPLE = "fq_codel:target=5ms,ecn"
+#: All texts that begin a queue.
+NAMES = (DROP_TAIL, *KINDS)
+
+
+@dataclass(frozen=True)
+class QueueRequest:
+    """A queue as QUEUE gives it. ``aqm``: None for one that drops at its tail.
+
+    ``limit``: its limit as BUFFER takes it, None without one.
+    """
+
+    aqm: Aqm | None
+    limit: str | None = None
+
+
+def parse_queue(text: str) -> QueueRequest:
+    """Parse a kind of queue with its parameters, separated by commas.
+
+    Raises BadInputError for any other text, for a value out of its range, and for parameters that
+    exclude each other.
+
+    >>> parse_queue("fq_codel:target=5ms,limit=1000")
+    QueueRequest(aqm=Aqm(kind='fq_codel', parameters={'target': 0.005}), limit='1000packets')
+    """
+    kind, _, rest = text.strip().partition(":")
+    if kind not in NAMES:
+        raise BadInputError(
+            f"QUEUE is '{text}': it must be one of {', '.join(NAMES)}, with parameters as in "
+            f"{EXAMPLE}{_near(kind, NAMES)}"
+        )
+    words = [word.strip() for word in rest.split(",")] if rest else []
+    if kind == DROP_TAIL:
+        if words:
+            raise BadInputError(f"QUEUE is '{text}': {DROP_TAIL} has no parameters: BUFFER is it")
+        return QueueRequest(None)
+    limit: str | None = None
+    parameters: dict[str, float] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        known = KINDS[kind].parameters
+        limit_name = KINDS[kind].limit_name
+        if name in parameters or (name == limit_name and limit is not None):
+            raise BadInputError(f"QUEUE is '{text}': give {name} once")
+        if name == limit_name and equals:
+            limit = f"{value}packets" if KINDS[kind].limit_unit == "packets" else value
+        elif name in known:
+            parameters[name] = _value(text, name, equals, value, known[name])
+        else:
+            names = (limit_name, *known)
+            raise BadInputError(
+                f"QUEUE is '{text}': {kind} has no parameter '{name}': it takes "
+                f"{', '.join(names)}{_near(name, names)}"
+            )
+    try:
+        return QueueRequest(Aqm(kind, parameters), limit)
+    except BadInputError as error:
+        raise BadInputError(f"QUEUE is '{text}': {error.message}") from error
+
+
+def _near(word: str, names: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word.lower(), list(names), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _value(text: str, name: str, equals: str, value: str, parameter: Parameter) -> float:
+    """Parse the value of one parameter, in the unit that it has in a plan."""
+    if parameter.unit == "flag":
+        if equals:
+            raise BadInputError(f"QUEUE is '{text}': {name} is a word without a value")
+        return 1
+    if not equals:
+        raise BadInputError(f"QUEUE is '{text}': {name} needs a value, as in {EXAMPLE}")
+    owner, allowed = f"QUEUE: {name}", (parameter.least, parameter.most)
+    if parameter.unit == "s":
+        return quantities.parse_short_time_s(value, owner, allowed)
+    if parameter.unit == "bytes":
+        return quantities.parse_bytes(value, owner, allowed)
+    if parameter.unit == "fraction":
+        return quantities.parse_fraction(value, owner, allowed)
+    return quantities.parse_whole(value, owner, allowed)
