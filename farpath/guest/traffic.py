@@ -367,7 +367,7 @@ class Traffic:
         """Return the samplers of this site's queues; a record has samples of the first."""
         first, *others = self.network.layout.queues
         files = {first: "queue.txt", **{port: f"queue-{port}.txt" for port in others}}
-        qdiscs = {port.name: port.queue for port in layout.ports}
+        qdiscs = {port.name: port.queue for port in self.network.layout.ports}
         return [
             QueueSampler(port, self.raw / file, self.network.host_pid(port), qdiscs[port])
             for port, file in files.items()
