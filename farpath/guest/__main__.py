@@ -15,6 +15,7 @@ from typing import Any
 from farpath.guest import background, disks, far_links, packetdrill, processors, system
 from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
+from farpath.guest.link_changes import LinkChangeError
 from farpath.guest.network import Network
 from farpath.guest.platforms import Platform, platform_here
 from farpath.guest.tick_program import TickProgramError
@@ -171,7 +172,7 @@ def main() -> None:
         send_event("refused", what=f"STACK: {error}")
     except sysctl.SettingError as error:
         send_event("refused", what=f"SYSCTL: {error}")
-    except (TrafficError, TickProgramError) as error:
+    except (TrafficError, TickProgramError, LinkChangeError) as error:
         send_event("traffic-failed", what=str(error))
     except Exception as error:
         send_event(

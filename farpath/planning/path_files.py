@@ -34,6 +34,10 @@ OPTIONAL_FIELDS = (
     "buffer_packets",
     "hops",
     "short_flows",
+    "rate_changes",
+    "rtt_changes",
+    "up_rate_bps",
+    "up_buffer_bytes",
 )
 SYSCTL_TEXT = re.compile(r"(net(?:\.[a-z0-9_]+)+)=([0-9a-z_]+(?: [0-9]+){0,2})")
 

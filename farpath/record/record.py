@@ -303,6 +303,12 @@ class Record:
         return completions_s
 
     @property
+    def link_changes(self) -> list[dict[str, Any]]:
+        """The changes of links during the run (``farpath.record.link_changes``)."""
+        changes: list[dict[str, Any]] = self.data["readback"].get("link_changes", [])
+        return changes
+
+    @property
     def cpu(self) -> dict[str, float] | None:
         """CPU time of the sending programs (``senders_s``, ``mhz``); None if not measured."""
         cpu: dict[str, float] | None = self.data["readback"].get("cpu")

@@ -71,6 +71,8 @@ SCHEDULE_START_FILE = "{flow}-schedule-start.txt"
 ARRIVALS_FILE = "{flow}-arrivals.json"
 #: Raw file with the lines of a program of short flows (``farpath.tools.short_flows``).
 SHORT_FLOWS_FILE = "short-flows-{host}.txt"
+#: File of what tc answered at each change of a port: a line with the time in s, a blank, its JSON.
+CHANGES_FILE = "changes-{port}.txt"
 #: Directory of captured packets, in the raw output and in the record.
 CAPTURES_DIR = "captures"
 #: Raw files: samples of the machine's counters, and output of ping over the side path.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from farpath.spec.datagrams import MOST_PACING_BPS
@@ -84,6 +84,7 @@ class TbfBottleneck:
     ``buffer_bytes``: in bytes of frames. ``frame_bytes``: size of a full frame.
     ``lateness_s``: how late its timer may be without a loss of rate. ``buffer_packets``: length of
     a buffer that counts packets, which pfifo is in the place of bfifo; 0 for one of bytes.
+    ``rate_changes``: when the rate changes after the schedule's start, in s, and to what.
     """
 
     rate_bps: int
@@ -91,17 +92,34 @@ class TbfBottleneck:
     frame_bytes: int
     lateness_s: float
     buffer_packets: int = 0
+    rate_changes: tuple[tuple[float, int], ...] = ()
 
-    def tc_lines(self, port: str) -> list[str]:
-        """Return the lines for ``tc -batch`` that set this qdisc on a port."""
-        burst = bucket_bytes(self.rate_bps, self.frame_bytes, self.lateness_s)
+    @property
+    def bucket_bytes(self) -> int:
+        """The size of its bucket."""
+        return bucket_bytes(self.rate_bps, self.frame_bytes, self.lateness_s)
+
+    @property
+    def changes(self) -> tuple[tuple[float, TbfBottleneck], ...]:
+        """What it becomes when: a time in s, and the same bottleneck with its new rate.
+
+        tbf keeps its queue and fills its bucket (tbf_change in net/sched/sch_tbf.c). The frame
+        that waits for tokens leaves when it would have left before, and the next one has the
+        new rate: a frame that is being sent ends at the rate at which it began.
+        """
+        return tuple(
+            (at_s, replace(self, rate_bps=rate_bps)) for at_s, rate_bps in self.rate_changes
+        )
+
+    def tc_lines(self, port: str, verb: str = "add") -> list[str]:
+        """Return the lines for ``tc -batch`` that set this qdisc on a port, or ``change`` it."""
         tbf = (
-            f"qdisc add dev {port} root handle 1: tbf rate {self.rate_bps}bit burst {burst} "
-            f"limit {self.buffer_bytes}"
+            f"qdisc {verb} dev {port} root handle 1: tbf rate {self.rate_bps}bit "
+            f"burst {self.bucket_bytes} limit {self.buffer_bytes}"
         )
         if not self.buffer_packets:
             return [tbf]
-        pfifo = f"qdisc add dev {port} parent 1:1 handle 10: pfifo limit {self.buffer_packets}"
+        pfifo = f"qdisc {verb} dev {port} parent 1:1 handle 10: pfifo limit {self.buffer_packets}"
         return [tbf, pfifo]
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
@@ -129,7 +147,8 @@ class NetemDelay:
     """A delay line with independent loss: netem (net/sched/sch_netem.c).
 
     ``loss``, ``jitter_s``, ``reorder`` and ``duplicate`` have the meaning of the path's fields.
-    ``seed``: of netem's random numbers.
+    ``seed``: of netem's random numbers. ``delay_changes``: when the delay changes after the
+    schedule's start, in s, and to what. A packet keeps the delay that it met.
     """
 
     delay_s: float
@@ -138,21 +157,31 @@ class NetemDelay:
     jitter_s: float = 0.0
     reorder: float = 0.0
     duplicate: float = 0.0
+    delay_changes: tuple[tuple[float, float], ...] = ()
 
     @property
     def delay_ns(self) -> int:
         """The delay in whole nanoseconds."""
         return round(self.delay_s * 1e9)
 
-    def tc_lines(self, port: str) -> list[str]:
-        """Return the lines for ``tc -batch`` that set this qdisc on a port."""
+    @property
+    def changes(self) -> tuple[tuple[float, NetemDelay], ...]:
+        """What it becomes when: a time in s, and the same delay line with its new delay."""
+        return tuple((at_s, replace(self, delay_s=delay_s)) for at_s, delay_s in self.delay_changes)
+
+    def tc_lines(self, port: str, verb: str = "add") -> list[str]:
+        """Return the lines for ``tc -batch`` that set this qdisc on a port, or ``change`` it.
+
+        A change names no seed, with which netem's random numbers would begin again.
+        """
+        seed = f"seed {self.seed}" if verb == "add" else ""
         jitter = f"{round(self.jitter_s * 1e9)}ns " if self.jitter_s else ""
         loss = f"loss random {self.loss:.12%} " if self.loss else ""
         duplicate = f"duplicate {self.duplicate:.12%} " if self.duplicate else ""
         reorder = f"reorder {self.reorder:.12%} " if self.reorder else ""
         return [
-            f"qdisc add dev {port} root handle 1: netem limit {DELAY_LIMIT_PACKETS} "
-            f"delay {self.delay_ns}ns {jitter}{loss}{duplicate}{reorder}seed {self.seed}"
+            f"qdisc {verb} dev {port} root handle 1: netem limit {DELAY_LIMIT_PACKETS} "
+            f"delay {self.delay_ns}ns {jitter}{loss}{duplicate}{reorder}{seed}".rstrip()
         ]
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
@@ -291,6 +320,13 @@ class FqMaxrate:
 
 
 Qdisc = TbfBottleneck | NetemDelay | NicQueue | FqPacing | FqMaxrate | ProcessorQueue
+#: Those that may change during a run.
+ChangingQdisc = TbfBottleneck | NetemDelay
+
+
+def changes_of(qdisc: Qdisc | None) -> tuple[tuple[float, ChangingQdisc], ...]:
+    """Return what a port's qdisc becomes when, in s from the schedule's start; empty for most."""
+    return qdisc.changes if isinstance(qdisc, ChangingQdisc) else ()
 
 
 def nic_qdisc(plan: Plan, host: str = SENDER) -> NicQueue | FqPacing | None:
