@@ -146,6 +146,8 @@ def _of_path(path: Path) -> Iterator[str]:
         yield f"window {size_text(path.window_bytes)}"
     if path.rate_changes:
         yield f"rate {rate_text(path)}"
+    if path.rate_trace:
+        yield f"rate of a trace of {path.rate_trace[-1] / 1e3:g} s"
     if path.rtt_changes:
         yield f"RTT {rtt_text(path)}"
     if path.up_rate_bps:

@@ -112,7 +112,7 @@ def _print_tables(record: Record) -> None:
         if isinstance(value, Mapping):
             value = f"{len(value)} settings"
         if isinstance(value, tuple):
-            value = f"{len(value)} routers"
+            value = f"{len(value):,} {'routers' if name == 'hops' else 'times'}"
         value_text = f"{value:,}" if isinstance(value, int | float) else str(value)
         print(f"  {name:<12} {value_text:>14}  {source}")
     for counts in record.droppers:

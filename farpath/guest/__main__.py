@@ -12,7 +12,7 @@ import traceback
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.guest import background, disks, far_links, packetdrill, processors, system
+from farpath.guest import background, deliveries, disks, far_links, packetdrill, processors, system
 from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
 from farpath.guest.link_changes import LinkChangeError
@@ -59,9 +59,21 @@ def read_back(plan: Plan, network: Network) -> dict[str, Any]:
     far = {"far_delays_s": far_links.read_back()} if network.layout.far_links else {}
     parameters = congestion_control.parameters(plan.stacks)
     processor = {"processor": processors.read_back(plan)} if has_processors(network) else {}
+    traced = (
+        {"deliveries": deliveries.read_back(plan)}
+        if deliveries.are_at(network.layout, network.site)
+        else {}
+    )
     with_disks = disks.hosts_at(plan, network.layout, network.site)
     storage = {"disks": disks.read_back(with_disks)} if with_disks else {}
-    return {**network.read_back(), **far, **processor, **storage, "parameters": parameters}
+    return {
+        **network.read_back(),
+        **far,
+        **processor,
+        **traced,
+        **storage,
+        "parameters": parameters,
+    }
 
 
 def has_processors(network: Network) -> bool:
@@ -77,6 +89,8 @@ def verify(plan: Plan, network: Network, readback: dict[str, Any]) -> bool:
         differences += far_links.differences(network.layout, network.site, readback["far_delays_s"])
     if "processor" in readback:
         differences += processors.differences(plan, readback["processor"])
+    if "deliveries" in readback:
+        differences += deliveries.differences(plan, readback["deliveries"])
     if "disks" in readback:
         differences += disks.differences(plan, readback["disks"])
     if differences:
@@ -102,6 +116,8 @@ def play(share: FilePath, platform: Platform) -> None:
         background.load(plan, layout, share / site_modules(site))
     if processors.are_at(layout, site):
         processors.load(plan, share / site_modules(site))
+    if deliveries.are_at(layout, site):
+        deliveries.load(plan, share / site_modules(site))
     with_disks = disks.hosts_at(plan, layout, site)
     devices = disks.load(plan, with_disks, share / site_modules(site)) if with_disks else {}
     network = Network(plan, platform, layout, site)

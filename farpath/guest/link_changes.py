@@ -33,9 +33,7 @@ class LinkChanges:
             for port in network.layout.ports
             if network.has(port.node) and (changes := changes_of(port.queue))
         }
-        self.tcs = {
-            port: TcProcess(port, network.host_pid(port), ["-r"]) for port in self.changes
-        }
+        self.tcs = {port: TcProcess(port, network.host_pid(port), ["-r"]) for port in self.changes}
         self.lines: dict[str, list[bytes]] = {port: [] for port in self.changes}
 
     def moments(self, epoch_ns: int) -> Moments:

@@ -12,7 +12,8 @@ from farpath.guest.network import network_namespace
 class TcProcess:
     """A ``tc -batch`` for one port, with statistics and output in JSON.
 
-    ``options``: further options of tc, as ``-r`` for limits as they were set. ``host_pid``: a process in the namespace of the host whose port it is; None for a switch's.
+    ``options``: further options of tc, as ``-r`` for limits as they were set. ``host_pid``: a
+    process in the namespace of the host whose port it is; None for a switch's.
     """
 
     def __init__(self, port: str, host_pid: int | None = None, options: Sequence[str] = ()) -> None:

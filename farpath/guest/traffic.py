@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import IO
 
+from farpath.guest import deliveries
 from farpath.guest.background import Moments, background_of
 from farpath.guest.captures import start_capturer
 from farpath.guest.containers import (
@@ -389,6 +390,7 @@ class Traffic:
 
         agenda = self._agenda(sample, epoch_ns)
         self._write_start(epoch_ns)
+        deliveries.begin(self.network, epoch_ns)
         wait_after_tick()
         self.listeners.start()
         self._start_tick_programs(epoch_ns)

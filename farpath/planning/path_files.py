@@ -36,6 +36,7 @@ OPTIONAL_FIELDS = (
     "short_flows",
     "rate_changes",
     "rtt_changes",
+    "rate_trace",
     "up_rate_bps",
     "up_buffer_bytes",
 )

@@ -17,7 +17,9 @@ from farpath.planning.other_traffic import (
     resolve_short_flows,
 )
 from farpath.planning.path_files import OPTIONAL_FIELDS, SYSCTL_TEXT, named_paths, path_by_name
+from farpath.planning.rate_traces import is_trace, read_trace
 from farpath.planning.stack_catalog import LARGEST_BUFFER_BYTES
+from farpath.spec.deliveries import mean_rate_bps
 from farpath.spec.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 
 DEFAULT_PATH = "cern"
@@ -284,14 +286,18 @@ def resolve_path(
     that published numbers are not compared with it. A rate or an RTT that is given is without
     changes unless it has its own, and buffers are of the first ones. Raises BadInputError.
     """
-    rates = split_changes(texts.get("rate") or "", "RATE")
+    values: dict[str, Any] = {}
+    rate = texts.get("rate") or ""
+    rates = None if is_trace(rate) else split_changes(rate, "RATE")
+    if is_trace(rate):
+        values["rate_trace"] = times_ms = read_trace(rate)
+        texts = {**texts, "rate": str(mean_rate_bps(times_ms))}
     rtts = split_changes(rtt or "", "RTT")
     if rates:
         texts = {**texts, "rate": rates.first}
     if rtts:
         rtt, by_rtt = rtts.first, False
     rtt_ms = None if rtt is None else quantities.parse_rtt_ms(rtt)
-    values: dict[str, Any] = {}
     packets = quantities.parse_buffer_packets(texts.get("buffer") or "")
     amounts = _amounts(texts, name, rtt_ms, by_rtt)
     for option, text in texts.items():
@@ -324,18 +330,20 @@ def resolve_path(
     values |= _buffer(values, packets, mtu_bytes, path)
     values |= _way_back(values, texts.get("up_buffer"), path.rtt_ms, mtu_bytes, path)
     values |= _changes(rates, rtts)
-    ended = [
-        field
-        for field, text in (("rate_changes", texts.get("rate")), ("rtt_changes", rtt))
-        if text is not None and field not in values and getattr(path, field)
-    ]
+    of_rate = {"rate_changes": None, "rate_trace": ()} if texts.get("rate") is not None else {}
+    of_rtt = {"rtt_changes": None} if rtt is not None else {}
+    ended = {
+        field: none
+        for field, none in {**of_rate, **of_rtt}.items()
+        if field not in values and getattr(path, field)
+    }
     sources = {
         field: f"path {path.name} ({reason}): {source}"
         for field, source in path.sources.items()
         if field not in ended
     }
     sources |= dict.fromkeys(values, "given")
-    values |= dict.fromkeys(ended)
+    values |= ended
     rate_bps = values.get("rate_bps", path.rate_bps)
     values["background"] = resolve_background(path, rate_bps, background_request)
     values["short_flows"] = resolve_short_flows(path, rate_bps, traffic)

@@ -129,7 +129,8 @@ class RunRequest:
     rate: str | None = option(
         Option(
             "Bottleneck rate; whole Ethernet frames count. It may change at times of the run: "
-            "100Mbit,30s:20Mbit,60s:100Mbit, as RTT may.",
+            "100Mbit,30s:20Mbit,60s:100Mbit, as RTT may, or be a trace of mahimahi's: "
+            "trace:./lte.down.",
             "450Mbit",
             "the path's, else 450 Mbit/s",
             "bit/s",

@@ -145,6 +145,16 @@ def _check_links(plan: Plan) -> None:
                 f"{name} changes with CLOCK={plan.settings.clock}: its changes are exact in "
                 f"virtual time only; use CLOCK={VIRTUAL_CLOCK} of LAB={VIRTUAL}"
             )
+    if path.rate_trace and plan.settings.lab == HOST:
+        raise BadInputError(
+            f"RATE is a trace with LAB={HOST}: its link is a device of the lab's own kernel; use "
+            f"LAB={VIRTUAL}"
+        )
+    if path.rate_trace and plan.settings.clock != VIRTUAL_CLOCK:
+        raise BadInputError(
+            f"RATE is a trace with CLOCK={plan.settings.clock}: its times are exact in virtual "
+            f"time only; use CLOCK={VIRTUAL_CLOCK}"
+        )
     if path.rtt_changes and plan.bottlenecks > 1:
         raise BadInputError(
             f"RTT changes with TOPOLOGY={plan.topology}: several paths are there; use "

@@ -7,13 +7,19 @@ bytes are checked against its changing rate between every two samples.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import CheckFailedError, LabFailedError
-from farpath.spec.layout import Layout, Port
+from farpath.spec.deliveries import (
+    OPPORTUNITY_BYTES,
+    DeliveryBottleneck,
+    opportunities_before,
+)
+from farpath.spec.ethernet import ETHERNET_HEADER_BYTES
+from farpath.spec.layout import Port
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import CHANGES_FILE
 from farpath.spec.qdiscs import ChangingQdisc, TbfBottleneck, changes_of
@@ -32,15 +38,10 @@ def link_changes(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
     the ``rate_bps`` or ``delay_ms`` that was read back. Empty for a plan without changes. Raises
     CheckFailedError if a change was late or is not the planned one.
     """
-    if not plan.path.is_changing:
-        return {}
-    layout = lay_out(plan)
-    done = [entry for port in _changing(layout) for entry in _of_port(raw_dir, port)]
-    return {"link_changes": sorted(done, key=lambda entry: (entry["at_s"], entry["port"]))}
-
-
-def _changing(layout: Layout) -> list[Port]:
-    return [port for port in layout.ports if changes_of(port.queue)]
+    changing = [port for port in lay_out(plan).ports if changes_of(port.queue)]
+    done = [entry for port in changing for entry in _of_port(raw_dir, port)]
+    in_order = sorted(done, key=lambda entry: (entry["at_s"], entry["port"]))
+    return {"link_changes": in_order} if in_order else {}
 
 
 def _of_port(raw_dir: FilePath, port: Port) -> Iterator[dict[str, Any]]:
@@ -83,16 +84,21 @@ def check_carried(raw_dir: FilePath, plan: Plan) -> None:
     """Raise CheckFailedError if a bottleneck carried more than its changing rate allows.
 
     That is the integral of the rate between two samples, and a bucket, which each change fills
-    anew (``farpath.spec.qdiscs.TbfBottleneck``).
+    anew (``farpath.spec.qdiscs.TbfBottleneck``). Of a trace it is each opportunity between the
+    samples, and what was left of the last one.
     """
-    if not plan.path.rate_changes:
+    if not (plan.path.rate_changes or plan.path.rate_trace):
         return
+    samples = tc.parse_samples((raw_dir / "queue.txt").read_text())
     (first, *_), rates = lay_out(plan).bottlenecks, plan.rates
     queue = next(port.queue for port in lay_out(plan).ports if port.name == first)
+    if isinstance(queue, DeliveryBottleneck):
+        _check_delivered(first, samples, plan)
+        return
     assert isinstance(queue, TbfBottleneck)
     bucket_bytes = max(one.bucket_bytes for one in (queue, *(one for _, one in queue.changes)))
     late_bytes = max(plan.path.rates_bps) / 8 * LATE_S
-    for before, after in pairwise(tc.parse_samples((raw_dir / "queue.txt").read_text())):
+    for before, after in pairwise(samples):
         changes = sum(before.t_s <= at_s < after.t_s for at_s, _ in rates.changes)
         allowed = rates.integral(before.t_s, after.t_s) / 8
         most = allowed + (1 + changes) * bucket_bytes + 2 * late_bytes
@@ -100,4 +106,18 @@ def check_carried(raw_dir: FilePath, plan: Plan) -> None:
             raise CheckFailedError(
                 f"{first} carried {after.bytes - before.bytes:,} bytes from {before.t_s:g} to "
                 f"{after.t_s:g} s; its rate allows {allowed:,.0f} (within {most - allowed:,.0f})"
+            )
+
+
+def _check_delivered(port: str, samples: Sequence[tc.QueueSample], plan: Plan) -> None:
+    for before, after in pairwise(samples):
+        opportunities = opportunities_before(
+            plan.path.rate_trace, after.t_s + LATE_S
+        ) - opportunities_before(plan.path.rate_trace, before.t_s)
+        sent_bytes = after.bytes - before.bytes
+        sent_bytes -= ETHERNET_HEADER_BYTES * (after.packets - before.packets)
+        if sent_bytes > OPPORTUNITY_BYTES * (opportunities + 1):
+            raise CheckFailedError(
+                f"{port} delivered {sent_bytes:,} bytes from {before.t_s:g} to {after.t_s:g} s; "
+                f"its trace has {opportunities:,} opportunities of {OPPORTUNITY_BYTES} bytes"
             )

@@ -81,7 +81,7 @@ def metrics_of(record: Record) -> dict[str, Any]:
     mean_ms, median_ms = (
         (float(answered.mean()), float(np.median(answered))) if answered.size else (None, None)
     )
-    waits_ms = _queueing_ms(record)
+    waits_ms = _queueing_ms(record) if not record.plan.path.rate_trace else np.array([])
     flows = [flow.as_dict() for flow in _flows(record)]
     short = _short_flows(record)
     return {
@@ -128,7 +128,7 @@ def _throughput_rows(summary: Summary, plan: Plan) -> list[tuple[str, str]]:
     rows = [("throughput", f"{number(summary.mean_bps / 1e6, 1)} Mbit/s")]
     if plan.bottlenecks == 1:
         utilisation = number(100 * summary.mean_bps / summary.rate_bps, 1)
-        mean = ", on average" if plan.path.rate_changes else ""
+        mean = ", on average" if plan.path.rate_changes or plan.path.rate_trace else ""
         rows.append((f"of the bottleneck's rate{mean}", f"{utilisation} %"))
     rows.append(("standard deviation", f"{number(summary.std_bps / 1e6, 1)} Mbit/s"))
     rows.append((STABILITY, number(summary.stability, 2)))
@@ -167,7 +167,7 @@ def _queueing_ms(record: Record) -> Array:
 
 def _queue_rows(record: Record) -> list[tuple[str, str]]:
     waits_ms = _queueing_ms(record)
-    if not waits_ms.size:
+    if not waits_ms.size or record.plan.path.rate_trace:
         return []
     figures = {"mean": waits_ms.mean(), "99th percentile": np.percentile(waits_ms, 99)}
     return [(f"queueing delay, {name}", f"{value:.1f} ms") for name, value in figures.items()]

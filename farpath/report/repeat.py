@@ -91,7 +91,7 @@ def _full_request(plan: Plan) -> RunRequest:
     return RunRequest(
         path=name if name in named_paths() else None,
         rtt=rtt_text(path),
-        rate=rate_text(path),
+        rate=None if path.rate_trace else rate_text(path),
         up_rate=f"{path.up_rate_bps / 1e6:.12g}Mbit" if path.up_rate_bps else None,
         up_buffer=f"{path.up_buffer_bytes / 1e6:.12g}MB" if path.up_rate_bps else None,
         buffer=buffer,

@@ -52,6 +52,10 @@ class _Changes:
     at_s: tuple[float, ...]
     period_s: float = 0.0
 
+    def __str__(self) -> str:
+        count = f"{len(self.at_s):,} change{'s' if len(self.at_s) > 1 else ''}"
+        return f"{count} in {self.period_s:g} s" if self.period_s else count
+
     def _check(self, name: str, values: Sequence[float], allowed: tuple[float, float]) -> None:
         if problem := times_problem(self.at_s, self.period_s):
             raise BadInputError(f"{name}: {problem}")

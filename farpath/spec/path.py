@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from farpath.base.errors import BadInputError
+from farpath.spec import deliveries
 from farpath.spec.background import RATE_BPS_RANGE as RATE_BPS_RANGE
 from farpath.spec.background import Background
 from farpath.spec.changes import RateChanges, RttChanges, Timeline, timeline
+from farpath.spec.ethernet import ETHERNET_HEADER_BYTES as ETHERNET_HEADER_BYTES
 from farpath.spec.short_flows import ShortFlows
 
 #: Range of the RTT: up to ten seconds TCP's retransmission timer and the 16-minute schedule are
@@ -49,9 +51,6 @@ NUMBERS_OF_SETTINGS = {
     "net.ipv4.tcp_wmem": 3,
     "net.ipv4.tcp_mem": 3,
 }
-
-#: Size of an Ethernet header, which a frame has in addition to its IP packet.
-ETHERNET_HEADER_BYTES = 14
 
 
 def _require(
@@ -130,6 +129,8 @@ class Path:
     empty for one that no document names. Only topologies with routers have them.
     ``rate_changes``, ``rtt_changes``: when rate and RTT change during a run, and to what;
     ``rate_bps`` and ``rtt_ms`` are then the first. None for a path that does not change.
+    ``rate_trace``: times in ms at which the bottleneck may send 1500 bytes, which begin again
+    behind the last (``farpath.spec.deliveries``); ``rate_bps`` is then their mean. Empty for none.
     ``up_rate_bps``, ``up_buffer_bytes``: rate and drop-tail buffer towards the senders, where
     acknowledgements go; 0 where that direction never holds a packet back.
     ``sources``: for each of these fields, a sentence that says where its value comes from.
@@ -155,6 +156,7 @@ class Path:
     short_flows: ShortFlows | None = None
     rate_changes: RateChanges | None = None
     rtt_changes: RttChanges | None = None
+    rate_trace: tuple[int, ...] = ()
     up_rate_bps: int = 0
     up_buffer_bytes: int = 0
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -166,6 +168,7 @@ class Path:
         parts = {
             "background": Background(**background) if background else None,
             "hops": tuple(data.get("hops", ())),
+            "rate_trace": tuple(data.get("rate_trace", ())),
             "short_flows": ShortFlows(**short) if short else None,
             **{
                 name: None if changes is None else kind(**_as_tuples(changes))
@@ -227,6 +230,8 @@ class Path:
                 self.rtt_changes.check(RTT_MS_RANGE)
         except BadInputError as error:
             raise BadInputError(f"{at}{error.message}") from error
+        if self.rate_trace:
+            self._check_trace(at)
         if bool(self.up_rate_bps) != bool(self.up_buffer_bytes):
             raise BadInputError(
                 f"{at}up_rate_bps is {self.up_rate_bps} and up_buffer_bytes "
@@ -241,14 +246,28 @@ class Path:
                     f"mtu_bytes {self.mtu_bytes}: it must be at least {2 * self.frame_bytes}"
                 )
 
+    def _check_trace(self, at: str) -> None:
+        if problem := deliveries.trace_problem(self.rate_trace):
+            raise BadInputError(f"{at}rate_trace: {problem}")
+        if self.rate_changes:
+            raise BadInputError(f"{at}it has rate_changes and rate_trace: give one of them")
+        mean_bps = deliveries.mean_rate_bps(self.rate_trace)
+        if self.rate_bps != mean_bps:
+            raise BadInputError(
+                f"{at}rate_bps is {self.rate_bps}: it must be {mean_bps}, the mean of rate_trace"
+            )
+
     @property
     def is_changing(self) -> bool:
         """Whether its rate or its RTT changes during a run."""
-        return self.rate_changes is not None or self.rtt_changes is not None
+        return bool(self.rate_changes or self.rtt_changes or self.rate_trace)
 
     @property
     def rates_bps(self) -> tuple[int, ...]:
-        """All its rates, the first one first."""
+        """All its rates, the first one first; of a trace its mean and its highest in a second."""
+        if self.rate_trace:
+            seconds = deliveries.rate_timeline(self.rate_trace, self.rate_trace[-1] / 1e3)
+            return (self.rate_bps, round(max(self.rate_bps, *seconds.values)))
         return (self.rate_bps, *(self.rate_changes.rate_bps if self.rate_changes else ()))
 
     @property
@@ -257,7 +276,9 @@ class Path:
         return (self.rtt_ms, *(self.rtt_changes.rtt_ms if self.rtt_changes else ()))
 
     def rate_timeline(self, duration_s: float) -> Timeline:
-        """Return the rate in bit/s over a run."""
+        """Return the rate in bit/s over a run; of a trace its mean in each second."""
+        if self.rate_trace:
+            return deliveries.rate_timeline(self.rate_trace, duration_s)
         values = self.rate_changes.rate_bps if self.rate_changes else ()
         return timeline(self.rate_bps, self.rate_changes, values, duration_s)
 

@@ -151,6 +151,9 @@ class Plan:
         buffer_s, up_buffer_s = 8 * path.buffer_bytes / min(path.rates_bps), 0.0
         if path.up_rate_bps:
             queues, up_buffer_s = self.bottlenecks, 8 * path.up_buffer_bytes / path.up_rate_bps
+        if path.rate_trace:
+            # A buffer is empty behind as many bytes of the trace, whenever these come
+            buffer_s += path.rate_trace[-1] / 1e3
         return self.longest_rtt_ms / 1e3 + queues * buffer_s + up_buffer_s
 
     @property

@@ -20,7 +20,7 @@ FAR_LINK_FILE = "farlink"
 #: Kernel modules of farpath's devices: links to other sites, sources of background traffic,
 #: processors of slow hosts, and disks.
 FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE = "farlink", "background", "processor"
-DISK_MODULE = "disk"
+DISK_MODULE, DELIVERIES_MODULE = "disk", "deliveries"
 #: Name of the number of a guest's site in the environment of its first process.
 SITE_VARIABLE = "LAB_SITE"
 CODE_DIR = "code"

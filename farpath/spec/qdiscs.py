@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from farpath.spec.datagrams import MOST_PACING_BPS
+from farpath.spec.deliveries import DeliveryBottleneck
 from farpath.spec.hosts import SENDER
 from farpath.spec.path import ETHERNET_HEADER_BYTES
 from farpath.spec.plan import Plan
@@ -319,7 +320,15 @@ class FqMaxrate:
         return rate_differences(qdisc.get("options", {}).get("maxrate", 0), self.rate_bps)
 
 
-Qdisc = TbfBottleneck | NetemDelay | NicQueue | FqPacing | FqMaxrate | ProcessorQueue
+Qdisc = (
+    TbfBottleneck
+    | DeliveryBottleneck
+    | NetemDelay
+    | NicQueue
+    | FqPacing
+    | FqMaxrate
+    | ProcessorQueue
+)
 #: Those that may change during a run.
 ChangingQdisc = TbfBottleneck | NetemDelay
 

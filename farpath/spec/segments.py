@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from farpath.spec.deliveries import DeliveryBottleneck
 from farpath.spec.hosts import BACKGROUND, CLIENT, PINGER, SENDER, SERVER
 from farpath.spec.layout import Link, Wiring
 from farpath.spec.path import Path
@@ -66,9 +67,11 @@ def _changing(line: NetemDelay | None, plan: Plan, far_delay_s: float) -> NetemD
     return line and replace(line, delay_changes=tuple(changes))
 
 
-def bottleneck(plan: Plan) -> TbfBottleneck:
+def bottleneck(plan: Plan) -> TbfBottleneck | DeliveryBottleneck:
     """The path's rate and buffer."""
     path = plan.path
+    if path.rate_trace:
+        return DeliveryBottleneck(path.rate_bps, path.buffer_bytes, path.buffer_packets)
     late_s = lateness_s(plan.settings.clock, path.rate_bps, path.frame_bytes)
     return TbfBottleneck(
         *(path.rate_bps, path.buffer_bytes, path.frame_bytes, late_s, path.buffer_packets),
@@ -76,7 +79,7 @@ def bottleneck(plan: Plan) -> TbfBottleneck:
     )
 
 
-def bottleneck_back(plan: Plan) -> TbfBottleneck | None:
+def bottleneck_back(plan: Plan) -> TbfBottleneck | DeliveryBottleneck | None:
     """The bottleneck towards the senders: of the path's rate there, or like the other one.
 
     None if nothing limits that direction.

@@ -16,6 +16,7 @@ from farpath.spec.host_image import HostImage
 from farpath.spec.layout import Layout
 from farpath.spec.protocol import (
     BACKGROUND_MODULE,
+    DELIVERIES_MODULE,
     DISK_MODULE,
     FAR_LINK_MODULE,
     PROCESSOR_MODULE,
@@ -67,8 +68,11 @@ class Images:
 
     @property
     def devices(self) -> tuple[FilePath, ...]:
-        """The kernel modules of links between guests, background traffic, slow hosts and disks."""
-        names = (FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE, DISK_MODULE)
+        """The kernel modules of links, background traffic, slow hosts and disks."""
+        names = (
+            *(FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE, DISK_MODULE),
+            DELIVERIES_MODULE,
+        )
         return tuple(self.stacks / f"{name}.ko" for name in names)
 
     @property
