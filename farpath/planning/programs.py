@@ -80,7 +80,7 @@ def program_plan(
     if path.is_changing:
         raise BadInputError(
             f"path {path.name} changes during a run, and programs have no schedule by which it "
-            "would: give RATE and RTT without changes"
+            "would: give RATE=100Mbit and RTT=50ms, without changes"
         )
     if request.path is None and request.window is None:
         given = {} if request.sysctl is None else path_options.parse_sysctl(request.sysctl)

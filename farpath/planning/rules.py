@@ -137,27 +137,22 @@ def _check_links(plan: Plan) -> None:
     for name, changes in (("RATE", path.rate_changes), ("RTT", path.rtt_changes)):
         if changes and not changes.period_s and changes.at_s[-1] >= duration_s:
             raise BadInputError(
-                f"{name} changes at {changes.at_s[-1]:g} s, but the run ends after {duration_s:g} "
-                "s: give an earlier time, or a longer TIME or REGION"
+                f"{name} has a change at {changes.at_s[-1]:g} s, but the run ends after "
+                f"{duration_s:g} s: give an earlier time, or a longer TIME or REGION"
             )
         if changes and plan.settings.clock != VIRTUAL_CLOCK:
             raise BadInputError(
-                f"{name} changes with CLOCK={plan.settings.clock}: its changes are exact in "
-                f"virtual time only; use CLOCK={VIRTUAL_CLOCK} of LAB={VIRTUAL}"
+                f"{name} has changes with {_real_time(plan)}: they are exact in virtual time only; "
+                f"use LAB={VIRTUAL} with CLOCK={VIRTUAL_CLOCK}"
             )
-    if path.rate_trace and plan.settings.lab == HOST:
-        raise BadInputError(
-            f"RATE is a trace with LAB={HOST}: its link is a device of the lab's own kernel; use "
-            f"LAB={VIRTUAL}"
-        )
     if path.rate_trace and plan.settings.clock != VIRTUAL_CLOCK:
         raise BadInputError(
-            f"RATE is a trace with CLOCK={plan.settings.clock}: its times are exact in virtual "
-            f"time only; use CLOCK={VIRTUAL_CLOCK}"
+            f"RATE is a trace with {_real_time(plan)}: its times are exact in virtual time only; "
+            f"use LAB={VIRTUAL} with CLOCK={VIRTUAL_CLOCK}"
         )
     if path.rtt_changes and plan.bottlenecks > 1:
         raise BadInputError(
-            f"RTT changes with TOPOLOGY={plan.topology}: several paths are there; use "
+            f"RTT has changes with TOPOLOGY={plan.topology}: several paths are there; use "
             f"TOPOLOGY={DUMBBELL}"
         )
     if path.up_rate_bps and not find_topology(plan.topology).takes_senders:
@@ -169,6 +164,12 @@ def _check_links(plan: Plan) -> None:
         raise BadInputError(
             f"UP_RATE with LAB={HOST}: its checks know one rate only; use LAB={VIRTUAL}"
         )
+
+
+def _real_time(plan: Plan) -> str:
+    """Name the option by which a plan does not run in virtual time."""
+    settings = plan.settings
+    return f"LAB={HOST}" if settings.lab == HOST else f"CLOCK={settings.clock}"
 
 
 def _check_processor(plan: Plan) -> None:
