@@ -110,7 +110,7 @@ def test_a_trace_delivers_a_packet_at_each_opportunity(
         stack="udp:rate=10000000", sample="100ms",
     )  # fmt: skip
     record = run_plan(request.plan())
-    busy = [sample for sample in _queue(record) if 0.2 < sample.t_s]
+    busy = [sample for sample in _queue(record) if sample.t_s > 0.2]
     # A sample comes some microseconds after its time, behind what that moment delivers
     counts = [opportunities_before(times_ms, sample.t_s + LATE_S) for sample in busy]
     delivered = [sample.bytes - ETHERNET_HEADER_BYTES * sample.packets for sample in busy]
