@@ -131,9 +131,7 @@ def test_a_trace_is_read_into_the_plan(tmp_path: FilePath) -> None:
         ("86400000\n", "its mean is 0 bit/s"),
     ],
 )
-def test_a_file_that_is_no_trace_is_refused(
-    tmp_path: FilePath, content: str, problem: str
-) -> None:
+def test_a_file_that_is_no_trace_is_refused(tmp_path: FilePath, content: str, problem: str) -> None:
     file = tmp_path / "bad"
     file.write_text(content)
     message = _refused(rate=f"trace:{file}")
