@@ -53,7 +53,7 @@ def test_a_change_that_is_not_as_planned_fails_the_run(
 
 
 def test_a_missing_change_fails_the_run(tmp_path: FilePath) -> None:
-    with pytest.raises(LabFailedError, match="the lab left no changes-s2-eth2.txt"):
+    with pytest.raises(LabFailedError, match=r"the lab left no changes-s2-eth2\.txt"):
         link_changes(tmp_path, PLAN)
     _answer(tmp_path)
     with pytest.raises(CheckFailedError, match="s2-eth2 changed 0 times in the run, not 1"):
