@@ -30,10 +30,12 @@ from farpath.base.errors import (
 )
 from farpath.base.files import require_unicode, resource_errors
 from farpath.cli import (
+    bisect,
     campaign,
     draw,
     exec,
     fit,
+    league,
     logs,
     packetdrill,
     paper,
@@ -254,6 +256,8 @@ site.add_to(app)
 fit.add_to(app)
 draw.add_to(app)
 regress.add_to(app)
+bisect.add_to(app)
+league.add_to(app)
 packetdrill.add_to(app)
 exec.add_to(app)
 shell.add_to(app)

@@ -1,4 +1,4 @@
-"""farpath sweep, in the real lab."""
+"""farpath sweep and farpath league, in the real lab."""
 
 from __future__ import annotations
 
@@ -33,3 +33,22 @@ def test_a_sweep_writes_a_row_for_each_run_and_continues_where_it_was(
     assert FilePath(report["heat_map"]).read_bytes().startswith(b"\x89PNG")
     again = farpath("sweep", *options, "--rtt=10ms,40ms")
     assert "4, of which 4 were recorded before" in again.out
+
+
+def test_a_league_writes_what_each_stack_had_beside_each_other_one(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    options = ["--rtt=20ms", "--rate=20Mbit", "--buffer=1xBDP", "--time=6s", "--stack=reno,bbr"]
+    options += [f"--out={tmp_path / 'results'}", f"--report={tmp_path / 'report'}"]
+    made = farpath("league", *options)
+    assert made.status == 0
+    with (tmp_path / "report" / "league.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    shares = {(row["stack"], row["other"]): float(row["share"]) for row in rows}
+    # Both flows of a run share a line that they fill
+    assert shares["reno", "bbr"] + shares["bbr", "reno"] == pytest.approx(2)
+    assert shares["bbr", "reno"] > 1
+    assert all(0.8 < float(row["utilisation"]) < 1 for row in rows)
+    assert "League table" in made.out
+    assert (tmp_path / "report" / "league.png").read_bytes().startswith(b"\x89PNG")
+    assert "League of 2 stacks" in (tmp_path / "report" / "league.html").read_text()

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 import pytest
 
+from farpath.lab.artifacts.images import find_images
+
+#: H-TCP's linear growth after the first second, 10 packets per second in the numbers of
+#: htcp_alpha_update (net/ipv4/tcp_htcp.c), made 2.
+CONSTANT = "factor = 1 + (10 * diff + ((diff / 2) * (diff / 2) / HZ)) / HZ;"
+PLANTED = CONSTANT.replace("10 * diff", "2 * diff")
+CACHE = FilePath(os.environ.get("FARPATH_CACHE") or FilePath.home() / ".cache" / "farpath")
 #: How long builds and runs may take, as a limit for hangs.
 HANG_S = 3600
 
@@ -55,3 +64,30 @@ def regress(tmp_path: FilePath) -> Regress:
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Regress:
     """The same with a directory for all tests of a file: a run that was made is not repeated."""
     return call_in(tmp_path_factory.mktemp("regress"))
+
+
+@pytest.fixture(scope="module")
+def linux() -> Iterator[FilePath]:
+    """The lab's source once more, whose files are the same ones until they are replaced."""
+    version = str(find_images().manifests["kernel"]["source"]).split()[1]
+    source = CACHE / "source" / version
+    if not source.is_dir():
+        pytest.skip(f"the kernel's unpacked source, {source}, is not on this machine")
+    # Links reach no further than a file system
+    with tempfile.TemporaryDirectory(dir=CACHE, prefix="planted.") as directory:
+        tree = FilePath(directory) / "linux"
+        subprocess.run(["cp", "-al", str(source), str(tree)], check=True)
+        yield tree
+
+
+def plant(file: FilePath) -> None:
+    """Alter the constant, in a file that is no longer the original's.
+
+    Its time is the same each time, by which a tree is known: where the cache has its kernel
+    already, it is not built again.
+    """
+    text, stat = file.read_text(), file.stat()
+    assert CONSTANT in text
+    file.unlink()
+    file.write_text(text.replace(CONSTANT, PLANTED))
+    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns + 10**9))

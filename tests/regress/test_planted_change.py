@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path as FilePath
 
 import pytest
@@ -15,14 +11,8 @@ from farpath.lab.artifacts.images import find_images
 from farpath.lab.artifacts.kernels import images_of
 from farpath.lab.run import run
 from farpath.record.record import load_record
-from tests.regress.conftest import Regress
+from tests.regress.conftest import Regress, plant
 from tests.support.networks import short_plan
-
-#: H-TCP's linear growth after the first second, 10 packets per second in the numbers of
-#: htcp_alpha_update (net/ipv4/tcp_htcp.c), made 2.
-CONSTANT = "factor = 1 + (10 * diff + ((diff / 2) * (diff / 2) / HZ)) / HZ;"
-PLANTED = CONSTANT.replace("10 * diff", "2 * diff")
-CACHE = FilePath(os.environ.get("FARPATH_CACHE") or FilePath.home() / ".cache" / "farpath")
 
 
 @pytest.fixture
@@ -32,31 +22,10 @@ def series() -> str:
 
 
 @pytest.fixture(scope="module")
-def altered() -> Iterator[FilePath]:
-    """The lab's source with the constant altered; all other files are the same ones.
-
-    Its files' times are the same each time, by which a tree is known: where the cache
-    has its kernel already, it is not built again.
-    """
-    version = str(find_images().manifests["kernel"]["source"]).split()[1]
-    source = CACHE / "source" / version
-    if not source.is_dir():
-        pytest.skip(f"the kernel's unpacked source, {source}, is not on this machine")
-    # Links reach no further than a file system
-    with tempfile.TemporaryDirectory(dir=CACHE, prefix="planted.") as directory:
-        tree = FilePath(directory) / "linux"
-        subprocess.run(["cp", "-al", str(source), str(tree)], check=True)
-        plant(tree / "net" / "ipv4" / "tcp_htcp.c")
-        yield tree
-
-
-def plant(file: FilePath) -> None:
-    """Alter the constant, in a file that is no longer the original's."""
-    text, stat = file.read_text(), file.stat()
-    assert CONSTANT in text
-    file.unlink()
-    file.write_text(text.replace(CONSTANT, PLANTED))
-    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns + 10**9))
+def altered(linux: FilePath) -> FilePath:
+    """The lab's source with the constant altered; all other files are the same ones."""
+    plant(linux / "net" / "ipv4" / "tcp_htcp.c")
+    return linux
 
 
 def test_of_a_tree_that_differs_in_a_file_that_file_alone_is_compiled(altered: FilePath) -> None:

@@ -14,6 +14,7 @@ from farpath.planning.stack_catalog import catalogue
 PLACE = PROJECT / "examples" / "ci"
 FILES = {
     "github-actions.yml": ("vendor.github-workflows",),
+    "github-nightly.yml": ("vendor.github-workflows",),
     "gitlab-ci.yml": ("vendor.gitlab-ci", "--data-transform=gitlab-ci"),
 }
 

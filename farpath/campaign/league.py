@@ -1,0 +1,44 @@
+"""A league: every stack beside every other one and beside itself, as the runs of a sweep."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from farpath.base.errors import BadInputError
+from farpath.campaign.sweep import Sweep, plan_sweep
+from farpath.planning.request import RunRequest
+from farpath.planning.stack_texts import parse_stacks
+
+#: What joins the two stacks of an encounter, as in STACK.
+_BESIDE = "+"
+STACK = "stack"
+
+
+@dataclass(frozen=True)
+class League:
+    """The stacks, as typed, and the runs of all their encounters."""
+
+    stacks: tuple[str, ...]
+    sweep: Sweep
+
+
+def plan_league(
+    base: RunRequest, stacks: Sequence[str], axes: Mapping[str, tuple[str, ...]], seeds: int
+) -> League:
+    """Plan a run for each pair of stacks, a stack and itself included.
+
+    ``base``: the options that all runs share. ``axes``: values of further options: each
+    combination of these has all encounters. Raises BadInputError for fewer than two stacks, for one
+    that is several flows, and as ``plan_sweep``.
+    """
+    if len(stacks) < 2:
+        raise BadInputError(f"STACK is '{','.join(stacks)}': a league needs two stacks or more")
+    for stack in stacks:
+        if len(parse_stacks(stack)) != 1:
+            raise BadInputError(
+                f"STACK has '{stack}': in a league each is one flow, and meets each of the others"
+            )
+    pairs = tuple(map(_BESIDE.join, itertools.combinations_with_replacement(stacks, 2)))
+    return League(tuple(stacks), plan_sweep(base, {**axes, STACK: pairs}, seeds))

@@ -1,0 +1,122 @@
+"""``farpath league``: every stack beside every other one, on the same paths."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from farpath.cli.run_options import DEFAULT_OUT, with_run_options
+from farpath.cli.sweep import split_values
+
+if TYPE_CHECKING:
+    from farpath.campaign.league import League
+    from farpath.report.league import Encounter
+
+TABLE_FILE, FIGURE_FILE, PAGE_FILE = "league.csv", "league.png", "league.html"
+#: How long both flows send, if neither TIME, REGION nor BYTES says it.
+DEFAULT_TIME = "60s"
+_LENGTHS = ("time", "region", "bytes", "schedule")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command()(league)
+
+
+@with_run_options
+def league(
+    seeds: Annotated[
+        int, typer.Option(help="How many seeds each encounter gets, from --seed on.")
+    ] = 1,
+    out: Annotated[FilePath, typer.Option(help="Directory of the records.")] = FilePath(
+        DEFAULT_OUT
+    ),
+    report: Annotated[
+        FilePath, typer.Option(help="Directory of page, matrix and table.")
+    ] = FilePath("league"),
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="How many runs at once (default: one on each core).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    **option_values: Any,
+) -> None:
+    """Run every stack beside every other one and itself, as in --stack=reno,cubic,bbr.
+
+    Further options may have several values, as in --rtt=20ms,160ms: each combination is a league of
+    its own. Runs that have a record are not made again.
+    """
+    from farpath.campaign.league import STACK, plan_league
+    from farpath.campaign.sweep import make_sweep
+    from farpath.lab.pool_progress import progress_printer
+    from farpath.planning.request import RunRequest
+    from farpath.report.league import encounters
+
+    if all(option_values[name] == getattr(RunRequest(), name) for name in _LENGTHS):
+        option_values["time"] = DEFAULT_TIME
+    values = {
+        name: split_values(name, text) for name, text in option_values.items() if text is not None
+    }
+    stacks = values.pop(STACK)
+    axes = {name: texts for name, texts in values.items() if len(texts) > 1}
+    single = {name: texts[0] for name, texts in values.items() if len(texts) == 1}
+    planned = plan_league(RunRequest(**single), stacks, axes, seeds)
+    names = [run.name for run in planned.sweep.runs]
+    outcome = make_sweep(planned.sweep, out, cores, progress_printer("league", names))
+    if outcome.runs:
+        found = encounters(outcome)
+        _write(planned, found, report, _remarks(single))
+        _print(planned, found, report, as_json)
+    if outcome.failures:
+        raise outcome.failed_error()
+
+
+def _remarks(single: dict[str, str]) -> tuple[str, ...]:
+    """Return what all runs share, as it was typed, in a sentence."""
+    from farpath.planning.options import options_of
+    from farpath.planning.request import RunRequest
+
+    default = RunRequest()
+    given = [
+        f"{option.variable}={single[option.name]}"
+        for option in options_of(RunRequest)
+        if option.name in single and single[option.name] != getattr(default, option.name)
+    ]
+    return (f"All runs have {', '.join(given)}",) if given else ()
+
+
+def _write(
+    planned: League, found: tuple[Encounter, ...], report: FilePath, remarks: tuple[str, ...]
+) -> None:
+    """Write the table of all encounters, the matrix and the page."""
+    from farpath.base.files import write_text
+    from farpath.report.figures.league import draw_league
+    from farpath.report.figures.save import save
+    from farpath.report.html.league_page import render_league
+    from farpath.report.tables.formats import as_csv
+    from farpath.report.tables.league import encounters_table
+
+    write_text(report / TABLE_FILE, as_csv(encounters_table(found)))
+    save(draw_league(planned, found), report / FIGURE_FILE)
+    write_text(report / PAGE_FILE, render_league(planned, found, remarks))
+
+
+def _print(planned: League, found: tuple[Encounter, ...], report: FilePath, as_json: bool) -> None:
+    from farpath.report.league import by_conditions
+    from farpath.report.tables.formats import TEXT_COLUMNS, as_text
+    from farpath.report.tables.league import encounters_table, shares_table, standings_table
+    from farpath.report.tables.regions import render, rich_table
+
+    if as_json:
+        table = encounters_table(found)
+        rows = [dict(zip(table.columns, row, strict=True)) for row in table.data]
+        print(json.dumps({"report": str(report), "encounters": rows}))
+        return
+    for title, group in by_conditions(found).items():
+        shares = shares_table(planned, group, title)
+        print(render(rich_table(shares), width_columns=TEXT_COLUMNS), end="")
+        print(as_text(standings_table(planned, group, title)), end="")
+    for name in (PAGE_FILE, FIGURE_FILE, TABLE_FILE):
+        print(f"{name.partition('.')[2]:<12}{report / name}")
