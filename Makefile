@@ -344,7 +344,7 @@ test test-host-lab: export PATH := $(PATH):/usr/local/bin:/usr/local/sbin:/usr/s
 
 # Where a Docker engine answers, its images too: their tests build them, or say if none does
 test: setup check $(PAPER) $(NOTEBOOK)
-	@images/host-packages browser slurm qemu
+	@images/host-packages browser slurm qemu tshark
 	status=0
 	.venv/bin/pytest $(ON_EVERY_CORE) tests $(OF_CHECK:%=--ignore=%) --ignore=tests/hostlab/long || status=$$?
 	$(call ended,test)

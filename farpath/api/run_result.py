@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from farpath.record.record import Record
 from farpath.report.figures.run import draw, title
 from farpath.report.figures.save import for_notebook
-from farpath.report.flow_summary import flow_summaries
+from farpath.report.flow_summary import flows_of
 from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
 from farpath.report.html.run_summary import render_summary
 from farpath.report.overview import metrics_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Columns of ``RunResult.flows`` that hold no floating-point numbers.
-_TEXTS, _COUNTS = ("flow", "stack"), ("retransmits",)
+_TEXTS, _COUNTS = ("flow", "stack"), ("retransmits", "drops", "lost")
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,13 +74,13 @@ class RunResult:
         Columns: ``flow``, ``stack``, ``start_s``, ``stop_s``, ``throughput_mbps`` (mean from start
         to stop), ``share`` (fraction of all flows' bits), ``retransmits`` (segments),
         ``rtt_median_ms``, ``rtt_p99_ms`` (of the sender's smoothed RTT), ``completion_s`` (of a
-        flow of ``bytes``, over which ``throughput_mbps`` is taken then). What is not known is
-        missing.
+        flow of ``bytes``, over which ``throughput_mbps`` is taken then), ``drops`` (packets
+        towards the receiver that the queues of bottlenecks dropped), ``lost`` (those that random
+        loss and droppers took). What is not known is missing.
         """
         import pandas as pd
 
-        summaries = flow_summaries(self.record.samples, self.plan, self.record.completions_s)
-        frame = pd.DataFrame([summary.as_dict() for summary in summaries])
+        frame = pd.DataFrame([summary.as_dict() for summary in flows_of(self.record)])
         frame = _in_mbps(frame, throughput_bps="throughput_mbps")
         kinds = {name: "float" for name in frame if name not in (*_TEXTS, *_COUNTS)}
         return frame.astype({**kinds, **dict.fromkeys(_COUNTS, "Int64")})

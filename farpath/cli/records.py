@@ -32,17 +32,23 @@ def list_(
     ),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """List records, the latest first: date, path, stacks, what the flows got, fingerprint."""
+    """List records, the latest first: date, path, stacks, what the flows got, fingerprint.
+
+    Those of exec follow: date, path, client, its status, how long it took.
+    """
     from farpath.report.tables.record_list import as_lines, list_records
 
     listed = list_records(directory)
     print_left_out(listed.problems)
-    table = listed.table
+    tables = {"records": listed.runs, "programs": listed.programs}
     if as_json:
-        rows = [dict(zip(table.columns, row, strict=True)) for row in table.data]
-        print(json.dumps({"directory": str(directory), "records": rows}))
+        rows = {
+            name: [dict(zip(table.columns, row, strict=True)) for row in table.data]
+            for name, table in tables.items()
+        }
+        print(json.dumps({"directory": str(directory), **rows}))
     else:
-        print(as_lines(table.text))
+        print("\n\n".join(as_lines(table.text) for table in tables.values() if table.data))
 
 
 def compare(

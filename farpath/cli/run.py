@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +17,7 @@ from farpath.planning.options import LAB
 if TYPE_CHECKING:
     from farpath.lab.run import Outcome
     from farpath.record.record import Record
+    from farpath.report.tables.regions import TextTable
     from farpath.spec.host_image import HostImage
     from farpath.spec.plan import Plan
 
@@ -98,12 +99,9 @@ def _as_json(record: Record, cached: bool, wall_s: float) -> dict[str, Any]:
 
 
 def _print_tables(record: Record) -> None:
-    from rich.console import Console
-
     from farpath.planning.network import flow_routes
     from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
     from farpath.report.overview import overview
-    from farpath.report.tables.regions import fitting
 
     plan = record.plan
     print(f"path {plan.path.name}: {plan.path.title}")
@@ -123,11 +121,7 @@ def _print_tables(record: Record) -> None:
     _print_stacks(plan)
     if record.has_kernels_by_side:
         print(f"kernels: {record.kernel}")
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=PAGE_COLUMNS)
-    for grid in overview(record):
-        console.print(*fitting(grid, console.width), "", sep="\n")
+    _print_grids(overview(record))
     for warning in record.data["warnings"]:
         print(f"warning: {on_one_line(warning)}")
     if record.trace is not None:
@@ -139,6 +133,47 @@ def _print_tables(record: Record) -> None:
     print(f"record      {record.directory}")
     print(f"figure      {record.directory / FIGURE_FILE}")
     print(f"page        {record.directory / PAGE_FILE}")
+    print(f"fingerprint {record.fingerprint}")
+
+
+def _print_grids(grids: Iterable[TextTable]) -> None:
+    """Print tables, columns of wide ones below each other."""
+    from rich.console import Console
+
+    from farpath.report.tables.regions import fitting
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PAGE_COLUMNS)
+    for grid in grids:
+        console.print(*fitting(grid, console.width), "", sep="\n")
+
+
+def _show_programs(directory: FilePath, as_json: bool) -> None:
+    """Print what programs did and what their path did meanwhile."""
+    from farpath.record.program_record import load_program_record
+    from farpath.report.program_overview import program_metrics, program_overview
+
+    record = load_program_record(directory)
+    if as_json:
+        description = {
+            "record": str(directory),
+            "fingerprint": record.fingerprint,
+            "client": record.programs.client,
+            "servers": record.programs.servers,
+            "status": record.ending.status,
+            "took_s": record.ending.took_s,
+            "metrics": program_metrics(record),
+        }
+        print(json.dumps(description))
+        return
+    path = record.plan.path
+    print(f"path {path.name}: {path.title}")
+    _print_grids(program_overview(record))
+    for warning in record.data["warnings"]:
+        print(f"warning: {on_one_line(warning)}")
+    print(f"output      {directory / 'client.out'}, {directory / 'client.err'}")
+    print(f"record      {directory}")
     print(f"fingerprint {record.fingerprint}")
 
 
@@ -177,9 +212,13 @@ def show(
     directory: Annotated[FilePath, typer.Argument(help="Directory of a record.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show the results of a record again, without a lab."""
+    """Show the results of a record again, without a lab; of one of exec, too."""
+    from farpath.record.program_record import EXEC_FILE
     from farpath.record.record import load_record
 
+    if (directory / EXEC_FILE).is_file():
+        _show_programs(directory, as_json)
+        return
     record = load_record(directory)
     if as_json:
         print(json.dumps(_as_json(record, cached=True, wall_s=0.0)))

@@ -12,7 +12,16 @@ import traceback
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.guest import background, deliveries, disks, far_links, packetdrill, processors, system
+from farpath.guest import (
+    background,
+    deliveries,
+    disks,
+    far_links,
+    flow_drops,
+    packetdrill,
+    processors,
+    system,
+)
 from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
 from farpath.guest.link_changes import LinkChangeError
@@ -107,6 +116,9 @@ def play(share: FilePath, platform: Platform) -> None:
     platform.prepare(share)
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
     site, layout = int(os.environ.get(SITE_VARIABLE, "0")), lay_out(plan)
+    counts_drops = not platform.shared and flow_drops.are_counted_at(plan, layout, site)
+    if counts_drops:
+        flow_drops.load(plan, share / site_modules(site))
     system.wait_until(system.next_second_ns())
     system.start_open_vswitch()
     platform.load_stacks(plan.stacks, share / site_modules(site))
@@ -126,6 +138,8 @@ def play(share: FilePath, platform: Platform) -> None:
     pids = {host.name: host.pid for host in network.hosts}
     hosts = EndHosts(plan, pids, platform, devices)
     send_event("hosts-ready")
+    if counts_drops:
+        flow_drops.watch(plan, network)
     before = read_back(plan, network)
     if not verify(plan, network, before):
         return
@@ -152,7 +166,8 @@ def play(share: FilePath, platform: Platform) -> None:
     if platform.shared:
         traffic.await_idle_path()
         traffic.ping_idle_path(IDLE_PINGS, "ping-idle-after")
-    after = {**read_back(plan, network), "droppers": droppers.counts()}
+    counts = {"flow_drops": flow_drops.read_back(plan, network)} if counts_drops else {}
+    after = {**read_back(plan, network), **counts, "droppers": droppers.counts()}
     if not verify(plan, network, after):
         return
     readback = share / READBACK_FILE.format(site=site)

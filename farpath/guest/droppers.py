@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from farpath.guest.background import Moments
 from farpath.guest.network import Network, network_namespace
@@ -38,10 +39,10 @@ class Droppers:
             for at_s in dropper.numbers
         ]
 
-    def counts(self) -> list[dict[str, str | int]]:
+    def counts(self) -> list[dict[str, Any]]:
         """Return the packets that each dropper counted and dropped at this site."""
         if not self.plan.droppers:
             return []
         with network_namespace(self.pid):
             output = run_json("nft", "-j", "list", "counters", "table", *nftables.TABLE.split())
-        return nftables.parse_counters(output, self.plan.droppers)
+        return nftables.parse_counters(output, self.plan)

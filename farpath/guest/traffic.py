@@ -347,8 +347,7 @@ class Traffic:
 
     def _samplers(self) -> list[QueueSampler]:
         """Return the samplers of this site's queues; a record has samples of the first."""
-        layout = self.network.layout
-        first, *others = (*layout.bottlenecks, *layout.further_queues)
+        first, *others = self.network.layout.queues
         files = {first: "queue.txt", **{port: f"queue-{port}.txt" for port in others}}
         return [
             QueueSampler(port, self.raw / file, self.network.host_pid(port))

@@ -17,12 +17,17 @@ from pathlib import Path as FilePath
 from typing import IO, Any
 
 from farpath import __version__
-from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
+from farpath.base.errors import (
+    BadInputError,
+    CheckFailedError,
+    LabFailedError,
+    MachineLacksError,
+)
 from farpath.base.files import open_regular
 from farpath.base.locks import hold_directory
 from farpath.base.project import PROJECT
 from farpath.lab import machine
-from farpath.lab.artifacts.images import Images
+from farpath.lab.artifacts.images import REMEDY, Images
 from farpath.lab.console import Console, guest_end
 from farpath.lab.watchdog import LOOK_S, Hang, Patience, Progress, VirtualClock, Watchdog
 from farpath.record.readback import merged
@@ -116,12 +121,17 @@ def _fill_plan(share: FilePath, images: Images, plan: Plan) -> None:
 
 
 def _copy_modules(directory: FilePath, images: Images, plan: Plan) -> None:
-    """Copy the kernel modules of a site, which are built for its kernel."""
+    """Copy the kernel modules of a site, which are built for its kernel.
+
+    Raises MachineLacksError for one that an older farpath did not have.
+    """
     directory.mkdir()
     modules = {module for stack in plan.stacks if (module := images.module(stack))}
     if plan.settings.lab == VIRTUAL:
         modules |= set(images.devices)
     for module in modules:
+        if not module.is_file():
+            raise MachineLacksError(f"the lab has no module {module.name} yet: {REMEDY}")
         shutil.copyfile(module, directory / module.name)
 
 

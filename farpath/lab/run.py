@@ -167,6 +167,7 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         short_flow_table,
         trace_table,
     )
+    from farpath.record.flow_drops import check_flow_drops
 
     # Effects of a slow machine on the flows are reported as the machine's fault.
     health, doubts = checks.check_machine(raw.raw, plan)
@@ -182,6 +183,7 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         unfinished = checks.check_short_flows(short_flows, raw.readback, plan)
         checks.check_disks(raw.readback, raw.raw, plan)
         idle = checks.check_droppers(raw.readback, plan)
+        check_flow_drops(raw.readback)
         trace = trace_table.from_raw(raw.raw, plan)
         missing = checks.check_trace(trace, samples, plan)
         captured = captures.from_raw(raw.raw, plan)

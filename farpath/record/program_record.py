@@ -13,12 +13,14 @@ import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.base.errors import LabFailedError
+from farpath.base.documents import read_json
+from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.record import trace_rows
-from farpath.record.frames import add_to_hash, typed_frame
+from farpath.record.frames import add_to_hash, read_frame, typed_frame
 from farpath.record.record import COLUMNS as SAMPLE_COLUMNS
 from farpath.record.record import ping_rows
 from farpath.record.trace_table import NUMBERS, state_columns
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 EXEC_FILE = "exec.json"
+#: Files of a record beside its output that no fingerprint covers as they are.
+CONSOLE_LOG = "console.log"
 #: Columns of the table of TCP connections: the host of this end, the connection's number there in
 #: the order of their first samples, the port of the server's host, and TCP's state.
 CONNECTION_COLUMNS = {
@@ -100,10 +104,13 @@ def _connections(raw_dir: FilePath, plan: Plan) -> pd.DataFrame:
 def fingerprint(directory: FilePath, ending: Ending, frames: dict[str, pd.DataFrame]) -> str:
     """Return the SHA-256 over how the client ended, all output, collected files and tables.
 
-    ``directory``: the record's, without its tables yet.
+    ``directory``: the record's.
     """
     digest = hashlib.sha256(f"status {ending.status}\ntook_s {ending.took_s!r}\n".encode())
-    for file in sorted(file for file in directory.rglob("*") if file.is_file()):
+    others = {directory / name for name in (EXEC_FILE, CONSOLE_LOG)}
+    others |= {_table_file(directory, name) for name in COLUMNS}
+    files = {file for file in directory.rglob("*") if file.is_file()}
+    for file in sorted(files - others):
         content = file.read_bytes()
         digest.update(f"{file.relative_to(directory)} {len(content)}\n".encode() + content)
     for name, columns in COLUMNS.items():
@@ -134,7 +141,7 @@ def write_program_record(
     frames = tables(raw_dir, plan)
     stamp = fingerprint(directory, ending, frames)
     for name, frame in frames.items():
-        frame.to_parquet(directory / f"{name}.parquet", index=False)
+        frame.to_parquet(_table_file(directory, name), index=False)
     data = {
         "format_version": FORMAT_VERSION,
         "plan": plan.as_dict(),
@@ -149,3 +156,89 @@ def write_program_record(
     text = json.dumps(data, indent=1, sort_keys=True, allow_nan=False) + "\n"
     (directory / EXEC_FILE).write_text(text, encoding="utf-8")
     return stamp
+
+
+def _table_file(directory: FilePath, name: str) -> FilePath:
+    return directory / f"{name}.parquet"
+
+
+@dataclass(frozen=True)
+class ProgramRecord:
+    """A program record in its directory. ``data``: its exec.json."""
+
+    directory: FilePath
+    data: dict[str, Any]
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The lab: path, hosts, seed."""
+        return Plan.from_dict(self.data["plan"])
+
+    @cached_property
+    def programs(self) -> Programs:
+        """The client, the servers, and what surrounded them."""
+        return Programs.from_dict(self.data["programs"])
+
+    @property
+    def ending(self) -> Ending:
+        """How the client ended."""
+        return Ending(self.data["status"], self.data["took_s"])
+
+    @property
+    def recorded_at(self) -> str:
+        """When the record was made, in UTC (ISO 8601)."""
+        return str(self.data["provenance"].get("recorded_at", ""))
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 that was stored with the record."""
+        return str(self.data["fingerprint"])
+
+    @cached_property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables of ``COLUMNS``, read at first use and checked by the fingerprint.
+
+        Raises CheckFailedError if they, the output or the collected files were changed.
+        """
+        frames = {
+            name: read_frame(_table_file(self.directory, name), columns)
+            for name, columns in COLUMNS.items()
+        }
+        computed = fingerprint(self.directory, self.ending, frames)
+        if computed != self.fingerprint:
+            raise CheckFailedError(
+                f"{self.directory}: the fingerprint is {computed[:12]}..., stored is "
+                f"{self.fingerprint[:12]}...: the record was changed; run the command again"
+            )
+        return frames
+
+
+def program_records_in(directory: FilePath) -> list[FilePath]:
+    """Return the directories of program records in a directory, but none in the making."""
+    found = [file.parent for file in directory.glob(f"*/{EXEC_FILE}")]
+    return sorted(record_dir for record_dir in found if not record_dir.name.startswith("."))
+
+
+def load_program_record(directory: FilePath) -> ProgramRecord:
+    """Load the program record in a directory.
+
+    Raises BadInputError if it lacks a file, has a newer format or a damaged exec.json, and
+    CheckFailedError if what the fingerprint covers was changed.
+    """
+    from farpath.record.schema import check_program_description
+
+    file = directory / EXEC_FILE
+    remedy = "the record was changed; run the command again"
+    absent = [one.name for name in COLUMNS if not (one := _table_file(directory, name)).is_file()]
+    if absent:
+        raise BadInputError(f"{directory}: lacks {', '.join(absent)}: {remedy}")
+    data = read_json(file, remedy)
+    if not isinstance(data, dict) or data.get("format_version") != FORMAT_VERSION:
+        raise BadInputError(f"{file}: is no description of version {FORMAT_VERSION}: {remedy}")
+    try:
+        check_program_description(data)
+    except BadInputError as error:
+        raise BadInputError(f"{file}: {error.message}: {remedy}") from error
+    record = ProgramRecord(directory, data)
+    _ = record.tables
+    return record

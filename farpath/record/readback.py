@@ -11,7 +11,7 @@ def merged(parts: Sequence[Any]) -> Any:
 
     Tables are merged by name and lists of one site follow those of another. Counts are added.
     Where every site has the same value, such as a module's parameter, that is the value.
-    Droppers are counted at one site each: the counts of a dropper are added too.
+    Droppers are counted at one site each: those of all sites are merged one by one.
     """
     first = parts[0]
     if isinstance(first, dict):
@@ -29,7 +29,4 @@ def merged(parts: Sequence[Any]) -> Any:
 
 
 def _merged_droppers(sites: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
-    return [
-        {**counts[0], **{name: sum(count[name] for count in counts) for name in ("seen", "lost")}}
-        for counts in zip(*sites, strict=True)
-    ]
+    return [merged(counts) for counts in zip(*sites, strict=True)]

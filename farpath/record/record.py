@@ -25,6 +25,7 @@ from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.record import captures, frames, short_flow_table, trace_table
 from farpath.record.captures import CapturedFile
+from farpath.record.flow_drops import FlowDrops, flow_drops
 from farpath.record.short_flow_table import ShortFlowTable
 from farpath.record.trace_table import Trace
 from farpath.spec.hosts import SIDES
@@ -307,6 +308,11 @@ class Record:
         """The changes of links during the run (``farpath.record.link_changes``)."""
         changes: list[dict[str, Any]] = self.data["readback"].get("link_changes", [])
         return changes
+
+    @property
+    def flow_drops(self) -> FlowDrops:
+        """The packets of each flow that the path dropped, as far as they were counted."""
+        return flow_drops(self.data["readback"], self.plan)
 
     @property
     def cpu(self) -> dict[str, float] | None:

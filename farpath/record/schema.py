@@ -17,6 +17,7 @@ from farpath.planning.era_catalog import era_names
 from farpath.planning.rules import check_plan
 from farpath.record.identity import FIRST_RESULTS_VERSION
 from farpath.spec.plan import Plan
+from farpath.spec.programs import Programs
 from farpath.spec.stack import UDP
 
 #: The only record format in which plans hold no stacks.
@@ -66,6 +67,18 @@ class _DropperCount(_Part):
     dropper: str
     seen: int
     lost: int
+    flows: dict[str, _Count] = {}
+
+
+class _PortDrops(_Part):
+    there: dict[str, _Count]
+    back: dict[str, _Count]
+    others: _Count
+
+
+class _FlowDrops(_Part):
+    queues: dict[str, _PortDrops] | None = None
+    losses: dict[str, _PortDrops] | None = None
 
 
 class _Arrivals(_Part):
@@ -95,6 +108,7 @@ class _Before(_Part):
 class _After(_Part):
     droppers: list[_DropperCount] = []
     disks: dict[str, _Disk] = {}
+    flow_drops: _FlowDrops | None = None
 
 
 class _LinkChange(_Part):
@@ -143,6 +157,23 @@ class _Description(_Part):
     trace: _Trace | None = None
     short_flows: _ShortFlows | None = None
     captures: dict[str, _Capture] = {}
+
+
+class _ProgramDescription(_Part):
+    """A complete exec.json."""
+
+    plan: Plan
+    programs: Programs
+    status: int
+    took_s: Annotated[float, Field(ge=0)]
+    provenance: _Provenance
+    warnings: list[str]
+    fingerprint: _Hash
+
+
+def check_program_description(data: Mapping[str, Any]) -> None:
+    """Raise BadInputError that names the first invalid field of an exec.json."""
+    validated(_ProgramDescription, data)
 
 
 def check_description(data: Mapping[str, Any]) -> None:

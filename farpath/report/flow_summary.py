@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from farpath.analysis.metrics import Array
-    from farpath.record.record import Samples
+    from farpath.record.flow_drops import FlowDrops
+    from farpath.record.record import Record, Samples
     from farpath.spec.plan import Plan
     from farpath.spec.schedule import Flow
 
@@ -35,8 +36,9 @@ class FlowSummary:
     reverse direction. ``retransmits``: segments sent again. ``rtt_median_ms``, ``rtt_p99_ms``:
     median and 99th percentile of its sender's smoothed RTT at the end of each interval.
     ``completion_s``: of a run with a number of bytes, the time from the first byte that the
-    sender's TCP was given to the acknowledgement of the last one. Values that are not known are
-    None.
+    sender's TCP was given to the acknowledgement of the last one. ``drops``: its packets towards
+    the receiver that the queues of the path's bottlenecks dropped. ``lost``: those that the path's
+    random loss and droppers took. Values that are not known are None.
     """
 
     flow: str
@@ -49,18 +51,28 @@ class FlowSummary:
     rtt_median_ms: float | None
     rtt_p99_ms: float | None
     completion_s: float | None = None
+    drops: int | None = None
+    lost: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return dataclasses.asdict(self)
 
 
+def flows_of(record: Record) -> tuple[FlowSummary, ...]:
+    """Summarise each flow of a record, those in the reverse direction last."""
+    return flow_summaries(record.samples, record.plan, record.completions_s, record.flow_drops)
+
+
 def flow_summaries(
-    samples: Samples, plan: Plan, completions_s: Mapping[str, float | None] | None = None
+    samples: Samples,
+    plan: Plan,
+    completions_s: Mapping[str, float | None] | None = None,
+    drops: FlowDrops | None = None,
 ) -> tuple[FlowSummary, ...]:
     """Summarise each flow, those in the reverse direction last.
 
-    ``completions_s``: by flow, as a record has them.
+    ``completions_s``, ``drops``: by flow, as a record has them.
     """
     schedule = plan.schedule
     rows = {flow.name: _rows_of(samples, flow) for flow in schedule.all_flows}
@@ -86,8 +98,18 @@ def flow_summaries(
         _completed(summary, completion_s, plan.transfer_bytes)
         if (completion_s := completions_s.get(summary.flow))
         else summary
-        for summary in summaries
+        for summary in (_with_drops(summary, drops) for summary in summaries)
     )
+
+
+def _with_drops(summary: FlowSummary, drops: FlowDrops | None) -> FlowSummary:
+    if drops is None:
+        return summary
+    dropped, lost = (
+        None if counts is None else counts.get(summary.flow, 0)
+        for counts in (drops.dropped, drops.lost)
+    )
+    return dataclasses.replace(summary, drops=dropped, lost=lost)
 
 
 def _completed(summary: FlowSummary, completion_s: float, transfer_bytes: int) -> FlowSummary:

@@ -14,7 +14,7 @@ from farpath.analysis.metrics import summarise
 from farpath.analysis.published import published_for
 from farpath.analysis.short_flow_metrics import summarise_short_flows
 from farpath.analysis.sizes import size_text
-from farpath.report.flow_summary import FlowSummary, flow_summaries
+from farpath.report.flow_summary import FlowSummary, flows_of
 from farpath.report.tables.regions import (
     NOTHING,
     TextTable,
@@ -34,9 +34,12 @@ if TYPE_CHECKING:
 STABILITY, FAIRNESS = "coefficient of variation (S)", "Jain's fairness index (F)"
 _FLOWS_NOTE = (
     "Mbit/s: the mean while the flow sends. Share: of all bits that the flows got. RTT: the "
-    "smoothed RTT of the flow's sender, in each sample. The bottleneck does not count "
-    "drops by flow."
+    "smoothed RTT of the flow's sender, in each sample."
 )
+_DROPS_NOTE = (
+    "Drops: the flow's packets towards its receiver that the queues of bottlenecks dropped."
+)
+_LOST_NOTE = "Lost: those that the path's random loss and droppers took."
 _HOPS_NOTE = (
     "As traceroute found them before the traffic. All routers are at the sending site, before the "
     "path's delay; a name of hop and a number is of one that no document names."
@@ -63,7 +66,7 @@ def overview(record: Record) -> tuple[TextTable, ...]:
     plan = record.plan
     summary = summarise(record.samples, plan, record.cpu)
     run_tables = (
-        flows_table(_flows(record), plan.transfer_bytes),
+        flows_table(flows_of(record), plan.transfer_bytes),
         whole_run_table(summary, record),
         *hops_tables(record),
         *((short_flows_table(short),) if (short := _short_flows(record)) else ()),
@@ -82,7 +85,7 @@ def metrics_of(record: Record) -> dict[str, Any]:
         (float(answered.mean()), float(np.median(answered))) if answered.size else (None, None)
     )
     waits_ms = _queueing_ms(record) if not record.plan.path.rate_trace else np.array([])
-    flows = [flow.as_dict() for flow in _flows(record)]
+    flows = [flow.as_dict() for flow in flows_of(record)]
     short = _short_flows(record)
     return {
         **summary,
@@ -94,10 +97,6 @@ def metrics_of(record: Record) -> dict[str, Any]:
         **({"short_flows": short.as_dict()} if short else {}),
         **({"disks": record.disks} if record.disks else {}),
     }
-
-
-def _flows(record: Record) -> tuple[FlowSummary, ...]:
-    return flow_summaries(record.samples, record.plan, record.completions_s)
 
 
 def _short_flows(record: Record) -> ShortFlowSummary | None:
@@ -174,7 +173,7 @@ def _queue_rows(record: Record) -> list[tuple[str, str]]:
 
 
 def _loss_rows(summary: Summary, record: Record) -> list[tuple[str, str]]:
-    retransmits = [flow.retransmits for flow in _flows(record)]
+    retransmits = [flow.retransmits for flow in flows_of(record)]
     location = "bottleneck" if record.plan.bottlenecks == 1 else "first bottleneck"
     return [
         ("retransmits", NOTHING if None in retransmits else f"{summary.retransmits:,} packets"),
@@ -195,26 +194,37 @@ def _cpu_rows(summary: Summary) -> list[tuple[str, str]]:
 def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> TextTable:
     """Return a row for each flow; their times are shown only if they differ.
 
-    ``transfer_bytes``: what each was to send; a completion time is shown only then.
+    ``transfer_bytes``: what each was to send; a completion time is shown only then. Drops are
+    shown where they were counted, and losses where there are any.
     """
-    header = ("flow", "stack", "Mbit/s", "share", "retransmits", "RTT median ms", "RTT p99 ms")
-    timed = len({(flow.start_s, flow.stop_s) for flow in flows}) > 1
-    rows = []
-    for flow in flows:
-        share = NOTHING if flow.share is None else f"{100 * flow.share:.1f} %"
-        retransmits = NOTHING if flow.retransmits is None else f"{flow.retransmits:,}"
-        times = (f"{flow.start_s:g} to {flow.stop_s:g}",) if timed else ()
-        completion = (number(flow.completion_s, 3),) if transfer_bytes else ()
-        rows.append((
-            flow.flow, flow.stack, *times, *completion, number(flow.throughput_bps / 1e6, 1),
-            share, retransmits, number(flow.rtt_median_ms, 1), number(flow.rtt_p99_ms, 1),
-        ))  # fmt: skip
-    further = (*(("sends, s",) if timed else ()), *(("done in s",) if transfer_bytes else ()))
-    header = (*header[:2], *further, *header[2:])
-    note = _FLOWS_NOTE
-    if transfer_bytes:
-        note = f"{_transfer_note(transfer_bytes)} {_FLOWS_NOTE}"
-    return TextTable("Each flow", header, tuple(rows), note)
+    times = [f"{flow.start_s:g} to {flow.stop_s:g}" for flow in flows]
+    counted = any(flow.drops is not None for flow in flows)
+    losing = any(flow.lost for flow in flows)
+    columns = {
+        "flow": [flow.flow for flow in flows],
+        "stack": [flow.stack for flow in flows],
+        **({"sends, s": times} if len(set(times)) > 1 else {}),
+        **({"done in s": [number(f.completion_s, 3) for f in flows]} if transfer_bytes else {}),
+        "Mbit/s": [number(flow.throughput_bps / 1e6, 1) for flow in flows],
+        "share": [NOTHING if flow.share is None else f"{100 * flow.share:.1f} %" for flow in flows],
+        "retransmits": [_count(flow.retransmits) for flow in flows],
+        **({"drops": [_count(flow.drops) for flow in flows]} if counted else {}),
+        **({"lost": [_count(flow.lost) for flow in flows]} if losing else {}),
+        "RTT median ms": [number(flow.rtt_median_ms, 1) for flow in flows],
+        "RTT p99 ms": [number(flow.rtt_p99_ms, 1) for flow in flows],
+    }
+    notes = (
+        *((_transfer_note(transfer_bytes),) if transfer_bytes else ()),
+        _FLOWS_NOTE,
+        *((_DROPS_NOTE,) if counted else ()),
+        *((_LOST_NOTE,) if losing else ()),
+    )
+    rows = tuple(zip(*columns.values(), strict=True))
+    return TextTable("Each flow", tuple(columns), rows, " ".join(notes))
+
+
+def _count(packets: int | None) -> str:
+    return NOTHING if packets is None else f"{packets:,}"
 
 
 def _transfer_note(transfer_bytes: int) -> str:

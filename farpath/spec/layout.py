@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from farpath.spec.qdiscs import Qdisc
+from farpath.spec.qdiscs import NetemDelay, Qdisc
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,20 @@ class Layout:
     def ports(self) -> tuple[Port, ...]:
         """All ports of all nodes."""
         return tuple(port for link in self.links for port in (link.one, link.other))
+
+    @property
+    def queues(self) -> tuple[str, ...]:
+        """The names of the ports whose queues are sampled, the record's first."""
+        return (*self.bottlenecks, *self.further_queues)
+
+    @property
+    def losing(self) -> tuple[str, ...]:
+        """The names of the ports that lose packets at random."""
+        return tuple(
+            port.name
+            for port in self.ports
+            if isinstance(port.queue, NetemDelay) and port.queue.loss
+        )
 
     @property
     def sites(self) -> int:

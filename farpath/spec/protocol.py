@@ -18,9 +18,10 @@ READBACK_FILE = "readback-{site}.json"
 RAW_DIR = "raw"
 FAR_LINK_FILE = "farlink"
 #: Kernel modules of farpath's devices: links to other sites, sources of background traffic,
-#: processors of slow hosts, and disks.
+#: processors of slow hosts, disks, counters of the packets that qdiscs drop, and links that follow
+#: a trace.
 FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE = "farlink", "background", "processor"
-DISK_MODULE, DELIVERIES_MODULE = "disk", "deliveries"
+DISK_MODULE, DROPS_MODULE, DELIVERIES_MODULE = "disk", "drops", "deliveries"
 #: Name of the number of a guest's site in the environment of its first process.
 SITE_VARIABLE = "LAB_SITE"
 CODE_DIR = "code"

@@ -23,6 +23,20 @@ def _chain(number: int) -> str:
     return f"dropper_{number}"
 
 
+def _lost(number: int, flow: Flow) -> str:
+    """Return the name of the counter of a flow's packets that a dropper drops."""
+    return f"lost_{number}_{flow.port}"
+
+
+def _loss_rules(number: int, dropper: Dropper, plan: Plan) -> list[str]:
+    """Return rules that drop a packet, and count it as one of its flow."""
+    end = "sport" if dropper.direction == BACK else "dport"
+    return [
+        f"th {end} {flow.port} counter name {_lost(number, flow)} drop"
+        for flow in concerned_flows(dropper, plan)
+    ]
+
+
 def _counted_matches(dropper: Dropper, plan: Plan) -> list[str]:
     """Return the matches of the packets that a dropper counts, one for each MTU."""
     flows = concerned_flows(dropper, plan)
@@ -67,12 +81,14 @@ def script(plan: Plan, devices: Mapping[str, Sequence[str]]) -> str:
     A direction without ports is another site's, where the same rules have them.
     """
     lines = [f"table {TABLE} {{"]
-    for number, _ in enumerate(plan.droppers):
-        lines += [f"counter seen_{number} {{}}", f"counter lost_{number} {{}}"]
     for number, dropper in enumerate(plan.droppers):
+        lines.append(f"counter seen_{number} {{}}")
+        lines += [f"counter {_lost(number, flow)} {{}}" for flow in concerned_flows(dropper, plan)]
+    for number, dropper in enumerate(plan.droppers):
+        lines += [f"chain lost_{number} {{", *_loss_rules(number, dropper, plan), "}"]
         lines += [f"chain {_chain(number)} {{", f"counter name seen_{number}"]
         if match := _dropped_match(dropper, plan):
-            lines.append(f"{match}counter name lost_{number} drop")
+            lines.append(f"{match}goto lost_{number}")
         lines.append("}")
     for direction in (THERE, BACK):
         jumps = [
@@ -88,11 +104,11 @@ def script(plan: Plan, devices: Mapping[str, Sequence[str]]) -> str:
 
 def drop_next(number: int) -> str:
     """Return the command that adds a rule, for a dropper by time: drop the next packet."""
-    return f"add rule {TABLE} {_chain(number)} {_COUNT} == 0 counter name lost_{number} drop"
+    return f"add rule {TABLE} {_chain(number)} {_COUNT} == 0 goto lost_{number}"
 
 
-def parse_counters(output: Any, droppers: Iterable[Dropper]) -> list[dict[str, str | int]]:
-    """Return the packets that each dropper counted and dropped.
+def parse_counters(output: Any, plan: Plan) -> list[dict[str, Any]]:
+    """Return the packets that each of a plan's droppers counted, and dropped, also by flow.
 
     ``output``: the parsed JSON of ``nft -j list counters``.
     """
@@ -101,11 +117,11 @@ def parse_counters(output: Any, droppers: Iterable[Dropper]) -> list[dict[str, s
         for entry in output["nftables"]
         if "counter" in entry
     }
-    return [
-        {
-            "dropper": str(dropper),
-            "seen": packets[f"seen_{number}"],
-            "lost": packets[f"lost_{number}"],
-        }
-        for number, dropper in enumerate(droppers)
-    ]
+    counts = []
+    for number, dropper in enumerate(plan.droppers):
+        lost = {flow.name: packets[_lost(number, flow)] for flow in concerned_flows(dropper, plan)}
+        seen = packets[f"seen_{number}"]
+        counts.append(
+            {"dropper": str(dropper), "seen": seen, "lost": sum(lost.values()), "flows": lost}
+        )
+    return counts

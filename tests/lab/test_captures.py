@@ -5,14 +5,17 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path as FilePath
 
+import pytest
+
+from farpath.lab.run import run
 from farpath.planning.path_options import resolve_path
 from farpath.planning.request import RunRequest
-from farpath.record.record import Record
-from farpath.spec.capture import Capture
+from farpath.record.record import Record, load_record
+from farpath.spec.capture import DEFAULT_SNAP_BYTES, Capture
 from farpath.spec.capture_sizes import most_bytes
 from farpath.spec.plan import Plan
 from tests.lab.conftest import RunPlan, single_flow
-from tests.support.captures import Packet, tcp_packets, tcpdump, write_two_packets
+from tests.support.captures import Packet, tcp_packets, tcpdump, tshark, write_two_packets
 
 RTT_NS = 40_000_000
 RATE_BPS = 50_000_000
@@ -24,6 +27,8 @@ SERIALISATION_NS = 8e9 * FRAME_BYTES / RATE_BPS
 LATE_NS = 10_000
 #: What starting a program takes: it reads the clock some hundred times.
 START_NS = 500_000
+#: How many packets of a file are read, and what the file of the bottleneck has of each.
+READ_PACKETS, SNAP_BYTES = 3_000, 96
 
 
 def _with_captures(plan: Plan, *captures: Capture) -> Plan:
@@ -36,17 +41,22 @@ def _full(packets: list[Packet]) -> list[Packet]:
 
 
 def _file_of(record: Record, place: str) -> list[Packet]:
-    return tcp_packets(record.captures[place], "-c", "3000")
+    return tcp_packets(record.captures[place], "-c", str(READ_PACKETS))
+
+
+@pytest.fixture(scope="module")
+def captured(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    """A flow of two seconds, captured at both hosts, and the headers at the bottleneck."""
+    places = (Capture("sender"), Capture("receiver"), Capture("bottleneck", SNAP_BYTES))
+    plan = _with_captures(single_flow("cubic", 2.0, PATH), *places)
+    out = tmp_path_factory.mktemp("captured")
+    return load_record(run(plan, out, force=True, watch=lambda _event: None).directory)
 
 
 def test_captures_show_half_the_rtt_and_serialisation_and_cost_no_virtual_time(
-    run_plan: RunPlan,
+    run_plan: RunPlan, captured: Record
 ) -> None:
-    plan = single_flow("cubic", 2.0, PATH)
-    captured = run_plan(
-        _with_captures(plan, Capture("sender"), Capture("receiver"), Capture("bottleneck", 96))
-    )
-    assert captured.fingerprint == run_plan(plan).fingerprint
+    assert captured.fingerprint == run_plan(_with_captures(captured.plan)).fingerprint
     sent, received, passed = (
         _file_of(captured, place) for place in ("sender", "receiver", "bottleneck")
     )
@@ -64,6 +74,27 @@ def test_captures_show_half_the_rtt_and_serialisation_and_cost_no_virtual_time(
         assert counts["packets"] > 5_000
         assert counts["missed"] == 0
         assert size_bytes < most_bytes(captured.plan, one)
+
+
+def test_tshark_reads_the_same_packets_with_their_interfaces_and_lengths(captured: Record) -> None:
+    fields = ("frame.time_epoch", "frame.interface_name", "frame.len", "frame.cap_len", "tcp.len")
+    for place, port, held_bytes in (
+        ("sender", "sender-eth0", DEFAULT_SNAP_BYTES),
+        ("bottleneck", "s2-eth2", SNAP_BYTES),
+    ):
+        packets = tshark(captured.captures[place], fields, READ_PACKETS)
+        assert len(packets) == READ_PACKETS
+        assert {packet["frame.interface_name"] for packet in packets} == {port}
+        of_tcp = [
+            (int(packet["frame.time_epoch"].replace(".", "")), int(packet["tcp.len"]))
+            for packet in packets
+            if packet["tcp.len"]
+        ]
+        as_tcpdump = _file_of(captured, place)
+        assert of_tcp == [(packet.time_ns, packet.payload_bytes) for packet in as_tcpdump]
+        full = [packet for packet in packets if packet["tcp.len"] == "1448"]
+        assert {packet["frame.len"] for packet in full} == {str(FRAME_BYTES)}
+        assert {packet["frame.cap_len"] for packet in full} == {str(held_bytes)}
 
 
 def test_each_host_of_a_path_with_many_can_be_captured(run_plan: RunPlan) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import json
 import os
 import subprocess
 import sys
@@ -23,6 +22,8 @@ from farpath.lab.program_roots import roots
 from farpath.lab.programs import ProgramOutcome, run_programs
 from farpath.planning.programs import program_plan
 from farpath.planning.request import RunRequest
+from farpath.record.program_record import load_program_record
+from farpath.report.program_overview import program_metrics
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, TIMED_OUT, Programs
 
 PYTHON = sys.executable
@@ -123,8 +124,10 @@ def test_a_record_has_pings_queues_and_the_state_of_each_connection(lab: Lab) ->
     assert server["cwnd_packets"].max() > 40
     assert server["min_rtt_us"].max() == pytest.approx(50_000, rel=0.1)
     assert tables["ping"]["rtt_ms"].min() >= 50
-    data = json.loads((outcome.directory / "exec.json").read_text())
-    assert data["fingerprint"] == outcome.fingerprint
+    record = load_program_record(outcome.directory)
+    assert record.fingerprint == outcome.fingerprint
+    sent = [one["acked_bytes"] for one in program_metrics(record)["connections"]]
+    assert max(sent) == server["bytes_acked"].max()
     assert (outcome.directory / "server.err").read_bytes()
 
 

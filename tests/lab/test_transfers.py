@@ -7,8 +7,7 @@ import math
 import pytest
 
 from farpath.planning.request import RunRequest
-from farpath.record.record import Record
-from farpath.report.flow_summary import FlowSummary, flow_summaries
+from farpath.report.flow_summary import flows_of
 from farpath.report.overview import flows_table
 from farpath.spec.plan import Plan
 from farpath.spec.window import segment_bytes
@@ -21,10 +20,6 @@ INITIAL_WINDOW = 10
 def plan_of(size: str, **options: str) -> Plan:
     return RunRequest(rtt="50ms", rate="100Mbit", stack="cubic", time="5s", bytes=size,
                       **options).plan()  # fmt: skip
-
-
-def flows_of(record: Record) -> tuple[FlowSummary, ...]:
-    return flow_summaries(record.samples, record.plan, record.completions_s)
 
 
 def expected_s(plan: Plan) -> float:

@@ -1,11 +1,18 @@
-"""Captured packets, read by tcpdump of the lab's root: another program than the one that wrote."""
+"""Captured packets, read by other programs than the one that wrote them.
+
+These are tcpdump of the lab's root, and tshark of this machine.
+"""
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
+
+import pytest
 
 from farpath.base.project import BUILD
 from farpath.tools import pcapng
@@ -44,6 +51,20 @@ def tcpdump(file: FilePath, *options: str) -> str:
     ]
     command = [*program, "-n", "-tt", "-S", "--nano", "-Z", "root", *options, "-r", str(file)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def tshark(file: FilePath, fields: Sequence[str], packets: int) -> list[dict[str, str]]:
+    """Return fields of the first packets in a file, by tshark's names; empty is what one lacks.
+
+    Skips the test where there is no tshark.
+    """
+    program = shutil.which("tshark")
+    if program is None:
+        pytest.skip("no tshark here: images/host-packages tshark installs it")
+    columns = [word for field in fields for word in ("-e", field)]
+    command = [program, "-n", "-r", str(file), "-c", str(packets), "-T", "fields", *columns]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return [dict(zip(fields, line.split("\t"), strict=True)) for line in printed.splitlines()]
 
 
 def tcp_packets(file: FilePath, *options: str) -> list[Packet]:

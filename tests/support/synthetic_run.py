@@ -43,7 +43,7 @@ def _write_flow(raw: FilePath, flow: Flow, taken_bytes: list[int], drained_bytes
     (raw / f"{flow.name}-schedule-start.txt").write_text(str(CLOCK_NS))
 
 
-def _write_pings(raw: FilePath, count: int) -> None:
+def write_pings(raw: FilePath, count: int) -> None:
     """Every ping takes 164 ms and the third is lost; ping drifts by 1 ms each time."""
     lines = [
         f"[{1e9 + 1.001 * (seq - 1) + 0.164:.6f}] 64 bytes from 10.0.0.2: "
@@ -55,13 +55,13 @@ def _write_pings(raw: FilePath, count: int) -> None:
     (raw / "ping.out").write_text("\n".join(lines) + "\n")
 
 
-def _write_queue(raw: FilePath, count: int) -> None:
+def write_queue(raw: FilePath, count: int, file: str = "queue.txt") -> None:
     lines = []
     for k in range(count + 1):
         root = {"kind": "tbf", "root": True, "backlog": 1514 * k, "qlen": k, "drops": 5 + 2 * k,
                 "bytes": 0, "packets": 0}  # fmt: skip
         lines.append(f"{k:.6f} {json.dumps([root])}\n")
-    (raw / "queue.txt").write_text("".join(lines))
+    (raw / file).write_text("".join(lines))
 
 
 def synthetic_plan() -> Plan:
@@ -79,5 +79,5 @@ def write_raw_output(raw: FilePath, plan: Plan) -> None:
     first, second = plan.schedule.flows
     _write_flow(raw, first, [ALONE] * 5 + [SHARED] * 30 + [ALONE] * 5, 7_000_000)
     _write_flow(raw, second, [SHARED] * 30, 1_000_000)
-    _write_pings(raw, 40)
-    _write_queue(raw, 40)
+    write_pings(raw, 40)
+    write_queue(raw, 40)

@@ -18,6 +18,7 @@ from farpath.spec.protocol import (
     BACKGROUND_MODULE,
     DELIVERIES_MODULE,
     DISK_MODULE,
+    DROPS_MODULE,
     FAR_LINK_MODULE,
     PROCESSOR_MODULE,
 )
@@ -68,9 +69,9 @@ class Images:
 
     @property
     def devices(self) -> tuple[FilePath, ...]:
-        """The kernel modules of links, background traffic, slow hosts and disks."""
+        """The kernel modules of farpath's devices."""
         names = (
-            *(FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE, DISK_MODULE),
+            *(FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE, DISK_MODULE, DROPS_MODULE),
             DELIVERIES_MODULE,
         )
         return tuple(self.stacks / f"{name}.ko" for name in names)

@@ -26,6 +26,7 @@ from typing import Any
 from farpath.base.project import BUILD, PROJECT
 from farpath.lab.artifacts.images import Images, manifest
 from farpath.record.identity import build_identity, hash_of
+from farpath.spec.drop_counts import draws_numbers
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
     BACKGROUND_MODULE,
@@ -50,9 +51,6 @@ DECIDING_PACKAGES = {
     ),
     "sender": ("iperf3", "iputils-ping", "libc6", "libiperf0"),
 }
-#: Congestion controls of Linux that draw random numbers (net/ipv4/tcp_*.c). Losses do not: netem's
-#: and droppers' come from the plan's seed.
-DRAWING_CONTROLS = ("bbr", "cdg", "nv")
 #: Options in which Kconfig records the versions and features of compiler, linker and so on.
 _OF_COMPILER = re.compile(
     r"(# )?CONFIG_(CC|GCC\d*|CLANG|AS|LD|LLD|RUSTC?|HAVE_RUST|PAHOLE|TOOLS)(_|=|\b)"
@@ -78,13 +76,6 @@ def _kernel(images: Images) -> list[str]:
     return [kernel["source_hash"], hash_of(options(config).encode()), kernel["cflags"], random]
 
 
-def draws_numbers(plan: Plan) -> bool:
-    """Whether a plan's packets may depend on random numbers that the guest's kernel draws."""
-    return bool(plan.images) or any(
-        stack.build or stack.congestion in DRAWING_CONTROLS for stack in plan.stacks
-    )
-
-
 def _root(images: Images, name: str, plan: Plan) -> list[Any]:
     """Return what decides packets in a root file system: farpath's own sources and packages.
 
@@ -103,7 +94,10 @@ def _root(images: Images, name: str, plan: Plan) -> list[Any]:
 
 
 def used_devices(plan: Plan) -> tuple[str, ...]:
-    """Return the modules of the lab's devices that a plan uses; the host lab has none."""
+    """Return the modules of devices that decide a plan's packets; the host lab has none.
+
+    ``drops`` only counts, and is none of them.
+    """
     used = {
         FAR_LINK_MODULE: lay_out(plan).sites > 1,
         BACKGROUND_MODULE: plan.path.background is not None,

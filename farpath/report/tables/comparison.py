@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import string
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,9 +15,9 @@ from farpath.analysis.record_set import RUNS, Member, make_record_set
 from farpath.analysis.results import run_summary
 from farpath.analysis.run_settings import SETTINGS, further_settings
 from farpath.base.errors import BadInputError
-from farpath.report.flow_summary import FlowSummary, flow_summaries
+from farpath.report.flow_summary import FlowSummary, flows_of
 from farpath.report.tables.regions import NOTHING, TextTable, difference, number, ratio
-from farpath.report.tables.run_metrics import METRICS
+from farpath.report.tables.run_metrics import FLOW_METRICS, METRICS
 
 if TYPE_CHECKING:
     from farpath.record.record import Record
@@ -82,7 +82,7 @@ class Compared:
     @cached_property
     def flows(self) -> tuple[FlowSummary, ...]:
         """The results of each flow."""
-        return flow_summaries(self.record.samples, self.record.plan, self.record.completions_s)
+        return flows_of(self.record)
 
 
 @dataclass(frozen=True)
@@ -123,14 +123,25 @@ class Comparison:
             _row(metric.words, [metric.of(run.summary) for run in self.runs], metric.decimals)
             for metric in METRICS
         ]
-        most = max(len(run.flows) for run in self.runs)
-        for index in range(most) if most > 1 else ():
-            flows = [run.flows[index] if index < len(run.flows) else None for run in self.runs]
-            stacks = dict.fromkeys(flow.stack for flow in flows if flow)
-            values = [flow.throughput_bps / 1e6 if flow else math.nan for flow in flows]
-            rows.append(_row(f"flow{index + 1} {' or '.join(stacks)} (Mbit/s)", values, 2))
+        rows += self._flow_rows()
         note = _NOTE.format(first=first.letter)
         return TextTable("Results", tuple(header), tuple(rows), note)
+
+    def _flow_rows(self) -> Iterator[tuple[str, ...]]:
+        """Yield a row for each metric of each flow that some run knows.
+
+        What a single flow shares with the whole run is left out.
+        """
+        most = max(len(run.flows) for run in self.runs)
+        for index in range(most):
+            flows = [run.flows[index] if index < len(run.flows) else None for run in self.runs]
+            stacks = dict.fromkeys(flow.stack for flow in flows if flow)
+            for metric in FLOW_METRICS:
+                values = [metric.of(flow) if flow else None for flow in flows]
+                if any(value is not None for value in values) and (most > 1 or metric.of_one_flow):
+                    words = f"flow{index + 1} {' or '.join(stacks)} ({metric.words})"
+                    known = [math.nan if value is None else value for value in values]
+                    yield _row(words, known, metric.decimals)
 
 
 def _row(words: str, values: Sequence[float], decimals: int) -> tuple[str, ...]:
@@ -139,7 +150,8 @@ def _row(words: str, values: Sequence[float], decimals: int) -> tuple[str, ...]:
     for value in others:
         cells.append(number(value, decimals))
         cells.append(
-            ratio(value, first) if first and math.isfinite(first)
+            NOTHING if not math.isfinite(first)
+            else ratio(value, first) if first
             else difference(value, first, decimals)
         )  # fmt: skip
     return tuple(cells)

@@ -108,6 +108,14 @@ FORGED = {
     "less than no datagrams": _set(
         "readback", "datagrams", value={"flow1": {"sent": 1, "expected": 1, "lost": -1}}
     ),
+    "drops of no kind": _set("readback", "after", "flow_drops", value={"queues": []}),
+    "less than no drops": _set(
+        *("readback", "after", "flow_drops"),
+        value={
+            "queues": {"s2-eth2": {"there": {"flow1": -1}, "back": {}, "others": 0}},
+            "losses": {},
+        },
+    ),
     "a warning that is a number": _set("warnings", value=[1]),
 }
 COMMANDS = {

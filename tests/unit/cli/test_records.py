@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.campaigns import write_named
 from tests.support.command_line import Farpath
+from tests.support.program_records import write_programs
 
 
 @pytest.fixture
@@ -50,6 +51,27 @@ def test_a_damaged_record_is_left_out_by_name_and_the_others_are_listed(
     ended = farpath("list", str(records))
     assert len(ended.out.splitlines()) == 2
     assert ended.err.startswith(f"left out: {damaged}")
+
+
+def test_programs_are_listed_below_the_runs_and_shown(farpath: Farpath, records: FilePath) -> None:
+    directory = records / "exec-164ms-curl-1"
+    write_programs(directory, recorded_at="2026-11-24T11:00:00+00:00")
+    ended = farpath("list", str(records))
+    *_, blank, header, row = ended.out.splitlines()
+    assert (ended.status, blank) == (0, "")
+    assert header.split()[-3:] == ["seed", "fingerprint", "record"]
+    assert row.startswith("2026-11-24 11:00:00  -     164     100     0.0001  curl -w ")
+    assert row.split()[-5:-2] == ["28", "10.000", "3"]
+    listed = json.loads(farpath("list", str(records), "--json").out)
+    (programs,) = listed["programs"]
+    assert (programs["status"], programs["took_s"], len(listed["records"])) == (28, 10.0, 2)
+    shown = farpath("show", str(directory))
+    assert shown.status == 0
+    assert "python3 -m http.server 80" in shown.out
+    assert "warning: take care" in shown.out
+    data = json.loads(farpath("show", str(directory), "--json").out)
+    assert data["fingerprint"] == programs["fingerprint"]
+    assert data["metrics"]["queues"]["sender"]["drops"] == 40
 
 
 def test_a_directory_without_records_is_refused_in_one_line(

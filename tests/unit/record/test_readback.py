@@ -17,7 +17,7 @@ def test_hosts_and_ports_are_joined_and_counts_added() -> None:
         "dropped_between_ports": 0,
         "background_bytes": 10,
         "parameters": {"htcp": {"variant": "1"}},
-        "droppers": [{"dropper": "every:10", "seen": 0, "lost": 0}],
+        "droppers": [{"dropper": "every:10", "seen": 0, "lost": 0, "flows": {"flow1": 0}}],
     }
     far = {
         "links": ["s2-eth1"],
@@ -25,7 +25,7 @@ def test_hosts_and_ports_are_joined_and_counts_added() -> None:
         "dropped_between_ports": 2,
         "background_bytes": 0,
         "parameters": {"htcp": {"variant": "1"}},
-        "droppers": [{"dropper": "every:10", "seen": 50, "lost": 5}],
+        "droppers": [{"dropper": "every:10", "seen": 50, "lost": 5, "flows": {"flow1": 5}}],
     }
     assert merged([near, far]) == {
         "links": ["s1-eth1", "s2-eth1"],
@@ -33,5 +33,5 @@ def test_hosts_and_ports_are_joined_and_counts_added() -> None:
         "dropped_between_ports": 2,
         "background_bytes": 10,
         "parameters": {"htcp": {"variant": "1"}},
-        "droppers": [{"dropper": "every:10", "seen": 50, "lost": 5}],
+        "droppers": [{"dropper": "every:10", "seen": 50, "lost": 5, "flows": {"flow1": 5}}],
     }

@@ -7,8 +7,10 @@ import dataclasses
 import pytest
 
 from farpath.planning.request import RunRequest
+from farpath.record.flow_drops import FlowDrops
 from farpath.record.record import Samples, typed_frame
 from farpath.report.flow_summary import flow_summaries
+from farpath.report.overview import flows_table
 from farpath.spec.plan import Plan
 
 
@@ -48,6 +50,19 @@ def test_a_flow_of_a_number_of_bytes_has_its_time_and_the_rate_over_that(
     assert (first.completion_s, first.throughput_bps) == (4.0, 200e6)
     assert second.completion_s is None
     assert second.throughput_bps == pytest.approx(200e6)
+
+
+def test_drops_are_those_of_each_flow_and_unknown_where_they_were_not_counted(
+    samples: Samples, plan: Plan
+) -> None:
+    drops = FlowDrops(dropped={"flow1": 12, "flow2": 0}, lost={"flow1": 3})
+    flows = flow_summaries(samples, plan, drops=drops)
+    assert [(flow.drops, flow.lost) for flow in flows] == [(12, 3), (0, 0)]
+    header = flows_table(flows).header
+    assert header[header.index("retransmits") + 1 :][:2] == ("drops", "lost")
+    without = flow_summaries(samples, plan)
+    assert [(flow.drops, flow.lost) for flow in without] == [(None, None)] * 2
+    assert not {"drops", "lost"} & set(flows_table(without).header)
 
 
 def test_what_a_program_does_not_tell_is_not_made_up(samples: Samples, plan: Plan) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from farpath.planning.droppers import parse_droppers
 from farpath.spec.plan import Plan
 from farpath.tools import nftables
@@ -18,14 +20,35 @@ def test_rules_count_data_towards_the_receiver_and_all_packets_back(plan: Plan) 
     assert f"{data} {{ 5202 }} meta length > 750 jump dropper_1" in script
     assert "meta l4proto { tcp, udp } th sport { 5201, 5202 } jump dropper_2" in script
     assert 'type filter hook ingress device "s1-eth1" priority 0;' in script
-    assert "numgen inc mod 4294967295 { 2, 4 } counter name lost_0 drop" in script
-    assert "numgen inc mod 7 == 6 counter name lost_1 drop" in script
-    assert not any("lost_2 drop" in line for line in script)
+    assert "numgen inc mod 4294967295 { 2, 4 } goto lost_0" in script
+    assert "numgen inc mod 7 == 6 goto lost_1" in script
+    assert not any("goto lost_2" in line for line in script)
+    assert "th dport 5201 counter name lost_0_5201 drop" in script
+    assert "th dport 5202 counter name lost_1_5202 drop" in script
+    assert "th sport 5202 counter name lost_2_5202 drop" in script
 
 
 def test_a_chance_of_one_takes_every_packet(plan: Plan) -> None:
     script = nftables.script(
         with_droppers(plan, parse_droppers("random:1")), {"there": ["s2-eth1"], "back": []}
     )
-    assert "counter name lost_0 drop" in script
+    assert "\n goto lost_0\n" in script
     assert "numgen" not in script
+
+
+def test_what_a_dropper_dropped_is_the_sum_over_its_flows(plan: Plan) -> None:
+    dropping = with_droppers(plan, parse_droppers("every:9 every:7,flow=flow2,direction=back"))
+    packets = {"seen_0": 90, "lost_0_5201": 6, "lost_0_5202": 4, "seen_1": 7, "lost_1_5202": 1}
+    output: dict[str, Any] = {
+        "nftables": [{"metainfo": {}}]
+        + [{"counter": {"name": name, "packets": count}} for name, count in packets.items()]
+    }
+    assert nftables.parse_counters(output, dropping) == [
+        {"dropper": "every:9", "seen": 90, "lost": 10, "flows": {"flow1": 6, "flow2": 4}},
+        {
+            "dropper": "every:7,direction=back,flow=flow2",
+            "seen": 7,
+            "lost": 1,
+            "flows": {"flow2": 1},
+        },
+    ]

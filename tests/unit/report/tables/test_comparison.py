@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path as FilePath
 
 import pytest
@@ -31,6 +32,30 @@ def test_its_table_has_each_value_and_the_difference_from_the_first(pair: list[R
     assert name == "throughput (Mbit/s)"
     expected = 100 * (float(second) / float(first) - 1)
     assert float(difference.split()[0]) == pytest.approx(expected, abs=1)
+
+
+def with_flows(record: Record, done_s: dict[str, float | None], dropped: int | None) -> Record:
+    """The record as one of flows of a number of bytes, whose drops were counted or not."""
+    data = copy.deepcopy(record.data)
+    data["plan"]["transfer_bytes"] = 1_000_000
+    data["readback"]["transfers"] = done_s
+    if dropped is not None:
+        port = {"there": {"flow1": dropped}, "back": {}, "others": 0}
+        after = {"droppers": [], "flow_drops": {"queues": {"s2-eth2": port}, "losses": {}}}
+        data["readback"]["after"] = after
+    return Record(record.directory, data)
+
+
+def test_flows_of_a_number_of_bytes_are_compared_by_their_completion_times(
+    pair: list[Record],
+) -> None:
+    first = with_flows(pair[0], {"flow1": 2.0, "flow2": None}, dropped=10)
+    second = with_flows(pair[1], {"flow1": 3.0, "flow2": 1.0}, dropped=None)
+    rows = {row[0]: row[1:] for row in compare([first, second]).results_table.rows}
+    assert rows["flow1 udt or htcp_2004 (done in s)"] == ("2.000", "3.000", "+50 %")
+    assert rows["flow1 udt or htcp_2004 (drops)"] == ("10", "-", "-")
+    assert rows["flow2 udt or htcp_2004 (done in s)"] == ("-", "1.000", "-")
+    assert not any("done" in row[0] for row in compare(pair).results_table.rows)
 
 
 def test_runs_are_named_by_the_settings_in_which_they_differ(pair: list[Record]) -> None:

@@ -1,0 +1,127 @@
+"""The tables of programs: how they ended, the path meanwhile, and their TCP connections."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from farpath.base.errors import on_one_line
+from farpath.report.tables.regions import NOTHING, TextTable, number
+from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, server_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from farpath.record.program_record import ProgramRecord
+    from farpath.spec.path import Path
+
+#: The most connections that the table shows.
+MOST_CONNECTIONS = 20
+#: The table of the queue before each host.
+_QUEUES = {SERVER_HOST: "queue", CLIENT_HOST: "queue_back"}
+_CONNECTIONS_NOTE = (
+    "For each end of a connection: what it sent and the other end acknowledged, the largest "
+    "congestion window, the median of the smoothed RTT, the least RTT, and the congestion state in "
+    "the last sample."
+)
+
+
+def program_overview(record: ProgramRecord) -> tuple[TextTable, ...]:
+    """Return all tables of a record of programs."""
+    metrics = program_metrics(record)
+    path = _path_table(record.plan.path, metrics)
+    return (_programs_table(record), path, _connections_table(metrics))
+
+
+def program_metrics(record: ProgramRecord) -> dict[str, Any]:
+    """Return what a record of programs says of its path and connections, as plain values."""
+    ping = record.tables["ping"]["rtt_ms"].to_numpy(dtype=np.float64)
+    answered = ping[~np.isnan(ping)]
+    return {
+        "pings": int(ping.size),
+        "pings_lost": int(ping.size - answered.size),
+        "rtt_median_ms": float(np.median(answered)) if answered.size else None,
+        "rtt_max_ms": float(answered.max()) if answered.size else None,
+        "queues": {
+            host: {
+                "max_bytes": int(frame["backlog_bytes"].max()) if len(frame) else 0,
+                "drops": int(frame["drops"].iloc[-1] - frame["drops"].iloc[0]) if len(frame) else 0,
+            }
+            for host, name in _QUEUES.items()
+            for frame in [record.tables[name]]
+        },
+        "connections": [
+            _connection(rows)
+            for _, rows in record.tables["connections"].groupby(["host", "connection"], sort=False)
+        ],
+    }
+
+
+def _connection(rows: pd.DataFrame) -> dict[str, Any]:
+    """Return what the samples of one end of a connection say."""
+    rtts_us = rows["rtt_us"][rows["rtt_us"] > 0]
+    least_us = rows["min_rtt_us"][rows["min_rtt_us"] > 0]
+    return {
+        "host": str(rows["host"].iloc[0]),
+        "connection": int(rows["connection"].iloc[0]),
+        "port": int(rows["port"].iloc[0]),
+        "first_s": float(rows["t_s"].iloc[0]),
+        "last_s": float(rows["t_s"].iloc[-1]),
+        "acked_bytes": int(rows["bytes_acked"].max()),
+        "retransmits": int(rows["retransmits"].max()),
+        "cwnd_max_packets": int(rows["cwnd_packets"].max()),
+        "rtt_median_ms": float(rtts_us.median()) / 1e3 if len(rtts_us) else None,
+        "rtt_min_ms": float(least_us.min()) / 1e3 if len(least_us) else None,
+        "ca_state": str(rows["ca_state"].iloc[-1]),
+    }
+
+
+def _programs_table(record: ProgramRecord) -> TextTable:
+    programs, ending = record.programs, record.ending
+    client = on_one_line(shlex.join(programs.client))
+    rows = [("client", client, str(ending.status), f"{ending.took_s:.3f}")]
+    rows += [
+        (server_label(place), on_one_line(shlex.join(server)), NOTHING, NOTHING)
+        for place, server in enumerate(programs.servers)
+    ]
+    return TextTable("Programs", ("", "command", "status", "virtual s"), tuple(rows))
+
+
+def _path_table(path: Path, metrics: dict[str, Any]) -> TextTable:
+    """Return what the path was asked to be in each direction, and what was measured."""
+    rows = [
+        ("RTT", f"{path.rtt_ms:g} ms"),
+        ("rate", f"{path.rate_bps / 1e6:g} Mbit/s"),
+        ("random loss", f"{path.loss:g}"),
+        ("ping RTT, median", f"{number(metrics['rtt_median_ms'], 1)} ms"),
+        ("ping RTT, largest", f"{number(metrics['rtt_max_ms'], 1)} ms"),
+        ("pings lost", f"{metrics['pings_lost']:,} of {metrics['pings']:,}"),
+    ]
+    for host, queue in metrics["queues"].items():
+        rows.append((f"longest queue to {host}", f"{queue['max_bytes'] / 1e3:,.0f} kB"))
+        rows.append((f"drops on the way to {host}", f"{queue['drops']:,} packets"))
+    return TextTable("Path, alike in both directions", ("", ""), tuple(rows))
+
+
+def _connections_table(metrics: dict[str, Any]) -> TextTable:
+    """Return a row for each end of a connection; of many those that sent the most."""
+    header = (
+        "host", "connection", "port", "from s", "to s", "acked kB", "retransmits", "cwnd packets",
+        "RTT median ms", "RTT min ms", "state",
+    )  # fmt: skip
+    largest = sorted(metrics["connections"], key=lambda one: -int(one["acked_bytes"]))
+    shown = [one for one in metrics["connections"] if one in largest[:MOST_CONNECTIONS]]
+    rows = tuple(
+        (
+            one["host"], str(one["connection"]), str(one["port"]), f"{one['first_s']:.2f}",
+            f"{one['last_s']:.2f}", f"{one['acked_bytes'] / 1e3:,.1f}", f"{one['retransmits']:,}",
+            f"{one['cwnd_max_packets']:,}", number(one["rtt_median_ms"], 1),
+            number(one["rtt_min_ms"], 1), one["ca_state"],
+        )
+        for one in shown
+    )  # fmt: skip
+    left_out = len(largest) - len(shown)
+    note = f"{_CONNECTIONS_NOTE} {left_out:,} that sent less are left out." if left_out else ""
+    return TextTable("TCP connections", header, rows, note or _CONNECTIONS_NOTE)
