@@ -7,7 +7,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
-RUN_VARIABLES := PATH_NAME RTT RATE BUFFER QUEUE LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ECN ACKS TOPOLOGY FLOWS SENDERS REVERSE IP STACK PARALLEL SCHEDULE ERA SOURCE SINK OFFLOADS SENDER_IMAGE REGION TIME BYTES SAMPLE SEED TRACE CAPTURE LAB CLOCK OUT
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER UP_RATE UP_BUFFER QUEUE LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ECN ACKS TOPOLOGY FLOWS SENDERS REVERSE IP STACK PARALLEL SCHEDULE ERA SOURCE SINK OFFLOADS SENDER_IMAGE REGION TIME BYTES SAMPLE SEED TRACE CAPTURE LAB CLOCK OUT
 OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
@@ -95,6 +95,9 @@ help:
 	  PATH_NAME=cern   a path of topologies/paths     RTT=164ms      base round-trip time
 	  RATE=450Mbit     bottleneck rate                BUFFER=10MB    bottleneck buffer
 	  QUEUE=fq_codel:target=5ms   what the buffer is  ECN=on         or off, accecn, passive: of end hosts
+	  RATE=100Mbit,30s:20Mbit,60s:100Mbit   changing, as RTT=50ms,15s:80ms,repeat:30s may
+	  RATE=trace:./lte.down   a trace of mahimahi's
+	  UP_RATE=1Mbit    rate towards the senders       UP_BUFFER=64kB  its buffer
 	  LOSS=2e-6        random loss                    DROP=every:1000  packets to lose
 	  JITTER=1ms       delay off by up to that        REORDER=0.1%   packets that overtake
 	  DUPLICATE=0.1%   packets that come twice        MTU=1500       packet size
@@ -221,7 +224,8 @@ bundle: host-packages
 
 # The options of a run that were given as variables
 asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--rate=$$RATE"} \
-	$${BUFFER:+"--buffer=$$BUFFER"} $${QUEUE:+"--queue=$$QUEUE"} $${LOSS:+"--loss=$$LOSS"} $${DROP:+"--drop=$$DROP"} \
+	$${BUFFER:+"--buffer=$$BUFFER"} $${UP_RATE:+"--up-rate=$$UP_RATE"} $${UP_BUFFER:+"--up-buffer=$$UP_BUFFER"} \
+	$${QUEUE:+"--queue=$$QUEUE"} $${LOSS:+"--loss=$$LOSS"} $${DROP:+"--drop=$$DROP"} \
 	$${JITTER:+"--jitter=$$JITTER"} $${REORDER:+"--reorder=$$REORDER"} \
 	$${DUPLICATE:+"--duplicate=$$DUPLICATE"} $${BACKGROUND:+"--background=$$BACKGROUND"} \
 	$${MTU:+"--mtu=$$MTU"} $${WINDOW:+"--window=$$WINDOW"} \

@@ -39,7 +39,8 @@ which lets go of it::
              s3 <-[rate, buffer]-- s1 --[delay, loss]->====<-[delay]-- s2 --[rate, buffer]->
     pinger --+
 
-So it is too if the hosts run programs of a user's, and then loss, jitter, reordering and
+So it is too if the path has a rate of its own towards the senders, which then is the second
+bottleneck's, and if the hosts run programs of a user's. With these loss, jitter, reordering and
 duplicates are on the way back as well.
 
 Short flows, if the path has such, come from ``server`` at the sending site and go to ``client``,
@@ -62,6 +63,7 @@ from farpath.spec.qdiscs import NetemDelay, nic_qdisc, processor_qdisc
 from farpath.spec.segments import (
     background_source,
     bottleneck,
+    bottleneck_back,
     delay_line,
     sending_site,
     short_flow_client,
@@ -92,7 +94,7 @@ def wire(plan: Plan, hops: Sequence[str] = ()) -> Layout:
     receiving = 1 if delays_s else 0
     near, far = wiring.switch(_NEAR), wiring.switch(_NEAR + 1, site=receiving)
     trunk = delay_line(wiring, plan, near, far, plan.seed, delays_s)
-    answering = nic_qdisc(plan, RECEIVER) if plan.is_limited_both_ways else None
+    answering = nic_qdisc(plan, RECEIVER) if plan.sends_both_ways else None
     behind = _NEAR + (3 if plan.path.short_flows else 2)
     receiver = wiring.host(RECEIVER, behind, site=receiving)
     if plan.path.short_flows:
@@ -104,7 +106,7 @@ def wire(plan: Plan, hops: Sequence[str] = ()) -> Layout:
         end = wiring.link(receiver, far, mtu_bytes, from_one=answering, from_other=bottleneck(plan))
     bottlenecks = [end.other.name]
     home, column = near, _NEAR
-    back = bottleneck(plan) if plan.is_limited_both_ways else None
+    back = bottleneck_back(plan)
     if hops:
         column = _NEAR - 1 - len(hops) * _BETWEEN_ROUTERS
         home = wiring.switch(column)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from farpath.analysis.record_set import Member, RecordSet
 from farpath.analysis.results import RunSummary
 from farpath.analysis.sizes import size_text
+from farpath.planning.changes import rate_text, rtt_text
 from farpath.planning.disks import disk_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
@@ -145,6 +146,14 @@ def _of_path(path: Path) -> Iterator[str]:
         yield f"MTU {path.mtu_bytes}"
     if path.sources.get("window_bytes") == "given":
         yield f"window {size_text(path.window_bytes)}"
+    if path.rate_changes:
+        yield f"rate {rate_text(path)}"
+    if path.rate_trace:
+        yield f"rate of a trace of {path.rate_trace[-1] / 1e3:g} s"
+    if path.rtt_changes:
+        yield f"RTT {rtt_text(path)}"
+    if path.up_rate_bps:
+        yield f"up {path.up_rate_bps / 1e6:g} Mbit/s, buffer {size_text(path.up_buffer_bytes)}"
     if path.background:
         yield f"background {path.background.mean_rate_bps / 1e6:.4g} Mbit/s"
     if path.short_flows:

@@ -183,4 +183,4 @@ def _make(request: RunRequest, out: FilePath, cores: int) -> tuple[Outcome, RunS
 
 def _cost_s(plan: Plan) -> float:
     """Return what a run takes, relative to others: its time and its bits."""
-    return START_COST_S + plan.schedule.duration_s * plan.path.rate_bps / COST_RATE_BPS
+    return START_COST_S + plan.schedule.duration_s * plan.rates.mean / COST_RATE_BPS

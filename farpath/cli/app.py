@@ -168,9 +168,10 @@ def paths() -> None:
     name_width = max(len(path.name) for path in all_paths)
     title_width = max(len(path.title) for path in all_paths)
     for path in all_paths:
+        changing = ", changing" if path.is_changing else ""
         print(
             f"{path.name:<{name_width}}  {path.title:<{title_width}}  RTT {path.rtt_ms:g} ms, "
-            f"{path.rate_bps / 1e6:g} Mbit/s, buffer {path.buffer_bytes / 1e6:g} MB, "
+            f"{path.rate_bps / 1e6:g} Mbit/s{changing}, buffer {path.buffer_bytes / 1e6:g} MB, "
             f"loss {path.loss:g}, background {path.background or 'none'}"
         )
 

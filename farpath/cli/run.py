@@ -105,14 +105,15 @@ def _print_tables(record: Record) -> None:
 
     plan = record.plan
     print(f"path {plan.path.name}: {plan.path.title}")
+    width = max(map(len, plan.path.sources), default=0)
     for name, source in plan.path.sources.items():
         value = getattr(plan.path, name)
         if isinstance(value, Mapping):
             value = f"{len(value)} settings"
         if isinstance(value, tuple):
-            value = f"{len(value)} routers"
+            value = f"{len(value):,} {'routers' if name == 'hops' else 'times'}"
         value_text = f"{value:,}" if isinstance(value, int | float) else str(value)
-        print(f"  {name:<12} {value_text:>14}  {source}")
+        print(f"  {name:<{width}} {value_text:>14}  {source}")
     for counts in record.droppers:
         print(f"drop {counts['dropper']}: {counts['lost']:,} of {counts['seen']:,} packets")
     if len({flow.sender for flow in plan.schedule.all_flows}) > 1:

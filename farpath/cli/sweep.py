@@ -16,8 +16,9 @@ from farpath.cli.run_options import DEFAULT_OUT, with_run_options
 if TYPE_CHECKING:
     from farpath.campaign.sweep import SweepOutcome
 
-#: A comma between two values, but not one between words of a value (``fast:alpha=8,beta=2``).
-_SEPARATOR = re.compile(r",(?!\s*[\w.]+=)")
+#: A comma between two values, but not one between words of a value (``fast:alpha=8,beta=2``), nor
+#: before a change of it (``100Mbit,30s:20Mbit,repeat:60s``).
+_SEPARATOR = re.compile(r",(?!\s*(?:[\w.]+=|[0-9.]+\s*[a-z]+\s*:|repeat\s*:))")
 #: The option whose values may hold any comma: packets:7,8.
 _UNSPLIT = "drop"
 TABLE_FILE = "sweep.csv"
@@ -79,6 +80,8 @@ def split_values(name: str, text: str) -> tuple[str, ...]:
 
     >>> split_values("rtt", "20ms, 160ms"), split_values("stack", "cubic,fast:alpha=8,beta=2,bbr")
     (('20ms', '160ms'), ('cubic', 'fast:alpha=8,beta=2', 'bbr'))
+    >>> split_values("rate", "100Mbit,30s:20Mbit,1Gbit")
+    ('100Mbit,30s:20Mbit', '1Gbit')
     >>> split_values("drop", "packets:7,8")
     ('packets:7,8',)
     """

@@ -14,6 +14,7 @@ from typing import Any
 
 from farpath.guest import (
     background,
+    deliveries,
     disks,
     far_links,
     flow_drops,
@@ -23,6 +24,7 @@ from farpath.guest import (
 )
 from farpath.guest.containers import EndHosts
 from farpath.guest.droppers import Droppers
+from farpath.guest.link_changes import LinkChangeError
 from farpath.guest.network import Network
 from farpath.guest.platforms import Platform, platform_here
 from farpath.guest.tick_program import TickProgramError
@@ -66,9 +68,21 @@ def read_back(plan: Plan, network: Network) -> dict[str, Any]:
     far = {"far_delays_s": far_links.read_back()} if network.layout.far_links else {}
     parameters = congestion_control.parameters(plan.stacks)
     processor = {"processor": processors.read_back(plan)} if has_processors(network) else {}
+    traced = (
+        {"deliveries": deliveries.read_back(plan)}
+        if deliveries.are_at(network.layout, network.site)
+        else {}
+    )
     with_disks = disks.hosts_at(plan, network.layout, network.site)
     storage = {"disks": disks.read_back(with_disks)} if with_disks else {}
-    return {**network.read_back(), **far, **processor, **storage, "parameters": parameters}
+    return {
+        **network.read_back(),
+        **far,
+        **processor,
+        **traced,
+        **storage,
+        "parameters": parameters,
+    }
 
 
 def has_processors(network: Network) -> bool:
@@ -84,6 +98,8 @@ def verify(plan: Plan, network: Network, readback: dict[str, Any]) -> bool:
         differences += far_links.differences(network.layout, network.site, readback["far_delays_s"])
     if "processor" in readback:
         differences += processors.differences(plan, readback["processor"])
+    if "deliveries" in readback:
+        differences += deliveries.differences(plan, readback["deliveries"])
     if "disks" in readback:
         differences += disks.differences(plan, readback["disks"])
     if differences:
@@ -112,6 +128,8 @@ def play(share: FilePath, platform: Platform) -> None:
         background.load(plan, layout, share / site_modules(site))
     if processors.are_at(layout, site):
         processors.load(plan, share / site_modules(site))
+    if deliveries.are_at(layout, site):
+        deliveries.load(plan, share / site_modules(site))
     with_disks = disks.hosts_at(plan, layout, site)
     devices = disks.load(plan, with_disks, share / site_modules(site)) if with_disks else {}
     network = Network(plan, platform, layout, site)
@@ -185,7 +203,7 @@ def main() -> None:
         send_event("refused", what=f"STACK: {error}")
     except sysctl.SettingError as error:
         send_event("refused", what=f"SYSCTL: {error}")
-    except (TrafficError, TickProgramError) as error:
+    except (TrafficError, TickProgramError, LinkChangeError) as error:
         send_event("traffic-failed", what=str(error))
     except Exception as error:
         send_event(

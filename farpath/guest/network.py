@@ -23,7 +23,7 @@ from farpath.spec.hosts import BACKGROUND, SERVER
 from farpath.spec.layout import Layout, Port
 from farpath.spec.offloads import segments_at_once, wanted_features
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import TbfBottleneck
+from farpath.spec.qdiscs import Qdisc, TbfBottleneck
 from farpath.spec.sites import far_ends
 from farpath.spec.window import buffer_of
 from farpath.tools.commands import run, run_json
@@ -249,6 +249,11 @@ class Network:
             for intf in self._ports_with(node)
             if intf.params.get("queue")
         }
+
+    def set_planned(self, port: str, qdisc: Qdisc) -> None:
+        """Note what the qdisc of a port of this site is to be from now on."""
+        node = next(one.node for one in self.layout.ports if one.name == port)
+        self.mininet.get(node).intf(port).params["queue"] = qdisc
 
     def read_back(self) -> dict[str, Any]:
         """Read the network's real settings: qdiscs with statistics, links, routes, sysctls."""

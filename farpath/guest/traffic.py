@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import IO
 
+from farpath.guest import deliveries
 from farpath.guest.background import Moments, background_of
 from farpath.guest.captures import start_capturer
 from farpath.guest.containers import (
@@ -27,11 +28,13 @@ from farpath.guest.containers import (
 )
 from farpath.guest.datagram_listeners import DatagramListeners
 from farpath.guest.ecn_readers import ecn_readers
+from farpath.guest.link_changes import LinkChanges
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.qdiscs import Dualpi2, has_dualpi2
 from farpath.guest.routers import host_names
 from farpath.guest.short_flows import ShortFlowPrograms
 from farpath.guest.system import NS_PER_S, wait_after_tick, wait_until
+from farpath.guest.tc_process import TcProcess
 from farpath.guest.tick_program import TickProgram
 from farpath.guest.tracers import start_tracers
 from farpath.spec.datagrams import pacing_bps, size_bytes
@@ -60,7 +63,7 @@ class TrafficError(RuntimeError):
 
 
 class QueueSampler:
-    """Samples the statistics of a bottleneck's qdisc with one ``tc`` process that stays open.
+    """Samples the statistics of a bottleneck's qdisc.
 
     ``host_pid``: a process in the namespace of the host whose port it is; None for a switch's.
     ``qdisc``: the port's.
@@ -69,27 +72,18 @@ class QueueSampler:
     def __init__(
         self, port: str, output: FilePath, host_pid: int | None = None, qdisc: Qdisc | None = None
     ) -> None:
-        self.port = port
         self.output = output.open("wb")
         self.dualpi2: Dualpi2 | None = None
-        with nullcontext() if host_pid is None else network_namespace(host_pid):
-            if has_dualpi2(qdisc):
+        if has_dualpi2(qdisc):
+            with nullcontext() if host_pid is None else network_namespace(host_pid):
                 self.dualpi2 = Dualpi2(port)
-            self.tc = subprocess.Popen(
-                ["stdbuf", "-oL", "tc", "-s", "-j", "-batch", "-"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-            )
+        self.tc = TcProcess(port, host_pid)
 
     def sample(self, t_s: float) -> None:
         """Append one line: the time in the schedule in s, a space, the output of tc."""
-        assert self.tc.stdin is not None
-        assert self.tc.stdout is not None
-        self.tc.stdin.write(f"qdisc show dev {self.port}\n".encode())
-        self.tc.stdin.flush()
-        answer = self.tc.stdout.readline()
+        answer = self.tc.show()
         if not answer:
-            raise TrafficError(f"tc ended while sampling {self.port}")
+            raise TrafficError(f"tc ended while sampling {self.tc.port}")
         if self.dualpi2:
             qdiscs = [*dualpi2.parse_others(answer.decode()), self.dualpi2.show()]
             answer = json.dumps(qdiscs).encode() + b"\n"
@@ -97,9 +91,7 @@ class QueueSampler:
 
     def close(self) -> None:
         """End tc and close the file of samples."""
-        assert self.tc.stdin is not None
-        self.tc.stdin.close()
-        self.tc.wait()
+        self.tc.close()
         self.output.close()
 
 
@@ -122,6 +114,7 @@ class Traffic:
         self.titles: dict[str, str] = {}
         self.background = background_of(plan, network, raw)
         self.short_flows = ShortFlowPrograms(plan, network, raw)
+        self.link_changes = LinkChanges(network, raw)
         self.tick_programs: list[TickProgram] = []
         self.listeners = DatagramListeners(plan, network, raw)
 
@@ -351,10 +344,14 @@ class Traffic:
                 raise TrafficError(self._explain(label, status))
 
     def _agenda(self, sample: Callable[[int], None], epoch_ns: int) -> Moments:
-        """Return what to do when, in order: samples, flow starts, other traffic, droppers."""
+        """Return what to do when, in order: changes, samples, flow starts, other traffic, droppers.
+
+        A sample at the time of a change comes after it.
+        """
         schedule, step_s = self.plan.schedule, self.plan.settings.sample_interval_s
-        has_pinger = self.network.has(self.plan.pinger)
-        moments: Moments = [(0.0, self._start_pings)] if has_pinger else []
+        moments = self.link_changes.moments(epoch_ns)
+        if self.network.has(self.plan.pinger):
+            moments.append((0.0, self._start_pings))
         moments += [
             (tick * step_s, partial(sample, tick))
             for tick in range(round(schedule.duration_s / step_s) + 1)
@@ -411,6 +408,7 @@ class Traffic:
 
         agenda = self._agenda(sample, epoch_ns)
         self._write_start(epoch_ns)
+        deliveries.begin(self.network, epoch_ns)
         wait_after_tick()
         self.listeners.start()
         self._start_tick_programs(epoch_ns)
@@ -420,6 +418,7 @@ class Traffic:
             act()
         self.background.end()
         self.short_flows.end()
+        self.link_changes.end()
         self._await_end(epoch_ns / NS_PER_S + self.plan.schedule.duration_s + self.plan.grace_s)
         self._end_tick_programs()
         self.listeners.end()

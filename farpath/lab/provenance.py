@@ -59,7 +59,9 @@ def _path_text(path: Path) -> str:
     if not is_custom and CHANGED not in suffixes:
         return path.name
     loss = [f"loss{path.loss:g}"] if path.loss else []
-    values = [f"{path.rtt_ms:g}ms", f"{path.rate_bps / 1e6:g}Mbit", *loss]
+    up = [f"up{path.up_rate_bps / 1e6:g}Mbit"] if path.up_rate_bps else []
+    changing = ["changing"] if path.is_changing else []
+    values = [f"{path.rtt_ms:g}ms", f"{path.rate_bps / 1e6:g}Mbit", *up, *loss, *changing]
     return "-".join([*values, *suffixes] if is_custom else [path.name, *values])
 
 

@@ -102,7 +102,7 @@ def _fill(
     finish: Finish | None,
 ) -> float:
     """Run the lab, check the run and write its record; return the real seconds it took."""
-    from farpath.record import checks, record
+    from farpath.record import checks, link_changes, record
 
     idle_rtt_ms: dict[str, float] = {}
     hops: dict[str, Any] = {}
@@ -131,6 +131,7 @@ def _fill(
                 **checks.datagrams(raw.raw, plan),
                 **checks.ecn(raw.raw, plan),
                 **checks.transfers(raw.raw, plan),
+                **link_changes.link_changes(raw.raw, plan),
                 **checks.sender_cpu(raw.raw, plan, cycles_mhz()),
             },
             warnings=[*plan_warnings(plan), *raw.warnings, *checked.warnings],
@@ -159,7 +160,14 @@ class _Checked:
 
 def _checked(raw: RawRun, plan: Plan) -> _Checked:
     """Parse and check what a lab brought back; raise CheckFailedError if it differs."""
-    from farpath.record import captures, checks, record, short_flow_table, trace_table
+    from farpath.record import (
+        captures,
+        checks,
+        link_changes,
+        record,
+        short_flow_table,
+        trace_table,
+    )
     from farpath.record.flow_drops import check_flow_drops
 
     # Effects of a slow machine on the flows are reported as the machine's fault.
@@ -170,6 +178,7 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         checks.check_congestion(raw.raw, plan)
         checks.check_windows(samples, plan)
         checks.check_segments(raw.raw, plan)
+        link_changes.check_carried(raw.raw, plan)
         checks.check_background(raw.readback, plan)
         short_flows = short_flow_table.from_raw(raw.raw, plan)
         unfinished = checks.check_short_flows(short_flows, raw.readback, plan)

@@ -158,7 +158,7 @@ def _path_bound_bytes(plan: Plan) -> int:
     path = plan.path
     if plan.network:
         return max(MOST_WINDOWS * path.window_bytes, MOST_PATHS * _ways_bytes(plan, plan.network))
-    rtt_ms = max([path.rtt_ms, *(sender.rtt_ms for sender in plan.senders)])
-    capacity_bytes = round(path.rate_bps * rtt_ms / 8e3) + path.buffer_bytes
+    highest_bps = max(path.rates_bps)
+    capacity_bytes = round(highest_bps * plan.longest_rtt_ms / 8e3) + path.buffer_bytes
     queues = plan.pinged_bottlenecks
     return max(MOST_WINDOWS * path.window_bytes, MOST_PATHS * queues * capacity_bytes)

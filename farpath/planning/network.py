@@ -180,7 +180,7 @@ def _with_window(path: Path, senders: Sequence[Sender]) -> Path:
     longest_ms = max([path.rtt_ms, *(sender.rtt_ms for sender in senders)])
     if longest_ms == path.rtt_ms:
         return path
-    ideal_bytes = round(2 * path.rate_bps * longest_ms / 8e3) + path.buffer_bytes
+    ideal_bytes = round(2 * max(path.rates_bps) * longest_ms / 8e3) + path.buffer_bytes
     window_bytes = max(path.window_bytes, min(ideal_bytes, WINDOW_BYTES_RANGE[1]))
     if window_bytes == path.window_bytes:
         return path

@@ -37,6 +37,11 @@ OPTIONAL_FIELDS = (
     "hops",
     "short_flows",
     "queue",
+    "rate_changes",
+    "rtt_changes",
+    "rate_trace",
+    "up_rate_bps",
+    "up_buffer_bytes",
 )
 SYSCTL_TEXT = re.compile(r"(net(?:\.[a-z0-9_]+)+)=([0-9a-z_]+(?: [0-9]+){0,2})")
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from farpath.base.errors import BadInputError
 from farpath.planning import quantities
+from farpath.planning.changes import ChangesText, rate_changes, rtt_changes, split_changes
 from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.other_traffic import (
     parse_other_traffic,
@@ -17,7 +18,9 @@ from farpath.planning.other_traffic import (
 )
 from farpath.planning.path_files import OPTIONAL_FIELDS, SYSCTL_TEXT, named_paths, path_by_name
 from farpath.planning.queues import parse_queue
+from farpath.planning.rate_traces import is_trace, read_trace
 from farpath.planning.stack_catalog import LARGEST_BUFFER_BYTES
+from farpath.spec.deliveries import mean_rate_bps
 from farpath.spec.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 
 DEFAULT_PATH = "cern"
@@ -32,15 +35,22 @@ FIELDS: Mapping[str, tuple[str, Callable[[str], float]]] = {
     "jitter": ("jitter_ms", quantities.parse_jitter_ms),
     "reorder": ("reorder", partial(quantities.parse_fraction, name="REORDER")),
     "duplicate": ("duplicate", partial(quantities.parse_fraction, name="DUPLICATE")),
+    "up_rate": ("up_rate_bps", partial(quantities.parse_rate_bps, name="UP_RATE")),
+    "up_buffer": ("up_buffer_bytes", partial(quantities.parse_bytes, name="UP_BUFFER")),
 }
-#: Options that may be given as a multiple of the bandwidth-delay product or as a time at the
+#: Options that may be given as a multiple of the bandwidth-delay product or as a time at a
 #: bottleneck's rate, and their ranges in bytes.
 AMOUNTS: Mapping[str, tuple[int, int]] = {
     "buffer": BUFFER_BYTES_RANGE,
     "window": WINDOW_BYTES_RANGE,
+    "up_buffer": BUFFER_BYTES_RANGE,
 }
+#: Of these the option whose rate it is, in place of RATE.
+_OF_RATE = {"up_buffer": "up_rate"}
 #: Fields that BACKGROUND sets.
 TRAFFIC_FIELDS = ("background", "short_flows")
+#: Paths that stand for a kind of network and not for one. An RTT alone does not choose them.
+KINDS = ("datacentre", "dsl", "geo-satellite", "leo", "lte")
 #: The name of a path whose RTT is that of no named path, and the end of that of a changed one.
 CUSTOM, CHANGED = "custom", "changed"
 #: Defaults of a path whose RTT is that of no named path.
@@ -70,7 +80,7 @@ def _base_path(
         return path, "as named"
     if rtt_ms is None:
         return path_by_name(DEFAULT_PATH), "the default"
-    for path in map(path_by_name, named_paths()) if by_rtt else ():
+    for path in map(path_by_name, sorted(set(named_paths()) - set(KINDS))) if by_rtt else ():
         if path.rtt_ms == rtt_ms:
             return path, f"its RTT is {rtt_ms:g} ms"
     return None
@@ -94,11 +104,11 @@ def custom_path(rtt_ms: float, values: dict[str, Any]) -> Path:
     """Make a path of the user's RTT and values; stated defaults fill the other fields."""
     rate_bps = values.get("rate_bps", DEFAULT_RATE_BPS)
     mtu_bytes = values.get("mtu_bytes", DEFAULT_MTU_BYTES)
-    bdp_bytes = rate_bps * rtt_ms / 8e3
-    least_bytes = LEAST_BUFFER_FRAMES * (mtu_bytes + ETHERNET_HEADER_BYTES)
-    default_buffer_bytes = min(max(round(bdp_bytes), least_bytes), BUFFER_BYTES_RANGE[1])
+    default_buffer_bytes = _default_buffer_bytes(rate_bps, rtt_ms, mtu_bytes)
     buffer_bytes = values.get("buffer_bytes", default_buffer_bytes)
-    ideal_bytes = max(round(2 * bdp_bytes) + buffer_bytes, LEAST_WINDOW_BYTES)
+    ideal_bytes = max(
+        round(2 * _most_bdp_bytes(rate_bps, rtt_ms, values)) + buffer_bytes, LEAST_WINDOW_BYTES
+    )
     window_bytes = values.get("window_bytes", min(ideal_bytes, WINDOW_BYTES_RANGE[1]))
     default_sources = {
         "rtt_ms": "given; no named path has this RTT",
@@ -129,6 +139,20 @@ def custom_path(rtt_ms: float, values: dict[str, Any]) -> Path:
         sources={**default_sources, **dict.fromkeys(values, "given")},
         **{name: values[name] for name in OPTIONAL_FIELDS if name in values},
     )
+
+
+def _default_buffer_bytes(rate_bps: int, rtt_ms: float, mtu_bytes: int) -> int:
+    """Return the buffer of a path that states none: a bandwidth-delay product within bounds."""
+    least_bytes = LEAST_BUFFER_FRAMES * (mtu_bytes + ETHERNET_HEADER_BYTES)
+    return min(max(round(rate_bps * rtt_ms / 8e3), least_bytes), BUFFER_BYTES_RANGE[1])
+
+
+def _most_bdp_bytes(rate_bps: int, rtt_ms: float, values: Mapping[str, Any]) -> float:
+    """Return the bandwidth-delay product of the highest rate and the longest RTT in bytes."""
+    rates, rtts = values.get("rate_changes"), values.get("rtt_changes")
+    highest_bps = max(rate_bps, *rates.rate_bps) if rates else rate_bps
+    longest_ms = max(rtt_ms, *rtts.rtt_ms) if rtts else rtt_ms
+    return highest_bps * longest_ms / 8e3
 
 
 def parse_sysctl(text: str) -> dict[str, str]:
@@ -189,15 +213,19 @@ def _with_limit(
 
 
 def _rtt_and_rate(
-    rate: str | None, base: str | Path | None, rtt_ms: float | None, by_rtt: bool
+    option: str, text: str | None, base: str | Path | None, rtt_ms: float | None, by_rtt: bool
 ) -> tuple[float, int]:
-    """Return the RTT in ms and the rate in bit/s of the path that options choose."""
+    """Return the RTT in ms of the path that options choose, and a rate of it in bit/s.
+
+    ``option``: the one that sets this rate. ``text``: its value, if it is given.
+    """
+    field, parse = FIELDS[option]
     if found := _base_path(base, rtt_ms, by_rtt):
-        path_rtt_ms, rate_bps = found[0].rtt_ms, found[0].rate_bps
+        path_rtt_ms, rate_bps = found[0].rtt_ms, getattr(found[0], field)
     else:
         # Without a name, only an RTT that no named path has chooses none
-        path_rtt_ms, rate_bps = cast(float, rtt_ms), DEFAULT_RATE_BPS
-    return path_rtt_ms, rate_bps if rate is None else quantities.parse_rate_bps(rate)
+        path_rtt_ms, rate_bps = cast(float, rtt_ms), DEFAULT_RATE_BPS if option == "rate" else 0
+    return path_rtt_ms, rate_bps if text is None else int(parse(text))
 
 
 def _amounts(
@@ -213,7 +241,10 @@ def _amounts(
         amount = quantities.parse_amount(text, option.upper())
         if amount is None:
             continue
-        path_rtt_ms, rate_bps = _rtt_and_rate(texts.get("rate"), base, rtt_ms, by_rtt)
+        of_rate = _OF_RATE.get(option, "rate")
+        path_rtt_ms, rate_bps = _rtt_and_rate(of_rate, texts.get(of_rate), base, rtt_ms, by_rtt)
+        if not rate_bps:
+            raise _without_up_rate(text)
         size_bytes = round(rate_bps * amount.time_ms(path_rtt_ms) / 8e3)
         if not allowed[0] <= size_bytes <= allowed[1]:
             raise BadInputError(
@@ -222,6 +253,35 @@ def _amounts(
             )
         amounts[option] = size_bytes
     return amounts
+
+
+def _without_up_rate(up_buffer: str | None) -> BadInputError:
+    return BadInputError(
+        f"UP_BUFFER is '{up_buffer}' without UP_RATE: the way back has no end of rate then, and "
+        "needs no buffer; give UP_RATE too, or leave UP_BUFFER out"
+    )
+
+
+def _way_back(
+    values: Mapping[str, Any], text: str | None, rtt_ms: float, mtu_bytes: int, base: Path | None
+) -> dict[str, int]:
+    """Return the buffer of a way back whose rate is given and its buffer is not.
+
+    ``text``: UP_BUFFER. ``base``: the path that the values change; one with a way back of its own
+    keeps its buffer.
+    """
+    up_rate_bps = values.get("up_rate_bps", base.up_rate_bps if base else 0)
+    if text is not None and not up_rate_bps:
+        raise _without_up_rate(text)
+    if text is not None or not up_rate_bps or (base and base.up_rate_bps):
+        return {}
+    return {"up_buffer_bytes": _default_buffer_bytes(up_rate_bps, rtt_ms, mtu_bytes)}
+
+
+def _changes(rates: ChangesText | None, rtts: ChangesText | None) -> dict[str, Any]:
+    """Return the fields of the changes that are given."""
+    fields = {"rate_changes": rate_changes(rates), "rtt_changes": rtt_changes(rtts)}
+    return {field: changes for field, changes in fields.items() if changes}
 
 
 def resolve_path(
@@ -243,10 +303,21 @@ def resolve_path(
     A name, or the RTT of a named path, chooses that path. Any other RTT makes a path from stated
     defaults, and neither chooses the default path. Background traffic keeps its fraction of the
     rate unless it is given. A named path with a changed value is called ``<name>-changed``, so
-    that published numbers are not compared with it. Raises BadInputError.
+    that published numbers are not compared with it. A rate or an RTT that is given is without
+    changes unless it has its own, and buffers are of the first ones. Raises BadInputError.
     """
-    rtt_ms = None if rtt is None else quantities.parse_rtt_ms(rtt)
     texts, values = _with_limit(queue, texts)
+    rate = texts.get("rate") or ""
+    rates = None if is_trace(rate) else split_changes(rate, "RATE")
+    if is_trace(rate):
+        values["rate_trace"] = times_ms = read_trace(rate)
+        texts = {**texts, "rate": str(mean_rate_bps(times_ms))}
+    rtts = split_changes(rtt or "", "RTT")
+    if rates:
+        texts = {**texts, "rate": rates.first}
+    if rtts:
+        rtt, by_rtt = rtts.first, False
+    rtt_ms = None if rtt is None else quantities.parse_rtt_ms(rtt)
     packets = quantities.parse_buffer_packets(texts.get("buffer") or "")
     amounts = _amounts(texts, name, rtt_ms, by_rtt)
     for option, text in texts.items():
@@ -263,6 +334,8 @@ def resolve_path(
         assert rtt_ms is not None
         mtu_bytes = values.get("mtu_bytes", DEFAULT_MTU_BYTES)
         values |= _buffer(values, packets, mtu_bytes, None)
+        values |= _way_back(values, texts.get("up_buffer"), rtt_ms, mtu_bytes, None)
+        values |= _changes(rates, rtts)
         path = custom_path(rtt_ms, values)
         traffic_sources = {} if traffic is None else dict.fromkeys(TRAFFIC_FIELDS, "given")
         return dataclasses.replace(
@@ -273,11 +346,24 @@ def resolve_path(
             sources={**path.sources, **traffic_sources},
         )
     path, reason = base
-    values |= _buffer(values, packets, values.get("mtu_bytes", path.mtu_bytes), path)
+    mtu_bytes = values.get("mtu_bytes", path.mtu_bytes)
+    values |= _buffer(values, packets, mtu_bytes, path)
+    values |= _way_back(values, texts.get("up_buffer"), path.rtt_ms, mtu_bytes, path)
+    values |= _changes(rates, rtts)
+    of_rate = {"rate_changes": None, "rate_trace": ()} if texts.get("rate") is not None else {}
+    of_rtt = {"rtt_changes": None} if rtt is not None else {}
+    ended = {
+        field: none
+        for field, none in {**of_rate, **of_rtt}.items()
+        if field not in values and getattr(path, field)
+    }
     sources = {
-        field: f"path {path.name} ({reason}): {source}" for field, source in path.sources.items()
+        field: f"path {path.name} ({reason}): {source}"
+        for field, source in path.sources.items()
+        if field not in ended
     }
     sources |= dict.fromkeys(values, "given")
+    values |= ended
     rate_bps = values.get("rate_bps", path.rate_bps)
     values["background"] = resolve_background(path, rate_bps, background_request)
     values["short_flows"] = resolve_short_flows(path, rate_bps, traffic)

@@ -77,6 +77,11 @@ def program_plan(
             "hosts then use, as in STACK=cubic"
         )
     path = dataclasses.replace(plan.path, background=None, short_flows=None)
+    if path.is_changing:
+        raise BadInputError(
+            f"path {path.name} changes during a run, and programs have no schedule by which it "
+            "would: give RATE=100Mbit and RTT=50ms, without changes"
+        )
     if request.path is None and request.window is None:
         given = {} if request.sysctl is None else path_options.parse_sysctl(request.sysctl)
         source = "default: those of Debian 13"

@@ -84,7 +84,7 @@ _PATH_OPTIONS = ("rtt", "background", "sysctl", "queue", *path_options.FIELDS)
 #: Options that a topology of the user's own takes the place of: its links say what these do.
 _OF_LINKS = (
     *("path", "rtt", "rate", "buffer", "queue", "loss", "drop", "background", "jitter", "reorder"),
-    *("duplicate", "senders", "reverse", "stack", "parallel"),
+    *("duplicate", "senders", "reverse", "stack", "parallel", "up_rate", "up_buffer"),
 )
 
 
@@ -119,21 +119,26 @@ class RunRequest:
     )
     rtt: str | None = option(
         Option(
-            "Base round-trip time; the RTT of a named path chooses that path.",
+            "Base round-trip time; the RTT of a named path chooses that path. It may change at "
+            "times of the run: 50ms,15s:80ms, and begin again: 50ms,15s:80ms,repeat:30s.",
             "164ms",
             "the path's",
             "a unit is needed",
             range_text(RTT_MS_RANGE, "ms"),
+            see="changing-links.md",
             group=PATH,
         )
     )
     rate: str | None = option(
         Option(
-            "Bottleneck rate; whole Ethernet frames count.",
+            "Bottleneck rate; whole Ethernet frames count. It may change at times of the run: "
+            "100Mbit,30s:20Mbit,60s:100Mbit, as RTT may, or be a trace of mahimahi's: "
+            "trace:./lte.down.",
             "450Mbit",
             "the path's, else 450 Mbit/s",
             "bit/s",
             range_text(RATE_BPS_RANGE, "bit/s"),
+            see="changing-links.md",
             group=PATH,
         )
     )
@@ -158,6 +163,28 @@ class RunRequest:
             see="queues.md",
             group=PATH,
             words=lambda: queues.NAMES,
+        )
+    )
+    up_rate: str | None = option(
+        Option(
+            "Rate towards the senders, where acknowledgements go.",
+            "1Mbit",
+            "the path's, else none: that direction holds nothing back",
+            "bit/s",
+            range_text(RATE_BPS_RANGE, "bit/s"),
+            see="changing-links.md#the-way-back",
+            group=PATH,
+        )
+    )
+    up_buffer: str | None = option(
+        Option(
+            "Buffer of UP_RATE: bytes, or what it sends in a time (50ms, 2xBDP).",
+            "64kB",
+            "the path's, else a bandwidth-delay product of UP_RATE, at least 100 frames",
+            "bytes",
+            range_text(BUFFER_BYTES_RANGE, "bytes"),
+            see="changing-links.md#the-way-back",
+            group=PATH,
         )
     )
     loss: str | None = option(

@@ -37,6 +37,7 @@ def check_plan(plan: Plan) -> None:
     _check_stacks(plan)
     _check_ip(plan)
     _check_topology(plan)
+    _check_links(plan)
     _check_processor(plan)
     _check_host_jitter(plan)
     _check_disks(plan)
@@ -140,6 +141,47 @@ def _check_ip(plan: Plan) -> None:
             raise BadInputError(
                 f"STACK: {stack.name} runs over IPv4 only: leave IP=6 out, or use a TCP stack"
             )
+
+
+def _check_links(plan: Plan) -> None:
+    """Refuse changes of links that a run does not reach, and what only the virtual lab has."""
+    path, duration_s = plan.path, plan.schedule.duration_s
+    for name, changes in (("RATE", path.rate_changes), ("RTT", path.rtt_changes)):
+        if changes and not changes.period_s and changes.at_s[-1] >= duration_s:
+            raise BadInputError(
+                f"{name} has a change at {changes.at_s[-1]:g} s, but the run ends after "
+                f"{duration_s:g} s: give an earlier time, or a longer TIME or REGION"
+            )
+        if changes and plan.settings.clock != VIRTUAL_CLOCK:
+            raise BadInputError(
+                f"{name} has changes with {_real_time(plan)}: they are exact in virtual time only; "
+                f"use LAB={VIRTUAL} with CLOCK={VIRTUAL_CLOCK}"
+            )
+    if path.rate_trace and plan.settings.clock != VIRTUAL_CLOCK:
+        raise BadInputError(
+            f"RATE is a trace with {_real_time(plan)}: its times are exact in virtual time only; "
+            f"use LAB={VIRTUAL} with CLOCK={VIRTUAL_CLOCK}"
+        )
+    if path.rtt_changes and plan.bottlenecks > 1:
+        raise BadInputError(
+            f"RTT has changes with TOPOLOGY={plan.topology}: several paths are there; use "
+            f"TOPOLOGY={DUMBBELL}"
+        )
+    if path.up_rate_bps and not find_topology(plan.topology).takes_senders:
+        raise BadInputError(
+            f"UP_RATE with TOPOLOGY={plan.topology}: it has no bottleneck towards its senders; use "
+            f"TOPOLOGY={DUMBBELL}"
+        )
+    if path.up_rate_bps and plan.settings.lab == HOST:
+        raise BadInputError(
+            f"UP_RATE with LAB={HOST}: its checks know one rate only; use LAB={VIRTUAL}"
+        )
+
+
+def _real_time(plan: Plan) -> str:
+    """Name the option by which a plan does not run in virtual time."""
+    settings = plan.settings
+    return f"LAB={HOST}" if settings.lab == HOST else f"CLOCK={settings.clock}"
 
 
 def _check_processor(plan: Plan) -> None:

@@ -321,6 +321,12 @@ class Record:
         return completions_s
 
     @property
+    def link_changes(self) -> list[dict[str, Any]]:
+        """The changes of links during the run (``farpath.record.link_changes``)."""
+        changes: list[dict[str, Any]] = self.data["readback"].get("link_changes", [])
+        return changes
+
+    @property
     def flow_drops(self) -> FlowDrops:
         """The packets of each flow that the path dropped, as far as they were counted."""
         return flow_drops(self.data["readback"], self.plan)

@@ -111,6 +111,14 @@ class _After(_Part):
     flow_drops: _FlowDrops | None = None
 
 
+class _LinkChange(_Part):
+    port: str
+    at_s: Annotated[float, Field(ge=0)]
+    done_s: Annotated[float, Field(ge=0)]
+    rate_bps: _Count | None = None
+    delay_ms: Annotated[float, Field(ge=0)] | None = None
+
+
 class _Cpu(_Part):
     senders_s: Annotated[float, Field(ge=0)]
     mhz: _Positive
@@ -121,6 +129,7 @@ class _Readback(_Part):
     after: _After = _After()
     datagrams: dict[str, _DatagramCount] = {}
     cpu: _Cpu | None = None
+    link_changes: list[_LinkChange] = []
 
 
 class _Trace(_Part):

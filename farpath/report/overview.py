@@ -84,7 +84,7 @@ def metrics_of(record: Record) -> dict[str, Any]:
     mean_ms, median_ms = (
         (float(answered.mean()), float(np.median(answered))) if answered.size else (None, None)
     )
-    waits_ms = _queueing_ms(record)
+    waits_ms = _queueing_ms(record) if not record.plan.path.rate_trace else np.array([])
     flows = [flow.as_dict() for flow in flows_of(record)]
     short = _short_flows(record)
     return {
@@ -127,7 +127,8 @@ def _throughput_rows(summary: Summary, plan: Plan) -> list[tuple[str, str]]:
     rows = [("throughput", f"{number(summary.mean_bps / 1e6, 1)} Mbit/s")]
     if plan.bottlenecks == 1:
         utilisation = number(100 * summary.mean_bps / summary.rate_bps, 1)
-        rows.append(("of the bottleneck's rate", f"{utilisation} %"))
+        mean = ", on average" if plan.path.rate_changes or plan.path.rate_trace else ""
+        rows.append((f"of the bottleneck's rate{mean}", f"{utilisation} %"))
     rows.append(("standard deviation", f"{number(summary.std_bps / 1e6, 1)} Mbit/s"))
     rows.append((STABILITY, number(summary.stability, 2)))
     low, high = number(summary.fairness_min, 2), number(summary.fairness_max, 2)
@@ -153,15 +154,19 @@ def _rtt_rows(record: Record) -> list[tuple[str, str]]:
 
 
 def _queueing_ms(record: Record) -> Array:
-    """Return how long a packet would have waited in the first bottleneck, at each sample, in ms."""
-    backlog_bytes = record.samples.queue["backlog_bytes"].to_numpy(dtype=np.float64)
-    waits_ms: Array = 8e3 * backlog_bytes / record.plan.path.rate_bps
+    """Return how long a packet would have waited in the first bottleneck, at each sample, in ms.
+
+    It is by the rate at that time; one that changes meanwhile makes the wait another.
+    """
+    queue, rates = record.samples.queue, record.plan.rates
+    rates_bps = np.array([rates.at(t_s) for t_s in queue["t_s"]])
+    waits_ms: Array = 8e3 * queue["backlog_bytes"].to_numpy(dtype=np.float64) / rates_bps
     return waits_ms
 
 
 def _queue_rows(record: Record) -> list[tuple[str, str]]:
     waits_ms = _queueing_ms(record)
-    if not waits_ms.size:
+    if not waits_ms.size or record.plan.path.rate_trace:
         return []
     figures = {"mean": waits_ms.mean(), "99th percentile": np.percentile(waits_ms, 99)}
     return [(f"queueing delay, {name}", f"{value:.1f} ms") for name, value in figures.items()]

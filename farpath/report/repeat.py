@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from farpath.base.errors import FarpathError
+from farpath.planning.changes import rate_text, rtt_text
 from farpath.planning.disks import disk_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
@@ -90,8 +91,10 @@ def _full_request(plan: Plan) -> RunRequest:
     buffer = f"{path.buffer_packets}packets" if path.buffer_packets else size
     return RunRequest(
         path=name if name in named_paths() else None,
-        rtt=f"{path.rtt_ms:.12g}ms",
-        rate=f"{path.rate_bps / 1e6:.12g}Mbit",
+        rtt=rtt_text(path),
+        rate=None if path.rate_trace else rate_text(path),
+        up_rate=f"{path.up_rate_bps / 1e6:.12g}Mbit" if path.up_rate_bps else None,
+        up_buffer=f"{path.up_buffer_bytes / 1e6:.12g}MB" if path.up_rate_bps else None,
         buffer=buffer,
         queue=str(path.queue) if path.queue else DROP_TAIL,
         loss=repr(path.loss),

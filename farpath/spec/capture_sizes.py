@@ -51,7 +51,8 @@ def most_bytes(plan: Plan, capture: Capture) -> int:
     """
     path, directions = plan.path, 1 + bool(plan.schedule.reverse)
     frame_bytes = _frame_bytes(plan)
-    data = directions * OVERSHOOT * path.rate_bps * plan.schedule.duration_s / (8 * frame_bytes)
+    highest_bps = max(path.rates_bps)
+    data = directions * OVERSHOOT * highest_bps * plan.schedule.duration_s / (8 * frame_bytes)
     acks = data / 2 if plan.settings.delayed_ack else data
     held_bytes = min(capture.snap_bytes, frame_bytes)
     held_ack_bytes = min(capture.snap_bytes, DEFAULT_SNAP_BYTES)

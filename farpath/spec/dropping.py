@@ -27,7 +27,7 @@ def horizon_packets(plan: Plan) -> int:
     """
     sizes_bytes = [plan.flow_mtu_bytes(flow) for flow in plan.schedule.flows]
     frame_bytes = min(sizes_bytes) + ETHERNET_HEADER_BYTES
-    carried_bits = plan.bottlenecks * plan.path.rate_bps * plan.schedule.duration_s
+    carried_bits = plan.bottlenecks * max(plan.path.rates_bps) * plan.schedule.duration_s
     return min(MOST_PACKETS, math.ceil(2 * carried_bits / 8 / frame_bytes))
 
 

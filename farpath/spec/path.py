@@ -8,9 +8,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from farpath.base.errors import BadInputError
+from farpath.spec import deliveries
 from farpath.spec.aqm import Aqm
 from farpath.spec.background import RATE_BPS_RANGE as RATE_BPS_RANGE
 from farpath.spec.background import Background
+from farpath.spec.changes import RateChanges, RttChanges, Timeline, timeline
+from farpath.spec.ethernet import ETHERNET_HEADER_BYTES as ETHERNET_HEADER_BYTES
 from farpath.spec.short_flows import ShortFlows
 
 #: Range of the RTT: up to ten seconds TCP's retransmission timer and the 16-minute schedule are
@@ -49,9 +52,6 @@ NUMBERS_OF_SETTINGS = {
     "net.ipv4.tcp_wmem": 3,
     "net.ipv4.tcp_mem": 3,
 }
-
-#: Size of an Ethernet header, which a frame has in addition to its IP packet.
-ETHERNET_HEADER_BYTES = 14
 
 
 def _require(
@@ -101,6 +101,13 @@ def _require_hops(hops: Sequence[str], prefix: str) -> None:
             )
 
 
+def _as_tuples(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return plain data with tuples in the place of lists."""
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
+    }
+
+
 @dataclass(frozen=True)
 class Path:
     """One network path between a sending and a receiving site.
@@ -122,6 +129,12 @@ class Path:
     where it counts bytes; ``buffer_bytes`` is then that of as many full frames.
     ``hops``: names of the IP routers that packets towards the receiver cross, in their order;
     empty for one that no document names. Only topologies with routers have them.
+    ``rate_changes``, ``rtt_changes``: when rate and RTT change during a run, and to what;
+    ``rate_bps`` and ``rtt_ms`` are then the first. None for a path that does not change.
+    ``rate_trace``: times in ms at which the bottleneck may send 1500 bytes, which begin again
+    behind the last (``farpath.spec.deliveries``); ``rate_bps`` is then their mean. Empty for none.
+    ``up_rate_bps``, ``up_buffer_bytes``: rate and drop-tail buffer towards the senders, where
+    acknowledgements go; 0 where that direction never holds a packet back.
     ``sources``: for each of these fields, a sentence that says where its value comes from.
 
     Raises BadInputError for a value out of range and for fields that contradict each other.
@@ -144,6 +157,11 @@ class Path:
     hops: tuple[str, ...] = ()
     short_flows: ShortFlows | None = None
     queue: Aqm | None = None
+    rate_changes: RateChanges | None = None
+    rtt_changes: RttChanges | None = None
+    rate_trace: tuple[int, ...] = ()
+    up_rate_bps: int = 0
+    up_buffer_bytes: int = 0
     sources: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -153,8 +171,14 @@ class Path:
         parts = {
             "background": Background(**background) if background else None,
             "hops": tuple(data.get("hops", ())),
+            "rate_trace": tuple(data.get("rate_trace", ())),
             "short_flows": ShortFlows(**short) if short else None,
             "queue": Aqm.from_dict(data.get("queue")),
+            **{
+                name: None if changes is None else kind(**_as_tuples(changes))
+                for name, kind in (("rate_changes", RateChanges), ("rtt_changes", RttChanges))
+                for changes in [data.get(name)]
+            },
         }
         return cls(**{**data, **parts})
 
@@ -170,10 +194,12 @@ class Path:
         for name in ("loss", "reorder", "duplicate"):
             _require_some(name, getattr(self, name), LEAST_NETEM_CHANCE, "", at)
         _require_some("jitter_ms", self.jitter_ms, LEAST_JITTER_MS, " ms", at)
-        if self.jitter_ms > self.rtt_ms / 2:
+        self._check_changes(at)
+        lowest_ms = min(self.rtts_ms)
+        if self.jitter_ms > lowest_ms / 2:
             raise BadInputError(
                 f"{at}jitter_ms is {self.jitter_ms:g} ms: it must be at most half the RTT of "
-                f"{self.rtt_ms:g} ms, the delay towards the receiver"
+                f"{lowest_ms:g} ms, the delay towards the receiver"
             )
         _require("mtu_bytes", self.mtu_bytes, MTU_BYTES_RANGE, " bytes", at)
         _require("window_bytes", self.window_bytes, WINDOW_BYTES_RANGE, " bytes", at)
@@ -199,6 +225,72 @@ class Path:
                 f"net.core.rmem_max {rmem_max}: lower the window or raise the sysctl"
             )
 
+    def _check_changes(self, at: str) -> None:
+        """Check the changes of rate and RTT, and the way back."""
+        try:
+            if self.rate_changes:
+                self.rate_changes.check(RATE_BPS_RANGE)
+            if self.rtt_changes:
+                self.rtt_changes.check(RTT_MS_RANGE)
+        except BadInputError as error:
+            raise BadInputError(f"{at}{error.message}") from error
+        if self.rate_trace:
+            self._check_trace(at)
+        if bool(self.up_rate_bps) != bool(self.up_buffer_bytes):
+            raise BadInputError(
+                f"{at}up_rate_bps is {self.up_rate_bps} and up_buffer_bytes "
+                f"{self.up_buffer_bytes}: give both, or none of them"
+            )
+        if self.up_rate_bps:
+            _require("up_rate_bps", self.up_rate_bps, RATE_BPS_RANGE, " bit/s", at)
+            _require("up_buffer_bytes", self.up_buffer_bytes, BUFFER_BYTES_RANGE, " bytes", at)
+            if self.up_buffer_bytes < 2 * self.frame_bytes:
+                raise BadInputError(
+                    f"{at}up_buffer_bytes is {self.up_buffer_bytes}, less than two frames of "
+                    f"mtu_bytes {self.mtu_bytes}: it must be at least {2 * self.frame_bytes}"
+                )
+
+    def _check_trace(self, at: str) -> None:
+        if problem := deliveries.trace_problem(self.rate_trace):
+            raise BadInputError(f"{at}rate_trace: {problem}")
+        if self.rate_changes:
+            raise BadInputError(f"{at}it has rate_changes and rate_trace: give one of them")
+        mean_bps = deliveries.mean_rate_bps(self.rate_trace)
+        if self.rate_bps != mean_bps:
+            raise BadInputError(
+                f"{at}rate_bps is {self.rate_bps}: it must be {mean_bps}, the mean of rate_trace"
+            )
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether its rate or its RTT changes during a run."""
+        return bool(self.rate_changes or self.rtt_changes or self.rate_trace)
+
+    @property
+    def rates_bps(self) -> tuple[int, ...]:
+        """All its rates, the first one first; of a trace its mean and its highest in a second."""
+        if self.rate_trace:
+            seconds = deliveries.rate_timeline(self.rate_trace, self.rate_trace[-1] / 1e3)
+            return (self.rate_bps, round(max(self.rate_bps, *seconds.values)))
+        return (self.rate_bps, *(self.rate_changes.rate_bps if self.rate_changes else ()))
+
+    @property
+    def rtts_ms(self) -> tuple[float, ...]:
+        """All its base RTTs, the first one first."""
+        return (self.rtt_ms, *(self.rtt_changes.rtt_ms if self.rtt_changes else ()))
+
+    def rate_timeline(self, duration_s: float) -> Timeline:
+        """Return the rate in bit/s over a run; of a trace its mean in each second."""
+        if self.rate_trace:
+            return deliveries.rate_timeline(self.rate_trace, duration_s)
+        values = self.rate_changes.rate_bps if self.rate_changes else ()
+        return timeline(self.rate_bps, self.rate_changes, values, duration_s)
+
+    def rtt_timeline(self, duration_s: float) -> Timeline:
+        """Return the base RTT in ms over a run."""
+        values = self.rtt_changes.rtt_ms if self.rtt_changes else ()
+        return timeline(self.rtt_ms, self.rtt_changes, values, duration_s)
+
     @property
     def frame_bytes(self) -> int:
         """Size of a full Ethernet frame as tc counts it, without its check sum."""
@@ -212,14 +304,25 @@ class Path:
     @property
     def least_rtt_ms(self) -> float:
         """The shortest RTT that the path allows, by jitter or reordering."""
-        return self.rtt_ms / 2 if self.reorder else self.rtt_ms - self.jitter_ms
+        lowest_ms = min(self.rtts_ms)
+        return lowest_ms / 2 if self.reorder else lowest_ms - self.jitter_ms
 
     @property
     def one_way_delay_s(self) -> float:
-        """Propagation delay of each direction in s: half the base RTT."""
+        """Propagation delay of each direction in s: half the base RTT, the first if it changes."""
         return self.rtt_ms / 2e3
 
     @property
+    def least_one_way_delay_s(self) -> float:
+        """The least propagation delay of each direction in s."""
+        return min(self.rtts_ms) / 2e3
+
+    @property
     def bdp_bytes(self) -> float:
-        """Bandwidth-delay product of the idle path in bytes."""
+        """Bandwidth-delay product of the idle path in bytes, by its first rate and RTT."""
         return self.rate_bps * self.rtt_ms / 8e3
+
+    @property
+    def most_bdp_bytes(self) -> float:
+        """Bandwidth-delay product of the highest rate and the longest RTT in bytes."""
+        return max(self.rates_bps) * max(self.rtts_ms) / 8e3

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from farpath.spec.capture import Capture
+from farpath.spec.changes import Timeline
 from farpath.spec.disk import Disk
 from farpath.spec.dropper import Dropper
 from farpath.spec.era import MODERN, Era
@@ -130,6 +131,11 @@ class Plan:
     @property
     def is_limited_both_ways(self) -> bool:
         """Whether the path has a bottleneck towards the senders too."""
+        return self.sends_both_ways or self.path.up_rate_bps > 0
+
+    @property
+    def sends_both_ways(self) -> bool:
+        """Whether hosts at the receivers' site send data too."""
         return bool(self.schedule.reverse) or self.programs
 
     @property
@@ -138,14 +144,35 @@ class Plan:
         return self.bottlenecks + self.is_limited_both_ways
 
     @property
+    def rates(self) -> Timeline:
+        """The path's rate over the schedule in bit/s."""
+        return self.path.rate_timeline(self.schedule.duration_s)
+
+    @property
+    def rtts(self) -> Timeline:
+        """The path's base RTT over the schedule in ms."""
+        return self.path.rtt_timeline(self.schedule.duration_s)
+
+    @property
     def drain_s(self) -> float:
         """Time in s until the path is empty: the longest RTT, and all buffers full."""
         if self.network:
             frame_bytes = self.path.frame_bytes
             return max(self.network.drain_s(*pair, frame_bytes) for pair in self.pairs)
+        path, queues = self.path, self.pinged_bottlenecks
+        buffer_s, up_buffer_s = 8 * path.buffer_bytes / min(path.rates_bps), 0.0
+        if path.up_rate_bps:
+            queues, up_buffer_s = self.bottlenecks, 8 * path.up_buffer_bytes / path.up_rate_bps
+        if path.rate_trace:
+            # A buffer is empty behind as many bytes of the trace, whenever these come
+            buffer_s += path.rate_trace[-1] / 1e3
+        return self.longest_rtt_ms / 1e3 + queues * buffer_s + up_buffer_s
+
+    @property
+    def longest_rtt_ms(self) -> float:
+        """The longest base RTT of all senders in ms, when the path's is longest."""
         longest_ms = max([self.path.rtt_ms, *(sender.rtt_ms for sender in self.senders)])
-        buffer_s = 8 * self.path.buffer_bytes / self.path.rate_bps
-        return longest_ms / 1e3 + self.pinged_bottlenecks * buffer_s
+        return longest_ms + (max(self.path.rtts_ms) - self.path.rtt_ms)
 
     @property
     def grace_s(self) -> float:

@@ -18,9 +18,10 @@ READBACK_FILE = "readback-{site}.json"
 RAW_DIR = "raw"
 FAR_LINK_FILE = "farlink"
 #: Kernel modules of farpath's devices: links to other sites, sources of background traffic,
-#: processors of slow hosts, disks, and counters of the packets that qdiscs drop.
+#: processors of slow hosts, disks, counters of the packets that qdiscs drop, and links that follow
+#: a trace.
 FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE = "farlink", "background", "processor"
-DISK_MODULE, DROPS_MODULE = "disk", "drops"
+DISK_MODULE, DROPS_MODULE, DELIVERIES_MODULE = "disk", "drops", "deliveries"
 #: Name of the number of a guest's site in the environment of its first process.
 SITE_VARIABLE = "LAB_SITE"
 CODE_DIR = "code"
@@ -73,6 +74,8 @@ SCHEDULE_START_FILE = "{flow}-schedule-start.txt"
 ARRIVALS_FILE = "{flow}-arrivals.json"
 #: Raw file with the lines of a program of short flows (``farpath.tools.short_flows``).
 SHORT_FLOWS_FILE = "short-flows-{host}.txt"
+#: File of what tc answered at each change of a port: a line with the time in s, a blank, its JSON.
+CHANGES_FILE = "changes-{port}.txt"
 #: Directory of captured packets, in the raw output and in the record.
 CAPTURES_DIR = "captures"
 #: Raw files: samples of the machine's counters, and output of ping over the side path.

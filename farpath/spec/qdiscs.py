@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from farpath.spec.aqm import DUALPI2, Aqm
 from farpath.spec.datagrams import MOST_PACING_BPS
+from farpath.spec.deliveries import DeliveryBottleneck
 from farpath.spec.hosts import SENDER
 from farpath.spec.path import ETHERNET_HEADER_BYTES
 from farpath.spec.plan import Plan
@@ -91,6 +92,7 @@ class TbfBottleneck:
     ``buffer_bytes``: in bytes of frames. ``frame_bytes``: size of a full frame.
     ``lateness_s``: how late its timer may be without a loss of rate. ``buffer_packets``: length of
     a buffer that counts packets, which pfifo is in the place of bfifo; 0 for one of bytes.
+    ``rate_changes``: when the rate changes after the schedule's start, in s, and to what.
     """
 
     rate_bps: int
@@ -99,18 +101,37 @@ class TbfBottleneck:
     lateness_s: float
     buffer_packets: int = 0
     aqm: Aqm | None = None
+    rate_changes: tuple[tuple[float, int], ...] = ()
 
-    def tc_lines(self, port: str) -> list[str]:
-        """Return the lines for ``tc -batch`` that set this qdisc on a port, but for dualpi2."""
-        burst = bucket_bytes(self.rate_bps, self.frame_bytes, self.lateness_s)
-        tbf = (
-            f"qdisc add dev {port} root handle 1: tbf rate {self.rate_bps}bit burst {burst} "
-            f"limit {self.buffer_bytes}"
+    @property
+    def bucket_bytes(self) -> int:
+        """The size of its bucket."""
+        return bucket_bytes(self.rate_bps, self.frame_bytes, self.lateness_s)
+
+    @property
+    def changes(self) -> tuple[tuple[float, TbfBottleneck], ...]:
+        """What it becomes when: a time in s, and the same bottleneck with its new rate.
+
+        tbf keeps its queue and fills its bucket (tbf_change in net/sched/sch_tbf.c). The frame
+        that waits for tokens leaves when it would have left before, and the next one has the
+        new rate: a frame that is being sent ends at the rate at which it began.
+        """
+        return tuple(
+            (at_s, replace(self, rate_bps=rate_bps)) for at_s, rate_bps in self.rate_changes
         )
-        child = f"qdisc add dev {port} parent 1:1 handle {CHILD_HANDLE:x}: "
+
+    def tc_lines(self, port: str, verb: str = "add") -> list[str]:
+        """Return the lines for ``tc -batch`` that set this qdisc on a port, or ``change`` it."""
+        tbf = (
+            f"qdisc {verb} dev {port} root handle 1: tbf rate {self.rate_bps}bit "
+            f"burst {self.bucket_bytes} limit {self.buffer_bytes}"
+        )
+        child = f"qdisc {verb} dev {port} parent 1:1 handle {CHILD_HANDLE:x}: "
         if self.aqm:
+            # A change of the rate leaves the active queue as it is
             words = self.aqm.tc_words(self.aqm_limit, self.frame_bytes, self.rate_bps)
-            return [tbf] if self.aqm.kind == DUALPI2 else [tbf, child + words]
+            kept = verb != "add" or self.aqm.kind == DUALPI2
+            return [tbf] if kept else [tbf, child + words]
         return [tbf, f"{child}pfifo limit {self.buffer_packets}"] if self.buffer_packets else [tbf]
 
     @property
@@ -151,7 +172,8 @@ class NetemDelay:
     """A delay line with independent loss: netem (net/sched/sch_netem.c).
 
     ``loss``, ``jitter_s``, ``reorder`` and ``duplicate`` have the meaning of the path's fields.
-    ``seed``: of netem's random numbers.
+    ``seed``: of netem's random numbers. ``delay_changes``: when the delay changes after the
+    schedule's start, in s, and to what. A packet keeps the delay that it met.
     """
 
     delay_s: float
@@ -160,21 +182,31 @@ class NetemDelay:
     jitter_s: float = 0.0
     reorder: float = 0.0
     duplicate: float = 0.0
+    delay_changes: tuple[tuple[float, float], ...] = ()
 
     @property
     def delay_ns(self) -> int:
         """The delay in whole nanoseconds."""
         return round(self.delay_s * 1e9)
 
-    def tc_lines(self, port: str) -> list[str]:
-        """Return the lines for ``tc -batch`` that set this qdisc on a port."""
+    @property
+    def changes(self) -> tuple[tuple[float, NetemDelay], ...]:
+        """What it becomes when: a time in s, and the same delay line with its new delay."""
+        return tuple((at_s, replace(self, delay_s=delay_s)) for at_s, delay_s in self.delay_changes)
+
+    def tc_lines(self, port: str, verb: str = "add") -> list[str]:
+        """Return the lines for ``tc -batch`` that set this qdisc on a port, or ``change`` it.
+
+        A change names no seed, with which netem's random numbers would begin again.
+        """
+        seed = f"seed {self.seed}" if verb == "add" else ""
         jitter = f"{round(self.jitter_s * 1e9)}ns " if self.jitter_s else ""
         loss = f"loss random {self.loss:.12%} " if self.loss else ""
         duplicate = f"duplicate {self.duplicate:.12%} " if self.duplicate else ""
         reorder = f"reorder {self.reorder:.12%} " if self.reorder else ""
         return [
-            f"qdisc add dev {port} root handle 1: netem limit {DELAY_LIMIT_PACKETS} "
-            f"delay {self.delay_ns}ns {jitter}{loss}{duplicate}{reorder}seed {self.seed}"
+            f"qdisc {verb} dev {port} root handle 1: netem limit {DELAY_LIMIT_PACKETS} "
+            f"delay {self.delay_ns}ns {jitter}{loss}{duplicate}{reorder}{seed}".rstrip()
         ]
 
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
@@ -312,7 +344,22 @@ class FqMaxrate:
         return rate_differences(qdisc.get("options", {}).get("maxrate", 0), self.rate_bps)
 
 
-Qdisc = TbfBottleneck | NetemDelay | NicQueue | FqPacing | FqMaxrate | ProcessorQueue
+Qdisc = (
+    TbfBottleneck
+    | DeliveryBottleneck
+    | NetemDelay
+    | NicQueue
+    | FqPacing
+    | FqMaxrate
+    | ProcessorQueue
+)
+#: Those that may change during a run.
+ChangingQdisc = TbfBottleneck | NetemDelay
+
+
+def changes_of(qdisc: Qdisc | None) -> tuple[tuple[float, ChangingQdisc], ...]:
+    """Return what a port's qdisc becomes when, in s from the schedule's start; empty for most."""
+    return qdisc.changes if isinstance(qdisc, ChangingQdisc) else ()
 
 
 def nic_qdisc(plan: Plan, host: str = SENDER) -> NicQueue | FqPacing | None:

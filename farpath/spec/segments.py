@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from farpath.spec.deliveries import DeliveryBottleneck
 from farpath.spec.hosts import BACKGROUND, CLIENT, PINGER, SENDER, SERVER
 from farpath.spec.layout import Link, Wiring
 from farpath.spec.path import Path
@@ -30,8 +33,9 @@ def delay_line(
     """Link two switches over the path's delay, with its loss towards ``far``.
 
     ``seed``: of netem's random numbers. ``far_delays_s``: what ``farpath.spec.sites`` says of the
-    plan. Between sites the far link delays, and netem only loses, duplicates and jitters. Where
-    hosts run a user's programs, both directions lose.
+    plan. Between sites the far link delays, and netem only loses, duplicates and jitters, and
+    delays by what a changing RTT is above its least. Where hosts run a user's programs, both
+    directions lose.
     """
     path = plan.path
     there_s, back_s = far_delays_s or (0.0, 0.0)
@@ -39,7 +43,9 @@ def delay_line(
     back: NetemDelay | None = NetemDelay(path.one_way_delay_s - back_s, 0.0, plan.seed)
     if plan.programs:
         back = _impaired(path, path.one_way_delay_s, seed + _BACK_SEED)
-    if far_delays_s:
+    if path.rtt_changes:
+        there, back = _changing(there, plan, there_s), _changing(back, plan, back_s)
+    elif far_delays_s:
         back = None
         there = there if path.jitter_ms or path.loss or path.duplicate else None
     return wiring.link(near, far, path.mtu_bytes, there, back, far_delays_s)
@@ -55,14 +61,35 @@ def _impaired(path: Path, delay_s: float, seed: int) -> NetemDelay:
     )
 
 
-def bottleneck(plan: Plan) -> TbfBottleneck:
+def _changing(line: NetemDelay | None, plan: Plan, far_delay_s: float) -> NetemDelay | None:
+    """A direction of a delay line whose delay changes; a far link has ``far_delay_s`` of it."""
+    changes = [(at_s, rtt_ms / 2e3 - far_delay_s) for at_s, rtt_ms in plan.rtts.changes]
+    return line and replace(line, delay_changes=tuple(changes))
+
+
+def bottleneck(plan: Plan) -> TbfBottleneck | DeliveryBottleneck:
     """The path's rate, and its buffer or active queue."""
     path = plan.path
+    if path.rate_trace:
+        return DeliveryBottleneck(path.rate_bps, path.buffer_bytes, path.buffer_packets)
     late_s = lateness_s(plan.settings.clock, path.rate_bps, path.frame_bytes)
     return TbfBottleneck(
         *(path.rate_bps, path.buffer_bytes, path.frame_bytes, late_s, path.buffer_packets),
         aqm=path.queue,
+        rate_changes=tuple((at_s, round(rate_bps)) for at_s, rate_bps in plan.rates.changes),
     )
+
+
+def bottleneck_back(plan: Plan) -> TbfBottleneck | DeliveryBottleneck | None:
+    """The bottleneck towards the senders: of the path's rate there, or like the other one.
+
+    None if nothing limits that direction.
+    """
+    path = plan.path
+    if not path.up_rate_bps:
+        return bottleneck(plan) if plan.is_limited_both_ways else None
+    late_s = lateness_s(plan.settings.clock, path.up_rate_bps, path.frame_bytes)
+    return TbfBottleneck(path.up_rate_bps, path.up_buffer_bytes, path.frame_bytes, late_s)
 
 
 def sending_site(wiring: Wiring, plan: Plan, switch: str, column: float, site: int = 0) -> None:

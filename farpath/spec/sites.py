@@ -39,17 +39,18 @@ def far_delays_s(plan: Plan) -> tuple[float, float] | None:
     """Return the delays of a plan's far links, towards receivers and back, in s.
 
     None if the plan runs in one guest. Jitter stays on netem, which delays by the jitter on the
-    average, and so does reordering, for which netem needs the whole delay. The answer follows
+    average, and so does reordering, for which netem needs the whole delay. Of an RTT that changes a
+    far link has the least, and netem what is above it. The answer follows
     from the plan alone, never from the machine, so that a fingerprint does not depend on cores.
     """
     path, settings = plan.path, plan.settings
-    there_s = path.one_way_delay_s - path.jitter_ms / 1e3
+    there_s = path.least_one_way_delay_s - path.jitter_ms / 1e3
     if (settings.lab, settings.clock) != (VIRTUAL, VIRTUAL_CLOCK) or settings.one_guest:
         return None
     if path.reorder:
         return None
     is_far = round(there_s * 1e9) >= round(LEAST_DELAY_S * 1e9)
-    return (there_s, path.one_way_delay_s) if is_far else None
+    return (there_s, path.least_one_way_delay_s) if is_far else None
 
 
 def side_of(layout: Layout, site: int) -> str:

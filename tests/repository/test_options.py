@@ -15,6 +15,7 @@ from farpath.planning.options import Option, options_of
 from farpath.planning.request import RunRequest
 from farpath.spec.background import Background
 from farpath.spec.capture import Capture
+from farpath.spec.changes import RateChanges, RttChanges
 from farpath.spec.disk import Disk
 from farpath.spec.dropper import Dropper
 from farpath.spec.era import Era
@@ -32,6 +33,7 @@ OPTIONS = options_of(RunRequest)
 #: Options that an example needs beside it.
 NEEDED = {
     "capture": {"time": "10s"},
+    "up_buffer": {"up_rate": "1Mbit"},
     # Only the host lab has cards, and one that splits segments needs a path that loses none
     "offloads": {"lab": "host", "loss": "0"},
 }
@@ -82,7 +84,7 @@ def test_the_table_of_options_is_the_one_that_farpath_prints() -> None:
     "part",
     [
         *(Plan, Path, Background, Schedule, Flow, Settings, Stack, Era, HostImage, Dropper, Sender),
-        *(Disk, OwnNetwork, Cable, Shaping, Capture),
+        *(Disk, OwnNetwork, Cable, Shaping, Capture, RateChanges, RttChanges),
     ],
     ids=lambda part: part.__name__,
 )

@@ -16,6 +16,7 @@ from farpath.spec.host_image import HostImage
 from farpath.spec.layout import Layout
 from farpath.spec.protocol import (
     BACKGROUND_MODULE,
+    DELIVERIES_MODULE,
     DISK_MODULE,
     DROPS_MODULE,
     FAR_LINK_MODULE,
@@ -69,7 +70,10 @@ class Images:
     @property
     def devices(self) -> tuple[FilePath, ...]:
         """The kernel modules of farpath's devices."""
-        names = (FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE, DISK_MODULE, DROPS_MODULE)
+        names = (
+            *(FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE, DISK_MODULE, DROPS_MODULE),
+            DELIVERIES_MODULE,
+        )
         return tuple(self.stacks / f"{name}.ko" for name in names)
 
     @property

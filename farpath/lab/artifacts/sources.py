@@ -30,6 +30,7 @@ from farpath.spec.drop_counts import draws_numbers
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
     BACKGROUND_MODULE,
+    DELIVERIES_MODULE,
     DISK_MODULE,
     FAR_LINK_MODULE,
     PROCESSOR_MODULE,
@@ -102,6 +103,7 @@ def used_devices(plan: Plan) -> tuple[str, ...]:
         BACKGROUND_MODULE: plan.path.background is not None,
         PROCESSOR_MODULE: plan.era.processor is not None,
         DISK_MODULE: bool(plan.disks),
+        DELIVERIES_MODULE: bool(plan.path.rate_trace),
     }
     return tuple(name for name, is_used in used.items() if is_used and plan.settings.lab == VIRTUAL)
 

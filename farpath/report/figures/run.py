@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -74,6 +74,13 @@ def _draw_rtt(axes: Axes, samples: Samples, plan: Plan) -> None:
     max_ms = float(answered["rtt_ms"].max()) if len(answered) else plan.path.rtt_ms
     axes.set_ylim(0, 1.1 * max_ms)
     axes.set_ylabel("ping RTT (ms)")
+    if plan.rtts.changes:
+        base_ms = [*plan.rtts.values, plan.rtts.values[-1]]
+        axes.step(
+            [*plan.rtts.at_s, plan.rtts.duration_s], base_ms, where="post", color=QUIET,
+            linewidth=0.7, linestyle="--", zorder=0.6,
+        )  # fmt: skip
+        axes.set_ylabel("ping RTT (ms)\ndashes: empty path")
     lost = samples.ping.loc[samples.ping["rtt_ms"].isna(), "t_s"]
     if len(lost):
         axes.plot(lost, [0.04 * max_ms] * len(lost), "x", color=LOST_COLOUR, markersize=3, mew=0.6)
@@ -99,11 +106,22 @@ def _draw_throughput(
         area.set_edgecolor("white")
     total = np.sum(curves, axis=0)
     axes.step(edges_s, total, color="black", linewidth=0.6, label="aggregate", where="post")
-    rate_mbps = plan.path.rate_bps / 1e6
-    axes.axhline(rate_mbps, color="black", linewidth=0.7, linestyle="--", label="bottleneck rate")
-    axes.set_ylim(0, 1.12 * max(rate_mbps, float(total.max())))
+    _draw_rate(axes, plan)
+    axes.set_ylim(0, 1.12 * max(max(plan.rates.values) / 1e6, float(total.max())))
     smoothing_text = f", over {smoothing_s} s" if smoothing_s > UNSMOOTHED_S else ""
     axes.set_ylabel(f"throughput (Mbit/s)\nstacked{smoothing_text}")
+
+
+def _draw_rate(axes: Axes, plan: Plan) -> None:
+    """Draw the bottleneck's rate, which may change, in dashes."""
+    style: dict[str, Any] = {"color": "black", "linewidth": 0.7, "linestyle": "--"}
+    style["label"] = "bottleneck rate"
+    rates = plan.rates
+    if not rates.changes:
+        axes.axhline(rates.values[0] / 1e6, **style)
+        return
+    rates_mbps = np.array([*rates.values, rates.values[-1]]) / 1e6
+    axes.step([*rates.at_s, rates.duration_s], rates_mbps, where="post", **style)
 
 
 def _legend_labels(plan: Plan, max_labels: int) -> list[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from farpath.planning.network import flow_routes
 from farpath.report.figures.style import QUIET, RULE, print_style
+from farpath.spec.deliveries import DeliveryBottleneck
 from farpath.spec.layout import Layout, Link, Node, Port
 from farpath.spec.plan import Plan
 from farpath.spec.processor import ProcessorQueue
@@ -69,13 +70,19 @@ def queue_labels(queue: Qdisc) -> list[str]:
         }
         return [
             *([f"delay {queue.delay_s * 1e3:g} ms"] if queue.delay_s else []),
+            *(["changing delay"] if queue.changes else []),
             *(f"{name} {value}" for name, value in impairments.items() if value),
         ]
-    if isinstance(queue, TbfBottleneck):
+    if isinstance(queue, TbfBottleneck | DeliveryBottleneck):
         packets = f"{queue.buffer_packets} packets"
         size = packets if queue.buffer_packets else size_text(queue.buffer_bytes)
-        kind = f"{queue.aqm_kind} {size}" if queue.aqm else f"buffer {size}"
-        return [rate_text(queue.rate_bps), kind]
+        rate = (
+            [rate_text(queue.rate_bps), *(["changing"] if queue.changes else [])]
+            if isinstance(queue, TbfBottleneck)
+            else [f"trace, mean {rate_text(queue.mean_bps)}"]
+        )
+        aqm_kind = queue.aqm_kind if isinstance(queue, TbfBottleneck) else ""
+        return [*rate, f"{aqm_kind or 'buffer'} {size}"]
     if isinstance(queue, NicQueue):
         jitter = [f"jitter {queue.jitter_s * 1e6:g} us"] if queue.jitter_s else []
         if queue.rate_bps == JITTER_RATE_BPS:

@@ -155,14 +155,16 @@ def _total_traces(record: Record) -> list[dict[str, Any]]:
         _from_zero(values_bps.sum(axis="columns") / 1e6)
         for values_bps in (flows_bps, smoothed_flows(flows_bps, schedule))
     )
-    rate_mbps = record.plan.path.rate_bps / 1e6
+    rates = record.plan.rates
+    rates_mbps = [rate_bps / 1e6 for rate_bps in (*rates.values, rates.values[-1])]
     line = {"color": INK_COLOUR, "width": 1}
+    shape = {"shape": "hv"} if rates.changes else {}
     return [
         _line(_edges_s(flows_bps), raw, "aggregate", "%{y:.1f} Mbit/s", yaxis="y2",
               mode="lines", line={**line, "shape": "vh"},
               meta={**INK, "smoothed": _rounded(smooth)}),
-        _line((0.0, schedule.duration_s), (rate_mbps, rate_mbps), "bottleneck rate", "",
-              yaxis="y2", mode="lines", line={**line, "dash": "dash"}, meta=INK)
+        _line((*rates.at_s, schedule.duration_s), rates_mbps, "bottleneck rate", "",
+              yaxis="y2", mode="lines", line={**line, "dash": "dash", **shape}, meta=INK)
         | {"hoverinfo": "skip", "hovertemplate": None},
     ]  # fmt: skip
 

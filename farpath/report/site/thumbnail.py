@@ -27,7 +27,7 @@ def areas(samples: Samples, plan: Plan) -> tuple[str, ...]:
     flows_bps = per_second(samples, plan.schedule)
     total = np.cumsum([_binned(flows_bps[name].to_numpy()) for name in flows_bps.columns], axis=0)
     x = np.linspace(0, WIDTH, total.shape[1])
-    y = HEIGHT * (1 - np.minimum(total / (HEADROOM * plan.path.rate_bps), 1))
+    y = HEIGHT * (1 - np.minimum(total / (HEADROOM * max(plan.path.rates_bps)), 1))
     paths = []
     for curve in y[::-1]:
         points = " ".join(f"L{a:.1f} {b:.1f}" for a, b in zip(x, curve, strict=True))

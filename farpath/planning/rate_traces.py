@@ -1,0 +1,53 @@
+"""Reader of RATE=trace:FILE: a trace in mahimahi's format, a time in ms on each line."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+from farpath.base.errors import BadInputError
+from farpath.spec.deliveries import mean_rate_bps, trace_problem
+from farpath.spec.path import RATE_BPS_RANGE
+
+PREFIX = "trace:"
+_MOST_DIGITS = 9
+
+
+def is_trace(text: str) -> bool:
+    """Whether a value of RATE names a trace.
+
+    >>> is_trace("trace:lte.down"), is_trace("100Mbit")
+    (True, False)
+    """
+    return text.startswith(PREFIX)
+
+
+def read_trace(text: str) -> tuple[int, ...]:
+    """Read the trace that a value of RATE names; return its times in ms.
+
+    Raises BadInputError in one line for a file that cannot be read, a line that is no whole number
+    of ms, times that fall, a trace without opportunities or length, and a mean rate out of range.
+    """
+    file = FilePath(text.removeprefix(PREFIX)).expanduser()
+    try:
+        lines = file.read_text(encoding="ascii").splitlines()
+    except OSError as error:
+        raise BadInputError(f"RATE is '{text}': {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise BadInputError(f"RATE is '{text}': {file} is no text") from error
+    times_ms = []
+    for number, line in enumerate(lines, start=1):
+        word = line.strip()
+        if not (word.isdigit() and len(word) <= _MOST_DIGITS):
+            raise BadInputError(
+                f"RATE is '{text}': line {number} is {word[:40]!r}: it must be a time in whole ms"
+            )
+        times_ms.append(int(word))
+    if problem := trace_problem(times_ms):
+        raise BadInputError(f"RATE is '{text}': {problem}")
+    low, high = RATE_BPS_RANGE
+    if not low <= mean_rate_bps(times_ms) <= high:
+        raise BadInputError(
+            f"RATE is '{text}': its mean is {mean_rate_bps(times_ms):,} bit/s: it must be between "
+            f"{low:,} and {high:,} bit/s"
+        )
+    return tuple(times_ms)

@@ -1,0 +1,218 @@
+"""What RATE, RTT, UP_RATE and UP_BUFFER mean, and what is refused in one line."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+
+from farpath.base.errors import BadInputError
+from farpath.planning.changes import rate_text, rtt_text
+from farpath.planning.path_files import path_by_name
+from farpath.planning.path_options import KINDS, resolve_path
+from farpath.planning.programs import program_plan
+from farpath.planning.request import RunRequest
+from farpath.record.identity import plan_identity
+from farpath.report.repeat import command_of
+from farpath.spec.changes import RateChanges, RttChanges
+from farpath.spec.deliveries import DeliveryBottleneck
+from farpath.spec.plan import Plan
+from farpath.spec.qdiscs import NetemDelay, TbfBottleneck
+from topologies import lay_out
+
+SHORT: dict[str, Any] = {"rtt": "50ms", "stack": "cubic", "time": "40s"}
+
+
+def _refused(**options: str) -> str:
+    with pytest.raises(BadInputError) as error:
+        RunRequest(**{**SHORT, **options}).plan()
+    assert "\n" not in error.value.message
+    return error.value.message
+
+
+def _queues(plan: Plan) -> list[Any]:
+    return [port.queue for port in lay_out(plan).ports if port.queue]
+
+
+def test_steps_are_read_with_their_times_and_when_they_begin_again() -> None:
+    path = resolve_path(rtt="50ms, 15s:80ms, repeat:30s", rate="100Mbit,30s:20Mbit,1min:1Gbit")
+    assert path.rtt_changes == RttChanges((15.0,), 30.0, (80.0,))
+    assert path.rate_changes == RateChanges((30.0, 60.0), 0.0, (20_000_000, 1_000_000_000))
+    assert (path.rtt_ms, path.rate_bps) == (50.0, 100_000_000)
+    assert path.sources["rate_changes"] == path.sources["rtt_changes"] == "given"
+    assert rtt_text(path) == "50ms,15s:80ms,repeat:30s"
+    assert rate_text(path) == "100Mbit,30s:20Mbit,60s:1000Mbit"
+
+
+def test_a_path_that_does_not_change_is_what_it_was() -> None:
+    path = resolve_path(rtt="50ms", rate="100Mbit")
+    assert (path.rate_changes, path.rtt_changes, path.rate_trace) == (None, None, ())
+    assert "rate_changes" not in path.sources
+
+
+def test_the_window_fits_the_highest_rate_and_the_longest_rtt() -> None:
+    path = resolve_path(rtt="50ms,1s:200ms", rate="100Mbit,1s:1Gbit")
+    assert path.window_bytes == 2 * 25_000_000 + 625_000
+    assert path.buffer_bytes == 625_000
+
+
+def test_a_far_link_has_the_least_delay_and_netem_what_is_above_it() -> None:
+    plan = RunRequest(**{**SHORT, "rtt": "50ms,15s:80ms,30s:40ms"}).plan()
+    (link,) = lay_out(plan).far_links
+    assert link.far_delays_s == (0.02, 0.02)
+    for line in (link.one.queue, link.other.queue):
+        assert isinstance(line, NetemDelay)
+        assert line.delay_s == pytest.approx(0.005)
+        assert [at_s for at_s, _ in line.changes] == [15.0, 30.0]
+        assert [later.delay_s for _, later in line.changes] == pytest.approx([0.02, 0.0])
+
+
+def test_in_one_guest_netem_has_the_whole_changing_delay() -> None:
+    plan = RunRequest(**{**SHORT, "rtt": "50ms,15s:80ms"}).plan().in_one_guest()
+    lines = [queue for queue in _queues(plan) if isinstance(queue, NetemDelay)]
+    assert [line.changes[0][1].delay_s for line in lines] == [0.04, 0.04]
+
+
+def test_a_bottleneck_changes_its_rate_and_keeps_its_buffer() -> None:
+    plan = RunRequest(**SHORT, rate="100Mbit,30s:20Mbit", buffer="100packets").plan()
+    (queue,) = [queue for queue in _queues(plan) if isinstance(queue, TbfBottleneck)]
+    ((at_s, later),) = queue.changes
+    assert (at_s, later.rate_bps, later.buffer_bytes) == (30.0, 20_000_000, queue.buffer_bytes)
+    tbf, pfifo = later.tc_lines("X", "change")
+    assert tbf.startswith("qdisc change dev X root handle 1: tbf rate 20000000bit burst 1578 ")
+    assert pfifo == "qdisc change dev X parent 1:1 handle 10: pfifo limit 100"
+
+
+def test_a_change_of_a_delay_names_no_seed() -> None:
+    line = NetemDelay(0.01, 1e-3, 7, delay_changes=((1.0, 0.02),))
+    ((_, later),) = line.changes
+    assert "seed" not in later.tc_lines("X", "change")[0]
+    assert "loss random 0.1" in later.tc_lines("X", "change")[0]
+
+
+def test_the_way_back_has_its_own_rate_and_a_buffer_of_its_product() -> None:
+    plan = RunRequest(**SHORT, rate="100Mbit", up_rate="40Mbit").plan()
+    rates = [queue for queue in _queues(plan) if isinstance(queue, TbfBottleneck)]
+    assert [(rate.rate_bps, rate.buffer_bytes) for rate in rates] == [
+        (100_000_000, 625_000),
+        (40_000_000, 250_000),
+    ]
+    assert resolve_path(rtt="50ms", up_rate="1Mbit", up_buffer="50ms").up_buffer_bytes == 6_250
+
+
+def test_flows_in_the_other_direction_meet_the_way_backs_rate() -> None:
+    plan = RunRequest(**SHORT, rate="100Mbit", up_rate="40Mbit", reverse="reno").plan()
+    rates = [queue.rate_bps for queue in _queues(plan) if isinstance(queue, TbfBottleneck)]
+    assert rates == [100_000_000, 40_000_000]
+
+
+def test_a_trace_is_read_into_the_plan(tmp_path: FilePath) -> None:
+    file = tmp_path / "mine.down"
+    file.write_text("0\n1\n1\n10\n")
+    plan = RunRequest(**SHORT, rate=f"trace:{file}", buffer="10packets").plan()
+    assert plan.path.rate_trace == (0, 1, 1, 10)
+    assert plan.path.rate_bps == round(4 * 1514 * 8 / 0.01)
+    assert DeliveryBottleneck(plan.path.rate_bps, 15_140, 10) in _queues(plan)
+    assert Plan.from_dict(json.loads(plan.to_json())) == plan
+    assert command_of(plan) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "it has no line"),
+        ("0\n0\n", "all its times are 0"),
+        ("5\n3\n", "its times must not fall, and 3 comes after 5"),
+        ("1\n2.5\n", "line 2 is '2.5': it must be a time in whole ms"),
+        ("-1\n", "line 1 is '-1'"),
+        ("86400000\n", "its mean is 0 bit/s"),
+    ],
+)
+def test_a_file_that_is_no_trace_is_refused(tmp_path: FilePath, content: str, problem: str) -> None:
+    file = tmp_path / "bad"
+    file.write_text(content)
+    message = _refused(rate=f"trace:{file}")
+    assert message.startswith(f"RATE is 'trace:{file}': ")
+    assert problem in message
+    assert "No such file" in _refused(rate=f"trace:{file}.none")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"rate": "100Mbit,30s"}, "RATE is '100Mbit,30s': after a comma stands when"),
+        ({"rate": "100Mbit,:1Mbit"}, "after a comma stands when"),
+        ({"rate": "100Mbit,3s:2Mbit,2s:1Mbit"}, "its times must rise, and 2 s comes after 3 s"),
+        ({"rate": "100Mbit,1s:1kbit"}, "RATE is '1kbit', which is out of range"),
+        ({"rate": "100Mbit,1s:20Mbit,repeat:1s"}, "it begins again after 1 s"),
+        ({"rate": "100Mbit,repeat:1s"}, "it has 0 changes"),
+        ({"rate": "100Mbit,40s:20Mbit"}, "RATE has a change at 40 s, but the run ends after 40 s"),
+        ({"rtt": "50ms,15:80ms"}, "RTT: the time of a change is '15', a number without a unit"),
+        ({"rtt": "50ms,1s:20s"}, "RTT is '20s', which is out of range"),
+        ({"rtt": "50ms,1s:1ms", "jitter": "2ms"}, "at most half the RTT of 1 ms"),
+        ({"rtt": "50ms,1s:60ms", "topology": "parking-lot"}, "several paths are there"),
+        ({"rate": "100Mbit,1s:20Mbit", "clock": "cpu"}, "RATE has changes with CLOCK=cpu"),
+        ({"rate": "100Mbit,1s:20Mbit", "lab": "host"}, "RATE has changes with LAB=host"),
+        ({"up_rate": "1Mbit", "lab": "host"}, "UP_RATE with LAB=host"),
+        ({"up_rate": "1Mbit", "topology": "parking-lot"}, "no bottleneck towards its senders"),
+        ({"up_buffer": "1MB"}, "UP_BUFFER is '1MB' without UP_RATE"),
+        ({"up_buffer": "50ms"}, "UP_BUFFER is '50ms' without UP_RATE"),
+        ({"up_rate": "1Mbit", "up_buffer": "3000"}, "less than two frames"),
+    ],
+)
+def test_bad_input_is_refused_in_a_line_that_names_the_option(
+    options: dict[str, str], problem: str
+) -> None:
+    assert problem in _refused(**options)
+
+
+def test_programs_take_no_path_that_changes() -> None:
+    with pytest.raises(BadInputError, match="programs have no schedule"):
+        program_plan(RunRequest(rtt="50ms", rate="10Mbit,1s:1Mbit", stack="cubic"))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rtt": "50ms,15s:80ms,repeat:30s", "rate": "100Mbit,30s:20Mbit"},
+        {"rate": "50Mbit", "up_rate": "2Mbit", "up_buffer": "64kB"},
+        {"path": "leo", "rtt": None},
+        {"path": "lte", "rtt": None, "up_rate": "1Mbit"},
+        {"path": "lte", "rtt": None, "rate": "10Mbit"},
+    ],
+)
+def test_a_run_over_a_changing_path_can_be_repeated_by_its_command(
+    options: dict[str, Any],
+) -> None:
+    plan = RunRequest(**{**SHORT, **options}).plan()
+    command = command_of(plan)
+    assert command is not None
+    words = dict(word.removeprefix("--").split("=", 1) for word in command.split()[2:])
+    again = RunRequest(**{name.replace("-", "_"): value for name, value in words.items()}).plan()
+    assert plan_identity(again) == plan_identity(plan)
+    assert plan_identity(Plan.from_dict(json.loads(plan.to_json()))) == plan_identity(plan)
+
+
+def test_a_given_rate_ends_the_changes_of_a_named_path() -> None:
+    path = resolve_path("lte", rate="10Mbit")
+    assert path.rate_changes is None
+    assert path.name == "lte-changed"
+    assert "rate_changes" not in path.sources
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_rtt_of_a_path_of_a_kind_does_not_choose_it(name: str) -> None:
+    path = path_by_name(name)
+    assert resolve_path(rtt=f"{path.rtt_ms}ms").name == "custom"
+    assert RunRequest(path=name, stack="cubic", time="5s").plan().path == resolve_path(name)
+
+
+def test_the_synthetic_cellular_path_is_its_formula() -> None:
+    changes = path_by_name("lte").rate_changes
+    assert changes is not None
+    for at_s, rate_bps in zip(changes.at_s, changes.rate_bps, strict=True):
+        power = math.sin(2 * math.pi * at_s / 20) + math.sin(2 * math.pi * at_s / 3.75) / 2
+        assert rate_bps == pytest.approx(13e6 * 2**power, abs=0.05e6)
