@@ -6,7 +6,6 @@ bytes are checked against its changing rate between every two samples.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path as FilePath
@@ -23,7 +22,7 @@ from farpath.spec.layout import Port
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import CHANGES_FILE
 from farpath.spec.qdiscs import ChangingQdisc, TbfBottleneck, changes_of
-from farpath.tools import tc
+from farpath.tools import dualpi2, tc
 from topologies import lay_out
 
 #: How late a change may be on the virtual clock, in s. A program's timer may be 50 us late, and
@@ -57,7 +56,7 @@ def _of_port(raw_dir: FilePath, port: Port) -> Iterator[dict[str, Any]]:
         )
     for (at_s, qdisc), line in zip(planned, lines, strict=True):
         done_s, _, answer = line.partition(" ")
-        yield _checked(port.name, at_s, float(done_s), qdisc, json.loads(answer))
+        yield _checked(port.name, at_s, float(done_s), qdisc, dualpi2.parse_others(answer))
 
 
 def _checked(

@@ -255,6 +255,11 @@ class Path:
             raise BadInputError(f"{at}rate_trace: {problem}")
         if self.rate_changes:
             raise BadInputError(f"{at}it has rate_changes and rate_trace: give one of them")
+        if self.queue:
+            raise BadInputError(
+                f"{at}QUEUE is {self.queue.kind}, but RATE is a trace, whose buffer drops at its "
+                "tail: leave one of them out"
+            )
         mean_bps = deliveries.mean_rate_bps(self.rate_trace)
         if self.rate_bps != mean_bps:
             raise BadInputError(

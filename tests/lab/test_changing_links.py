@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.analysis.flow_metrics import mean_bps
 from farpath.planning.request import RunRequest
 from farpath.record.link_changes import LATE_S
 from farpath.record.record import Record
@@ -49,6 +50,18 @@ def test_a_changing_rate_delivers_its_integral_within_a_bucket(run_plan: RunPlan
     allowed = rates.integral(busy[0].t_s, busy[-1].t_s) / 8
     print(f"carried {whole:,} bytes of {allowed:,.0f}, {whole / allowed - 1:+.5%}")
     assert abs(whole - allowed) <= 3 * (bucket + frame_bytes)
+
+
+@pytest.mark.parametrize("queue", ["fq_codel", "dualpi2"])
+def test_an_active_queue_stays_when_the_rate_before_it_changes(
+    run_plan: RunPlan, queue: str
+) -> None:
+    request = RunRequest(rtt="20ms", rate="20Mbit,2s:10Mbit", time="5s", stack="cubic", queue=queue)
+    record = run_plan(request.plan())
+    assert [change["rate_bps"] for change in record.link_changes] == [10_000_000]
+    slower = mean_bps(record, from_s=3.0)
+    print(f"{slower / 1e6:.2f} Mbit/s of data at 10 Mbit/s")
+    assert 0.9 * 10e6 < slower < 10e6
 
 
 @pytest.mark.parametrize("guests", ["a guest for each site", "one guest"])

@@ -140,6 +140,12 @@ def test_a_file_that_is_no_trace_is_refused(tmp_path: FilePath, content: str, pr
     assert "No such file" in _refused(rate=f"trace:{file}.none")
 
 
+def test_an_active_queue_cannot_stand_behind_a_trace(tmp_path: FilePath) -> None:
+    file = tmp_path / "even.down"
+    file.write_text("".join(f"{time_ms}\n" for time_ms in range(1, 11)))
+    assert "QUEUE is codel, but RATE is a trace" in _refused(rate=f"trace:{file}", queue="codel")
+
+
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
