@@ -99,7 +99,7 @@ static int watch_qdisc(struct Qdisc *qdisc, const char *device)
 		return -EOPNOTSUPP;
 	if (watched_of(qdisc))
 		return -EEXIST;
-	one = kzalloc(sizeof(*one), GFP_KERNEL);
+	one = kcalloc(1, sizeof(*one), GFP_KERNEL);
 	if (!one)
 		return -ENOMEM;
 	one->qdisc = qdisc;
