@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from farpath.cli.run_options import DEFAULT_OUT, with_run_options
-from farpath.cli.sweep import split_values
+from farpath.cli.sweep import split_options, split_values
 
 if TYPE_CHECKING:
     from farpath.campaign.league import League
@@ -54,14 +54,11 @@ def league(
     from farpath.planning.request import RunRequest
     from farpath.report.league import encounters
 
-    if all(option_values[name] == getattr(RunRequest(), name) for name in _LENGTHS):
+    default = RunRequest()
+    if all(option_values[name] == getattr(default, name) for name in _LENGTHS):
         option_values["time"] = DEFAULT_TIME
-    values = {
-        name: split_values(name, text) for name, text in option_values.items() if text is not None
-    }
-    stacks = values.pop(STACK)
-    axes = {name: texts for name, texts in values.items() if len(texts) > 1}
-    single = {name: texts[0] for name, texts in values.items() if len(texts) == 1}
+    stacks = split_values(STACK, option_values.pop(STACK))
+    single, axes = split_options(option_values)
     planned = plan_league(RunRequest(**single), stacks, axes, seeds)
     names = [run.name for run in planned.sweep.runs]
     outcome = make_sweep(planned.sweep, out, cores, progress_printer("league", names))

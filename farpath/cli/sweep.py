@@ -14,6 +14,8 @@ from farpath.base.errors import MachineLacksError
 from farpath.cli.run_options import DEFAULT_OUT, with_run_options
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from farpath.campaign.sweep import SweepOutcome
 
 #: A comma between two values, but not one between words of a value (``fast:alpha=8,beta=2``), nor
@@ -60,11 +62,7 @@ def sweep(
     from farpath.report.figures.sweep import metric_by_key
 
     shown = metric_by_key(metric)
-    values = {
-        name: split_values(name, text) for name, text in option_values.items() if text is not None
-    }
-    axes = {name: texts for name, texts in values.items() if len(texts) > 1}
-    single = {name: texts[0] for name, texts in values.items() if len(texts) == 1}
+    single, axes = split_options(option_values)
     planned = plan_sweep(RunRequest(**single), axes, seeds)
     names = [run.name for run in planned.runs]
     outcome = make_sweep(planned, out, cores, progress_printer("sweep", names))
@@ -73,6 +71,17 @@ def sweep(
         _print(outcome, files, as_json)
     if outcome.failures:
         raise outcome.failed_error()
+
+
+def split_options(
+    option_values: Mapping[str, str | None],
+) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """Return the options that have one value, with it, and those that have several, with these."""
+    values = {
+        name: split_values(name, text) for name, text in option_values.items() if text is not None
+    }
+    single = {name: texts[0] for name, texts in values.items() if len(texts) == 1}
+    return single, {name: texts for name, texts in values.items() if len(texts) > 1}
 
 
 def split_values(name: str, text: str) -> tuple[str, ...]:

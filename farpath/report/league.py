@@ -13,6 +13,7 @@ import numpy as np
 
 from farpath.campaign.league import STACK, League
 from farpath.campaign.sweep import SweepOutcome, SweptRun
+from farpath.planning.stack_texts import parse_stacks
 from farpath.record.record import Record, load_record
 from farpath.report.flow_summary import FlowSummary, flow_summaries
 
@@ -74,7 +75,7 @@ def encounters(outcome: SweepOutcome) -> tuple[Encounter, ...]:
 def _sides(swept: SweptRun, directory: FilePath) -> Iterator[Encounter]:
     record = load_record(directory / swept.member.run.record)
     flows = flow_summaries(record.samples, record.plan, record.completions_s)
-    names = swept.run.values[STACK].split("+")
+    names = parse_stacks(swept.run.values[STACK])
     total_bps = sum(flow.throughput_bps for flow in flows)
     delay_ms = _delay_ms(record)
     conditions = {name: text for name, text in swept.run.values.items() if name != STACK}
