@@ -42,6 +42,7 @@ from farpath.cli import (
     paper,
     records,
     regress,
+    responsiveness,
     run,
     shell,
     site,
@@ -262,6 +263,7 @@ bisect.add_to(app)
 league.add_to(app)
 packetdrill.add_to(app)
 exec.add_to(app)
+responsiveness.add_to(app)
 shell.add_to(app)
 
 
