@@ -14,6 +14,7 @@ from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
 from farpath.planning.offloads import offloads_text
 from farpath.planning.path_options import CUSTOM
+from farpath.spec.aqm import DROP_TAIL
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS, TOGETHER
@@ -77,6 +78,7 @@ def further_settings(records: RecordSet) -> Mapping[str, str]:
         member.run.record: ", ".join(
             [
                 *_unusual(member.plan),
+                *_drop_tail(member.plan, records),
                 *_values(member, sysctls),
                 *(text_of(member.run) for text_of in provenance_parts),
             ]
@@ -165,6 +167,12 @@ def _of_path(path: Path) -> Iterator[str]:
     for name in ("reorder", "duplicate"):
         if probability := getattr(path, name):
             yield f"{name} {probability:g}"
+
+
+def _drop_tail(plan: Plan, records: RecordSet) -> Iterator[str]:
+    """Yield the queue of a run that drops at its tail, where another run of the set has another."""
+    if not plan.path.queue and any(member.plan.path.queue for member in records.members):
+        yield f"queue {DROP_TAIL}"
 
 
 def _differing_sysctls(records: RecordSet) -> tuple[str, ...]:
