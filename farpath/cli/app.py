@@ -45,6 +45,7 @@ from farpath.cli import (
     run,
     shell,
     site,
+    starvation,
     sweep,
 )
 from farpath.cli.completion import completion, join_values
@@ -260,6 +261,7 @@ regress.add_to(app)
 conformance.add_to(app)
 bisect.add_to(app)
 league.add_to(app)
+starvation.add_to(app)
 packetdrill.add_to(app)
 exec.add_to(app)
 shell.add_to(app)
