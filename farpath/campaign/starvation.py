@@ -125,8 +125,8 @@ class Trial:
     number: int
     values: Mapping[str, float]
     options: Mapping[str, str]
-    shares: Sequence[float] | None
-    throughputs_bps: Sequence[float]
+    shares: tuple[float, ...] | None
+    throughputs_bps: tuple[float, ...]
     record: str
     fingerprint: str
     command: str
@@ -139,7 +139,7 @@ class Trial:
     @property
     def starved(self) -> int | None:
         """The index of the flow with the smaller share; None if nothing arrived."""
-        return None if self.shares is None else list(self.shares).index(min(self.shares))
+        return None if self.shares is None else self.shares.index(min(self.shares))
 
     @property
     def order(self) -> tuple[bool, float, int]:

@@ -29,6 +29,7 @@ from farpath.lab.provenance import record_name
 from farpath.lab.user_parts import BuiltParts
 from farpath.planning.request import RunRequest
 from farpath.record.record import RECORD_FILE, load_record
+from farpath.spec.settings import VIRTUAL_CLOCK
 
 #: Trials that are drawn at random before the sampler learns from them, as Optuna's default.
 STARTUP_TRIALS = 10
@@ -56,14 +57,11 @@ def check(search: Starvation) -> str:
 
     Raises BadInputError for one that is not allowed.
     """
-    first = ""
-    for corner in search.corners():
-        request = search.request(corner)
-        plan = request.plan(user_parts=BuiltParts(request.lab))
-        if plan.settings.clock == "wall":
-            raise BadInputError("CLOCK is 'wall': a search needs runs that repeat: leave it out")
-        first = first or record_name(plan, find_images())
-    return first
+    requests = [search.request(corner) for corner in search.corners()]
+    plans = [request.plan(user_parts=BuiltParts(request.lab)) for request in requests]
+    if (clock := plans[0].settings.clock) != VIRTUAL_CLOCK:
+        raise BadInputError(f"CLOCK is '{clock}': a search needs runs that repeat: leave it out")
+    return record_name(plans[0], find_images())
 
 
 def trials_file(search: Starvation, build: str, directory: FilePath) -> FilePath:

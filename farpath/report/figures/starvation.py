@@ -57,6 +57,8 @@ def draw_starvation(
 
 
 def _draw_shares(axes: Axes, each: Range, trials: Sequence[Trial], found: Trial) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     known = [trial for trial in trials if trial.shares is not None]
     for points, colour, size in ((known, QUIET, 12), ([found], NORMAL.colour(0), 45)):
         axes.scatter(
@@ -66,6 +68,9 @@ def _draw_shares(axes: Axes, each: Range, trials: Sequence[Trial], found: Trial)
         )  # fmt: skip
     if each.log:
         axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(0, 105)
     axes.set_xlabel(f"{each.name} ({each.unit})" if each.unit else each.name)
     axes.set_ylabel("least share (%)")
