@@ -14,6 +14,7 @@ from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
 from farpath.planning.offloads import offloads_text
 from farpath.planning.path_options import CUSTOM
+from farpath.planning.schedules import schedule_option
 from farpath.spec.aqm import DROP_TAIL
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
@@ -51,7 +52,7 @@ def schedule_text(plan: Plan) -> str:
     schedule = plan.schedule
     if schedule.name == TOGETHER:
         return f"{schedule.duration_s:g} s"
-    regions = "7 regions" if schedule.name == SEVEN_REGIONS else schedule.name
+    regions = "7 regions" if schedule.name == SEVEN_REGIONS else schedule_option(schedule)
     return f"{regions} of {schedule.region_s:g} s"
 
 

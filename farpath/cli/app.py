@@ -46,6 +46,7 @@ from farpath.cli import (
     run,
     shell,
     site,
+    starvation,
     sweep,
 )
 from farpath.cli.completion import completion, join_values
@@ -261,6 +262,7 @@ regress.add_to(app)
 conformance.add_to(app)
 bisect.add_to(app)
 league.add_to(app)
+starvation.add_to(app)
 packetdrill.add_to(app)
 exec.add_to(app)
 responsiveness.add_to(app)
