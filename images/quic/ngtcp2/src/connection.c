@@ -11,23 +11,23 @@ enum { ID_BYTES = 8, IPV4_UDP_BYTES = 28, IPV6_UDP_BYTES = 48, IDLE_S = 60 };
 // What the stream carries; the library keeps pointers to it until it is acknowledged
 static uint8_t payload[1 << 16];
 
-static void check(int status, const char *what) {
+static void check(int status, const char* what) {
     if (status)
         fail(1, "%s: %s", what, ngtcp2_strerror(status));
 }
 
 // ------------------------------------------------------------------ what the library calls
 
-static ngtcp2_conn *conn_of(ngtcp2_crypto_conn_ref *reference) {
-    return ((struct connection *)reference->user_data)->conn;
+static ngtcp2_conn* conn_of(ngtcp2_crypto_conn_ref* reference) {
+    return ((struct connection*)reference->user_data)->conn;
 }
 
-static void on_random(uint8_t *bytes, size_t size, const ngtcp2_rand_ctx *context) {
+static void on_random(uint8_t* bytes, size_t size, const ngtcp2_rand_ctx* context) {
     (void)context;
     tls_random(bytes, size);
 }
 
-static int on_new_id(ngtcp2_conn *conn, ngtcp2_cid *id, uint8_t *token, size_t size, void *user) {
+static int on_new_id(ngtcp2_conn* conn, ngtcp2_cid* id, uint8_t* token, size_t size, void* user) {
     (void)conn, (void)user;
     id->datalen = size;
     tls_random(id->data, size);
@@ -35,15 +35,15 @@ static int on_new_id(ngtcp2_conn *conn, ngtcp2_cid *id, uint8_t *token, size_t s
     return 0;
 }
 
-static int on_established(ngtcp2_conn *conn, void *user) {
+static int on_established(ngtcp2_conn* conn, void* user) {
     (void)conn;
-    ((struct connection *)user)->established = true;
+    ((struct connection*)user)->established = true;
     return 0;
 }
 
-static int on_data(ngtcp2_conn *conn, uint32_t flags, int64_t stream, uint64_t offset,
-                   const uint8_t *data, size_t size, void *user, void *stream_user) {
-    struct connection *connection = user;
+static int on_data(ngtcp2_conn* conn, uint32_t flags, int64_t stream, uint64_t offset,
+                   const uint8_t* data, size_t size, void* user, void* stream_user) {
+    struct connection* connection = user;
     (void)flags, (void)offset, (void)data, (void)stream_user;
     if (!connection->first_data_ns)
         connection->first_data_ns = now_ns();
@@ -53,23 +53,23 @@ static int on_data(ngtcp2_conn *conn, uint32_t flags, int64_t stream, uint64_t o
     return 0;
 }
 
-static int on_reset(ngtcp2_conn *conn, int64_t stream, uint64_t size, uint64_t error, void *user,
-                    void *stream_user) {
+static int on_reset(ngtcp2_conn* conn, int64_t stream, uint64_t size, uint64_t error, void* user,
+                    void* stream_user) {
     (void)conn, (void)stream, (void)size, (void)error, (void)stream_user;
-    ((struct connection *)user)->ended = true;
+    ((struct connection*)user)->ended = true;
     return 0;
 }
 
-static int on_stream_close(ngtcp2_conn *conn, uint32_t flags, int64_t stream, uint64_t error,
-                           void *user, void *stream_user) {
+static int on_stream_close(ngtcp2_conn* conn, uint32_t flags, int64_t stream, uint64_t error,
+                           void* user, void* stream_user) {
     (void)conn, (void)flags, (void)stream, (void)error, (void)stream_user;
-    ((struct connection *)user)->ended = true;
+    ((struct connection*)user)->ended = true;
     return 0;
 }
 
-static void on_qlog(void *user, uint32_t flags, const void *data, size_t size) {
+static void on_qlog(void* user, uint32_t flags, const void* data, size_t size) {
     (void)flags;
-    qlog_event(((struct connection *)user)->qlog, data, size);
+    qlog_event(((struct connection*)user)->qlog, data, size);
 }
 
 static ngtcp2_callbacks callbacks(bool server) {
@@ -107,20 +107,20 @@ static ngtcp2_cid random_id(void) {
     return id;
 }
 
-static ngtcp2_path path_of(struct connection *connection) {
+static ngtcp2_path path_of(struct connection* connection) {
     struct address *local = &connection->local, *remote = &connection->remote;
-    return (ngtcp2_path){{(struct sockaddr *)&local->storage, local->length},
-                         {(struct sockaddr *)&remote->storage, remote->length},
+    return (ngtcp2_path){{(struct sockaddr*)&local->storage, local->length},
+                         {(struct sockaddr*)&remote->storage, remote->length},
                          NULL};
 }
 
-static bool is_ipv6(const struct address *address) {
-    const struct sockaddr_in6 *ipv6 = (const struct sockaddr_in6 *)&address->storage;
+static bool is_ipv6(const struct address* address) {
+    const struct sockaddr_in6* ipv6 = (const struct sockaddr_in6*)&address->storage;
     return address->storage.ss_family == AF_INET6 && !IN6_IS_ADDR_V4MAPPED(&ipv6->sin6_addr);
 }
 
 // Packets fill the path's MTU from the first on, and nothing is probed
-static ngtcp2_settings settings_of(const struct connection *connection) {
+static ngtcp2_settings settings_of(const struct connection* connection) {
     ngtcp2_settings settings;
     ngtcp2_settings_default(&settings);
     settings.initial_ts = now_ns();
@@ -133,7 +133,7 @@ static ngtcp2_settings settings_of(const struct connection *connection) {
     return settings;
 }
 
-static ngtcp2_transport_params params_of(const struct connection *connection) {
+static ngtcp2_transport_params params_of(const struct connection* connection) {
     ngtcp2_transport_params params;
     ngtcp2_transport_params_default(&params);
     params.initial_max_data = connection->options->window_bytes;
@@ -143,7 +143,7 @@ static ngtcp2_transport_params params_of(const struct connection *connection) {
     return params;
 }
 
-static void prepare(struct connection *connection) {
+static void prepare(struct connection* connection) {
     connection->stream = -1;
     connection->local = socket_local(connection->socket);
     connection->headers_bytes = is_ipv6(&connection->remote) ? IPV6_UDP_BYTES : IPV4_UDP_BYTES;
@@ -151,14 +151,14 @@ static void prepare(struct connection *connection) {
     connection->tls = tls_session(connection->options->server, &connection->reference);
 }
 
-static void set_tls(struct connection *connection) {
+static void set_tls(struct connection* connection) {
     ngtcp2_conn_set_tls_native_handle(connection->conn, connection->tls);
 }
 
-void connection_connect(struct connection *connection) {
-    struct address *remote = &connection->remote;
+void connection_connect(struct connection* connection) {
+    struct address* remote = &connection->remote;
     remote->length = sizeof(remote->storage);
-    getpeername(connection->socket, (struct sockaddr *)&remote->storage, &remote->length);
+    getpeername(connection->socket, (struct sockaddr*)&remote->storage, &remote->length);
     prepare(connection);
     const ngtcp2_path path = path_of(connection);
     const ngtcp2_settings settings = settings_of(connection);
@@ -171,12 +171,12 @@ void connection_connect(struct connection *connection) {
     set_tls(connection);
 }
 
-static void accept_first(struct connection *connection, size_t size, const struct address *from) {
+static void accept_first(struct connection* connection, size_t size, const struct address* from) {
     ngtcp2_pkt_hd header;
     if (ngtcp2_accept(&header, connection->packet, size))
         return; // No client's first packet
     connection->remote = *from;
-    if (connect(connection->socket, (const struct sockaddr *)&from->storage, from->length))
+    if (connect(connection->socket, (const struct sockaddr*)&from->storage, from->length))
         fail(1, "the client's address cannot be reached");
     prepare(connection);
     const ngtcp2_path path = path_of(connection);
@@ -194,7 +194,7 @@ static void accept_first(struct connection *connection, size_t size, const struc
 
 // ------------------------------------------------------------------ receiving and sending
 
-void connection_receive(struct connection *connection) {
+void connection_receive(struct connection* connection) {
     static uint8_t received[MOST_PACKET_BYTES];
     struct address from;
     ssize_t size;
@@ -208,8 +208,8 @@ void connection_receive(struct connection *connection) {
             continue;
         const ngtcp2_path path = path_of(connection);
         const ngtcp2_pkt_info info = {0};
-        const int status = ngtcp2_conn_read_pkt(connection->conn, &path, &info, received,
-                                                (size_t)size, now_ns());
+        const int status =
+            ngtcp2_conn_read_pkt(connection->conn, &path, &info, received, (size_t)size, now_ns());
         if (status == NGTCP2_ERR_DRAINING || status == NGTCP2_ERR_CLOSING)
             connection->closed = true;
         else if (status && status != NGTCP2_ERR_DROP_CONN)
@@ -217,7 +217,7 @@ void connection_receive(struct connection *connection) {
     }
 }
 
-static void open_stream(struct connection *connection) {
+static void open_stream(struct connection* connection) {
     const int status =
         ngtcp2_conn_open_uni_stream(connection->conn, &connection->stream, connection);
     if (status == NGTCP2_ERR_STREAM_ID_BLOCKED)
@@ -228,7 +228,7 @@ static void open_stream(struct connection *connection) {
 }
 
 // One packet into connection->packet, with stream data if there are some; its size
-static size_t next_packet(struct connection *connection, uint64_t now) {
+static size_t next_packet(struct connection* connection, uint64_t now) {
     ngtcp2_path_storage path;
     ngtcp2_path_storage_zero(&path);
     ngtcp2_pkt_info info;
@@ -241,8 +241,9 @@ static size_t next_packet(struct connection *connection, uint64_t now) {
             connection->options->mtu_bytes - connection->headers_bytes, &taken,
             NGTCP2_WRITE_STREAM_FLAG_NONE, with_data ? connection->stream : -1, &data,
             with_data ? 1 : 0, now);
-        if (with_data && (size == NGTCP2_ERR_STREAM_DATA_BLOCKED ||
-                          size == NGTCP2_ERR_STREAM_SHUT_WR || size == NGTCP2_ERR_STREAM_NOT_FOUND)) {
+        if (with_data &&
+            (size == NGTCP2_ERR_STREAM_DATA_BLOCKED || size == NGTCP2_ERR_STREAM_SHUT_WR ||
+             size == NGTCP2_ERR_STREAM_NOT_FOUND)) {
             with_data = false; // Acknowledgements and the like still go
             continue;
         }
@@ -254,7 +255,7 @@ static size_t next_packet(struct connection *connection, uint64_t now) {
     }
 }
 
-void connection_send(struct connection *connection) {
+void connection_send(struct connection* connection) {
     if (!connection->conn || connection->closed)
         return;
     if (!connection->options->server && connection->established && connection->stream < 0)
@@ -276,11 +277,11 @@ void connection_send(struct connection *connection) {
         ngtcp2_conn_update_pkt_tx_time(connection->conn, now);
 }
 
-uint64_t connection_expiry_ns(const struct connection *connection) {
+uint64_t connection_expiry_ns(const struct connection* connection) {
     return connection->conn ? ngtcp2_conn_get_expiry(connection->conn) : UINT64_MAX;
 }
 
-void connection_expire(struct connection *connection) {
+void connection_expire(struct connection* connection) {
     const uint64_t now = now_ns();
     if (connection->conn && !connection->closed && connection_expiry_ns(connection) <= now)
         check(ngtcp2_conn_handle_expiry(connection->conn, now), "the connection");
@@ -288,14 +289,14 @@ void connection_expire(struct connection *connection) {
 
 // ------------------------------------------------------------------ ending
 
-void connection_end_stream(struct connection *connection) {
+void connection_end_stream(struct connection* connection) {
     connection->sending = false;
     if (connection->stream >= 0)
         check(ngtcp2_conn_shutdown_stream_write(connection->conn, 0, connection->stream, 0),
               "the stream");
 }
 
-void connection_close(struct connection *connection) {
+void connection_close(struct connection* connection) {
     if (connection->conn && !connection->closed) {
         ngtcp2_path_storage path;
         ngtcp2_path_storage_zero(&path);

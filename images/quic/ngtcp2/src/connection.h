@@ -13,11 +13,11 @@
 enum { MOST_PACKET_BYTES = 65536 };
 
 struct connection {
-    const struct options *options;
-    ngtcp2_conn *conn; // NULL at a server before the first packet
+    const struct options* options;
+    ngtcp2_conn* conn; // NULL at a server before the first packet
     ngtcp2_crypto_conn_ref reference;
     gnutls_session_t tls;
-    struct qlog *qlog;
+    struct qlog* qlog;
     int socket;
     struct address local, remote;
     unsigned headers_bytes; // of IP and UDP
@@ -32,22 +32,22 @@ struct connection {
     size_t held_bytes; // of a packet for which the socket had no room
 };
 
-void connection_connect(struct connection *connection);
+void connection_connect(struct connection* connection);
 
 // Takes every packet that has arrived.
-void connection_receive(struct connection *connection);
+void connection_receive(struct connection* connection);
 
 // Sends what congestion control and pacing allow.
-void connection_send(struct connection *connection);
+void connection_send(struct connection* connection);
 
 // When the library wants to be called again, by CLOCK_MONOTONIC.
-uint64_t connection_expiry_ns(const struct connection *connection);
-void connection_expire(struct connection *connection);
+uint64_t connection_expiry_ns(const struct connection* connection);
+void connection_expire(struct connection* connection);
 
 // Ends the stream at once, without what was not sent (RESET_STREAM, RFC 9000, section 3.1).
-void connection_end_stream(struct connection *connection);
+void connection_end_stream(struct connection* connection);
 
 // Sends CONNECTION_CLOSE and forgets the connection.
-void connection_close(struct connection *connection);
+void connection_close(struct connection* connection);
 
 #endif

@@ -27,7 +27,7 @@ static void turn(uint64_t until_ns) {
     connection_expire(&connection);
 }
 
-static void add_sent(struct report *report, uint64_t now) {
+static void add_sent(struct report* report, uint64_t now) {
     static uint64_t bytes, lost;
     ngtcp2_conn_info info;
     ngtcp2_conn_get_conn_info(connection.conn, &info);
@@ -42,8 +42,8 @@ static void add_sent(struct report *report, uint64_t now) {
     report_add(report, interval, now);
 }
 
-static void send_for_a_time(struct report *report) {
-    const struct options *options = report->options;
+static void send_for_a_time(struct report* report) {
+    const struct options* options = report->options;
     connection_connect(&connection);
     while (!connection.established && !connection.closed)
         turn(UINT64_MAX);
@@ -64,7 +64,7 @@ static void send_for_a_time(struct report *report) {
 }
 
 // Ends the intervals whose time is over; what has just arrived belongs to the one that follows
-static void add_received(struct report *report, uint64_t bytes, uint64_t now) {
+static void add_received(struct report* report, uint64_t bytes, uint64_t now) {
     static uint64_t added;
     while (report_boundary_ns(report) <= now) {
         report_add(report, (struct interval){.bytes = bytes - added}, now);
@@ -74,7 +74,7 @@ static void add_received(struct report *report, uint64_t bytes, uint64_t now) {
         report_add(report, (struct interval){.bytes = connection.stream_bytes - added}, now);
 }
 
-static void receive_until_the_end(struct report *report) {
+static void receive_until_the_end(struct report* report) {
     while (!connection.ended && !connection.closed) {
         const uint64_t before = connection.stream_bytes;
         turn(UINT64_MAX);
@@ -89,7 +89,7 @@ static void receive_until_the_end(struct report *report) {
     connection_close(&connection);
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
     const struct options options = parse_options(count, words);
     struct qlog qlog = qlog_open(options.qlog_file, options.qlog_bytes);
     struct report report = {.options = &options};

@@ -9,7 +9,7 @@
 
 enum { BAD_INPUT = 2 };
 
-void fail(int status, const char *format, ...) {
+void fail(int status, const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
     fputs("quic_ngtcp2: ", stderr);
@@ -19,8 +19,8 @@ void fail(int status, const char *format, ...) {
     exit(status);
 }
 
-static double number(const char *name, const char *text, double low, double high) {
-    char *end = NULL;
+static double number(const char* name, const char* text, double low, double high) {
+    char* end = NULL;
     errno = 0;
     const double value = strtod(text, &end);
     if (errno || end == text || *end || !(value >= low && value <= high))
@@ -29,7 +29,7 @@ static double number(const char *name, const char *text, double low, double high
     return value;
 }
 
-static ngtcp2_cc_algo congestion(const char *text) {
+static ngtcp2_cc_algo congestion(const char* text) {
     if (!strcmp(text, "reno"))
         return NGTCP2_CC_ALGO_RENO;
     if (!strcmp(text, "cubic"))
@@ -39,7 +39,7 @@ static ngtcp2_cc_algo congestion(const char *text) {
     fail(BAD_INPUT, "--cc is '%s': it must be reno, cubic or bbr", text);
 }
 
-static void set(struct options *options, const char *name, const char *value) {
+static void set(struct options* options, const char* name, const char* value) {
     if (!strcmp(name, "--client"))
         options->address = value;
     else if (!strcmp(name, "--port"))
@@ -66,7 +66,7 @@ static void set(struct options *options, const char *name, const char *value) {
              name);
 }
 
-struct options parse_options(int count, char **words) {
+struct options parse_options(int count, char** words) {
     struct options options = {
         .port = "5201",
         .time_s = 10,
@@ -93,6 +93,7 @@ struct options parse_options(int count, char **words) {
     if (options.server == (options.address != NULL))
         fail(BAD_INPUT, "give either --server or --client and an address");
     if (options.cc == NGTCP2_CC_ALGO_BBR && !options.pacing)
-        fail(BAD_INPUT, "--cc is bbr and --pacing is 0: BBR sends at a rate; leave one of them out");
+        fail(BAD_INPUT,
+             "--cc is bbr and --pacing is 0: BBR sends at a rate; leave one of them out");
     return options;
 }

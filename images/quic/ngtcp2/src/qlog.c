@@ -9,24 +9,23 @@
 static const char RECOVERY[] = "\"name\":\"recovery:";
 static const char LOST[] = "\"name\":\"recovery:packet_lost\"";
 
-struct qlog qlog_open(const char *file, uint64_t most_bytes) {
+struct qlog qlog_open(const char* file, uint64_t most_bytes) {
     struct qlog qlog = {.most_bytes = most_bytes};
     if (file && most_bytes && !(qlog.file = fopen(file, "w")))
         fail(1, "%s cannot be written: %s", file, strerror(errno));
     return qlog;
 }
 
-static bool has(const void *data, size_t size, const char *text) {
+static bool has(const void* data, size_t size, const char* text) {
     return memmem(data, size, text, strlen(text)) != NULL;
 }
 
-void qlog_event(struct qlog *qlog, const void *data, size_t size) {
+void qlog_event(struct qlog* qlog, const void* data, size_t size) {
     if (has(data, size, LOST))
         qlog->lost_packets++;
     if (!qlog->file || !size)
         return;
-    const uint64_t room_bytes =
-        has(data, size, RECOVERY) ? qlog->most_bytes : qlog->most_bytes / 2;
+    const uint64_t room_bytes = has(data, size, RECOVERY) ? qlog->most_bytes : qlog->most_bytes / 2;
     if (qlog->written_bytes + size > room_bytes) {
         qlog->left_out++;
         return;
@@ -36,7 +35,7 @@ void qlog_event(struct qlog *qlog, const void *data, size_t size) {
         fail(1, "the qlog cannot be written: %s", strerror(errno));
 }
 
-void qlog_close(struct qlog *qlog) {
+void qlog_close(struct qlog* qlog) {
     if (qlog->left_out)
         fprintf(stderr, "qlog: %llu events were left out\n", (unsigned long long)qlog->left_out);
     if (qlog->file && fclose(qlog->file))

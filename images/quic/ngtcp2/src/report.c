@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-uint64_t report_boundary_ns(const struct report *report) {
+uint64_t report_boundary_ns(const struct report* report) {
     const double end_s = (double)(report->count + 1) * report->options->interval_s;
     return report->begin_ns + (uint64_t)(end_s * 1e9 + 0.5);
 }
 
-void report_add(struct report *report, struct interval interval, uint64_t end_ns) {
+void report_add(struct report* report, struct interval interval, uint64_t end_ns) {
     const uint64_t boundary_ns = report_boundary_ns(report);
     if (end_ns > boundary_ns)
         end_ns = boundary_ns;
@@ -32,18 +32,18 @@ static double cpu_s(void) {
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-static void print_interval(const struct interval *interval, double start_s, bool server) {
+static void print_interval(const struct interval* interval, double start_s, bool server) {
     printf("{\"streams\":[{\"start\":%.9f,\"end\":%.9f,\"bytes\":%llu", start_s, interval->end_s,
            (unsigned long long)interval->bytes);
     if (!server)
         printf(",\"retransmits\":%llu,\"snd_cwnd\":%llu,\"rtt\":%llu",
-               (unsigned long long)interval->lost_packets,
-               (unsigned long long)interval->cwnd_bytes, (unsigned long long)interval->rtt_us);
+               (unsigned long long)interval->lost_packets, (unsigned long long)interval->cwnd_bytes,
+               (unsigned long long)interval->rtt_us);
     fputs("}]}", stdout);
 }
 
-void report_print(const struct report *report) {
-    const struct options *options = report->options;
+void report_print(const struct report* report) {
+    const struct options* options = report->options;
     printf("{\"start\":{\"version\":\"ngtcp2 %s\",\"congestion\":\"%s\",\"mtu\":%u,\"window\":%llu,"
            "\"pacing\":%d",
            ngtcp2_version(0)->version_str, options->cc_name, options->mtu_bytes,

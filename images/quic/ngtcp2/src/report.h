@@ -14,18 +14,18 @@ struct interval {
 };
 
 struct report {
-    const struct options *options;
+    const struct options* options;
     uint64_t begin_ns; // of the first interval, by CLOCK_MONOTONIC; 0 before it
-    struct interval *intervals;
+    struct interval* intervals;
     size_t count, room;
 };
 
 // When interval number count ends, by CLOCK_MONOTONIC.
-uint64_t report_boundary_ns(const struct report *report);
+uint64_t report_boundary_ns(const struct report* report);
 
 // Ends an interval at its boundary, or at end_ns if that is earlier.
-void report_add(struct report *report, struct interval interval, uint64_t end_ns);
+void report_add(struct report* report, struct interval interval, uint64_t end_ns);
 
-void report_print(const struct report *report);
+void report_print(const struct report* report);
 
 #endif

@@ -29,7 +29,7 @@ static void prepare(int socket, int family) {
         setsockopt(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &never, sizeof(never));
 }
 
-static int opened(const struct options *options, int family) {
+static int opened(const struct options* options, int family) {
     struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_DGRAM}, *found;
     hints.ai_flags = AI_NUMERICSERV | AI_NUMERICHOST | (options->server ? AI_PASSIVE : 0);
     if (getaddrinfo(options->address, options->port, &hints, &found))
@@ -51,7 +51,7 @@ static int opened(const struct options *options, int family) {
     return ready ? fd : -1;
 }
 
-int socket_open(const struct options *options) {
+int socket_open(const struct options* options) {
     prctl(PR_SET_TIMERSLACK, 1);
     int fd = opened(options, options->server ? AF_INET6 : AF_UNSPEC);
     if (fd < 0 && options->server)
@@ -64,7 +64,7 @@ int socket_open(const struct options *options) {
 
 struct address socket_local(int socket) {
     struct address local = {.length = sizeof(local.storage)};
-    getsockname(socket, (struct sockaddr *)&local.storage, &local.length);
+    getsockname(socket, (struct sockaddr*)&local.storage, &local.length);
     return local;
 }
 
@@ -78,18 +78,18 @@ void socket_wait(int socket, bool wants_room, uint64_t until_ns) {
     ppoll(&waited, 1, until_ns == UINT64_MAX ? NULL : &timeout, NULL);
 }
 
-ssize_t socket_receive(int socket, void *packet, size_t room, struct address *from) {
+ssize_t socket_receive(int socket, void* packet, size_t room, struct address* from) {
     from->length = sizeof(from->storage);
     ssize_t size;
     do
-        size = recvfrom(socket, packet, room, 0, (struct sockaddr *)&from->storage, &from->length);
+        size = recvfrom(socket, packet, room, 0, (struct sockaddr*)&from->storage, &from->length);
     while (size < 0 && (errno == EINTR || errno == ECONNREFUSED));
     if (size < 0 && errno != EAGAIN)
         fail(1, "the socket: %s", strerror(errno));
     return size;
 }
 
-bool socket_send(int socket, const void *packet, size_t size) {
+bool socket_send(int socket, const void* packet, size_t size) {
     while (send(socket, packet, size, 0) < 0) {
         if (errno == EAGAIN || errno == ENOBUFS)
             return false;

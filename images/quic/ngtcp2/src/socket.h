@@ -15,7 +15,7 @@ struct address {
 uint64_t now_ns(void);
 
 // A socket that waits on the port, or one that is connected to the server.
-int socket_open(const struct options *options);
+int socket_open(const struct options* options);
 
 struct address socket_local(int socket);
 
@@ -23,9 +23,9 @@ struct address socket_local(int socket);
 void socket_wait(int socket, bool wants_room, uint64_t until_ns);
 
 // The packet's size; -1 if there is none.
-ssize_t socket_receive(int socket, void *packet, size_t room, struct address *from);
+ssize_t socket_receive(int socket, void* packet, size_t room, struct address* from);
 
 // Whether the packet went out, or was lost at once; false if the socket has no room.
-bool socket_send(int socket, const void *packet, size_t size);
+bool socket_send(int socket, const void* packet, size_t size);
 
 #endif

@@ -11,15 +11,15 @@
 // One cipher, so that equal runs compute the same whatever the processor has
 static const char PRIORITY[] =
     "NORMAL:-VERS-ALL:+VERS-TLS1.3:-CIPHER-ALL:+AES-128-GCM:-GROUP-ALL:+GROUP-X25519";
-static const gnutls_datum_t PROTOCOL = {(unsigned char *)"farpath", 7};
+static const gnutls_datum_t PROTOCOL = {(unsigned char*)"farpath", 7};
 enum { DAY_S = 86400 };
 
-static void check(int status, const char *what) {
+static void check(int status, const char* what) {
     if (status < 0)
         fail(1, "%s: %s", what, gnutls_strerror(status));
 }
 
-void tls_random(void *bytes, size_t size) {
+void tls_random(void* bytes, size_t size) {
     check(gnutls_rnd(GNUTLS_RND_RANDOM, bytes, size), "random numbers");
 }
 
@@ -46,14 +46,15 @@ static void add_certificate(gnutls_certificate_credentials_t credentials) {
     check(gnutls_certificate_set_x509_key(credentials, &certificate, 1, key), "certificate");
 }
 
-gnutls_session_t tls_session(bool server, ngtcp2_crypto_conn_ref *reference) {
+gnutls_session_t tls_session(bool server, ngtcp2_crypto_conn_ref* reference) {
     gnutls_certificate_credentials_t credentials;
     gnutls_session_t session;
     check(gnutls_certificate_allocate_credentials(&credentials), "credentials");
     if (server)
         add_certificate(credentials);
-    check(gnutls_init(&session, server ? GNUTLS_SERVER | GNUTLS_NO_AUTO_SEND_TICKET : GNUTLS_CLIENT),
-          "session");
+    check(
+        gnutls_init(&session, server ? GNUTLS_SERVER | GNUTLS_NO_AUTO_SEND_TICKET : GNUTLS_CLIENT),
+        "session");
     check(gnutls_priority_set_direct(session, PRIORITY, NULL), "priority");
     check(server ? ngtcp2_crypto_gnutls_configure_server_session(session)
                  : ngtcp2_crypto_gnutls_configure_client_session(session),

@@ -7,8 +7,8 @@
 #include <ngtcp2/ngtcp2_crypto.h>
 #include <stdbool.h>
 
-gnutls_session_t tls_session(bool server, ngtcp2_crypto_conn_ref *reference);
+gnutls_session_t tls_session(bool server, ngtcp2_crypto_conn_ref* reference);
 
-void tls_random(void *bytes, size_t size);
+void tls_random(void* bytes, size_t size);
 
 #endif

@@ -60,7 +60,11 @@ fn factory(cc: Congestion) -> Arc<dyn ControllerFactory + Send + Sync> {
 fn transport(options: &Options) -> Result<Arc<TransportConfig>> {
     let mut transport = TransportConfig::default();
     let is_ipv4 = options.server.is_some_and(|server| server.is_ipv4());
-    let headers_bytes = if is_ipv4 { IPV4_UDP_BYTES } else { IPV6_UDP_BYTES };
+    let headers_bytes = if is_ipv4 {
+        IPV4_UDP_BYTES
+    } else {
+        IPV6_UDP_BYTES
+    };
     let window = VarInt::from_u32(options.window_bytes);
     transport
         .initial_mtu(options.mtu_bytes - headers_bytes)
@@ -106,7 +110,11 @@ impl Flow {
         let mut config = ServerConfig::with_crypto(Arc::new(tls::server()?));
         config.transport_config(transport(options)?);
         let endpoint = Endpoint::new(endpoint_config()?, Some(Arc::new(config)), false, None);
-        Ok(Flow::new(endpoint, socket::waiting_on(options.port)?, false))
+        Ok(Flow::new(
+            endpoint,
+            socket::waiting_on(options.port)?,
+            false,
+        ))
     }
 
     pub fn client(options: &Options) -> Result<Self> {
@@ -126,13 +134,19 @@ impl Flow {
     pub fn turn(&mut self, until: Option<Instant>) -> Result<()> {
         self.take_events();
         self.send()?;
-        let expiry = self.connection.as_mut().and_then(|(_, connection)| connection.poll_timeout());
+        let expiry = self
+            .connection
+            .as_mut()
+            .and_then(|(_, connection)| connection.poll_timeout());
         let until = [until, expiry].into_iter().flatten().min();
         socket::wait(&self.socket, !self.packet.is_empty(), until);
         self.receive()?;
         let now = Instant::now();
         if let Some((_, connection)) = &mut self.connection {
-            if connection.poll_timeout().is_some_and(|expiry| expiry <= now) {
+            if connection
+                .poll_timeout()
+                .is_some_and(|expiry| expiry <= now)
+            {
                 connection.handle_timeout(now);
             }
         }
@@ -144,7 +158,10 @@ impl Flow {
         let mut room = [0; MOST_PACKET_BYTES];
         while let Some((size, from)) = socket::receive(&self.socket, &mut room)? {
             let (now, data, mut answer) = (Instant::now(), room[..size].into(), Vec::new());
-            match self.endpoint.handle(now, from, None, None, data, &mut answer) {
+            match self
+                .endpoint
+                .handle(now, from, None, None, data, &mut answer)
+            {
                 Some(DatagramEvent::ConnectionEvent(_, event)) => {
                     if let Some((_, connection)) = &mut self.connection {
                         connection.handle_event(event);
@@ -165,7 +182,9 @@ impl Flow {
     }
 
     fn take_events(&mut self) {
-        let Some((handle, connection)) = &mut self.connection else { return };
+        let Some((handle, connection)) = &mut self.connection else {
+            return;
+        };
         while let Some(event) = connection.poll_endpoint_events() {
             if let Some(answer) = self.endpoint.handle_event(*handle, event) {
                 connection.handle_event(answer);
@@ -186,12 +205,16 @@ impl Flow {
 
     /// Reads all data that have arrived in order.
     fn read(&mut self) {
-        let (Some((_, connection)), Some(id)) = (&mut self.connection, self.stream) else { return };
+        let (Some((_, connection)), Some(id)) = (&mut self.connection, self.stream) else {
+            return;
+        };
         if connection.side().is_client() || self.ended {
             return;
         }
         let mut stream = connection.recv_stream(id);
-        let Ok(mut chunks) = stream.read(true) else { return };
+        let Ok(mut chunks) = stream.read(true) else {
+            return;
+        };
         loop {
             match chunks.next(usize::MAX) {
                 Ok(Some(chunk)) => {
@@ -210,12 +233,16 @@ impl Flow {
 
     /// Hands over data for two windows, as TCP's send buffer holds them.
     fn write(&mut self) -> Result<()> {
-        let Some((_, connection)) = &mut self.connection else { return Ok(()) };
+        let Some((_, connection)) = &mut self.connection else {
+            return Ok(());
+        };
         if self.established && self.stream.is_none() && connection.side().is_client() {
             self.stream = connection.streams().open(Dir::Uni);
             self.sending = self.stream.is_some();
         }
-        let (Some(id), true) = (self.stream, self.sending) else { return Ok(()) };
+        let (Some(id), true) = (self.stream, self.sending) else {
+            return Ok(());
+        };
         let window = connection.congestion_state().window();
         connection.set_send_window(2 * window + AHEAD_BYTES);
         let mut stream = connection.send_stream(id);
@@ -230,7 +257,9 @@ impl Flow {
             return Ok(());
         }
         self.write()?;
-        let Some((_, connection)) = &mut self.connection else { return Ok(()) };
+        let Some((_, connection)) = &mut self.connection else {
+            return Ok(());
+        };
         let now = Instant::now();
         loop {
             if self.packet.is_empty()
@@ -251,7 +280,12 @@ impl Flow {
 
     /// The name of the congestion control that the connection has.
     pub fn congestion(&self) -> Option<Congestion> {
-        let any = self.connection().ok()?.congestion_state().clone_box().into_any();
+        let any = self
+            .connection()
+            .ok()?
+            .congestion_state()
+            .clone_box()
+            .into_any();
         [
             (any.is::<NewReno>(), Congestion::NewReno),
             (any.is::<Cubic>(), Congestion::Cubic),
@@ -271,7 +305,9 @@ impl Flow {
 
     /// Whether the peer has acknowledged the stream's end.
     pub fn stream_is_over(&mut self) -> bool {
-        self.connection.as_mut().is_none_or(|(_, one)| one.streams().send_streams() == 0)
+        self.connection
+            .as_mut()
+            .is_none_or(|(_, one)| one.streams().send_streams() == 0)
     }
 
     /// Sends CONNECTION_CLOSE.

@@ -38,7 +38,10 @@ fn send_for_a_time(options: &Options, report: &mut Report) -> Result<Flow, Box<d
     while !flow.closed && Instant::now() < end {
         flow.turn(report.boundary().min(Some(end)))?;
         let now = Instant::now();
-        while report.boundary().is_some_and(|boundary| boundary <= now.min(end)) {
+        while report
+            .boundary()
+            .is_some_and(|boundary| boundary <= now.min(end))
+        {
             let path = flow.connection()?.stats().path;
             let interval = Interval {
                 bytes: flow.stream_bytes - bytes,
@@ -70,15 +73,26 @@ fn receive_until_the_end(options: &Options, report: &mut Report) -> Result<Flow,
     while !flow.ended && !flow.closed {
         let before = flow.stream_bytes;
         flow.turn(None)?;
-        let Some(first) = flow.first_data else { continue };
+        let Some(first) = flow.first_data else {
+            continue;
+        };
         report.begin_at(first);
         let now = Instant::now();
         while report.boundary().is_some_and(|boundary| boundary <= now) {
-            report.add(Interval { bytes: before - added, ..Default::default() }, now);
+            report.add(
+                Interval {
+                    bytes: before - added,
+                    ..Default::default()
+                },
+                now,
+            );
             added = before;
         }
     }
-    let rest = Interval { bytes: flow.stream_bytes - added, ..Default::default() };
+    let rest = Interval {
+        bytes: flow.stream_bytes - added,
+        ..Default::default()
+    };
     report.add(rest, Instant::now());
     let last = linger_until(&flow)?;
     while !flow.closed && Instant::now() < last {
@@ -97,7 +111,10 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     };
     let congestion = flow.congestion().map_or("unknown", |cc| cc.name());
     drop(flow); // which ends the qlog
-    print!("{}", report.json(congestion, |at| base_ns + (at - base).as_nanos() as u64));
+    print!(
+        "{}",
+        report.json(congestion, |at| base_ns + (at - base).as_nanos() as u64)
+    );
     Ok(())
 }
 

@@ -58,12 +58,15 @@ fn congestion(text: &str) -> Result<Congestion, String> {
         "newreno" => Ok(Congestion::NewReno),
         "cubic" => Ok(Congestion::Cubic),
         "bbr" => Ok(Congestion::Bbr),
-        _ => Err(format!("--cc is '{text}': it must be newreno, cubic or bbr")),
+        _ => Err(format!(
+            "--cc is '{text}': it must be newreno, cubic or bbr"
+        )),
     }
 }
 
 fn address(text: &str) -> Result<IpAddr, String> {
-    text.parse().map_err(|_| format!("--client is '{text}': it must be an IP address"))
+    text.parse()
+        .map_err(|_| format!("--client is '{text}': it must be an IP address"))
 }
 
 /// Parses the words after the program's name; Err has a line for whoever gave them.

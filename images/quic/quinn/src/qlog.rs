@@ -17,12 +17,22 @@ pub struct BoundedQlog {
 impl BoundedQlog {
     pub fn create(file: &str, most_bytes: usize) -> io::Result<Self> {
         let file = BufWriter::new(File::create(file)?);
-        Ok(BoundedQlog { file, event: Vec::new(), most_bytes, written_bytes: 0, left_out: 0 })
+        Ok(BoundedQlog {
+            file,
+            event: Vec::new(),
+            most_bytes,
+            written_bytes: 0,
+            left_out: 0,
+        })
     }
 
     fn end_event(&mut self) -> io::Result<()> {
         let is_recovery = has(&self.event, b"\"name\":\"recovery:");
-        let room_bytes = if is_recovery { self.most_bytes } else { self.most_bytes / 2 };
+        let room_bytes = if is_recovery {
+            self.most_bytes
+        } else {
+            self.most_bytes / 2
+        };
         if self.written_bytes + self.event.len() > room_bytes {
             self.left_out += 1;
         } else {

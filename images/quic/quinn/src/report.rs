@@ -12,7 +12,8 @@ pub struct Interval {
     pub lost_packets: u64,
     pub cwnd_bytes: u64,
     pub rtt_us: u128,
-    end_s: f64,
+    /// Set by `Report::add`.
+    pub end_s: f64,
 }
 
 pub struct Report<'a> {
@@ -23,7 +24,11 @@ pub struct Report<'a> {
 
 impl<'a> Report<'a> {
     pub fn new(options: &'a Options) -> Self {
-        Report { options, begin: None, intervals: Vec::new() }
+        Report {
+            options,
+            begin: None,
+            intervals: Vec::new(),
+        }
     }
 
     /// When the first interval begins; the first call counts.
@@ -34,7 +39,8 @@ impl<'a> Report<'a> {
     /// When the interval ends that comes next; None before the first begins.
     pub fn boundary(&self) -> Option<Instant> {
         let end_s = (self.intervals.len() + 1) as f64 * self.options.interval_s;
-        self.begin.map(|begin| begin + Duration::from_secs_f64(end_s))
+        self.begin
+            .map(|begin| begin + Duration::from_secs_f64(end_s))
     }
 
     /// Ends an interval at its boundary, or at `end` if that is earlier.
@@ -65,7 +71,11 @@ impl<'a> Report<'a> {
             self.push_interval(&mut text, interval, start_s);
             start_s = interval.end_s;
         }
-        let share = if start_s > 0.0 { 100.0 * cpu_s() / start_s } else { 0.0 };
+        let share = if start_s > 0.0 {
+            100.0 * cpu_s() / start_s
+        } else {
+            0.0
+        };
         let _ = writeln!(
             text,
             "],\n\"end\":{{\"cpu_utilization_percent\":{{\"host_total\":{share:.6}}}}}}}"

@@ -10,7 +10,10 @@ const BUFFER_BYTES: libc::c_int = 4 << 20;
 
 /// CLOCK_MONOTONIC, from which Instant counts too.
 pub fn monotonic_ns() -> u64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: clock_gettime fills the structure that it is given
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
@@ -20,7 +23,13 @@ fn set(socket: &UdpSocket, level: libc::c_int, name: libc::c_int, value: libc::c
     // SAFETY: the value outlives the call, and the length is its own
     unsafe {
         let pointer = (&raw const value).cast();
-        libc::setsockopt(socket.as_raw_fd(), level, name, pointer, size_of_val(&value) as u32);
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            pointer,
+            size_of_val(&value) as u32,
+        );
     }
 }
 
@@ -29,9 +38,19 @@ fn prepare(socket: UdpSocket) -> io::Result<UdpSocket> {
     socket.set_nonblocking(true)?;
     set(&socket, libc::SOL_SOCKET, libc::SO_SNDBUF, BUFFER_BYTES);
     set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, BUFFER_BYTES);
-    set(&socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE);
+    set(
+        &socket,
+        libc::IPPROTO_IP,
+        libc::IP_MTU_DISCOVER,
+        libc::IP_PMTUDISC_PROBE,
+    );
     if socket.local_addr()?.is_ipv6() {
-        set(&socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE);
+        set(
+            &socket,
+            libc::IPPROTO_IPV6,
+            libc::IPV6_MTU_DISCOVER,
+            libc::IP_PMTUDISC_PROBE,
+        );
     }
     // SAFETY: it changes this thread's timers only, which then end when they are due
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
@@ -56,7 +75,11 @@ pub fn connected_to(address: IpAddr, port: u16) -> io::Result<UdpSocket> {
 /// Waits for a packet, or for room where that is wanted, or until a time.
 pub fn wait(socket: &UdpSocket, wants_room: bool, until: Option<Instant>) {
     let events = libc::POLLIN | if wants_room { libc::POLLOUT } else { 0 };
-    let mut waited = libc::pollfd { fd: socket.as_raw_fd(), events, revents: 0 };
+    let mut waited = libc::pollfd {
+        fd: socket.as_raw_fd(),
+        events,
+        revents: 0,
+    };
     let left = until.map(|until| until.saturating_duration_since(Instant::now()));
     if left.is_some_and(|left| left.is_zero()) {
         return;
@@ -65,7 +88,9 @@ pub fn wait(socket: &UdpSocket, wants_room: bool, until: Option<Instant>) {
         tv_sec: left.as_secs() as libc::time_t,
         tv_nsec: left.subsec_nanos().into(),
     });
-    let timeout = timeout.as_ref().map_or(std::ptr::null(), |timeout| &raw const *timeout);
+    let timeout = timeout
+        .as_ref()
+        .map_or(std::ptr::null(), |timeout| &raw const *timeout);
     // SAFETY: both pointers are to values that outlive the call, or null
     unsafe { libc::ppoll(&mut waited, 1, timeout, std::ptr::null()) };
 }

@@ -15,7 +15,9 @@ pub const SERVER_NAME: &str = "farpath";
 /// One cipher, so that equal runs compute the same whatever the processor has.
 fn provider() -> Arc<CryptoProvider> {
     let mut provider = ring::default_provider();
-    provider.cipher_suites.retain(|one| one.suite() == CipherSuite::TLS13_AES_128_GCM_SHA256);
+    provider
+        .cipher_suites
+        .retain(|one| one.suite() == CipherSuite::TLS13_AES_128_GCM_SHA256);
     Arc::new(provider)
 }
 
