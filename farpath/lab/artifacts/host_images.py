@@ -87,7 +87,7 @@ def places_by_host(
     if unused:
         raise BadInputError(
             f"{option} is '{text}': no host would start a program from {', '.join(unused)}: "
-            "leave it out; a STACK of QUIC or oci: brings its own to sender and receiver"
+            "leave it out; STACK=oci: brings its own image to sender and receiver, and so does QUIC"
         )
     return {host: named[host] for host in programs if host in named}
 
