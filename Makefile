@@ -83,6 +83,7 @@ help:
 	make kernel       the lab's kernel alone
 	make stacks       the kernel and farpath's own stacks and devices, as its modules
 	make modules      the same stacks for a kernel of yours: KDIR=<its build tree>
+	make quic         the programs of QUIC stacks, which else the first run with one makes
 	make images       the root file systems alone
 	make bundle       one file that runs farpath on machines without any of this, nor a network
 	make containers   the container images: sender, kernel, lab, notebook

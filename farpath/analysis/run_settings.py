@@ -14,6 +14,8 @@ from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
 from farpath.planning.offloads import offloads_text
 from farpath.planning.path_options import CUSTOM
+from farpath.planning.schedules import schedule_option
+from farpath.spec.aqm import DROP_TAIL
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS, TOGETHER
@@ -50,7 +52,7 @@ def schedule_text(plan: Plan) -> str:
     schedule = plan.schedule
     if schedule.name == TOGETHER:
         return f"{schedule.duration_s:g} s"
-    regions = "7 regions" if schedule.name == SEVEN_REGIONS else schedule.name
+    regions = "7 regions" if schedule.name == SEVEN_REGIONS else schedule_option(schedule)
     return f"{regions} of {schedule.region_s:g} s"
 
 
@@ -77,6 +79,7 @@ def further_settings(records: RecordSet) -> Mapping[str, str]:
         member.run.record: ", ".join(
             [
                 *_unusual(member.plan),
+                *_drop_tail(member.plan, records),
                 *_values(member, sysctls),
                 *(text_of(member.run) for text_of in provenance_parts),
             ]
@@ -165,6 +168,12 @@ def _of_path(path: Path) -> Iterator[str]:
     for name in ("reorder", "duplicate"):
         if probability := getattr(path, name):
             yield f"{name} {probability:g}"
+
+
+def _drop_tail(plan: Plan, records: RecordSet) -> Iterator[str]:
+    """Yield the queue of a run that drops at its tail, where another run of the set has another."""
+    if not plan.path.queue and any(member.plan.path.queue for member in records.members):
+        yield f"queue {DROP_TAIL}"
 
 
 def _differing_sysctls(records: RecordSet) -> tuple[str, ...]:

@@ -1,19 +1,18 @@
 """The search for a path model: models are tried in the lab by complete runs, until one fits best.
 
 A search is a directory. ``search.toml`` says which parameters vary and which values the runs are
-compared with; ``trials.json`` holds the trials and their results. Optuna chooses the next trial
-(Akiba et al., *Optuna: A Next-generation Hyperparameter Optimization Framework*, KDD 2019; its TPE
-sampler), and starts from the trials that are there. So a search can be interrupted and continued.
+compared with; ``trials.json`` holds the trials and their results. Optuna's TPE sampler chooses the
+next trial (``farpath.campaign.trials``), and starts from the trials that are there. So a search can
+be interrupted and continued.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, field, fields
+from dataclasses import field, fields
 from functools import partial
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
@@ -22,10 +21,11 @@ from farpath.analysis.metrics import Summary
 from farpath.analysis.path_model import PathModel, cost_of_means, cost_of_tables
 from farpath.analysis.published import published
 from farpath.analysis.results import RunSummary, run_summary
-from farpath.base.documents import check_format_version, read_json, read_toml
-from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
-from farpath.base.files import write_text
+from farpath.base.documents import read_toml
+from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.validation import validated
+from farpath.campaign import trials as trials_file
+from farpath.campaign.trials import Interval, Number, load_optuna, write_trials
 from farpath.lab.machine import limited_cores
 from farpath.lab.pool import Job, Pool
 from farpath.lab.run import run as run_plan
@@ -35,25 +35,11 @@ from farpath.planning.planner import make_plan
 from farpath.record.record import load_record
 from farpath.spec.schedule import seven_regions
 
-if TYPE_CHECKING:
-    import optuna
-
 SEARCH_FILE = "search.toml"
 TRIALS_FILE = "trials.json"
-FORMAT_VERSION = 1
 PrintLine = Callable[[str], None]
 #: Measures one complete run of a stack over a model of the path.
 MeasureModel = Callable[[PathModel, str], RunSummary]
-Number = int | float
-
-
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Interval:
-    """The interval of a parameter's values; ``log``: whether it is searched in logarithms."""
-
-    low: float
-    high: float
-    log: bool = False
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -117,21 +103,7 @@ def load_search(directory: FilePath) -> Search:
 
 def read_trials(search: Search) -> list[dict[str, Any]]:
     """Return all trials so far, in their order; empty if nothing was tried yet."""
-    file = search.directory / TRIALS_FILE
-    if not file.exists():
-        return []
-    data = read_json(file, "move it away")
-    check_format_version(data, FORMAT_VERSION, file, "move it away")
-    try:
-        return list(data["trials"])
-    except (KeyError, TypeError) as error:
-        raise BadInputError(f"{file}: is damaged: {error}; move it away") from error
-
-
-def _write_trials(search: Search, trials: list[dict[str, Any]]) -> None:
-    file = search.directory / TRIALS_FILE
-    text = json.dumps({"format_version": FORMAT_VERSION, "trials": trials}, indent=1) + "\n"
-    write_text(file, text)
+    return trials_file.read_trials(search.directory / TRIALS_FILE)
 
 
 def best_trial(search: Search) -> dict[str, Any]:
@@ -140,18 +112,6 @@ def best_trial(search: Search) -> dict[str, Any]:
     if not trials:
         raise BadInputError(f"{search.directory}: nothing was tried yet: run farpath fit")
     return min(trials, key=lambda trial: float(trial["cost"]))
-
-
-def _distributions(search: Search) -> dict[str, optuna.distributions.BaseDistribution]:
-    from optuna.distributions import CategoricalDistribution, FloatDistribution
-
-    distributions: dict[str, optuna.distributions.BaseDistribution] = {}
-    for name, allowed in search.ranges.items():
-        if isinstance(allowed, list):
-            distributions[name] = CategoricalDistribution(allowed)
-        elif isinstance(allowed, Interval):
-            distributions[name] = FloatDistribution(**asdict(allowed))
-    return distributions
 
 
 def run_in_lab(
@@ -204,14 +164,8 @@ def continue_search(
     Raises what a run raises; the trials before it are kept, and runs that are still going are
     ended.
     """
-    try:
-        import optuna
-    except ImportError as error:
-        raise MachineLacksError(
-            "Optuna is missing: pip install 'farpath[fit]', or run 'make dev'"
-        ) from error
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    distributions = _distributions(search)
+    optuna = load_optuna()
+    distributions = trials_file.distributions(search.ranges)
     trials = read_trials(search)
     study = optuna.create_study(
         sampler=optuna.samplers.TPESampler(
@@ -237,5 +191,5 @@ def continue_search(
             cost = search.cost({run.stack: run.summary for run in runs})
             study.tell(trial_request, cost)
             trials.append(_trial(trial_request.params, model, cost, runs))
-            _write_trials(search, trials)
+            write_trials(search.directory / TRIALS_FILE, trials)
             print_line(f"trial {number}: cost {cost:.3f} (best {study.best_value:.3f}), {model}")

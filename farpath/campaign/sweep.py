@@ -173,11 +173,16 @@ def make_sweep(
     return SweepOutcome(sweep, out, tuple(swept), failures)
 
 
-def _make(request: RunRequest, out: FilePath, cores: int) -> tuple[Outcome, RunSummary]:
-    """Make one run in a worker process, or find its record, and summarise it."""
+def make_run(request: RunRequest, out: FilePath, cores: int) -> Outcome:
+    """Make one run on so many cores, without figure and page, or find its record."""
     plan = request.plan(user_parts=BuiltParts(request.lab))
     with limited_cores(cores):
-        outcome = run(plan, out, False, lambda _event: None)
+        return run(plan, out, False, lambda _event: None)
+
+
+def _make(request: RunRequest, out: FilePath, cores: int) -> tuple[Outcome, RunSummary]:
+    """Make one run in a worker process and summarise it."""
+    outcome = make_run(request, out, cores)
     return outcome, run_summary(load_record(outcome.directory))
 
 

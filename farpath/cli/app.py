@@ -42,9 +42,11 @@ from farpath.cli import (
     paper,
     records,
     regress,
+    responsiveness,
     run,
     shell,
     site,
+    starvation,
     sweep,
 )
 from farpath.cli.completion import completion, join_values
@@ -260,8 +262,10 @@ regress.add_to(app)
 conformance.add_to(app)
 bisect.add_to(app)
 league.add_to(app)
+starvation.add_to(app)
 packetdrill.add_to(app)
 exec.add_to(app)
+responsiveness.add_to(app)
 shell.add_to(app)
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from farpath.conformance import bbr_phases, cubic_epochs, losses, queues_and_shares, slow_start
+from farpath.conformance import (
+    bbr_phases,
+    cubic_epochs,
+    losses,
+    queues_and_shares,
+    slow_start,
+    spurious_losses,
+)
 
 if TYPE_CHECKING:
     from farpath.conformance.measured import Measured
@@ -32,6 +39,8 @@ MEASURES: Mapping[str, Measure] = {
         losses.least_timeout_s,
         losses.mean_window_of_reno,
         losses.mean_window_of_cubic,
+        spurious_losses.window_after_spurious_timeout,
+        spurious_losses.window_after_spurious_loss,
         cubic_epochs.constant_c,
         cubic_epochs.time_to_w_max_s,
         cubic_epochs.curve_deviation,

@@ -15,7 +15,7 @@ from farpath.planning.quic import qlog_bytes
 from farpath.spec import capture, capture_sizes
 from farpath.spec.arrivals import arrivals_per_s
 from farpath.spec.stack import IPERF3, QUIC
-from farpath.spec.window import window_of
+from farpath.spec.window import largest_window_of
 from topologies import lay_out
 
 if TYPE_CHECKING:
@@ -124,11 +124,11 @@ def in_flight_bytes(plan: Plan) -> int:
     for flow in plan.schedule.all_flows:
         stack = plan.stack_of(flow)
         if stack.program == IPERF3 and not stack.build:
-            tcp_bytes += window_of(plan, flow)
+            tcp_bytes += largest_window_of(plan, flow)
         elif stack.program == QUIC:
             tcp_bytes += int(stack.parameters["window"])
         else:
-            window_bound_bytes += window_of(plan, flow)
+            window_bound_bytes += largest_window_of(plan, flow)
     tcp_bytes += _short_flows_bytes(plan)
     return window_bound_bytes + min(tcp_bytes, _path_bound_bytes(plan))
 

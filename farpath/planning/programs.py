@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 #: Options of a run that programs have too, with their defaults where these differ. The flow of
 #: such a plan does not run.
 OPTIONS = (
-    *("path", "rtt", "rate", "buffer", "loss", "jitter", "reorder", "duplicate", "mtu", "window"),
-    *("sysctl", "ip", "stack", "seed", "sample"),
+    *("path", "rtt", "rate", "buffer", "queue", "loss", "jitter", "reorder", "duplicate", "mtu"),
+    *("window", "sysctl", "ecn", "ip", "stack", "seed", "sample"),
 )
 DEFAULTS = {"stack": "cubic", "sample": "100ms"}
 #: What options mean here, where that is not what they mean for a run.
@@ -29,6 +29,8 @@ HELPS = {
     "rtt": "Round-trip time of the path.",
     "rate": "Rate of the bottleneck, in each direction.",
     "buffer": "Buffer of the bottleneck, in each direction: bytes, 100packets, 50ms or 2xBDP.",
+    "queue": "The bottleneck's queue, in each direction: it drops at its tail, or is a qdisc of "
+    "Linux's with the parameters of tc; its limit is BUFFER.",
     "loss": "Random loss in each direction.",
     "jitter": "Largest deviation of a packet's delay, in each direction.",
     "reorder": "Fraction of the packets of each direction that overtake all others.",

@@ -44,6 +44,7 @@ from farpath.planning.own_flows import parse_flows
 from farpath.planning.own_path import own_path
 from farpath.planning.own_topology import is_own
 from farpath.planning.planner import make_plan
+from farpath.planning.schedules import ScheduleMaker, parse_schedule
 from farpath.planning.senders import MOST_SENDERS
 from farpath.spec.background import PART_RANGE
 from farpath.spec.capture import DEFAULT_SNAP_BYTES, SNAP_BYTES_RANGE
@@ -381,7 +382,8 @@ class RunRequest:
     schedule: str = option(
         Option(
             "When flows start and stop: in seven regions, one by one, and last in, first out; "
-            "together for one region; or joining, each one region after the previous one.",
+            "together for one region; or joining, each one region, or joining:3s, 3 s after the "
+            "previous one.",
             SEVEN_REGIONS,
             SEVEN_REGIONS,
             allowed=", ".join(SCHEDULES),
@@ -552,13 +554,12 @@ class RunRequest:
         for a value that is not allowed, and for options that contradict each other.
         """
         clock = _clock(self.lab, self.clock)
-        schedule, region_s = self._schedule()
+        schedule, make_schedule, region_s = self._schedule()
         path, network = self._network(own_paths or {}, user_parts, path_by_rtt)
         era = None if self.era is None else era_catalog.era_by_text(self.era)
         seed = parse_seed(self.seed)
         for name in path_options.parse_sysctl(self.sysctl) if self.sysctl is not None else ():
             check_setting(name, network.ip_version)
-        make_schedule = SCHEDULES[schedule]
         texts = network.stacks(self._stack_texts(), schedule)
         user_stacks: dict[str, Stack] = {}
         if user_parts is not None:
@@ -599,14 +600,17 @@ class RunRequest:
             )
         return dataclasses.replace(plan, images=user_parts.images(self.sender_image, plan))
 
-    def _schedule(self) -> tuple[str, float]:
-        """Return the name of the schedule and the length of a region in s."""
+    def _schedule(self) -> tuple[str, ScheduleMaker, float]:
+        """Return the schedule's name, the function that makes it and the length of a region in s.
+
+        That function takes the labels of the stacks and this length.
+        """
         at_once = [name for name in ("time", "parallel") if getattr(self, name) is not None]
         if not at_once:
-            schedule = _choice("SCHEDULE", self.schedule, SCHEDULES)
+            schedule, make_schedule = parse_schedule(self.schedule)
             if schedule == SEVEN_REGIONS and (is_own(self.topology) or self.bytes is not None):
-                schedule = TOGETHER
-            return schedule, quantities.parse_duration_s(self.region)
+                schedule, make_schedule = parse_schedule(TOGETHER)
+            return schedule, make_schedule, quantities.parse_duration_s(self.region)
         first = at_once[0]
         excluded = [("SCHEDULE", self.schedule, SEVEN_REGIONS)]
         if self.time is not None:
@@ -618,8 +622,8 @@ class RunRequest:
                     f"{first.upper()} is for flows that all start at once; leave one of them out"
                 )
         if self.time is None:
-            return TOGETHER, quantities.parse_duration_s(self.region)
-        return TOGETHER, quantities.parse_duration_s(self.time, "TIME")
+            return *parse_schedule(TOGETHER), quantities.parse_duration_s(self.region)
+        return *parse_schedule(TOGETHER), quantities.parse_duration_s(self.time, "TIME")
 
     def _stack_texts(self) -> tuple[str, ...]:
         """Return the stack of each flow; with ``parallel`` that many flows of the only one."""

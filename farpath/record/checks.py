@@ -29,7 +29,7 @@ from farpath.spec.sites import discards_payload
 from farpath.spec.stack import IPERF3, QUIC, UDP
 from farpath.spec.trace import flows as traced_flows
 from farpath.spec.trace import ticks, untraced
-from farpath.spec.window import segment_bytes, window_of
+from farpath.spec.window import largest_window_of, segment_bytes, window_of
 from farpath.tools import iperf3, ping, socat, tc, traceroute
 from farpath.tools import transfers as raw_transfers
 
@@ -184,7 +184,7 @@ def check_windows(samples: Samples, plan: Plan) -> None:
         least = planned_bytes * (1 - WINDOW_SHORTFALL) - unread
         largest = int(rows["snd_wnd_bytes"].max())
         carried = float((rows["throughput_bps"]).sum()) / 8 * plan.settings.flow_interval_s
-        too_large = largest > planned_bytes * (1 + WINDOW_EXCESS)
+        too_large = largest > largest_window_of(plan, flow) * (1 + WINDOW_EXCESS)
         opens = carried > WINDOWS_TO_OPEN * planned_bytes and plan.sink is None
         too_small = opens and largest < least
         if too_large or too_small:

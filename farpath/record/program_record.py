@@ -22,6 +22,7 @@ from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.record import trace_rows
 from farpath.record.frames import add_to_hash, read_frame, typed_frame
 from farpath.record.record import COLUMNS as SAMPLE_COLUMNS
+from farpath.record.record import columns_of as sample_columns_of
 from farpath.record.record import ping_rows
 from farpath.record.trace_table import NUMBERS, state_columns
 from farpath.spec.plan import Plan
@@ -47,12 +48,18 @@ CONNECTION_COLUMNS = {
     "ca_state": "str",
     **dict.fromkeys(NUMBERS, "int"),
 }
-COLUMNS = {
-    "ping": SAMPLE_COLUMNS["ping"],
-    "queue": SAMPLE_COLUMNS["queue"],
-    "queue_back": SAMPLE_COLUMNS["queue"],
-    "connections": CONNECTION_COLUMNS,
-}
+TABLES = ("ping", "queue", "queue_back", "connections")
+
+
+def columns_of(plan: Plan) -> dict[str, dict[str, str]]:
+    """Return the columns of each table; active queues have marks too."""
+    queue = sample_columns_of("queue", marks=plan.path.queue is not None)
+    return {
+        "ping": SAMPLE_COLUMNS["ping"],
+        "queue": queue,
+        "queue_back": queue,
+        "connections": CONNECTION_COLUMNS,
+    }
 
 
 @dataclass(frozen=True)
@@ -64,15 +71,16 @@ class Ending:
 
 
 def tables(raw_dir: FilePath, plan: Plan) -> dict[str, pd.DataFrame]:
-    """Build the tables of ``COLUMNS`` from a lab's raw output; raises LabFailedError."""
+    """Build the tables of ``columns_of`` from a lab's raw output; raises LabFailedError."""
     _, *others = lay_out(plan).bottlenecks
     queues = {"queue": "queue.txt", "queue_back": f"queue-{others[0]}.txt"}
+    columns = columns_of(plan)
     pings = ping.parse(_read(raw_dir / "ping.out").decode())
     rows: dict[str, Any] = {"ping": ping_rows(pings, plan.settings.ping_interval_s)}
     for name, file in queues.items():
         samples = tc.parse_samples(_read(raw_dir / file).decode())
-        rows[name] = [(q.t_s, q.backlog_bytes, q.backlog_packets, q.drops) for q in samples]
-    frames = {name: typed_frame(COLUMNS[name], data) for name, data in rows.items()}
+        rows[name] = [tuple(getattr(each, column) for column in columns[name]) for each in samples]
+    frames = {name: typed_frame(columns[name], data) for name, data in rows.items()}
     return {**frames, "connections": _connections(raw_dir, plan)}
 
 
@@ -101,19 +109,21 @@ def _connections(raw_dir: FilePath, plan: Plan) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else typed_frame(CONNECTION_COLUMNS, [])
 
 
-def fingerprint(directory: FilePath, ending: Ending, frames: dict[str, pd.DataFrame]) -> str:
+def fingerprint(
+    directory: FilePath, ending: Ending, frames: dict[str, pd.DataFrame], plan: Plan
+) -> str:
     """Return the SHA-256 over how the client ended, all output, collected files and tables.
 
     ``directory``: the record's.
     """
     digest = hashlib.sha256(f"status {ending.status}\ntook_s {ending.took_s!r}\n".encode())
     others = {directory / name for name in (EXEC_FILE, CONSOLE_LOG)}
-    others |= {_table_file(directory, name) for name in COLUMNS}
+    others |= {_table_file(directory, name) for name in TABLES}
     files = {file for file in directory.rglob("*") if file.is_file()}
     for file in sorted(files - others):
         content = file.read_bytes()
         digest.update(f"{file.relative_to(directory)} {len(content)}\n".encode() + content)
-    for name, columns in COLUMNS.items():
+    for name, columns in columns_of(plan).items():
         add_to_hash(digest, name, columns, frames[name])
     return digest.hexdigest()
 
@@ -139,7 +149,7 @@ def write_program_record(
     if collected.is_dir():
         shutil.copytree(collected, directory / COLLECTED_DIR)
     frames = tables(raw_dir, plan)
-    stamp = fingerprint(directory, ending, frames)
+    stamp = fingerprint(directory, ending, frames, plan)
     for name, frame in frames.items():
         frame.to_parquet(_table_file(directory, name), index=False)
     data = {
@@ -196,15 +206,15 @@ class ProgramRecord:
 
     @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The tables of ``COLUMNS``, read at first use and checked by the fingerprint.
+        """The tables, read at first use and checked by the fingerprint.
 
         Raises CheckFailedError if they, the output or the collected files were changed.
         """
         frames = {
             name: read_frame(_table_file(self.directory, name), columns)
-            for name, columns in COLUMNS.items()
+            for name, columns in columns_of(self.plan).items()
         }
-        computed = fingerprint(self.directory, self.ending, frames)
+        computed = fingerprint(self.directory, self.ending, frames, self.plan)
         if computed != self.fingerprint:
             raise CheckFailedError(
                 f"{self.directory}: the fingerprint is {computed[:12]}..., stored is "
@@ -229,7 +239,7 @@ def load_program_record(directory: FilePath) -> ProgramRecord:
 
     file = directory / EXEC_FILE
     remedy = "the record was changed; run the command again"
-    absent = [one.name for name in COLUMNS if not (one := _table_file(directory, name)).is_file()]
+    absent = [one.name for name in TABLES if not (one := _table_file(directory, name)).is_file()]
     if absent:
         raise BadInputError(f"{directory}: lacks {', '.join(absent)}: {remedy}")
     data = read_json(file, remedy)

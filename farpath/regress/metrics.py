@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis import flow_metrics
 from farpath.analysis.metrics import per_second, summarise
+from farpath.analysis.shares import fair_shares, joint_means_bps
 from farpath.analysis.studies.recovery import find_recovery, window_series
 from farpath.analysis.studies.sharing import halving_time_s, share_time_s
 from farpath.record.record import Record
@@ -117,6 +118,12 @@ def sharing(record: Record) -> dict[str, float]:
     return {name: time_s for name, time_s in times_s.items() if time_s is not None}
 
 
+def least_share(record: Record) -> dict[str, float]:
+    """Return the least share of a flow in what all received while all sent; 1 is a fair part."""
+    means_bps = joint_means_bps(record.samples, record.plan.schedule)
+    return {"least_share": min(fair_shares(means_bps))}
+
+
 def initial_window(record: Record) -> dict[str, float]:
     """Return packets in flight in the middle of each of the first three round trips of data.
 
@@ -158,4 +165,5 @@ EXTRA_METRICS: Mapping[str, Callable[[Record], dict[str, float]]] = {
     "sharing": sharing,
     "initial_window": initial_window,
     "recovery_flight": recovery_flight,
+    "least_share": least_share,
 }

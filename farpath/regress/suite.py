@@ -20,10 +20,10 @@ from farpath.base.validation import validated
 from farpath.lab.user_parts import BuiltParts
 from farpath.planning.quantities import parse_duration_s, parse_rtt_ms
 from farpath.planning.request import RunRequest
+from farpath.planning.schedules import parse_schedule
 from farpath.planning.stack_catalog import DATAGRAMS, USER_SPACE, catalogue
 from farpath.planning.stack_texts import parse_stacks
 from farpath.regress.metrics import EXTRA_METRICS
-from farpath.spec.schedule import SCHEDULES
 from topologies import lay_out
 
 if TYPE_CHECKING:
@@ -102,9 +102,8 @@ class Trial:
     def cost_s(self) -> float:
         """What a run takes, as virtual seconds of traffic; starting its guest counts as some."""
         request = self.request
-        schedule = SCHEDULES[request.schedule](
-            parse_stacks(request.stack), parse_duration_s(request.region)
-        )
+        _, make_schedule = parse_schedule(request.schedule)
+        schedule = make_schedule(parse_stacks(request.stack), parse_duration_s(request.region))
         return START_COST_S + schedule.duration_s
 
     def plan(self, seed: int = 1) -> Plan:

@@ -47,8 +47,9 @@ def program_metrics(record: ProgramRecord) -> dict[str, Any]:
         "queues": {
             host: {
                 "max_bytes": int(frame["backlog_bytes"].max()) if len(frame) else 0,
-                "drops": int(frame["drops"].iloc[-1] - frame["drops"].iloc[0]) if len(frame) else 0,
+                "drops": _counted(frame, "drops"),
             }
+            | _marks(frame)
             for host, name in _QUEUES.items()
             for frame in [record.tables[name]]
         },
@@ -57,6 +58,16 @@ def program_metrics(record: ProgramRecord) -> dict[str, Any]:
             for _, rows in record.tables["connections"].groupby(["host", "connection"], sort=False)
         ],
     }
+
+
+def _counted(frame: pd.DataFrame, column: str) -> int:
+    """Return what a queue has counted from its first sample to its last."""
+    return int(frame[column].iloc[-1] - frame[column].iloc[0]) if len(frame) else 0
+
+
+def _marks(frame: pd.DataFrame) -> dict[str, int]:
+    """Return the marks of an active queue; nothing of one that drops at its tail."""
+    return {"marks": _counted(frame, "marks")} if "marks" in frame else {}
 
 
 def _connection(rows: pd.DataFrame) -> dict[str, Any]:
@@ -94,6 +105,7 @@ def _path_table(path: Path, metrics: dict[str, Any]) -> TextTable:
     rows = [
         ("RTT", f"{path.rtt_ms:g} ms"),
         ("rate", f"{path.rate_bps / 1e6:g} Mbit/s"),
+        *([("queue", str(path.queue))] if path.queue else []),
         ("random loss", f"{path.loss:g}"),
         ("ping RTT, median", f"{number(metrics['rtt_median_ms'], 1)} ms"),
         ("ping RTT, largest", f"{number(metrics['rtt_max_ms'], 1)} ms"),
@@ -101,7 +113,9 @@ def _path_table(path: Path, metrics: dict[str, Any]) -> TextTable:
     ]
     for host, queue in metrics["queues"].items():
         rows.append((f"longest queue to {host}", f"{queue['max_bytes'] / 1e3:,.0f} kB"))
-        rows.append((f"drops on the way to {host}", f"{queue['drops']:,} packets"))
+        for name in ("drops", "marks"):
+            if name in queue:
+                rows.append((f"{name} on the way to {host}", f"{queue[name]:,} packets"))
     return TextTable("Path, alike in both directions", ("", ""), tuple(rows))
 
 

@@ -21,6 +21,7 @@ from farpath.planning.other_traffic import other_traffic_text
 from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import CHANGED
 from farpath.planning.request import ACKS, RunRequest
+from farpath.planning.schedules import schedule_option
 from farpath.record.identity import plan_identity
 from farpath.spec.aqm import DROP_TAIL
 from farpath.spec.labels import counted, stacks_label
@@ -111,7 +112,7 @@ def _full_request(plan: Plan) -> RunRequest:
         reverse=_without_blanks(counted([flow.stack for flow in schedule.reverse])) or None,
         ip=str(plan.ip_version),
         stack=_without_blanks(stacks_label(schedule)),
-        schedule=schedule.name,
+        schedule=schedule_option(schedule),
         era=era_text(plan.era),
         source=disk_text(plan.source, "SOURCE"),
         sink=disk_text(plan.sink, "SINK"),

@@ -60,3 +60,12 @@ def segments_at_once(offloads: Collection[str] | None) -> int:
     (1, 1, 65535)
     """
     return MOST_SEGMENTS if {TSO, GSO} & set(offloads or ()) else ONE_SEGMENT
+
+
+def joins_segments(offloads: Collection[str] | None) -> bool:
+    """Whether a host may join segments that arrive.
+
+    >>> joins_segments(None), joins_segments((GRO, CHECKSUM))
+    (False, True)
+    """
+    return GRO in (offloads or ())

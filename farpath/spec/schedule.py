@@ -148,14 +148,15 @@ def simultaneous(stacks: Sequence[str], region_s: float) -> Schedule:
     return Schedule(TOGETHER, flows, region_s, region_s)
 
 
-def staggered(stacks: Sequence[str], region_s: float) -> Schedule:
-    """Return a schedule with one flow of each stack that start one region apart.
+def staggered(stacks: Sequence[str], region_s: float, apart_s: float | None = None) -> Schedule:
+    """Return a schedule with one flow of each stack that start ``apart_s`` apart: one region.
 
     All flows stop at the end of the schedule, one region after the last start.
     """
-    duration_s = len(stacks) * region_s
+    apart_s = region_s if apart_s is None else apart_s
+    duration_s = (len(stacks) - 1) * apart_s + region_s
     flows = tuple(
-        _flow(number, stack, (number - 1) * region_s, duration_s)
+        _flow(number, stack, (number - 1) * apart_s, duration_s)
         for number, stack in enumerate(stacks, 1)
     )
     return Schedule(JOINING, flows, duration_s, region_s)

@@ -8,6 +8,7 @@ of IP. Every flow's samples hold the window that was really advertised, and the 
 
 from __future__ import annotations
 
+from farpath.spec.offloads import joins_segments
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow
 
@@ -61,8 +62,12 @@ def segment_bytes(mtu_bytes: int, ip_version: int = 4) -> tuple[int, int]:
 def buffer_of(plan: Plan, host: str) -> int:
     """Return a host's receive buffer in bytes.
 
-    It gives the path's window to the flow whose segments have the largest share of overhead.
+    It gives the path's window to the flow whose segments have the largest share of overhead. The
+    memory of joined segments is mostly payload, but how many are joined first decides the ratio:
+    a host that joins segments has a buffer no larger than the window.
     """
+    if joins_segments(plan.offloads):
+        return plan.path.window_bytes
     return max(
         receive_buffer_bytes(plan.path.window_bytes, plan.flow_mtu_bytes(flow), plan.ip_version)
         for flow in plan.schedule.all_flows
@@ -71,12 +76,18 @@ def buffer_of(plan: Plan, host: str) -> int:
 
 
 def window_of(plan: Plan, flow: Flow) -> int:
-    """Return the window that a flow is offered, in bytes.
+    """Return the window that a flow is offered at least, in bytes.
 
     It is the path's window, or more if the receiver's buffer is sized for a flow with smaller
-    segments.
+    segments, or less if its host may join segments and has not.
     """
     buffer_bytes, mtu_bytes = buffer_of(plan, flow.receiver), plan.flow_mtu_bytes(flow)
     if buffer_bytes == receive_buffer_bytes(plan.path.window_bytes, mtu_bytes, plan.ip_version):
         return plan.path.window_bytes
     return offered_window_bytes(buffer_bytes, mtu_bytes, plan.ip_version)
+
+
+def largest_window_of(plan: Plan, flow: Flow) -> int:
+    """Return the largest window that a flow may be offered, in bytes."""
+    joined_bytes = plan.path.window_bytes if joins_segments(plan.offloads) else 0
+    return max(window_of(plan, flow), joined_bytes)

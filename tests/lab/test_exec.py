@@ -86,6 +86,25 @@ def lab(tmp_path: FilePath) -> Lab:
     return Lab(tmp_path)
 
 
+def test_a_ping_waits_in_a_long_buffer_and_passes_a_bulk_transfer_by_in_fq_codel(
+    lab: Lab,
+) -> None:
+    client = ("iperf3", "-c", "server", "-p", "80", "-t", "4")
+    server = ("iperf3", "-s", "-p", "80")
+    path: dict[str, Any] = {"rtt": "20ms", "rate": "10Mbit", "buffer": "300ms"}
+    metrics = {}
+    for queue in ("droptail", "fq_codel"):
+        options = path | {"queue": queue, "ecn": "on"}
+        outcome = lab.run(client, [server], root="lab", **options)
+        metrics[queue] = program_metrics(load_program_record(outcome.directory))
+    # RFC 8290: a sparse flow waits for the packet under way, and the one that tbf has taken
+    assert metrics["fq_codel"]["rtt_max_ms"] < 20 + 3 * 1514 * 8 / 10e3
+    assert metrics["droptail"]["rtt_max_ms"] > 100
+    towards = {queue: found["queues"][SERVER_HOST] for queue, found in metrics.items()}
+    assert "marks" not in towards["droptail"]
+    assert towards["fq_codel"]["marks"] > 0
+
+
 def test_a_client_meets_its_deadline_at_1_ms_and_misses_it_at_164_ms_each_time(lab: Lab) -> None:
     (lab.directory / "page").write_bytes(bytes(BYTES))
     (lab.directory / "client.py").write_text(CLIENT)

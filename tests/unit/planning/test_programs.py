@@ -37,6 +37,15 @@ def test_both_directions_have_the_rate_and_the_loss_with_losses_of_their_own() -
     assert (there.loss, there.delay_ns) == (1e-3, 50_000_000)
 
 
+def test_a_queue_is_at_both_bottlenecks_and_limited_by_the_buffer() -> None:
+    plan = plan_of(rate="10Mbit", buffer="60packets", queue="fq_codel:target=2ms", ecn="on")
+    queues = [port.queue for port in lay_out(plan).ports if isinstance(port.queue, TbfBottleneck)]
+    assert [(str(queue.aqm), queue.aqm_limit) for queue in queues] == [
+        ("fq_codel:target=2ms", 60)
+    ] * 2
+    assert plan.ecn == "on"
+
+
 def test_the_lab_is_one_guest_and_has_memory_for_programs() -> None:
     plan = plan_of()
     assert lay_out(plan).sites == 1

@@ -203,6 +203,20 @@ def test_another_window_fails_the_run(samples: Samples, plan: Plan, part: float)
         check_windows(_with_windows(samples, plan, part), plan)
 
 
+@pytest.mark.parametrize(
+    ("part", "accepted"), [(0.5, False), (0.63, True), (1.0, True), (1.02, False)]
+)
+def test_a_host_that_joins_segments_may_offer_less_of_the_window_and_never_more(
+    samples: Samples, plan: Plan, part: float, accepted: bool
+) -> None:
+    joining = dataclasses.replace(plan, offloads=("gso", "gro", "checksum"))
+    if accepted:
+        check_windows(_with_windows(samples, plan, part), joining)
+    else:
+        with pytest.raises(CheckFailedError, match="offered a window"):
+            check_windows(_with_windows(samples, plan, part), joining)
+
+
 def _slowed(samples: Samples, factor: float) -> Samples:
     flows = samples.flows
     return dataclasses.replace(
