@@ -14,7 +14,7 @@ from farpath.spec.stack import QUIC
 def plan_of(stack: str, **options: str) -> Plan:
     """One second of flows on a short path."""
     words = {"rtt": "50ms", "rate": "50Mbit", "time": "5s", "stack": stack, **options}
-    return RunRequest(**words).plan()  # type: ignore[arg-type]
+    return RunRequest(**words).plan()
 
 
 def test_packets_fill_the_paths_mtu_and_flow_control_holds_the_path() -> None:
