@@ -41,7 +41,7 @@ DEV := .venv/farpath-dev-installed
 PAPER := .venv/farpath-paper-installed
 NOTEBOOK := .venv/farpath-notebook-installed
 # What the scripts of images/ keep in the cache
-CACHE_PARTS := build congestion container downloads kernel lab modules own python qemu qemu-modules qemu-root sender source udtperf unpacker
+CACHE_PARTS := build congestion container downloads kernel lab modules own python qemu qemu-modules qemu-root quic sender source udtperf unpacker
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/lib/common.sh images/lib/debian.sh
 # Kernel modules have columns of tabs, as net/ipv4 has, for which clang-format knows no option;
 # two programs have lines that it would break elsewhere
@@ -50,7 +50,7 @@ NOT_FORMATTED := images/kernel/stacks/% images/kernel/devices/% examples/own-mod
 C_SOURCES = $(filter-out $(NOT_FORMATTED),$(shell find images examples farpath -name '*.[ch]' \
 	-o -name '*.cc' -o -name '*.[ch]pp'))
 
-.PHONY: help setup host-packages venv venv-paper dev lock kernel stacks modules images rootfs-lab rootfs-sender \
+.PHONY: help setup host-packages venv venv-paper dev lock kernel stacks modules quic images rootfs-lab rootfs-sender \
 	rootfs-unpacker python python-notebook bundle \
 	base-image containers notebook experiment draw shell paper paper-quick companion companion-quick \
 	ablation ablation-quick cpu-figures cpu-streams cpu-streams-quick regress reference test test-host-lab \
@@ -83,6 +83,7 @@ help:
 	make kernel       the lab's kernel alone
 	make stacks       the kernel and farpath's own stacks and devices, as its modules
 	make modules      the same stacks for a kernel of yours: KDIR=<its build tree>
+	make quic         the programs of QUIC stacks, which else the first run with one makes
 	make images       the root file systems alone
 	make bundle       one file that runs farpath on machines without any of this, nor a network
 	make containers   the container images: sender, kernel, lab, notebook
@@ -198,6 +199,11 @@ modules:
 	mkdir -p "build/host-stacks/$$release"
 	cp images/kernel/stacks/{tcp_*.ko,tcp_*.c,*.h} "build/host-stacks/$$release/"
 	rm -f "build/host-stacks/$$release"/*.mod.c
+
+# Programs of QUIC, which else the first run with one of them makes
+quic: host-packages
+	@images/quic/build ngtcp2 >/dev/null
+	images/quic/build quinn >/dev/null
 
 images: rootfs-lab rootfs-sender
 

@@ -14,7 +14,6 @@ from farpath.spec.host_image import SEARCH_PATH
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import CONGESTIONS_DIR, IMAGES_DIR
 from farpath.spec.schedule import Flow
-from farpath.spec.stack import IMAGE
 from farpath.tools.commands import note
 
 #: Root file systems of end hosts in the shared directory: farpath's and a user's.
@@ -30,6 +29,8 @@ LIBRARIES = "/dev/farpath"
 #: Users' congestion controls for UDT: where the guest mounts them, and their path in containers.
 CONGESTIONS_MOUNT = BUNDLES / ".congestions"
 CONGESTIONS = "/dev/congestions"
+#: The file to which a program of QUIC writes its qlog.
+QLOG = "/dev/qlog"
 #: The device of a host's disk in its containers.
 DISK = "/dev/disk"
 #: The library that discards what a receiver reads, the one of a sender that waits while its path
@@ -87,13 +88,19 @@ def bundle(
     directory: str,
     disk: str = "",
     has_congestions: bool = False,
+    qlog: FilePath | None = None,
 ) -> dict[str, Any]:
     """Return the OCI runtime configuration of a container at an end host (runtime-spec 1.0).
 
     ``disk``: device of the host's disk in the guest; empty for none. ``has_congestions``: whether
-    programs find users' congestion controls for UDT.
+    programs find users' congestion controls for UDT. ``qlog``: a file that the program may write
+    at ``QLOG``.
     """
-    disks = [{"destination": DISK, "type": "bind", "source": disk, "options": ["bind", "nosuid"]}]
+    written = [
+        {"destination": place, "type": "bind", "source": str(source), "options": ["bind", "nosuid"]}
+        for place, source in ((DISK, disk), (QLOG, qlog))
+        if source
+    ]
     congestions = [_read_only(CONGESTIONS, CONGESTIONS_MOUNT)]
     return {
         "ociVersion": "1.0.2",
@@ -123,7 +130,7 @@ def bundle(
             },
             _read_only(LIBRARIES, LIBRARIES_MOUNT),
             *(congestions if has_congestions else []),
-            *(disks if disk else []),
+            *written,
         ],
         "linux": {
             "namespaces": [
@@ -188,12 +195,13 @@ class EndHost:
         stdout: IO[bytes],
         stderr: IO[bytes],
         environment: Mapping[str, str] | None = None,
+        qlog: FilePath | None = None,
     ) -> subprocess.Popen[bytes]:
-        """Start a command in a container, with its output in the given files."""
+        """Start a command in a container, with its output and its qlog in the given files."""
         variables = self.root.variables(environment or {})
         config = bundle(
             *(self.name, self.pid, arguments, variables),
-            *(self.root.working_directory, self.disk, self.has_congestions),
+            *(self.root.working_directory, self.disk, self.has_congestions, qlog),
         )
         self.started += 1
         return start_container(self.platform, f"{self.name}-{self.started}", config, stdout, stderr)
@@ -239,7 +247,7 @@ class EndHosts:
             for host in (flow.sender, flow.receiver):
                 name = self._container(host, flow)
                 if host in namespace_pids and name not in self.hosts:
-                    image = USER_IMAGE.format(build=stack.build)
+                    image = USER_IMAGE.format(build=stack.root)
                     root = Root(image, stack.environment, stack.directory)
                     self.hosts[name] = EndHost(name, namespace_pids[host], root, platform)
 
@@ -256,7 +264,7 @@ class EndHosts:
 
     def _container(self, host: str, flow: Flow) -> str:
         stack = self.plan.stack_of(flow)
-        return f"{host}-{stack.name}" if stack.program == IMAGE else host
+        return f"{host}-{stack.name}" if stack.root else host
 
     def __getitem__(self, host: str) -> EndHost:
         """Return the host of this name, with its own image."""

@@ -21,6 +21,7 @@ from farpath.guest.containers import (
     DISK,
     DRAIN_LIBRARY,
     PRELOAD,
+    QLOG,
     SINK_LIBRARY,
     TRANSFER_LIBRARY,
     EndHost,
@@ -40,11 +41,11 @@ from farpath.guest.tracers import start_tracers
 from farpath.spec.datagrams import pacing_bps, size_bytes
 from farpath.spec.hosts import Pair
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import SCHEDULE_START_FILE
+from farpath.spec.protocol import QLOG_FILE, SCHEDULE_START_FILE
 from farpath.spec.qdiscs import Qdisc
 from farpath.spec.schedule import Flow
 from farpath.spec.sites import discards_payload
-from farpath.spec.stack import IMAGE, IPERF3, UDP
+from farpath.spec.stack import IPERF3, QUIC, UDP
 from farpath.spec.transfer import block_bytes
 from farpath.tools import accepts, dualpi2, iperf3, iperf3_like, ping, traceroute
 from farpath.tools.commands import run
@@ -129,10 +130,10 @@ class Traffic:
         label: str,
         arguments: list[str],
         environment: dict[str, str] | None = None,
+        qlog: FilePath | None = None,
     ) -> subprocess.Popen[bytes]:
-        process = host.start(
-            arguments, self._output(f"{label}.out"), self._output(f"{label}.err"), environment
-        )
+        outputs = self._output(f"{label}.out"), self._output(f"{label}.err")
+        process = host.start(arguments, *outputs, environment, qlog)
         self.running.append((label, process))
         self.titles[label] = f"{label} ({host.title})" if host.title else label
         return process
@@ -262,7 +263,7 @@ class Traffic:
                     flow, address, interval_s, size_bytes(stack), pacing
                 ),
             )
-        program = list(stack.command) if stack.program == IMAGE else [stack.program]
+        program = list(stack.root_command) if stack.root else [stack.program]
         if stack.own_congestion:
             program += ["--congestion-file", f"{CONGESTIONS}/{stack.own_congestion}"]
         return (
@@ -271,11 +272,17 @@ class Traffic:
         )
 
     def _start_end(
-        self, flow: Flow, host: str, label: str, command: list[str], environment: dict[str, str]
+        self,
+        flow: Flow,
+        host: str,
+        label: str,
+        command: list[str],
+        environment: dict[str, str],
+        qlog: FilePath | None = None,
     ) -> None:
         """Start the program of one end of a flow."""
         clock = {"FARPATH_CLOCK": self.plan.settings.clock}
-        self._start(self.hosts.for_flow(flow, host), label, command, clock | environment)
+        self._start(self.hosts.for_flow(flow, host), label, command, clock | environment, qlog)
 
     def _start_receiver(self, flow: Flow) -> None:
         server, _ = self._commands(flow)
@@ -303,8 +310,20 @@ class Traffic:
 
     def _start_sender(self, flow: Flow) -> None:
         _, client = self._commands(flow)
-        environment = self._sender_environment(flow)
-        self._start_end(flow, flow.sender, f"{flow.name}-sender", client, environment)
+        environment, qlog = self._sender_environment(flow), self._qlog(flow)
+        if qlog:
+            client += ["--qlog-file", QLOG]
+        self._start_end(flow, flow.sender, f"{flow.name}-sender", client, environment, qlog)
+
+    def _qlog(self, flow: Flow) -> FilePath | None:
+        """Make the file of a flow's qlog, which its sender may write; None if it has none."""
+        stack = self.plan.stack_of(flow)
+        if stack.program != QUIC or stack.parameters["qlog"] == "0":
+            return None
+        file = self.raw / QLOG_FILE.format(flow=flow.name)
+        file.touch()
+        file.chmod(0o666)
+        return file
 
     def _flow_moments(self) -> Moments:
         """Return when receivers and senders of this site start, in s from the schedule's start."""

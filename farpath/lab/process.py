@@ -43,7 +43,6 @@ from farpath.spec.protocol import (
     site_modules,
 )
 from farpath.spec.settings import VIRTUAL
-from farpath.spec.stack import IMAGE
 from farpath.tools.commands import note
 from topologies import lay_out
 
@@ -111,9 +110,10 @@ def _fill_plan(share: FilePath, images: Images, plan: Plan) -> None:
     for site in range(layout.sites):
         _copy_modules(share / site_modules(site), images.at_site(layout, site), plan)
     user_builds = {image.build for image in plan.images.values()}
-    user_builds |= {stack.build for stack in plan.stacks if stack.program == IMAGE}
-    for build in user_builds:
-        (share / IMAGES_DIR / build).symlink_to((images.own / build / "rootfs").resolve())
+    roots = {build: images.own / build for build in user_builds}
+    roots |= {stack.root: images.build(stack) for stack in plan.stacks if stack.root}
+    for name, directory in roots.items():
+        (share / IMAGES_DIR / name).symlink_to((directory / "rootfs").resolve())
     for library in {stack.own_congestion for stack in plan.stacks if stack.own_congestion}:
         target = share / CONGESTIONS_DIR / library
         target.parent.mkdir(parents=True)

@@ -18,6 +18,7 @@ from farpath.base.files import replace_directory, require_unicode, user_errors
 from farpath.base.locks import exclusive_lock, fresh_partial, remove_stale_partials
 from farpath.lab import host, uml
 from farpath.lab.artifacts.images import Images, find_images
+from farpath.lab.artifacts.quic_stacks import build_quic
 from farpath.lab.process import RawRun, Watch
 from farpath.lab.provenance import cycles_mhz, provenance, record_name
 from farpath.planning.plan_warnings import plan_warnings
@@ -64,6 +65,7 @@ def run(
     """
     if images is None:
         images = host.find_images(plan) if plan.settings.lab == HOST else find_images()
+    build_quic(plan.stacks, images.own.parent)
     require_unicode(str(out))
     name = record_name(plan, images)
     record_dir = out / name

@@ -11,9 +11,10 @@ import math
 from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError
+from farpath.planning.quic import qlog_bytes
 from farpath.spec import capture, capture_sizes
 from farpath.spec.arrivals import arrivals_per_s
-from farpath.spec.stack import IPERF3
+from farpath.spec.stack import IPERF3, QUIC
 from farpath.spec.window import largest_window_of
 from topologies import lay_out
 
@@ -61,6 +62,7 @@ def memory_bytes(plan: Plan) -> int:
         + _short_flow_programs_bytes(plan)
         + _captures_bytes(plan)
         + _queue_samples_bytes(plan)
+        + qlog_bytes(plan)
     )
     packets_bytes = GUEST_BYTES_PER_WINDOW_BYTE * in_flight_bytes(plan)
     return max(GUEST_BASE_BYTES, programs_bytes) + packets_bytes
@@ -123,6 +125,8 @@ def in_flight_bytes(plan: Plan) -> int:
         stack = plan.stack_of(flow)
         if stack.program == IPERF3 and not stack.build:
             tcp_bytes += largest_window_of(plan, flow)
+        elif stack.program == QUIC:
+            tcp_bytes += int(stack.parameters["window"])
         else:
             window_bound_bytes += largest_window_of(plan, flow)
     tcp_bytes += _short_flows_bytes(plan)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from farpath.base.errors import BadInputError
 from farpath.planning.ecn import check_ecn
 from farpath.planning.own_rules import check_own_network
+from farpath.planning.quic import check_quic
 from farpath.spec import capture, capture_sizes
 from farpath.spec.arrivals import check_number
 from farpath.spec.datagrams import HEADERS_BYTES, size_bytes
@@ -19,9 +20,12 @@ from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANG
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.settings import HOST, VIRTUAL, VIRTUAL_CLOCK
-from farpath.spec.stack import IPERF3, UDP, UDTPERF, Stack
+from farpath.spec.stack import IPERF3, QUIC, UDP, UDTPERF, Stack
 from farpath.spec.trace import INTERVAL_S_RANGE, MOST_TRACE_SAMPLES, TICK_S, flows
 from topologies import MODULES, find_topology, lay_out
+
+#: The parameter of each program that is the size of the IP packets that it fills.
+SIZES = {UDTPERF: "mss", QUIC: "mtu"}
 
 
 def check_plan(plan: Plan) -> None:
@@ -35,6 +39,7 @@ def check_plan(plan: Plan) -> None:
     large.
     """
     _check_stacks(plan)
+    check_quic(plan)
     _check_ip(plan)
     _check_topology(plan)
     _check_links(plan)
@@ -99,10 +104,11 @@ def _check_topology(plan: Plan) -> None:
     for flow in plan.schedule.all_flows:
         mtu_bytes = plan.flow_mtu_bytes(flow)
         stack = next((stack for stack in plan.stacks if stack.label == flow.stack), None)
-        if stack and stack.program == UDTPERF and int(stack.parameters.get("mss", 0)) > mtu_bytes:
+        size = SIZES.get(stack.program) if stack else None
+        if stack and size and int(stack.parameters.get(size, 0)) > mtu_bytes:
             raise BadInputError(
-                f"STACK: {stack.label} sends packets of {stack.parameters['mss']} bytes, but the "
-                f"MTU of {flow.sender} is {mtu_bytes}: give {stack.name}:mss={mtu_bytes}"
+                f"STACK: {stack.label} sends packets of {stack.parameters[size]} bytes, but the "
+                f"MTU of {flow.sender} is {mtu_bytes}: give {stack.name}:{size}={mtu_bytes}"
             )
         if stack and stack.program == UDP:
             _check_size(stack, flow, mtu_bytes - HEADERS_BYTES[plan.ip_version])
@@ -331,14 +337,15 @@ def check_dropper(dropper: Dropper, plan: Plan) -> None:
 def _check_counted(dropper: Dropper, flow: Flow, plan: Plan) -> None:
     """Raise BadInputError for a flow whose data packets are too small to be counted as data."""
     stack = next((stack for stack in plan.stacks if stack.label == flow.stack), None)
-    if stack is None or stack.program not in (UDTPERF, UDP):
+    if stack is None or stack.program not in (*SIZES, UDP):
         return
     mtu_bytes, headers_bytes = plan.flow_mtu_bytes(flow), HEADERS_BYTES[plan.ip_version]
     if stack.program == UDP:
         packet_bytes = size_bytes(stack) + headers_bytes
         remedy = f"size={mtu_bytes - headers_bytes}"
     else:
-        packet_bytes, remedy = int(stack.parameters.get("mss", 0)), f"mss={mtu_bytes}"
+        size = SIZES[stack.program]
+        packet_bytes, remedy = int(stack.parameters.get(size, 0)), f"{size}={mtu_bytes}"
     if packet_bytes <= counted_above_bytes(mtu_bytes):
         raise BadInputError(
             f"DROP is '{dropper}': {flow.name} sends packets of {packet_bytes} bytes, but only "

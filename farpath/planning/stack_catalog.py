@@ -16,10 +16,11 @@ from importlib import resources
 from typing import Any
 
 from farpath.base.errors import BadInputError
+from farpath.planning.quic import fitted_quic
 from farpath.spec.datagrams import HEADERS_BYTES, MOST_PACING_BPS, pacing_bps
 from farpath.spec.era import MODERN, Era
 from farpath.spec.path import Path
-from farpath.spec.stack import IPERF3, UDP, UDTPERF, Stack
+from farpath.spec.stack import IPERF3, QUIC, UDP, UDTPERF, Stack
 
 MAINLINE = "mainline"
 OURS = "ours"
@@ -110,6 +111,7 @@ class CatalogEntry:
     published: str = ""
     sysctl: Mapping[str, str] = field(default_factory=dict)
     variant_of: str = ""
+    program: str = UDTPERF
     preset: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -159,6 +161,7 @@ def _entry(name: str, data: Mapping[str, Any], tables: Mapping[str, Any]) -> Cat
         published=data.get("published", ""),
         sysctl=data.get("sysctl", {}),
         variant_of=data.get("variant_of", ""),
+        program=data.get("program", UDTPERF),
         preset=preset,
     )
 
@@ -258,7 +261,7 @@ def resolve_stack(text: str, era: str | None = None) -> Stack:
     given = checked_parameters(entry.name, entry.parameters.values(), values)
     label = label_of(entry.name, given)
     if entry.kind == USER_SPACE:
-        return Stack(label, entry.name, UDTPERF, parameters=given)
+        return Stack(label, entry.name, entry.program, parameters=given)
     if entry.kind == DATAGRAMS:
         return Stack(label, entry.name, UDP, parameters=given)
     return Stack(
@@ -311,6 +314,9 @@ def fitted(stack: Stack, path: Path, ip_version: int = 4) -> Stack:
     """
     if stack.program == UDP:
         return _fitted_datagrams(stack, path, ip_version)
+    if stack.program == QUIC:
+        described = catalogue()[stack.name].parameters
+        return fitted_quic(stack, path, {name: one.default for name, one in described.items()})
     if stack.program != UDTPERF:
         return stack
     limits = {"mss": (path.mtu_bytes, "mtu_bytes")}

@@ -26,7 +26,7 @@ from farpath.spec.protocol import ARRIVALS_FILE, ECN_FILE, LAG_FILE, MACHINE_FIL
 from farpath.spec.schedule import Flow
 from farpath.spec.settings import HOST, VIRTUAL
 from farpath.spec.sites import discards_payload
-from farpath.spec.stack import IPERF3, UDP
+from farpath.spec.stack import IPERF3, QUIC, UDP
 from farpath.spec.trace import flows as traced_flows
 from farpath.spec.trace import ticks, untraced
 from farpath.spec.window import largest_window_of, segment_bytes, window_of
@@ -211,14 +211,17 @@ def check_segments(raw_dir: FilePath, plan: Plan) -> None:
 def check_congestion(raw_dir: FilePath, plan: Plan) -> None:
     """Raise CheckFailedError if a flow's connection ran another congestion control."""
     for flow in plan.schedule.all_flows:
-        planned = plan.stack_of(flow).congestion
+        stack = plan.stack_of(flow)
+        planned, parse = stack.congestion, iperf3.parse_congestion
+        if stack.program == QUIC:
+            planned, parse = stack.parameters["cc"], iperf3.parse_program_congestion
         if not planned:
             continue
-        actual = iperf3.parse_congestion((raw_dir / f"{flow.name}-sender.out").read_text())
+        actual = parse((raw_dir / f"{flow.name}-sender.out").read_text())
         if actual != planned:
             raise CheckFailedError(
                 f"{flow.name} ran congestion control '{actual}', not '{planned}': "
-                "the kernel did not accept it"
+                f"{'its program' if stack.program == QUIC else 'the kernel'} did not accept it"
             )
 
 

@@ -70,6 +70,8 @@ def parse_event(line: str) -> dict[str, Any] | None:
 
 #: Raw file of a flow: the schedule's start in ns, by the monotonic clock of the flow's receiver.
 SCHEDULE_START_FILE = "{flow}-schedule-start.txt"
+#: Raw file with the qlog of a flow of QUIC, as its sender wrote it.
+QLOG_FILE = "{flow}-sender.sqlog"
 #: Raw file of a flow of datagrams: what its receiver's listener noted, as JSON.
 ARRIVALS_FILE = "{flow}-arrivals.json"
 #: Raw file with the lines of a program of short flows (``farpath.tools.short_flows``).

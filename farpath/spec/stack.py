@@ -11,6 +11,10 @@ UDTPERF = "udtperf"
 UDP = "iperf3-udp"
 #: Value of ``Stack.program`` for the entry point of a user's image.
 IMAGE = "image"
+#: Value of ``Stack.program`` for a program of images/quic, which is called like its stack.
+QUIC = "quic"
+#: Where the root of such a program has it.
+QUIC_DIRECTORY = "/usr/bin"
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,16 @@ class Stack:
     def own_congestion(self) -> str:
         """The library of a user's congestion control for UDT, below the directory of all."""
         return f"{self.build}/{self.name}.so" if self.program == UDTPERF and self.build else ""
+
+    @property
+    def root(self) -> str:
+        """The name of the root file system that its program brings; empty for farpath's own."""
+        return {IMAGE: self.build, QUIC: self.name}.get(self.program, "")
+
+    @property
+    def root_command(self) -> tuple[str, ...]:
+        """The command of a program that brings a root file system."""
+        return (f"{QUIC_DIRECTORY}/{self.name}",) if self.program == QUIC else self.command
 
     @property
     def executable(self) -> str:

@@ -137,6 +137,11 @@ def parse_congestion(text: str) -> str:
     return str(_object(_report(text), "end").get("sender_tcp_congestion", ""))
 
 
+def parse_program_congestion(text: str) -> str:
+    """Return the congestion control that a program with iperf3's report says it ran."""
+    return str(_object(_report(text), "start").get("congestion", ""))
+
+
 def parse_segment_bytes(text: str) -> int:
     """Return the payload of a full segment in bytes, which iperf3 reads from its socket.
 

@@ -21,7 +21,6 @@ from farpath.lab.artifacts.scripts import errors_named, linked, unpacked
 from farpath.spec.host_image import SEARCH_PATH, HostImage
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
-from farpath.spec.stack import IMAGE
 
 VARIABLE = "SENDER_IMAGE"
 #: Most symbolic links in the resolution of a name (MAXSYMLINKS in include/linux/namei.h).
@@ -45,8 +44,9 @@ def programs_by_host(plan: Plan) -> dict[str, set[str]]:
     programs: dict[str, set[str]] = {host: set() for host in plan.hosts}
     programs[plan.pinger].add("ping")
     for flow in plan.schedule.all_flows:
-        program = plan.stack_of(flow).executable
-        if program != IMAGE:
+        stack = plan.stack_of(flow)
+        program = stack.executable
+        if not stack.root:
             programs[flow.sender].add(program)
             programs[flow.receiver].add(program)
     return programs
@@ -87,7 +87,7 @@ def places_by_host(
     if unused:
         raise BadInputError(
             f"{option} is '{text}': no host would start a program from {', '.join(unused)}: "
-            "leave it out; STACK=oci: brings its own image to sender and receiver"
+            "leave it out; STACK=oci: brings its own image to sender and receiver, and so does QUIC"
         )
     return {host: named[host] for host in programs if host in named}
 

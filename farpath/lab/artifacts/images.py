@@ -23,10 +23,12 @@ from farpath.spec.protocol import (
     PROCESSOR_MODULE,
 )
 from farpath.spec.sites import side_of
-from farpath.spec.stack import Stack
+from farpath.spec.stack import QUIC, Stack
 
 #: Kernel options of congestion controls that have another name there.
 OPTIONS = {"highspeed": "HSTCP"}
+#: Directory of links to the programs of images/quic, beside that of users' builds.
+QUIC_LINKS = "quic"
 REMEDY = "run 'make setup' in the project's folder"
 
 
@@ -119,6 +121,8 @@ class Images:
 
     def build(self, stack: Stack) -> FilePath:
         """Return the directory in which a stack was built."""
+        if stack.program == QUIC:
+            return self.own.parent / QUIC_LINKS / stack.name
         return self.own / stack.build if stack.build else self.stacks
 
     def stack_manifests(self, stacks: Iterable[Stack]) -> dict[str, Any]:
@@ -126,7 +130,7 @@ class Images:
         return {
             stack.label: self._stack_manifest(stack)
             for stack in stacks
-            if stack.module or stack.build
+            if stack.module or stack.build or stack.root
         }
 
     def _stack_manifest(self, stack: Stack) -> Any:

@@ -23,6 +23,7 @@ LARGE_IMAGE_BYTES = 1_000_000_000
 MOUNTED = ("dev", "proc", "sys")
 IMAGE_SCRIPT = PROJECT / "images" / "own-image"
 MODULES_SCRIPT = PROJECT / "images" / "kernel" / "modules"
+QUIC_SCRIPT = PROJECT / "images" / "quic" / "build"
 CONGESTION_SCRIPT = PROJECT / "images" / "udtperf" / "congestion"
 
 
@@ -124,9 +125,12 @@ def _sizes(path: FilePath) -> Iterator[tuple[FilePath, int]]:
                 yield file, status.st_size
 
 
-def linked(directory: FilePath, builds: FilePath) -> str:
-    """Link a build into ``builds``, where the lab finds it, atomically; return its name."""
-    link = builds / directory.name
+def linked(directory: FilePath, builds: FilePath, name: str = "") -> str:
+    """Link a build into ``builds``, where the lab finds it, atomically; return its name.
+
+    ``name``: the link's, by default the build's.
+    """
+    link = builds / (name or directory.name)
     try:
         builds.resolve().mkdir(parents=True, exist_ok=True)
         if link.resolve() != directory.resolve():
