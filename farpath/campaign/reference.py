@@ -53,6 +53,9 @@ if TYPE_CHECKING:
 SUMMARY_FILE = "summary.json"
 #: The tables that only some records have, as the entries of record.json that describe them.
 FURTHER_TABLES = (trace_table.NAME, short_flow_table.NAME)
+#: The largest table that only some records have. A record with a larger one is not shipped if its
+#: experiment has measures, which hold what was measured of it.
+LARGEST_TABLE_BYTES = 2_000_000
 #: The largest total size of an experiment's reference records.
 LIMIT_BYTES = 25_000_000
 ZSTD_LEVEL = 19
@@ -116,9 +119,11 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
     with user_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         remove_stale_partials(folder)
-        copied = [_copy_record(state, folder) for state in recorded]
+        measured = job.which == WHOLE and job.experiment.name in ALL_ANALYSES
+        small = [state for state in recorded if not (measured and _is_large(state))]
+        copied = [_copy_record(state, folder) for state in small]
         removed = _remove_replaced(job, recorded, folder)
-        if job.which == WHOLE and job.experiment.name in ALL_ANALYSES:
+        if measured:
             file = job.experiments / job.experiment.name / MEASURES_FILE
             write_measures(measures_of(recorded_runs(recorded)), file)
         elif job.which == WHOLE:
@@ -126,7 +131,11 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
         elif job.which == CPU:
             _update_summary(job)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    lines = [f"{sum(copied)} records copied to {folder}, {len(recorded) - sum(copied)} were there"]
+    lines = [f"{sum(copied)} records copied to {folder}, {len(small) - sum(copied)} were there"]
+    if left_out := len(recorded) - len(small):
+        lines.append(
+            f"{left_out} with large tables left out: their measures are in {MEASURES_FILE}"
+        )
     lines += (
         [f"{len(states) - len(recorded)} runs have none yet"] if len(recorded) < len(states) else []
     )
@@ -191,6 +200,13 @@ def _update_summary(job: CampaignJob) -> None:
     if file.is_file():
         cpu_runs, _ = load_runs(job.shipped[0])
         write_figures(result_set_of(read_figures(file).runs, cpu_runs), file)
+
+
+def _is_large(state: RunStatus) -> bool:
+    """Whether a run's record has a large table beside its samples."""
+    assert state.record is not None
+    files = (state.record / f"{name}.parquet" for name in FURTHER_TABLES)
+    return any(file.exists() and file.stat().st_size > LARGEST_TABLE_BYTES for file in files)
 
 
 def _copy_record(state: RunStatus, folder: FilePath) -> bool:

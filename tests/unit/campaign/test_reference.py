@@ -101,6 +101,27 @@ def test_a_new_record_takes_the_place_of_one_whose_name_has_another_digest(
     assert reference._of_no_run(job, folder) == 2
 
 
+@pytest.mark.parametrize("size_bytes", [1_999_999, 2_000_001])
+def test_a_record_with_a_large_table_is_not_shipped_where_measures_have_what_it_says(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch, size_bytes: int
+) -> None:
+    job = CampaignJob(load_experiment("udp"), WHOLE, tmp_path, None, tmp_path)
+    state = recorded(job, tmp_path)
+    assert state.record is not None
+    (state.record / "short_flows.parquet").write_bytes(bytes(size_bytes))
+    monkeypatch.setattr(reference, "recorded_runs", lambda states: tuple(states))
+    monkeypatch.setattr(reference, "measures_of", lambda runs: tuple(runs))
+    measured: list[int] = []
+    monkeypatch.setattr(reference, "write_measures", lambda runs, _file: measured.append(len(runs)))
+    monkeypatch.setattr(reference, "_copy_record", lambda _state, _folder: True)
+    monkeypatch.setattr(reference, "_remove_replaced", lambda *_arguments: [])
+    monkeypatch.setattr(reference, "_of_no_run", lambda *_arguments: 0)
+    lines = reference._publish_experiment(job, (state,))
+    assert measured == [1]
+    assert lines[0].startswith("1 records" if size_bytes < 2_000_000 else "0 records")
+    assert any("large tables" in line for line in lines) == (size_bytes > 2_000_000)
+
+
 def test_a_quick_record_takes_the_place_of_no_whole_one_of_its_name(
     tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
