@@ -65,7 +65,7 @@ def run(
     """
     if images is None:
         images = host.find_images(plan) if plan.settings.lab == HOST else find_images()
-    build_quic(plan.stacks, images.own.parent)
+    build_quic(plan.stacks, images)
     require_unicode(str(out))
     name = record_name(plan, images)
     record_dir = out / name

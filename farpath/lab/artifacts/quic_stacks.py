@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from pathlib import Path as FilePath
 
-from farpath.lab.artifacts.images import QUIC_LINKS
+from farpath.lab.artifacts.images import QUIC_LINKS, Images
 from farpath.lab.artifacts.scripts import QUIC_SCRIPT, build_artifact, errors_named, linked
 from farpath.spec.stack import QUIC, Stack
 
@@ -18,8 +17,8 @@ def _print_to_stderr(line: str) -> None:
     sys.stderr.write(f"{line}\n")
 
 
-def build_quic(stacks: Iterable[Stack], build: FilePath) -> None:
-    """Build the programs of a plan's QUIC stacks, and link them into ``build``.
+def build_quic(stacks: Iterable[Stack], images: Images) -> None:
+    """Build the programs of a plan's QUIC stacks, and link them to where ``images`` are.
 
     What is there is used. Raises MachineLacksError if a tool for building is missing.
     """
@@ -28,4 +27,4 @@ def build_quic(stacks: Iterable[Stack], build: FilePath) -> None:
             directory = build_artifact(
                 QUIC_SCRIPT, name.removeprefix(PREFIX), tell=_print_to_stderr
             )
-        linked(directory, build / QUIC_LINKS, name)
+        linked(directory, images.own.parent / QUIC_LINKS, name)
