@@ -46,12 +46,17 @@ def test_an_exit_from_slow_start_before_a_loss_is_followed_for_an_rtt() -> None:
     assert _measured("lost_in_slow_start", lost) == 1
 
 
+def _windows_by_state(windows: list[int], states: list[str]) -> list[dict[str, Any]]:
+    """Rows of a trace: a window and a state at each tick."""
+    return [
+        {"t_s": t_s, "cwnd_packets": cwnd, "ca_state": state}
+        for t_s, cwnd, state in zip(_times(len(windows)), windows, states, strict=True)
+    ]
+
+
 def test_a_window_is_given_back_after_a_timeout_that_was_spurious() -> None:
     windows, states = [88, 88, 1, 98, 106], ["open", "open", "loss", "open", "open"]
-    rows = [
-        {"t_s": t_s, "cwnd_packets": cwnd, "ca_state": state}
-        for t_s, cwnd, state in zip(_times(5), windows, states, strict=True)
-    ]
+    rows = _windows_by_state(windows, states)
     record = record_of("cubic", "spurious-timeout", rows)
     assert _measured("window_after_spurious_timeout", record) == pytest.approx(98 / 88)
     kept = record_of(
@@ -62,10 +67,7 @@ def test_a_window_is_given_back_after_a_timeout_that_was_spurious() -> None:
 
 def test_a_window_is_given_back_after_a_loss_that_was_spurious() -> None:
     windows, states = [360, 68, 252, 365, 368], ["open", "recovery", "recovery", "open", "open"]
-    rows = [
-        {"t_s": t_s, "cwnd_packets": cwnd, "ca_state": state}
-        for t_s, cwnd, state in zip(_times(5), windows, states, strict=True)
-    ]
+    rows = _windows_by_state(windows, states)
     record = record_of("cubic", "spurious-loss", rows)
     assert _measured("window_after_spurious_loss", record) == pytest.approx(365 / 360)
 
