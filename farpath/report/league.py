@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,11 +10,12 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
+from farpath.analysis.shares import fair_shares
 from farpath.campaign.league import STACK, League
 from farpath.campaign.sweep import SweepOutcome, SweptRun
 from farpath.planning.stack_texts import parse_stacks
 from farpath.record.record import Record, load_record
-from farpath.report.flow_summary import FlowSummary, flow_summaries
+from farpath.report.flow_summary import flow_summaries
 
 
 @dataclass(frozen=True)
@@ -76,16 +76,18 @@ def _sides(swept: SweptRun, directory: FilePath) -> Iterator[Encounter]:
     record = load_record(directory / swept.member.run.record)
     flows = flow_summaries(record.samples, record.plan, record.completions_s)
     names = parse_stacks(swept.run.values[STACK])
-    total_bps = sum(flow.throughput_bps for flow in flows)
+    throughputs_bps = [flow.throughput_bps for flow in flows]
+    sides = zip(names, flows, fair_shares(throughputs_bps), strict=True)
+    total_bps = sum(throughputs_bps)
     delay_ms = _delay_ms(record)
     conditions = {name: text for name, text in swept.run.values.items() if name != STACK}
-    for (name, flow), (other, _) in itertools.permutations(zip(names, flows, strict=True), 2):
+    for (name, flow, share), (other, _, _) in itertools.permutations(sides, 2):
         yield Encounter(
             conditions=conditions,
             stack=name,
             other=other,
             seed=record.plan.seed,
-            share=_share(flow, total_bps),
+            share=share,
             throughput_bps=flow.throughput_bps,
             retransmits=flow.retransmits,
             completion_s=flow.completion_s,
@@ -93,10 +95,6 @@ def _sides(swept: SweptRun, directory: FilePath) -> Iterator[Encounter]:
             delay_ms=delay_ms,
             record=swept.member.run.record,
         )
-
-
-def _share(flow: FlowSummary, total_bps: float) -> float:
-    return 2 * flow.throughput_bps / total_bps if total_bps else math.nan
 
 
 def _delay_ms(record: Record) -> float | None:
