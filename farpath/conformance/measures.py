@@ -62,5 +62,8 @@ MEASURES: Mapping[str, Measure] = {
         queues_and_shares.utilisation,
         queues_and_shares.jain_fairness,
         queues_and_shares.share_left,
+        queues_and_shares.utilisation_at_the_end,
+        queues_and_shares.utilisation_beside_short_flows,
+        queues_and_shares.short_flow_completion,
     )
 }

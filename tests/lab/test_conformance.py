@@ -23,7 +23,7 @@ def _states(printed: str) -> dict[str, str]:
 def test_reno_conforms_or_differs_as_linux_is_known_to(
     farpath: Farpath, tmp_path: FilePath
 ) -> None:
-    options = ("reno", "--only=fast-retransmit,timeout", f"--out={tmp_path}", "--json")
+    options = ("reno", "--only=fast-retransmit,timeout,short-flows", f"--out={tmp_path}", "--json")
     ended = farpath("conformance", *options)
     assert ended.status == 0, ended.err
     assert _states(ended.out) == {
@@ -33,10 +33,12 @@ def test_reno_conforms_or_differs_as_linux_is_known_to(
         "timeout/half-of-flight": "differs, known",
         "timeout/backoff": "conforms",
         "timeout/least-timeout": "differs, known",
+        "short-flows/completion": "conforms",
+        "short-flows/left-to-the-long-flow": "conforms",
     }
     records = sorted((tmp_path / "records").glob("*/record.json"))
     made = [file.stat().st_mtime_ns for file in records]
-    assert len(made) == 2
+    assert len(made) == 3
     assert farpath("conformance", *options).status == 0
     assert [file.stat().st_mtime_ns for file in records] == made
 

@@ -223,16 +223,23 @@ def test_without_phases_nothing_is_said_about_them() -> None:
         assert math.isnan(_measured(name, record))
 
 
-def _shared(first_bps: float, second_bps: float, lost: int, backlog_bytes: int) -> Record:
-    seconds = [float(second) for second in range(1, 41)]
-    payload = flow_metrics.payload_bytes(record_of("bbr", "beside-reno").plan.path, 4)
-    flows = pd.concat(
+def _throughputs(scenario: str, packets_per_s: dict[str, list[int]], lost: int = 0) -> pd.DataFrame:
+    """Samples of flows, one for each second, by the packets that arrive in each."""
+    payload = flow_metrics.payload_bytes(record_of("bbr", scenario).plan.path, 4)
+    return pd.concat(
         pd.DataFrame({
-            "flow": name, "t_s": seconds, "throughput_bps": bps * payload * 8,
+            "flow": name, "t_s": [float(second + 1) for second in range(len(packets))],
+            "throughput_bps": [each * payload * 8 for each in packets],
             "retransmits": lost, "cwnd_bytes": 1, "rtt_us": 1, "interval_s": 1.0,
         })
-        for name, bps in (("flow1", first_bps), ("flow2", second_bps))
+        for name, packets in packets_per_s.items()
     )  # fmt: skip
+
+
+def _shared(first: int, second: int, lost: int, backlog_bytes: int) -> Record:
+    packets = {"flow1": [first] * 40, "flow2": [second] * 40}
+    flows = _throughputs("beside-reno", packets, lost)
+    seconds = [float(second) for second in range(1, 41)]
     queue = pd.DataFrame({"t_s": seconds, "backlog_bytes": backlog_bytes})
     samples = Samples(flows=flows, ping=pd.DataFrame(), queue=queue)
     return record_of("bbr", "beside-reno", samples=samples)
@@ -247,3 +254,37 @@ def test_shares_losses_and_queues_are_those_of_the_samples() -> None:
     goodput = flow_metrics.goodput_bps(record.plan.path, 4)
     payload = flow_metrics.payload_bytes(record.plan.path, 4)
     assert _measured("utilisation", record) == pytest.approx(1000 * payload * 8 / goodput, rel=0.01)
+
+
+def _alone(scenario: str, packets_per_s: list[int]) -> Record:
+    flows = _throughputs(scenario, {"flow1": packets_per_s})
+    samples = Samples(flows=flows, ping=pd.DataFrame(), queue=pd.DataFrame())
+    return record_of("bbr", scenario, samples=samples)
+
+
+def test_a_rate_that_has_come_back_is_measured_in_the_last_fifth() -> None:
+    record = _alone("rate-change", [100] * 24 + [1500] * 6)
+    goodput_packets = flow_metrics.goodput_bps(record.plan.path, 4) / 8 / 1448
+    assert _measured("utilisation_at_the_end", record) == pytest.approx(1500 / goodput_packets)
+
+
+def test_a_long_flow_is_held_against_what_short_flows_leave_and_these_against_two_round_trips() -> (
+    None
+):
+    record = _alone("short-flows", [1000] * 30)
+    path = record.plan.path
+    # Each takes 10 kB a second, and one in 20 takes ten times as long as the others
+    completions_s = ([0.1] * 19 + [1.0]) * 15
+    vars(record)["short_flows"] = pd.DataFrame({
+        "size_bytes": 10_000, "received_bytes": 10_000, "completion_s": completions_s,
+        "retransmits": 0,
+    })  # fmt: skip
+    left_bps = flow_metrics.goodput_bps(path, 4) - 10 * 10_000 * 8
+    used = _measured("utilisation_beside_short_flows", record)
+    assert used == pytest.approx(1000 * 1448 * 8 / left_bps)
+    completion = MEASURES["short_flow_completion"](record)
+    assert completion.value == pytest.approx(0.1 / 0.04)
+    assert completion.stated == pytest.approx(2 * (0.04 + 0.1 * 8 / 20) / 0.04)
+    vars(record)["short_flows"]["completion_s"] = [0.1] * 270 + [math.nan] * 30
+    unended = MEASURES["short_flow_completion"](record)
+    assert unended.why == "fewer than 95 of 100 short flows ended"
