@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
@@ -35,7 +35,7 @@ from farpath.analysis.studies.measure import RecordedRun
 from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
-from farpath.planning.experiment import Experiment, stack_name
+from farpath.planning.experiment import Experiment, WantedRun, stack_name
 from farpath.planning.stack_catalog import split_text
 
 #: The mechanism that all others are compared with.
@@ -243,19 +243,53 @@ def decided_at_cern(results: ResultSet) -> dict[str, ClaimVerdict]:
     }
 
 
+def options_of(run: WantedRun) -> dict[str, str]:
+    """Return a run's options in full by their names, which no other run of its experiment has."""
+    return {option.name: value for option, value in run.request.values()}
+
+
 def ablation_of(experiment: Experiment, done: Iterable[RecordedRun]) -> Ablation:
     """Return the ablation of the runs that have records; this reads their samples.
 
     It has the mechanisms of which a run of their own was made, besides those shared with the base.
     """
-    runs = tuple(
-        AblationRun(
-            recorded.run.mechanisms,
-            stack_name(recorded.run.request.stack),
-            {option.name: value for option, value in recorded.run.request.values()},
-            run_summary(recorded.record),
+    runs = ((recorded.run, run_summary(recorded.record)) for recorded in done)
+    return _ablation_of_summaries(experiment, runs)
+
+
+def extended(
+    earlier: Ablation,
+    experiment: Experiment,
+    runs: Sequence[WantedRun],
+    done: Sequence[RecordedRun],
+) -> Ablation:
+    """Return the ablation of those of ``runs`` that have records or are in an earlier ablation.
+
+    A run that is both is that of the record. Raises BadInputError if one of the earlier ablation is
+    none of ``runs``, as with regions of another length.
+    """
+    wanted = {_key(options_of(run)): run for run in runs}
+    kept = {_key(each.options): each.run for each in earlier.runs}
+    if lost := kept.keys() - wanted.keys():
+        raise BadInputError(
+            f"{len(lost)} of its runs are none of these {len(wanted)}, which may have regions of "
+            "another length"
         )
-        for recorded in done
+    new = {_key(options_of(each.run)): run_summary(each.record) for each in done}
+    summaries = kept | new
+    return _ablation_of_summaries(experiment, ((wanted[key], summaries[key]) for key in summaries))
+
+
+def _key(options: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(options.items()))
+
+
+def _ablation_of_summaries(
+    experiment: Experiment, done: Iterable[tuple[WantedRun, RunSummary]]
+) -> Ablation:
+    runs = tuple(
+        AblationRun(wanted.mechanisms, stack_name(wanted.request.stack), options_of(wanted), run)
+        for wanted, run in done
     )
     begun = {name for each in runs for name in each.mechanisms if name == BASE or not each.of_base}
     titles = {name: title for name, title in experiment.mechanisms.items() if name in begun}

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.ablation import (
     ABLATION_FILE,
-    Ablation,
     ablation_of,
+    extended,
     read_ablation,
     write_ablation,
 )
@@ -154,29 +154,28 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
 def _publish_ablation(job: CampaignJob, states: Sequence[RunStatus]) -> list[str]:
     """Write the summaries of an ablation into its folder; its many records are not shipped.
 
-    Raises BadInputError if that would replace an ablation of longer regions or of more runs.
+    Those of runs that have no record here, and had one before, are kept. Raises BadInputError if a
+    summary that is there would be lost.
     """
     file = job.experiments / job.experiment.name / ABLATION_FILE
-    ablation = ablation_of(job.experiment, recorded_runs(states))
+    recorded = recorded_runs(states)
     if file.is_file():
-        _check_replaces(ablation, read_ablation(file), file)
+        try:
+            runs = [state.run for state in states]
+            ablation = extended(read_ablation(file), job.experiment, runs, recorded)
+        except BadInputError as error:
+            raise BadInputError(
+                f"{file}: {error.message}, and would be lost: make the experiment's runs as they "
+                "were, or remove the file first"
+            ) from error
+    else:
+        ablation = ablation_of(job.experiment, recorded)
     with user_errors(file):
         write_ablation(ablation, file)
-    missing = len(states) - len(ablation.runs)
-    left = [f"{missing} runs have none yet"] if missing else []
-    return [f"summaries of {len(ablation.runs)} runs written to {file}", *left]
-
-
-def _check_replaces(new: Ablation, old: Ablation, file: FilePath) -> None:
-    """Raise BadInputError unless a new ablation has all runs of an old one, and regions as long."""
-    lost = len({each.key for each in old.runs} - {each.key for each in new.runs})
-    shorter = min(new.regions_s, default=0.0) < max(old.regions_s, default=0.0)
-    if lost or shorter:
-        reason = f"{lost} runs that are not among these" if lost else "longer regions than these"
-        raise BadInputError(
-            f"{file} has {reason}, which would be lost: make the whole ablation, or remove the "
-            "file first"
-        )
+    kept, missing = len(ablation.runs) - len(recorded), len(states) - len(ablation.runs)
+    lines = [f"summaries of {len(recorded)} runs written to {file}"]
+    lines += [f"{kept} that were there are kept"] if kept else []
+    return [*lines, f"{missing} runs have none yet"] if missing else lines
 
 
 def _write_summary(job: CampaignJob, states: Sequence[RunStatus]) -> None:

@@ -26,7 +26,6 @@ from farpath.planning.experiment import (
 )
 from farpath.record.identity import plan_identity
 from farpath.record.record import Record, load_record, records_in
-from tests.support.ablations import ablation_of, halved
 from tests.support.campaigns import write_seven_regions
 
 
@@ -69,6 +68,22 @@ def test_of_an_ablation_the_summaries_are_shipped_and_not_the_records(
     assert publish(job) == [f"summaries of 2 runs written to {file}", "1 runs have none yet"]
     assert len(read_ablation(file).runs) == 2
     assert [each.name for each in file.parent.iterdir()] == [ABLATION_FILE]
+
+    # The runs made now are added to those of before
+    new = RunStatus(load_experiment(ABLATION).runs(QUICK)[2], "new", made[0].directory)
+    missing = [RunStatus(run, "gone", None) for run in runs]
+    monkeypatch.setattr(jobs, "run_statuses", lambda _runs, _directories: (new, *missing))
+    assert publish(job) == [f"summaries of 1 runs written to {file}", "2 that were there are kept"]
+    assert len(read_ablation(file).runs) == 3
+
+    # Of other regions they are not
+    short = dataclasses.replace(job, experiment=load_experiment(ABLATION), which=WHOLE)
+    monkeypatch.setattr(jobs, "run_statuses", lambda _runs, _directories: tuple(states))
+    whole = load_experiment(ABLATION).runs()[:2]
+    states = [dataclasses.replace(state, run=run) for state, run in zip(states, whole, strict=True)]
+    with pytest.raises(BadInputError, match="3 of its runs are none of these 2"):
+        publish(short)
+    assert len(read_ablation(file).runs) == 3
 
 
 def recorded(job: CampaignJob, tmp_path: FilePath, digest: str = "new") -> RunStatus:
@@ -143,26 +158,3 @@ def test_a_quick_record_takes_the_place_of_no_whole_one_of_its_name(
     assert [each.name for each in removed] == [f"{state.name}-old"]
     of_sets = {plan_identity(run.plan) for run in (*load_experiment("udp").runs(), *job.runs)}
     assert {plan_identity(run.plan) for run in asked} == of_sets - {plan_identity(state.run.plan)}
-
-
-def test_an_ablation_of_fewer_runs_or_shorter_regions_replaces_no_whole_one(
-    tmp_path: FilePath,
-) -> None:
-    whole = ablation_of(halved("quiet", "htcp_2004"))
-    file = tmp_path / ABLATION_FILE
-    reference._check_replaces(whole, whole, file)
-    part = dataclasses.replace(whole, runs=whole.runs[1:])
-    reference._check_replaces(whole, part, file)
-    with pytest.raises(BadInputError, match="has 1 runs that are not among these"):
-        reference._check_replaces(part, whole, file)
-    shorter = tuple(
-        dataclasses.replace(
-            each,
-            run=dataclasses.replace(
-                each.run, summary=dataclasses.replace(each.run.summary, region_s=30.0)
-            ),
-        )
-        for each in whole.runs
-    )
-    with pytest.raises(BadInputError, match="has longer regions than these"):
-        reference._check_replaces(dataclasses.replace(whole, runs=shorter), whole, file)
