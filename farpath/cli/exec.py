@@ -13,6 +13,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from farpath.base.errors import BadInputError
+from farpath.cli.logs import print_warnings
 from farpath.cli.run_options import DEFAULT_OUT, with_options
 from farpath.planning import programs as planning
 
@@ -79,6 +80,7 @@ def execute(
     from farpath.lab.programs import run_programs
     from farpath.lab.user_parts import BuiltParts
     from farpath.planning import quantities
+    from farpath.planning.plan_warnings import plan_warnings
     from farpath.planning.request import RunRequest
     from farpath.spec.programs import (
         CLIENT_HOST,
@@ -94,6 +96,7 @@ def execute(
     timeout_s = quantities.parse_duration_s(timeout, "--timeout", TIMEOUT_S_RANGE)
     program_bytes = quantities.parse_bytes(memory, "--memory", planning.MEMORY_BYTES_RANGE)
     plan = planning.program_plan(RunRequest(**option_values), BuiltParts(VIRTUAL), program_bytes)
+    print_warnings(plan_warnings(plan))
     commands = {CLIENT_HOST: (tuple(command),), SERVER_HOST: servers}
     found = roots(root, image, share, env or (), commands)
     programs = Programs(

@@ -1,9 +1,10 @@
-"""Log messages on stderr: the progress of long commands, and with ``-v`` the commands they run."""
+"""Messages on stderr: warnings, the progress of long commands, with ``-v`` what they run."""
 
 from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Iterable
 from typing import TextIO
 
 #: Loggers of all messages, of commands on this machine, and of commands in the guest.
@@ -35,3 +36,9 @@ def configure(verbose: bool = False, quiet: bool = False) -> None:
     logger.handlers = [handler]
     logger.setLevel(logging.WARNING if quiet else logging.INFO)
     logging.getLogger(COMMANDS).setLevel(logging.INFO if verbose else logging.WARNING)
+
+
+def print_warnings(sentences: Iterable[str]) -> None:
+    """Print a warning on stderr for each sentence."""
+    for sentence in sentences:
+        print(f"warning: {sentence}", file=sys.stderr)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from farpath.base.errors import BadInputError
+from farpath.cli.logs import print_warnings
 from farpath.planning.experiment import PAPER
 
 if TYPE_CHECKING:
@@ -147,12 +148,6 @@ def print_left_out(problems: Iterable[str]) -> None:
     """Print a line on stderr for each record that is left out."""
     for problem in problems:
         print(f"left out: {problem}", file=sys.stderr)
-
-
-def print_warnings(sentences: Iterable[str]) -> None:
-    """Print a warning on stderr for each sentence."""
-    for sentence in sentences:
-        print(f"warning: {sentence}", file=sys.stderr)
 
 
 def _companion_tables(name: str, measures: FilePath | None) -> Sequence[ResultTable]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from farpath.base.errors import BadInputError, LabFailedError
+from farpath.cli.logs import print_warnings
 from farpath.cli.run_options import DEFAULT_OUT, with_options
 from farpath.planning import programs as planning
 
@@ -55,12 +56,14 @@ def responsiveness(
     from farpath.analysis.responsiveness import Method
     from farpath.lab.user_parts import BuiltParts
     from farpath.planning import quantities
+    from farpath.planning.plan_warnings import plan_warnings
     from farpath.planning.request import RunRequest
     from farpath.report.figures.save import FORMATS
     from farpath.spec.settings import VIRTUAL
 
     planning.require_path(option_values)
     plan = planning.program_plan(RunRequest(**option_values), BuiltParts(VIRTUAL))
+    print_warnings(plan_warnings(plan))
     method = Method(
         direction=direction,
         interval_s=quantities.parse_short_time_s(interval, "--interval", INTERVAL_S_RANGE),

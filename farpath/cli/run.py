@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from farpath.base.errors import on_one_line
+from farpath.cli.logs import print_warnings
 from farpath.cli.run_options import DEFAULT_OUT, with_run_options
 from farpath.planning.options import LAB
 
@@ -63,8 +64,7 @@ def run(
     print(f"path {plan.path.name}: {plan.path.title}", file=sys.stderr)
     for line in _image_lines(plan):
         print(line, file=sys.stderr)
-    for warning in plan_warnings(plan):
-        print(f"warning: {warning}", file=sys.stderr)
+    print_warnings(plan_warnings(plan))
     with RunProgress(ready.label, plan.schedule.duration_s, ready.time_unit) as progress:
         outcome = ready.make(out, force, progress.watch)
     _report(outcome, as_json)

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from farpath.cli.logs import print_warnings
 from farpath.cli.run_options import DEFAULT_OUT, with_options
 from farpath.planning import programs as planning
 
@@ -38,11 +39,13 @@ def shell(
     """
     from farpath.lab.shell import run_shell
     from farpath.lab.user_parts import BuiltParts
+    from farpath.planning.plan_warnings import plan_warnings
     from farpath.planning.request import RunRequest
     from farpath.spec.settings import VIRTUAL
 
     planning.require_path(option_values)
     plan = planning.program_plan(RunRequest(**option_values), BuiltParts(VIRTUAL))
+    print_warnings(plan_warnings(plan))
     path = plan.path
     print(
         f"shell: {path.title}, {path.rate_bps / 1e6:g} Mbit/s; 'help' lists commands, 'nodes' the "

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from farpath.cli.paper import CpuRecords, ViewOf, print_left_out, print_warnings
+from farpath.cli.logs import print_warnings
+from farpath.cli.paper import CpuRecords, ViewOf, print_left_out
 
 Records = Annotated[FilePath, typer.Option(help="Directory of the records.")]
 

@@ -42,6 +42,15 @@ def test_what_follows_the_client_belongs_to_the_client(farpath: Farpath) -> None
     assert "'farpath-none' is no program in PATH" in ended.err
 
 
+@pytest.mark.parametrize(("queue", "warnings"), [("droptail", 1), ("fq_codel", 0)])
+def test_exec_warns_of_ecn_on_a_queue_that_marks_nothing(
+    farpath: Farpath, queue: str, warnings: int
+) -> None:
+    ended = farpath("exec", "--rtt=10ms", "--ecn=on", f"--queue={queue}", "--", "farpath-none")
+    assert ended.status == 2
+    assert ended.err.count("warning: end hosts react by ECN=on") == warnings
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [([], "--rtt is missing"), (["--rtt=10ms", "--topology=star"], "--topology is 'star'")],
