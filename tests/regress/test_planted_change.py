@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path as FilePath
 
@@ -12,6 +13,7 @@ from farpath.lab.artifacts.kernels import images_of
 from farpath.lab.run import run
 from farpath.record.record import load_record
 from tests.regress.conftest import Regress, plant
+from tests.support.command_line import Farpath
 from tests.support.networks import short_plan
 
 
@@ -66,3 +68,16 @@ def test_the_record_of_a_run_with_a_planted_change_at_one_side_says_which_kernel
     assert kernels["sender"] == record.data["provenance"]["kernel"] == own
     assert kernels["receiver"]["linux_hash"] != own["linux_hash"]
     assert record.kernel == f"sender {own['release']}, receiver {own['release']}"
+
+
+def test_a_stack_is_held_against_its_standards_on_that_kernel(
+    tmp_path: FilePath, farpath: Farpath, altered: FilePath
+) -> None:
+    options = ("--only=fast-retransmit", f"--kernel={altered}", f"--out={tmp_path}", "--json")
+    ended = farpath("conformance", "reno", *options)
+    assert ended.status == 0, ended.err
+    (record,) = (tmp_path / "records").iterdir()
+    kernel = load_record(record).data["provenance"]["kernel"]
+    assert kernel["linux_hash"] == images_of(str(altered), print).manifests["kernel"]["linux_hash"]
+    assert kernel["linux_hash"] != find_images().manifests["kernel"]["linux_hash"]
+    assert {each["state"] for each in json.loads(ended.out)["statements"]} == {"conforms"}
