@@ -6,6 +6,7 @@ import gzip
 import json
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,8 @@ STACKS = ("quic_ngtcp2", "quic_quinn")
 #: section 17.3.1); a frame of a stream, whose offset may be left out (section 19.8); the tag of
 #: AES-GCM (RFC 9001, section 5.3).
 LEAST_HEADERS_BYTES = 28 + (1 + 8 + 1) + 2 + 16
+#: An IPv6 header is so much longer than one of IPv4.
+IPV6_MORE_BYTES = 20
 MOST_HEADERS_BYTES = 28 + (1 + 8 + 4) + (2 + 8 + 2) + 16
 #: What pings and other frames than those of the stream may take of the path.
 OTHER_SHARE = 0.005
@@ -34,8 +37,8 @@ Make = Callable[..., Record]
 def make(tmp_path_factory: pytest.TempPathFactory) -> Make:
     """Make a run of five seconds over 50 ms and 50 Mbit/s, each time a new one."""
 
-    def make_run(stack: str, drop: str | None = None) -> Record:
-        request = RunRequest(rtt="50ms", rate="50Mbit", stack=stack, time="5s", drop=drop)
+    def make_run(stack: str, **options: Any) -> Record:
+        request = RunRequest(rtt="50ms", rate="50Mbit", stack=stack, time="5s", **options)
         out = tmp_path_factory.mktemp("quic")
         outcome = run(request.plan(), out, force=True, watch=lambda _event: None)
         return load_record(outcome.directory)
@@ -46,7 +49,7 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Make:
 @pytest.fixture(scope="module", params=STACKS)
 def with_a_loss(request: pytest.FixtureRequest, make: Make) -> Record:
     """A flow of CUBIC that loses one packet behind those of its slow start."""
-    return make(f"{request.param}:cc=cubic", f"at:{LOST_AT_S:g}s")
+    return make(f"{request.param}:cc=cubic", drop=f"at:{LOST_AT_S:g}s")
 
 
 def windows(record: Record, flow: str) -> list[tuple[float, int]]:
@@ -95,7 +98,7 @@ def test_cubic_answers_one_loss_with_seven_tenths_of_its_window(with_a_loss: Rec
 
 
 def test_an_equal_run_has_the_same_fingerprint(with_a_loss: Record, make: Make) -> None:
-    again = make(with_a_loss.plan.stacks[0].label, f"at:{LOST_AT_S:g}s")
+    again = make(with_a_loss.plan.stacks[0].label, drop=f"at:{LOST_AT_S:g}s")
     assert again.fingerprint == with_a_loss.fingerprint
 
 
@@ -111,3 +114,20 @@ def test_new_reno_of_both_halves_its_window_beside_the_kernels_cubic(make: Make)
     assert (by_flow > 0).all()
     rate_bps = record.plan.path.rate_bps
     assert 0.8 * rate_bps < by_flow.sum() < rate_bps
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_bbr_uses_more_of_a_path_of_ipv6_and_jumbo_frames_than_short_packets_could(
+    stack: str, make: Make
+) -> None:
+    record = make(f"{stack}:cc=bbr", ip="6", mtu="9000")
+    most_bps, most_of_short_bps = (
+        record.plan.path.rate_bps
+        * (mtu_bytes - LEAST_HEADERS_BYTES - IPV6_MORE_BYTES)
+        / (mtu_bytes + ETHERNET_HEADER_BYTES)
+        for mtu_bytes in (9000, 1500)
+    )
+    rows = record.samples.flows
+    measured_bps = rows[rows["t_s"].between(1.9, 3.9)]["throughput_bps"].mean()
+    print(f"{measured_bps / 1e6:.2f} of {most_bps / 1e6:.2f} Mbit/s")
+    assert most_of_short_bps < measured_bps <= most_bps
