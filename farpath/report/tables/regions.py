@@ -154,7 +154,7 @@ def rich_table(text_table: TextTable, widths: Sequence[int] | None = None) -> Ta
     for index, name in enumerate(text_table.header):
         table.add_column(
             Text(name), justify="right" if index else "left", no_wrap=index == 0,
-            width=None if widths is None else widths[index],
+            width=None if widths is None else widths[index], overflow="fold",
         )  # fmt: skip
     for row in text_table.rows:
         table.add_row(*map(Text, row))

@@ -61,6 +61,14 @@ def test_an_undefined_metric_is_a_dash(summary: Summary) -> None:
     assert (grid.rows[0][4], grid.rows[2][4]) == ("-", "-")
 
 
+def test_a_long_word_goes_on_in_the_next_line_and_is_not_cut() -> None:
+    stack = "quic_ngtcp2:cc=cubic,pacing=0,mtu=9000"
+    grid = regions.TextTable("", ("stack", "beside", "left to"), (("reno", stack, stack),))
+    text = regions.render(regions.rich_table(grid), width_columns=60)
+    assert "…" not in text
+    assert text.count("mtu=9000") == 2
+
+
 @pytest.mark.parametrize("width_columns", [40, 60, 80, 100, 120])
 def test_tables_of_a_run_fit_a_terminal_and_no_number_is_cut(
     summary: Summary, width_columns: int
