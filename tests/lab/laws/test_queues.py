@@ -171,7 +171,7 @@ def test_classic_and_scalable_flows_share_a_dualpi2_by_equal_windows(run_plan: R
     }
 
 
-@pytest.mark.parametrize("queue", ["red:min=30kB,max=90kB,ecn", "fq_pie", "dualpi2"])
+@pytest.mark.parametrize("queue", ["red:min=30kB,max=90kB,ecn", "fq_pie", "cake", "dualpi2"])
 def test_runs_of_one_seed_are_the_same_though_queues_are_random(
     run_plan: RunPlan, queue: str
 ) -> None:
