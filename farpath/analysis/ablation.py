@@ -63,11 +63,6 @@ class AblationRun:
     run: RunSummary
 
     @property
-    def key(self) -> tuple[tuple[str, ...], str, int]:
-        """Mechanisms, stack and seed, which no other run of an ablation has."""
-        return self.mechanisms, self.stack, self.run.seed
-
-    @property
     def of_base(self) -> bool:
         """Whether it is a run of the base too."""
         return BASE in self.mechanisms
@@ -269,14 +264,13 @@ def extended(
     none of ``runs``, as with regions of another length.
     """
     wanted = {_key(options_of(run)): run for run in runs}
-    kept = {_key(each.options): each.run for each in earlier.runs}
-    if lost := kept.keys() - wanted.keys():
+    there = {_key(each.options): each.run for each in earlier.runs}
+    if lost := there.keys() - wanted.keys():
         raise BadInputError(
             f"{len(lost)} of its runs are none of these {len(wanted)}, which may have regions of "
             "another length"
         )
-    new = {_key(options_of(each.run)): run_summary(each.record) for each in done}
-    summaries = kept | new
+    summaries = there | {_key(options_of(each.run)): run_summary(each.record) for each in done}
     return _ablation_of_summaries(experiment, ((wanted[key], summaries[key]) for key in summaries))
 
 

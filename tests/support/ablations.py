@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from farpath.analysis.ablation import Ablation, AblationRun
+from farpath.analysis.ablation import Ablation, AblationRun, options_of
 from farpath.analysis.metrics import Summary
 from farpath.planning.experiment import (
     ABLATION,
@@ -47,7 +47,7 @@ def _run(wanted: WantedRun, change: Change) -> AblationRun:
     return AblationRun(
         wanted.mechanisms,
         stack,
-        {option.name: value for option, value in wanted.request.values()},
+        options_of(wanted),
         dataclasses.replace(run, record=wanted.label, summary=change(wanted, figures)),
     )
 
