@@ -18,7 +18,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.analysis.agreement import mean_distance, rank_correlation
-from farpath.analysis.claims import HOLDS, ClaimVerdict, judge_all
+from farpath.analysis.claims import FAILS, HOLDS, UNDECIDED, ClaimVerdict, judge_all
 from farpath.analysis.claims.paper_rules import RULES
 from farpath.analysis.metrics import Summary
 from farpath.analysis.paper_stacks import runs_of
@@ -121,15 +121,16 @@ class Score:
 
     ``rank_correlation``: Spearman's, of the means; NaN unless all nine stacks were run.
     ``distances``: the mean of |measured - published| over the stacks, by a quantity's key.
-    ``stacks``: how many were run. ``holding``, ``decided``: how many claims hold, and how many its
-    runs can decide. ``changes``: by a claim's id its state at the base and here.
+    ``stacks``: how many were run. ``holding``, ``failing``, ``undecided``: how many of the claims
+    that such runs can decide. ``changes``: by a claim's id its state at the base and here.
     """
 
     rank_correlation: float
     distances: Mapping[str, float]
     stacks: int
     holding: int
-    decided: int
+    failing: int
+    undecided: int
     changes: Mapping[str, tuple[str, str]]
 
 
@@ -215,12 +216,14 @@ class Ablation:
         results = self.results[mechanism]
         states = {id_: verdict.state for id_, verdict in self.verdicts[mechanism].items()}
         before = {id_: verdict.state for id_, verdict in self.verdicts.get(BASE, {}).items()}
+        counts = Counter(states.values())
         return Score(
             rank_correlation(results),
             {each.key: mean_distance(results, each.of, each.printed) for each in QUANTITIES},
             len(results.stacks),
-            list(states.values()).count(HOLDS),
-            len(states),
+            counts[HOLDS],
+            counts[FAILS],
+            counts[UNDECIDED],
             {
                 id_: (before[id_], state)
                 for id_, state in states.items()

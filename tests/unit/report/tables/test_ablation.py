@@ -62,6 +62,12 @@ def test_the_agreement_names_the_claims_that_change() -> None:
     assert row(table, "base")[1:4] == ("1.00", "0", "0.00")
     assert row(table, "base")[-1] == "-"
     assert row(table, "queue")[-1] == "none"
+    base, quiet = (
+        [int(count) for count in row(table, name)[-2].split(",")] for name in ("base", "quiet")
+    )
+    changed = quiet[1] - base[1]
+    assert changed > 1
+    assert quiet == [base[0] - changed, base[1] + changed, base[2]]
     assert "C11, C12" in row(table, "quiet")[-1]
     assert "holds → fails" in row(table, "quiet")[-1]
     assert row(table, "quiet")[2] == "22"
