@@ -26,6 +26,9 @@ FORMULA_HEADERS_BYTES = 40
 #: Above this fraction of the receiver's window a flow does not always fill its own, and grows more
 #: slowly. The rest of a recovery is extrapolated from the growth below it.
 RECOVERED_FRACTION = 0.95
+#: A loss has had its whole effect after so many round trips: HSTCP-LP, which takes the delay of the
+#: packets in recovery for a sign of congestion, reduces its window a second time.
+REDUCED_RTTS = 4
 #: The growth of an incomplete recovery is extrapolated if it lasted this many round trips.
 MIN_OBSERVED_RTTS = 20
 #: Rows of the published table, by path; each is the formula's value with each packet acknowledged.
@@ -89,6 +92,9 @@ def find_recovery(
     later = windows[windows["t_s"] > lost_s + 2 * rtt_s]
     if earlier.empty or later.empty:
         return None
+    reduced = later[later["t_s"] <= lost_s + REDUCED_RTTS * rtt_s]
+    if not reduced.empty:
+        later = later.loc[reduced["window"].idxmin() :]
     receiver_window = path.window_bytes / flow_metrics.payload_bytes(path, ip_version)
     before_packets = min(float(earlier["window"].iloc[-1]), receiver_window)
     after_packets = float(later["window"].iloc[0])

@@ -57,6 +57,17 @@ def test_a_congestion_window_beyond_the_receivers_counts_no_more_than_that() -> 
     assert result.time_s == pytest.approx(10, abs=1)
 
 
+def test_a_window_that_falls_in_two_steps_has_fallen_after_the_second() -> None:
+    windows = course(80)
+    at_once = pd.DataFrame({"t_s": [FELL_S + 0.25], "window": [1000.0]})
+    reduced = pd.DataFrame({"t_s": [FELL_S + 0.4], "window": [500.0]})
+    windows = pd.concat([windows, at_once, reduced]).sort_values("t_s", ignore_index=True)
+    result = recovery.find_recovery(windows, FELL_S, THOUSAND_PACKETS)
+    assert result is not None
+    assert result.after_packets == 500
+    assert result.time_s == pytest.approx(50, abs=1)
+
+
 def test_the_formula_is_the_published_one_for_both_ack_policies() -> None:
     path = dataclasses.replace(THOUSAND_PACKETS, rtt_ms=180, rate_bps=10**9, mtu_bytes=1500)
     assert recovery.formula_s(path, 1) == pytest.approx(1387, abs=1)
