@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
+from farpath.analysis.statistics import Estimate, estimate
 from farpath.analysis.studies import response
 from farpath.analysis.studies.measure import Measure, select_measures
 from farpath.report.tables.formats import CellValue, ResultTable
@@ -26,18 +27,29 @@ def _value_text(value: float | None, unit: str = "") -> str:
     return f"{text} {unit}".strip()
 
 
-def _row(measure: Measure) -> tuple[str, ...]:
+def _estimate_text(value: Estimate, unit: str) -> str:
+    """Format a mean over seeds with half of its interval; that of one seed alone, or of none."""
+    if math.isnan(value.half_width):
+        return _value_text(value.mean, unit)
+    half_width = f"{value.half_width:.2g}" if value.half_width < 100 else f"{value.half_width:,.0f}"
+    return f"{_value_text(value.mean)} ± {half_width} {unit}".strip()
+
+
+def _row(of_seeds: Sequence[Measure]) -> tuple[str, ...]:
+    """Return the row of one quantity of runs that differ in their seed alone."""
+    measure = of_seeds[0]
+    measured = estimate([each.value for each in of_seeds])
     printed = measure.printed
     published = None if printed is None else printed.value
     return (
         measure.condition,
         measure.quantity,
-        _value_text(measure.value, measure.unit),
+        _estimate_text(measured, measure.unit),
         _value_text(measure.theory),
-        NOTHING if measure.theory is None else ratio(measure.value, measure.theory),
+        NOTHING if measure.theory is None else ratio(measured.mean, measure.theory),
         _value_text(published),
-        NOTHING if published is None else ratio(measure.value, published),
-        measure.note,
+        NOTHING if published is None else ratio(measured.mean, published),
+        "; ".join(dict.fromkeys(each.note for each in of_seeds)),
     )
 
 
@@ -69,9 +81,14 @@ def _study_table(name: str, title: str, measures: Sequence[Measure]) -> ResultTa
 
 
 def _measures_table(title: str, measures: Sequence[Measure]) -> TextTable:
-    """Return a row for each measure."""
+    """Return a row for each quantity of each run; runs that differ in their seed share one."""
+    by_row: dict[tuple[str, str], list[Measure]] = {}
+    for measure in measures:
+        by_row.setdefault((measure.condition, measure.quantity), []).append(measure)
     note = "Deviations are in per cent, of theory and of what is published."
-    return TextTable(title, HEADER, tuple(map(_row, measures)), note)
+    if any(len(of_seeds) > 1 for of_seeds in by_row.values()):
+        note += " ±: half of the 95 % confidence interval over seeds."
+    return TextTable(title, HEADER, tuple(map(_row, by_row.values())), note)
 
 
 def _response_table(title: str, measures: Sequence[Measure]) -> TextTable:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from farpath.analysis.studies import response
 from farpath.analysis.studies.measure import Measure
 from farpath.report.tables.studies import study_tables
@@ -13,6 +15,20 @@ def test_a_table_has_theory_and_published_beside_the_measured() -> None:
     row = sheet.text.rows[0]
     assert row[2:7] == ("1,500 s", "1,387", "+8 %", "1,380", "+9 %")
     assert sheet.data[0][5:9] == (1500.0, 1387.0, 1380.0, "rec-1")
+
+
+def test_runs_that_differ_in_their_seed_share_a_row_with_their_mean_and_interval() -> None:
+    of_seeds = [
+        dataclasses.replace(measure("rtt-bias", "ratio", value), seed=seed)
+        for seed, value in enumerate((1.0, 2.0, 3.0), start=1)
+    ]
+    (sheet,) = study_tables([*of_seeds, measure("rtt-bias", "utilisation", 0.9)])
+    assert [row[1:3] for row in sheet.text.rows] == [
+        ("ratio", "2 ± 2.5 s"),
+        ("utilisation", "0.9 s"),
+    ]
+    assert "interval over seeds" in sheet.text.note
+    assert [row[4:6] for row in sheet.data] == [(1, 1.0), (2, 2.0), (3, 3.0), (1, 0.9)]
 
 
 def test_a_table_of_response_functions_has_a_deviation_where_losses_hold_the_window() -> None:
