@@ -49,7 +49,10 @@ def draw_biases(measures: Sequence[Measure], runs: Sequence[RecordedRun]) -> Fig
             ]
             _draw_pair(axes, recorded, means)
             if jitter:
-                axes.set_title(f"jitter {jitter} us, seed {plan.seed}", loc="right", fontsize=7)
+                axes.text(
+                    0.99, 0.95, f"jitter {jitter} us, seed {plan.seed}", fontsize=7,
+                    ha="right", va="top", transform=axes.transAxes,
+                )  # fmt: skip
         frames[-1].set_xlabel("time (s)")
         figure.suptitle(
             "Two flows on one bottleneck: throughput over 5 s, means, and published means (dots)"

@@ -61,7 +61,7 @@ def _draw_recoveries(axes: Axes, runs: Sequence[RecordedRun]) -> None:
         )  # fmt: skip
     axes.set_ylabel("congestion window (packets)")
     axes.grid(True, color=RULE, linewidth=0.3)
-    axes.legend(fontsize=7, frameon=False, loc="lower right")
+    axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def draw_cbr_windows(runs: Sequence[RecordedRun]) -> Figure:
