@@ -160,6 +160,7 @@ def test_flows_of_datagrams_without_their_counts_are_refused(
     data["plan"]["settings"]["trace_interval_s"] = 0.0
     for stack in data["plan"]["stacks"]:
         stack |= {"program": "iperf3-udp", "congestion": "", "parameters": {"size": "1000"}}
+    data["readback"]["datagrams"] = {}
     shipped.write_text(json.dumps(data))
     ended = farpath("show", shipped.parent)
     assert ended.status == 2
