@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -31,8 +32,9 @@ FULL_RTT_MS = 10.0
 #: one was late when this was written, and the record marked.
 LATE_PINGS = 0.05
 #: Which flow a drop hits depends on microseconds, and a region of 5 s has a handful of
-#: drops: two runs of the host lab differed by 0.07 when this was written.
-FAIRNESS = 0.15
+#: drops: in two runs of the host lab one region differed by 0.07, and on a busy machine one
+#: can differ by far more. Of the five regions with several flows the mean differed by 0.008.
+FAIRNESS = 0.1
 
 
 @dataclass(frozen=True)
@@ -117,15 +119,16 @@ def test_full_buffer_rtt_is_that_of_the_virtual_lab_and_of_the_path(both: Both) 
     assert host >= machine_health.full_rtt_ms(both.host.plan.path) - FULL_RTT_MS, line
 
 
-def test_fairness_of_each_region_is_that_of_the_virtual_lab(both: Both) -> None:
+def test_fairness_is_that_of_the_virtual_lab(both: Both) -> None:
     host, virtual = both.summaries()
     pairs = list(zip(host.regions, virtual.regions, strict=True))
-    lines = [
-        said(f"F of region {real.number}", real.fairness, other.fairness, FAIRNESS)
-        for real, other in pairs
-    ]
     assert len(pairs) == 7
-    assert all(abs(real.fairness - other.fairness) <= FAIRNESS for real, other in pairs), lines
+    for real, other in pairs:
+        said(f"F of region {real.number}", real.fairness, other.fairness, FAIRNESS)
+    shared = [pair for pair in pairs if len(pair[0].flows) > 1]
+    means = [fmean(region.fairness for region in regions) for regions in zip(*shared, strict=True)]
+    line = said("mean F of shared regions", *means, FAIRNESS)
+    assert abs(means[0] - means[1]) <= FAIRNESS, line
 
 
 def test_the_record_says_which_kernel_and_which_lab(machine: Machine, both: Both) -> None:
