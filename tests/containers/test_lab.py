@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path as FilePath
@@ -22,6 +24,7 @@ from tests.containers.conftest import (
     inspect,
     result,
 )
+from tests.containers.conftest import container as in_container
 from tests.support.processes import await_true, interruptible
 
 #: A run that is under way as long as a test looks at it.
@@ -29,6 +32,8 @@ LONG = ("RTT=164ms", "REGION=120s", "LAB_RUNTIME=docker")
 PATIENCE_S = 120.0
 #: Whose directory root's container may write to as who owns it.
 ORDINARY_USER = 1234
+#: What a run of two seconds asks for.
+SHORT_OPTIONS = ("--rtt=40ms", "--rate=10Mbit", "--region=5s")
 
 
 @contextmanager
@@ -129,6 +134,24 @@ def test_an_interrupted_container_leaves_nothing(out: FilePath) -> None:
         assert process.returncode != 0
     await_true(lambda: not containers_of(out), PATIENCE_S)
     assert not half_made(out)
+
+
+def test_a_new_folder_in_tmp_is_this_machines_and_not_the_containers() -> None:
+    out = FilePath(f"/tmp/farpath-test-{uuid.uuid4().hex}")
+    try:
+        for _ in range(2):
+            done = in_container("farpath", "run", *SHORT_OPTIONS, f"--out={out}", "--json")
+            assert FilePath(result(done)["record"]).parent == out
+        assert result(done)["cached"]
+    finally:
+        shutil.rmtree(out, ignore_errors=True)
+
+
+def test_tmp_itself_is_refused_in_a_sentence() -> None:
+    done = in_container("farpath", "run", *SHORT_OPTIONS, "--out=/tmp")
+    assert done.returncode == 2
+    assert "a container has a /tmp of its own" in done.stderr
+    assert not done.stdout
 
 
 def test_two_runs_for_one_place_do_not_meet_even_in_two_containers(
