@@ -8,7 +8,6 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 
 import pytest
 
@@ -32,9 +31,8 @@ FULL_RTT_MS = 10.0
 #: one was late when this was written, and the record marked.
 LATE_PINGS = 0.05
 #: Which flow a drop hits depends on microseconds, and a region of 5 s has a handful of
-#: drops: in two runs of the host lab one region differed by 0.07, and on a busy machine one
-#: can differ by far more. Of the five regions with several flows the mean differed by 0.008.
-FAIRNESS = 0.1
+#: drops: two runs of the host lab differed by 0.07 when this was written.
+FAIRNESS = 0.15
 
 
 @dataclass(frozen=True)
@@ -119,17 +117,15 @@ def test_full_buffer_rtt_is_that_of_the_virtual_lab_and_of_the_path(both: Both) 
     assert host >= machine_health.full_rtt_ms(both.host.plan.path) - FULL_RTT_MS, line
 
 
-def test_fairness_is_that_of_the_virtual_lab(both: Both) -> None:
+def test_fairness_of_each_region_is_that_of_the_virtual_lab(both: Both) -> None:
     host, virtual = both.summaries()
     pairs = list(zip(host.regions, virtual.regions, strict=True))
-    assert len(pairs) == 7
-    for real, other in pairs:
+    lines = [
         said(f"F of region {real.number}", real.fairness, other.fairness, FAIRNESS)
-    shared = [pair for pair in pairs if len(pair[0].flows) > 1]
-    real_mean = fmean(real.fairness for real, _ in shared)
-    other_mean = fmean(other.fairness for _, other in shared)
-    line = said("mean F of shared regions", real_mean, other_mean, FAIRNESS)
-    assert abs(real_mean - other_mean) <= FAIRNESS, line
+        for real, other in pairs
+    ]
+    assert len(pairs) == 7
+    assert all(abs(real.fairness - other.fairness) <= FAIRNESS for real, other in pairs), lines
 
 
 def test_the_record_says_which_kernel_and_which_lab(machine: Machine, both: Both) -> None:
