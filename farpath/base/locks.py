@@ -10,8 +10,8 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import secrets
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -26,7 +26,7 @@ PARTIAL = ".partial-"
 #: How long a lock is retried, since another process's clean-up may hold it for a moment, and
 #: the pause between two attempts; both in real seconds.
 SWEEP_LIMIT_S, RETRY_S = 0.5, 0.02
-#: Pattern of the random suffix that tempfile.mkdtemp adds to a name.
+#: Pattern of a random suffix: that of tempfile.mkdtemp, or four bytes in hexadecimal.
 RANDOM_NAME = "[a-z0-9_]{8}"
 #: Names that farpath gives. Files with similar names belong to the user and are kept.
 _PARTIAL_NAME = re.compile(rf"\.partial-[0-9]+-{RANDOM_NAME}")
@@ -127,20 +127,24 @@ def _remove_if_unheld(path: FilePath) -> bool:
 
 @contextmanager
 def fresh_partial(out: FilePath) -> Iterator[FilePath]:
-    """Create and lock a directory in which a record is made; it is removed at the end."""
+    """Create and lock a directory in which a record is made; it is removed at the end.
+
+    It has a name before it exists: a signal may raise an exception between any two calls, so
+    tempfile.mkdtemp may make a directory of which nobody learns.
+    """
     while True:
-        partial = FilePath(tempfile.mkdtemp(prefix=f"{PARTIAL}{os.getpid()}-", dir=out))
-        with ExitStack() as held:
-            # Until it is locked, another process's clean-up may remove it.
-            with suppress(FileNotFoundError):
-                held.enter_context(hold_directory(partial))
-            if not partial.exists():
-                continue
-            try:
-                yield partial
-            finally:
-                shutil.rmtree(partial, ignore_errors=True)
-            return
+        partial = out / f"{PARTIAL}{os.getpid()}-{secrets.token_hex(4)}"
+        try:
+            partial.mkdir(0o700)
+            with ExitStack() as held:
+                # Until it is locked, another process's clean-up may remove it.
+                with suppress(FileNotFoundError):
+                    held.enter_context(hold_directory(partial))
+                if partial.exists():
+                    yield partial
+                    return
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
 
 
 def remove_stale_partials(out: FilePath) -> list[FilePath]:

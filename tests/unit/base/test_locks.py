@@ -5,10 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import tempfile
 from contextlib import ExitStack, suppress
 from pathlib import Path as FilePath
-from typing import Any
 
 import pytest
 
@@ -40,17 +38,32 @@ def test_a_partial_that_became_the_record_stays(out: FilePath) -> None:
 def test_a_partial_that_a_clean_up_removes_before_it_is_locked_is_made_again(
     out: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make, made = tempfile.mkdtemp, []
+    make, made = os.mkdir, []
 
-    def swept(*args: Any, **words: Any) -> str:
-        made.append(FilePath(make(*args, **words)))
+    def swept(directory: FilePath, mode: int) -> None:
+        make(directory, mode)
+        made.append(directory)
         if len(made) == 1:
             assert locks.remove_stale_partials(out) == made
-        return str(made[-1])
 
-    monkeypatch.setattr(tempfile, "mkdtemp", swept)
+    monkeypatch.setattr(os, "mkdir", swept)
     with locks.fresh_partial(out) as partial:
         assert [partial] == made[1:] == list(out.iterdir())
+
+
+def test_a_signal_while_the_directory_is_made_leaves_none(
+    out: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = os.mkdir
+
+    def interrupted(directory: FilePath, mode: int) -> None:
+        make(directory, mode)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "mkdir", interrupted)
+    with pytest.raises(KeyboardInterrupt), locks.fresh_partial(out):
+        pass
+    assert list(out.iterdir()) == []
 
 
 def test_a_lock_opened_before_its_holder_removes_it_is_held_by_one(
