@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path as FilePath
@@ -24,6 +24,7 @@ NOT_WRITABLE = (
     errno.ENAMETOOLONG,
     errno.ENOENT,
     errno.ELOOP,
+    errno.EBUSY,
 )
 #: errno values that mean that a file named by the user cannot be used.
 NOT_USABLE = (
@@ -35,7 +36,7 @@ NOT_USABLE = (
     errno.ENAMETOOLONG,
     errno.ELOOP,
 )
-#: Mode of a new file; tempfile.mkstemp alone would give 0o600.
+#: Mode of a new file, whatever the umask.
 NEW_FILE_MODE = 0o644
 #: Longest text that goes into a file name, in characters; most file systems allow 255 bytes.
 NAME_LETTERS = 60
@@ -109,20 +110,27 @@ def require_unicode(text: str) -> None:
         ) from error
 
 
+def random_name(prefix: str) -> str:
+    """Return ``prefix`` and eight random letters: a name for a temporary file or directory.
+
+    Whoever makes it removes it after any exception, which a signal may raise between any two
+    calls. The functions of tempfile make it before they tell its name.
+    """
+    return prefix + secrets.token_hex(4)
+
+
 def write_bytes(file: FilePath, data: bytes) -> None:
     """Write a file atomically and create its parent directories; raises as ``user_errors``."""
     with user_errors(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(
-            dir=file.parent, prefix=f".{file.name[:NAME_LETTERS]}-"
-        )
+        temporary = file.parent / random_name(f".{file.name[:NAME_LETTERS]}-")
         try:
-            with os.fdopen(handle, "wb") as stream:
+            with temporary.open("xb") as stream:
                 stream.write(data)
-            FilePath(temporary).chmod(NEW_FILE_MODE)
-            FilePath(temporary).replace(file)
+            temporary.chmod(NEW_FILE_MODE)
+            temporary.replace(file)
         finally:
-            FilePath(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 def replace_directory(fresh: FilePath, target: FilePath) -> None:

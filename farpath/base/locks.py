@@ -10,7 +10,6 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -19,14 +18,14 @@ from pathlib import Path as FilePath
 from typing import IO
 
 from farpath.base.errors import BadInputError
-from farpath.base.files import open_regular
+from farpath.base.files import open_regular, random_name
 
 #: Prefix of the directories in which records are made.
 PARTIAL = ".partial-"
 #: How long a lock is retried, since another process's clean-up may hold it for a moment, and
 #: the pause between two attempts; both in real seconds.
 SWEEP_LIMIT_S, RETRY_S = 0.5, 0.02
-#: Pattern of a random suffix: that of tempfile.mkdtemp, or four bytes in hexadecimal.
+#: Pattern of what ``random_name`` adds to a prefix, and of what tempfile.mkdtemp adds.
 RANDOM_NAME = "[a-z0-9_]{8}"
 #: Names that farpath gives. Files with similar names belong to the user and are kept.
 _PARTIAL_NAME = re.compile(rf"\.partial-[0-9]+-{RANDOM_NAME}")
@@ -127,13 +126,9 @@ def _remove_if_unheld(path: FilePath) -> bool:
 
 @contextmanager
 def fresh_partial(out: FilePath) -> Iterator[FilePath]:
-    """Create and lock a directory in which a record is made; it is removed at the end.
-
-    It has a name before it exists: a signal may raise an exception between any two calls, so
-    tempfile.mkdtemp may make a directory of which nobody learns.
-    """
+    """Create and lock a directory in which a record is made; it is removed at the end."""
     while True:
-        partial = out / f"{PARTIAL}{os.getpid()}-{secrets.token_hex(4)}"
+        partial = out / random_name(f"{PARTIAL}{os.getpid()}-")
         try:
             partial.mkdir(0o700)
             with ExitStack() as held:

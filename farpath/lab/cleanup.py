@@ -11,13 +11,12 @@ from farpath.base import locks
 from farpath.base.errors import MachineLacksError
 from farpath.base.locks import RANDOM_NAME, remove_unheld
 from farpath.lab import host_kernel
+from farpath.lab.machine import SHARE
 from farpath.spec.protocol import CODE_DIR
 
-#: Prefix of the directories that host and guest share, among temporary files.
-SHARE = "farpath-"
 #: Path of the guest's code in a shared directory; no other directory has a copy there.
 GUEST = FilePath("farpath", "guest")
-_SHARE_NAME = re.compile(rf"farpath-{RANDOM_NAME}")
+_SHARE_NAME = re.compile(rf"{SHARE}{RANDOM_NAME}")
 
 
 def clean(out: FilePath) -> list[str]:

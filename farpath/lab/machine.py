@@ -13,9 +13,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path as FilePath
 
 from farpath.base.errors import MachineLacksError
+from farpath.base.files import random_name
 
 #: Tools that the virtual lab runs, each with its Debian package.
 TOOLS = {"taskset": "util-linux", "setpriv": "util-linux"}
+#: Prefix of the directories that host and guest share, among temporary files.
+SHARE = "farpath-"
 #: Most runs that share a core.
 RUNS_PER_CORE = 16
 #: Real seconds over which the load of the cores is measured.
@@ -89,9 +92,21 @@ def available_bytes(meminfo: str) -> int:
 
 
 def share_directory() -> FilePath:
+    """Return a name for the directory that host and guest share; MachineLacksError without one."""
+    with _no_directory_errors():
+        return FilePath(tempfile.gettempdir()) / random_name(SHARE)
+
+
+def make_share(share: FilePath) -> None:
     """Create the directory that host and guest share; MachineLacksError if that fails."""
+    with _no_directory_errors():
+        share.mkdir(0o700)
+
+
+@contextmanager
+def _no_directory_errors() -> Iterator[None]:
     try:
-        return FilePath(tempfile.mkdtemp(prefix="farpath-"))
+        yield
     except OSError as error:
         raise MachineLacksError(
             f"no directory for a run's files ({error}): set TMPDIR to one that can be written"

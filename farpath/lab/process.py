@@ -151,6 +151,7 @@ def shared_directory(images: Images, plan: Plan | None) -> Iterator[FilePath]:
     )
     assert janitor.stdin is not None
     try:
+        machine.make_share(share)
         with hold_directory(share):
             _fill(share, images, plan)
             yield share

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError, MachineLacksError
-from farpath.base.files import replace_directory, resource_errors
+from farpath.base.files import replace_directory, resource_errors, write_bytes
 
 
 def test_only_what_a_user_can_mend_is_said_to_be_a_files_fault(tmp_path: FilePath) -> None:
@@ -17,6 +17,29 @@ def test_only_what_a_user_can_mend_is_said_to_be_a_files_fault(tmp_path: FilePat
         (tmp_path / "none").read_text()
     with pytest.raises(MachineLacksError, match="no space"), resource_errors():
         raise OSError(28, "No space left on device", "/some/file")
+
+
+def test_a_signal_while_a_file_is_opened_leaves_the_former_file_alone(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "table.csv").write_text("old")
+
+    def interrupted(file: FilePath, _mode: str) -> None:
+        file.touch(exist_ok=False)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FilePath, "open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_bytes(tmp_path / "table.csv", b"new")
+    monkeypatch.undo()
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["old"]
+
+
+def test_a_directory_in_the_place_of_a_file_is_refused(tmp_path: FilePath) -> None:
+    with pytest.raises(BadInputError, match="cannot be written"):
+        write_bytes(FilePath("/"), b"new")
+    with pytest.raises(BadInputError, match="cannot be written"):
+        write_bytes(tmp_path, b"new")
 
 
 def test_a_directory_that_cannot_take_its_place_leaves_what_was_there(tmp_path: FilePath) -> None:

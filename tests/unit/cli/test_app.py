@@ -16,8 +16,9 @@ from farpath.base.project import PROJECT
 from farpath.cli import app
 from farpath.lab import preflight, run
 from farpath.lab.artifacts import images
-from farpath.lab.cleanup import GUEST, SHARE
+from farpath.lab.cleanup import GUEST
 from farpath.lab.host_kernel import LAB_MODULES
+from farpath.lab.machine import SHARE
 from farpath.record.record import Record
 from farpath.spec.protocol import CODE_DIR
 from tests.support.command_line import Farpath
