@@ -41,3 +41,23 @@ def test_tcp_beside_udp_on_one_host_is_warned_that_it_has_no_card_s_queue() -> N
 def test_hosts_that_lose_nothing_by_it_are_not_warned(change: dict[str, str]) -> None:
     mixed = RunRequest(rtt="20ms", stack="udt+reno_2004", schedule="together", era="2004")
     assert plan_warnings(dataclasses.replace(mixed, **change).plan()) == ()
+
+
+def test_flows_that_join_a_queue_too_long_for_their_time_are_warned_of_it() -> None:
+    slow = RunRequest(path="cern", rate="10Mbit", region="5s", buffer="3.2MB")
+    (warning,) = plan_warnings(slow.plan())
+    assert warning.startswith("flow4 may begin or end too late, and then the run fails")
+    assert "a full BUFFER of 3.2 MB takes 2.6 s at 10 Mbit/s" in warning
+    (warning,) = plan_warnings(dataclasses.replace(slow, buffer="8MB").plan())
+    assert warning.startswith("flow3 and flow4 may")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"buffer": "3MB"}, {"region": "10s"}, {"schedule": "together"}, {"queue": "fq_codel"}],
+)
+def test_a_queue_that_no_flow_joins_or_that_is_short_is_not_warned_of(
+    change: dict[str, str],
+) -> None:
+    slow = RunRequest(path="cern", rate="10Mbit", region="5s", buffer="3.2MB")
+    assert plan_warnings(dataclasses.replace(slow, **change).plan()) == ()
