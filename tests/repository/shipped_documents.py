@@ -23,12 +23,14 @@ from tests.repository.test_readme import (
     SHIPPED_ABLATION,
     STUDY,
     USAGE,
+    WHOLE_ABLATION,
 )
 from tests.repository.test_shipped_records import PINNED, identities
 
 #: The tables of the study's page, in their order.
 STUDY_TABLES = ("path-means", "deviations", "agreement")
-_TABLES = re.compile(r"(<!-- farpath tables -->\n\n).*?(\n<!-- end of tables -->)", re.DOTALL)
+#: The mark before a page's tables; the ablation's page has two, whose second names its file.
+_MARK = "farpath tables"
 _SAMPLE = re.compile(
     r"(<!-- farpath show: (\S+) -->\n```\n).*?(\n```\n<!-- end of sample -->)", re.DOTALL
 )
@@ -51,9 +53,10 @@ def _study_tables() -> Mapping[str, str]:
         return {file.stem: file.read_text() for file in FilePath(folder).iterdir()}
 
 
-def _put_tables(page: FilePath, tables: str) -> None:
-    """Replace what stands between a page's two marks."""
-    text, count = _TABLES.subn(lambda match: match[1] + tables + match[2], page.read_text())
+def _put_tables(page: FilePath, tables: str, mark: str = _MARK) -> None:
+    """Replace what stands between a page's mark and the end of its tables."""
+    between = re.compile(rf"(<!-- {mark} -->\n\n).*?(\n<!-- end of tables -->)", re.DOTALL)
+    text, count = between.subn(lambda match: match[1] + tables + match[2], page.read_text())
     assert count == 1, page
     page.write_text(text)
 
@@ -83,8 +86,9 @@ def write_documents() -> None:
     text = COMPANION.read_text()
     tables = _farpath("tables", "--format=markdown", "--experiment=companion")
     COMPANION.write_text(text[: text.index("\n**") + 1] + tables)
-    if SHIPPED_ABLATION.is_file():
-        _put_tables(ABLATION_PAGE, _farpath("tables", "--format=markdown", "--experiment=ablation"))
+    for file, mark in ((SHIPPED_ABLATION, _MARK), (WHOLE_ABLATION, f"{_MARK} of 120 s")):
+        options = ("--format=markdown", "--experiment=ablation", f"--measures={file}")
+        _put_tables(ABLATION_PAGE, _farpath("tables", *options), mark)
     PINNED.write_text(json.dumps(identities(), indent=1, sort_keys=True) + "\n")
 
 
