@@ -29,7 +29,7 @@ from tests.repository.test_shipped_records import PINNED, identities
 
 #: The tables of the study's page, in their order.
 STUDY_TABLES = ("path-means", "deviations", "agreement")
-#: The mark before a page's tables; the ablation's page has two, whose second names its file.
+#: The mark before a page's tables; the second one of the ablation's page names regions too.
 _MARK = "farpath tables"
 _SAMPLE = re.compile(
     r"(<!-- farpath show: (\S+) -->\n```\n).*?(\n```\n<!-- end of sample -->)", re.DOTALL
