@@ -299,7 +299,7 @@ class Traffic:
 
     def _sender_environment(self, flow: Flow) -> dict[str, str]:
         """Return the environment variables of a flow's sending program."""
-        if self.plan.stack_of(flow).program != IPERF3:
+        if self.plan.stack_of(flow).program not in (IPERF3, UDP):
             return {}
         libraries = [DRAIN_LIBRARY] if self.plan.settings.cpu_is_free else []
         transfer_bytes = self.plan.transfer_bytes
