@@ -297,7 +297,7 @@ def test_a_second_run_is_shown_from_its_record_and_force_runs_it_again(
 ) -> None:
     answers = []
     for more in ([], [], ["--force"]):
-        running = start([*SHORT, "--json", *more])
+        running = start([*BRIEF, "--json", *more])
         printed, output = running.process.communicate()
         assert running.process.returncode == 0, output
         answers.append(json.loads(printed.splitlines()[-1]))

@@ -57,7 +57,7 @@ def test_one_core_two_cores_and_busy_cores_give_the_same_packets(tmp_path: FileP
     assert [one, loaded] == [two, two]
 
 
-@pytest.mark.parametrize("stack", ["reno", "cubic", "udt"])
+@pytest.mark.parametrize("stack", ["cubic", "udt"])
 def test_two_guests_show_the_physics_of_one(tmp_path: FilePath, stack: str) -> None:
     words = {**FAR, "stack": stack, "region": "20s", "schedule": "together"}
     far = record_of(short_plan(**words), tmp_path / "far")

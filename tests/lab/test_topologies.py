@@ -150,13 +150,8 @@ def test_a_reverse_flow_fills_its_own_bottleneck_and_is_offered_the_window(
     }
 
 
-@pytest.mark.parametrize(
-    "words",
-    [{"senders": "rtt=40ms mtu=1400"}, {"topology": "parking-lot:2"}, {"reverse": "reno"}],
-    ids=str,
-)
-def test_equal_inputs_give_equal_fingerprints(run_plan: RunPlan, words: dict[str, str]) -> None:
-    plan = plan_of(**words, region="10s", loss="1e-4")
+def test_a_parking_lot_gives_equal_fingerprints(run_plan: RunPlan) -> None:
+    plan = plan_of(topology="parking-lot:2", region="10s", loss="1e-4")
     assert run_plan(plan).fingerprint == run_plan(plan).fingerprint
 
 
@@ -333,13 +328,12 @@ def test_an_ipv6_lab_is_silent_and_has_no_ipv4(both_versions: dict[int, Record])
 )
 def test_ipv6_carries_everything_that_ipv4_does(run_plan: RunPlan, words: dict[str, Any]) -> None:
     plan = plan_of(**words, ip="6", region="10s")
-    first, again = run_plan(plan), run_plan(plan)
-    assert first.fingerprint == again.fingerprint
+    record = run_plan(plan)
     if plan.droppers:
-        assert [lost for _, lost in counts(first)] == [
-            seen // every for (seen, _), every in zip(counts(first), (500, 50), strict=True)
+        assert [lost for _, lost in counts(record)] == [
+            seen // every for (seen, _), every in zip(counts(record), (500, 50), strict=True)
         ]
-    routes = first.data["readback"]["after"]["routes"]
+    routes = record.data["readback"]["after"]["routes"]
     assert all(route[0]["dst"] == "fd00::/64" for route in routes.values())
     windows = dataclasses.asdict(plan.path)["window_bytes"]
-    assert first.samples.flows["snd_wnd_bytes"].max() >= 0.99 * windows
+    assert record.samples.flows["snd_wnd_bytes"].max() >= 0.99 * windows

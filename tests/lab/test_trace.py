@@ -65,8 +65,11 @@ def assert_traced(plain: Record, traced: Record, interval_s: float) -> None:
     assert sorted(traced.data["warnings"]) == sorted([*plain.data["warnings"], *untraced])
 
 
-@pytest.mark.parametrize("interval_s", [0.01, 0.005])
-@pytest.mark.parametrize("plan", [SEVEN_REGIONS, AMONG_OTHERS], ids=["cubic", "others"])
+@pytest.mark.parametrize(
+    ("plan", "interval_s"),
+    [(SEVEN_REGIONS, 0.01), (AMONG_OTHERS, 0.005)],
+    ids=["cubic", "others"],
+)
 def test_a_trace_leaves_every_sample_as_it_is(
     run_plan: RunPlan, plan: Plan, interval_s: float
 ) -> None:

@@ -1,6 +1,6 @@
 """The quick campaign's results: what any run of the paper's stacks must show.
 
-Regions last 12 s instead of 120 s, so the tables' values are printed, not asserted.
+Regions last 6 s instead of 120 s, so the tables' values are printed, not asserted.
 """
 
 from __future__ import annotations
