@@ -13,8 +13,8 @@ import pytest
 
 from farpath.base.project import PROJECT
 
-#: An experiment of 40 virtual seconds.
-SHORT = ("RTT=164ms", "REGION=5s", "JSON=1")
+#: An experiment of 40 virtual seconds that carries little.
+SHORT = ("RTT=40ms", "RATE=20Mbit", "REGION=5s", "JSON=1")
 #: How long a command may take, as a limit for hangs: it may build all images.
 HANG_S = 5400
 Make = Callable[..., subprocess.CompletedProcess[str]]
