@@ -1,4 +1,4 @@
-"""Equal inputs, equal fingerprint: alone, in parallel, under load; seeds differ."""
+"""Equal inputs, equal fingerprint, in parallel too; seeds differ."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from farpath.record.record import load_record
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 from tests.support.paths import SHORT
-from tests.support.processes import busy_loops
 
 
 def short_plan(seed: int) -> Plan:
@@ -26,18 +25,10 @@ def fingerprint_of(plan: Plan, out: FilePath) -> str:
     return load_record(run(plan, out, force=True, watch=lambda _e: None).directory).fingerprint
 
 
-def test_two_equal_runs_in_parallel_give_equal_fingerprints(tmp_path: FilePath) -> None:
+def test_two_equal_runs_in_parallel_give_equal_fingerprints_and_another_seed_another(
+    tmp_path: FilePath,
+) -> None:
     with ThreadPoolExecutor(2) as pool:
         one, two = pool.map(lambda name: fingerprint_of(short_plan(1), tmp_path / name), "ab")
     assert one == two
-
-
-def test_a_loaded_machine_gives_the_same_fingerprint_and_another_seed_another(
-    tmp_path: FilePath,
-) -> None:
-    idle = fingerprint_of(short_plan(1), tmp_path / "idle")
-    with busy_loops(3):
-        loaded = fingerprint_of(short_plan(1), tmp_path / "loaded")
-        other = fingerprint_of(short_plan(2), tmp_path / "other")
-    assert loaded == idle
-    assert other != idle
+    assert fingerprint_of(short_plan(2), tmp_path / "other") != one

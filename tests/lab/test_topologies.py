@@ -176,11 +176,10 @@ def test_droppers_see_the_full_packets_of_every_sender(
     record = run_plan(plan_of(**words, drop="every:500", region="10s"))
     ((seen, lost),) = counts(record)
     assert lost == seen // 500
-    for number in range(1, flows + 1):
-        one = run_plan(plan_of(**words, drop=f"packets:1000,flow=flow{number}", region="10s"))
-        retransmits = one.samples.flows.groupby("flow")["retransmits"].sum()
-        assert counts(one)[0][1] == 1
-        assert retransmits[f"flow{number}"] >= 1
+    one = run_plan(plan_of(**words, drop=f"packets:1000,flow=flow{flows}", region="10s"))
+    retransmits = one.samples.flows.groupby("flow")["retransmits"].sum()
+    assert counts(one)[0][1] == 1
+    assert retransmits[f"flow{flows}"] >= 1
 
 
 def counts(record: Record) -> list[tuple[int, int]]:

@@ -77,7 +77,7 @@ class Clone:
 def make_clone(folder: FilePath) -> Clone:
     """What of the project notebooks need, copied: no lab, no record."""
     for part in PARTS:
-        ignored = shutil.ignore_patterns("__pycache__", "records", MEASURES_FILE)
+        ignored = shutil.ignore_patterns("records", MEASURES_FILE)
         shutil.copytree(PROJECT / part, folder / part, ignore=ignored)
     return Clone(folder)
 

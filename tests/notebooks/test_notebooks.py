@@ -1,4 +1,4 @@
-"""Every notebook, executed: with the real lab, without it, without records."""
+"""Every notebook, executed without a lab, with records and without; tests/browser has the lab."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 import re
 import shutil
 from pathlib import Path as FilePath
-
-import pytest
 
 from farpath.analysis.ablation import ABLATION_FILE, write_ablation
 from farpath.analysis.claims.study_rules import claims_of
@@ -170,26 +168,6 @@ def test_the_readers_own_runs_are_shown_and_those_he_lacks_are_named(clone: Clon
     assert f"Your own records, the quick set: 2 of {len(runs)} runs of recovery." in put_out
     assert f"Missing: {runs[2].label}" in put_out
     assert '"image/png"' in put_out
-
-
-@pytest.mark.lab
-def test_with_the_lab_the_explorer_runs_it_and_shows_what_it_measured(shipped: Clone) -> None:
-    shipped.link_lab()
-    done = shipped.run(EXPLORE)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (record,) = records_in(shipped.folder / "results")
-    assert record.name.startswith("cern-htcp_2004-5s-2004-seed1-virtual-")
-    assert f"{record.name}" in shipped.text(EXPLORE)
-    assert "ran in " in shipped.text(EXPLORE)
-
-
-@pytest.mark.lab
-def test_a_lesson_asks_for_a_prediction_and_its_run_by_hand_is_made(clone: Clone) -> None:
-    clone.link_lab()
-    done = clone.run(LESSON)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "First your prediction, then Run." in clone.text(LESSON)
-    assert len(records_in(clone.folder / "results" / "lessons")) == 1
 
 
 def test_without_a_lab_a_lesson_s_run_by_hand_ends_with_one_line(

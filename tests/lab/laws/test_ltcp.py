@@ -18,9 +18,7 @@ LOSSES = {1e-2: 400, 1e-3: 300, 1e-4: 100}
 KEPT_FRACTION = {0: 0.8, 1: 0.85}
 
 
-@pytest.mark.parametrize(
-    ("variant", "loss"), [(1, 1e-2), (1, 1e-3), (1, 1e-4), (0, 1e-3), (0, 1e-4)]
-)
+@pytest.mark.parametrize(("variant", "loss"), [(1, 1e-2), (1, 1e-3), (1, 1e-4), (0, 1e-4)])
 def test_ltcp_has_the_published_window(run_plan: RunPlan, variant: int, loss: float) -> None:
     rule = window_rules.ltcp(variant)
     measured = responses.measure(
