@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import random
@@ -18,13 +17,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.lab import uml
-from farpath.lab.artifacts.images import find_images
-from farpath.lab.watchdog import Patience
-from tests.support.paths import SHORT as SHORT_PATH
 from tests.support.processes import await_true, interruptible
-
-from .conftest import single_flow
 
 FARPATH = [sys.executable, "-m", "farpath"]
 LONG = ["run", "--path", "caltech", "--region", "60s", "--rate", "50Mbit/s"]
@@ -135,21 +128,6 @@ def test_a_killed_run_leaves_no_process_and_the_next_one_sweeps_its_record(
     following = start(SHORT)
     assert following.process.wait() == 0
     assert [name for name in following.records() if name.startswith(".partial")] == []
-
-
-def test_a_flow_that_ends_slowly_is_not_taken_for_hanging(tmp_path: FilePath) -> None:
-    # iperf3 asks the time in a loop until a quarter of a second has passed, in 5 s of CPU
-    path = dataclasses.replace(SHORT_PATH, rate_bps=2_000_000, buffer_bytes=62_500)
-    plan = single_flow("reno", 2.0, path)
-    events: list[str] = []
-    with uml.play(
-        plan,
-        find_images(),
-        tmp_path / "console.log",
-        lambda event: events.append(event["event"]),
-        Patience(real_s=30.0, cpu_s=1.0),
-    ):
-        assert events[-1] == "done"
 
 
 def test_a_fifo_where_the_console_log_goes_is_refused(start: Callable[..., Running]) -> None:
