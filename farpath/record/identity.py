@@ -19,6 +19,8 @@ from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.base.documents import read_json
+from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
 from farpath.spec.plan import Plan
 
@@ -103,12 +105,9 @@ def is_of_other_results(provenance: Mapping[str, Any]) -> bool:
 
 
 def recorded_build_identity(record_file: FilePath) -> str | None:
-    """Return the build identity in a record.json; None if it is unreadable or holds none.
-
-    Of hundreds of records that a campaign looks through it reads the few that it takes. Those are
-    loaded and checked; here nothing but the identity is.
-    """
+    """Return the build identity in a record.json; None if it is unreadable or holds none."""
     try:
-        return str(json.loads(record_file.read_bytes())["provenance"]["source_sha256"])
-    except (OSError, ValueError, RecursionError, LookupError, TypeError):
+        data = read_json(record_file)
+        return str(data["provenance"]["source_sha256"])
+    except (BadInputError, LookupError, TypeError):
         return None

@@ -16,8 +16,8 @@ from .mixed import rows_of
 
 #: Table 3 of RFC 3649: W at each loss rate, for losses at equal distances.
 PUBLISHED_WINDOW = {1e-2: 12, 1e-3: 38, 1e-4: 263, 1e-5: 1795}
-#: Losses to run through at each: 2.5 million packets at the least rate.
-LOSSES = {1e-2: 400, 1e-3: 300, 1e-4: 100, 1e-5: 25}
+#: Losses to run through at each: 4 million packets at the least rate.
+LOSSES = {1e-2: 400, 1e-3: 300, 1e-4: 100, 1e-5: 40}
 #: Some rows of appendix B: w, a(w), b(w).
 APPENDIX_B = [(118, 2, 0.44), (1058, 8, 0.33), (5036, 20, 0.25), (14424, 35, 0.19)]
 

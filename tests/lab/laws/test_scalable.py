@@ -15,7 +15,7 @@ from ..conftest import RunPlan
 from . import responses, traces
 
 #: Losses to run through at each loss rate.
-LOSSES = {1e-2: 400, 1e-3: 300, 1e-4: 100, 1e-5: 25}
+LOSSES = {1e-2: 400, 1e-3: 300, 1e-4: 150, 1e-5: 40}
 #: At 1e-2 the window stays about the 16 packets below which Scalable is Reno. There
 #: one packet decides whether a loss takes a half or an eighth, and the prediction
 #: counts in parts of packets; counted ACK by ACK it is 7 % lower.
