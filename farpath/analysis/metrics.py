@@ -196,7 +196,8 @@ class Summary:
     ``fairness_min``, ``fairness_max``: over regions of several flows. ``rtt_*``: of the answered
     pings (``rtt_p99_ms``: their 99th percentile). ``queue_max_*``: the largest sampled backlog.
     ``queue_drops``: packets that the bottleneck dropped. ``queue_marks``: packets that its active
-    queue marked by ECN; None without one. ``retransmits``: segments sent again.
+    queue marked by ECN; None without one. ``queue_link``: of several bottlenecks the link that
+    these are of (``farpath.analysis.queues``); None with one. ``retransmits``: segments sent again.
     ``sent_mean_bps``, ``sent_stability``: mean and S of what the sending programs handed to their
     hosts, as a sending iperf reports it; None if unknown. ``cpu_percent``: the CPU time of all
     sending programs, in per cent of one core, while any flow was there. ``mhz_per_mbps``: their
@@ -233,10 +234,22 @@ class Summary:
     sent_mean_bps: float | None = None
     sent_stability: float | None = None
     queue_marks: int | None = None
+    queue_link: str | None = None
+
+    @property
+    def utilisation(self) -> float:
+        """Throughput over the bottleneck's rate; NaN with several, which have no one rate."""
+        return math.nan if self.queue_link else self.mean_bps / self.rate_bps
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain dicts, lists and numbers for JSON; undefined values are None."""
-        return {key: _plain(value) for key, value in dataclasses.asdict(self).items()}
+        """Return plain dicts, lists and numbers for JSON; undefined values are None.
+
+        ``queue_link`` is there with several bottlenecks only.
+        """
+        values = {key: _plain(value) for key, value in dataclasses.asdict(self).items()}
+        if self.queue_link is None:
+            del values["queue_link"]
+        return values
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Summary:
@@ -321,8 +334,17 @@ def cpu_figures(
     return 100 * cpu["senders_s"] / present_s, cycles / megabits if megabits else None
 
 
-def summarise(samples: Samples, plan: Plan, cpu: Mapping[str, float] | None = None) -> Summary:
-    """Return all metrics of a run; ``cpu`` is ``readback.cpu`` of its record, if it has one."""
+def summarise(
+    samples: Samples,
+    plan: Plan,
+    cpu: Mapping[str, float] | None = None,
+    queue_link: str | None = None,
+) -> Summary:
+    """Return all metrics of a run.
+
+    ``cpu``: ``readback.cpu`` of its record, if it has one. ``queue_link``: the link that
+    ``samples.queue`` is of, if there are several bottlenecks.
+    """
     flows_bps = per_second(samples, plan.schedule)
     sent = per_second(samples, plan.schedule, SENT).sum(axis="columns", skipna=False).to_numpy()
     total = flows_bps.sum(axis="columns").to_numpy(dtype=np.float64)
@@ -368,4 +390,5 @@ def summarise(samples: Samples, plan: Plan, cpu: Mapping[str, float] | None = No
         sent_mean_bps=_known(float(sent.mean())),
         sent_stability=_known(stability(sent)),
         queue_marks=None if marks is None else int(marks[-1] - marks[0]),
+        queue_link=queue_link,
     )

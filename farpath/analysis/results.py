@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.analysis.metrics import Summary, summarise
+from farpath.analysis.metrics import Summary
+from farpath.analysis.queues import summarise_record
 from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import write_text
@@ -318,7 +319,7 @@ def run_summary(record: Record) -> RunSummary:
         kernel=record.kernel,
         images=provenance.get("images_sha256", ""),
         code=provenance.get("code_sha256", ""),
-        summary=summarise(record.samples, plan, record.cpu),
+        summary=summarise_record(record),
         lab=_lab_hash(provenance),
         config=str(kernel.get("config_hash", "")),
         compiler=kernel.get("compiler", ""),

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.analysis.queues import link_summaries
 from farpath.record.record import Record
 from farpath.report.figures.run import draw, title
 from farpath.report.figures.save import for_notebook
@@ -104,8 +105,31 @@ class RunResult:
 
     @property
     def queue(self) -> pd.DataFrame:
-        """The bottleneck at ``t_s``: ``backlog_bytes``, ``backlog_packets``, ``drops`` so far."""
+        """The bottleneck at ``t_s``: ``backlog_bytes``, ``backlog_packets``, ``drops`` so far.
+
+        With several bottlenecks it is that of the first flow; ``queues`` has all.
+        """
         return self.record.samples.queue
+
+    @property
+    def queues(self) -> pd.DataFrame | None:
+        """The queue of each ``link`` at ``t_s``, with ``queue``'s columns, ``bytes`` and ``marks``.
+
+        ``bytes``: what has left it so far. None of a run with one queue.
+        """
+        return self.record.queues
+
+    @cached_property
+    def links(self) -> pd.DataFrame:
+        """A row for each bottleneck, and for each other link on which packets waited.
+
+        Columns: ``link`` (its nodes in the direction of the packets), ``rate_bps``, ``utilisation``
+        (fraction of the rate), ``queueing_mean_ms``, ``queueing_p99_ms``, ``queue_max_bytes``,
+        ``drops`` and ``marks`` (packets). What is not known is missing.
+        """
+        import pandas as pd
+
+        return pd.DataFrame([link.as_dict() for link in link_summaries(self.record)])
 
     @property
     def ping(self) -> pd.DataFrame:

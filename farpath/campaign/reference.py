@@ -34,7 +34,7 @@ from farpath.campaign.status import (
     wanted_identity,
 )
 from farpath.planning.experiment import CPU, WHOLE, load_experiment
-from farpath.record import short_flow_table, trace_table
+from farpath.record import queue_table, short_flow_table, trace_table
 from farpath.record.identity import plan_identity
 from farpath.record.record import (
     COLUMNS,
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 SUMMARY_FILE = "summary.json"
 #: The tables that only some records have, as the entries of record.json that describe them.
-FURTHER_TABLES = (trace_table.NAME, short_flow_table.NAME)
+FURTHER_TABLES = (trace_table.NAME, short_flow_table.NAME, queue_table.NAME)
 #: The largest table that only some records have. A record with a larger one is not shipped if its
 #: experiment has measures, which hold what was measured of it.
 LARGEST_TABLE_BYTES = 2_000_000

@@ -23,6 +23,7 @@ from farpath.lab.process import RawRun, Watch
 from farpath.lab.provenance import cycles_mhz, provenance, record_name
 from farpath.planning.plan_warnings import plan_warnings
 from farpath.record.captures import CapturedFile
+from farpath.record.queue_table import QueueTable
 from farpath.record.record import RECORD_FILE, Record, Samples
 from farpath.record.short_flow_table import ShortFlowTable
 from farpath.record.trace_table import Trace
@@ -140,6 +141,7 @@ def _fill(
             raw_dir=raw.raw,
             trace=checked.trace,
             short_flows=checked.short_flows,
+            queues=checked.queues,
             captured=checked.captured,
         )
         if finish:
@@ -155,6 +157,7 @@ class _Checked:
     samples: Samples
     trace: Trace | None
     short_flows: ShortFlowTable | None
+    queues: QueueTable | None
     captured: dict[str, CapturedFile]
     health: dict[str, Any]
     warnings: tuple[str, ...]
@@ -166,6 +169,7 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         captures,
         checks,
         link_changes,
+        queue_table,
         record,
         short_flow_table,
         trace_table,
@@ -183,6 +187,7 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         link_changes.check_carried(raw.raw, plan)
         checks.check_background(raw.readback, plan)
         short_flows = short_flow_table.from_raw(raw.raw, plan)
+        queues = queue_table.from_raw(raw.raw, plan)
         unfinished = checks.check_short_flows(short_flows, raw.readback, plan)
         checks.check_disks(raw.readback, raw.raw, plan)
         idle = checks.check_droppers(raw.readback, plan)
@@ -192,7 +197,7 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         captured = captures.from_raw(raw.raw, plan)
         missed = captures.missed_packets(captured)
     warnings = (*doubts, *starved, *unfinished, *idle, *missing, *missed)
-    return _Checked(samples, trace, short_flows, captured, health, warnings)
+    return _Checked(samples, trace, short_flows, queues, captured, health, warnings)
 
 
 def _cost(raw: RawRun) -> dict[str, float]:

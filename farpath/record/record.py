@@ -2,8 +2,9 @@
 
 A record is a directory that holds ``record.json``, ``flows.parquet``, ``ping.parquet``,
 ``queue.parquet`` and ``raw/``, the compressed output of the tools. A run with a trace has
-``trace.parquet`` too, one with short flows ``short_flows.parquet``, and one with captures their
-files in ``captures/``. ``record.json`` is written last, so a directory that has it is complete.
+``trace.parquet`` too, one with short flows ``short_flows.parquet``, one with several queues
+``queues.parquet``, and one with captures their files in ``captures/``. ``record.json`` is written
+last, so a directory that has it is complete.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
-from farpath.record import captures, frames, short_flow_table, trace_table
+from farpath.record import captures, frames, queue_table, short_flow_table, trace_table
 from farpath.record.captures import CapturedFile
 from farpath.record.flow_drops import FlowDrops, flow_drops
+from farpath.record.queue_table import QueueTable
 from farpath.record.short_flow_table import ShortFlowTable
 from farpath.record.trace_table import Trace
 from farpath.spec.hosts import SIDES
@@ -403,6 +405,16 @@ class Record:
             short_flow_table.NAME, short_flow_table.COLUMNS, short_flow_table.fingerprint
         )
 
+    @cached_property
+    def queues(self) -> pd.DataFrame | None:
+        """The table of all queues, read from disk at first use and checked.
+
+        None of a run with one queue, and of records that were made before there was such a table.
+        Its columns are ``farpath.record.queue_table.COLUMNS``. Raises CheckFailedError if it is not
+        the table that was stored.
+        """
+        return self._further_table(queue_table.NAME, queue_table.COLUMNS, queue_table.fingerprint)
+
     def _further_table(
         self, name: str, columns: Mapping[str, str], hash_of: Callable[[pd.DataFrame], str]
     ) -> pd.DataFrame | None:
@@ -444,6 +456,7 @@ def write_record(
     raw_dir: FilePath,
     trace: Trace | None = None,
     short_flows: ShortFlowTable | None = None,
+    queues: QueueTable | None = None,
     captured: Mapping[str, CapturedFile] | None = None,
 ) -> Record:
     """Write a complete record into a fresh directory, which the caller renames.
@@ -475,6 +488,9 @@ def write_record(
         file = _table_file(directory, short_flow_table.NAME)
         short_flows.frame.to_parquet(file, index=False)
         data[short_flow_table.NAME] = short_flows.as_dict()
+    if queues:
+        queues.frame.to_parquet(_table_file(directory, queue_table.NAME), index=False)
+        data[queue_table.NAME] = queues.as_dict()
     if captured:
         captures.write(captured, directory)
         data[captures.NAME] = {place: one.as_dict() for place, one in captured.items()}

@@ -136,6 +136,10 @@ class _Trace(_Part):
     fingerprint: _Hash
 
 
+class _Queues(_Part):
+    fingerprint: _Hash
+
+
 class _ShortFlows(_Part):
     fingerprint: _Hash
     congestion: list[str] = []
@@ -156,6 +160,7 @@ class _Description(_Part):
     fingerprint: _Hash
     trace: _Trace | None = None
     short_flows: _ShortFlows | None = None
+    queues: _Queues | None = None
     captures: dict[str, _Capture] = {}
 
 

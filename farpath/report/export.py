@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def tables_of(record: Record) -> Mapping[str, pd.DataFrame]:
     """Return all tables of a record by name; those of flows have each flow's stack too."""
     tables = {name: record.samples.frame(name) for name in COLUMNS}
-    further = {"trace": record.trace, "short_flows": record.short_flows}
+    further = {"trace": record.trace, "short_flows": record.short_flows, "queues": record.queues}
     tables |= {name: frame for name, frame in further.items() if frame is not None}
     stacks = {flow.name: flow.stack for flow in record.plan.schedule.all_flows}
     for name in ("flows", "trace"):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from farpath.analysis.metrics import summarise
 from farpath.analysis.published import published_for
+from farpath.analysis.queues import busiest, has_several_queues, link_summaries, summarise_record
 from farpath.analysis.short_flow_metrics import summarise_short_flows
 from farpath.analysis.sizes import size_text
 from farpath.report.flow_summary import FlowSummary, flows_of
@@ -54,6 +54,14 @@ _RUN_NOTE = (
     "all flows get the same, 1/n if one of n gets all. Queueing delay: the bottleneck's backlog "
     "over its rate, in each sample. Drops are those of all traffic."
 )
+_BUSIEST_NOTE = "Of all links {link} is the one on which packets waited longest."
+_LINKS_NOTE = (
+    "Each bottleneck, and each other link on which packets waited. A link is its two nodes, in the "
+    "direction of its packets. Used: what left the queue, in whole frames, over the link's rate. "
+    "Queueing delay: the backlog over that rate, in each sample. Drops and marks are those of all "
+    "traffic."
+)
+_OLD_LINKS_NOTE = "This record has samples of the first flow's bottleneck only."
 _DISKS_NOTE = (
     "Storage as a rate: no seeks, no file system. Cache: what is read ahead, or may wait to be "
     "written. Programs wait for their disk, all of them together; a disk waits where its "
@@ -64,10 +72,11 @@ _DISKS_NOTE = (
 def overview(record: Record) -> tuple[TextTable, ...]:
     """Return all tables of a run: its own, and those of the paper if they have rows for it."""
     plan = record.plan
-    summary = summarise(record.samples, plan, record.cpu)
+    summary = summarise_record(record)
     run_tables = (
         flows_table(flows_of(record), plan.transfer_bytes),
         whole_run_table(summary, record),
+        *((links_table(record),) if has_several_queues(record) else ()),
         *hops_tables(record),
         *((short_flows_table(short),) if (short := _short_flows(record)) else ()),
         *([disks_table(record)] if record.disks else []),
@@ -78,13 +87,16 @@ def overview(record: Record) -> tuple[TextTable, ...]:
 
 
 def metrics_of(record: Record) -> dict[str, Any]:
-    """Return all metrics of a run as plain values: its summary, and ``flows``, each flow's."""
-    summary = summarise(record.samples, record.plan, record.cpu).as_dict()
+    """Return all metrics of a run as plain values: its summary, and ``flows``, each flow's.
+
+    ``links``: what the queue of each link did, of runs with several queues.
+    """
+    summary = summarise_record(record).as_dict()
     answered = _answered_ms(record)
     mean_ms, median_ms = (
         (float(answered.mean()), float(np.median(answered))) if answered.size else (None, None)
     )
-    waits_ms = _queueing_ms(record) if not record.plan.path.rate_trace else np.array([])
+    waits_ms = busiest(record).waits_ms
     flows = [flow.as_dict() for flow in flows_of(record)]
     short = _short_flows(record)
     return {
@@ -94,6 +106,7 @@ def metrics_of(record: Record) -> dict[str, Any]:
         "queueing_mean_ms": float(waits_ms.mean()) if waits_ms.size else None,
         "queueing_p99_ms": float(np.percentile(waits_ms, 99)) if waits_ms.size else None,
         "flows": flows,
+        **({"links": _links(record)} if has_several_queues(record) else {}),
         **({"short_flows": short.as_dict()} if short else {}),
         **({"disks": record.disks} if record.disks else {}),
     }
@@ -113,19 +126,25 @@ def _answered_ms(record: Record) -> Array:
 
 def whole_run_table(summary: Summary, record: Record) -> TextTable:
     """Return the table of the whole run, with one column of values."""
-    note = f"{_RUN_NOTE} {cpu_note(summary)}" if summary.cpu_percent is not None else _RUN_NOTE
+    notes = [_RUN_NOTE]
+    if summary.queue_link and record.queues is not None:
+        notes.append(_BUSIEST_NOTE.format(link=summary.queue_link))
+    if summary.cpu_percent is not None:
+        notes.append(cpu_note(summary))
     rows = (
         *_throughput_rows(summary, record.plan),
         *_rtt_rows(record),
-        *_queue_rows(record),
+        *_queue_rows(record, summary.queue_link),
         *_loss_rows(summary, record),
     )
-    return TextTable("Whole run", ("all flows", "measured"), (*rows, *_cpu_rows(summary)), note)
+    return TextTable(
+        "Whole run", ("all flows", "measured"), (*rows, *_cpu_rows(summary)), " ".join(notes)
+    )
 
 
 def _throughput_rows(summary: Summary, plan: Plan) -> list[tuple[str, str]]:
     rows = [("throughput", f"{number(summary.mean_bps / 1e6, 1)} Mbit/s")]
-    if plan.bottlenecks == 1:
+    if summary.queue_link is None:
         utilisation = number(100 * summary.mean_bps / summary.rate_bps, 1)
         mean = ", on average" if plan.path.rate_changes or plan.path.rate_trace else ""
         rows.append((f"of the bottleneck's rate{mean}", f"{utilisation} %"))
@@ -153,34 +172,51 @@ def _rtt_rows(record: Record) -> list[tuple[str, str]]:
     return rows
 
 
-def _queueing_ms(record: Record) -> Array:
-    """Return how long a packet would have waited in the first bottleneck, at each sample, in ms.
-
-    It is by the rate at that time; one that changes meanwhile makes the wait another.
-    """
-    queue, rates = record.samples.queue, record.plan.rates
-    rates_bps = np.array([rates.at(t_s) for t_s in queue["t_s"]])
-    waits_ms: Array = 8e3 * queue["backlog_bytes"].to_numpy(dtype=np.float64) / rates_bps
-    return waits_ms
-
-
-def _queue_rows(record: Record) -> list[tuple[str, str]]:
-    waits_ms = _queueing_ms(record)
-    if not waits_ms.size or record.plan.path.rate_trace:
+def _queue_rows(record: Record, link: str | None) -> list[tuple[str, str]]:
+    waits_ms = busiest(record).waits_ms
+    if not waits_ms.size:
         return []
     figures = {"mean": waits_ms.mean(), "99th percentile": np.percentile(waits_ms, 99)}
-    return [(f"queueing delay, {name}", f"{value:.1f} ms") for name, value in figures.items()]
+    delay = f"queueing delay at {link}" if link else "queueing delay"
+    return [(f"{delay}, {name}", f"{value:.1f} ms") for name, value in figures.items()]
+
+
+def _links(record: Record) -> list[dict[str, Any]]:
+    return [link.as_dict() for link in link_summaries(record)]
+
+
+def links_table(record: Record) -> TextTable:
+    """Return a row for each link that is a bottleneck or queued."""
+    links = link_summaries(record)
+    marking = any(link.marks for link in links)
+    columns = {
+        "link": [link.link for link in links],
+        "Mbit/s": [f"{link.rate_bps / 1e6:g}" for link in links],
+        "used %": [_percent(link.utilisation) for link in links],
+        "queueing delay mean ms": [number(link.queueing_mean_ms, 1) for link in links],
+        "p99 ms": [number(link.queueing_p99_ms, 1) for link in links],
+        "longest queue kB": [f"{link.queue_max_bytes / 1e3:,.0f}" for link in links],
+        "drops": [f"{link.drops:,}" for link in links],
+        **({"marks": [f"{link.marks:,}" for link in links]} if marking else {}),
+    }
+    note = _LINKS_NOTE if record.queues is not None else f"{_LINKS_NOTE} {_OLD_LINKS_NOTE}"
+    return TextTable("Links", tuple(columns), tuple(zip(*columns.values(), strict=True)), note)
+
+
+def _percent(fraction: float | None) -> str:
+    return number(None if fraction is None else 100 * fraction, 1)
 
 
 def _loss_rows(summary: Summary, record: Record) -> list[tuple[str, str]]:
     retransmits = [flow.retransmits for flow in flows_of(record)]
     marks = summary.queue_marks
-    location = "bottleneck" if record.plan.bottlenecks == 1 else "first bottleneck"
+    location = summary.queue_link or "the bottleneck"
+    longest = f"longest queue at {location}" if summary.queue_link else "longest queue"
     return [
         ("retransmits", NOTHING if None in retransmits else f"{summary.retransmits:,} packets"),
-        (f"drops at the {location}", f"{summary.queue_drops:,} packets"),
-        *([] if marks is None else [(f"marks at the {location}", f"{marks:,} packets")]),
-        ("longest queue", f"{summary.queue_max_bytes / 1e3:,.0f} kB"),
+        (f"drops at {location}", f"{summary.queue_drops:,} packets"),
+        *([] if marks is None else [(f"marks at {location}", f"{marks:,} packets")]),
+        (longest, f"{summary.queue_max_bytes / 1e3:,.0f} kB"),
     ]
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from farpath.analysis.metrics import per_second
+from farpath.analysis.metrics import per_second, summarise
+from farpath.analysis.queues import link_summaries
 from farpath.base.errors import CheckFailedError
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
-from farpath.tools import tc
 from tests.lab.conftest import RunPlan
 from topologies import lay_out
 
@@ -107,12 +107,15 @@ def test_every_bottleneck_of_a_parking_lot_is_sampled(run_plan: RunPlan) -> None
     record = run_plan(plan_of(topology="parking-lot:2", region="10s"))
     first, second = lay_out(record.plan).bottlenecks
     assert (first, second) == ("s1-eth1", "s2-eth2")
-    raw = record.directory / "raw"
-    text = gzip.decompress((raw / f"queue-{second}.txt.gz").read_bytes()).decode()
-    samples = tc.parse_samples(text)
-    assert len(samples) == len(record.samples.queue)
+    assert record.queues is not None
+    counts = record.queues["link"].value_counts()
+    assert dict(counts) == dict.fromkeys(("s1-s2", "s2-s3"), len(record.samples.queue))
     # The crossing flow begins at the second bottleneck, so it carries as much as the first.
-    assert samples[-1].bytes > 0.8 * 100e6 / 8 * 10
+    links = {link.link: link for link in link_summaries(record)}
+    assert [links[name].utilisation for name in ("s1-s2", "s2-s3")] == pytest.approx(
+        [0.9, 0.9], abs=0.1
+    )
+    assert links["s1-s2"].drops == summarise(record.samples, record.plan).queue_drops
 
 
 def delay_back_ms(record: Record) -> float:

@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 import pandas as pd
 
 from farpath.planning.request import RunRequest
+from farpath.record.queue_table import QueueTable
 from farpath.record.record import Record, Samples, typed_frame, write_record
 from farpath.record.trace_table import COLUMNS, Trace
 from farpath.spec.plan import Plan
@@ -30,6 +31,7 @@ def write_lesson_run(
     throughput_mbps: Curve = lambda _t_s, _flow: 1.0,
     rtt_ms: Curve = lambda _t_s, _flow: 50.0,
     trace: pd.DataFrame | None = None,
+    queues: QueueTable | None = None,
 ) -> Record:
     """A record whose flows have these curves; ``trace``: rows of the first flow."""
     times_s = [STEP_S * step for step in range(1, round(plan.schedule.duration_s / STEP_S) + 1)]
@@ -49,7 +51,8 @@ def write_lesson_run(
     raw.mkdir(parents=True, exist_ok=True)
     rows = None if trace is None else Trace(_whole(trace, plan), {}, {})
     made = {"kernel": {"release": "7.2.1"}}
-    return write_record(record_dir, plan, samples, made, {"before": {}, "after": {}}, [], raw, rows)
+    readback: dict[str, dict[str, str]] = {"before": {}, "after": {}}
+    return write_record(record_dir, plan, samples, made, readback, [], raw, rows, queues=queues)
 
 
 def _whole(rows: pd.DataFrame, plan: Plan) -> pd.DataFrame:

@@ -55,11 +55,19 @@ def write_pings(raw: FilePath, count: int) -> None:
     (raw / "ping.out").write_text("\n".join(lines) + "\n")
 
 
-def write_queue(raw: FilePath, count: int, file: str = "queue.txt") -> None:
+def write_queue(
+    raw: FilePath,
+    count: int,
+    file: str = "queue.txt",
+    waiting: int = 1,
+    drops: int = 2,
+    sent_bytes: int = 0,
+) -> None:
+    """A sample each second: ``waiting``, ``drops`` and ``sent_bytes`` are by what they rise."""
     lines = []
     for k in range(count + 1):
-        root = {"kind": "tbf", "root": True, "backlog": 1514 * k, "qlen": k, "drops": 5 + 2 * k,
-                "bytes": 0, "packets": 0}  # fmt: skip
+        root = {"kind": "tbf", "root": True, "backlog": 1514 * waiting * k, "qlen": waiting * k,
+                "drops": 5 + drops * k, "bytes": 7 + sent_bytes * k, "packets": 0}  # fmt: skip
         lines.append(f"{k:.6f} {json.dumps([root])}\n")
     (raw / file).write_text("".join(lines))
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.metrics import SMOOTHING_S, per_second, smoothed_flows
+from farpath.analysis.queues import busiest, has_several_queues, link_queues, link_summaries
 from farpath.planning.disks import disk_text
 from farpath.planning.era_catalog import era_text, title_of
 from farpath.planning.stack_catalog import catalogue
@@ -38,6 +40,8 @@ FIGURE_FILE, PAGE_FILE = "figure.png", "page.html"
 #: names.
 INK, QUEUE = {"colour": "ink"}, {"colour": "queue"}
 INK_COLOUR, QUEUE_COLOUR = "#404040", "#5f7f95"
+#: The lines of further queues than the busiest.
+DASHES = ("dash", "dot", "dashdot", "longdash")
 #: The colour of region numbers where the page sets none.
 NUMBER_COLOUR = "#606060"
 
@@ -90,17 +94,37 @@ def _rounded(values: Iterable[float]) -> list[float | None]:
 
 def _traces(record: Record) -> list[dict[str, Any]]:
     samples = record.samples
-    ping, queue = samples.ping, samples.queue
+    ping = samples.ping
     marks = {"symbol": "cross-thin-open", "size": 6, "color": "black"}
     return [
         _line(ping["t_s"], ping["rtt_ms"], "ping RTT", "%{y:.1f} ms", mode="markers",
               marker=marks, yaxis="y", meta=INK),
         *_flow_traces(record),
         *_total_traces(record),
-        _line(*min_max_points(queue["t_s"], queue["backlog_bytes"] / 1e6), "queue",
-              "%{y:.3f} MB", yaxis="y4", mode="lines", line={"color": QUEUE_COLOUR, "width": 1},
-              fill="tozeroy", meta=QUEUE),
+        *_queue_traces(record),
     ]  # fmt: skip
+
+
+def _queue_traces(record: Record) -> list[dict[str, Any]]:
+    """Return the backlog of each link that is a bottleneck or queued, the busiest link's filled."""
+    shown = {link.link for link in link_summaries(record)}
+    queues = [queue for queue in link_queues(record) if queue.link in shown]
+    fullest = busiest(record).link
+    dashes = cycle(DASHES)
+    traces = []
+    for queue in queues:
+        name = f"queue {queue.link}" if has_several_queues(record) else "queue"
+        is_filled = queue.link == fullest
+        line = {"color": QUEUE_COLOUR, "width": 1, "dash": "solid" if is_filled else next(dashes)}
+        fill: dict[str, object] = {"fill": "tozeroy"} if is_filled else {}
+        traces.append(
+            _line(
+                *min_max_points(queue.samples["t_s"], queue.samples["backlog_bytes"] / 1e6),
+                name, "%{y:.3f} MB", yaxis="y4", mode="lines", line=line, meta=QUEUE,
+                **fill,
+            )
+        )  # fmt: skip
+    return traces
 
 
 def _flow_traces(record: Record) -> list[dict[str, Any]]:

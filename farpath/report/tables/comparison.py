@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from farpath.analysis.metrics import Summary, aggregate, summarise
+from farpath.analysis.metrics import Summary, aggregate
+from farpath.analysis.queues import busiest, summarise_record
 from farpath.analysis.record_set import RUNS, Member, make_record_set
 from farpath.analysis.results import run_summary
 from farpath.analysis.run_settings import SETTINGS, further_settings
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 #: The most records of a comparison: as many as figures have colours.
 MOST_RECORDS = 12
+#: The row that says which of several bottlenecks a run's drops are of.
+QUEUED_MOST = "link that queued most"
 _NOTE = (
     "Differences from {first} are in per cent, or plain where its value is 0. Numbers are of one "
     "run each: with other seeds they differ too."
@@ -49,7 +52,7 @@ def _ping(record: Record) -> Curve:
 
 
 def _queue(record: Record) -> Curve:
-    queue = record.samples.queue
+    queue = busiest(record).samples
     return Curve(list(queue["t_s"]), list(queue["backlog_bytes"] / 1e6))
 
 
@@ -77,7 +80,7 @@ class Compared:
     @cached_property
     def summary(self) -> Summary:
         """The metrics of the whole run."""
-        return summarise(self.record.samples, self.record.plan, self.record.cpu)
+        return summarise_record(self.record)
 
     @cached_property
     def flows(self) -> tuple[FlowSummary, ...]:
@@ -123,9 +126,17 @@ class Comparison:
             _row(metric.words, [metric.of(run.summary) for run in self.runs], metric.decimals)
             for metric in METRICS
         ]
+        rows += self._link_rows()
         rows += self._flow_rows()
         note = _NOTE.format(first=first.letter)
         return TextTable("Results", tuple(header), tuple(rows), note)
+
+    def _link_rows(self) -> Iterator[tuple[str, ...]]:
+        """Yield the link that drops are of, where a run has several bottlenecks."""
+        first, *others = (run.summary.queue_link for run in self.runs)
+        if first or any(others):
+            cells = (cell for link in others for cell in (link or NOTHING, NOTHING))
+            yield (QUEUED_MOST, first or NOTHING, *cells)
 
     def _flow_rows(self) -> Iterator[tuple[str, ...]]:
         """Yield a row for each metric of each flow that some run knows.

@@ -21,7 +21,7 @@ class RunMetric:
 
 METRICS = (
     RunMetric("throughput_mbps", "throughput (Mbit/s)", lambda run: run.mean_bps / 1e6, 2),
-    RunMetric("utilisation", "throughput over rate", lambda run: run.mean_bps / run.rate_bps, 3),
+    RunMetric("utilisation", "throughput over rate", lambda run: run.utilisation, 3),
     RunMetric("stability", "coefficient of variation S", lambda run: run.stability, 2),
     RunMetric("fairness_min", "Jain's fairness index F", lambda run: run.fairness_min, 2),
     RunMetric("rtt_p99_ms", "99th percentile of ping RTTs (ms)", lambda run: run.rtt_p99_ms, 1),

@@ -16,7 +16,7 @@ from farpath.report.tables.regions import NOTHING, TextTable, number
 NOTE = (
     "S: standard deviation over mean of each second's throughput, all flows together. F: Jain's "
     "fairness index, the least of the regions with several flows. RTT p99: of the pings. drops: "
-    "by the bottleneck."
+    "by the bottleneck; of several, by the link on which packets waited longest."
 )
 INTERVAL_NOTE = "Means over seeds; ±: half of the 95 % confidence interval (Student's t)."
 ALIKE_NOTE = (
