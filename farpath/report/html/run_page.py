@@ -117,13 +117,9 @@ def _queue_traces(record: Record) -> list[dict[str, Any]]:
         is_filled = queue.link == fullest
         line = {"color": QUEUE_COLOUR, "width": 1, "dash": "solid" if is_filled else next(dashes)}
         fill: dict[str, object] = {"fill": "tozeroy"} if is_filled else {}
-        traces.append(
-            _line(
-                *min_max_points(queue.samples["t_s"], queue.samples["backlog_bytes"] / 1e6),
-                name, "%{y:.3f} MB", yaxis="y4", mode="lines", line=line, meta=QUEUE,
-                **fill,
-            )
-        )  # fmt: skip
+        points = min_max_points(queue.samples["t_s"], queue.samples["backlog_bytes"] / 1e6)
+        curve = _line(*points, name, "%{y:.3f} MB", yaxis="y4", mode="lines", line=line, meta=QUEUE)
+        traces.append(curve | fill)
     return traces
 
 

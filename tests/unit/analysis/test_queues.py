@@ -94,7 +94,7 @@ def test_the_figures_of_a_run_are_of_the_link_that_queued_and_name_it(
     metrics = json.loads(json.dumps(metrics_of(record), allow_nan=False))
     assert (metrics["queue_link"], metrics["queue_drops"]) == ("s1-s2", 30)
     rows = {table.title: table for table in overview(record)}["Whole run"].rows
-    whole = {words: value for words, value in rows}
+    whole = {cells[0]: cells[1] for cells in rows}
     assert whole["drops at s1-s2"] == "30 packets"
     assert whole["queueing delay at s1-s2, mean"] == "15.1 ms"
     assert not [words for words in whole if "the bottleneck" in words]
