@@ -36,8 +36,18 @@ NOT_USABLE = (
     errno.ENAMETOOLONG,
     errno.ELOOP,
 )
-#: Mode of a new file, whatever the umask.
-NEW_FILE_MODE = 0o644
+#: Where the kernel shows the streams of a process as files, to which /dev/stdout leads.
+_PROCESS_FILES = "/proc/"
+#: Longest chain of symbolic links that the kernel follows (MAXSYMLINKS, include/linux/namei.h).
+_MOST_LINKS = 40
+#: Limits of a process or a user, by errno, with what raises them.
+LIMITS = {
+    errno.EFBIG: "raise the limit of file sizes, as with ulimit -f unlimited",
+    errno.EMFILE: "raise the limit of open files, as with ulimit -n 1024",
+    errno.ENFILE: "close other programs: the machine has no open file left",
+    errno.EAGAIN: "raise the limit of processes, as with ulimit -u, or close other programs",
+    errno.ENOMEM: "close other programs, or raise the limit of memory, as with ulimit -v unlimited",
+}
 #: Longest text that goes into a file name, in characters; most file systems allow 255 bytes.
 NAME_LETTERS = 60
 
@@ -46,15 +56,23 @@ NAME_LETTERS = 60
 def user_errors(path: FilePath) -> Iterator[None]:
     """Translate OSErrors from writing ``path`` into user-facing errors.
 
-    Raises MachineLacksError for a full disk or quota, and BadInputError if ``path`` cannot be
-    written. Other errors pass unchanged.
+    Raises MachineLacksError for a full disk, a quota or a limit of this process, and BadInputError
+    if ``path`` cannot be written. Other errors pass unchanged.
     """
+    if path == FilePath("-"):
+        raise BadInputError(
+            "'-' is no file: results go to stdout without it; give the name of a file or directory"
+        )
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise MachineLacksError(
                 f"no space left under {path}: free some, or give another directory with OUT"
+            ) from error
+        if error.errno in LIMITS:
+            raise MachineLacksError(
+                f"{path} cannot be written ({error.strerror}): {LIMITS[error.errno]}"
             ) from error
         if error.errno in NOT_WRITABLE:
             raise BadInputError(
@@ -79,20 +97,27 @@ def open_regular(file: FilePath, flags: int = 0) -> int:
 
 @contextmanager
 def resource_errors() -> Iterator[None]:
-    """Translate OSErrors about files that the user named into user-facing errors.
+    """Translate what the system refuses to a whole command into user-facing errors.
 
-    This wraps a whole command, as a fallback for errors that no inner handler explains.
-    Raises MachineLacksError for a full disk, and BadInputError for a name that is too long or
-    not permitted. A missing file passes unchanged: its caller knows more about it.
+    This is a fallback for errors that no inner handler explains. Raises MachineLacksError for a
+    full disk and for limits of the process, and BadInputError for a name that is too long or not
+    permitted. A missing file passes unchanged: its caller knows more about it.
     """
     try:
         yield
+    except MemoryError as error:
+        raise MachineLacksError(
+            "no memory is left for farpath: close other programs, or raise the limit of this "
+            "shell, as with ulimit -v unlimited"
+        ) from error
     except OSError as error:
-        if error.filename is None:
-            raise
+        if error.errno in LIMITS:
+            name = error.filename or "a file or process"
+            raise MachineLacksError(f"{name}: {error.strerror}: {LIMITS[error.errno]}") from error
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise MachineLacksError(f"no space left for {error.filename}: free some") from error
-        if error.errno in NOT_USABLE:
+            place = error.filename or "a file"
+            raise MachineLacksError(f"no space left for {place}: free some") from error
+        if error.filename is not None and error.errno in NOT_USABLE:
             raise BadInputError(
                 f"{error.filename}: cannot be used ({error.strerror}): give another file"
             ) from error
@@ -119,15 +144,74 @@ def random_name(prefix: str) -> str:
     return prefix + secrets.token_hex(4)
 
 
+def apply_umask(directory: FilePath) -> None:
+    """Open a directory that was made for its owner alone, as far as the umask allows."""
+    status = FilePath("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    (umask,) = (line.split()[1] for line in status.splitlines() if line.startswith("Umask:"))
+    directory.chmod(0o777 & ~int(umask, 8))
+
+
+def kind_of(mode: int) -> str:
+    """Return what a file's mode says that it is, for people.
+
+    >>> kind_of(stat.S_IFIFO | 0o644)
+    'a FIFO'
+    """
+    kinds = {
+        stat.S_IFDIR: "a directory",
+        stat.S_IFIFO: "a FIFO",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFREG: "a regular file",
+    }
+    return kinds.get(stat.S_IFMT(mode), "a device")
+
+
+def _is_of_a_process(file: FilePath) -> bool:
+    """Whether a name, or a link to which it leads, is a stream of a process, as /dev/stdout is."""
+    for _ in range(_MOST_LINKS):
+        file = file.parent.resolve() / file.name
+        if str(file).startswith(_PROCESS_FILES):
+            return True
+        if not file.is_symlink():
+            return False
+        file = file.parent / file.readlink()
+    return False
+
+
+def require_replaceable(file: FilePath, directory: bool = False) -> None:
+    """Raise BadInputError if a file that is to be written by renaming would replace another kind.
+
+    The name must be free, a regular file or a symbolic link to one, which is replaced itself: what
+    it leads to stays. ``directory``: a directory is written, and may replace only a directory.
+    """
+    advice = "give the name of a new file" if not directory else "give the name of a new directory"
+    if _is_of_a_process(file):
+        raise BadInputError(
+            f"{file} cannot be written: it is a stream of a process, and results go to stdout "
+            f"without it; {advice}"
+        )
+    try:
+        mode = file.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if not (stat.S_ISDIR(mode) if directory else stat.S_ISREG(mode)):
+        raise BadInputError(
+            f"{file} cannot be written: it is {kind_of(mode)}, which would be replaced: {advice}"
+        )
+
+
 def write_bytes(file: FilePath, data: bytes) -> None:
-    """Write a file atomically and create its parent directories; raises as ``user_errors``."""
+    """Write a file atomically and create its parent directories.
+
+    It has the mode that the umask leaves. Raises as ``user_errors`` and ``require_replaceable``.
+    """
     with user_errors(file):
+        require_replaceable(file)
         file.parent.mkdir(parents=True, exist_ok=True)
         temporary = file.parent / random_name(f".{file.name[:NAME_LETTERS]}-")
         try:
             with temporary.open("xb") as stream:
                 stream.write(data)
-            temporary.chmod(NEW_FILE_MODE)
             temporary.replace(file)
         finally:
             temporary.unlink(missing_ok=True)
@@ -137,8 +221,10 @@ def replace_directory(fresh: FilePath, target: FilePath) -> None:
     """Rename the directory ``fresh`` to ``target`` and remove any former directory there.
 
     The former directory is restored if the renaming fails or is interrupted. If ``target`` is
-    a symbolic link, the link is replaced and the directory it points to stays.
+    a symbolic link, the link is replaced and the directory it points to stays. Raises BadInputError
+    if ``target`` is no directory.
     """
+    require_replaceable(target, directory=True)
     former = fresh / "replaced"
     try:
         if os.path.lexists(target):

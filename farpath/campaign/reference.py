@@ -23,7 +23,7 @@ from farpath.analysis.ablation import (
 from farpath.analysis.studies.measure import MEASURES_FILE, write_measures
 from farpath.analysis.studies.registry import ALL_ANALYSES, is_ablation, measures_of
 from farpath.base.errors import BadInputError
-from farpath.base.files import remove_directory, replace_directory, user_errors
+from farpath.base.files import apply_umask, remove_directory, replace_directory, user_errors
 from farpath.base.locks import fresh_partial, remove_stale_partials
 from farpath.campaign.status import (
     gather,
@@ -219,7 +219,7 @@ def _copy_record(state: RunStatus, folder: FilePath) -> bool:
     with fresh_partial(folder) as partial:
         write_compact_record(record, partial, more_provenance)
         load_record(partial)
-        partial.chmod(0o755)
+        apply_umask(partial)
         replace_directory(partial, target)
     return True
 

@@ -13,7 +13,14 @@ from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from typing import IO, Any
 
-from farpath.base.files import replace_directory, require_unicode, safe_name, user_errors
+from farpath.base.files import (
+    apply_umask,
+    replace_directory,
+    require_replaceable,
+    require_unicode,
+    safe_name,
+    user_errors,
+)
 from farpath.base.locks import exclusive_lock, fresh_partial, remove_stale_partials
 from farpath.lab import uml
 from farpath.lab.artifacts.images import Images, find_images
@@ -74,6 +81,7 @@ def run_programs(
     require_unicode(str(out))
     name = _record_name(plan, programs, images)
     with user_errors(out):
+        require_replaceable(out / name, directory=True)
         out.mkdir(parents=True, exist_ok=True)
         with exclusive_lock(out / f".{name}.lock", f"is making this record in {out}"):
             remove_stale_partials(out)
@@ -87,7 +95,7 @@ def run_programs(
                 except (KeyboardInterrupt, SystemExit):
                     log.unlink(missing_ok=True)
                     raise
-                partial.chmod(0o755)
+                apply_umask(partial)
                 replace_directory(partial, out / name)
     return ProgramOutcome(out / name, ending, stamp)
 

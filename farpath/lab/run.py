@@ -14,7 +14,13 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import StoppedError
-from farpath.base.files import replace_directory, require_unicode, user_errors
+from farpath.base.files import (
+    apply_umask,
+    replace_directory,
+    require_replaceable,
+    require_unicode,
+    user_errors,
+)
 from farpath.base.locks import exclusive_lock, fresh_partial, remove_stale_partials
 from farpath.lab import host, uml
 from farpath.lab.artifacts.images import Images, find_images
@@ -74,6 +80,7 @@ def run(
         # The directory alone proves nothing: Snakemake makes those that it waits for.
         if (record_dir / RECORD_FILE).exists() and not force:
             return Outcome(record_dir, cached=True, wall_s=0.0)
+        require_replaceable(record_dir, directory=True)
         out.mkdir(parents=True, exist_ok=True)
         lock = out / f".{name}.lock"
         with exclusive_lock(lock, f"is making this record in {out}"):
@@ -81,7 +88,7 @@ def run(
             log = out / f"{name}.console.log"
             with fresh_partial(out) as partial, _log_kept_for_failures(log):
                 wall_s = _fill(partial, plan, images, log, watch, finish)
-                partial.chmod(0o755)
+                apply_umask(partial)
                 replace_directory(partial, record_dir)
     return Outcome(record_dir, cached=False, wall_s=wall_s)
 

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from farpath import __version__
 from farpath.analysis.record_set import RecordSet, load_record_set
 from farpath.base.errors import BadInputError
-from farpath.base.files import replace_directory, user_errors
+from farpath.base.files import apply_umask, replace_directory, user_errors
 from farpath.base.locks import fresh_partial
 from farpath.base.project import SITE_MARK
 from farpath.record.record import load_record
@@ -61,7 +61,7 @@ def build_site(
         with fresh_partial(site_dir.parent) as partial:
             _fill(partial, loaded, site_view, on_progress)
             size = sum(file.stat().st_size for file in partial.rglob("*") if file.is_file())
-            partial.chmod(0o755)
+            apply_umask(partial)
             replace_directory(partial, site_dir)
     return BuiltSite(
         out / INDEX,
