@@ -25,7 +25,12 @@ given := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))
 unknown := $(firstword $(filter-out $(ALLOWED) MAKEFLAGS MAKEOVERRIDES -*-command-variables-*-,$(given)))
 $(if $(unknown),$(call refuse,$(unknown),$(or $(patsubst $(unknown)=%,%,$(filter $(unknown)=%,$(MEANT))),$(call nearest,$(unknown)))))
 
-# Values reach the shell through the environment, never as text of a recipe.
+# Values are text: what looks like a call of make's, as $(shell ...), is taken as it was typed. (What
+# V:=... and V!=... hold, make has run already when it reads this file.)
+run_by_make = $(error $(1):=... and $(1)::=... let make run what they hold: give $(1)=... instead)
+$(if $(filter 0,$(MAKELEVEL)),$(foreach v,$(given),$(if $(filter simple,$(flavor $(v))),$(call run_by_make,$(v)))))
+$(foreach v,$(ALLOWED),$(if $(filter undefined,$(origin $(v))),,$(eval override $(v) := $$(value $(v)))))
+# They reach the shell through the environment, never as text of a recipe.
 export $(ALLOWED)
 # Errors name the variable then, not the option
 experiment draw shell paper paper-quick companion companion-quick ablation ablation-quick cpu-figures \
@@ -194,7 +199,12 @@ stacks: kernel
 # For another kernel than the lab's: nothing of the lab is built or needed. The host
 # lab looks for them by the kernel's release.
 modules:
-	@$(MAKE) -C images/kernel/stacks modules $(if $(KDIR),KDIR=$(call quote,$(KDIR)))
+	@if [ -n "$${KDIR:-}" ] && { [ ! -d "$$KDIR" ] || [[ $$KDIR = *[^[:alnum:]/._+:@~-]* ]]; }; then
+		echo "KDIR is '$$KDIR': give a kernel's build tree, in a directory whose name has no blanks or" \
+			"other letters of a shell's, as in KDIR=/lib/modules/6.12/build" >&2
+		exit 2
+	fi
+	$(MAKE) -C images/kernel/stacks modules
 	release=$$(grep -aom1 'vermagic=[^ ]*' images/kernel/stacks/tcp_htcp_2004.ko | cut -d = -f 2)
 	mkdir -p "build/host-stacks/$$release"
 	cp images/kernel/stacks/{tcp_*.ko,tcp_*.c,*.h} "build/host-stacks/$$release/"
