@@ -7,7 +7,6 @@ that every command starts fast.
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import os
 import signal
@@ -51,6 +50,7 @@ from farpath.cli import (
 )
 from farpath.cli.completion import completion, join_values
 from farpath.cli.run_options import DEFAULT_OUT
+from farpath.cli.streams import ReaderGone, check_stdout, open_streams
 from farpath.lab.cleanup import remove_stale_shares
 from farpath.planning.request import DEFAULT_STACK
 from farpath.planning.stack_catalog import catalogue
@@ -279,18 +279,21 @@ def _remove_stale_shares() -> None:
         remove_stale_shares(FilePath(tempfile.gettempdir()))
 
 
-def _escape_unencodable_text() -> None:
-    """Make stdout and stderr escape characters that their encoding lacks."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-
 def _as_typed(message: str) -> str:
     """Return an error that names options as the user typed them: those of Make if it runs this."""
     from farpath.planning.option_names import name_options_as_typed
 
     return message if os.environ.get(CALLER) == MAKE else name_options_as_typed(message)
+
+
+def _require_working_directory() -> None:
+    """Raise BadInputError if the working directory is gone, to which file names are relative."""
+    try:
+        os.getcwd()
+    except FileNotFoundError as error:
+        raise BadInputError(
+            "the working directory was removed: go to another one with cd, then try again"
+        ) from error
 
 
 def main() -> None:
@@ -301,9 +304,10 @@ def main() -> None:
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _exit_on_signal)
-    _escape_unencodable_text()
+    open_streams()
     join_values(os.environ)
     try:
+        _require_working_directory()
         _remove_stale_shares()
         for argument in sys.argv[1:]:
             require_unicode(argument)
@@ -312,7 +316,11 @@ def main() -> None:
         # Some versions of typer return the status of an interruption, others raise it.
         if status == INTERRUPTED:
             raise KeyboardInterrupt
+        if not status:
+            check_stdout()
         sys.exit(status)
+    except ReaderGone as error:
+        sys.exit(error.exit_status)
     except FarpathError as error:
         print(f"farpath: {on_one_line(_as_typed(error.message))}", file=sys.stderr)
         if error.detail:
