@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import os
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path as FilePath
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -17,8 +18,12 @@ from farpath.cli.logs import print_warnings
 from farpath.cli.run_options import DEFAULT_OUT, with_options
 from farpath.planning import programs as planning
 
+if TYPE_CHECKING:
+    from farpath.lab.programs import ProgramOutcome
+
 LOG = logging.getLogger(__name__)
 DEFAULT_TIMEOUT = "600s"
+HELPS = {**planning.HELPS, "ip": "Addresses of the hosts: both families, or IPv 4 or 6 alone."}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -27,7 +32,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("exec", context_settings={"allow_interspersed_args": False})(execute)
 
 
-@with_options(planning.OPTIONS, planning.DEFAULTS, planning.HELPS)
+@with_options(planning.OPTIONS, {**planning.DEFAULTS, "ip": planning.BOTH_FAMILIES}, HELPS)
 def execute(
     command: Annotated[
         list[str], typer.Argument(help="The client and its arguments; it runs on host sender.")
@@ -60,11 +65,33 @@ def execute(
         typer.Option(help="A variable of the programs: NAME=value, or NAME to pass on yours."),
     ] = None,
     date: Annotated[
-        str | None,
-        typer.Option(help="What clocks show at the start, in UTC (default: 9 November 2004)."),
-    ] = None,
+        str,
+        typer.Option(help="What clocks show at the start, in UTC: a date, with a time or not."),
+    ] = planning.DEFAULT_DATE,
     as_root: Annotated[
         bool, typer.Option("--as-root", help="Run the programs as root of the lab.")
+    ] = False,
+    user: Annotated[
+        str | None,
+        typer.Option(help="Run the programs as this user of their root, as in --user=postgres."),
+    ] = None,
+    stdin: Annotated[
+        bool | None,
+        typer.Option(
+            "--stdin/--no-stdin",
+            help="Whether the client gets this command's stdin, read to its end before the start; "
+            "by default it does if that is a pipe or a file.",
+        ),
+    ] = None,
+    wait_for: Annotated[
+        list[str] | None,
+        typer.Option(help="Start the client when host receiver listens: tcp:5432; several."),
+    ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print the result as one JSON object; the record has the output."
+        ),
     ] = False,
     memory: Annotated[str, typer.Option(help="Memory for programs and what they write.")] = "1GiB",
     out: Annotated[FilePath, typer.Option(help="Directory of the records.")] = FilePath(
@@ -76,7 +103,10 @@ def execute(
 
     The client's output is this command's, and so is its exit status. Both directions are alike.
     """
+    from farpath.lab.program_input import read_input
+    from farpath.lab.program_limits import limits
     from farpath.lab.program_roots import roots
+    from farpath.lab.program_users import current_user, named_user
     from farpath.lab.programs import run_programs
     from farpath.lab.user_parts import BuiltParts
     from farpath.planning import quantities
@@ -95,34 +125,86 @@ def execute(
     servers = tuple(planning.parse_command(text, "--server") for text in server or ())
     timeout_s = quantities.parse_duration_s(timeout, "--timeout", TIMEOUT_S_RANGE)
     program_bytes = quantities.parse_bytes(memory, "--memory", planning.MEMORY_BYTES_RANGE)
-    plan = planning.program_plan(RunRequest(**option_values), BuiltParts(VIRTUAL), program_bytes)
+    ip, both_families = planning.parse_families(option_values["ip"])
+    request = RunRequest(**{**option_values, "ip": ip})
+    plan = planning.program_plan(request, BuiltParts(VIRTUAL), program_bytes)
     print_warnings(plan_warnings(plan))
     commands = {CLIENT_HOST: (tuple(command),), SERVER_HOST: servers}
     found = roots(root, image, share, env or (), commands)
+    if user is not None and as_root:
+        raise BadInputError(f"--user is '{user}' beside --as-root: give one of them")
+    who = current_user(as_root) if user is None else named_user(user, found.files)
+    date_s = planning.parse_date_s(date)
+    ports = planning.parse_wait_for(wait_for or ())
+    given = read_input(0, stdin)
     programs = Programs(
         client=tuple(command),
         servers=servers,
-        places=found.places,
-        user=0 if as_root else os.getuid(),
-        group=0 if as_root else os.getgid(),
+        places=found.with_variables(who.variables),
+        user=who.user,
+        group=who.group,
+        groups=who.groups,
         timeout_s=timeout_s,
         share=str(found.share or ""),
-        date_s=None if date is None else planning.parse_date_s(date),
-        joined=_go_to_one_place(sys.stdout, sys.stderr),
+        date_s=date_s,
+        joined=not as_json and _go_to_one_place(sys.stdout, sys.stderr),
         collect=_collected(collect, {place.directory for place in found.places.values()}),
+        input=given.kind,
+        input_sha256=given.sha256,
+        limits=limits(),
+        memory_bytes=program_bytes,
+        wait_for=ports,
+        both_families=both_families,
     )
     outcome = run_programs(
         *(replace(plan, images=found.images), programs, out, found.share, collect),
-        *(sys.stdout.buffer, sys.stderr.buffer),
+        *((io.BytesIO(), io.BytesIO()) if as_json else (sys.stdout.buffer, sys.stderr.buffer)),
+        watch=_tell_server_end,
+        stdin=given.data,
     )
     ending = outcome.ending
     if ending.status == TIMED_OUT and ending.took_s >= timeout_s:
         LOG.info(f"the client did not end within {timeout_s:g} virtual s (--timeout): it was ended")
+    if ending.killed_for_memory:
+        LOG.warning(_without_memory(ending.killed_for_memory, memory, program_bytes))
     LOG.info(
         f"exec: status {ending.status} after {ending.took_s:.3f} virtual s, record "
         f"{outcome.directory}, fingerprint {outcome.fingerprint[:12]}"
     )
-    raise typer.Exit(ending.status)
+    if as_json:
+        print(json.dumps(_result(outcome)))
+    # Not as an exit of typer's, where 130 means that this command was interrupted
+    raise SystemExit(ending.status)
+
+
+def _result(outcome: ProgramOutcome) -> dict[str, Any]:
+    """Return how the programs ended, and where their output is, as plain values."""
+    outputs = sorted(outcome.directory.glob("*.out")) + sorted(outcome.directory.glob("*.err"))
+    return {
+        "record": str(outcome.directory),
+        "fingerprint": outcome.fingerprint,
+        **asdict(outcome.ending),
+        "outputs": {file.name: file.stat().st_size for file in outputs},
+    }
+
+
+def _tell_server_end(event: dict[str, Any]) -> None:
+    """Say that a server has ended while the client runs."""
+    if event["event"] == "server-ended":
+        LOG.warning(
+            f"the {event['label']} ended with status {event['status']} while the client ran, at "
+            f"{event['t_s']:.3f} virtual s: {event['said']}"
+        )
+
+
+def _without_memory(killed: int, memory: str, program_bytes: int) -> str:
+    """Return what to do about programs that were killed for the memory that they took."""
+    processes = "a process was" if killed == 1 else f"{killed} processes were"
+    more = -(-3 * program_bytes // (1 << 30))
+    return (
+        f"the programs took more than --memory={memory}, and {processes} killed (status 137): give "
+        f"more, as in --memory={more}GiB"
+    )
 
 
 def _go_to_one_place(stdout: TextIO, stderr: TextIO) -> bool:

@@ -7,8 +7,10 @@ they are there, and nothing that it writes reaches the machine.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import signal
 import stat
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -16,11 +18,13 @@ from pathlib import Path as FilePath
 from typing import IO, Any
 
 from farpath.guest import system
-from farpath.guest.containers import BUNDLES, ENVIRONMENT, bundle, start_container
+from farpath.guest.addresses import address
+from farpath.guest.containers import BUNDLES, ENVIRONMENT, LISTENING, bundle
 from farpath.guest.network import Network
-from farpath.guest.platforms import Platform
-from farpath.spec.programs import NAMES, Programs
+from farpath.guest.program_groups import ProgramGroup, ProgramGroups
+from farpath.spec.programs import NAMES, WRITTEN_PART, Programs
 from farpath.spec.protocol import COLLECTED_DIR, READABLE_DIR, SHARED_DIRECTORY
+from farpath.tools.commands import note
 
 #: Where the guest mounts what the hosts share: what programs may read, and what comes back.
 SHARED = FilePath("/run/shared")
@@ -45,13 +49,14 @@ MOUNTS: Sequence[Mapping[str, Any]] = (
         "source": "devpts",
         "options": ["newinstance", "ptmxmode=0666", "mode=0620"],
     },
-    {
-        "destination": "/dev/shm",
-        "type": "tmpfs",
-        "source": "tmpfs",
-        "options": ["mode=1777", "nosuid", "nodev"],
-    },
 )
+#: crun without control groups of its own: a program's is made before it starts.
+CRUN = ("crun", "--cgroup-manager=disabled")
+#: First process of a host, which waits for ever, and its namespaces beside the network's.
+INIT = ("sleep", "infinity")
+NAMESPACES = {"pid": "pid", "ipc": "ipc"}
+#: A resource without limit, as runtime-spec has it (RLIM_INFINITY of a 64-bit kernel).
+NO_LIMIT = (1 << 64) - 1
 #: What root may do inside, as in containers of Docker's, without devices of its own: it can
 #: neither mount nor load anything, and so reach no file of the machine but by its root.
 CAPABILITIES = (
@@ -61,16 +66,51 @@ CAPABILITIES = (
 )
 
 
-class ProgramHost:
-    """A host with a root of its own; each program runs in a new container on it."""
+class Program:
+    """A program that was started on a host: the process that waits for it, and its group."""
 
-    def __init__(self, name: str, programs: Programs, network: Network, platform: Platform) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], group: ProgramGroup) -> None:
+        self.process = process
+        self.group = group
+
+    @property
+    def status(self) -> int | None:
+        """The status with which it ended, 128 and the signal's number if one ended it."""
+        status = self.process.poll()
+        return status if status is None or status >= 0 else 128 - status
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it and all its descendants have ended."""
+        return self.process.poll() is not None and self.group.is_empty
+
+    def ask_to_end(self) -> None:
+        """Send SIGTERM to it and all its descendants, as systemd ends a service."""
+        self.group.end(waiting=self.process.pid)
+
+    def kill(self) -> None:
+        """Kill it and all its descendants."""
+        self.group.kill()
+        self.process.wait()
+
+
+class ProgramHost:
+    """A host with a root and an init of its own; each program runs in a container on it.
+
+    All programs of a host see each other's processes and shared memory. ``groups``: where theirs
+    are made.
+    """
+
+    def __init__(
+        self, name: str, programs: Programs, network: Network, groups: ProgramGroups
+    ) -> None:
         self.name = name
         self.programs = programs
         self.place = programs.places[name]
         self.network = network
-        self.platform = platform
+        self.groups = groups
         self._mount_root()
+        self._init = start_init()
 
     def _mount_root(self) -> None:
         """Mount the root, with names of the lab's hosts and no name server, and what is shared."""
@@ -78,14 +118,22 @@ class ProgramHost:
         lower.mkdir(parents=True)
         source = f"{SHARED_DIRECTORY}/{self.place.root}"
         system.mount("hostfs", "none", str(lower), source, read_only=True)
-        system.mount("tmpfs", "tmpfs", str(self._layers), "mode=755")
+        size = round(WRITTEN_PART * self.programs.memory_bytes)
+        system.mount("tmpfs", "tmpfs", str(self._layers), f"mode=755,size={size}")
         settings = self._layers / "root" / "etc"
         settings.mkdir(parents=True)
-        (settings / "hosts").write_text(hosts_file(self.network))
+        (settings / "hosts").write_text(hosts_file(self.network, self.programs.both_families))
         (settings / "resolv.conf").write_text("")
         self._mount_layered(lower, "root")
         if self.programs.share:
             self._mount_layered(SHARED / READABLE_DIR, READABLE_DIR)
+        self._shared_memory.mkdir()
+        self._shared_memory.chmod(0o1777)
+
+    @property
+    def _shared_memory(self) -> FilePath:
+        """Directory of the host's POSIX shared memory."""
+        return self._layers / "shm"
 
     @property
     def _layers(self) -> FilePath:
@@ -107,26 +155,58 @@ class ProgramHost:
         system.mount("overlay", "overlay", str(target), options)
 
     def start(
-        self, label: str, command: Sequence[str], stdout: IO[bytes], stderr: IO[bytes]
-    ) -> subprocess.Popen[bytes]:
-        """Start a program; ``label``: the name of its container."""
+        self,
+        label: str,
+        command: Sequence[str],
+        stdin: IO[bytes] | int,
+        stdout: IO[bytes],
+        stderr: IO[bytes],
+    ) -> Program:
+        """Start a program; ``label``: the name of its container and of its group."""
         place, programs = self.place, self.programs
         environment = ENVIRONMENT | dict(text.partition("=")[::2] for text in place.environment)
         config = bundle(
             *(self.name, self.network.pid(self.name), list(command), environment, place.directory)
         )
         config["root"]["readonly"] = False
-        config["process"]["user"] = {"uid": programs.user, "gid": programs.group}
+        process = config["process"]
+        process["user"] = {
+            "uid": programs.user,
+            "gid": programs.group,
+            "additionalGids": list(programs.groups),
+        }
+        process["rlimits"] = [
+            {"type": f"RLIMIT_{name.upper()}", "soft": _limit(soft), "hard": _limit(hard)}
+            for name, (soft, hard) in programs.limits.items()
+        ]
         if programs.user == 0:
             sets = ("bounding", "effective", "permitted")
-            config["process"]["capabilities"] = dict.fromkeys(sets, CAPABILITIES)
+            process["capabilities"] = dict.fromkeys(sets, CAPABILITIES)
         config["mounts"] = [*MOUNTS, *self._shared_mounts()]
-        return start_container(self.platform, label, config, stdout, stderr)
+        for namespace in config["linux"]["namespaces"]:
+            if file := NAMESPACES.get(namespace["type"]):
+                namespace["path"] = f"/proc/{self._init.pid}/ns/{file}"
+        directory = BUNDLES / label
+        directory.mkdir()
+        (directory / "config.json").write_text(json.dumps(config))
+        note([*CRUN, "run", label, "--", *command])
+        group = self.groups.new(label)
+        return Program(
+            subprocess.Popen(
+                [*CRUN, "run", "--bundle", str(directory), label],
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                preexec_fn=group.enter,
+            ),
+            group,
+        )
 
     def _shared_mounts(self) -> list[dict[str, Any]]:
         sources = {
             BUNDLES / self.name / READABLE_DIR: self.programs.share,
             SHARED / COLLECTED_DIR: self.programs.collect,
+            self._shared_memory: "/dev/shm",
         }
         return [
             {
@@ -139,9 +219,40 @@ class ProgramHost:
             if destination
         ]
 
-    def signal(self, label: str, name: str) -> None:
-        """Send a signal to a program, by the name of its container; it may have ended already."""
-        subprocess.run([*self.platform.crun, "kill", label, name], capture_output=True, check=False)
+    def listens(self, port: int) -> bool:
+        """Whether a TCP socket of the host listens on a port."""
+        wanted = f":{port:04X}"
+        for table in ("tcp", "tcp6"):
+            file = FilePath(f"/proc/{self.network.pid(self.name)}/net/{table}")
+            for line in file.read_text().splitlines()[1:] if file.exists() else []:
+                _, local, _, state, *_ = line.split()
+                if local.endswith(wanted) and state == LISTENING[table]:
+                    return True
+        return False
+
+
+def _limit(value: int) -> int:
+    return NO_LIMIT if value < 0 else value
+
+
+def start_init() -> subprocess.Popen[bytes]:
+    """Start the first process of new PID and IPC namespaces, which takes orphans in.
+
+    It ignores SIGCHLD, so that the kernel itself removes what is left of an orphan that has ended
+    (do_notify_parent in kernel/signal.c).
+    """
+    own = os.open("/proc/self/ns/pid", os.O_RDONLY)
+    os.unshare(os.CLONE_NEWPID)
+    try:
+        return subprocess.Popen(INIT, stdin=subprocess.DEVNULL, preexec_fn=_become_init)
+    finally:
+        os.setns(own, os.CLONE_NEWPID)
+        os.close(own)
+
+
+def _become_init() -> None:
+    os.unshare(os.CLONE_NEWIPC)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
 
 def mount_shared(programs: Programs) -> None:
@@ -170,10 +281,13 @@ def copy_collected(share: FilePath) -> None:
                 shutil.copyfile(file, target / file.name, follow_symlinks=False)
 
 
-def hosts_file(network: Network) -> str:
-    """Return the lines of /etc/hosts for the lab's hosts."""
+def hosts_file(network: Network, both_families: bool) -> str:
+    """Return the lines of /etc/hosts for the lab's hosts, with both families or the plan's."""
+    versions = (4, 6) if both_families else (network.plan.ip_version,)
     lines = ["127.0.0.1 localhost"]
+    if 6 in versions:
+        lines.append("::1 localhost ip6-localhost ip6-loopback")
     for host in network.layout.hosts:
-        names = NAMES.get(host, (host,))
-        lines.append(f"{network.address(host)} {' '.join(names)}")
+        names = " ".join(NAMES.get(host, (host,)))
+        lines += [f"{address(network.layout, host, one)} {names}" for one in versions]
     return "\n".join(lines) + "\n"

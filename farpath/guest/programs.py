@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import math
 import os
@@ -16,16 +17,21 @@ from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import IO
 
-from farpath.guest import system
+from farpath.guest import addresses, system
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.platforms import Platform
-from farpath.guest.program_hosts import ProgramHost, copy_collected, mount_shared
+from farpath.guest.program_groups import ProgramGroups
+from farpath.guest.program_hosts import Program, ProgramHost, copy_collected, mount_shared
 from farpath.guest.tracer import SockDiag
 from farpath.guest.traffic import QueueSampler, TrafficError
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
 from farpath.spec.programs import (
     CLIENT_HOST,
+    INPUT_FILE,
+    LISTEN_S,
+    NO_INPUT,
+    PIPE_INPUT,
     SERVER_END_S,
     SERVER_HOST,
     SERVER_LEAD_S,
@@ -42,11 +48,13 @@ from farpath.spec.protocol import (
     READBACK_FILE,
     site_modules,
 )
-from farpath.tools import ping, sysctl, tcp_info
+from farpath.tools import commands, ping, sysctl, tcp_info
 from topologies import lay_out
 
 #: Pings of the idle path, the time between two in s, and how long they may take beyond that.
 IDLE_PINGS, IDLE_INTERVAL_S, IDLE_GRACE_S = 5, 0.2, 1.0
+#: Time between two looks whether a server listens, in ns of virtual time.
+LISTEN_LOOK_NS = 1_000_000
 #: Sysctls of hosts on which a user's programs run: as root or not, they may take any port.
 ANY_PORT = {"net.ipv4.ip_unprivileged_port_start": "0"}
 SendEvent = Callable[..., None]
@@ -65,6 +73,55 @@ def start_network(plan: Plan, share: FilePath, platform: Platform) -> Network:
             for name, value in ANY_PORT.items():
                 sysctl.write_setting(name, value)
     return network
+
+
+def add_ipv6(network: Network) -> None:
+    """Give the hosts of a network of IPv4 addresses of IPv6 too: of loopback, link and network."""
+    layout = network.layout
+    macs = {name: addresses.mac_address(layout, name) for name in layout.hosts}
+    ipv6 = {
+        name: (addresses.address(layout, name, 6), link_local(mac)) for name, mac in macs.items()
+    }
+    for host in network.hosts:
+        port = str(host.defaultIntf())
+        lines = [f"address add {address}/64 dev {port} nodad" for address in ipv6[host.name]]
+        others = [
+            addresses.Neighbour(address, macs[name])
+            for name in layout.hosts
+            if name != host.name
+            for address in ipv6[name]
+        ]
+        with network_namespace(host.pid):
+            for name, value in addresses.quiet_settings(port).items():
+                sysctl.write_setting(name, value)
+            sysctl.write_setting("net.ipv6.conf.lo.disable_ipv6", "0")
+            text = "\n".join([*lines, *addresses.neighbour_lines(port, others)])
+            commands.run("ip", "-batch", "-", text=text)
+
+
+def add_default_routes(network: Network, both_families: bool) -> None:
+    """Give the hosts a route to everywhere, through the path, where no other host answers.
+
+    Programs find their own address by it, and send to groups and to all hosts without a choice of
+    the port.
+    """
+    versions = (4, 6) if both_families else (network.plan.ip_version,)
+    for host in network.hosts:
+        with network_namespace(host.pid):
+            for version in versions:
+                port = str(host.defaultIntf())
+                commands.run("ip", f"-{version}", "route", "add", "default", "dev", port)
+
+
+def link_local(mac: str) -> str:
+    """Return the link-local address that belongs to a MAC address (RFC 4291, appendix A).
+
+    >>> link_local("02:00:00:00:00:01")
+    'fe80::ff:fe00:1'
+    """
+    first, *others = (int(part, 16) for part in mac.split(":"))
+    octets = [first ^ 2, *others[:2], 0xFF, 0xFE, *others[2:]]
+    return str(ipaddress.IPv6Address(bytes([0xFE, 0x80, *[0] * 6, *octets])))
 
 
 class Connections:
@@ -145,17 +202,28 @@ class Observers:
 
 
 class ProgramRun:
-    """A client and its servers, and their output, which the host reads as it appears."""
+    """A client and its servers, and their output, which the host reads as it appears.
+
+    ``ended``: called with the label, the status and the last words of each server that ends while
+    the client runs, and the virtual s since the client's start.
+    """
 
     def __init__(
-        self, programs: Programs, network: Network, platform: Platform, output: FilePath
+        self,
+        programs: Programs,
+        network: Network,
+        share: FilePath,
+        ended: Callable[[str, int, str, float], None],
     ) -> None:
         self.programs = programs
-        self.output = output
+        self.share = share
+        self.output = share / OUTPUT_DIR
+        self.ended = ended
+        self.groups = ProgramGroups(programs.memory_bytes)
         self.hosts = {
-            name: ProgramHost(name, programs, network, platform) for name in programs.places
+            name: ProgramHost(name, programs, network, self.groups) for name in programs.places
         }
-        self.servers: dict[str, subprocess.Popen[bytes]] = {}
+        self.servers: dict[str, Program] = {}
 
     @contextmanager
     def _files(self, label: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
@@ -170,57 +238,128 @@ class ProgramRun:
         for number, command in enumerate(self.programs.servers):
             label = server_label(number)
             with self._files(label) as files:
-                self.servers[label] = self.hosts[SERVER_HOST].start(label, command, *files)
+                host = self.hosts[SERVER_HOST]
+                self.servers[label] = host.start(label, command, subprocess.DEVNULL, *files)
+
+    def _said(self, label: str) -> str:
+        """Return the last words of a program, on one line."""
+        said = b"".join(
+            (self.output / f"{label}.{ending}").read_bytes() for ending in ("out", "err")
+        )
+        return " ".join(said.decode(errors="replace").split())[-500:] or "it said nothing"
 
     def check_servers(self) -> None:
         """Raise TrafficError with the message of a server that has ended before its client."""
-        for label, process in self.servers.items():
-            if process.poll() is not None:
-                said = b"".join(
-                    (self.output / f"{label}.{ending}").read_bytes() for ending in ("out", "err")
-                ).decode(errors="replace")
+        for label, server in self.servers.items():
+            if server.status is not None:
                 raise TrafficError(
-                    f"the {label} ended with status {process.returncode} before the client began: "
-                    f"{' '.join(said.split())[-500:] or 'it said nothing'} (a server has to stay "
-                    "in the foreground, as with nginx -g 'daemon off;' or rsync --daemon "
-                    "--no-detach)"
+                    f"the {label} ended with status {server.status} before the client began: "
+                    f"{self._said(label)} (a server has to stay in the foreground, as with "
+                    "nginx -g 'daemon off;' or rsync --daemon --no-detach)"
                 )
+
+    def wait_for_ports(self) -> None:
+        """Wait until the servers' host listens on all ports that are waited for.
+
+        Raises TrafficError if a server ends before, or if it takes too long.
+        """
+        host = self.hosts[SERVER_HOST]
+        end_ns = time.monotonic_ns() + round(LISTEN_S * system.NS_PER_S)
+        for port in self.programs.wait_for:
+            while not host.listens(port):
+                self.check_servers()
+                now_ns = time.monotonic_ns()
+                if now_ns > end_ns:
+                    said = "; ".join(f"the {label}: {self._said(label)}" for label in self.servers)
+                    raise TrafficError(
+                        f"nothing listens on port {port} of host {SERVER_HOST} after {LISTEN_S:g} "
+                        f"virtual s (--wait-for): {said or 'there is no --server'}"
+                    )
+                system.wait_until((now_ns // LISTEN_LOOK_NS + 1) * LISTEN_LOOK_NS)
+        self.check_servers()
+
+    def _input(self) -> IO[bytes]:
+        """Open the client's stdin: nothing, a file, or a pipe that a process fills."""
+        file = self.share / INPUT_FILE
+        if self.programs.input == NO_INPUT:
+            return open(os.devnull, "rb")
+        if self.programs.input != PIPE_INPUT:
+            return file.open("rb")
+        filler = subprocess.Popen(["cat", str(file)], stdout=subprocess.PIPE)
+        assert filler.stdout is not None
+        return filler.stdout
 
     def run_client(self, epoch_ns: int, interval_s: float, sample: Callable[[int], None]) -> int:
         """Run the client from ``epoch_ns`` to its end or time limit; return its exit status.
 
-        ``sample``: called at each interval with its number.
+        ``sample``: called at each interval with its number. What the client leaves running is
+        killed.
         """
-        with self._files("client") as (stdout, stderr):
-            process = self.hosts[CLIENT_HOST].start(
-                *("client", self.programs.client, stdout),
+        with self._files("client") as (stdout, stderr), self._input() as stdin:
+            client = self.hosts[CLIENT_HOST].start(
+                *("client", self.programs.client, stdin, stdout),
                 stdout if self.programs.joined else stderr,
             )
-        ended = select.poll()
-        ended.register(os.pidfd_open(process.pid), select.POLLIN)
+        alive = {os.pidfd_open(client.process.pid): ""}
+        alive |= {os.pidfd_open(one.process.pid): label for label, one in self.servers.items()}
+        status = self._watch(client, alive, epoch_ns, interval_s, sample)
+        client.kill()
+        return status
+
+    def _watch(
+        self,
+        client: Program,
+        alive: dict[int, str],
+        epoch_ns: int,
+        interval_s: float,
+        sample: Callable[[int], None],
+    ) -> int:
+        """Follow the client to its end or time limit; return its status.
+
+        ``alive``: the label of each server by what tells its end; that of the client is empty.
+        """
+        ends = select.poll()
+        for descriptor in alive:
+            ends.register(descriptor, select.POLLIN)
         for tick in range(1, math.ceil(self.programs.timeout_s / interval_s) + 1):
             due_ns = epoch_ns + round(min(tick * interval_s, self.programs.timeout_s) * 1e9)
             while (wait_ns := due_ns - time.monotonic_ns()) > 0:
-                if ended.poll(math.ceil(wait_ns / 1e6)):
-                    return process.wait()
+                for descriptor, _ in ends.poll(math.ceil(wait_ns / 1e6)):
+                    if not (label := alive[descriptor]):
+                        client.process.wait()
+                        return status_of(client)
+                    ends.unregister(descriptor)
+                    self._tell_end(label, epoch_ns)
             sample(tick)
-        if process.poll() is None:
-            self.hosts[CLIENT_HOST].signal("client", "KILL")
-            process.wait()
-            return TIMED_OUT
-        return process.returncode
+        ended = client.status
+        return TIMED_OUT if ended is None else ended
 
-    def end_servers(self) -> None:
-        """Ask all servers to end, and end those that do not in time."""
-        for name in ("TERM", "KILL"):
-            end_s = time.monotonic() + SERVER_END_S
-            for label, process in self.servers.items():
-                if process.poll() is None:
-                    self.hosts[SERVER_HOST].signal(label, name)
-            while any(process.poll() is None for process in self.servers.values()):
-                if time.monotonic() > end_s:
-                    break
-                time.sleep(0.05)
+    def _tell_end(self, label: str, epoch_ns: int) -> None:
+        """Tell the host that a server has ended while the client runs."""
+        server = self.servers[label]
+        t_s = (time.monotonic_ns() - epoch_ns) / system.NS_PER_S
+        server.process.wait()
+        self.ended(label, status_of(server), self._said(label), round(t_s, 9))
+
+    def end_servers(self) -> dict[str, int]:
+        """Ask all servers to end, and kill those that do not in time; return their statuses."""
+        for server in self.servers.values():
+            server.ask_to_end()
+        end_s = time.monotonic() + SERVER_END_S
+        while any(not server.is_over for server in self.servers.values()):
+            if time.monotonic() > end_s:
+                break
+            time.sleep(0.05)
+        for server in self.servers.values():
+            server.kill()
+        return {label: status_of(server) for label, server in self.servers.items()}
+
+
+def status_of(program: Program) -> int:
+    """Return the status of a program that has ended."""
+    status = program.status
+    assert status is not None
+    return status
 
 
 def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
@@ -235,8 +374,15 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     if differences := network.differences(before):
         send_event("mismatch", differences=differences)
         return
+    if programs.both_families:
+        add_ipv6(network)
+    add_default_routes(network, programs.both_families)
     mount_shared(programs)
-    run = ProgramRun(programs, network, platform, share / OUTPUT_DIR)
+
+    def tell_end(label: str, status: int, said: str, t_s: float) -> None:
+        send_event("server-ended", label=label, status=status, said=said, t_s=t_s)
+
+    run = ProgramRun(programs, network, share, tell_end)
     send_event("hosts-ready")
     raw = FilePath("/tmp") / RAW_DIR
     raw.mkdir()
@@ -249,6 +395,9 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     run.start_servers()
     system.wait_until(epoch_ns)
     run.check_servers()
+    if programs.wait_for:
+        run.wait_for_ports()
+        epoch_ns = time.monotonic_ns()
     interval_s = plan.settings.sample_interval_s
     per_second = round(1 / interval_s)
 
@@ -262,7 +411,7 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     status = run.run_client(epoch_ns, interval_s, sample)
     took_s = (time.monotonic_ns() - epoch_ns) / system.NS_PER_S
     observers.end()
-    run.end_servers()
+    servers = run.end_servers()
     after = network.read_back()
     (share / READBACK_FILE.format(site=0)).write_text(
         json.dumps({"before": before, "after": after})
@@ -270,4 +419,10 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     shutil.copytree(raw, share / RAW_DIR, copy_function=shutil.copyfile)
     if programs.collect:
         copy_collected(share)
-    send_event("done", status=status, took_s=round(took_s, 9))
+    send_event(
+        "done",
+        status=status,
+        took_s=round(took_s, 9),
+        servers=servers,
+        killed_for_memory=run.groups.killed_for_memory(),
+    )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError
@@ -19,6 +20,10 @@ from farpath.spec.protocol import IMAGES_DIR, MACHINE_ROOT
 #: Roots by the user's word: this machine's own, and that of the lab's end hosts.
 MACHINE, LAB = "machine", "lab"
 ROOTS = (MACHINE, LAB)
+#: Variables of this machine's that its programs have, with what they are if they are not set.
+#: The locale stays the lab's, C.UTF-8, and so do the words of programs.
+USUAL_VARIABLES = {"PATH": os.defpath, "HOME": "/", "TERM": "dumb"}
+FURTHER_VARIABLES = ("USER", "LOGNAME", "SHELL", "TZ")
 #: Directory of the lab's end hosts in the shared directory.
 LAB_ROOT = "sender"
 
@@ -28,12 +33,21 @@ class Roots:
     """Roots of the hosts, and the directory that the user shares.
 
     ``places``: by host. ``images``: those of the user's, by host. ``share``: the directory that is
-    mounted for programs to read, at its own path; None for none.
+    mounted for programs to read, at its own path; None for none. ``files``: the directory of each
+    host's root; None for this machine's own.
     """
 
     places: dict[str, Place]
     images: dict[str, HostImage]
     share: FilePath | None
+    files: dict[str, FilePath | None]
+
+    def with_variables(self, variables: tuple[str, ...]) -> dict[str, Place]:
+        """Return the places with further variables, which replace those of the same name."""
+        return {
+            host: replace(place, environment=(*place.environment, *variables))
+            for host, place in self.places.items()
+        }
 
 
 def roots(
@@ -57,22 +71,25 @@ def roots(
     directory = FilePath(os.path.abspath(share or os.curdir))
     environment = _environment(variables)
     images = _images(image, commands, build)
-    places = {}
+    places, files = {}, dict[str, FilePath | None]()
     for host in (CLIENT_HOST, SERVER_HOST):
         if host in images:
             own = images[host]
             inside = str(directory) if share else own.directory
             unpacked = f"{IMAGES_DIR}/{own.build}"
+            files[host] = build / "own" / own.build / "rootfs"
             places[host] = Place(unpacked, (*own.environment, *environment), inside)
         elif root == LAB:
+            files[host] = build / LAB_ROOT / "rootfs"
             places[host] = Place(LAB_ROOT, tuple(environment), str(directory) if share else "/")
         else:
             for command in commands[host]:
                 _check_program(command[0], directory)
             usual = _environment_of_machine()
+            files[host] = None
             places[host] = Place(MACHINE_ROOT, (*usual, *environment), str(directory))
     is_mounted = share is not None and any(place.root != MACHINE_ROOT for place in places.values())
-    return Roots(places, images, directory if is_mounted else None)
+    return Roots(places, images, directory if is_mounted else None, files)
 
 
 def _images(
@@ -89,10 +106,10 @@ def _images(
 
 def _environment_of_machine() -> tuple[str, ...]:
     """Return the environment of this machine's programs: where they are, and whose."""
-    usual = {"PATH": os.defpath, "HOME": "/"}
-    names = ("PATH", "HOME", "USER")
-    values = {name: os.environ.get(name, usual.get(name)) for name in names}
-    return tuple(f"{name}={value}" for name, value in values.items() if value is not None)
+    further = {name: os.environ[name] for name in FURTHER_VARIABLES if name in os.environ}
+    usual = {name: os.environ.get(name, other) for name, other in USUAL_VARIABLES.items()}
+    usual["TERM"] = USUAL_VARIABLES["TERM"]
+    return tuple(f"{name}={value}" for name, value in {**usual, **further}.items())
 
 
 def _environment(variables: Sequence[str]) -> tuple[str, ...]:
@@ -109,6 +126,11 @@ def _environment(variables: Sequence[str]) -> tuple[str, ...]:
 
 def _check_program(name: str, directory: FilePath) -> None:
     """Raise BadInputError if there is no such program, as a shell in ``directory`` finds it."""
+    if len(name.split()) > 1 and not (directory / name).is_file():
+        raise BadInputError(
+            f"'{name}' is no program: give its words apart, or a line for a shell as in "
+            f"sh -c {shlex.quote(name)}"
+        )
     if "/" in name:
         file = directory / name
         if not file.is_file() or not os.access(file, os.X_OK):

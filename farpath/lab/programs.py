@@ -29,10 +29,10 @@ from farpath.lab.process import RawRun
 from farpath.lab.provenance import images_identity, provenance
 from farpath.lab.watchdog import Patience
 from farpath.record import checks
-from farpath.record.program_record import Ending, write_program_record
+from farpath.record.program_record import Ending, ServerEnding, write_program_record
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
-from farpath.spec.programs import Programs
+from farpath.spec.programs import INPUT_FILE, Programs
 from farpath.spec.protocol import (
     COLLECTED_DIR,
     MACHINE_ROOT,
@@ -69,13 +69,14 @@ def run_programs(
     stderr: IO[bytes],
     watch: Callable[[dict[str, Any]], None] = lambda _event: None,
     images: Images | None = None,
+    stdin: bytes = b"",
 ) -> ProgramOutcome:
     """Run a client and its servers, make the record under ``out``, and return how it ended.
 
     ``share``: the directory that programs of other roots than the machine's may read. ``collect``:
     where the files that come back are put. ``stdout``, ``stderr``: of the client. ``watch``:
-    called with every event. Raises what the lab and its checks raise; only the console's log is
-    left then.
+    called with every event. ``stdin``: what the client's holds. Raises what the lab and its checks
+    raise; only the console's log is left then.
     """
     images = images or find_images()
     require_unicode(str(out))
@@ -90,7 +91,7 @@ def run_programs(
                 try:
                     ending, stamp = _fill(
                         *(partial, plan, programs, images, log, share, collect),
-                        *(stdout, stderr, watch),
+                        *(stdout, stderr, watch, stdin),
                     )
                 except (KeyboardInterrupt, SystemExit):
                     log.unlink(missing_ok=True)
@@ -119,18 +120,25 @@ def _fill(
     stdout: IO[bytes],
     stderr: IO[bytes],
     watch: Callable[[dict[str, Any]], None],
+    stdin: bytes,
 ) -> tuple[Ending, str]:
     idle_rtt_ms: dict[str, float] = {}
     endings: list[Ending] = []
+    ended_s: dict[str, float] = {}
 
     def check_and_watch(event: dict[str, Any]) -> None:
         if event["event"] == "idle-pings":
             idle_rtt_ms[PINGER] = checks.check_base_rtt(event["output"], plan)
         if event["event"] == "done":
-            endings.append(Ending(event["status"], event["took_s"]))
+            endings.append(_ending(event, ended_s))
+        if event["event"] == "server-ended":
+            ended_s[event["label"]] = event["t_s"]
         watch(event)
 
-    with _play(plan, programs, images, log, share, check_and_watch, stdout, stderr) as (place, raw):
+    with _play(*(plan, programs, images, log, share, check_and_watch, stdout, stderr, stdin)) as (
+        place,
+        raw,
+    ):
         (ending,) = endings
         if collect is not None:
             _bring_back(place / COLLECTED_DIR, collect)
@@ -156,6 +164,15 @@ def _fill(
     return ending, stamp
 
 
+def _ending(event: dict[str, Any], ended_s: dict[str, float]) -> Ending:
+    """Return how the programs ended; ``ended_s``: when servers did that ended by themselves."""
+    servers = tuple(
+        ServerEnding(label, status, ended_s.get(label))
+        for label, status in event["servers"].items()
+    )
+    return Ending(event["status"], event["took_s"], servers, event["killed_for_memory"])
+
+
 @contextmanager
 def _play(
     plan: Plan,
@@ -166,6 +183,7 @@ def _play(
     watch: Callable[[dict[str, Any]], None],
     stdout: IO[bytes],
     stderr: IO[bytes],
+    stdin: bytes,
 ) -> Iterator[tuple[FilePath, RawRun]]:
     """Run the guest; yield the shared directory and what the lab left, as long as they exist."""
     places: list[FilePath] = []
@@ -176,6 +194,8 @@ def _play(
         (place / PROGRAMS_FILE).write_text(json.dumps(dataclasses.asdict(programs)))
         output = place / OUTPUT_DIR
         output.mkdir()
+        if programs.input:
+            (place / INPUT_FILE).write_bytes(stdin)
         (place / MACHINE_ROOT).symlink_to("/")
         if share is not None:
             (place / READABLE_DIR).symlink_to(share)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ OPTIONS = (
     *("window", "sysctl", "ecn", "ip", "stack", "seed", "sample"),
 )
 DEFAULTS = {"stack": "cubic", "sample": "100ms"}
+#: Default of the IP version of ``farpath exec``: both, where a plan has the first.
+BOTH_FAMILIES, FAMILIES = "both", ("both", "4", "6")
 #: What options mean here, where that is not what they mean for a run.
 HELPS = {
     "rtt": "Round-trip time of the path.",
@@ -37,6 +40,7 @@ HELPS = {
     "duplicate": "Fraction of the packets of each direction that arrive twice.",
     "stack": "Congestion control of the hosts: a name from 'farpath stacks', or ./tcp_mine.c.",
     "sample": "Time between two samples of queues and connections.",
+    "ip": "IP version of the hosts.",
 }
 #: Buffers of TCP as Debian 13 has them on any machine of today, whose kernel takes them from its
 #: memory: least, first and largest size in bytes (tcp_init in net/ipv4/tcp.c). Memory of all
@@ -48,6 +52,9 @@ USUAL_SYSCTL = {
 }
 #: Memory for programs and what they write, beside that of the packets, in bytes.
 DEFAULT_MEMORY_BYTES = 1 << 30
+#: What clocks show when the client starts, if no date is asked for: a day after those from which
+#: certificates of this release's time are valid. It is the same in every run of a release.
+DEFAULT_DATE = "2026-11-26"
 DATE_S_RANGE = (946_684_800, 4_102_358_400)
 MEMORY_BYTES_RANGE = (64 << 20, 64 << 30)
 
@@ -94,6 +101,36 @@ def program_plan(
     return dataclasses.replace(plan, settings=settings)
 
 
+def parse_families(text: str | None) -> tuple[str, bool]:
+    """Return the IP version of a plan, and whether hosts have both; raise BadInputError.
+
+    >>> parse_families("both"), parse_families("6")
+    (('4', True), ('6', False))
+    """
+    if text not in (None, *FAMILIES):
+        raise BadInputError(f"--ip is '{text}': it must be one of {', '.join(FAMILIES)}")
+    both = text in (None, BOTH_FAMILIES)
+    return ("4" if both else str(text), both)
+
+
+def parse_wait_for(texts: Sequence[str]) -> tuple[int, ...]:
+    """Parse the ports that are waited for; raise BadInputError.
+
+    >>> parse_wait_for(["tcp:80", "tcp:5432"])
+    (80, 5432)
+    """
+    ports = []
+    for text in texts:
+        protocol, _, number = text.partition(":")
+        if protocol != "tcp" or not number.isdecimal() or not 1 <= int(number) <= 65_535:
+            raise BadInputError(
+                f"--wait-for is '{text}': give a TCP port of the server's host from 1 to 65535, as "
+                "in --wait-for=tcp:5432"
+            )
+        ports.append(int(number))
+    return tuple(dict.fromkeys(ports))
+
+
 def parse_date_s(text: str) -> int:
     """Parse a date, or a date and time, of UTC unless it says otherwise; return its Unix time.
 
@@ -116,6 +153,16 @@ def parse_date_s(text: str) -> int:
     return seconds
 
 
+#: Parts of a shell's line: an escaped character, and a text in quotes.
+_QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""")
+#: Words outside quotes that a shell acts on: operators, redirections, variables, substitutions,
+#: and an assignment before the command.
+_OF_A_SHELL = re.compile(
+    r"(?:^|\s)(?P<operator>&&|\|\|?|&|;|\d*>>?\S*|\d*<\S*)(?=\s|$)|(?P<end>;)(?=\s|$)"
+    r"|(?P<variable>\$(?:\w+|[({])|`)|^(?P<assignment>\w+=)"
+)
+
+
 def parse_command(text: str, name: str) -> tuple[str, ...]:
     """Split a command into its words as a shell does, without running one.
 
@@ -130,4 +177,16 @@ def parse_command(text: str, name: str) -> tuple[str, ...]:
         raise BadInputError(
             f"{name} is '{text}': give a command, as in {name}='./server --port 80'"
         )
+    if found := _OF_A_SHELL.search(_QUOTED.sub("_", text)):
+        word = next(part for part in found.groups() if part).strip()
+        raise BadInputError(
+            f"{name} is '{text}': no shell runs it, and {word} is a shell's: write "
+            f"{name}={_in_a_shell(text)}"
+        )
     return words
+
+
+def _in_a_shell(text: str) -> str:
+    """Return the word by which a user has a shell run a line."""
+    command = f"sh -c {shlex.quote(text)}"
+    return shlex.quote(command) if set('"$`\\') & set(command) else f'"{command}"'

@@ -63,11 +63,29 @@ def columns_of(plan: Plan) -> dict[str, dict[str, str]]:
 
 
 @dataclass(frozen=True)
+class ServerEnding:
+    """How a server ended: its status, and when if it ended while the client ran, else None.
+
+    ``t_s``: virtual s since the client's start.
+    """
+
+    label: str
+    status: int
+    t_s: float | None
+
+
+@dataclass(frozen=True)
 class Ending:
-    """How a client ended: its exit status, and after how many virtual s."""
+    """How a client ended: its exit status, after how many virtual s, and how its servers ended.
+
+    ``killed_for_memory``: how many processes the kernel killed because all programs together took
+    more memory than they have.
+    """
 
     status: int
     took_s: float
+    servers: tuple[ServerEnding, ...] = ()
+    killed_for_memory: int = 0
 
 
 def tables(raw_dir: FilePath, plan: Plan) -> dict[str, pd.DataFrame]:
@@ -112,11 +130,13 @@ def _connections(raw_dir: FilePath, plan: Plan) -> pd.DataFrame:
 def fingerprint(
     directory: FilePath, ending: Ending, frames: dict[str, pd.DataFrame], plan: Plan
 ) -> str:
-    """Return the SHA-256 over how the client ended, all output, collected files and tables.
+    """Return the SHA-256 over how the programs ended, all output, collected files and tables.
 
     ``directory``: the record's.
     """
     digest = hashlib.sha256(f"status {ending.status}\ntook_s {ending.took_s!r}\n".encode())
+    for server in ending.servers:
+        digest.update(f"{server.label} {server.status} {server.t_s!r}\n".encode())
     others = {directory / name for name in (EXEC_FILE, CONSOLE_LOG)}
     others |= {_table_file(directory, name) for name in TABLES}
     files = {file for file in directory.rglob("*") if file.is_file()}
@@ -158,6 +178,8 @@ def write_program_record(
         "programs": dataclasses.asdict(programs),
         "status": ending.status,
         "took_s": ending.took_s,
+        "servers": [dataclasses.asdict(server) for server in ending.servers],
+        "killed_for_memory": ending.killed_for_memory,
         "provenance": provenance,
         "readback": readback,
         "warnings": list(warnings),
@@ -192,7 +214,12 @@ class ProgramRecord:
     @property
     def ending(self) -> Ending:
         """How the client ended."""
-        return Ending(self.data["status"], self.data["took_s"])
+        return Ending(
+            self.data["status"],
+            self.data["took_s"],
+            tuple(ServerEnding(**server) for server in self.data.get("servers", ())),
+            self.data.get("killed_for_memory", 0),
+        )
 
     @property
     def recorded_at(self) -> str:

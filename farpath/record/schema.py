@@ -164,6 +164,12 @@ class _Description(_Part):
     captures: dict[str, _Capture] = {}
 
 
+class _ServerEnding(_Part):
+    label: str
+    status: int
+    t_s: Annotated[float, Field(ge=0)] | None
+
+
 class _ProgramDescription(_Part):
     """A complete exec.json."""
 
@@ -171,6 +177,8 @@ class _ProgramDescription(_Part):
     programs: Programs
     status: int
     took_s: Annotated[float, Field(ge=0)]
+    servers: list[_ServerEnding] = []
+    killed_for_memory: _Count = 0
     provenance: _Provenance
     warnings: list[str]
     fingerprint: _Hash

@@ -93,10 +93,12 @@ def _programs_table(record: ProgramRecord) -> TextTable:
     programs, ending = record.programs, record.ending
     client = on_one_line(shlex.join(programs.client))
     rows = [("client", client, str(ending.status), f"{ending.took_s:.3f}")]
-    rows += [
-        (server_label(place), on_one_line(shlex.join(server)), NOTHING, NOTHING)
-        for place, server in enumerate(programs.servers)
-    ]
+    ended = {server.label: server for server in ending.servers}
+    for place, command in enumerate(programs.servers):
+        server = ended.get(label := server_label(place))
+        status = NOTHING if server is None else str(server.status)
+        t_s = NOTHING if server is None or server.t_s is None else f"{server.t_s:.3f}"
+        rows.append((label, on_one_line(shlex.join(command)), status, t_s))
     return TextTable("Programs", ("", "command", "status", "virtual s"), tuple(rows))
 
 

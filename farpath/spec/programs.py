@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from farpath.spec.hosts import CLIENT, RECEIVER, SENDER, SERVER
@@ -18,8 +18,20 @@ TIMEOUT_S_RANGE = (1.0, 86_400.0)
 SERVER_LEAD_S = 2.0
 #: How long servers may take to end, in virtual s, once they are asked to.
 SERVER_END_S = 5.0
+#: How long the server's host may take until it listens on the ports that are waited for, in
+#: virtual s from the moment at which the client would start.
+LISTEN_S = 60.0
 #: Exit status of a client that its time limit ended, as timeout(1) has it.
 TIMED_OUT = 124
+#: Exit status of a program that the kernel killed (128 + SIGKILL, as shells have it).
+KILLED = 137
+#: File with the client's stdin in the shared directory.
+INPUT_FILE = "stdin"
+#: What the client's stdin is: nothing, a file, or a pipe.
+NO_INPUT, FILE_INPUT, PIPE_INPUT = "", "file", "pipe"
+#: Most memory that one host's files and shared memory may take, as a part of all programs' memory:
+#: a disk is full before the kernel has to kill a program.
+WRITTEN_PART = 0.75
 
 
 @dataclass(frozen=True)
@@ -39,12 +51,18 @@ class Place:
 class Programs:
     """A client, the servers that it talks to, and what surrounds them.
 
-    ``client``, ``servers``: commands. ``places``: by host. ``user``, ``group``: ids of all
-    programs; 0 is root of the lab. ``timeout_s``: limit of the client's run in virtual s.
+    ``client``, ``servers``: commands. ``places``: by host. ``user``, ``group``, ``groups``: ids of
+    all programs and their further groups; 0 is root of the lab. ``timeout_s``: limit of the
+    client's run in virtual s.
     ``share``: the directory that the programs may read, by its name inside; empty for none.
     ``collect``: the directory whose files come back; empty for none. ``joined``: the client's
     stderr goes where its stdout goes, each line in its turn, as on a terminal. ``date_s``: what
-    clocks show when the client begins, in Unix time; None for the lab's own date.
+    clocks show when the client begins, in Unix time; None for the lab's own date. ``input``: what
+    the client's stdin is, and ``input_sha256`` the SHA-256 of what it holds. ``limits``: soft and
+    hard limit of each resource (getrlimit(2)), by its name in lower case; -1 for none.
+    ``memory_bytes``: limit of all programs together and what they write. ``wait_for``: TCP ports
+    of the server's host on which it has to listen before the client starts. ``both_families``:
+    whether hosts have addresses of IPv6 beside those of IPv4.
     """
 
     client: tuple[str, ...]
@@ -57,6 +75,13 @@ class Programs:
     collect: str = ""
     joined: bool = False
     date_s: int | None = None
+    groups: tuple[int, ...] = ()
+    input: str = NO_INPUT
+    input_sha256: str = ""
+    limits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    memory_bytes: int = 1 << 30
+    wait_for: tuple[int, ...] = ()
+    both_families: bool = False
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Programs:
@@ -66,6 +91,11 @@ class Programs:
                 **data,
                 "client": tuple(data["client"]),
                 "servers": tuple(tuple(server) for server in data["servers"]),
+                "groups": tuple(data.get("groups", ())),
+                "wait_for": tuple(data.get("wait_for", ())),
+                "limits": {
+                    name: (soft, hard) for name, (soft, hard) in data.get("limits", {}).items()
+                },
                 "places": {
                     host: Place(**{**place, "environment": tuple(place["environment"])})
                     for host, place in data["places"].items()
