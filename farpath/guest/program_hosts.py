@@ -55,6 +55,14 @@ CRUN = ("crun", "--cgroup-manager=disabled")
 #: First process of a host, which waits for ever, and its namespaces beside the network's.
 INIT = ("sleep", "infinity")
 NAMESPACES = {"pid": "pid", "ipc": "ipc"}
+#: What glibc prefers of two addresses (gai.conf(5)): a server of IPv4 alone would else cost each
+#: client a round trip. Go, Java and musl prefer it by themselves (RFC 6724, section 2.1, for
+#: unique local addresses).
+IPV4_FIRST = "precedence ::ffff:0:0/96 100\n"
+#: Directory in /run that sshd(8) requires and cannot be told otherwise; its service makes it.
+PRIVILEGE_SEPARATION = "sshd"
+#: What programs read of the processor.
+PROCESSOR = FilePath("/proc/cpuinfo")
 #: A resource without limit, as runtime-spec has it (RLIM_INFINITY of a 64-bit kernel).
 NO_LIMIT = (1 << 64) - 1
 #: What root may do inside, as in containers of Docker's, without devices of its own: it can
@@ -124,9 +132,13 @@ class ProgramHost:
         settings.mkdir(parents=True)
         (settings / "hosts").write_text(hosts_file(self.network, self.programs.both_families))
         (settings / "resolv.conf").write_text("")
+        (settings / "gai.conf").write_text(IPV4_FIRST)
         self._mount_layered(lower, "root")
+        if (run_directory := BUNDLES / self.name / "root" / "run").is_dir():
+            (run_directory / PRIVILEGE_SEPARATION).mkdir(exist_ok=True)
         if self.programs.share:
             self._mount_layered(SHARED / READABLE_DIR, READABLE_DIR)
+        self._processor.write_text(processor_file(PROCESSOR.read_text()))
         self._shared_memory.mkdir()
         self._shared_memory.chmod(0o1777)
 
@@ -134,6 +146,11 @@ class ProgramHost:
     def _shared_memory(self) -> FilePath:
         """Directory of the host's POSIX shared memory."""
         return self._layers / "shm"
+
+    @property
+    def _processor(self) -> FilePath:
+        """File of the host's processor."""
+        return self._layers / "cpuinfo"
 
     @property
     def _layers(self) -> FilePath:
@@ -207,6 +224,7 @@ class ProgramHost:
             BUNDLES / self.name / READABLE_DIR: self.programs.share,
             SHARED / COLLECTED_DIR: self.programs.collect,
             self._shared_memory: "/dev/shm",
+            self._processor: str(PROCESSOR),
         }
         return [
             {
@@ -279,6 +297,16 @@ def copy_collected(share: FilePath) -> None:
         for file in (directory / name for name in names):
             if stat.S_ISREG(file.lstat().st_mode):
                 shutil.copyfile(file, target / file.name, follow_symlinks=False)
+
+
+def processor_file(text: str) -> str:
+    """Return what /proc/cpuinfo shows: that of User Mode Linux without the machine's own kernel.
+
+    It has a core, without which ps and vmstat of procps 4.0.2 end with an error
+    (stat_cores_verify in library/stat.c).
+    """
+    lines = [line for line in text.splitlines() if line and not line.startswith("host")]
+    return "\n".join([*lines, "siblings\t: 1", "core id\t\t: 0", "cpu cores\t: 1", "", ""])
 
 
 def hosts_file(network: Network, both_families: bool) -> str:

@@ -390,6 +390,7 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     system.wait_until(system.next_second_ns())
     send_event("idle-pings", output=observers.ping_idle_path())
     epoch_ns = system.next_second_ns() + round(SERVER_LEAD_S * system.NS_PER_S)
+    system.wait_until(epoch_ns - round(SERVER_LEAD_S * system.NS_PER_S))
     if programs.date_s is not None:
         time.clock_settime(time.CLOCK_REALTIME, programs.date_s - SERVER_LEAD_S)
     run.start_servers()

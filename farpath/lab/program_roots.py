@@ -23,7 +23,7 @@ ROOTS = (MACHINE, LAB)
 #: Variables of this machine's that its programs have, with what they are if they are not set.
 #: The locale stays the lab's, C.UTF-8, and so do the words of programs.
 USUAL_VARIABLES = {"PATH": os.defpath, "HOME": "/", "TERM": "dumb"}
-FURTHER_VARIABLES = ("USER", "LOGNAME", "SHELL", "TZ")
+FURTHER_VARIABLES = ("USER", "LOGNAME", "TZ")
 #: Directory of the lab's end hosts in the shared directory.
 LAB_ROOT = "sender"
 

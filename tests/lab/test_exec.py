@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -20,11 +21,11 @@ from farpath.lab import programs as lab_programs
 from farpath.lab.artifacts.images import find_images
 from farpath.lab.program_roots import roots
 from farpath.lab.programs import ProgramOutcome, run_programs
-from farpath.planning.programs import program_plan
+from farpath.planning.programs import DEFAULT_DATE, parse_date_s, program_plan
 from farpath.planning.request import RunRequest
 from farpath.record.program_record import load_program_record
 from farpath.report.program_overview import program_metrics
-from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, TIMED_OUT, Programs
+from farpath.spec.programs import CLIENT_HOST, PIPE_INPUT, SERVER_HOST, TIMED_OUT, Programs
 
 PYTHON = sys.executable
 SERVER = (PYTHON, "-m", "http.server", "80")
@@ -46,6 +47,7 @@ class Lab:
     def __init__(self, directory: FilePath) -> None:
         self.directory = directory
         self.stdout, self.stderr = io.BytesIO(), io.BytesIO()
+        self.events: list[dict[str, Any]] = []
 
     def run(
         self,
@@ -57,6 +59,8 @@ class Lab:
         image: FilePath | None = None,
         build: FilePath = BUILD,
         user: int | None = None,
+        further: Mapping[str, Any] | None = None,
+        stdin: bytes = b"",
         **options: Any,
     ) -> ProgramOutcome:
         self.stdout, self.stderr = io.BytesIO(), io.BytesIO()
@@ -72,12 +76,15 @@ class Lab:
             timeout_s=timeout_s,
             share=str(found.share or ""),
             collect=str(collect or ""),
+            **(further or {}),
         )
         plan = dataclasses.replace(plan, images=found.images)
         return run_programs(
             *(plan, programs, self.directory / "results", found.share, collect),
             *(self.stdout, self.stderr),
             images=find_images(build),
+            watch=self.events.append,
+            stdin=stdin,
         )
 
 
@@ -199,6 +206,91 @@ def test_any_user_may_listen_on_any_port_of_the_lab_s_own_root(lab: Lab) -> None
     outcome = lab.run(client, [server], root="lab", user=65534, rtt="10ms")
     assert outcome.ending.status == 0
     assert b"receiver" in lab.stdout.getvalue()
+
+
+def test_programs_find_what_they_expect_of_a_host(lab: Lab) -> None:
+    walk = str(FilePath(__file__).with_name("host_walk.py"))
+    further = {
+        "both_families": True,
+        "date_s": parse_date_s(DEFAULT_DATE),
+        "input": PIPE_INPUT,
+        "limits": {"nofile": (5000, 6000), "nproc": (700, 800)},
+        "wait_for": (9000,),
+    }
+    outcome = lab.run(
+        *((PYTHON, walk), [(PYTHON, walk, "serve")]),
+        rtt="20ms",
+        further=further,
+        stdin=b"data",
+    )
+    assert (outcome.ending.status, lab.stderr.getvalue()) == (143, b"")
+    found = json.loads(lab.stdout.getvalue())
+    date, _, time_of_day = found.pop("date").partition(" ")
+    assert date == DEFAULT_DATE
+    assert time_of_day < "00:01"
+    assert found.pop("pid") > 1
+    assert found == {
+        "init": "sleep",
+        "server": "10.0.0.1",
+        "server over IPv6": "fd00::1",
+        "server of the link": "fe80::ff:fe00:1",
+        "localhost": ["127.0.0.1", "::1"],
+        "closed port": "ConnectionRefusedError: Connection refused",
+        "nobody there": "OSError: No route to host",
+        "name elsewhere": "gaierror: Temporary failure in name resolution",
+        "all hosts": "10.0.0.1",
+        "group": "10.0.0.1",
+        "group over IPv6": "fe80::ff:fe00:1",
+        "own address": "10.0.0.2",
+        "orphans": ["R", "S"],
+        "terminal": "/dev/pts/0",
+        "SIGABRT": -6,
+        "files": [5000, 6000],
+        "processes": [700, 800],
+        "locale": "C.UTF-8",
+        "shared memory": True,
+        "temporary file": 4,
+        "full": "OSError: No space left on device",
+        "random": 16,
+        "ps": "UID",
+        "free": "Mem:",
+        "uptime": 1,
+        "routes": ["default", "10.0.0.0/8"],
+        "input": "data",
+    }
+
+
+def test_servers_end_by_signal_or_alone_and_memory_is_bounded(lab: Lab) -> None:
+    """A server that dies is told at once, and others get SIGTERM with all their children."""
+    collect = lab.directory / "got"
+    trap = f"trap 'echo ended >{collect}/child; exit 0' TERM; while :; do sleep 0.1; done"
+    servers = [
+        ("sh", "-c", "echo last words; sleep 4; exit 3"),
+        ("sleep", "1000"),
+        ("sh", "-c", f'sh -c "{trap}"; true'),
+    ]
+    client = """
+import time
+time.sleep(3)
+print("here", flush=True)
+held = [b"x" * (20 << 20) for _ in range(10)]
+"""
+    outcome = lab.run(
+        *((PYTHON, "-c", client), servers),
+        rtt="20ms",
+        collect=collect,
+        further={"memory_bytes": 128 << 20},
+    )
+    ending = outcome.ending
+    assert (ending.status, lab.stdout.getvalue()) == (137, b"here\n")
+    assert ending.killed_for_memory == 1
+    assert [server.status for server in ending.servers] == [3, 143, 143]
+    (told,) = [event for event in lab.events if event["event"] == "server-ended"]
+    assert (told["label"], told["status"], told["said"]) == ("server", 3, "last words")
+    assert told["t_s"] == pytest.approx(2.0, abs=0.01)
+    assert ending.servers[0].t_s == told["t_s"]
+    assert (collect / "child").read_text() == "ended\n"
+    assert load_program_record(outcome.directory).ending == ending
 
 
 def test_a_server_that_ends_at_once_is_quoted(lab: Lab) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import shlex
 
 import pytest
 
@@ -11,11 +13,14 @@ from farpath.planning.programs import (
     DEFAULT_MEMORY_BYTES,
     parse_command,
     parse_date_s,
+    parse_families,
+    parse_wait_for,
     program_plan,
 )
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.plan import Plan
+from farpath.spec.programs import Place, Programs
 from farpath.spec.qdiscs import NetemDelay, TbfBottleneck
 from topologies import lay_out
 
@@ -83,7 +88,61 @@ def test_a_stack_that_is_no_single_congestion_control_is_refused(stack: str) -> 
 
 
 def test_a_command_is_split_as_by_a_shell_without_running_one() -> None:
-    assert parse_command("a 'b c' $HOME ;", "--server") == ("a", "b c", "$HOME", ";")
+    text = """a 'b c' '$HOME' ';' "&& x" http://x/?a=1&b=2 -x=y"""
+    words = ("a", "b c", "$HOME", ";", "&& x", "http://x/?a=1&b=2", "-x=y")
+    assert parse_command(text, "--server") == words
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("a && b", "&&"),
+        ("a | b", "|"),
+        ("a; b", ";"),
+        ("a ; b", ";"),
+        ("a > log", ">"),
+        ("a 2>&1", "2>&1"),
+        ("a <input", "<input"),
+        ("a --port $PORT", "$PORT"),
+        ("a $(id)", "$("),
+        ("a &", "&"),
+        ("NAME=value a", "NAME="),
+    ],
+)
+def test_what_only_a_shell_does_is_answered_with_a_shell(text: str, word: str) -> None:
+    with pytest.raises(BadInputError) as error:
+        parse_command(text, "--server")
+    message = error.value.message
+    assert f"{word} is a shell's: write --server=" in message
+    (inside,) = shlex.split(message.partition("write --server=")[2])
+    assert shlex.split(inside) == ["sh", "-c", text]
+
+
+@pytest.mark.parametrize("text", ["5432", "udp:53", "tcp:0", "tcp:65536", "tcp:", "tcp:http"])
+def test_only_ports_of_tcp_are_waited_for(text: str) -> None:
+    with pytest.raises(BadInputError, match="--wait-for=tcp:5432"):
+        parse_wait_for([text])
+
+
+def test_another_ip_version_than_4_6_or_both_is_refused() -> None:
+    with pytest.raises(BadInputError, match="--ip is '5'"):
+        parse_families("5")
+
+
+def test_programs_survive_json_and_those_of_older_records_are_read() -> None:
+    place = Place("machine", ("A=b",), "/")
+    programs = Programs(
+        *(("true",), (("sleep", "1"),), {"sender": place}, 0, 0, 1.0),
+        groups=(4,),
+        limits={"nofile": (5, -1)},
+        wait_for=(80,),
+        both_families=True,
+    )
+    data = json.loads(json.dumps(dataclasses.asdict(programs)))
+    assert Programs.from_dict(data) == programs
+    for name in ("groups", "limits", "wait_for", "both_families", "input", "memory_bytes"):
+        del data[name]
+    assert Programs.from_dict(data).limits == {}
 
 
 @pytest.mark.parametrize("text", ["", "  ", "'open"])
