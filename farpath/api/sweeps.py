@@ -28,7 +28,8 @@ from farpath.lab.pool_progress import progress_printer, progress_text
 from farpath.lab.progress import Stage
 from farpath.notebook.progress import ProgressLine, in_notebook
 from farpath.report.figures.save import for_notebook
-from farpath.report.figures.sweep import draw_heat_map, metric_by_key
+from farpath.report.figures.sweep import draw_sweep
+from farpath.report.sweep_results import SweepResults
 from farpath.report.tables.sweep import sweep_table
 
 if TYPE_CHECKING:
@@ -43,18 +44,25 @@ class SweepResult:
     outcome: SweepOutcome
 
     @cached_property
+    def _results(self) -> SweepResults:
+        return SweepResults(self.outcome)
+
+    @cached_property
     def table(self) -> pd.DataFrame:
         """A row for each run, in long form.
 
         Columns: the settings ``stack``, ``rtt_ms``, ``rate_bps``, ``buffer_bytes`` and ``loss``;
         other swept options as they were given; ``seed``; ``throughput_mbps`` (of all flows),
-        ``utilisation`` (its fraction of the rate), ``stability`` (coefficient of variation),
+        ``utilisation`` (its fraction of the rate), ``cov`` (coefficient of variation),
         ``fairness_min`` (Jain's index), ``rtt_p99_ms`` (of pings), ``retransmits``,
-        ``queue_drops``; ``record`` (the name of its directory) and ``fingerprint``.
+        ``queue_drops``; ``record`` (the name of its directory) and ``fingerprint``. Where runs have
+        several flows each has three more: ``flow1_stack``, ``flow1_mbps`` and ``flow1_share`` (its
+        fraction of all flows' bits). Where they have several bottlenecks ``queue_link`` is the link
+        of the drops.
         """
         import pandas as pd
 
-        table = sweep_table(self.outcome)
+        table = sweep_table(self._results)
         return pd.DataFrame(table.data, columns=list(table.columns))
 
     @cached_property
@@ -80,12 +88,14 @@ class SweepResult:
         return dict(self.outcome.failures)
 
     def plot(self, metric: str = "throughput_mbps") -> Figure:
-        """Return a heat map of a column's means over seeds: a figure of matplotlib's.
+        """Return a figure of a column's means over seeds: one of matplotlib's.
 
-        The first option with several values is the vertical axis, the second the horizontal one;
-        each combination of the others has a panel.
+        With one swept option it is a line through the runs' dots, with each flow's share below.
+        With several it is a heat map: the first option is the vertical axis, the second the
+        horizontal one, and each combination of the others has a panel.
         """
-        return for_notebook(draw_heat_map(self.outcome, metric_by_key(metric)))
+        with argument_errors():
+            return for_notebook(draw_sweep(self._results, metric))
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""

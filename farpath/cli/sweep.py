@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from farpath.base.errors import MachineLacksError
+from farpath.cli.run import PAGE_COLUMNS
 from farpath.cli.run_options import DEFAULT_OUT, with_run_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from farpath.campaign.sweep import SweepOutcome
+    from farpath.report.sweep_results import SweepResults
 
 #: A comma between two values, but not one between words of a value (``fast:alpha=8,beta=2``), nor
 #: before a change of it (``100Mbit,30s:20Mbit,repeat:60s``).
@@ -40,10 +41,10 @@ def sweep(
         DEFAULT_OUT
     ),
     report: Annotated[
-        FilePath, typer.Option(help="Directory of the table and the heat map.")
+        FilePath, typer.Option(help="Directory of the table and the figure.")
     ] = FilePath("sweep"),
     metric: Annotated[
-        str, typer.Option(help="Column of the table that the heat map shows.")
+        str, typer.Option(help="Column of the table that the figure shows, as flow1_share.")
     ] = "throughput_mbps",
     cores: Annotated[
         int | None, typer.Option(min=1, help="How many runs at once (default: one on each core).")
@@ -59,16 +60,17 @@ def sweep(
     from farpath.campaign.sweep import make_sweep, plan_sweep
     from farpath.lab.pool_progress import progress_printer
     from farpath.planning.request import RunRequest
-    from farpath.report.figures.sweep import metric_by_key
+    from farpath.report.sweep_results import SweepResults, check_column
 
-    shown = metric_by_key(metric)
     single, axes = split_options(option_values)
     planned = plan_sweep(RunRequest(**single), axes, seeds)
+    check_column(metric, planned)
     names = [run.name for run in planned.runs]
     outcome = make_sweep(planned, out, cores, progress_printer("sweep", names))
     if outcome.runs:
-        files = _write(outcome, report, shown)
-        _print(outcome, files, as_json)
+        results = SweepResults(outcome)
+        files = _write(results, report, metric)
+        _print(results, files, as_json)
     if outcome.failures:
         raise outcome.failed_error()
 
@@ -99,40 +101,49 @@ def split_values(name: str, text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in _SEPARATOR.split(text))
 
 
-def _write(outcome: SweepOutcome, report: FilePath, metric: Any) -> tuple[FilePath, FilePath]:
-    """Write the table of all runs and the heat map; return their files."""
+def _write(results: SweepResults, report: FilePath, metric: str) -> tuple[FilePath, FilePath]:
+    """Write the table of all runs and the figure of a column; return their files."""
     from farpath.base.files import write_text
     from farpath.report.figures.save import save
-    from farpath.report.figures.sweep import draw_heat_map
+    from farpath.report.figures.sweep import draw_sweep
     from farpath.report.tables.formats import as_csv
     from farpath.report.tables.sweep import sweep_table
 
-    table_file, figure_file = report / TABLE_FILE, report / f"{metric.key}.png"
-    write_text(table_file, as_csv(sweep_table(outcome)))
-    save(draw_heat_map(outcome, metric), figure_file)
+    table_file, figure_file = report / TABLE_FILE, report / f"{metric}.png"
+    write_text(table_file, as_csv(sweep_table(results)))
+    save(draw_sweep(results, metric), figure_file)
     return table_file, figure_file
 
 
-def _print(outcome: SweepOutcome, files: tuple[FilePath, FilePath], as_json: bool) -> None:
-    from farpath.report.tables.formats import as_text
-    from farpath.report.tables.runs import run_tables
-    from farpath.report.tables.sweep import sweep_table
+def _print(results: SweepResults, files: tuple[FilePath, FilePath], as_json: bool) -> None:
+    from rich.console import Console
 
-    table = sweep_table(outcome)
+    from farpath.report.tables.regions import fitting
+    from farpath.report.tables.runs import run_tables
+    from farpath.report.tables.sweep import shares_table, sweep_table
+
+    outcome, table = results.outcome, sweep_table(results)
     table_file, figure_file = files
     if as_json:
         rows = [dict(zip(table.columns, row, strict=True)) for row in table.data]
-        report = {"table": str(table_file), "heat_map": str(figure_file), "runs": rows}
+        report = {"table": str(table_file), "figure": str(figure_file), "runs": rows}
         print(json.dumps({**report, "failures": dict(outcome.failures)}))
         return
+    tables = [table]
     try:
         _runs, *over_seeds, _records = run_tables(outcome.records)
+        if over_seeds:
+            shares = shares_table(results)
+            tables = [*over_seeds, *([shares] if shares else [])]
     except MachineLacksError as error:  # what is measured needs no statistics
         print(f"warning: {error.message}", file=sys.stderr)
-        over_seeds = []
-    print("\n".join(as_text(each) for each in over_seeds or [table]), end="")
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PAGE_COLUMNS)
+    for each in tables:
+        console.print(*fitting(each.text, console.width), sep="\n")
     cached = sum(swept.cached for swept in outcome.runs)
     print(f"runs        {len(outcome.runs)}, of which {cached} were recorded before")
     print(f"records     {outcome.directory}")
     print(f"table       {table_file}")
-    print(f"heat map    {figure_file}")
+    print(f"figure      {figure_file}")

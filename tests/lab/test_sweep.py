@@ -30,7 +30,7 @@ def test_a_sweep_writes_a_row_for_each_run_and_continues_where_it_was(
     assert [(row["stack"], float(row["rtt_ms"])) for row in rows] == runs
     assert [run["record"] for run in report["runs"]] == [row["record"] for row in rows]
     assert all(15 < float(row["throughput_mbps"]) < 20 for row in rows)
-    assert FilePath(report["heat_map"]).read_bytes().startswith(b"\x89PNG")
+    assert FilePath(report["figure"]).read_bytes().startswith(b"\x89PNG")
     again = farpath("sweep", *options, "--rtt=10ms,40ms")
     assert "4, of which 4 were recorded before" in again.out
 

@@ -13,7 +13,8 @@ FULL_IN = (7.5, 4.6)
 TALL_IN = (7.5, 6.4)
 #: The colour of further flows than a style has colours for.
 OTHER_COLOUR = "#7f7f7f"
-#: The colours of region marks and notes.
+#: The colours of text and of what is no flow, of region marks and notes.
+INK = "#202020"
 QUIET = "#606060"
 RULE = "#b0b0b0"
 

@@ -11,23 +11,33 @@ from farpath.report.flow_summary import FlowSummary
 
 @dataclass(frozen=True)
 class RunMetric:
-    """A metric of a run: its key with its unit, its words, and its decimals."""
+    """A metric of a run: its key with its unit, its heading in tables, its words, its decimals.
+
+    ``less_is_better``: whether the best run has the least.
+    """
 
     key: str
+    heading: str
     words: str
     of: Callable[[Summary], float]
     decimals: int
+    less_is_better: bool = False
 
 
 METRICS = (
-    RunMetric("throughput_mbps", "throughput (Mbit/s)", lambda run: run.mean_bps / 1e6, 2),
-    RunMetric("utilisation", "throughput over rate", lambda run: run.utilisation, 3),
-    RunMetric("stability", "coefficient of variation S", lambda run: run.stability, 2),
-    RunMetric("fairness_min", "Jain's fairness index F", lambda run: run.fairness_min, 2),
-    RunMetric("rtt_p99_ms", "99th percentile of ping RTTs (ms)", lambda run: run.rtt_p99_ms, 1),
-    RunMetric("retransmits", "retransmits (packets)", lambda run: run.retransmits, 0),
-    RunMetric("queue_drops", "drops at the bottleneck", lambda run: run.queue_drops, 0),
-)
+    RunMetric("throughput_mbps", "Mbit/s", "throughput (Mbit/s)",
+              lambda run: run.mean_bps / 1e6, 2),
+    RunMetric("utilisation", "of rate", "throughput over rate", lambda run: run.utilisation, 3),
+    RunMetric("cov", "CoV", "coefficient of variation of throughput",
+              lambda run: run.stability, 2, less_is_better=True),
+    RunMetric("fairness_min", "F min", "Jain's fairness index F", lambda run: run.fairness_min, 2),
+    RunMetric("rtt_p99_ms", "RTT p99 ms", "99th percentile of ping RTTs (ms)",
+              lambda run: run.rtt_p99_ms, 1, less_is_better=True),
+    RunMetric("retransmits", "retransmits", "retransmits (packets)",
+              lambda run: run.retransmits, 0, less_is_better=True),
+    RunMetric("queue_drops", "drops", "drops at the bottleneck (packets)",
+              lambda run: run.queue_drops, 0, less_is_better=True),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

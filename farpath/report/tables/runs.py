@@ -14,7 +14,8 @@ from farpath.report.tables.formats import CellValue, ResultTable
 from farpath.report.tables.regions import NOTHING, TextTable, number
 
 NOTE = (
-    "S: standard deviation over mean of each second's throughput, all flows together. F: Jain's "
+    "CoV, the coefficient of variation (the paper's S): standard deviation over mean of each "
+    "second's throughput, all flows together; 0 is constant. F: Jain's "
     "fairness index, the least of the regions with several flows. RTT p99: of the pings. drops: "
     "by the bottleneck; of several, by the link on which packets waited longest."
 )
@@ -36,7 +37,7 @@ class Metric:
 
 METRICS = (
     Metric("mean Mbit/s", "mean_mbps", lambda run: run.mean_bps / 1e6, 2),
-    Metric("S", "stability", lambda run: run.stability, 2),
+    Metric("CoV", "cov", lambda run: run.stability, 2),
     Metric("F min", "fairness_min", lambda run: run.fairness_min, 2),
     Metric("RTT p99 ms", "rtt_p99_ms", lambda run: run.rtt_p99_ms, 1),
     Metric("drops", "queue_drops", lambda run: run.queue_drops, 0),

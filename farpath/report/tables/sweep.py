@@ -2,44 +2,107 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
 from farpath.analysis.run_settings import SETTINGS
-from farpath.campaign.sweep import SweepOutcome, SweptRun
+from farpath.analysis.statistics import estimate
+from farpath.report.sweep_results import SHARE, SweepColumn, SweepResults
+from farpath.report.tables.campaign import with_interval
 from farpath.report.tables.formats import CellValue, ResultTable
 from farpath.report.tables.regions import TextTable, number
 from farpath.report.tables.run_metrics import METRICS
+from farpath.report.tables.runs import INTERVAL_NOTE
 
+Cell = TypeVar("Cell")
 #: Settings that every row has, with their values as numbers.
 _SHOWN = ("stack", "rtt_ms", "rate_bps", "buffer_bytes", "loss")
 #: Swept options whose values are among these settings.
 _OF_SETTINGS = ("stack", "rtt", "rate", "buffer", "loss")
+#: The most flows whose shares the text has; the data have all.
+MOST_SHARES = 4
+_SHARES_NOTE = "share: of all bits that the flows of the run got."
 
 
-def sweep_table(outcome: SweepOutcome) -> ResultTable:
-    """Return a row for each run: its settings, swept options, seed, metrics and record."""
+def sweep_table(results: SweepResults) -> ResultTable:
+    """Return a row for each run: its settings, swept options, seed, metrics, flows and record.
+
+    Where runs have several flows the data hold ``flow1_stack``, ``flow1_mbps``, ``flow1_share`` and
+    so on, and the text the shares. ``queue_link`` is there where runs have several bottlenecks.
+    """
+    runs, axes = results.outcome.runs, results.outcome.sweep.axes
     settings = [setting for setting in SETTINGS if setting.key in _SHOWN]
-    others = [name for name in outcome.sweep.axes if name not in _OF_SETTINGS]
+    data: dict[str, list[CellValue]] = {
+        setting.key: [setting.value(swept.member) for swept in runs] for setting in settings
+    }
+    for name in axes:
+        if name not in _OF_SETTINGS:
+            data[name] = [swept.run.values[name] for swept in runs]
+    data["seed"] = [swept.member.plan.seed for swept in runs]
+    of_runs, of_flows = results.columns[: len(METRICS)], results.columns[len(METRICS) :]
+    data |= {column.key: _data(column) for column in of_runs}
+    links = [swept.member.run.summary.queue_link for swept in runs]
+    if any(links):
+        data["queue_link"] = list(links)
+    for name in results.flow_names:
+        data[f"{name}_stack"] = list(results.stacks_of(name))
+        data |= {column.key: _data(column) for column in of_flows if _is_of(column, name)}
+    data["record"] = [swept.member.run.record for swept in runs]
+    data["fingerprint"] = [swept.member.run.fingerprint for swept in runs]
 
-    def data_of(swept: SweptRun) -> tuple[CellValue, ...]:
-        member = swept.member
-        metrics = [metric.of(member.run.summary) for metric in METRICS]
-        return (
-            *(setting.value(member) for setting in settings),
-            *(swept.run.values[name] for name in others),
-            member.plan.seed, *metrics, member.run.record, member.run.fingerprint,
-        )  # fmt: skip
+    text = {name: [swept.run.values[name] for swept in runs] for name in axes}
+    text["seed"] = [str(swept.member.plan.seed) for swept in runs]
+    text |= {column.heading: _texts(column) for column in of_runs}
+    if any(links):
+        text["drops at"] = [link or "" for link in links]
+    shares = [column for column in of_flows if column.key.endswith(f"_{SHARE}")]
+    if len(shares) <= MOST_SHARES:
+        text |= {column.heading: _texts(column) for column in shares}
+    note = _SHARES_NOTE if 0 < len(shares) <= MOST_SHARES else ""
+    table = TextTable("Runs of the sweep", tuple(text), _rows(text), note)
+    return ResultTable("sweep", table, tuple(data), _rows(data))
 
-    rows = tuple(
-        (
-            *(swept.run.values.values()), str(swept.member.plan.seed),
-            *(number(metric.of(swept.member.run.summary), metric.decimals) for metric in METRICS),
-        )
-        for swept in outcome.runs
-    )  # fmt: skip
-    keys = tuple(metric.key for metric in METRICS)
-    columns = (*(setting.key for setting in settings), *others, "seed", *keys)
-    return ResultTable(
-        "sweep",
-        TextTable("Runs of the sweep", (*outcome.sweep.axes, "seed", *keys), rows),
-        (*columns, "record", "fingerprint"),
-        tuple(map(data_of, outcome.runs)),
-    )
+
+def _is_of(column: SweepColumn, flow: str) -> bool:
+    return column.key.rpartition("_")[0] == flow
+
+
+def _data(column: SweepColumn) -> list[CellValue]:
+    """Return values as data; counts stay whole numbers."""
+    return [
+        None if math.isnan(value) else int(value) if column.decimals == 0 else value
+        for value in column.values
+    ]
+
+
+def _texts(column: SweepColumn) -> list[str]:
+    return [number(value, column.decimals) for value in column.values]
+
+
+def _rows(columns: Mapping[str, Sequence[Cell]]) -> tuple[tuple[Cell, ...], ...]:
+    return tuple(zip(*columns.values(), strict=True))
+
+
+def shares_table(results: SweepResults) -> ResultTable | None:
+    """Return each flow's share over seeds, a row for each combination of values; None of one flow.
+
+    Interval: as in the tables of runs that differ in nothing but their seeds.
+    """
+    shares = [column for column in results.columns if column.key.endswith(f"_{SHARE}")]
+    if not shares:
+        return None
+    runs: dict[tuple[str, ...], list[int]] = {}
+    for index, swept in enumerate(results.outcome.runs):
+        runs.setdefault(tuple(swept.run.values.values()), []).append(index)
+    text: list[tuple[str, ...]] = []
+    data: list[tuple[CellValue, ...]] = []
+    for values, indices in runs.items():
+        means = [estimate([column.values[index] for index in indices]) for column in shares]
+        text.append((*values, str(len(indices)), *(with_interval(mean, 3) for mean in means)))
+        data.append((*values, len(indices), *(mean.mean for mean in means)))
+    axes = tuple(results.outcome.sweep.axes)
+    header = (*axes, "seeds", *(column.heading for column in shares))
+    table = TextTable("Shares of flows", header, tuple(text), f"{_SHARES_NOTE} {INTERVAL_NOTE}")
+    columns = (*axes, "seeds", *(column.key for column in shares))
+    return ResultTable("shares", table, columns, tuple(data))

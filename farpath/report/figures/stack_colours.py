@@ -1,0 +1,129 @@
+"""Stack colours: the one colour, line and hatch that each stack has in every figure and page.
+
+The hues are those of Okabe and Ito (Color Universal Design, 2008), with a brown in the place of
+their yellow, which is pale on paper. Readers without red, green or blue cones tell them apart, in
+light and in dark pages. Stacks of one hue differ in their lines, and in hatches of areas. Flows of
+one stack are shades of its colour.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+#: Each hue on paper and on a dark page.
+HUES = {
+    "blue": ("#0072b2", "#2f8fd0"),
+    "vermillion": ("#d55e00", "#f0742a"),
+    "green": ("#009e73", "#12b98a"),
+    "purple": ("#cc79a7", "#dd93bc"),
+    "sky": ("#56b4e9", "#8cd0f7"),
+    "orange": ("#e69f00", "#ffb833"),
+    "brown": ("#7a4b1e", "#b98a5a"),
+}
+#: The stacks of each line, by hue; a stack that nobody knows has the last line.
+_ROWS = (
+    ("cubic", "bbr", "reno", "htcp", "vegas", "westwood", "dctcp"),
+    ("bic", "scalable", "reno_2004", "htcp_2004", "fast", "veno", "highspeed"),
+    ("bic_2004", "scalable_2004", "hybla", "africa", "fast_constant", "yeah", "hstcp_2004"),
+    ("cdg", "udt", "lp", "ltcp", "nv", "illinois", "hstcp_lp"),
+    ("udp", "udt4", "quic_ngtcp2", "quic_quinn"),
+    (),
+)
+_PLACES = {name: (number, hue) for number, row in enumerate(_ROWS)
+           for name, hue in zip(row, HUES, strict=False)}  # fmt: skip
+#: The line of each row, as Plotly and as matplotlib call it, and the hatch of its areas.
+_LINES: tuple[tuple[str, Any, str], ...] = (
+    ("solid", "-", ""),
+    ("dash", (0, (5, 2)), "////"),
+    ("dot", (0, (1, 1.5)), "...."),
+    ("dashdot", (0, (5, 1.5, 1, 1.5)), "\\\\\\\\"),
+    ("longdash", (0, (9, 2)), "xxxx"),
+    ("longdashdot", (0, (9, 2, 1, 2)), "----"),
+)
+#: Shades of up to five flows of a stack: parts of white, or of black if negative. Of more flows
+#: they go from the darkest to the palest in equal steps.
+_SHADES = (0.0, 0.45, -0.4, 0.7, -0.6)
+_DARKEST, _PALEST = -0.6, 0.75
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a flow is drawn: its hue, its shade (part of white, negative of black), and its line."""
+
+    hue: str
+    line: int = 0
+    shade: float = 0.0
+
+    @property
+    def colour(self) -> str:
+        """The colour on paper, as #rrggbb."""
+        return mixed(HUES[self.hue][0], self.shade)
+
+    @property
+    def dash(self) -> str:
+        """Plotly's name of the line."""
+        return _LINES[self.line][0]
+
+    @property
+    def linestyle(self) -> Any:
+        """Matplotlib's line."""
+        return _LINES[self.line][1]
+
+    @property
+    def hatch(self) -> str:
+        """Matplotlib's hatch of areas; empty for none."""
+        return _LINES[self.line][2]
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What page.js makes a curve's colour from, on light and dark pages."""
+        return {"colour": f"hue-{self.hue}", "shade": self.shade}
+
+
+def mixed(colour: str, shade: float) -> str:
+    """Mix a colour with a part of white, or of black if it is negative.
+
+    >>> mixed("#0072b2", 0.5), mixed("#0072b2", -0.5), mixed("#0072b2", 0.0)
+    ('#80b8d8', '#003959', '#0072b2')
+    """
+    end = 255 if shade > 0 else 0
+    parts = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    return "#" + "".join(f"{round(part + (end - part) * abs(shade)):02x}" for part in parts)
+
+
+def look_of(stack: str) -> Look:
+    """Return the look of a stack by its label; parameters make no difference.
+
+    >>> look_of("cubic").hue, look_of("fast:alpha=8") == look_of("fast")
+    ('blue', True)
+    """
+    name = stack.partition(":")[0]
+    if name in _PLACES:
+        line, hue = _PLACES[name]
+        return Look(hue, line)
+    number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
+    return Look(list(HUES)[number % len(HUES)], len(_LINES) - 1)
+
+
+def shades(count: int) -> tuple[float, ...]:
+    """Return the shades of so many curves of one colour.
+
+    >>> shades(2)
+    (0.0, 0.45)
+    """
+    if count <= len(_SHADES):
+        return _SHADES[:count]
+    return tuple(float(shade) for shade in np.linspace(_DARKEST, _PALEST, count))
+
+
+def looks_of(stacks: Sequence[str]) -> tuple[Look, ...]:
+    """Return the look of each of a run's flows by their stacks; equal ones differ in shade."""
+    looks = [look_of(stack) for stack in stacks]
+    of_look = {look: iter(shades(count)) for look, count in Counter(looks).items()}
+    return tuple(Look(look.hue, look.line, next(of_look[look])) for look in looks)

@@ -1,0 +1,120 @@
+"""The results of a sweep: for each quantity of runs and flows a column with a value of each run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from farpath.base.errors import BadInputError
+from farpath.campaign.sweep import Sweep, SweepOutcome
+from farpath.record.record import load_record
+from farpath.report.flow_summary import FlowSummary, flows_of
+from farpath.report.tables.run_metrics import METRICS
+from farpath.spec.plan import Plan
+
+#: What is shown of each flow where runs have several: the ends of keys, words, and decimals.
+MBPS, SHARE = "mbps", "share"
+_FLOW_WORDS = {MBPS: ("throughput of {} (Mbit/s)", 2), SHARE: ("share of {} of all flows' bits", 3)}
+
+
+@dataclass(frozen=True)
+class SweepColumn:
+    """A quantity of each run: its key with its unit, its heading in tables, its words, decimals.
+
+    ``values``: one for each run, NaN where it is not known. ``less_is_better``: whether the best
+    run has the least.
+    """
+
+    key: str
+    heading: str
+    words: str
+    decimals: int
+    values: tuple[float, ...]
+    less_is_better: bool = False
+
+
+def column_keys(sweep: Sweep) -> tuple[str, ...]:
+    """Return the keys of the columns that a sweep will have, before it is made."""
+    flows = _flow_names([run.plan for run in sweep.runs])
+    return (*(metric.key for metric in METRICS), *(f"{flow}_{end}" for flow in flows
+            for end in _FLOW_WORDS))  # fmt: skip
+
+
+def check_column(key: str, sweep: Sweep) -> None:
+    """Raise BadInputError for a key that no column of a sweep has."""
+    keys = column_keys(sweep)
+    if key not in keys:
+        raise BadInputError(f"METRIC is '{key}': it must be one of {', '.join(keys)}")
+
+
+def _flow_names(plans: Sequence[Plan]) -> tuple[str, ...]:
+    """Return the names of the runs' flows, each once; none if all runs have one flow."""
+    if all(len(plan.schedule.flows) == 1 for plan in plans):
+        return ()
+    return tuple(dict.fromkeys(flow.name for plan in plans for flow in plan.schedule.flows))
+
+
+@dataclass(frozen=True)
+class SweepResults:
+    """The recorded runs of a sweep, and what each of their flows got."""
+
+    outcome: SweepOutcome
+
+    @cached_property
+    def flows(self) -> tuple[dict[str, FlowSummary], ...]:
+        """The flows of each run, by name; their records are read at first use."""
+        records = (
+            load_record(self.outcome.directory / swept.member.run.record, verify=False)
+            for swept in self.outcome.runs
+        )
+        return tuple({flow.flow: flow for flow in flows_of(record)} for record in records)
+
+    @cached_property
+    def flow_names(self) -> tuple[str, ...]:
+        """The names of all flows; none if each run has one."""
+        return _flow_names([swept.run.plan for swept in self.outcome.runs])
+
+    def stacks_of(self, name: str) -> tuple[str, ...]:
+        """Return the stack of a flow in each run, empty where there is no such flow."""
+        return tuple(flows[name].stack if name in flows else "" for flows in self.flows)
+
+    @cached_property
+    def columns(self) -> tuple[SweepColumn, ...]:
+        """The quantities of whole runs, then those of each flow if runs have several."""
+        of_runs = (
+            SweepColumn(
+                metric.key,
+                metric.heading,
+                metric.words,
+                metric.decimals,
+                tuple(float(metric.of(swept.member.run.summary)) for swept in self.outcome.runs),
+                metric.less_is_better,
+            )
+            for metric in METRICS
+        )
+        of_flows = (self._of_flow(name, end) for name in self.flow_names for end in _FLOW_WORDS)
+        return (*of_runs, *of_flows)
+
+    def _of_flow(self, name: str, end: str) -> SweepColumn:
+        words, decimals = _FLOW_WORDS[end]
+        stacks = list(dict.fromkeys(filter(None, self.stacks_of(name))))
+        values = tuple(_value(flows.get(name), end) for flows in self.flows)
+        full_name = f"{name} ({' or '.join(stacks)})"
+        stack = f" {stacks[0]}" if len(stacks) == 1 else ""
+        heading = f"{name}{stack} {'Mbit/s' if end == MBPS else end}"
+        return SweepColumn(f"{name}_{end}", heading, words.format(full_name), decimals, values)
+
+    def column(self, key: str) -> SweepColumn:
+        """Return the column of a key; raise BadInputError for one that there is not."""
+        check_column(key, self.outcome.sweep)
+        return next(column for column in self.columns if column.key == key)
+
+
+def _value(flow: FlowSummary | None, end: str) -> float:
+    if flow is None:
+        return math.nan
+    if end == MBPS:
+        return flow.throughput_bps / 1e6
+    return math.nan if flow.share is None else flow.share
