@@ -13,7 +13,7 @@ from farpath.planning.disks import disk_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
 from farpath.planning.offloads import offloads_text
-from farpath.planning.path_options import CUSTOM
+from farpath.planning.path_options import CUSTOM, choice_text
 from farpath.planning.schedules import schedule_option
 from farpath.spec.aqm import DROP_TAIL
 from farpath.spec.path import Path
@@ -161,6 +161,10 @@ def _of_path(path: Path) -> Iterator[str]:
         yield f"background {path.background.mean_rate_bps / 1e6:.4g} Mbit/s"
     if path.short_flows:
         yield f"short flows {path.short_flows.rate_bps / 1e6:.4g} Mbit/s"
+    yield from _impairments(path)
+
+
+def _impairments(path: Path) -> Iterator[str]:
     if path.queue:
         yield f"queue {path.queue}"
     if path.jitter_ms:
@@ -168,6 +172,44 @@ def _of_path(path: Path) -> Iterator[str]:
     for name in ("reorder", "duplicate"):
         if probability := getattr(path, name):
             yield f"{name} {probability:g}"
+
+
+def path_headline(path: Path) -> str:
+    """Return the name and title of a path, and why options led to it if they did not name it."""
+    choice = choice_text(path)
+    return f"path {path.name}: {path.title}{f' ({choice})' if choice else ''}"
+
+
+def path_line(path: Path) -> str:
+    """Return what a path is, on one line.
+
+    >>> from farpath.planning.path_options import resolve_path
+    >>> path_line(resolve_path(name="cern"))
+    '480 Mbit/s, 164 ms, 11.16 MB, loss 2e-8, cross-traffic 10 %'
+    """
+    rate, rtt = f"{path.rate_bps / 1e6:g} Mbit/s", f"{path.rtt_ms:g} ms"
+    if path.rate_trace:
+        rate += f" on average, a trace of {path.rate_trace[-1] / 1e3:g} s"
+    parts = [
+        rate_text(path) if path.rate_changes else rate,
+        rtt_text(path) if path.rtt_changes else rtt,
+        _buffer_text(path),
+    ]
+    if path.loss:
+        parts.append(f"loss {path.loss:g}".replace("e-0", "e-"))
+    if path.background:
+        parts.append(f"cross-traffic {_percent(path.background.mean_rate_bps, path)}")
+    if path.short_flows:
+        parts.append(f"short flows {_percent(path.short_flows.rate_bps, path)}")
+    if path.mtu_bytes != USUAL_MTU_BYTES:
+        parts.append(f"MTU {path.mtu_bytes}")
+    if path.up_rate_bps:
+        parts.append(f"reverse path {path.up_rate_bps / 1e6:g} Mbit/s")
+    return ", ".join([*parts, *_impairments(path)])
+
+
+def _percent(rate_bps: float, path: Path) -> str:
+    return f"{100 * rate_bps / path.rate_bps:.3g} %"
 
 
 def _drop_tail(plan: Plan, records: RecordSet) -> Iterator[str]:

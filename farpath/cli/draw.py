@@ -48,7 +48,8 @@ def draw(
         plan = load_record(record, verify=False).plan
     else:
         plan = replace(request, sender_image=None).plan(
-            user_parts=BuiltParts(request.lab) if is_own(request.topology) else None
+            user_parts=BuiltParts(request.lab) if is_own(request.topology) else None,
+            path_by_rtt=True,
         )
     if text:
         print(topology.as_text(plan), end="")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from farpath.base.errors import BadInputError
-from farpath.cli.logs import print_warnings
+from farpath.cli.logs import print_paths, print_warnings
 from farpath.cli.run_options import DEFAULT_OUT, with_options
 from farpath.planning import programs as planning
 
@@ -128,6 +128,7 @@ def execute(
     ip, both_families = planning.parse_families(option_values["ip"])
     request = RunRequest(**{**option_values, "ip": ip})
     plan = planning.program_plan(request, BuiltParts(VIRTUAL), program_bytes)
+    print_paths((plan.path,))
     print_warnings(plan_warnings(plan))
     commands = {CLIENT_HOST: (tuple(command),), SERVER_HOST: servers}
     found = roots(root, image, share, env or (), commands)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from farpath.cli.logs import print_paths
 from farpath.cli.run_options import DEFAULT_OUT, with_run_options
 from farpath.cli.sweep import split_options, split_values
 
@@ -60,6 +61,7 @@ def league(
     stacks = split_values(STACK, option_values.pop(STACK))
     single, axes = split_options(option_values)
     planned = plan_league(RunRequest(**single), stacks, axes, seeds)
+    print_paths(run.plan.path for run in planned.sweep.runs)
     names = [run.name for run in planned.sweep.runs]
     outcome = make_sweep(planned.sweep, out, cores, progress_printer("league", names))
     if outcome.runs:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterable
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from farpath.spec.path import Path
 
 #: Loggers of all messages, of commands on this machine, and of commands in the guest.
 ALL, COMMANDS, GUEST_COMMANDS = "farpath", "farpath.commands", "farpath.commands.guest"
@@ -36,6 +39,20 @@ def configure(verbose: bool = False, quiet: bool = False) -> None:
     logger.handlers = [handler]
     logger.setLevel(logging.WARNING if quiet else logging.INFO)
     logging.getLogger(COMMANDS).setLevel(logging.INFO if verbose else logging.WARNING)
+
+
+def is_verbose() -> bool:
+    """Whether the user asked for everything that there is to say (``-v``)."""
+    return logging.getLogger(COMMANDS).getEffectiveLevel() <= logging.INFO
+
+
+def print_paths(paths: Iterable[Path]) -> None:
+    """Print on stderr which paths options led to and why, one line each, unless they named them."""
+    from farpath.analysis.run_settings import path_headline
+    from farpath.planning.path_options import choice_text
+
+    for line in dict.fromkeys(path_headline(path) for path in paths if choice_text(path)):
+        print(line, file=sys.stderr)
 
 
 def print_warnings(sentences: Iterable[str]) -> None:

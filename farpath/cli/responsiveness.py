@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from farpath.base.errors import BadInputError, LabFailedError
-from farpath.cli.logs import print_warnings
+from farpath.cli.logs import print_paths, print_warnings
 from farpath.cli.run_options import DEFAULT_OUT, with_options
 from farpath.planning import programs as planning
 
@@ -63,6 +63,7 @@ def responsiveness(
 
     planning.require_path(option_values)
     plan = planning.program_plan(RunRequest(**option_values), BuiltParts(VIRTUAL))
+    print_paths((plan.path,))
     print_warnings(plan_warnings(plan))
     method = Method(
         direction=direction,

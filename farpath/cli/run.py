@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from farpath.base.errors import on_one_line
-from farpath.cli.logs import print_warnings
+from farpath.cli.logs import is_verbose, print_warnings
 from farpath.cli.run_options import DEFAULT_OUT, with_run_options
 from farpath.planning.options import LAB
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from farpath.record.record import Record
     from farpath.report.tables.regions import TextTable
     from farpath.spec.host_image import HostImage
+    from farpath.spec.path import Path
     from farpath.spec.plan import Plan
 
 #: Width of tables in characters if stdout is no terminal.
@@ -54,14 +56,15 @@ def run(
     **option_values: Any,
 ) -> None:
     """Make a run, by default the test of seven regions, and show the results of its flows."""
+    from farpath.analysis.run_settings import path_headline
     from farpath.api.making import ready_run
     from farpath.lab.progress import RunProgress
     from farpath.planning.plan_warnings import plan_warnings
     from farpath.planning.request import RunRequest
 
-    ready = ready_run(RunRequest(**option_values), kernel)
+    ready = ready_run(RunRequest(**option_values), kernel, path_by_rtt=True)
     plan = ready.plan
-    print(f"path {plan.path.name}: {plan.path.title}", file=sys.stderr)
+    print(path_headline(plan.path), file=sys.stderr)
     for line in _image_lines(plan):
         print(line, file=sys.stderr)
     print_warnings(plan_warnings(plan))
@@ -98,32 +101,35 @@ def _as_json(record: Record, cached: bool, wall_s: float) -> dict[str, Any]:
     }
 
 
-def _print_tables(record: Record) -> None:
+def _print_tables(record: Record, whole: bool = False) -> None:
+    """Print the results of a run, then what it was, then where its files are.
+
+    ``whole``: also what columns mean, the paper's tables, and the source of each value of the path.
+    """
+    from farpath.analysis.run_settings import path_headline, path_line
     from farpath.planning.network import flow_routes
     from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
-    from farpath.report.overview import overview
+    from farpath.report.overview import overview, results
 
     plan = record.plan
-    print(f"path {plan.path.name}: {plan.path.title}")
-    width = max(map(len, plan.path.sources), default=0)
-    for name, source in plan.path.sources.items():
-        value = getattr(plan.path, name)
-        if isinstance(value, Mapping):
-            value = f"{len(value)} settings"
-        if isinstance(value, tuple):
-            value = f"{len(value):,} {'routers' if name == 'hops' else 'times'}"
-        value_text = f"{value:,}" if isinstance(value, int | float) else str(value)
-        print(f"  {name:<{width}} {value_text:>14}  {source}")
+    whole = whole or is_verbose()
+    print(path_headline(plan.path))
+    if whole:
+        _print_grids(overview(record))
+    else:
+        _print_grids((replace(table, note="") for table in results(record)), end="")
+    for warning in record.data["warnings"]:
+        print(f"warning: {on_one_line(warning)}")
     for counts in record.droppers:
         print(f"drop {counts['dropper']}: {counts['lost']:,} of {counts['seen']:,} packets")
     if len({flow.sender for flow in plan.schedule.all_flows}) > 1:
         print("\n".join(flow_routes(plan)))
-    _print_stacks(plan)
+    print(f"path        {path_line(plan.path)}")
+    if whole:
+        _print_sources(plan.path)
+    _print_stacks(plan, whole)
     if record.has_kernels_by_side:
         print(f"kernels: {record.kernel}")
-    _print_grids(overview(record))
-    for warning in record.data["warnings"]:
-        print(f"warning: {on_one_line(warning)}")
     if record.trace is not None:
         every_ms = plan.settings.trace_interval_s * 1e3
         print(f"trace       {len(record.trace):,} samples, one each {every_ms:g} ms")
@@ -131,13 +137,29 @@ def _print_tables(record: Record) -> None:
         packets = record.data["captures"][place]["packets"]
         print(f"capture     {file} ({packets:,} packets)")
     print(f"record      {record.directory}")
-    print(f"figure      {record.directory / FIGURE_FILE}")
+    if whole:
+        print(f"figure      {record.directory / FIGURE_FILE}")
     print(f"page        {record.directory / PAGE_FILE}")
     print(f"fingerprint {record.fingerprint}")
+    if not whole:
+        print(f"more        farpath show -v {record.directory}")
 
 
-def _print_grids(grids: Iterable[TextTable]) -> None:
-    """Print tables, columns of wide ones below each other."""
+def _print_sources(path: Path) -> None:
+    """Print each value of a path, and where it is from."""
+    width = max(map(len, path.sources), default=0)
+    for name, source in path.sources.items():
+        value = getattr(path, name)
+        if isinstance(value, Mapping):
+            value = f"{len(value)} settings"
+        if isinstance(value, tuple):
+            value = f"{len(value):,} {'routers' if name == 'hops' else 'times'}"
+        value_text = f"{value:,}" if isinstance(value, int | float) else str(value)
+        print(f"  {name:<{width}} {value_text:>14}  {source}")
+
+
+def _print_grids(grids: Iterable[TextTable], end: str = "\n") -> None:
+    """Print tables, columns of wide ones below each other, and ``end`` after each."""
     from rich.console import Console
 
     from farpath.report.tables.regions import fitting
@@ -146,11 +168,12 @@ def _print_grids(grids: Iterable[TextTable]) -> None:
     if not console.is_terminal:
         console = Console(width=PAGE_COLUMNS)
     for grid in grids:
-        console.print(*fitting(grid, console.width), "", sep="\n")
+        console.print(*fitting(grid, console.width), sep="\n", end=end)
 
 
 def _show_programs(directory: FilePath, as_json: bool) -> None:
     """Print what programs did and what their path did meanwhile."""
+    from farpath.analysis.run_settings import path_headline
     from farpath.record.program_record import load_program_record
     from farpath.report.program_overview import program_metrics, program_overview
 
@@ -167,8 +190,7 @@ def _show_programs(directory: FilePath, as_json: bool) -> None:
         }
         print(json.dumps(description))
         return
-    path = record.plan.path
-    print(f"path {path.name}: {path.title}")
+    print(path_headline(record.plan.path))
     _print_grids(program_overview(record))
     for warning in record.data["warnings"]:
         print(f"warning: {on_one_line(warning)}")
@@ -177,19 +199,19 @@ def _show_programs(directory: FilePath, as_json: bool) -> None:
     print(f"fingerprint {record.fingerprint}")
 
 
-def _print_stacks(plan: Plan) -> None:
-    """Print the stacks of a plan, their forms of 2004, the era, and the user's images."""
+def _print_stacks(plan: Plan, whole: bool) -> None:
+    """Print the stacks of a plan, their forms of 2004, the era, and the user's images.
+
+    ``whole``: also where each stack is from.
+    """
     from farpath.planning.era_catalog import era_text, title_of
     from farpath.planning.stack_catalog import catalogue
 
     for stack in plan.stacks:
         entry = catalogue().get(stack.name)
-        print(
-            f"stack {stack.label}: {entry.title}, {entry.source}"
-            if entry
-            else f"stack {stack.label}"
-        )
-        if entry and entry.form_2004:
+        words = [entry.title, *([entry.source] if whole else ())] if entry else []
+        print(f"stack {': '.join([stack.label, *([', '.join(words)] if words else ())])}")
+        if whole and entry and entry.form_2004:
             print(f"  its form of 2004 is {entry.form_2004}: ERA=2004 (--era=2004) runs it")
     print(f"era {era_text(plan.era)}: {title_of(plan.era.name)}")
     for line in _image_lines(plan):
@@ -211,6 +233,15 @@ def _image_lines(plan: Plan) -> list[str]:
 def show(
     directory: Annotated[FilePath, typer.Argument(help="Directory of a record.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    whole: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            help="Also say what columns mean and where each value of the path is from; compare "
+            "with the paper where it has such a run.",
+        ),
+    ] = False,
 ) -> None:
     """Show the results of a record again, without a lab; of one of exec, too."""
     from farpath.record.program_record import EXEC_FILE
@@ -223,4 +254,4 @@ def show(
     if as_json:
         print(json.dumps(_as_json(record, cached=True, wall_s=0.0)))
     else:
-        _print_tables(record)
+        _print_tables(record, whole)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from farpath.cli.logs import print_warnings
+from farpath.cli.logs import print_paths, print_warnings
 from farpath.cli.run_options import DEFAULT_OUT, with_options
 from farpath.planning import programs as planning
 
@@ -45,6 +45,7 @@ def shell(
 
     planning.require_path(option_values)
     plan = planning.program_plan(RunRequest(**option_values), BuiltParts(VIRTUAL))
+    print_paths((plan.path,))
     print_warnings(plan_warnings(plan))
     path = plan.path
     print(

@@ -6,12 +6,14 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
+from itertools import islice
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from farpath.base.errors import BadInputError
+from farpath.cli.logs import print_paths
 from farpath.cli.run_options import DEFAULT_OUT, with_options
 from farpath.cli.sweep import split_values
 from farpath.planning.request import RunRequest
@@ -19,6 +21,7 @@ from farpath.planning.request import RunRequest
 if TYPE_CHECKING:
     from farpath.campaign.starvation import Starvation, Trial
     from farpath.report.tables.starvation import Searches
+    from farpath.spec.path import Path
 
 TABLE_FILE, FIGURE_FILE, PAGE_FILE = "starvation.csv", "starvation.png", "starvation.html"
 #: How many trials are chosen together.
@@ -82,6 +85,7 @@ def starvation(
     time = option_values.pop("time")
     options = {name: text for name, text in option_values.items() if text is not None}
     searches = plan_starvation(options, stacks, start, time, batch)
+    print_paths(_paths(searches[0]))
 
     def watch(search: Starvation, trial: Trial, made: Sequence[Trial]) -> None:
         print(f"starvation: {_line(search, trial, made, trials)}", file=sys.stderr, flush=True)
@@ -89,6 +93,14 @@ def starvation(
     found = make_starvation(searches, trials, report, out, cores, watch)
     _write(found, report, out)
     _print(found, report, as_json)
+
+
+def _paths(search: Starvation) -> list[Path]:
+    """Return the paths of a search's runs with the lowest and with the highest values."""
+    from farpath.lab.user_parts import BuiltParts
+
+    requests = [search.request(corner) for corner in islice(search.corners(), 2)]
+    return [request.plan(user_parts=BuiltParts(request.lab)).path for request in requests]
 
 
 def _line(search: Starvation, trial: Trial, made: Sequence[Trial], count: int) -> str:

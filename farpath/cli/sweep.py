@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from farpath.base.errors import MachineLacksError
+from farpath.cli.logs import print_paths
 from farpath.cli.run import PAGE_COLUMNS
 from farpath.cli.run_options import DEFAULT_OUT, with_run_options
 
@@ -65,6 +66,7 @@ def sweep(
     single, axes = split_options(option_values)
     planned = plan_sweep(RunRequest(**single), axes, seeds)
     check_column(metric, planned)
+    print_paths(run.plan.path for run in planned.runs)
     names = [run.name for run in planned.runs]
     outcome = make_sweep(planned, out, cores, progress_printer("sweep", names))
     if outcome.runs:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any, cast
 
 from farpath.base.errors import BadInputError
@@ -51,15 +52,30 @@ _OF_RATE = {"up_buffer": "up_rate"}
 TRAFFIC_FIELDS = ("background", "short_flows")
 #: Paths that stand for a kind of network and not for one. An RTT alone does not choose them.
 KINDS = ("datacentre", "dsl", "geo-satellite", "leo", "lte")
-#: The name of a path whose RTT is that of no named path, and the end of that of a changed one.
+#: The name of a path that an RTT makes, and the end of the name of a changed path.
 CUSTOM, CHANGED = "custom", "changed"
-#: Defaults of a path whose RTT is that of no named path.
+#: Defaults of a path that an RTT makes.
 DEFAULT_RATE_BPS = 450_000_000
 DEFAULT_MTU_BYTES = 1500
 DEFAULT_LOSS = 0.0
 #: A smaller buffer would drop ordinary bursts of slow start.
 LEAST_BUFFER_FRAMES = 100
 LEAST_WINDOW_BYTES = 16_777_216
+#: Buffers of hosts that are tuned for far paths, in bytes; ``sysctl_for`` raises the maxima. Linux
+#: itself has 4096 131072 6291456 and 4096 16384 4194304 (tcp_init in net/ipv4/tcp.c).
+TUNED_SYSCTL = {
+    "net.core.rmem_max": "33554432",
+    "net.core.wmem_max": "33554432",
+    "net.core.rmem_default": "65536",
+    "net.core.wmem_default": "65536",
+    "net.ipv4.tcp_rmem": "4096 87380 33554432",
+    "net.ipv4.tcp_wmem": "4096 65536 33554432",
+    "net.ipv4.tcp_mem": "33554432 33554432 33554432",
+}
+#: The source of a value that comes from a named path, and what it says of the path's choice.
+_SOURCE = "path {name} ({reason}): {source}"
+_SOURCE_TEXT = re.compile(r"path \S+ \((?P<reason>[^)]+)\): ")
+_GIVEN = "given"
 
 
 def _base_path(
@@ -67,7 +83,7 @@ def _base_path(
 ) -> tuple[Path, str] | None:
     """Return the path that a name or the RTT chooses, and the reason; None if there is none.
 
-    ``base``: a name, or a path that is none of topologies/paths. ``by_rtt``: whether an RTT alone
+    ``base``: a name, or a path that is none of topologies/paths. ``by_rtt``: whether the RTT
     chooses a named path.
     """
     if base is not None:
@@ -80,10 +96,44 @@ def _base_path(
         return path, "as named"
     if rtt_ms is None:
         return path_by_name(DEFAULT_PATH), "the default"
-    for path in map(path_by_name, sorted(set(named_paths()) - set(KINDS))) if by_rtt else ():
-        if path.rtt_ms == rtt_ms:
-            return path, f"its RTT is {rtt_ms:g} ms"
+    named = [name for name in _paths_of_rtt(rtt_ms) if name not in KINDS]
+    if by_rtt and named:
+        return path_by_name(named[0]), f"the only thing said of the path is its RTT, {rtt_ms:g} ms"
     return None
+
+
+@cache
+def _rtts_ms() -> Mapping[str, float]:
+    """Return the RTT of each named path in ms."""
+    return {name: path_by_name(name).rtt_ms for name in sorted(named_paths())}
+
+
+def _paths_of_rtt(rtt_ms: float) -> list[str]:
+    """Return the names of the paths that have an RTT."""
+    return [name for name, path_rtt_ms in _rtts_ms().items() if path_rtt_ms == rtt_ms]
+
+
+def choice_text(path: Path) -> str:
+    """Return why options led to a path and to no other, for people; empty if it was named.
+
+    It is the reason why a named path was taken, or names the paths that have a custom path's RTT.
+
+    >>> choice_text(resolve_path(rtt="164ms", rate="100Mbit"))
+    'path cern has this RTT too: --path=cern'
+    """
+    source = path.sources.get("rtt_ms", "")
+    if match := _SOURCE_TEXT.match(source):
+        return "" if match["reason"] == "as named" else match["reason"]
+    return source.partition(f"{_GIVEN}; ")[2] if source.startswith(_GIVEN) else ""
+
+
+def _given_rtt(rtt_ms: float) -> str:
+    """Return the source of the RTT of a custom path, which names the paths that have it too."""
+    names = _paths_of_rtt(rtt_ms)
+    if not names:
+        return _GIVEN
+    known = f"path {names[0]} has" if len(names) == 1 else f"paths {', '.join(names)} have"
+    return f"{_GIVEN}; {known} this RTT too: --path={names[0]}"
 
 
 def sysctl_for(window_bytes: int, sysctl: Mapping[str, str]) -> dict[str, str]:
@@ -111,8 +161,8 @@ def custom_path(rtt_ms: float, values: dict[str, Any]) -> Path:
     )
     window_bytes = values.get("window_bytes", min(ideal_bytes, WINDOW_BYTES_RANGE[1]))
     default_sources = {
-        "rtt_ms": "given; no named path has this RTT",
-        "rate_bps": "default: 450 Mbit/s, within the 400-700 Mbit/s of path cern",
+        "rtt_ms": _given_rtt(rtt_ms),
+        "rate_bps": "default: 450 Mbit/s",
         "buffer_bytes": f"default: one bandwidth-delay product, at least {LEAST_BUFFER_FRAMES} "
         f"frames and at most 1 GiB",
         "loss": "default: no random loss",
@@ -124,7 +174,8 @@ def custom_path(rtt_ms: float, values: dict[str, Any]) -> Path:
             if ideal_bytes > window_bytes
             else ""
         ),
-        "sysctl": "default: those of path cern, maxima raised where the window needs it",
+        "sysctl": "default: hosts tuned for far paths, TCP buffers of 32 MiB, or more where "
+        "the window needs it; Linux's own have at most 6 MiB",
     }
     return Path(
         name=CUSTOM,
@@ -135,8 +186,8 @@ def custom_path(rtt_ms: float, values: dict[str, Any]) -> Path:
         loss=values.get("loss", DEFAULT_LOSS),
         mtu_bytes=mtu_bytes,
         window_bytes=window_bytes,
-        sysctl=sysctl_for(window_bytes, path_by_name(DEFAULT_PATH).sysctl),
-        sources={**default_sources, **dict.fromkeys(values, "given")},
+        sysctl=sysctl_for(window_bytes, TUNED_SYSCTL),
+        sources={**default_sources, **dict.fromkeys(values, _GIVEN)},
         **{name: values[name] for name in OPTIONAL_FIELDS if name in values},
     )
 
@@ -223,7 +274,7 @@ def _rtt_and_rate(
     if found := _base_path(base, rtt_ms, by_rtt):
         path_rtt_ms, rate_bps = found[0].rtt_ms, getattr(found[0], field)
     else:
-        # Without a name, only an RTT that no named path has chooses none
+        # Without a name, only an RTT chooses none
         path_rtt_ms, rate_bps = cast(float, rtt_ms), DEFAULT_RATE_BPS if option == "rate" else 0
     return path_rtt_ms, rate_bps if text is None else int(parse(text))
 
@@ -290,18 +341,19 @@ def resolve_path(
     background: str | None = None,
     sysctl: str | None = None,
     queue: str | None = None,
-    by_rtt: bool = True,
+    by_rtt: bool = False,
     **texts: str | None,
 ) -> Path:
     """Resolve the options of a path; its ``sources`` state where each value is from.
 
     ``name``: of a path, or a path that is none of topologies/paths. ``sysctl``: sysctls of sender
-    and receiver in addition to the path's own. ``by_rtt``: whether an RTT alone may choose a named
+    and receiver in addition to the path's own. ``by_rtt``: whether the RTT
+    chooses a named path, which is for callers who know that no other option says anything of the
     path. ``queue``: the bottleneck's queue. ``texts``: options by the names of ``FIELDS``; they
     override the path's values.
 
-    A name, or the RTT of a named path, chooses that path. Any other RTT makes a path from stated
-    defaults, and neither chooses the default path. Background traffic keeps its fraction of the
+    A name chooses that path. An RTT makes a path from stated defaults, and neither chooses the
+    default path. Background traffic keeps its fraction of the
     rate unless it is given. A named path with a changed value is called ``<name>-changed``, so
     that published numbers are not compared with it. A rate or an RTT that is given is without
     changes unless it has its own, and buffers are of the first ones. Raises BadInputError.
@@ -337,7 +389,7 @@ def resolve_path(
         values |= _way_back(values, texts.get("up_buffer"), rtt_ms, mtu_bytes, None)
         values |= _changes(rates, rtts)
         path = custom_path(rtt_ms, values)
-        traffic_sources = {} if traffic is None else dict.fromkeys(TRAFFIC_FIELDS, "given")
+        traffic_sources = {} if traffic is None else dict.fromkeys(TRAFFIC_FIELDS, _GIVEN)
         return dataclasses.replace(
             path,
             background=resolve_background(path, path.rate_bps, background_request),
@@ -358,18 +410,18 @@ def resolve_path(
         if field not in values and getattr(path, field)
     }
     sources = {
-        field: f"path {path.name} ({reason}): {source}"
+        field: _SOURCE.format(name=path.name, reason=reason, source=source)
         for field, source in path.sources.items()
         if field not in ended
     }
-    sources |= dict.fromkeys(values, "given")
+    sources |= dict.fromkeys(values, _GIVEN)
     values |= ended
     rate_bps = values.get("rate_bps", path.rate_bps)
     values["background"] = resolve_background(path, rate_bps, background_request)
     values["short_flows"] = resolve_short_flows(path, rate_bps, traffic)
     for field in TRAFFIC_FIELDS:
         if traffic is not None:
-            sources[field] = "given"
+            sources[field] = _GIVEN
         elif values[field] != getattr(path, field):
             sources[field] += "; in proportion to RATE"
     if further_sysctl:

@@ -77,9 +77,7 @@ def program_plan(
     traffic of a named path is left out. Raises BadInputError.
     """
     flow_of_plan = {"time": "5s", "region": RunRequest.region}
-    plan = dataclasses.replace(request, **flow_of_plan).plan(
-        user_parts=user_parts, path_by_rtt=False
-    )
+    plan = dataclasses.replace(request, **flow_of_plan).plan(user_parts=user_parts)
     if len(plan.stacks) != 1 or not plan.stacks[0].congestion:
         raise BadInputError(
             f"STACK is '{request.stack}': give one congestion control of the kernel's, which the "

@@ -82,6 +82,8 @@ SEED_RANGE = (1, 2**31 - 1)
 ACKS = {"delayed": True, "each": False}
 #: Options of a path, as ``farpath.planning.path_options.resolve_path`` calls them.
 _PATH_OPTIONS = ("rtt", "background", "sysctl", "queue", *path_options.FIELDS)
+#: Options beside RTT that say something of the path. Where one is given, an RTT names no path.
+_OF_PATH = ("path", "drop", "topology", *(name for name in _PATH_OPTIONS if name != "rtt"))
 #: Options that a topology of the user's own takes the place of: its links say what these do.
 _OF_LINKS = (
     *("path", "rtt", "rate", "buffer", "queue", "loss", "drop", "background", "jitter", "reorder"),
@@ -113,15 +115,16 @@ class RunRequest:
         Option(
             "A path of topologies/paths.",
             "cern",
-            "cern, or the path with that RTT",
+            "cern; with an RTT a path of its own",
             group=PATH,
             words=path_files.named_paths,
         )
     )
     rtt: str | None = option(
         Option(
-            "Base round-trip time; the RTT of a named path chooses that path. It may change at "
-            "times of the run: 50ms,15s:80ms, and begin again: 50ms,15s:80ms,repeat:30s.",
+            "Base round-trip time. If it is all that is said of the path, the RTT of a named path "
+            "chooses that path. It may change at times of the run: 50ms,15s:80ms, and begin again: "
+            "50ms,15s:80ms,repeat:30s.",
             "164ms",
             "the path's",
             "a unit is needed",
@@ -544,14 +547,15 @@ class RunRequest:
         self,
         own_paths: Mapping[str, FilePath] | None = None,
         user_parts: UserParts | None = None,
-        path_by_rtt: bool = True,
+        path_by_rtt: bool = False,
     ) -> Plan:
         """Make the plan; its path's ``sources`` state where each value is from.
 
         ``own_paths``: path files by name, which come before those of topologies/paths.
         ``user_parts``: builds the user's stacks and images; without it the request must name
-        none. ``path_by_rtt``: whether an RTT alone may choose a named path. Raises BadInputError
-        for a value that is not allowed, and for options that contradict each other.
+        none. ``path_by_rtt``: whether an RTT that is all that is said of the path chooses the
+        named path with that RTT, as at ``farpath run``. Raises BadInputError for a value that is
+        not allowed, and for options that contradict each other.
         """
         clock = _clock(self.lab, self.clock)
         schedule, make_schedule, region_s = self._schedule()
@@ -689,6 +693,7 @@ class RunRequest:
 
     def _path(self, own_paths: Mapping[str, FilePath], by_rtt: bool) -> Path:
         texts = {name: getattr(self, name) for name in _PATH_OPTIONS}
+        by_rtt = by_rtt and all(getattr(self, name) is None for name in _OF_PATH)
         file = own_paths.get(self.path or "")
         own = None if file is None else path_files.load_path(file)
         if own and not any(texts.values()):

@@ -111,14 +111,14 @@ class Trial:
 
         A single flow without random losses hardly depends on its seed. An RTT that differs by a
         thousandth changes only the phase of packets relative to each other, and no behaviour of a
-        stack.
+        stack. A case on a named path then has a custom path with its other options.
         """
         request = dataclasses.replace(self.request, seed=str(seed))
         if seed != 1:
             assert request.rtt is not None
             variation = random.Random(f"{self.name} {seed}").uniform(-RTT_VARIATION, RTT_VARIATION)
             request = dataclasses.replace(
-                request, rtt=f"{parse_rtt_ms(request.rtt) * (1 + variation):.3f}ms"
+                request, path=None, rtt=f"{parse_rtt_ms(request.rtt) * (1 + variation):.3f}ms"
             )
         return request.plan(user_parts=BuiltParts(request.lab))
 

@@ -69,21 +69,28 @@ _DISKS_NOTE = (
 )
 
 
-def overview(record: Record) -> tuple[TextTable, ...]:
-    """Return all tables of a run: its own, and those of the paper if they have rows for it."""
+def results(record: Record) -> tuple[TextTable, ...]:
+    """Return a run's own tables."""
     plan = record.plan
     summary = summarise_record(record)
-    run_tables = (
+    return (
         flows_table(flows_of(record), plan.transfer_bytes),
         whole_run_table(summary, record),
         *((links_table(record),) if has_several_queues(record) else ()),
         *hops_tables(record),
         *((short_flows_table(short),) if (short := _short_flows(record)) else ()),
         *([disks_table(record)] if record.disks else []),
+        *([regions_table(summary, plan)] if len(summary.regions) > 1 else []),
     )
-    if published := published_for(plan):
-        return (*run_tables, run_table_1(summary, published), run_table_2(summary, published))
-    return (*run_tables, regions_table(summary, plan)) if len(summary.regions) > 1 else run_tables
+
+
+def overview(record: Record) -> tuple[TextTable, ...]:
+    """Return all tables of a run: its own, and those of the paper if they have rows for it."""
+    tables = results(record)
+    if published := published_for(record.plan):
+        summary = summarise_record(record)
+        return (*tables, run_table_1(summary, published), run_table_2(summary, published))
+    return tables
 
 
 def metrics_of(record: Record) -> dict[str, Any]:
@@ -235,7 +242,7 @@ def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> Text
     ``transfer_bytes``: what each was to send; a completion time is shown only then. Drops are
     shown where they were counted, and losses where there are any.
     """
-    times = [f"{flow.start_s:g} to {flow.stop_s:g}" for flow in flows]
+    times = [f"{flow.start_s:g}-{flow.stop_s:g}" for flow in flows]
     counted = any(flow.drops is not None for flow in flows)
     losing = any(flow.lost for flow in flows)
     columns = {

@@ -48,7 +48,7 @@ def command_of(plan: Plan) -> str | None:
 
 def _gives_plan(request: RunRequest, identity: str) -> bool:
     try:
-        return plan_identity(request.plan()) == identity
+        return plan_identity(request.plan(path_by_rtt=True)) == identity
     except FarpathError:
         return False
 
@@ -72,7 +72,7 @@ def _candidates(plan: Plan) -> Iterator[RunRequest]:
     for request in (full, dataclasses.replace(full, window=None)):
         yield request
         try:
-            settings = request.plan().path.sysctl
+            settings = request.plan(path_by_rtt=True).path.sysctl
         except FarpathError:
             continue
         sysctls = [

@@ -63,7 +63,7 @@ def test_the_sample_output_is_what_a_shipped_record_shows(farpath: Farpath) -> N
     (name,) = re.findall(r"<!-- farpath show: (\S+) -->", text)
     sample = text.partition(f"{name} -->\n```\n")[2].partition("\n```\n<!-- end of sample -->")[0]
     (record,) = PROJECT.glob(f"experiments/seven-regions/records/{name}-virtual-*")
-    ended = farpath("show", str(record))
+    ended = farpath("show", "-v", str(record))
     assert ended.status == 0
     assert sample.startswith("Table 1")
     assert sample in "\n".join(line.rstrip() for line in ended.out.splitlines())

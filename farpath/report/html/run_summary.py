@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
+from farpath.analysis.run_settings import path_headline, path_line
 from farpath.report.figures.run import title
 from farpath.report.html.render import render
-from farpath.report.overview import overview
+from farpath.report.overview import results
 
 if TYPE_CHECKING:
     from farpath.record.record import Record
@@ -20,7 +22,8 @@ def render_summary(record: Record, figure: FilePath) -> str:
     return render(
         "summary.html",
         heading=title(record.plan),
-        tables=overview(record),
+        tables=[replace(table, note="") for table in results(record)],
+        path=f"{path_headline(record.plan.path)}; {path_line(record.plan.path)}",
         figure=data,
         warnings=record.data["warnings"],
         record=record.directory,

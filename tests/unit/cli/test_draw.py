@@ -21,6 +21,11 @@ def test_a_drawing_is_a_file_or_text_and_takes_the_options_of_a_run(
     assert "sender2 -> receiver, RTT 60 ms" in ended.out
 
 
+def test_an_rtt_alone_draws_the_path_that_has_it(farpath: Farpath) -> None:
+    assert "path cern" in farpath("draw", "--text", "--rtt=164ms").out
+    assert "path custom" in farpath("draw", "--text", "--rtt=164ms", "--rate=100Mbit").out
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

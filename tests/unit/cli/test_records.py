@@ -7,6 +7,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.project import PROJECT
 from tests.support.campaigns import write_named
 from tests.support.command_line import Farpath
 from tests.support.program_records import write_programs
@@ -51,6 +52,25 @@ def test_a_damaged_record_is_left_out_by_name_and_the_others_are_listed(
     ended = farpath("list", str(records))
     assert len(ended.out.splitlines()) == 2
     assert ended.err.startswith(f"left out: {damaged}")
+
+
+def test_a_run_shows_its_results_first_and_where_its_path_is_from_with_v(
+    farpath: Farpath,
+) -> None:
+    shipped = PROJECT / "experiments" / "seven-regions" / "records"
+    (directory,) = shipped.glob("cern-htcp_2004-120s-2004-seed1-virtual-*")
+    lines = farpath("show", str(directory)).out.splitlines()
+    assert lines[0].startswith("path cern")
+    assert lines[1].strip() == "Each flow"
+    assert len(lines) <= 50
+    path = "path        480 Mbit/s, 164 ms, 11.16 MB, loss 2e-8, cross-traffic 10 %"
+    assert path in lines
+    assert not any("Testbed page" in line for line in lines)
+    whole = farpath("show", "-v", str(directory)).out
+    assert whole == farpath("-v", "show", str(directory)).out
+    assert "Testbed page" in whole
+    assert path in whole
+    assert "Share: of all bits" in whole
 
 
 def test_programs_are_listed_below_the_runs_and_shown(farpath: Farpath, records: FilePath) -> None:

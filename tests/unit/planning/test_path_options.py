@@ -20,11 +20,32 @@ def test_without_anything_given_the_path_is_cern() -> None:
     assert "the default" in origins["rtt_ms"]
 
 
-def test_an_rtt_of_a_named_path_takes_that_path() -> None:
-    path = path_options.resolve_path(rtt="0.164s")
+def test_an_rtt_of_a_named_path_takes_that_path_where_it_may() -> None:
+    path = path_options.resolve_path(rtt="0.164s", by_rtt=True)
     origins = path.sources
+    reason = "the only thing said of the path is its RTT, 164 ms"
     assert (path.name, path.buffer_bytes) == ("cern", 11_160_000)
-    assert origins["rate_bps"].startswith("path cern (its RTT is 164 ms): Path model")
+    assert origins["rate_bps"].startswith(f"path cern ({reason}): Path model")
+    assert path_options.choice_text(path) == reason
+
+
+def test_an_rtt_of_a_named_path_takes_no_path_otherwise_and_says_so() -> None:
+    path = path_options.resolve_path(rtt="164ms")
+    assert (path.name, path.loss, path.background, path.rate_bps) == ("custom", 0, None, 450e6)
+    assert path_options.choice_text(path) == "path cern has this RTT too: --path=cern"
+
+
+@pytest.mark.parametrize("name", path_files.named_paths())
+def test_no_path_is_said_to_be_missing_that_there_is(name: str) -> None:
+    rtt_ms = path_files.path_by_name(name).rtt_ms
+    choice = path_options.choice_text(path_options.resolve_path(rtt=f"{rtt_ms}ms"))
+    assert choice == f"path {name} has this RTT too: --path={name}"
+    assert path_options.choice_text(path_options.resolve_path(rtt=f"{rtt_ms + 0.01}ms")) == ""
+
+
+def test_a_custom_path_has_the_hosts_of_no_named_path() -> None:
+    path = path_options.resolve_path(rtt="50ms")
+    assert not any("cern" in source for source in path.sources.values())
 
 
 def test_another_rtt_takes_stated_defaults() -> None:
@@ -118,7 +139,7 @@ def test_a_value_given_overrides_and_the_path_loses_its_name() -> None:
 
 
 def test_a_value_given_as_it_is_keeps_the_name() -> None:
-    path = path_options.resolve_path(rtt="164ms", loss="2e-8", background="10%")
+    path = path_options.resolve_path(name="cern", loss="2e-8", background="10%")
     assert path.name == "cern"
 
 
@@ -169,8 +190,8 @@ def test_every_rtt_rate_and_mtu_allowed_give_a_valid_path(
 
 def test_jitter_reordering_and_duplicates_can_be_given() -> None:
     options: dict[str, Any] = {"jitter": "1ms", "reorder": "0.1%", "duplicate": "1e-4"}
-    for rtt in ("50ms", "164ms"):
-        path = path_options.resolve_path(rtt=rtt, **options)
+    for base in ({"rtt": "50ms"}, {"name": "cern"}):
+        path = path_options.resolve_path(**base, **options)
         origins = path.sources
         assert (path.jitter_ms, path.reorder, path.duplicate) == (1.0, 1e-3, 1e-4)
         assert origins["jitter_ms"] == origins["reorder"] == origins["duplicate"] == "given"

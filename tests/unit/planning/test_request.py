@@ -7,6 +7,9 @@ import json
 import pytest
 
 from farpath.base.errors import BadInputError
+from farpath.campaign.sweep import plan_sweep
+from farpath.planning.options import PATH, Option, options_of
+from farpath.planning.path_options import choice_text, resolve_path
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.plan import Plan
@@ -21,6 +24,37 @@ def test_nothing_asked_is_h_tcp_in_seven_regions_to_cern() -> None:
         "seven-regions",
     )
     assert origins["rtt_ms"].startswith("path cern (the default)")
+
+
+def test_an_rtt_is_the_name_of_a_path_where_the_front_door_asks_and_nothing_else_is_said() -> None:
+    alone = RunRequest(rtt="164ms", stack="bbr", time="5s", seed="3", ip="6")
+    assert alone.plan(path_by_rtt=True).path.loss == resolve_path(name="cern").loss
+    assert alone.plan().path.loss == 0
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        option
+        for option in options_of(RunRequest)
+        if option.name not in ("path", "rtt")
+        and (option.group == PATH or option.name in ("background", "window", "sysctl"))
+    ],
+    ids=lambda option: option.name,
+)
+def test_beside_any_other_option_of_a_path_an_rtt_names_none(option: Option) -> None:
+    needed = {"up_rate": "1Mbit"} if option.name == "up_buffer" else {}
+    plan = RunRequest(rtt="164ms", **{option.name: option.example}, **needed).plan(path_by_rtt=True)
+    assert plan.path.name.startswith("custom")
+    assert choice_text(plan.path) == "path cern has this RTT too: --path=cern"
+
+
+def test_a_sweep_of_rtts_changes_nothing_but_the_rtt() -> None:
+    swept = plan_sweep(RunRequest(rate="50Mbit", time="5s"), {"rtt": ("119ms", "120ms")})
+    buffers = [run.plan.path.buffer_bytes for run in swept.runs]
+    assert buffers == [743_750, 750_000]
+    (alone,) = plan_sweep(RunRequest(rtt="164ms", time="5s"), {}).runs
+    assert alone.plan.path.name == "custom"
 
 
 def test_options_say_what_was_asked_and_no_default() -> None:
