@@ -190,7 +190,8 @@ def test_every_rtt_rate_and_mtu_allowed_give_a_valid_path(
 
 def test_jitter_reordering_and_duplicates_can_be_given() -> None:
     options: dict[str, Any] = {"jitter": "1ms", "reorder": "0.1%", "duplicate": "1e-4"}
-    for base in ({"rtt": "50ms"}, {"name": "cern"}):
+    bases: tuple[dict[str, Any], ...] = ({"rtt": "50ms"}, {"name": "cern"})
+    for base in bases:
         path = path_options.resolve_path(**base, **options)
         origins = path.sources
         assert (path.jitter_ms, path.reorder, path.duplicate) == (1.0, 1e-3, 1e-4)
