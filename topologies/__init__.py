@@ -34,5 +34,8 @@ def find_topology(name: str) -> Topology:
 
 
 def lay_out(plan: Plan) -> Layout:
-    """Return the layout of the topology that a plan names."""
-    return find_topology(plan.topology).lay_out(plan)
+    """Return the layout of the topology that a plan names.
+
+    The plan's seed decides which packets are lost.
+    """
+    return find_topology(plan.topology).lay_out(plan).seeded(plan.seed)

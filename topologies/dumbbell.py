@@ -84,7 +84,7 @@ def lay_out(plan: Plan) -> Layout:
 
 
 def wire(plan: Plan, hops: Sequence[str] = ()) -> Layout:
-    """Return the dumbbell of a plan. Its seed decides which packets are lost.
+    """Return the dumbbell of a plan.
 
     ``hops``: names of routers between the sending site's hosts and the path (topologies/routed.py).
     """
@@ -93,7 +93,7 @@ def wire(plan: Plan, hops: Sequence[str] = ()) -> Layout:
     delays_s = far_delays_s(plan)
     receiving = 1 if delays_s else 0
     near, far = wiring.switch(_NEAR), wiring.switch(_NEAR + 1, site=receiving)
-    trunk = delay_line(wiring, plan, near, far, plan.seed, delays_s)
+    trunk = delay_line(wiring, plan, near, far, delays_s)
     answering = nic_qdisc(plan, RECEIVER) if plan.sends_both_ways else None
     behind = _NEAR + (3 if plan.path.short_flows else 2)
     receiver = wiring.host(RECEIVER, behind, site=receiving)
@@ -142,7 +142,7 @@ def _add_sender(wiring: Wiring, plan: Plan, sender: Sender, home: str, row: floa
     extra_s = (sender.rtt_ms - plan.path.rtt_ms) / 2e3
     switch = home
     if extra_s:
-        extra = NetemDelay(extra_s, 0.0, plan.seed)
+        extra = NetemDelay(extra_s, 0.0)
         switch = wiring.switch(column, row)
         column -= 1
         wiring.link(switch, home, plan.path.mtu_bytes, from_one=extra, from_other=extra)

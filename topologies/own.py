@@ -69,23 +69,23 @@ def lay_out(plan: Plan) -> Layout:
 
 
 def _chains(plan: Plan, network: OwnNetwork) -> dict[Cable, list[Link]]:
-    """Return the links of each cable; each direction draws random numbers of its own."""
-    middles, seeds = _middle_names(network), count(plan.seed)
+    """Return the links of each cable."""
+    middles = _middle_names(network)
     chains = {}
     for cable in network.cables:
-        there = _direction(plan, cable.there, cable.one, cable.other, next(seeds))
-        back = _direction(plan, cable.back, cable.other, cable.one, next(seeds))
+        there = _direction(plan, cable.there, cable.one, cable.other)
+        back = _direction(plan, cable.back, cable.other, cable.one)
         chains[cable] = _chain(cable, there, back, middles, plan.path.mtu_bytes)
     return chains
 
 
-def _direction(plan: Plan, shaping: Shaping, start: str, end: str, seed: int) -> list[Qdisc]:
+def _direction(plan: Plan, shaping: Shaping, start: str, end: str) -> list[Qdisc]:
     """Return the qdiscs that packets cross on a cable in one direction, in their order."""
     senders = {flow.sender for flow in plan.schedule.flows}
     qdiscs: list[Qdisc | None] = [nic_qdisc(plan, start) if start in senders else None]
     if shaping.delay_ms or shaping.loss:
         delay_s, jitter_s = shaping.delay_ms / 1e3, shaping.jitter_ms / 1e3
-        qdiscs.append(NetemDelay(delay_s, shaping.loss, seed, jitter_s))
+        qdiscs.append(NetemDelay(delay_s, shaping.loss, jitter_s))
     if shaping.rate_bps:
         frame_bytes = plan.path.frame_bytes
         late_s = lateness_s(plan.settings.clock, shaping.rate_bps, frame_bytes)

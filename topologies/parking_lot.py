@@ -50,11 +50,7 @@ _RECEIVERS, _DELAYS, _SENDERS = -1.0, 1.3, 2.3
 
 
 def lay_out(plan: Plan) -> Layout:
-    """Bottlenecks in a row: one way through all of them, and one across each.
-
-    Each delay line towards a receiver loses packets of its own: its random numbers begin
-    with another number.
-    """
+    """Bottlenecks in a row: one way through all of them, and one across each."""
     wiring = Wiring()
     mtu_bytes = plan.path.mtu_bytes
     row = [wiring.switch(_FIRST + place) for place in range(plan.bottlenecks + 1)]
@@ -75,7 +71,7 @@ def lay_out(plan: Plan) -> Layout:
         """A switch before the row, and the delay lines between."""
         switch = wiring.switch(column, height, site_of(number))
         entry = row[max(0, number - 2)]
-        line = delay_line(wiring, plan, switch, entry, plan.seed + number - 1, delays_s)
+        line = delay_line(wiring, plan, switch, entry, delays_s)
         there.append(line.other.name)
         back.append(line.one.name)
         return switch

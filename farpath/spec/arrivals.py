@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
 from farpath.spec.path import ETHERNET_HEADER_BYTES
 from farpath.spec.plan import Plan
+from farpath.spec.seeds import stream
 from farpath.spec.window import SEGMENT_HEADERS_BYTES, TIMESTAMPS_BYTES
 
 #: Port of the short flows' server.
@@ -87,8 +87,8 @@ def arrivals(plan: Plan) -> Iterator[Arrival]:
     short = plan.path.short_flows
     if short is None:
         return
-    starts = random.Random(f"short flows {plan.seed} starts")
-    sizes = random.Random(f"short flows {plan.seed} sizes")
+    starts = stream(plan.seed, "short flows", "starts")
+    sizes = stream(plan.seed, "short flows", "sizes")
     rate, at_s, number = arrivals_per_s(plan), 0.0, 0
     while (at_s := at_s + starts.expovariate(rate)) < plan.schedule.duration_s:
         yield Arrival(number, round(at_s, 6), short.draw_bytes(sizes))

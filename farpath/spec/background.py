@@ -8,10 +8,10 @@ distributions, the usual on/off model (Jain and Routhier, *Packet Trains*, IEEE 
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
+from farpath.spec.seeds import stream
 
 SOURCES_RANGE = (1, 64)
 #: Allowed fraction of a bottleneck's rate that all sources take on average.
@@ -104,7 +104,7 @@ def on_periods(background: Background, seed: int, duration_s: float) -> tuple[On
         return tuple(OnPeriod(source, 0.0, duration_s) for source in range(background.sources))
     periods = []
     for source in range(background.sources):
-        chance = random.Random(f"background {seed} {source}")
+        chance = stream(seed, "background", source)
         on = chance.random() < background.on_part
         at_s = 0.0
         while at_s < duration_s:

@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
+from farpath.spec.seeds import stream
 
 KINDS = ("every", "packets", "at", "random", "burst")
 #: Directions towards the receiver and towards the sender.
@@ -86,7 +87,7 @@ class Dropper:
         """
         if self.kind == "packets":
             return tuple(int(number) for number in self.numbers if number <= count)
-        chance = random.Random(f"dropper {seed} {self}")
+        chance = stream(seed, "dropper", self)
         if self.kind == "random":
             return tuple(_independent(chance, min(count, self.cycle_packets), *self.numbers))
         return tuple(_bursts(chance, count, *self.numbers))

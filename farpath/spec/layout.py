@@ -7,9 +7,10 @@ the same topology.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from farpath.spec.qdiscs import NetemDelay, Qdisc
+from farpath.spec.qdiscs import NetemDelay, NicQueue, Qdisc
+from farpath.spec.seeds import stream_seed
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,13 @@ class Port:
         's1-eth2'
         """
         return f"{self.node}-eth{self.number}"
+
+    def seeded(self, seed: int) -> Port:
+        """Return it with the seed of its netem, of the plan's seed and the port's name."""
+        if not isinstance(self.queue, NetemDelay | NicQueue):
+            return self
+        queue_seed = stream_seed(seed, "netem", self.name)
+        return replace(self, queue=replace(self.queue, seed=queue_seed))
 
 
 @dataclass(frozen=True)
@@ -112,6 +120,17 @@ class Layout:
     def routers(self) -> tuple[str, ...]:
         """The names of all routers, in their order from the senders."""
         return tuple(node.name for node in self.nodes if node.hop)
+
+    def seeded(self, seed: int) -> Layout:
+        """Return it with a seed for each netem, so that all draw random numbers of their own.
+
+        A port has one direction of one link, and so no two of them draw the same.
+        """
+        links = tuple(
+            replace(link, one=link.one.seeded(seed), other=link.other.seeded(seed))
+            for link in self.links
+        )
+        return replace(self, links=links)
 
     def peer(self, host: str) -> Port:
         """Return the switch's port to which a host is linked by its only cable."""

@@ -6,7 +6,7 @@ Nothing in this module runs a command.
 from __future__ import annotations
 
 import math
-import random
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,6 +80,12 @@ def rate_differences(actual_bytes_per_s: int, rate_bps: int) -> list[str]:
     if actual_bytes_per_s * 8 == rate_bps // 8 * 8:
         return []
     return [f"rate is {actual_bytes_per_s * 8} bit/s, not {rate_bps}"]
+
+
+def seed_differences(options: Mapping[str, Any], seed: int) -> list[str]:
+    """Compare the seed in the options of a netem that tc printed with the planned one."""
+    actual = options.get("seed")
+    return [] if actual == seed else [f"seed is {actual}, not {seed}"]
 
 
 @dataclass(frozen=True)
@@ -172,17 +178,18 @@ class NetemDelay:
     """A delay line with independent loss: netem (net/sched/sch_netem.c).
 
     ``loss``, ``jitter_s``, ``reorder`` and ``duplicate`` have the meaning of the path's fields.
-    ``seed``: of netem's random numbers. ``delay_changes``: when the delay changes after the
-    schedule's start, in s, and to what. A packet keeps the delay that it met.
+    ``delay_changes``: when the delay changes after the schedule's start, in s, and to what. A
+    packet keeps the delay that it met. ``seed``: of netem's random numbers, which a layout gives
+    (``farpath.spec.layout.Layout.seeded``).
     """
 
     delay_s: float
     loss: float
-    seed: int
     jitter_s: float = 0.0
     reorder: float = 0.0
     duplicate: float = 0.0
     delay_changes: tuple[tuple[float, float], ...] = ()
+    seed: int = 0
 
     @property
     def delay_ns(self) -> int:
@@ -231,9 +238,7 @@ class NetemDelay:
             part = options.get(option, {}).get(name, 0.0)
             if not math.isclose(part, wanted, rel_tol=SIX_DIGITS, abs_tol=PROBABILITY_STEP):
                 differences.append(f"{name} is {part:g}, not {wanted:g}")
-        if options.get("seed") != self.seed:
-            differences.append(f"seed is {options.get('seed')}, not {self.seed}")
-        return differences
+        return differences + seed_differences(options, self.seed)
 
 
 @dataclass(frozen=True)
@@ -247,13 +252,13 @@ class NicQueue:
 
     ``jitter_s``: the most by which a packet is delayed at random, uniformly from 0. A netem with a
     rate delays no packet less than the one before it, so none overtakes (netem_enqueue).
-    ``seed``: of its random numbers.
+    ``seed``: of its random numbers, as of ``NetemDelay``.
     """
 
     rate_bps: int
     queue_packets: int
-    seed: int
     jitter_s: float = 0.0
+    seed: int = 0
 
     @property
     def half_jitter_ns(self) -> int:
@@ -280,7 +285,8 @@ class NicQueue:
             wanted_s = self.half_jitter_ns / 1e9
             if not math.isclose(actual_s, wanted_s, rel_tol=SIX_DIGITS, abs_tol=1e-9):
                 differences.append(f"{name} is {actual_s} s, not {wanted_s}")
-        return differences + rate_differences(options.get("rate", {}).get("rate", 0), self.rate_bps)
+        differences += rate_differences(options.get("rate", {}).get("rate", 0), self.rate_bps)
+        return differences + seed_differences(options, self.seed)
 
 
 @dataclass(frozen=True)
@@ -377,19 +383,10 @@ def nic_qdisc(plan: Plan, host: str = SENDER) -> NicQueue | FqPacing | None:
         packets = era.txqueuelen_packets + era.ring_packets
         if era.bus is not None and era.bus.toe:
             packets = DELAY_LIMIT_PACKETS
-        return NicQueue(rate_bps, packets, _nic_seed(plan, host), era.jitter_ms / 1e3)
+        return NicQueue(rate_bps, packets, era.jitter_ms / 1e3)
     if era.jitter_ms:
-        return NicQueue(
-            JITTER_RATE_BPS, DELAY_LIMIT_PACKETS, _nic_seed(plan, host), era.jitter_ms / 1e3
-        )
+        return NicQueue(JITTER_RATE_BPS, DELAY_LIMIT_PACKETS, era.jitter_ms / 1e3)
     return None
-
-
-def _nic_seed(plan: Plan, host: str) -> int:
-    """Return the seed of a host's jitter; without jitter no random number is drawn."""
-    if not plan.era.jitter_ms:
-        return plan.seed
-    return random.Random(f"jitter {plan.seed} {host}").getrandbits(32)
 
 
 def processor_qdisc(plan: Plan) -> ProcessorQueue | None:

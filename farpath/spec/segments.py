@@ -18,31 +18,26 @@ from farpath.spec.qdiscs import (
     processor_qdisc,
 )
 
-#: What is added to the seed of one direction's random numbers for those of the other.
-_BACK_SEED = 1 << 31
-
 
 def delay_line(
     wiring: Wiring,
     plan: Plan,
     near: str,
     far: str,
-    seed: int,
     far_delays_s: tuple[float, float] | None,
 ) -> Link:
     """Link two switches over the path's delay, with its loss towards ``far``.
 
-    ``seed``: of netem's random numbers. ``far_delays_s``: what ``farpath.spec.sites`` says of the
-    plan. Between sites the far link delays, and netem only loses, duplicates and jitters, and
-    delays by what a changing RTT is above its least. Where hosts run a user's programs, both
-    directions lose.
+    ``far_delays_s``: what ``farpath.spec.sites`` says of the plan. Between sites the far link
+    delays, and netem only loses, duplicates and jitters, and delays by what a changing RTT is
+    above its least. Where hosts run a user's programs, both directions lose.
     """
     path = plan.path
     there_s, back_s = far_delays_s or (0.0, 0.0)
-    there: NetemDelay | None = _impaired(path, path.one_way_delay_s - there_s, seed)
-    back: NetemDelay | None = NetemDelay(path.one_way_delay_s - back_s, 0.0, plan.seed)
+    there: NetemDelay | None = _impaired(path, path.one_way_delay_s - there_s)
+    back: NetemDelay | None = NetemDelay(path.one_way_delay_s - back_s, 0.0)
     if plan.programs:
-        back = _impaired(path, path.one_way_delay_s, seed + _BACK_SEED)
+        back = _impaired(path, path.one_way_delay_s)
     if path.rtt_changes:
         there, back = _changing(there, plan, there_s), _changing(back, plan, back_s)
     elif far_delays_s:
@@ -51,10 +46,10 @@ def delay_line(
     return wiring.link(near, far, path.mtu_bytes, there, back, far_delays_s)
 
 
-def _impaired(path: Path, delay_s: float, seed: int) -> NetemDelay:
+def _impaired(path: Path, delay_s: float) -> NetemDelay:
     """A direction of a delay line with the path's loss, jitter, reordering and duplicates."""
     return NetemDelay(
-        *(delay_s, path.loss, seed),
+        *(delay_s, path.loss),
         jitter_s=path.jitter_ms / 1e3,
         reorder=path.reorder,
         duplicate=path.duplicate,

@@ -39,6 +39,36 @@ took_s = time.monotonic() - began_s
 print(len(page), round(took_s, 3), flush=True)
 sys.exit("too slow" if took_s > 0.2 or len(page) != {BYTES} else 0)
 """
+#: A server that answers each datagram, and tells over TCP which have come.
+ECHO_SERVER = """
+import socket
+udp, tcp, came = socket.socket(type=socket.SOCK_DGRAM), socket.create_server(("", 8)), []
+udp.bind(("", 7))
+try:
+    while data := udp.recvfrom(100):
+        udp.settimeout(0.5)
+        came.append(data[0].decode())
+        udp.sendto(b"%d" % len(came), data[1])
+except TimeoutError:
+    tcp.accept()[0].sendall(" ".join(came).encode())
+"""
+#: A client that prints which of its 60 datagrams came, and which answers came back.
+ECHO_CLIENT = """
+import socket, time
+udp = socket.socket(type=socket.SOCK_DGRAM)
+udp.settimeout(0.2)
+for number in range(1, 61):
+    udp.sendto(b"%d" % number, ("server", 7))
+    time.sleep(0.001)
+answers = []
+try:
+    while True:
+        answers.append(udp.recv(100).decode())
+except TimeoutError:
+    time.sleep(1)
+print(socket.create_connection(("server", 8)).makefile().read())
+print(*answers)
+"""
 
 
 class Lab:
@@ -130,6 +160,23 @@ def test_a_client_meets_its_deadline_at_1_ms_and_misses_it_at_164_ms_each_time(l
     again = lab.run(client, [SERVER], **far)
     assert (lab.stdout.getvalue(), lab.stderr.getvalue()) == said
     assert again.fingerprint == first.fingerprint
+
+
+def test_at_a_loss_of_a_fifth_each_direction_loses_other_packets_and_pings_come_back(
+    lab: Lab,
+) -> None:
+    server = (PYTHON, "-c", ECHO_SERVER)
+    outcome = lab.run((PYTHON, "-c", ECHO_CLIENT), [server], rtt="20ms", loss="20%")
+    assert (outcome.ending.status, lab.stderr.getvalue()) == (0, b"")
+    came, answers = (
+        {int(word) for word in line.split()} for line in lab.stdout.getvalue().splitlines()
+    )
+    numbers = set(range(1, len(came) + 1))
+    lost, lost_back = set(range(1, 61)) - came, numbers - answers
+    # A fifth of 60, and of some 48, within three standard deviations
+    assert 3 <= len(lost) <= 21
+    assert 1 <= len(lost_back) <= 18
+    assert lost & numbers != lost_back
 
 
 def test_a_record_has_pings_queues_and_the_state_of_each_connection(lab: Lab) -> None:

@@ -87,7 +87,7 @@ def test_a_bottleneck_changes_its_rate_and_keeps_its_buffer() -> None:
 
 
 def test_a_change_of_a_delay_names_no_seed() -> None:
-    line = NetemDelay(0.01, 1e-3, 7, delay_changes=((1.0, 0.02),))
+    line = NetemDelay(0.01, 1e-3, seed=7, delay_changes=((1.0, 0.02),))
     ((_, later),) = line.changes
     assert "seed" not in later.tc_lines("X", "change")[0]
     assert "loss random 0.1" in later.tc_lines("X", "change")[0]

@@ -120,8 +120,8 @@ def test_a_delay_line_holds_the_whole_path_and_is_seeded() -> None:
         (BACK, "back"),
         (NARROW, "narrow"),
         (TbfBottleneck(9_999_999_999, 1 << 30, 1514, LATENESS_S), "odd rate"),
-        (NetemDelay(0.06172835, 0.0, 7), "odd delay"),
-        (NetemDelay(0.082, 1 / 300, 1), "odd loss"),
+        (NetemDelay(0.06172835, 0.0, seed=7), "odd delay"),
+        (NetemDelay(0.082, 1 / 300, seed=1), "odd loss"),
     ],
 )
 def test_what_the_lab_was_asked_for_does_not_differ(queue: Any, name: str) -> None:
@@ -195,21 +195,23 @@ digits = st.integers(1, 999_999)
 def test_every_delay_of_six_digits_reads_back_as_asked(
     delay_s: float, loss: float, seed: int
 ) -> None:
-    queue = NetemDelay(delay_s, loss, seed)
+    queue = NetemDelay(delay_s, loss, seed=seed)
     assert queue.differences(tc_prints(queue.tc_lines("X"))) == []
 
 
 @given(rtt_ms=st.floats(*RTT_MS_RANGE))
 def test_a_delay_line_is_within_half_a_nanosecond_of_half_the_rtt(rtt_ms: float) -> None:
-    arguments = NetemDelay(rtt_ms / 2e3, 0.0, 1).tc_lines("X")[0].split()
+    arguments = NetemDelay(rtt_ms / 2e3, 0.0, seed=1).tc_lines("X")[0].split()
     delay_ns = int(arguments[arguments.index("delay") + 1].removesuffix("ns"))
     assert abs(delay_ns - rtt_ms * 5e5) <= 0.5 + 1e-6
 
 
 @given(one_ms=st.integers(1, 5_000), other_ms=st.integers(1, 5_000))
 def test_two_delays_are_told_apart(one_ms: int, other_ms: int) -> None:
-    qdisc = tc_prints(NetemDelay(one_ms / 1e3, 0.0, 1).tc_lines("X"))
-    assert (NetemDelay(other_ms / 1e3, 0.0, 1).differences(qdisc) == []) == (one_ms == other_ms)
+    qdisc = tc_prints(NetemDelay(one_ms / 1e3, 0.0, seed=1).tc_lines("X"))
+    assert (NetemDelay(other_ms / 1e3, 0.0, seed=1).differences(qdisc) == []) == (
+        one_ms == other_ms
+    )
 
 
 def test_a_delay_line_holds_more_than_the_windows_of_a_hundred_flows() -> None:
@@ -248,7 +250,7 @@ def test_in_real_time_a_bucket_has_room_for_a_second_frame(rate_bps: int) -> Non
 
 
 def test_jitter_duplicates_and_reordering_are_asked_of_netem_and_read_back() -> None:
-    queue = NetemDelay(0.01, 0.0, 1, jitter_s=0.001, reorder=0.01, duplicate=0.02)
+    queue = NetemDelay(0.01, 0.0, seed=1, jitter_s=0.001, reorder=0.01, duplicate=0.02)
     assert queue.tc_lines("X") == [
         "qdisc add dev X root handle 1: netem limit 2000000 delay 10000000ns 1000000ns "
         "duplicate 2.000000000000% reorder 1.000000000000% seed 1"
@@ -261,7 +263,9 @@ def test_jitter_duplicates_and_reordering_are_asked_of_netem_and_read_back() -> 
     assert queue.differences({"kind": "netem", "options": {**options, "reorder": {}}}) == [
         "reorder is 0, not 0.01"
     ]
-    assert len(NetemDelay(0.01, 0.0, 1).differences({"kind": "netem", "options": options})) == 3
+    assert (
+        len(NetemDelay(0.01, 0.0, seed=1).differences({"kind": "netem", "options": options})) == 3
+    )
 
 
 def test_a_port_that_paces_at_another_rate_is_told() -> None:
