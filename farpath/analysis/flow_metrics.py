@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 #: The first part of a run, in which its start still influences a flow.
 WARM_UP_FRACTION = 0.25
 
+#: Steps of a curve from a trace, and the least time that a curve of iperf3's blocks is a mean of.
+DELIVERY_STEP_S, SHORTEST_MEAN_S = 0.1, 1.0
+
 
 def payload_bytes(path: Path, ip_version: int) -> int:
     """Return the bytes of payload that a full packet of a TCP flow carries."""
@@ -54,6 +57,40 @@ def first_flow_trace(record: Record) -> pd.DataFrame | None:
     """Return the first flow's rows of a record's trace, or None without a trace."""
     trace = record.trace
     return None if trace is None else trace[trace["flow"] == record.plan.schedule.flows[0].name]
+
+
+def throughput_curve_bps(record: Record, flow: str) -> pd.Series[float]:
+    """Return a flow's throughput over time, by the end of each step in s.
+
+    With a trace it is what arrived by the sender's acknowledgements, selective ones included, in
+    steps of ``DELIVERY_STEP_S`` or of the trace. Without one it is what the receiving program read,
+    a running mean over ``SHORTEST_MEAN_S``: iperf3 reads blocks of 128 KiB, so that shorter times
+    hold none, one or two of them.
+    """
+    trace = record.trace
+    rows = None if trace is None else trace[trace["flow"] == flow]
+    if rows is not None and len(rows) > 1:
+        return _delivered_bps(rows)
+    import pandas as pd
+
+    samples = record.samples.flows[record.samples.flows["flow"] == flow]
+    lengths_s = samples["interval_s"].to_numpy(dtype=np.float64)
+    bits = samples["throughput_bps"].to_numpy(dtype=np.float64) * lengths_s
+    longest_s = float(lengths_s.max()) if lengths_s.size else SHORTEST_MEAN_S
+    steps = max(1, round(SHORTEST_MEAN_S / longest_s))
+    sums = pd.DataFrame({"bits": bits, "s": lengths_s}).rolling(steps, min_periods=1).sum()
+    return pd.Series((sums["bits"] / sums["s"]).to_numpy(), index=samples["t_s"].to_numpy())
+
+
+def _delivered_bps(rows: pd.DataFrame) -> pd.Series[float]:
+    """Return what the rows of a flow's trace say that arrived in each step."""
+    import pandas as pd
+
+    times_s = rows["t_s"].to_numpy(dtype=np.float64)
+    step = max(1, round(DELIVERY_STEP_S / float(times_s[1] - times_s[0])))
+    bits = 8.0 * rows["delivered_packets"].to_numpy() * rows["mss_bytes"].to_numpy()
+    throughputs_bps = np.diff(bits[::step]) / np.diff(times_s[::step])
+    return pd.Series(throughputs_bps, index=times_s[::step][1:])
 
 
 def warm_up_end_s(record: Record) -> float:

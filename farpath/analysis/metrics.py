@@ -159,6 +159,26 @@ def per_second(samples: Samples, schedule: Schedule, column: str = RECEIVED) -> 
     return pd.DataFrame(flows, index=pd.RangeIndex(1, seconds + 1, name="t_s"))
 
 
+def seconds_above_rate(flows_bps: pd.DataFrame, plan: Plan) -> int:
+    """Return in how many seconds of ``per_second`` flows got more than the bottleneck's rate.
+
+    Receivers read in order. What comes behind a lost packet is read once that has arrived again, so
+    that a second may hold what crossed the bottleneck before. 0 with several bottlenecks, whose
+    flows have no one rate, and with a rate that comes from a trace.
+    """
+    if plan.bottlenecks > 1 or plan.path.rate_trace:
+        return 0
+    total = flows_bps.sum(axis="columns").to_numpy(dtype=np.float64)
+    rates = plan.rates
+    ends_s = flows_bps.index.to_numpy(dtype=np.float64)
+    return int(
+        sum(
+            bits > rates.integral(end_s - 1, end_s)
+            for bits, end_s in zip(total, ends_s, strict=True)
+        )
+    )
+
+
 def aggregate(samples: Samples, schedule: Schedule) -> pd.Series[float]:
     """Return the throughput in bit/s of all flows together in each second."""
     return per_second(samples, schedule).sum(axis="columns")

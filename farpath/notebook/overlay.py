@@ -6,8 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from farpath.analysis.flow_metrics import bdp_packets, flow_samples, goodput_bps, payload_bytes
-from farpath.report.figures.style import NORMAL
+from farpath.analysis.flow_metrics import (
+    bdp_packets,
+    flow_samples,
+    goodput_bps,
+    payload_bytes,
+    throughput_curve_bps,
+)
+from farpath.report.figures.stack_colours import looks_of
+from farpath.report.figures.style import QUIET
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
     from farpath.spec.plan import Plan
     from farpath.spec.schedule import Flow
 
-#: Line styles of a run's flows, in their order.
+#: Line styles of runs, in their order.
 DASHES = ("solid", "dash", "dashdot", "longdash")
 
 
@@ -45,8 +52,7 @@ def _window_packets(record: Record, flow: Flow) -> pd.Series[float]:
 
 
 def _throughput_mbps(record: Record, flow: Flow) -> pd.Series[float]:
-    rows = record.samples.flows
-    return rows[rows["flow"] == flow.name].set_index("t_s")["throughput_bps"] / 1e6
+    return throughput_curve_bps(record, flow.name) / 1e6
 
 
 def _rtt_ms(record: Record, flow: Flow) -> pd.Series[float]:
@@ -63,24 +69,28 @@ RTT = Panel("smoothed RTT (ms)", _rtt_ms, lambda plan: plan.path.rtt_ms, "RTT of
 
 
 def overlay(runs: Sequence[tuple[str, Record]], panel: Panel) -> dict[str, Any]:
-    """Return a figure, data and layout, with the curves of each named run in a colour of its own.
+    """Return a figure, data and layout, with the curves of each named run.
 
-    Flows of a run differ in their dashes. A dotted line of the run's colour is the panel's
-    reference.
+    A flow has its stack's colour. Runs differ in their dashes, and flows of one stack in shade. A
+    dotted line is the panel's reference, one for each of its values.
     """
     data: list[dict[str, Any]] = []
+    stacks = [flow.stack for _, record in runs for flow in record.plan.schedule.flows]
+    looks = iter(looks_of(stacks))
     for number, (name, record) in enumerate(runs):
-        colour, plan = NORMAL.colour(number), record.plan
-        several = len(plan.schedule.flows) > 1
-        for index, flow in enumerate(plan.schedule.flows):
+        several = len(record.plan.schedule.flows) > 1
+        dash = DASHES[number % len(DASHES)]
+        for flow in record.plan.schedule.flows:
             label = f"{name}, {flow.name} {flow.stack}" if several else name
-            dash = DASHES[index % len(DASHES)]
             curve = panel.curve(record, flow)
-            data.append(_line(list(curve.index), list(curve), label, colour, dash))
-        value = panel.reference(plan)
-        ends = [0.0, plan.schedule.duration_s]
-        reference = _line(ends, [value, value], panel.reference_name, colour, "dot")
-        data.append({**reference, "showlegend": number == len(runs) - 1})
+            data.append(_line(list(curve.index), list(curve), label, next(looks).colour, dash))
+    lengths_s: dict[float, float] = {}
+    for _, record in runs:
+        value, duration_s = panel.reference(record.plan), record.plan.schedule.duration_s
+        lengths_s[value] = max(duration_s, lengths_s.get(value, 0.0))
+    for number, (value, length_s) in enumerate(lengths_s.items()):
+        line = _line([0.0, length_s], [value, value], panel.reference_name, QUIET, "dot")
+        data.append({**line, "showlegend": number == 0})
     layout = {
         "height": 380,
         "margin": {"l": 60, "r": 20, "t": 20, "b": 45},

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from farpath.analysis.metrics import per_second, smoothed_flows
+from farpath.analysis.metrics import per_second, seconds_above_rate, smoothed_flows
 from farpath.planning.era_catalog import era_text
 from farpath.record.trace_table import windows_mb
 from farpath.report.figures.decimate import min_max_points
@@ -41,7 +41,13 @@ REGION_TICKS = (5, 17)
 MIN_NAMED_FRACTION = 0.08
 #: The characters that fit a line of the legend, and those that each entry's colour takes.
 LEGEND_CHARS, ENTRY_CHARS = 115, 8
-#: The characters that fit a line of the heading.
+#: Why a receiver may get more in a second than a bottleneck carries.
+LATE_DATA = (
+    "receivers read in order, so data behind a lost packet is counted late, when that packet has "
+    "arrived again."
+)
+#: The characters that fit a line of the heading and of a note.
+NOTE_CHARS = 120
 HEADING_CHARS = 95
 
 
@@ -51,6 +57,15 @@ def title(plan: Plan) -> str:
     region = f"regions of {plan.schedule.region_s:g} s"
     hosts = f"era {era_text(plan.era)}"
     return f"{path}: {stacks_label(plan.schedule)}, {hosts}, {region}, seed {plan.seed}"
+
+
+def above_rate_note(samples: Samples, plan: Plan) -> str:
+    """Say why throughput exceeds the bottleneck's rate in some seconds; empty if in none."""
+    count = seconds_above_rate(per_second(samples, plan.schedule), plan)
+    if not count:
+        return ""
+    seconds = f"{count} second{'s' if count > 1 else ''}"
+    return f"In {seconds} throughput exceeds the bottleneck's rate: {LATE_DATA}"
 
 
 def boundaries_s(plan: Plan) -> list[float]:
@@ -207,7 +222,9 @@ def draw(
         if trace is not None:
             _draw_windows(panels[2], trace, style, plan)
         virtual = plan.settings.clock == VIRTUAL_CLOCK
-        panels[-1].set_xlabel("time (s, virtual clock)" if virtual else "time (s)")
+        above = above_rate_note(samples, plan)
+        time_text = "time (s, virtual clock)" if virtual else "time (s)"
+        panels[-1].set_xlabel("\n".join([time_text, *([fill(above, NOTE_CHARS)] if above else [])]))
         for axes in panels:
             axes.set_xlim(0, plan.schedule.duration_s)
             axes.spines[["top", "right"]].set_visible(False)

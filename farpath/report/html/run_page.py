@@ -19,7 +19,14 @@ from farpath.planning.era_catalog import era_text, title_of
 from farpath.planning.stack_catalog import catalogue
 from farpath.record.trace_table import windows_mb
 from farpath.report.figures.decimate import min_max_points
-from farpath.report.figures.run import boundaries_s, region_names, region_tick_s, save_png, title
+from farpath.report.figures.run import (
+    above_rate_note,
+    boundaries_s,
+    region_names,
+    region_tick_s,
+    save_png,
+    title,
+)
 from farpath.report.figures.style import NORMAL
 from farpath.report.html.render import PLOTLY_CONFIG, render
 from farpath.report.overview import overview
@@ -347,6 +354,8 @@ def render_page(record: Record, links: NavLinks | None = None, assets: str = "")
         warnings=record.data["warnings"],
         smoothing_s=SMOOTHING_S,
         curves=curves(record),
+        above_rate=above_rate_note(record.samples, plan),
+        has_regions=len(plan.schedule.regions()) > 1,
         tables=overview(record),
         command=command_of(plan),
         kernels=record.kernel if record.has_kernels_by_side else "",

@@ -17,6 +17,7 @@ from farpath.report.html.render import PLOTLY_CONFIG
 from farpath.report.html.run_page import curves, render_page
 from farpath.spec.background import Background
 from tests.support.campaigns import write_named, write_seven_regions
+from tests.support.lesson_runs import plan_of, write_lesson_run
 from tests.support.plans import request_of
 
 
@@ -143,3 +144,23 @@ def test_everything_a_record_says_is_escaped(tmp_path: FilePath) -> None:
     assert "alert(" in text
     assert MARKUP not in text
     assert text.count("<script") == 4
+
+
+def test_the_page_explains_throughput_above_the_rate_where_it_happens_only(
+    tmp_path: FilePath,
+) -> None:
+    plan = plan_of(rtt="20ms", rate="10Mbit", time="5s", stack="reno")
+    usual = write_lesson_run(tmp_path / "usual", plan, throughput_mbps=lambda _t_s, _flow: 9.5)
+    # Nothing is read in the third second, and twice as much in the fourth
+    late = write_lesson_run(
+        tmp_path / "late",
+        plan,
+        throughput_mbps=lambda t_s, _flow: 0.0 if 2 < t_s < 3 else 19.0 if 3 < t_s < 4 else 9.5,
+    )
+    words = "throughput exceeds the bottleneck&#39;s rate: receivers read in order"
+    assert words not in render_page(usual)
+    assert f"In 1 second {words}" in render_page(late)
+    assert "In 1 second" in draw(late.samples, plan).axes[-1].get_xlabel()
+    assert draw(usual.samples, plan).axes[-1].get_xlabel() == "time (s, virtual clock)"
+    # A run of one region has no lines between regions
+    assert "Vertical lines" not in render_page(usual)
