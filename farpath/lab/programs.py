@@ -14,8 +14,6 @@ from pathlib import Path as FilePath
 from typing import IO, Any
 
 from farpath.base.files import (
-    apply_umask,
-    replace_directory,
     require_replaceable,
     require_unicode,
     safe_name,
@@ -27,9 +25,10 @@ from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.forwarder import Forwarder
 from farpath.lab.process import RawRun
 from farpath.lab.provenance import images_identity, provenance
+from farpath.lab.replacement import put_in_place
 from farpath.lab.watchdog import Patience
 from farpath.record import checks
-from farpath.record.program_record import Ending, ServerEnding, write_program_record
+from farpath.record.program_record import EXEC_FILE, Ending, ServerEnding, write_program_record
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
 from farpath.spec.programs import INPUT_FILE, Programs
@@ -96,8 +95,7 @@ def run_programs(
                 except (KeyboardInterrupt, SystemExit):
                     log.unlink(missing_ok=True)
                     raise
-                apply_umask(partial)
-                replace_directory(partial, out / name)
+                put_in_place(partial, out / name, EXEC_FILE)
     return ProgramOutcome(out / name, ending, stamp)
 
 

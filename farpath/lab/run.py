@@ -15,8 +15,6 @@ from typing import Any
 
 from farpath.base.errors import StoppedError
 from farpath.base.files import (
-    apply_umask,
-    replace_directory,
     require_replaceable,
     require_unicode,
     user_errors,
@@ -27,6 +25,7 @@ from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.artifacts.quic_stacks import build_quic
 from farpath.lab.process import RawRun, Watch
 from farpath.lab.provenance import cycles_mhz, provenance, record_name
+from farpath.lab.replacement import put_in_place
 from farpath.planning.plan_warnings import plan_warnings
 from farpath.record.captures import CapturedFile
 from farpath.record.queue_table import QueueTable
@@ -88,8 +87,7 @@ def run(
             log = out / f"{name}.console.log"
             with fresh_partial(out) as partial, _log_kept_for_failures(log):
                 wall_s = _fill(partial, plan, images, log, watch, finish)
-                apply_umask(partial)
-                replace_directory(partial, record_dir)
+                put_in_place(partial, record_dir, RECORD_FILE)
     return Outcome(record_dir, cached=False, wall_s=wall_s)
 
 

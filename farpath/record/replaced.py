@@ -1,0 +1,53 @@
+"""Replaced records: whether a record that is made again differs from the one in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+from typing import Any
+
+from farpath.base.documents import read_json
+from farpath.base.errors import BadInputError
+from farpath.spec.settings import VIRTUAL, VIRTUAL_CLOCK
+
+#: Of a record's description, beside its provenance: what was asked for.
+_ASKED = ("plan", "programs")
+#: Of a record's provenance: what carried it out. Where all of it is equal, and the clock the
+#: virtual one, fingerprints are expected to be equal.
+_DECIDING = ("images_sha256", "code_sha256")
+
+
+def difference(former: FilePath, made: FilePath) -> str:
+    """Return what is to be said of a record that is made again; empty if nothing is.
+
+    ``former``, ``made``: the descriptions (record.json, exec.json) of the record that is there, as
+    far as it is readable, and of the one that takes its place.
+    """
+    try:
+        before, after = read_json(former), read_json(made)
+        if not _should_be_equal(before, after) or before["fingerprint"] == after["fingerprint"]:
+            return ""
+        stamps = [str(each["fingerprint"])[:12] for each in (after, before)]
+    except (BadInputError, LookupError, TypeError, AttributeError):
+        return ""
+    return (
+        f"made again from the same plan, build and code, with another fingerprint: {stamps[0]}, "
+        f"before {stamps[1]}; {_reason(before, after)}"
+    )
+
+
+def _should_be_equal(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    settings = after["plan"]["settings"]
+    is_exact = (settings.get("lab", VIRTUAL), settings["clock"]) == (VIRTUAL, VIRTUAL_CLOCK)
+    asked = all(before.get(name) == after.get(name) for name in _ASKED)
+    deciding = all(before["provenance"][name] == after["provenance"][name] for name in _DECIDING)
+    return is_exact and asked and deciding
+
+
+def _reason(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    models = [each["provenance"].get("cpu_model") for each in (before, after)]
+    if models[0] != models[1]:
+        return f"the processor is another one, '{models[1]}' and no longer '{models[0]}'"
+    if "programs" in after:
+        return "its programs depend on something that the lab does not fix (docs/exec.md)"
+    return "this should not be: equal runs have equal packets; please report both fingerprints"
