@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import IO
 
-from farpath.guest import addresses, system
+from farpath.guest import addresses, system, user_time
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.platforms import Platform
 from farpath.guest.program_groups import ProgramGroups
@@ -72,6 +72,7 @@ def start_network(plan: Plan, share: FilePath, platform: Platform) -> Network:
             sysctl.write_setting("net.ipv4.tcp_congestion_control", congestion)
             for name, value in ANY_PORT.items():
                 sysctl.write_setting(name, value)
+    user_time.load(share)
     return network
 
 

@@ -27,10 +27,12 @@ from farpath.base.files import open_regular
 from farpath.base.locks import hold_directory
 from farpath.base.project import PROJECT
 from farpath.lab import machine
+from farpath.lab.artifacts import elf
 from farpath.lab.artifacts.images import REMEDY, Images
 from farpath.lab.console import Console, guest_end
 from farpath.lab.watchdog import LOOK_S, Hang, Patience, Progress, VirtualClock, Watchdog
 from farpath.record.readback import merged
+from farpath.spec import user_time
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
     CODE_DIR,
@@ -112,6 +114,9 @@ def _fill_plan(share: FilePath, images: Images, plan: Plan) -> None:
     user_builds = {image.build for image in plan.images.values()}
     roots = {build: images.own / build for build in user_builds}
     roots |= {stack.root: images.build(stack) for stack in plan.stacks if stack.root}
+    if plan.programs:
+        addresses = user_time_addresses(images)
+        (share / user_time.ADDRESSES_FILE).write_text(json.dumps(addresses))
     for name, directory in roots.items():
         (share / IMAGES_DIR / name).symlink_to((directory / "rootfs").resolve())
     for library in {stack.own_congestion for stack in plan.stacks if stack.own_congestion}:
@@ -129,10 +134,26 @@ def _copy_modules(directory: FilePath, images: Images, plan: Plan) -> None:
     modules = {module for stack in plan.stacks if (module := images.module(stack))}
     if plan.settings.lab == VIRTUAL:
         modules |= set(images.devices)
+    if plan.programs:
+        modules.add(images.user_time)
     for module in modules:
         if not module.is_file():
             raise MachineLacksError(f"the lab has no module {module.name} yet: {REMEDY}")
         shutil.copyfile(module, directory / module.name)
+
+
+def user_time_addresses(images: Images) -> dict[str, int]:
+    """Return the parameters of the module of user time; MachineLacksError if one is missing."""
+    program = images.linux_elf.read_bytes()
+    found = elf.symbols(program, [name.encode() for name in user_time.SYMBOLS])
+    addresses = {name: found.get(name.encode()) for name in user_time.SYMBOLS}
+    addresses[user_time.SLOT] = elf.import_slot(program, user_time.FUNCTION.encode())
+    if missing := [name for name, address in addresses.items() if address is None]:
+        raise MachineLacksError(
+            f"the lab's kernel {images.manifests['kernel']['release']} has no {missing[0]}, which "
+            "programs need: build it from Debian's source ('make kernel' without KERNEL_SRC)"
+        )
+    return {name: address for name, address in addresses.items() if address is not None}
 
 
 @contextmanager

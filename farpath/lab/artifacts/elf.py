@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 MAGIC = b"\x7fELF"
 #: EI_CLASS and EI_DATA of the files that this module reads, and e_machine of x86-64.
@@ -11,6 +11,8 @@ CLASS_64, LITTLE_ENDIAN = 2, 1
 X86_64 = 62
 #: p_type of the segment that names a program's interpreter.
 PT_INTERP = 3
+#: An entry of a table of symbols: name, info, other, section, address and size.
+SYMBOL = "<I2BH2Q"
 
 
 class ElfError(ValueError):
@@ -55,12 +57,34 @@ def section(elf: bytes, wanted: bytes) -> bytes:
 
 def symbol(elf: bytes, wanted: bytes) -> int | None:
     """Return the address of a symbol; None if the file has no such symbol."""
+    return symbols(elf, (wanted,)).get(wanted)
+
+
+def symbols(elf: bytes, wanted: Collection[bytes]) -> dict[bytes, int]:
+    """Return the addresses of those of the wanted symbols that the file has."""
+    found: dict[bytes, int] = {}
     names = section(elf, b".strtab")
-    for name, _info, _other, _section, address, _size in struct.iter_unpack(
-        "<I2BH2Q", section(elf, b".symtab")
+    for at, _info, _other, _section, address, _size in struct.iter_unpack(
+        SYMBOL, section(elf, b".symtab")
     ):
-        if names.startswith(wanted + b"\0", name):
-            return int(address)
+        name = names[at : names.find(b"\0", at)]
+        if name in wanted:
+            found.setdefault(name, int(address))
+            if len(found) == len(wanted):
+                break
+    return found
+
+
+def import_slot(elf: bytes, wanted: bytes) -> int | None:
+    """Return the address of the pointer by which a program calls a function of a library.
+
+    None if the program does not call it (System V ABI for x86-64, R_X86_64_JUMP_SLOT).
+    """
+    names, imports = section(elf, b".dynstr"), section(elf, b".dynsym")
+    for slot, info, _addend in struct.iter_unpack("<2Qq", section(elf, b".rela.plt")):
+        at, *_ = _unpack(SYMBOL, imports, (info >> 32) * struct.calcsize(SYMBOL))
+        if names.startswith(wanted + b"\0", at):
+            return int(slot)
     return None
 
 

@@ -24,6 +24,7 @@ from farpath.spec.protocol import (
 )
 from farpath.spec.sites import side_of
 from farpath.spec.stack import QUIC, Stack
+from farpath.spec.user_time import MODULE as USER_TIME_MODULE
 
 #: Kernel options of congestion controls that have another name there.
 OPTIONS = {"highspeed": "HSTCP"}
@@ -77,6 +78,11 @@ class Images:
             DELIVERIES_MODULE,
         )
         return tuple(self.stacks / f"{name}.ko" for name in names)
+
+    @property
+    def user_time(self) -> FilePath:
+        """The kernel module by which a user's programs find time."""
+        return self.stacks / f"{USER_TIME_MODULE}.ko"
 
     @property
     def seedrandom(self) -> FilePath:

@@ -37,6 +37,7 @@ from farpath.spec.protocol import (
 )
 from farpath.spec.settings import HOST, VIRTUAL
 from farpath.spec.stack import UDTPERF, Stack
+from farpath.spec.user_time import MODULE as USER_TIME_MODULE
 from topologies import lay_out
 
 STACKS = PROJECT / "images" / "kernel" / "stacks"
@@ -104,6 +105,7 @@ def used_devices(plan: Plan) -> tuple[str, ...]:
         PROCESSOR_MODULE: plan.era.processor is not None,
         DISK_MODULE: bool(plan.disks),
         DELIVERIES_MODULE: bool(plan.path.rate_trace),
+        USER_TIME_MODULE: plan.programs,
     }
     return tuple(name for name, is_used in used.items() if is_used and plan.settings.lab == VIRTUAL)
 

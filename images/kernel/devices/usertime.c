@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * usertime: time as a user's programs find it in a guest of virtual time.
+ *
+ * The guest's clock moves when all its programs wait, or read it. Two kinds of programs
+ * do not fit into that. The module serves both, for programs that start after it.
+ *
+ * The time stamp counter. The instructions rdtsc and rdtscp read the machine's, which
+ * goes on in real time and is another one in each run. Go's scheduler and Java's virtual
+ * machine take random numbers from it. prctl(PR_SET_TSC) makes them fail in the processes
+ * that carry the guest's programs, which then see a counter of one tick for each virtual
+ * nanosecond. Linux does not export what that needs. The addresses are parameters: those
+ * of the table of signals (arch/um/os-Linux/signal.c) and of the pointer by which Linux
+ * calls the C library's clone() (arch/um/os-Linux/skas/process.c).
+ *
+ * Loops that look. A program that polls or reads the clock until something happens does
+ * not wait, and so hardly moves the virtual clock. Each look, a system call that neither
+ * waits nor moves bytes, takes a part of the virtual time since the program last waited
+ * or moved bytes. So a loop comes to its end after some hundred looks, and ends late by
+ * at most that part. Everything follows from system calls alone, and is the same in each
+ * run. A look that takes long sleeps, so that other programs go on meanwhile.
+ *
+ * /proc/usertime has "tsc", and "virtual" or "real"; then a line for each program whose
+ * looks took time: host, process, looks that took time, their time in ns, and command.
+ */
+
+#include <linux/hrtimer.h>
+#include <linux/module.h>
+#include <linux/proc_fs.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/socket.h>
+#include <linux/uaccess.h>
+#include <linux/utsname.h>
+#include <asm/delay.h>
+#include <sysdep/ptrace.h>
+#include "host.h"
+
+#define MOST_SYSCALLS 512
+#define MOST_TASKS 4096
+
+#define GENERAL_PROTECTION 13	/* trap number of rdtsc where it is forbidden */
+#define HOST_PR_SET_TSC 26	/* of prctl(2) */
+#define HOST_PR_TSC_SIGSEGV 2
+#define HOST_PROT_ALL 7		/* PROT_READ | PROT_WRITE | PROT_EXEC of mprotect(2) */
+#define HOST_PAGE 4096UL
+/* CLONE_VFORK | CLONE_VM | SIGCHLD, by which start_userspace() alone clones */
+#define STUB_FLAGS (0x4000 | 0x100 | 17)
+
+/*
+ * A program looks so often for free. Then a look takes PART of the time since it last
+ * waited, at least CLOCK_NS, which is what reading the clock takes (TIMER_MULTIPLIER in
+ * arch/um/kernel/time.c), and at most SHORT_NS, or of a long time FINE_PART, at most
+ * LONG_NS. Calls that fail for want of a file or a listener are free for longer: programs
+ * look for their files so.
+ */
+#define FREE_LOOKS 32
+#define FREE_AGAIN 4		/* of a program that has just been in such a loop */
+#define FREE_FAILURES 1024
+#define CLOCK_NS 256
+#define PART 8
+#define SHORT_NS 20000
+#define FINE_PART 1024
+#define LONG_NS 1000000
+/* Shorter times pass without a sleep: the timer's resolution (TIMER_MIN_DELTA) */
+#define LEAST_SLEEP_NS 2000
+
+typedef void (*signal_handler)(int, struct siginfo *, struct uml_pt_regs *, void *);
+typedef long (*system_call)(long, long, long, long, long, long);
+typedef int (*clone_call)(int (*)(void *), void *, int, void *);
+
+static ulong sig_info, sys_call_table, time_travel_time, clone_slot;
+module_param(sig_info, ulong, 0400);
+MODULE_PARM_DESC(sig_info, "address of Linux's table of signal handlers");
+module_param(sys_call_table, ulong, 0400);
+MODULE_PARM_DESC(sys_call_table, "address of Linux's table of system calls");
+module_param(time_travel_time, ulong, 0400);
+MODULE_PARM_DESC(time_travel_time, "address of the virtual clock");
+module_param(clone_slot, ulong, 0400);
+MODULE_PARM_DESC(clone_slot, "address of the pointer to the C library's clone()");
+
+enum kind {
+	OTHER,
+	LOOK,		/* returns what there is, or waits for it */
+	TRANSFER,	/* moves bytes, or looks whether there are any */
+	RECEIVE,	/* as TRANSFER; the fourth argument has flags */
+	RECEIVE_MESSAGE,	/* as RECEIVE; the third argument has them */
+	OPENING,	/* makes a connection; no look if it does */
+	ATTEMPT,	/* a look if it fails */
+};
+
+static const u8 kinds[MOST_SYSCALLS] = {
+	[__NR_clock_gettime] = LOOK, [__NR_gettimeofday] = LOOK, [__NR_time] = LOOK,
+	[__NR_times] = LOOK, [__NR_getrusage] = LOOK, [__NR_sysinfo] = LOOK,
+	[__NR_getitimer] = LOOK, [__NR_timer_gettime] = LOOK, [__NR_timerfd_gettime] = LOOK,
+	[__NR_poll] = LOOK, [__NR_ppoll] = LOOK, [__NR_select] = LOOK, [__NR_pselect6] = LOOK,
+	[__NR_epoll_wait] = LOOK, [__NR_epoll_pwait] = LOOK, [__NR_epoll_pwait2] = LOOK,
+	[__NR_sched_yield] = LOOK, [__NR_nanosleep] = LOOK, [__NR_clock_nanosleep] = LOOK,
+	[__NR_getsockopt] = LOOK, [__NR_ioctl] = LOOK, [__NR_wait4] = LOOK,
+	[__NR_waitid] = LOOK, [__NR_rt_sigpending] = LOOK, [__NR_rt_sigtimedwait] = LOOK,
+	[__NR_io_getevents] = LOOK, [__NR_io_pgetevents] = LOOK,
+
+	[__NR_read] = TRANSFER, [__NR_readv] = TRANSFER, [__NR_pread64] = TRANSFER,
+	[__NR_preadv] = TRANSFER, [__NR_preadv2] = TRANSFER, [__NR_write] = TRANSFER,
+	[__NR_writev] = TRANSFER, [__NR_pwrite64] = TRANSFER, [__NR_pwritev] = TRANSFER,
+	[__NR_pwritev2] = TRANSFER, [__NR_sendto] = TRANSFER, [__NR_sendmsg] = TRANSFER,
+	[__NR_sendmmsg] = TRANSFER, [__NR_recvmmsg] = TRANSFER, [__NR_sendfile] = TRANSFER,
+	[__NR_splice] = TRANSFER, [__NR_tee] = TRANSFER, [__NR_vmsplice] = TRANSFER,
+	[__NR_copy_file_range] = TRANSFER, [__NR_getdents] = TRANSFER,
+	[__NR_getdents64] = TRANSFER, [__NR_io_uring_enter] = TRANSFER,
+	[__NR_io_submit] = TRANSFER, [__NR_msgrcv] = TRANSFER, [__NR_mq_timedreceive] = TRANSFER,
+	[__NR_recvfrom] = RECEIVE, [__NR_recvmsg] = RECEIVE_MESSAGE,
+	[__NR_accept] = OPENING, [__NR_accept4] = OPENING,
+
+	[__NR_connect] = ATTEMPT, [__NR_futex] = ATTEMPT, [__NR_kill] = ATTEMPT,
+	[__NR_tgkill] = ATTEMPT, [__NR_stat] = ATTEMPT, [__NR_lstat] = ATTEMPT,
+	[__NR_newfstatat] = ATTEMPT, [__NR_statx] = ATTEMPT, [__NR_access] = ATTEMPT,
+	[__NR_faccessat] = ATTEMPT, [__NR_faccessat2] = ATTEMPT, [__NR_open] = ATTEMPT,
+	[__NR_openat] = ATTEMPT, [__NR_mkdir] = ATTEMPT, [__NR_link] = ATTEMPT,
+	[__NR_flock] = ATTEMPT, [__NR_fcntl] = ATTEMPT, [__NR_semop] = ATTEMPT,
+	[__NR_semtimedop] = ATTEMPT, [__NR_msgsnd] = ATTEMPT, [__NR_mq_timedsend] = ATTEMPT,
+};
+
+/* What a thread did since it last waited or moved bytes */
+struct looker {
+	pid_t pid;
+	u64 born_ns;
+	u64 since_ns;		/* when it last waited or moved bytes */
+	u64 seen_ns;		/* the end of its last call that was watched */
+	ulong waits;		/* how often it had waited then */
+	ulong faults;		/* and how many pages it had touched first */
+	u64 habit_ns;		/* how long its last loop was, halved each time since */
+	u32 looks, failures;
+	/* For /proc/usertime, since it started */
+	u64 charged, charged_ns;
+	pid_t process;
+	char command[TASK_COMM_LEN];
+	char host[__NEW_UTS_LEN + 1];
+};
+
+/* By process id; two threads that share a place start anew when they take it */
+static struct looker *lookers;
+static system_call originals[MOST_SYSCALLS];
+static signal_handler original_segv;
+static clone_call original_clone;
+static int (*stub_main)(void *);
+static u64 loaded_ns;
+static bool refused;
+
+static u64 virtual_ns(void)
+{
+	return READ_ONCE(*(u64 *)time_travel_time);
+}
+
+/* -------------------------------------------------------------- looking */
+
+static struct looker *looker_of(struct task_struct *task)
+{
+	struct looker *one = &lookers[task->pid % MOST_TASKS];
+
+	if (one->pid != task->pid || one->born_ns != task->start_time) {
+		memset(one, 0, sizeof(*one));
+		one->pid = task->pid;
+		one->process = task->tgid;
+		one->born_ns = task->start_time;
+		one->since_ns = one->seen_ns = virtual_ns();
+		one->waits = task->nvcsw;
+		strscpy(one->host, utsname()->nodename);
+	}
+	return one;
+}
+
+static bool in_loop(const struct looker *one)
+{
+	return one->looks > (one->habit_ns ? FREE_AGAIN : FREE_LOOKS);
+}
+
+static void start_anew(struct looker *one)
+{
+	u64 now_ns = virtual_ns();
+
+	one->habit_ns /= 2;
+	if (in_loop(one))
+		one->habit_ns = max(one->habit_ns, now_ns - one->since_ns);
+	one->since_ns = now_ns;
+	one->looks = one->failures = 0;
+}
+
+static u64 price_ns(const struct looker *one)
+{
+	u64 time_ns = virtual_ns() - one->since_ns;
+	u64 most_ns = SHORT_NS;
+
+	if (in_loop(one))
+		most_ns = clamp_t(u64, time_ns / FINE_PART, SHORT_NS, LONG_NS);
+	else if (one->failures <= FREE_FAILURES)
+		return 0;
+	return clamp_t(u64, max(time_ns, one->habit_ns) / PART, CLOCK_NS, most_ns);
+}
+
+static void pass_time(u64 time_ns)
+{
+	ktime_t time = ns_to_ktime(time_ns);
+
+	if (time_ns < LEAST_SLEEP_NS) {
+		time_travel_ndelay(time_ns);
+		return;
+	}
+	set_current_state(TASK_INTERRUPTIBLE);
+	schedule_hrtimeout_range(&time, 0, HRTIMER_MODE_REL);
+}
+
+static void charge(struct looker *one)
+{
+	u64 price = price_ns(one);
+
+	if (!price)
+		return;
+	one->charged++;
+	one->charged_ns += price;
+	get_task_comm(one->command, current);
+	pass_time(price);
+}
+
+/* Notes a call that has returned; looked and failed: what it was */
+static void note(bool moved, bool looked, bool failed)
+{
+	struct looker *one = looker_of(current);
+	ulong faults = current->min_flt + current->maj_flt;
+	bool waited = current->nvcsw != one->waits && virtual_ns() != one->seen_ns;
+
+	if (moved || waited || faults != one->faults) {
+		start_anew(one);
+	} else if (looked || failed) {
+		one->looks += looked;
+		one->failures += failed;
+		charge(one);
+	}
+	one->waits = current->nvcsw;
+	one->faults = faults;
+	one->seen_ns = virtual_ns();
+}
+
+static long watched_call(long a, long b, long c, long d, long e, long f)
+{
+	long number = UPT_SYSCALL_NR(&current->thread.regs.regs);
+	long flags = kinds[number] == RECEIVE ? d : kinds[number] == RECEIVE_MESSAGE ? c : 0;
+	long result = originals[number](a, b, c, d, e, f);
+
+	if (current->start_time < loaded_ns)
+		return result;
+	switch (kinds[number]) {
+	case LOOK:
+		note(false, true, false);
+		break;
+	case TRANSFER:
+	case RECEIVE:
+	case RECEIVE_MESSAGE:
+		note(result > 0 && !(flags & MSG_PEEK), result <= 0 || flags & MSG_PEEK, false);
+		break;
+	case OPENING:
+		note(result >= 0, result < 0, false);
+		break;
+	default:
+		note(false, false, result < 0 && result != -EINPROGRESS);
+	}
+	return result;
+}
+
+/* --------------------------------------------- the time stamp counter */
+
+/* Returns the length of the instruction if it reads the counter, or 0 */
+static int counter_bytes(unsigned long address)
+{
+	const u8 __user *code = (const u8 __user *)address;
+	u8 byte[3];
+
+	if (get_user(byte[0], code) || get_user(byte[1], code + 1) || byte[0] != 0x0f)
+		return 0;
+	if (byte[1] == 0x31)
+		return 2;
+	return byte[1] == 0x01 && !get_user(byte[2], code + 2) && byte[2] == 0xf9 ? 3 : 0;
+}
+
+static bool read_counter(struct uml_pt_regs *regs)
+{
+	int bytes = counter_bytes(UPT_IP(regs));
+	u64 ticks;
+
+	if (!bytes)
+		return false;
+	/* What reading the clock takes; no two readings are the same */
+	time_travel_ndelay(CLOCK_NS);
+	ticks = virtual_ns();
+	UPT_AX(regs) = (u32)ticks;
+	UPT_DX(regs) = ticks >> 32;
+	if (bytes == 3)
+		UPT_CX(regs) = 0;	/* the processor's number, as of getcpu(2) */
+	UPT_IP(regs) += bytes;
+	note(false, true, false);
+	return true;
+}
+
+static void user_segv(int signal, struct siginfo *info, struct uml_pt_regs *regs, void *context)
+{
+	if (UPT_IS_USER(regs) && UPT_FAULTINFO(regs)->trap_no == GENERAL_PROTECTION &&
+	    read_counter(regs))
+		return;
+	original_segv(signal, info, regs, context);
+}
+
+/* The first that a process does which will carry a program of the guest */
+static int start_stub(void *argument)
+{
+	if (syscall(__NR_prctl, (long)HOST_PR_SET_TSC, (long)HOST_PR_TSC_SIGSEGV, 0L, 0L, 0L))
+		refused = true;
+	return stub_main(argument);
+}
+
+/* The child has this memory, and its parent waits until it has started a program */
+static int clone_stub(int (*function)(void *), void *stack, int flags, void *argument)
+{
+	if (flags != STUB_FLAGS)
+		return original_clone(function, stack, flags, argument);
+	stub_main = function;
+	return original_clone(start_stub, stack, flags, argument);
+}
+
+/* --------------------------------------------------------------- module */
+
+static int show_lookers(struct seq_file *file, void *unused)
+{
+	int number;
+
+	seq_printf(file, "tsc %s\n", refused ? "real" : "virtual");
+	for (number = 0; number < MOST_TASKS; number++) {
+		const struct looker *one = &lookers[number];
+
+		if (one->charged)
+			seq_printf(file, "%s %d %llu %llu %s\n", one->host, one->process,
+				   one->charged, one->charged_ns, one->command);
+	}
+	return 0;
+}
+
+static int replace_calls(void)
+{
+	system_call *table = (system_call *)sys_call_table;
+	ulong first = sys_call_table & ~(HOST_PAGE - 1);
+	ulong end = ALIGN((ulong)(table + __NR_syscalls), HOST_PAGE);
+	int number;
+
+	if (syscall(__NR_mprotect, first, end - first, (long)HOST_PROT_ALL))
+		return -EPERM;
+	for (number = 0; number < min(__NR_syscalls, MOST_SYSCALLS); number++) {
+		if (kinds[number] == OTHER)
+			continue;
+		originals[number] = table[number];
+		WRITE_ONCE(table[number], watched_call);
+	}
+	return 0;
+}
+
+/* The module stays: its guest ends with the programs */
+static int __init usertime_init(void)
+{
+	signal_handler *segv = &((signal_handler *)sig_info)[SIGSEGV];
+	clone_call *clone = (clone_call *)clone_slot;
+	int error;
+
+	if (!sig_info || !sys_call_table || !time_travel_time || !clone_slot)
+		return -EINVAL;
+	lookers = kvcalloc(MOST_TASKS, sizeof(*lookers), GFP_KERNEL);
+	if (!lookers || !proc_create_single("usertime", 0444, NULL, show_lookers))
+		return -ENOMEM;
+	loaded_ns = ktime_get_ns();
+	error = replace_calls();
+	if (error)
+		return error;
+	original_segv = *segv;
+	original_clone = *clone;
+	WRITE_ONCE(*segv, user_segv);
+	WRITE_ONCE(*clone, clone_stub);
+	return 0;
+}
+module_init(usertime_init);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Virtual time stamp counter, and time for loops that look");
