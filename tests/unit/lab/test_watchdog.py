@@ -34,6 +34,19 @@ WORKS = BEGIN + (
 )
 LATE = BEGIN + "sys.stdin.readline()\nclock.value += 10**12\ntime.sleep(600)"
 LIMIT_S = 30.0
+#: Says whether the pointer at the given address is that of a function which it has called.
+CALLS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int count, char **words)
+{
+    getppid();
+    puts(*(void **)strtoul(words[1], NULL, 0) == dlsym(RTLD_DEFAULT, "getppid") ? "same" : "other");
+}
+"""
 
 
 class Clock(VirtualClock):
@@ -168,3 +181,20 @@ def test_a_symbol_is_found_by_its_whole_name(tmp_path: FilePath) -> None:
     assert symbol == int(addresses["time_travel_time"], 16)
     assert elf.symbol(program.read_bytes(), b"travel_time") is None
     assert elf.symbol(program.read_bytes(), b"time_travel") is None
+    wanted = (b"time_travel_time", b"main", b"nowhere")
+    found = elf.symbols(program.read_bytes(), wanted)
+    assert found == {
+        name.encode(): int(addresses[name], 16) for name in ("time_travel_time", "main")
+    }
+
+
+def test_the_pointer_to_a_function_of_the_c_library_is_found(tmp_path: FilePath) -> None:
+    source = tmp_path / "calls.c"
+    source.write_text(CALLS)
+    program = tmp_path / "calls"
+    subprocess.run(["gcc", "-no-pie", "-Wl,-z,lazy", "-o", program, source], check=True)
+    content = program.read_bytes()
+    slot = elf.import_slot(content, b"getppid")
+    assert subprocess.check_output([program, str(slot)]) == b"same\n"
+    assert elf.import_slot(content, b"getpp") is None
+    assert elf.import_slot(b"\x7fELF" + bytes(60), b"getppid") is None

@@ -1,0 +1,30 @@
+"""Time as programs on the lab's hosts find it: loops that look, and the time stamp counter."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path as FilePath
+
+from farpath.spec.programs import TIMED_OUT
+from tests.lab.test_exec import Lab
+
+LOOPS = FilePath(__file__).with_name("loops.c")
+
+
+def test_loops_that_look_take_virtual_time_and_rdtsc_counts_it(tmp_path: FilePath) -> None:
+    lab = Lab(tmp_path)
+    program = tmp_path / "loops"
+    subprocess.run(["gcc", "-O1", "-o", str(program), str(LOOPS)], check=True)
+    outcome = lab.run((str(program),), rtt="10ms", timeout_s=5.0)
+    assert (outcome.ending.status, lab.stderr.getvalue()) == (TIMED_OUT, b"")
+    lines = [line.split() for line in lab.stdout.getvalue().decode().splitlines()]
+    found = {name: (int(looks), int(took_us)) for name, looks, took_us in lines}
+    # A tick is a nanosecond, and the lab's one processor has the number 0
+    assert found.pop("counter") == (0, 100_050)
+    # The kernel gives a sleep 50 us of slack (prctl(2), PR_SET_TIMERSLACK)
+    assert 10_000 <= found.pop("sleeper")[1] < 10_520
+    assert len(found) == 11
+    for looks, took_us in found.values():
+        assert looks < 3000
+        # A timer of the kernel's is late by a tick at most, and a look takes 20 us
+        assert 20_000 <= took_us < 21_050
