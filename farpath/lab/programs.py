@@ -20,7 +20,7 @@ from farpath.base.files import (
     user_errors,
 )
 from farpath.base.locks import exclusive_lock, fresh_partial, remove_stale_partials
-from farpath.lab import uml
+from farpath.lab import machine_files, uml
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.forwarder import Forwarder
 from farpath.lab.process import RawRun
@@ -29,6 +29,7 @@ from farpath.lab.replacement import put_in_place
 from farpath.lab.watchdog import Patience
 from farpath.record import checks
 from farpath.record.program_record import EXEC_FILE, Ending, ServerEnding, write_program_record
+from farpath.record.replaced import FILES
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
 from farpath.spec.programs import INPUT_FILE, Programs
@@ -133,6 +134,8 @@ def _fill(
             ended_s[event["label"]] = event["t_s"]
         watch(event)
 
+    left_out = [partial.parent, *([collect] if collect is not None else [])]
+    files = machine_files.digests(programs, left_out)
     with _play(*(plan, programs, images, log, share, check_and_watch, stdout, stderr, stdin)) as (
         place,
         raw,
@@ -154,7 +157,12 @@ def _fill(
             output=place / OUTPUT_DIR,
             collected=place / COLLECTED_DIR,
             raw_dir=raw.raw,
-            provenance={**provenance(images, plan), "cost": cost, "recorded_at": now},
+            provenance={
+                **provenance(images, plan),
+                FILES: files,
+                "cost": cost,
+                "recorded_at": now,
+            },
             readback={**raw.readback, **checks.idle_rtts(idle_rtt_ms)},
             warnings=raw.warnings,
         )

@@ -10,6 +10,15 @@ from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError
 from farpath.spec.settings import VIRTUAL, VIRTUAL_CLOCK
 
+#: Of a program record's provenance: digests of files that its programs can read, with the word for
+#: people of each (``farpath.lab.machine_files``).
+FILES = "machine_files"
+FILE_WORDS = {
+    "packages": "installed packages",
+    "settings": "/etc",
+    "programs": "the programs",
+    "directory": "the shared directory",
+}
 #: Of a record's description, beside its provenance: what was asked for.
 _ASKED = ("plan", "programs")
 #: Of a record's provenance: what carried it out. Where all of it is equal, and the clock the
@@ -48,6 +57,14 @@ def _reason(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     models = [each["provenance"].get("cpu_model") for each in (before, after)]
     if models[0] != models[1]:
         return f"the processor is another one, '{models[1]}' and no longer '{models[0]}'"
+    if changed := _changed_files(before, after):
+        return f"meanwhile these files of this machine have changed: {', '.join(changed)}"
     if "programs" in after:
         return "its programs depend on something that the lab does not fix (docs/exec.md)"
     return "this should not be: equal runs have equal packets; please report both fingerprints"
+
+
+def _changed_files(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return what has another digest, of the files that programs can read, in words."""
+    old, new = (each["provenance"].get(FILES) or {} for each in (before, after))
+    return [word for name, word in FILE_WORDS.items() if old and old.get(name) != new.get(name)]

@@ -24,6 +24,7 @@ from farpath.lab.programs import ProgramOutcome, run_programs
 from farpath.planning.programs import DEFAULT_DATE, parse_date_s, program_plan
 from farpath.planning.request import RunRequest
 from farpath.record.program_record import load_program_record
+from farpath.record.replaced import FILE_WORDS, FILES
 from farpath.report.program_overview import program_metrics
 from farpath.spec.programs import CLIENT_HOST, PIPE_INPUT, SERVER_HOST, TIMED_OUT, Programs
 
@@ -142,7 +143,9 @@ def test_a_ping_waits_in_a_long_buffer_and_passes_a_bulk_transfer_by_in_fq_codel
     assert towards["fq_codel"]["marks"] > 0
 
 
-def test_a_client_meets_its_deadline_at_1_ms_and_misses_it_at_164_ms_each_time(lab: Lab) -> None:
+def test_a_client_meets_its_deadline_at_1_ms_and_misses_it_at_164_ms_each_time(
+    lab: Lab, caplog: pytest.LogCaptureFixture
+) -> None:
     (lab.directory / "page").write_bytes(bytes(BYTES))
     (lab.directory / "client.py").write_text(CLIENT)
     client = (PYTHON, "client.py")
@@ -157,9 +160,15 @@ def test_a_client_meets_its_deadline_at_1_ms_and_misses_it_at_164_ms_each_time(l
     # A handshake, a request, and a window that doubles from ten segments on
     assert int(size) == BYTES
     assert 5 * 0.164 < float(took_s) < 10 * 0.164
+    files = [load_program_record(first.directory).data["provenance"][FILES]]
     again = lab.run(client, [SERVER], **far)
     assert (lab.stdout.getvalue(), lab.stderr.getvalue()) == said
     assert again.fingerprint == first.fingerprint
+    # Neither what was read nor the record in whose place this one is
+    files.append(load_program_record(again.directory).data["provenance"][FILES])
+    assert files[0] == files[1]
+    assert files[0].keys() == FILE_WORDS.keys()
+    assert not caplog.messages
 
 
 def test_at_a_loss_of_a_fifth_each_direction_loses_other_packets_and_pings_come_back(

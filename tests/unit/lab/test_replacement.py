@@ -51,12 +51,21 @@ def test_an_equal_record_with_another_fingerprint_is_said_in_one_line(
     [
         ({"provenance": {**PROVENANCE, "cpu_model": "two"}}, "the processor is another one, 'two'"),
         ({"programs": {"client": ["true"]}}, "something that the lab does not fix"),
+        (
+            {
+                "programs": {"client": ["true"]},
+                "provenance": {**PROVENANCE, "machine_files": {"packages": "b", "settings": "b"}},
+            },
+            "these files of this machine have changed: installed packages, /etc",
+        ),
     ],
 )
 def test_what_may_be_the_reason_is_said(
     other: dict[str, Any], reason: str, tmp_path: FilePath, caplog: pytest.LogCaptureFixture
 ) -> None:
     first = {name: value for name, value in other.items() if name == "programs"}
+    first["provenance"] = {**PROVENANCE, "machine_files": {"packages": "a", "settings": "a"}}
+    other = {"provenance": first["provenance"], **other}
     replaced(tmp_path / "one", description("a", **first), description("b", **other))
     (message,) = caplog.messages
     assert reason in message
