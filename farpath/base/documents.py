@@ -15,10 +15,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import BadInputError
+from farpath.base.files import read_regular
 
-#: Largest document that is read, in bytes. farpath's largest, the figures of a campaign, is
-#: below 1 MB.
-LARGEST_BYTES = 64 << 20
 #: Deepest nesting that is read. A record is 8 levels deep; Python can recurse some hundreds.
 DEEPEST = 60
 JSON, TOML = "JSON", "TOML"
@@ -39,7 +37,8 @@ def read_toml(file: FilePath, remedy: str = "") -> dict[str, Any]:
     """Return the table in a TOML file; raises as ``read_json``."""
 
     def parse(content: bytes) -> dict[str, Any]:
-        return tomllib.loads(content.decode())
+        # Some editors put a byte order mark before the text; json reads it so by itself
+        return tomllib.loads(content.decode("utf-8-sig"))
 
     table: dict[str, Any] = _parsed(_read(file, remedy), file, TOML, parse, remedy)
     return table
@@ -71,14 +70,9 @@ def parse_json(content: bytes, name: object, remedy: str = "") -> Any:
 
 def _read(file: FilePath, remedy: str) -> bytes:
     try:
-        with file.open("rb") as stream:
-            content = stream.read(LARGEST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise _refusal(file, f"cannot be read: {reason}", remedy) from error
-    if len(content) > LARGEST_BYTES:
-        raise _refusal(file, f"holds more than {LARGEST_BYTES >> 20} MiB", remedy)
-    return content
+        return read_regular(file)
+    except OSError as error:
+        raise _refusal(file, f"cannot be read: {error.strerror}", remedy) from error
 
 
 def _parsed(

@@ -36,6 +36,9 @@ NOT_USABLE = (
     errno.ENAMETOOLONG,
     errno.ELOOP,
 )
+#: Largest file that is read at once, in bytes. farpath's largest, the figures of a campaign, is
+#: below 1 MB.
+LARGEST_BYTES = 64 << 20
 #: Where the kernel shows the streams of a process as files, to which /dev/stdout leads.
 _PROCESS_FILES = "/proc/"
 #: Longest chain of symbolic links that the kernel follows (MAXSYMLINKS, include/linux/namei.h).
@@ -93,6 +96,32 @@ def open_regular(file: FilePath, flags: int = 0) -> int:
     raise BadInputError(
         f"{file} is not a regular file: remove it, or give another directory with OUT"
     )
+
+
+def read_regular(file: FilePath, most_bytes: int = LARGEST_BYTES) -> bytes:
+    """Read a file that the user named, as far as it is a regular file and not too long.
+
+    Raises OSError, whose ``strerror`` says for people what is wrong, also for a FIFO, a socket or
+    a device, which might never end, and for more than ``most_bytes``.
+    """
+    try:
+        # Without blocking: a FIFO is opened at once, and a file of /proc has what it has now
+        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except ValueError as error:
+        raise OSError(errno.EINVAL, str(error), str(file)) from error
+    with os.fdopen(handle, "rb") as stream:
+        mode = os.fstat(stream.fileno()).st_mode
+        if stat.S_ISDIR(mode):
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, f"it is {kind_of(mode)}, no regular file", str(file))
+        content = stream.read(most_bytes + 1)
+    if content is None:
+        raise OSError(errno.EAGAIN, "it has nothing to read now", str(file))
+    if len(content) > most_bytes:
+        size = f"{most_bytes >> 20} MiB" if most_bytes >> 20 else f"{most_bytes} bytes"
+        raise OSError(errno.EFBIG, f"it holds more than {size}", str(file))
+    return content
 
 
 @contextmanager

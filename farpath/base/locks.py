@@ -22,6 +22,8 @@ from farpath.base.files import open_regular, random_name
 
 #: Prefix of the directories in which records are made.
 PARTIAL = ".partial-"
+#: Longest process id in decimal digits (PID_MAX_LIMIT, include/linux/threads.h).
+_PID_LETTERS = 7
 #: How long a lock is retried, since another process's clean-up may hold it for a moment, and
 #: the pause between two attempts; both in real seconds.
 SWEEP_LIMIT_S, RETRY_S = 0.5, 0.02
@@ -79,8 +81,9 @@ def _taken(lock: FilePath, doing: str) -> IO[str]:
             if time.monotonic() > end_s:
                 with file:
                     file.seek(0)
+                    holder = file.read(_PID_LETTERS).strip() or "another"
                     raise BadInputError(
-                        f"process {file.read().strip() or 'another'} {doing} already: wait for "
+                        f"process {holder} {doing} already: wait for "
                         "it, or give another directory with OUT"
                     )
             time.sleep(RETRY_S)

@@ -31,6 +31,7 @@ def draw(
     **option_values: Any,
 ) -> None:
     """Draw the hosts, switches and links of a run or of a record."""
+    from farpath.lab.artifacts.host_images import check_places
     from farpath.lab.user_parts import BuiltParts
     from farpath.planning.own_topology import is_own
     from farpath.planning.request import RunRequest
@@ -51,6 +52,9 @@ def draw(
             user_parts=BuiltParts(request.lab) if is_own(request.topology) else None,
             path_by_rtt=True,
         )
+        # A picture needs no image unpacked
+        if request.sender_image is not None:
+            check_places(request.sender_image, plan)
     if text:
         print(topology.as_text(plan), end="")
         return

@@ -17,6 +17,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import BadInputError, MachineLacksError
+from farpath.base.files import read_regular
 from farpath.base.project import PROJECT
 from farpath.lab import machine, process, uml
 from farpath.lab.artifacts import elf
@@ -58,7 +59,10 @@ def find_tool(requested: FilePath | None) -> FilePath:
             "it with --tool"
         )
     tool = FilePath(program_path).resolve()
-    program = tool.read_bytes()
+    try:
+        program = read_regular(tool)
+    except OSError as error:
+        raise BadInputError(f"{tool}: cannot be read: {error.strerror}") from error
     if not elf.is_x86_64(program) or not elf.interpreter(program):
         raise BadInputError(
             f"{tool}: is no dynamic program for x86-64: build packetdrill without -static, since "

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError
-from farpath.spec.deliveries import mean_rate_bps, trace_problem
+from farpath.base.files import read_regular
+from farpath.spec.deliveries import MOST_OPPORTUNITIES, mean_rate_bps, trace_problem
 from farpath.spec.path import RATE_BPS_RANGE
 
 PREFIX = "trace:"
 _MOST_DIGITS = 9
+#: Largest trace in bytes: each of its most lines with as many digits, and the line's end.
+_MOST_BYTES = MOST_OPPORTUNITIES * (_MOST_DIGITS + 2)
 
 
 def is_trace(text: str) -> bool:
@@ -27,9 +31,10 @@ def read_trace(text: str) -> tuple[int, ...]:
     Raises BadInputError in one line for a file that cannot be read, a line that is no whole number
     of ms, times that fall, a trace without opportunities or length, and a mean rate out of range.
     """
-    file = FilePath(text.removeprefix(PREFIX)).expanduser()
+    file = FilePath(os.path.expanduser(text.removeprefix(PREFIX)))
     try:
-        lines = file.read_text(encoding="ascii").splitlines()
+        # Some editors put a byte order mark before the text
+        lines = read_regular(file, _MOST_BYTES).decode("utf-8-sig").splitlines()
     except OSError as error:
         raise BadInputError(f"RATE is '{text}': {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -37,7 +42,7 @@ def read_trace(text: str) -> tuple[int, ...]:
     times_ms = []
     for number, line in enumerate(lines, start=1):
         word = line.strip()
-        if not (word.isdigit() and len(word) <= _MOST_DIGITS):
+        if not (word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS):
             raise BadInputError(
                 f"RATE is '{text}': line {number} is {word[:40]!r}: it must be a time in whole ms"
             )

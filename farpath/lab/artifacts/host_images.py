@@ -109,14 +109,28 @@ def host_images(text: str, plan: Plan, build: FilePath = BUILD) -> dict[str, Hos
     return {host: images[path] for host, path in paths.items()}
 
 
-def unpack_image(text: str, build: FilePath = BUILD) -> HostImage:
-    """Unpack the image at a path that a user names; raises as ``host_images``."""
+def check_places(text: str, plan: Plan) -> None:
+    """Raise BadInputError if a text names no images for hosts of a plan; nothing is unpacked."""
+    paths = places_by_host(text, programs_by_host(plan))
+    with errors_named(VARIABLE):
+        for path in paths.values():
+            _require_image(path)
+
+
+def _require_image(text: str) -> FilePath:
+    """Return the path of a directory or regular file; nothing else can be an image."""
     path = FilePath(os.path.abspath(text))
-    if not path.exists():
+    if not (path.is_dir() or path.is_file()):
         raise BadInputError(
             f"'{text}' is no directory or file: save an image of Docker's with: docker save "
             "--output mine.tar mine"
         )
+    return path
+
+
+def unpack_image(text: str, build: FilePath = BUILD) -> HostImage:
+    """Unpack the image at a path that a user names; raises as ``host_images``."""
+    path = _require_image(text)
     image = oci.read_image(path)
     directory = unpacked(path, image)
     digest = json.loads((directory / "manifest.json").read_text())["digest"]

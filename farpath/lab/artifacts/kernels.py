@@ -49,7 +49,7 @@ def kernel_environment(text: str) -> dict[str, str]:
     """
     if match := _SERIES.fullmatch(text):
         return {"KERNEL_VERSION": match[1]}
-    tree = FilePath(text).expanduser()
+    tree = FilePath(os.path.expanduser(text))
     if not text or not tree.is_dir():
         raise BadInputError(
             f"kernel '{text}': it must be a series of Debian's sources such as linux-source-7.3 or "

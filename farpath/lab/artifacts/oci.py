@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from farpath.base.documents import parse_json
 from farpath.base.errors import BadInputError
+from farpath.base.files import read_regular
 from farpath.base.validation import validated
 from farpath.lab.artifacts.oci_schema import (
     Config,
@@ -109,21 +110,16 @@ class Image:
 
 def _read(path: FilePath, name: str) -> bytes:
     """Read a file of an image; BadInputError if it is missing, not regular, or too long."""
-    content = _file_of(path, name) if path.is_dir() else _member_of(path, name)
-    if len(content) > LARGEST_JSON_BYTES:
-        raise BadInputError(
-            f"{path}: its {name} is longer than {LARGEST_JSON_BYTES >> 20} MiB: {REMEDY}"
-        )
-    return content
+    return _file_of(path, name) if path.is_dir() else _member_of(path, name)
 
 
 def _file_of(path: FilePath, name: str) -> bytes:
     try:
-        with (path / name).open("rb") as stream:
-            return stream.read(LARGEST_JSON_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise BadInputError(f"{path} is no whole image ({reason}: {name}): {REMEDY}") from error
+        return read_regular(path / name, LARGEST_JSON_BYTES)
+    except OSError as error:
+        raise BadInputError(
+            f"{path} is no whole image ({error.strerror}: {name}): {REMEDY}"
+        ) from error
 
 
 @contextmanager
@@ -145,7 +141,12 @@ def _member_of(path: FilePath, name: str) -> bytes:
         content = tar.extractfile(members[name]) if members[name].isreg() else None
         if content is None:
             raise BadInputError(f"{path} is no whole image ('{name}' is no file): {REMEDY}")
-        return content.read(LARGEST_JSON_BYTES + 1)
+        text = content.read(LARGEST_JSON_BYTES + 1)
+    if len(text) > LARGEST_JSON_BYTES:
+        raise BadInputError(
+            f"{path}: its {name} is longer than {LARGEST_JSON_BYTES >> 20} MiB: {REMEDY}"
+        )
+    return text
 
 
 def _document(path: FilePath, name: str, text: bytes, model: type[T]) -> T:

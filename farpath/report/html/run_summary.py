@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from farpath.analysis.run_settings import path_headline, path_line
+from farpath.base.files import read_regular
 from farpath.report.figures.run import title
 from farpath.report.html.render import render
 from farpath.report.overview import results
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
 
 
 def render_summary(record: Record, figure: FilePath) -> str:
-    """Return a run's tables and its figure, a PNG file, which the HTML contains if it exists."""
-    data = base64.b64encode(figure.read_bytes()).decode() if figure.is_file() else ""
+    """Return a run's tables and its figure, a PNG file, which the HTML contains if there is one."""
+    data = ""
+    with suppress(OSError):
+        data = base64.b64encode(read_regular(figure)).decode()
     return render(
         "summary.html",
         heading=title(record.plan),

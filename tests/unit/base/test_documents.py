@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path as FilePath
 
 import pytest
 
 from farpath.base import documents
 from farpath.base.errors import BadInputError, shortened
+from farpath.base.files import LARGEST_BYTES
 
 DEEP = 100_000
 
@@ -61,15 +63,32 @@ def test_toml_that_cannot_be_used_is_refused_by_its_file(
 
 
 def test_a_file_that_is_not_there_too_large_or_has_an_impossible_name_is_refused(
-    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+    tmp_path: FilePath,
 ) -> None:
     for name in ("none", "n" * 300):
         with pytest.raises(BadInputError, match="cannot be read"):
             documents.read_json(tmp_path / name)
-    (tmp_path / "large").write_text("[1, 2, 3]")
-    monkeypatch.setattr(documents, "LARGEST_BYTES", 8)
-    with pytest.raises(BadInputError, match="holds more than"):
+    with (tmp_path / "large").open("wb") as large:
+        large.truncate(LARGEST_BYTES + 1)
+    with pytest.raises(BadInputError, match="cannot be read: it holds more than 64 MiB"):
         documents.read_json(tmp_path / "large")
+
+
+def test_a_file_that_never_ends_or_waits_for_a_writer_is_no_document(tmp_path: FilePath) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for name, kind in ((tmp_path / "fifo", "a FIFO"), (FilePath("/dev/zero"), "a device")):
+        for read in (documents.read_json, documents.read_toml):
+            with pytest.raises(
+                BadInputError, match=f"{name}: cannot be read: it is {kind}, no regular file"
+            ):
+                read(name)
+
+
+def test_a_byte_order_mark_before_a_document_is_left_out(tmp_path: FilePath) -> None:
+    (tmp_path / "some.toml").write_bytes(b"\xef\xbb\xbfrtt = '20ms'\n")
+    (tmp_path / "some.json").write_bytes(b'\xef\xbb\xbf{"rtt": "20ms"}')
+    assert documents.read_toml(tmp_path / "some.toml") == {"rtt": "20ms"}
+    assert documents.read_json(tmp_path / "some.json") == {"rtt": "20ms"}
 
 
 def test_a_message_repeats_the_beginning_and_end_of_a_long_text_only() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path as FilePath
 
 import pytest
@@ -24,6 +25,20 @@ def test_a_drawing_is_a_file_or_text_and_takes_the_options_of_a_run(
 def test_an_rtt_alone_draws_the_path_that_has_it(farpath: Farpath) -> None:
     assert "path cern" in farpath("draw", "--text", "--rtt=164ms").out
     assert "path custom" in farpath("draw", "--text", "--rtt=164ms", "--rate=100Mbit").out
+
+
+def test_an_image_that_a_run_could_not_read_is_refused_without_being_unpacked(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    os.mkfifo(tmp_path / "fifo.tar")
+    for name in (tmp_path / "fifo.tar", tmp_path / "none.tar", "/dev/zero"):
+        ended = farpath("draw", "--rtt=50ms", f"--sender-image={name}", "--text")
+        assert (ended.status, ended.out) == (2, "")
+        assert f"--sender-image: '{name}' is no directory or file" in ended.err
+    ended = farpath("draw", "--rtt=50ms", f"--sender-image=none={tmp_path}", "--text")
+    assert (ended.status, ended.out) == (2, "")
+    assert "there is no host 'none'" in ended.err
+    assert farpath("draw", "--rtt=50ms", f"--sender-image={tmp_path}", "--text").status == 0
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -14,6 +15,7 @@ from farpath.planning.changes import rate_text, rtt_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.path_options import KINDS, resolve_path
 from farpath.planning.programs import program_plan
+from farpath.planning.rate_traces import read_trace
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.report.repeat import command_of
@@ -138,6 +140,31 @@ def test_a_file_that_is_no_trace_is_refused(tmp_path: FilePath, content: str, pr
     assert message.startswith(f"RATE is 'trace:{file}': ")
     assert problem in message
     assert "No such file" in _refused(rate=f"trace:{file}.none")
+
+
+def test_a_trace_is_a_regular_file_that_ends(tmp_path: FilePath) -> None:
+    fifo, directory, endless = tmp_path / "fifo", tmp_path / "directory", tmp_path / "endless"
+    os.mkfifo(fifo)
+    directory.mkdir()
+    with endless.open("wb") as file:
+        file.truncate(1 << 40)
+    problems = {
+        fifo: "it is a FIFO, no regular file",
+        directory: "Is a directory",
+        endless: "it holds more than 10 MiB",
+        "/dev/zero": "it is a device, no regular file",
+        "~nobody.at.all/trace": "No such file",
+    }
+    for name, problem in problems.items():
+        assert _refused(rate=f"trace:{name}") == f"RATE is 'trace:{name}': {name}: {problem}" + (
+            " or directory" if problem == "No such file" else ""
+        )
+
+
+def test_a_byte_order_mark_before_a_trace_is_left_out(tmp_path: FilePath) -> None:
+    file = tmp_path / "even.down"
+    file.write_bytes(b"\xef\xbb\xbf1\n2\n3\n")
+    assert read_trace(f"trace:{file}") == (1, 2, 3)
 
 
 def test_an_active_queue_cannot_stand_behind_a_trace(tmp_path: FilePath) -> None:
