@@ -7,7 +7,6 @@ tables are compressed and hold the same values.
 from __future__ import annotations
 
 import dataclasses
-import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path as FilePath
@@ -35,6 +34,7 @@ from farpath.campaign.status import (
 )
 from farpath.planning.experiment import CPU, WHOLE, load_experiment
 from farpath.record import queue_table, short_flow_table, trace_table
+from farpath.record.description import write_description
 from farpath.record.identity import plan_identity
 from farpath.record.record import (
     COLUMNS,
@@ -82,8 +82,7 @@ def write_compact_record(record: Record, target: FilePath, more_provenance: dict
         if name in record.data:
             shutil.copy(record.directory / f"{name}.parquet", target)
     data = {**record.data, "provenance": {**record.data["provenance"], **more_provenance}}
-    text = json.dumps(data, indent=1, sort_keys=True, allow_nan=False) + "\n"
-    (target / RECORD_FILE).write_text(text, encoding="utf-8")
+    write_description(target / RECORD_FILE, data)
 
 
 def publish(job: CampaignJob) -> list[str]:

@@ -14,6 +14,7 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import MachineLacksError
 from farpath.base.files import random_name
+from farpath.base.memory import available_bytes
 
 #: Tools that the virtual lab runs, each with its Debian package.
 TOOLS = {"taskset": "util-linux", "setpriv": "util-linux"}
@@ -71,24 +72,13 @@ def check_memory(memory_bytes: int, reason: str) -> None:
 
     ``reason``: why it may need so much, for the message.
     """
-    free_bytes = available_bytes(FilePath("/proc/meminfo").read_text())
+    free_bytes = available_bytes()
     if free_bytes < memory_bytes:
         raise MachineLacksError(
             f"this machine has {free_bytes >> 20} MiB of memory free and the lab may need "
             f"{memory_bytes >> 20}: {reason}: take fewer flows, a smaller WINDOW, RTT, RATE or "
             "BUFFER, or free some"
         )
-
-
-def available_bytes(meminfo: str) -> int:
-    r"""Return the available memory and swap in bytes from /proc/meminfo (proc_meminfo(5)).
-
-    >>> available_bytes("MemTotal: 9 kB\nMemAvailable: 2 kB\nSwapFree: 1 kB")
-    3072
-    """
-    rows = dict(line.split(":", 1) for line in meminfo.splitlines() if ":" in line)
-    names = ("MemAvailable", "SwapFree")
-    return sum(int(rows.get(name, "0 kB").split()[0]) << 10 for name in names)
 
 
 def share_directory() -> FilePath:

@@ -9,11 +9,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Protocol
 
-from farpath.base.errors import CheckFailedError
+from farpath.base.errors import CheckFailedError, FarpathError, MachineLacksError
+from farpath.base.memory import available_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
+    from pyarrow.parquet import FileMetaData
 
+#: Memory of a number while a table is read, converted and hashed: four copies of 8 bytes.
+MEMORY_PER_CELL = 32
+#: Tables up to which the memory of the machine is not looked at.
+FEW_ROWS = 100_000
+#: Largest cell and page header in bytes before compression: names are shorter, numbers have 8.
+MOST_CELL_BYTES, MOST_PAGE_BYTES = 128, 1 << 16
+_PARQUET_TYPES = {"str": "BYTE_ARRAY", "float": "DOUBLE", "int": "INT64"}
 _TYPES = {"str": "object", "float": "float64", "int": "int64"}
 
 
@@ -52,14 +61,63 @@ def add_to_hash(digest: Digest, name: str, columns: Mapping[str, str], frame: pd
             digest.update(values.tobytes())
 
 
-def read_frame(file: FilePath, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Read a table from its Parquet file; raises CheckFailedError if it is damaged."""
-    import pandas as pd
+def read_frame(
+    file: FilePath, columns: Mapping[str, str], most_rows: int | None = None
+) -> pd.DataFrame:
+    """Read a table from its Parquet file, after a look at how large it is.
 
+    ``most_rows``: what its plan allows; None if the plan sets no bound. Raises CheckFailedError if
+    it is damaged or larger, and MachineLacksError for a table that needs more memory than there is.
+    """
+    from pyarrow import parquet
+
+    if not file.is_file():
+        raise CheckFailedError(
+            f"{file}: the record lacks this table, or it is no regular file: the record was "
+            "changed; repeat the run"
+        )
     try:
-        return typed_frame(columns, pd.read_parquet(file))
+        with parquet.ParquetFile(file) as table:
+            _check_size(file, table.metadata, columns, most_rows)
+            read = table.read(columns=list(columns)).to_pandas(ignore_metadata=True)
+        return typed_frame(columns, read)
+    except FarpathError:
+        raise
     except Exception as error:  # pyarrow raises its own types for a damaged file
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise CheckFailedError(
             f"{file}: is not a table of samples ({reason}): the record was changed; repeat the run"
         ) from error
+
+
+def _check_size(
+    file: FilePath, metadata: FileMetaData, columns: Mapping[str, str], most_rows: int | None
+) -> None:
+    """Look at what a table says of itself: small files can stand for much memory."""
+    rows = metadata.num_rows
+    if most_rows is not None and rows > most_rows:
+        raise CheckFailedError(
+            f"{file}: has {rows:,} rows, and its plan allows at most {most_rows:,}: the record was "
+            "changed; repeat the run"
+        )
+    needed_bytes = MEMORY_PER_CELL * rows * len(columns)
+    for group in (metadata.row_group(number) for number in range(metadata.num_row_groups)):
+        most_bytes = MOST_CELL_BYTES * group.num_rows + MOST_PAGE_BYTES
+        for chunk in (group.column(number) for number in range(group.num_columns)):
+            if chunk.path_in_schema not in columns:
+                continue
+            if (
+                chunk.physical_type != _PARQUET_TYPES[columns[chunk.path_in_schema]]
+                or chunk.num_values != group.num_rows
+                or chunk.total_uncompressed_size > most_bytes
+            ):
+                raise CheckFailedError(
+                    f"{file}: its column {chunk.path_in_schema} is of another type, or larger than "
+                    "its rows can be: the record was changed; repeat the run"
+                )
+    if rows > FEW_ROWS and needed_bytes > (free_bytes := available_bytes()):
+        raise MachineLacksError(
+            f"{file}: its {rows:,} rows need {needed_bytes >> 20} MiB of memory, and "
+            f"{free_bytes >> 20} are free: free some; if the run was not so large, the record was "
+            "changed"
+        )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
+import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.record import trace_rows
+from farpath.record.bounds import most_program_rows
+from farpath.record.description import check_hash, write_description
 from farpath.record.frames import add_to_hash, read_frame, typed_frame
 from farpath.record.record import COLUMNS as SAMPLE_COLUMNS
 from farpath.record.record import columns_of as sample_columns_of
@@ -48,6 +50,8 @@ CONNECTION_COLUMNS = {
     "ca_state": "str",
     **dict.fromkeys(NUMBERS, "int"),
 }
+#: How much of a file is read at once, in bytes.
+_PART_BYTES = 1 << 20
 TABLES = ("ping", "queue", "queue_back", "connections")
 
 
@@ -141,8 +145,11 @@ def fingerprint(
     others |= {_table_file(directory, name) for name in TABLES}
     files = {file for file in directory.rglob("*") if file.is_file()}
     for file in sorted(files - others):
-        content = file.read_bytes()
-        digest.update(f"{file.relative_to(directory)} {len(content)}\n".encode() + content)
+        with file.open("rb") as stream:
+            length = os.fstat(stream.fileno()).st_size
+            digest.update(f"{file.relative_to(directory)} {length}\n".encode())
+            while part := stream.read(_PART_BYTES):
+                digest.update(part)
     for name, columns in columns_of(plan).items():
         add_to_hash(digest, name, columns, frames[name])
     return digest.hexdigest()
@@ -185,8 +192,7 @@ def write_program_record(
         "warnings": list(warnings),
         "fingerprint": stamp,
     }
-    text = json.dumps(data, indent=1, sort_keys=True, allow_nan=False) + "\n"
-    (directory / EXEC_FILE).write_text(text, encoding="utf-8")
+    write_description(directory / EXEC_FILE, data)
     return stamp
 
 
@@ -237,8 +243,9 @@ class ProgramRecord:
 
         Raises CheckFailedError if they, the output or the collected files were changed.
         """
+        most_rows = most_program_rows(self.plan, self.programs)
         frames = {
-            name: read_frame(_table_file(self.directory, name), columns)
+            name: read_frame(_table_file(self.directory, name), columns, most_rows.get(name))
             for name, columns in columns_of(self.plan).items()
         }
         computed = fingerprint(self.directory, self.ending, frames, self.plan)
@@ -276,6 +283,7 @@ def load_program_record(directory: FilePath) -> ProgramRecord:
         check_program_description(data)
     except BadInputError as error:
         raise BadInputError(f"{file}: {error.message}: {remedy}") from error
+    check_hash(data, file, remedy)
     record = ProgramRecord(directory, data)
     _ = record.tables
     return record

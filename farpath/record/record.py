@@ -12,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import hashlib
-import json
 import math
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +24,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.record import captures, frames, queue_table, short_flow_table, trace_table
+from farpath.record.bounds import most_rows
 from farpath.record.captures import CapturedFile
+from farpath.record.description import check_hash, write_description
 from farpath.record.flow_drops import FlowDrops, flow_drops
 from farpath.record.queue_table import QueueTable
 from farpath.record.short_flow_table import ShortFlowTable
@@ -360,7 +361,9 @@ class Record:
         samples = Samples(
             **{
                 name: frames.read_frame(
-                    _table_file(self.directory, name), columns_of(name, version, marks)
+                    _table_file(self.directory, name),
+                    columns_of(name, version, marks),
+                    most_rows(self.plan, name),
                 )
                 for name in COLUMNS
             }
@@ -423,7 +426,7 @@ class Record:
         if stored is None:
             return None
         file = _table_file(self.directory, name)
-        frame = frames.read_frame(file, columns)
+        frame = frames.read_frame(file, columns, most_rows(self.plan, name))
         if hash_of(frame) != stored["fingerprint"]:
             raise CheckFailedError(f"{file}: the record was changed; repeat the run")
         return frame
@@ -494,9 +497,7 @@ def write_record(
     if captured:
         captures.write(captured, directory)
         data[captures.NAME] = {place: one.as_dict() for place, one in captured.items()}
-    text = json.dumps(data, indent=1, sort_keys=True, allow_nan=False) + "\n"
-    (directory / RECORD_FILE).write_text(text, encoding="utf-8")
-    return Record(directory, json.loads(text))
+    return Record(directory, write_description(directory / RECORD_FILE, data))
 
 
 def _read_data(directory: FilePath) -> dict[str, Any]:
@@ -518,6 +519,7 @@ def _read_data(directory: FilePath) -> dict[str, Any]:
         check_description(data)
     except BadInputError as error:
         raise BadInputError(f"{file}: {error.message}: {remedy}") from error
+    check_hash(data, file, remedy)
     return data
 
 

@@ -25,6 +25,7 @@ from farpath.analysis.results import (
 )
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.planning.path_files import path_by_name
+from farpath.record.description import write_description
 from tests.support.campaigns import (
     changed,
     published_campaign,
@@ -70,7 +71,7 @@ def test_a_record_that_was_changed_is_named_and_left_out(records: FilePath) -> N
 
 def _edit(record: FilePath, **values: object) -> None:
     file = record / "record.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), **values}))
+    write_description(file, {**json.loads(file.read_text()), **values})
 
 
 @pytest.mark.parametrize(
@@ -154,7 +155,7 @@ def test_a_record_with_another_kernel_at_one_side_is_told(records: FilePath) -> 
     own = data["provenance"]["kernel"]
     other = {**own, "release": "7.3.4", "source_hash": "source of 7.3.4"}
     data["provenance"]["kernels"] = {"sender": own, "receiver": other}
-    file.write_text(json.dumps(data))
+    write_description(file, data)
     message = "\n".join(mixed(load_results(records)[0]))
     assert "7.2.1: htcp-1, htcp-2; sender 7.2.1, receiver 7.3.4: reno-1" in message
     assert "records of different kernel source or packages are mixed" in message

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import shutil
 from collections.abc import Iterator, Sequence
@@ -25,6 +24,7 @@ from farpath.lab.artifacts import sources
 from farpath.lab.pool import Job, Pool
 from farpath.lab.qemu import CommandResult
 from farpath.planning.experiment import CPU, QUICK, load_experiment
+from farpath.record.description import write_description
 from farpath.record.record import RECORD_FILE, Record, load_record, write_record
 from tests.support.command_line import Farpath
 from tests.support.study_runs import write_run
@@ -185,8 +185,8 @@ def test_an_experiment_of_the_host_lab_ends_with_the_report_on_what_it_measured(
     for number, run in enumerate(runs):
         made = write_run(tmp_path / str(number), run)
         provenance_here = {"source_sha256": status.wanted_identity(run, None)}
-        text = json.dumps({**made.data, "provenance": provenance_here})
-        (made.directory / RECORD_FILE).write_text(text)
+        data = {**made.data, "provenance": provenance_here}
+        write_description(made.directory / RECORD_FILE, data)
     command = ("campaign", f"--experiment={cpu_streams.EXPERIMENT}", "--quick", f"--out={tmp_path}")
     ended = farpath(*command, "--qemu")
     assert ended.status == 0, ended.err

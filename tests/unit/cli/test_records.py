@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.project import PROJECT
+from farpath.record.description import write_description
 from tests.support.campaigns import write_named
 from tests.support.command_line import Farpath
 from tests.support.program_records import write_programs
@@ -22,7 +23,7 @@ def records(tmp_path: FilePath) -> FilePath:
         file = record.directory / "record.json"
         data = json.loads(file.read_text())
         data["provenance"]["recorded_at"] = f"2026-11-24T10:0{seed}:00+00:00"
-        file.write_text(json.dumps(data))
+        write_description(file, data)
     return directory
 
 

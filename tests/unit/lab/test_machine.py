@@ -203,7 +203,7 @@ def test_a_lab_that_may_need_more_memory_than_is_free_is_refused_before_it_boots
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     machine.check_memory(1, "a flow")
-    monkeypatch.setattr(machine, "available_bytes", lambda _meminfo: 4096 * MIB)
+    monkeypatch.setattr(machine, "available_bytes", lambda: 4096 * MIB)
     machine.check_memory(4096 * MIB, "a flow")
     with pytest.raises(MachineLacksError) as caught:
         machine.check_memory(8192 * MIB, "100 flows with windows of 16 MiB")

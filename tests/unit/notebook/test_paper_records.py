@@ -14,6 +14,7 @@ from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
 from farpath.notebook.paper_records import RecordSelection, records_of, records_to_show
 from farpath.planning.experiment import FILE, OWN_PATHS, PAPER, load_experiment
+from farpath.record.description import write_description
 from farpath.record.record import RECORD_FILE
 from tests.support.campaigns import write_seven_regions
 
@@ -101,7 +102,7 @@ def test_records_of_runs_as_they_are_now_are_not_mixed_with_earlier_ones(
     ship(experiments, "earlier", QUICK_S)
     record = ship(experiments, "now", QUICK_S) / RECORD_FILE
     data = json.loads(record.read_text())
-    record.write_text(json.dumps({**data, "plan": dataclasses.asdict(run.plan)}))
+    write_description(record, {**data, "plan": dataclasses.asdict(run.plan)})
     selection = records_to_show(results, experiments)
     assert names(selection) == {"now"}
     assert selection.origin == "The records that farpath ships, the quick set"

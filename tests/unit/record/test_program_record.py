@@ -33,6 +33,32 @@ def test_output_that_was_changed_fails_the_check(programs: ProgramRecord) -> Non
         load_program_record(programs.directory)
 
 
+def test_commands_that_were_changed_fail_the_check(programs: ProgramRecord) -> None:
+    file = programs.directory / "exec.json"
+    data = json.loads(file.read_text())
+    for changed in (
+        {**data, "programs": {**data["programs"], "client": ["<img src=x>"]}},
+        {**data, "readback": {"before": {}}},
+        {**data, "provenance": {}},
+    ):
+        file.write_text(json.dumps(changed))
+        with pytest.raises(CheckFailedError, match="its description_sha256 is not that of what"):
+            load_program_record(programs.directory)
+    del data["description_sha256"]
+    file.write_text(json.dumps(data))
+    load_program_record(programs.directory)
+
+
+def test_a_table_of_programs_has_no_more_rows_than_their_time_allows(
+    programs: ProgramRecord,
+) -> None:
+    file = programs.directory / "queue_back.parquet"
+    queue = programs.tables["queue_back"]
+    queue.loc[[0] * 100_000].to_parquet(file, index=False)
+    with pytest.raises(CheckFailedError, match="has 100,000 rows, and its plan allows at most 1,1"):
+        load_program_record(programs.directory)
+
+
 def test_a_damaged_record_is_refused_in_one_line(programs: ProgramRecord) -> None:
     file = programs.directory / "exec.json"
     data = json.loads(file.read_text())

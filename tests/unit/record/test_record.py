@@ -5,15 +5,20 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
 import struct
 from pathlib import Path as FilePath
+from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from farpath.analysis.metrics import summarise
-from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
-from farpath.record import trace_table
+from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError, MachineLacksError
+from farpath.record import frames, trace_table
+from farpath.record.description import write_description
 from farpath.record.record import (
     COLUMNS,
     FORMAT_VERSION,
@@ -189,6 +194,96 @@ def test_a_missing_directory_is_refused(tmp_path: FilePath) -> None:
         load_record(tmp_path / "none")
 
 
+def _changed(data: Any, at: list[str], value: object) -> dict[str, Any]:
+    changed: dict[str, Any] = json.loads(json.dumps(data))
+    place: Any = changed
+    for key in at[:-1]:
+        place = place[key]
+    assert place.get(at[-1]) != value
+    place[at[-1]] = value
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        (["plan", "path", "buffer_bytes"], 20_000_000),
+        (["plan", "path", "title"], "another path"),
+        (["plan", "seed"], 7),
+        (["readback", "before"], {"parameters": {}, "more": 1}),
+        (["provenance", "kernel"], {"release": "9.9.9"}),
+        (["warnings"], ["all is well"]),
+    ],
+)
+def test_what_a_record_says_beside_its_samples_is_covered_by_a_hash(
+    record: Record, at: list[str], value: object
+) -> None:
+    file = record.directory / "record.json"
+    assert load_record(record.directory).data == json.loads(file.read_text())
+    changed = _changed(json.loads(file.read_text()), at, value)
+    file.write_text(json.dumps(changed))
+    message = "record.json: its description_sha256 is not that of what it says: the record was"
+    for verify in (True, False):
+        with pytest.raises(CheckFailedError, match=message):
+            load_record(record.directory, verify=verify)
+    # Records that were made before there was such a hash are read as they are
+    del changed["description_sha256"]
+    file.write_text(json.dumps(changed))
+    load_record(record.directory)
+
+
+def test_a_table_with_more_rows_than_its_plan_allows_is_not_read(record: Record) -> None:
+    file = record.directory / "ping.parquet"
+    many = pa.table({"t_s": [1.0] * 2_000_000, "rtt_ms": [2.0] * 2_000_000})
+    parquet.write_table(many, file)
+    assert file.stat().st_size < 100_000
+    with pytest.raises(CheckFailedError, match="has 2,000,000 rows, and its plan allows"):
+        load_record(record.directory)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([[1.0] * 5_000_000], pa.list_(pa.float64())),
+        pa.array(["x" * 1_000_000]),
+        pa.array([1], pa.int32()),
+        pa.array([{"a": 1.0}]),
+    ],
+)
+def test_a_column_of_another_type_or_size_is_not_read(record: Record, column: Any) -> None:
+    file = record.directory / "ping.parquet"
+    parquet.write_table(pa.table({"t_s": column, "rtt_ms": pa.array([2.0])}), file)
+    with pytest.raises(CheckFailedError, match="the record was changed; repeat the run"):
+        load_record(record.directory)
+
+
+def test_a_long_name_in_a_table_is_not_read(record: Record) -> None:
+    file = record.directory / "flows.parquet"
+    flows = record.samples.flows.head(1).assign(flow="x" * 1_000_000)
+    flows.to_parquet(file, index=False)
+    with pytest.raises(CheckFailedError, match="column flow is of another type, or larger than"):
+        load_record(record.directory)
+
+
+def test_a_table_that_needs_more_memory_than_there_is_is_not_read(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frames, "FEW_ROWS", 0)
+    monkeypatch.setattr(frames, "available_bytes", lambda: 1000)
+    with pytest.raises(MachineLacksError, match="rows need 0 MiB of memory, and 0 are free"):
+        load_record(record.directory)
+
+
+def test_a_table_that_is_missing_or_no_regular_file_is_said_to_be(record: Record) -> None:
+    data = {**record.data, "trace": {"fingerprint": "0" * 64}}
+    write_description(record.directory / "record.json", data)
+    with pytest.raises(CheckFailedError, match=r"trace\.parquet: the record lacks this table"):
+        _ = load_record(record.directory).trace
+    os.mkfifo(record.directory / "trace.parquet")
+    with pytest.raises(CheckFailedError, match=r"trace\.parquet: .* it is no regular file"):
+        _ = load_record(record.directory).trace
+
+
 def test_a_newer_format_is_refused(record: Record) -> None:
     file = record.directory / "record.json"
     file.write_text(json.dumps({**record.data, "format_version": FORMAT_VERSION + 1}))
@@ -207,7 +302,7 @@ def test_a_record_of_the_first_format_is_read_and_its_hosts_are_todays(record: R
         "plan": plan,
         "fingerprint": fingerprint(record.samples, 1),
     }
-    (record.directory / "record.json").write_text(json.dumps(old))
+    write_description(record.directory / "record.json", old)
     read = load_record(record.directory)
     # A row was as long as the time since the one before, and what was sent is unknown.
     flow1 = read.samples.flows[read.samples.flows["flow"] == "flow1"]
