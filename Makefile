@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
 RUN_VARIABLES := PATH_NAME RTT RATE BUFFER UP_RATE UP_BUFFER QUEUE LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ECN ACKS TOPOLOGY FLOWS SENDERS REVERSE IP STACK PARALLEL SCHEDULE ERA SOURCE SINK OFFLOADS SENDER_IMAGE REGION TIME BYTES SAMPLE SEED TRACE CAPTURE LAB CLOCK OUT
-OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON
+OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON NOTEBOOK_PORT JUPYTER_TOKEN
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
 # A mistyped variable must not run the default in silence.
@@ -133,6 +133,7 @@ help:
 	also of make cpu-figures and cpu-streams
 	of make regress: STACKS=htcp,cubic  ONLY=one-loss  CORES=2  BASE=linux-source-7.2  HEAD=<Linux tree>
 	                 SIDE=sender or receiver, if HEAD is to run there only
+	of make notebook: NOTEBOOK_PORT=8888  JUPYTER_TOKEN=<one of yours>
 	and of what builds the kernel:
 	  KERNEL_VERSION=7.2    series of Debian's source KERNEL_SRC=<dir>  your own Linux tree;
 	                        KERNEL_SRC=receiver=7.3  another kernel for one side of a run
@@ -379,11 +380,12 @@ containers:
 notebook:
 	@runtime=$$(images/container runtime)
 	if [ "$$runtime" = docker ]; then
+		images/notebook/here check container
 		images/container notebook
 	else
+		images/notebook/here check
 		$(MAKE) setup $(NOTEBOOK)
-		.venv/bin/jupyter lab --no-browser --ServerApp.root_dir=. \
-			--LabApp.default_url=/lab/tree/notebooks/lessons/00-start-here.ipynb
+		images/notebook/here
 	fi
 
 # JupyterLab, which only notebooks need

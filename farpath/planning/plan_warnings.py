@@ -1,8 +1,9 @@
-"""Warnings about a plan: options that have no effect in its run, and a buffer that may end it."""
+"""Warnings about a plan: options that have no effect, marks that starve, a buffer too long."""
 
 from __future__ import annotations
 
-from farpath.spec.ecn import MODES, REQUESTING, SYSCTL, needs_ecn
+from farpath.spec.aqm import Aqm
+from farpath.spec.ecn import MODES, NONE, REQUESTING, SYSCTL, agreed_mode, needs_ecn
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import FqPacing, nic_qdisc
 
@@ -13,8 +14,13 @@ QUEUE_PART = 0.25
 
 
 def plan_warnings(plan: Plan) -> tuple[str, ...]:
-    """Return a sentence for each option that has no effect, and for a buffer that is too long."""
-    return (*_unmarked(plan), *_without_card_queue(plan), *_behind_a_queue(plan))
+    """Return a sentence for each thing about a plan that its user may not have meant."""
+    return (
+        *_unmarked(plan),
+        *_starved_by_marks(plan),
+        *_without_card_queue(plan),
+        *_behind_a_queue(plan),
+    )
 
 
 def _behind_a_queue(plan: Plan) -> tuple[str, ...]:
@@ -59,6 +65,48 @@ def _unmarked(plan: Plan) -> tuple[str, ...]:
     if plan.path.queue:
         queue = f"{plan.path.queue}, which only drops without ecn"
     return (f"{subject} to packets marked by ECN, and the bottleneck marks none: it is {queue}",)
+
+
+def _starved_by_marks(plan: Plan) -> tuple[str, ...]:
+    """Warn of classic flows whose packets are marked in one queue with those of a scalable stack.
+
+    A classic stack halves its window for a mark (RFC 3168, 6.1.2), a scalable one takes off the
+    fraction of its packets that were marked (RFC 8257, 3.3), so that the classic flow starves.
+    Queues that give each flow a queue of its own share the rate nevertheless.
+    """
+    queue = plan.path.queue
+    if not queue or not queue.marks or _has_queue_for_each_flow(queue):
+        return ()
+    scalable = [stack.label for stack in plan.stacks if needs_ecn(stack.sysctl)]
+    classic = dict.fromkeys(
+        stack.label
+        for flow in plan.schedule.all_flows
+        if (stack := plan.stack_of(flow)).congestion
+        and not needs_ecn(stack.sysctl)
+        and (not plan.ecn or agreed_mode(plan, flow) != NONE)
+    )
+    if not scalable or not classic:
+        return ()
+    names, others = " and ".join(classic), " and ".join(scalable)
+    several = len(classic) > 1
+    return (
+        f"{names} {'send' if several else 'sends'} packets of ECN (ECT(0)) as {others} does, so "
+        f"{queue.kind} marks both alike: {names} "
+        f"{'halve their windows' if several else 'halves its window'} for a mark, {others} takes "
+        f"off less and gets most of the rate; for the coupled queues of RFC 9332 give "
+        f"QUEUE=dualpi2:any_ect, ECN=passive, and {names} another host than {others}, "
+        f"as in SENDERS=rtt={plan.path.rtt_ms:g}ms",
+    )
+
+
+def _has_queue_for_each_flow(queue: Aqm) -> bool:
+    """Whether flows have queues of their own: fq_codel, fq_pie, and cake unless it is told not to.
+
+    cake's ``flowblind`` has one queue, its words of hosts one for each host (tc-cake(8)).
+    """
+    if queue.kind == "cake":
+        return not queue.parameters.keys() & {"flowblind", "srchost", "dsthost", "hosts"}
+    return queue.kind.startswith("fq_")
 
 
 def _without_card_queue(plan: Plan) -> tuple[str, ...]:

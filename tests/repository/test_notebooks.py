@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import shlex
+import shutil
+import socket
+import subprocess
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -55,10 +59,10 @@ def test_the_lessons_are_numbered_and_the_first_leads_to_all_others_and_to_the_s
     assert targets == expected
 
 
-@pytest.mark.parametrize("file", ["Makefile", "images/notebook/notebook"])
+@pytest.mark.parametrize("file", ["images/notebook/here", "images/notebook/notebook"])
 def test_jupyterlab_opens_with_the_first_lesson(file: str) -> None:
     text = (PROJECT / file).read_text(encoding="utf-8")
-    (place,) = re.findall(r"--LabApp\.default_url=/lab/tree/(\S+)", text)
+    (place,) = re.findall(r"--LabApp\.default_url=/lab/tree/([\w/.-]+)", text)
     assert PROJECT / place == LESSONS[0]
 
 
@@ -99,7 +103,7 @@ def test_a_companion_notebook_ends_with_commands_of_its_own_experiment(name: str
     (command,) = re.findall(r"^    make experiment (.+)$", last, re.MULTILINE)
     options = [word.partition("=") for word in shlex.split(command)]
     words = {"path" if key == "PATH_NAME" else key.lower(): value for key, _, value in options}
-    plan = RunRequest(**words).plan()
+    plan = RunRequest(**words).plan(path_by_rtt=True)
     # What the experiment runs, but for names, maxima and lengths
     like = [
         run.plan.path
@@ -143,3 +147,63 @@ def test_its_links_lead_somewhere(file: FilePath) -> None:
 def test_its_figures_are_shown_without_a_button_that_sends_them(file: FilePath) -> None:
     for cell in cells(file, "code"):
         assert "plotly" not in source(cell)
+
+
+@pytest.mark.parametrize(("uid", "as_root"), [("0", True), ("1000", False)])
+def test_jupyterlab_as_a_process_starts_for_root_too_with_port_and_token(
+    tmp_path: FilePath, uid: str, as_root: bool
+) -> None:
+    for part in ("notebook", "lib"):
+        shutil.copytree(PROJECT / "images" / part, tmp_path / "images" / part)
+    jupyter, id_command = tmp_path / ".venv" / "bin" / "jupyter", tmp_path / "bin" / "id"
+    for file, text in ((jupyter, 'echo "$JUPYTER_TOKEN" "$@"'), (id_command, f"echo {uid}")):
+        file.parent.mkdir(parents=True)
+        file.write_text(f"#!/bin/sh\n{text}\n")
+        file.chmod(0o755)
+    port = str(free_port())
+    asked = {"NOTEBOOK_PORT": port, "JUPYTER_TOKEN": "mine"}
+    environment = {**os.environ, **asked, "PATH": f"{id_command.parent}:{os.environ['PATH']}"}
+    said = subprocess.run(
+        [str(tmp_path / "images" / "notebook" / "here")],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    assert said[:2] == ["mine", "lab"]
+    assert {f"--port={port}", "--ip=127.0.0.1", "--ServerApp.port_retries=0"} <= set(said)
+    assert ("--allow-root" in said) == as_root
+
+
+@pytest.mark.parametrize("text", ["0", "70000", "port", "88 99"])
+def test_make_notebook_takes_a_port_and_refuses_what_is_none_before_anything_is_installed(
+    text: str,
+) -> None:
+    command = ["make", "notebook", "LAB_RUNTIME=process", f"NOTEBOOK_PORT={text}"]
+    ended = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert f"notebook: NOTEBOOK_PORT is '{text}': it must be a port" in ended.stderr
+    assert ended.returncode != 0
+
+
+def test_a_port_that_is_taken_is_refused_before_anything_is_installed() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ended = subprocess.run(
+            [str(PROJECT / "images" / "notebook" / "here"), "check"],
+            env={**os.environ, "NOTEBOOK_PORT": str(port)},
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+    assert ended.returncode == 3
+    assert f"port {port} of 127.0.0.1 is taken" in ended.stderr
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

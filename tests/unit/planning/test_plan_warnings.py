@@ -61,3 +61,35 @@ def test_a_queue_that_no_flow_joins_or_that_is_short_is_not_warned_of(
 ) -> None:
     slow = RunRequest(path="cern", rate="10Mbit", region="5s", buffer="3.2MB")
     assert plan_warnings(dataclasses.replace(slow, **change).plan()) == ()
+
+
+MIXED = RunRequest(rtt="40ms", rate="50Mbit", stack="dctcp+reno", time="20s")
+
+
+@pytest.mark.parametrize(
+    "queue", ["dualpi2:any_ect", "dualpi2", "codel:ecn", "red:ecn", "pie:ecn", "cake:flowblind"]
+)
+@pytest.mark.parametrize("ecn", [None, "on", "accecn", "passive"])
+def test_a_classic_flow_that_is_marked_beside_a_scalable_one_is_warned_of(
+    queue: str, ecn: str | None
+) -> None:
+    (warning,) = plan_warnings(dataclasses.replace(MIXED, queue=queue, ecn=ecn).plan())
+    assert warning.startswith("reno sends packets of ECN (ECT(0)) as dctcp does")
+    assert "QUEUE=dualpi2:any_ect, ECN=passive, and reno another host" in warning
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"queue": "dualpi2:any_ect", "ecn": "passive", "senders": "rtt=40ms"},
+        {"queue": "fq_codel"},
+        {"queue": "fq_pie:ecn"},
+        {"queue": "cake"},
+        {"queue": "dualpi2:any_ect", "stack": "2xdctcp"},
+        {"queue": "dualpi2:any_ect", "stack": "cubic+reno", "ecn": "on"},
+    ],
+)
+def test_flows_that_share_by_their_queue_or_have_no_marks_are_not_warned_of(
+    change: dict[str, str],
+) -> None:
+    assert plan_warnings(dataclasses.replace(MIXED, **change).plan()) == ()
