@@ -91,7 +91,9 @@ def _direction(plan: Plan, shaping: Shaping, start: str, end: str) -> list[Qdisc
         late_s = lateness_s(plan.settings.clock, shaping.rate_bps, frame_bytes)
         packets = shaping.buffer_packets
         size = packets * frame_bytes
-        qdiscs.append(TbfBottleneck(shaping.rate_bps, size, frame_bytes, late_s, packets))
+        qdiscs.append(
+            TbfBottleneck(shaping.rate_bps, size, frame_bytes, late_s, packets, shaping.queue)
+        )
     qdiscs.append(processor_qdisc(plan) if end in senders else None)
     return [qdisc for qdisc in qdiscs if qdisc]
 

@@ -44,6 +44,7 @@ def own_path(
         "buffer_packets": queue.shaping.buffer_packets,
         "buffer_bytes": queue.shaping.buffer_packets * frame_bytes,
         "loss": network.loss(*first),
+        "queue": queue.shaping.queue,
         "window_bytes": _window_bytes(network, pairs, frame_bytes),
     }
     if window is not None:
@@ -90,13 +91,15 @@ def _window_bytes(network: OwnNetwork, pairs: Sequence[Pair], frame_bytes: int) 
 def _sources(first: Pair, queue: Step) -> Mapping[str, str]:
     """Return where the values of the path are from."""
     way = f"the way from {first[0]} to {first[1]}"
+    usual = "1000" if queue.shaping.queue is None else "limit of such a queue"
     link = f"the link {queue.cable.one}-{queue.cable.other}, the narrowest on {way}"
     return {
         "rtt_ms": f"the sum of the delays on {way} and back",
         "rate_bps": f"bw of {link}",
         "buffer_bytes": f"the same of full packets, on {link}",
-        "buffer_packets": f"max_queue_size of {link}; Mininet's 1000 without one",
+        "buffer_packets": f"max_queue_size of {link}; Mininet's {usual} without one",
         "loss": f"of all links on {way}",
+        **({"queue": f"that of {link}"} if queue.shaping.queue else {}),
         "window_bytes": "twice the largest bandwidth-delay product of the flows' ways, and its "
         "buffer, at least 16 MiB",
     }

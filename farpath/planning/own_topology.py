@@ -7,52 +7,90 @@ the mapping.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from farpath.base.errors import BadInputError, on_one_line
 from farpath.planning import quantities
+from farpath.planning.queues import parse_queue
+from farpath.spec.aqm import Aqm
 from farpath.spec.own_network import BUFFER_PACKETS_RANGE, Cable, OwnNetwork, Shaping
 from farpath.spec.path import LOSS_RANGE, RATE_BPS_RANGE
 
-#: A file, and in it a topology with its arguments, as Mininet's --topo takes them.
-_OWN = re.compile(r"(?P<file>.*\.py)(?::(?P<selection>.*))?", re.DOTALL)
+#: A file, in it a topology with its arguments, as Mininet's --topo takes them, and behind -- the
+#: arguments of the file itself.
+_OWN = re.compile(
+    r"(?P<file>.*?\.py)(?::(?P<selection>.*?))?(?:\s+--(?:\s+(?P<arguments>.*))?)?", re.DOTALL
+)
 #: Packets that may wait for a rate unless max_queue_size says otherwise: netem's own limit, and the
 #: transmit queue of the veth below HTB without netem (TCIntf in mininet/link.py, netem(8)).
 DEFAULT_QUEUE_PACKETS = 1000
 #: Classes that a link, a host and a switch may name.
 _LINK_CLASSES = ("Link", "TCLink", "TCULink")
-_HOST_CLASSES = ("Host", "Node")
-_SWITCH_CLASSES = ("OVSSwitch", "OVSKernelSwitch", "OVSBridge", "Switch")
+_HOST_CLASSES = ("Host", "Node", "CPULimitedHost")
+_SWITCH_CLASSES = ("OVSSwitch", "OVSKernelSwitch", "OVSBridge", "LinuxBridge", "Switch")
 #: Options of a link that are mapped.
-_MAPPED = ("bw", "delay", "jitter", "loss", "max_queue_size")
+_MAPPED = (
+    *("bw", "delay", "jitter", "loss", "max_queue_size", "speedup", "enable_red", "enable_ecn"),
+    *("use_tbf", "latency_ms", "queue"),
+)
 #: Options of a link that say how Mininet sets the same things, and so change nothing here, with the
 #: values for which that is so; None for any value.
 _WITHOUT_EFFECT: Mapping[str, tuple[Any, ...] | None] = {
     "use_htb": None,
+    "use_hfsc": None,
     "txo": None,
     "rxo": None,
     "fast": None,
     "disable_gro": (True,),
     "gro": (False,),
-    **dict.fromkeys(("use_hfsc", "use_tbf", "enable_ecn", "enable_red"), (False, None)),
-    "speedup": (0, None),
-    "latency_ms": (None,),
+}
+#: Options that mean nothing here, for links, hosts and switches, and why; each is said once.
+_NAMES = "flows name their hosts, so names and addresses of interfaces mean nothing here"
+_ONE_SUBNET = "all hosts are in one subnet, 10.0.0.1 onwards, and flows name them"
+_LEARNING = "switches here learn where hosts are, without a controller"
+_PROCESSOR = "computation takes no time on the virtual clock"
+_IGNORED: Mapping[str, Mapping[str, str]] = {
+    "link": {
+        **dict.fromkeys(("addr1", "addr2", "intfName1", "intfName2", "mac", "intf"), _NAMES),
+        **dict.fromkeys(("cls1", "cls2", "ifconfig", "up", "moveIntfFn"), _NAMES),
+        **dict.fromkeys(("ip",), _ONE_SUBNET),
+        **dict.fromkeys(("r2q", "burst", "cburst", "quantum"), "a rate is exact here"),
+    },
+    "host": {
+        **dict.fromkeys(("ip", "mac", "defaultRoute", "defaultroute"), _ONE_SUBNET),
+        **dict.fromkeys(("sched", "period_us"), _PROCESSOR),
+        **dict.fromkeys(("privateDirs",), "flows are iperf3's and need no folders"),
+    },
+    "switch": {
+        "inNamespace": "a switch needs no namespace of its own",
+        **dict.fromkeys(("mac", "ip", "listenPort", "datapath", "dpopts"), _LEARNING),
+        **dict.fromkeys(("protocols", "failMode", "opts", "inband", "batch"), _LEARNING),
+        **dict.fromkeys(("reconnectms", "verbose", "prio"), _LEARNING),
+        "stp": "a network here has no loops",
+    },
 }
 _ENDS = ("node1", "node2", "port1", "port2")
 #: What is the matter with options that are refused, if there is more to say.
 _REASONS = {
     **dict.fromkeys(
-        ("cpu", "cores", "sched", "period_us"),
-        "CPULimitedHost is not mapped: computation takes no time on the virtual clock",
+        ("cpu", "cores"),
+        f"CPULimitedHost is not mapped: {_PROCESSOR}",
     ),
-    **dict.fromkeys(("enable_ecn", "enable_red"), "RED and ECN are not mapped: buffers drop tails"),
-    **dict.fromkeys(("use_tbf", "use_hfsc"), "a rate is exact here, whichever queue Mininet takes"),
-    "latency_ms": "give a buffer as max_queue_size, in packets",
-    "stp": "STP is not mapped: leave one link of each loop out",
-    "defaultRoute": "routers are not mapped: all hosts are in one subnet",
-    "ip": "hosts have 10.0.0.1, 10.0.0.2 and so on, as Mininet numbers them",
 }
+#: RED as Mininet's enable_red and enable_ecn set it, and its limit (TCIntf.bwCmds in
+#: mininet/link.py), which is in bytes there. Its probability is 1 there, which tc hands over as 0;
+#: the kernel then takes (2^32 - 1 >> 13) * (max - min) / 2^32 (red_set_parms in include/net/red.h).
+_RED = {"min": 30_000, "max": 35_000, "burst": 20, "probability": 0.61035}
+_RED_LIMIT_BYTES = 1_000_000
+#: What use_tbf sets there: the bucket, and the wait in s times bit/s that there is without
+#: latency_ms, both in bytes.
+_TBF_BURST_BYTES = _TBF_WAIT_BYTES = 15_000
+#: The frame in which buffers of bytes are counted, of Ethernet's usual MTU of 1500.
+_FRAME_BYTES = 1514
+Warn = Callable[[str], None]
 
 
 def is_own(text: str | None) -> bool:
@@ -60,11 +98,27 @@ def is_own(text: str | None) -> bool:
     return text is not None and ("/" in text or bool(_OWN.fullmatch(text)))
 
 
-def split_text(text: str) -> tuple[str, str]:
-    """Split a text into the file and the topology in it; raises BadInputError for any other text.
+@dataclass(frozen=True)
+class OwnText:
+    """What the text of a topology names: a file, a topology in it, and the file's arguments.
 
-    >>> split_text("./mine.py"), split_text("mine.py:Tree,2,bw=10")
-    (('./mine.py', ''), ('mine.py', 'Tree,2,bw=10'))
+    ``arguments``: None without ``--``, which is not the same as none.
+    """
+
+    file: str
+    selection: str = ""
+    arguments: tuple[str, ...] | None = None
+
+
+def split_text(text: str) -> OwnText:
+    """Split a text into its parts; raises BadInputError for any other text.
+
+    Arguments are split as a shell does, and nothing in them is replaced.
+
+    >>> split_text("mine.py:Tree,2,bw=10")
+    OwnText(file='mine.py', selection='Tree,2,bw=10', arguments=None)
+    >>> split_text("./cli.py -- --bw-net 10").arguments
+    ('--bw-net', '10')
     """
     match = _OWN.fullmatch(text)
     if match is None or "\0" in text:
@@ -72,7 +126,16 @@ def split_text(text: str) -> tuple[str, str]:
             f"TOPOLOGY is '{text}': a topology of your own is a Python file, ./mine.py, or a class "
             "of it with arguments, ./mine.py:Tree,2"
         )
-    return match["file"], match["selection"] or ""
+    has_arguments = match.end() > max(match.end("file"), match.end("selection"))
+    try:
+        arguments = shlex.split(match["arguments"] or "")
+    except ValueError as error:
+        raise BadInputError(
+            f"TOPOLOGY is '{text}': behind -- a quotation mark is open ({error}); close it"
+        ) from error
+    return OwnText(
+        match["file"], match["selection"] or "", tuple(arguments) if has_arguments else None
+    )
 
 
 def name_of(text: str) -> str:
@@ -81,29 +144,37 @@ def name_of(text: str) -> str:
     >>> name_of("./my lab.py"), name_of("./mine.py:Tree,2")
     ('own-my-lab', 'own-tree')
     """
-    file, selection = split_text(text)
-    name = selection.partition(",")[0] or file.rpartition("/")[2].removesuffix(".py")
+    named = split_text(text)
+    file = named.file
+    name = named.selection.partition(",")[0] or file.rpartition("/")[2].removesuffix(".py")
     return f"own-{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-') or 'topology'}"
 
 
-def network_of(description: Mapping[str, Any]) -> OwnNetwork:
+def network_of(description: Mapping[str, Any], warn: Warn = lambda _words: None) -> OwnNetwork:
     """Map what ``farpath.lab.artifacts.topo_reader`` prints of a topology.
 
-    Raises BadInputError that names what cannot be mapped.
+    ``warn``: is told what means nothing here. Raises BadInputError that names what cannot be
+    mapped.
     """
+    ignored: dict[str, str] = {}
     try:
         # What a node is says more than its options
         for name, options in description["hosts"].items():
             _check_class(f"host {name}", options.get("cls"), _HOST_CLASSES)
         for number, (name, options) in enumerate(description["hosts"].items(), start=1):
-            _check_host(name, options, number)
+            _check_host(name, options, number, ignored)
         for name, options in description["switches"].items():
-            _check_switch(name, options)
-        cables = tuple(_cable(options) for options in description["links"])
+            _check_switch(name, options, ignored)
+        cables = tuple(
+            _cable(options, description["switches"], ignored) for options in description["links"]
+        )
         hosts, switches = tuple(description["hosts"]), tuple(description["switches"])
-        return OwnNetwork(hosts, switches, cables)
+        network = OwnNetwork(hosts, switches, cables)
     except BadInputError as error:
         raise BadInputError(f"TOPOLOGY: {error.message}") from error
+    for option, words in ignored.items():
+        warn(f"{option} is ignored: {words}")
+    return network
 
 
 def _refused(owner: str, option: str, value: Any) -> BadInputError:
@@ -122,54 +193,72 @@ def _check_class(owner: str, value: Any, allowed: tuple[str, ...]) -> None:
         )
 
 
-def _check_host(name: str, options: Mapping[str, Any], number: int) -> None:
-    owner = f"host {name}"
+def _check_host(
+    name: str, options: Mapping[str, Any], number: int, ignored: dict[str, str]
+) -> None:
     address = f"10.0.{number >> 8}.{number & 0xFF}"
     for option, value in options.items():
         is_its_address = option == "ip" and str(value).partition("/")[0] == address
-        is_usual = is_its_address or (option, value) == ("inNamespace", True)
+        is_usual = is_its_address or (option, value) in (("inNamespace", True), ("cpu", -1))
         if option != "cls" and not is_usual and value is not None:
-            raise _refused(owner, option, value)
+            _ignore("host", name, option, value, ignored)
 
 
-def _check_switch(name: str, options: Mapping[str, Any]) -> None:
-    owner = f"switch {name}"
+def _check_switch(name: str, options: Mapping[str, Any], ignored: dict[str, str]) -> None:
     for option, value in options.items():
         if option == "cls":
-            _check_class(owner, value, _SWITCH_CLASSES)
+            _check_class(f"switch {name}", value, _SWITCH_CLASSES)
         elif option in ("isSwitch", "dpid") or (option, value) == ("failMode", "standalone"):
             continue
         elif value:
-            raise _refused(owner, option, value)
+            _ignore("switch", name, option, value, ignored)
 
 
-def _cable(info: Mapping[str, Any]) -> Cable:
+def _ignore(kind: str, name: str, option: str, value: Any, ignored: dict[str, str]) -> None:
+    """Note an option that means nothing here; raise BadInputError for any other."""
+    reasons = _IGNORED[kind]
+    if option not in reasons:
+        raise _refused(f"{kind} {name}", option, value)
+    ignored.setdefault(f"{option} of {kind}{'es' if kind == 'switch' else 's'}", reasons[option])
+
+
+def _cable(info: Mapping[str, Any], switches: Mapping[str, Any], ignored: dict[str, str]) -> Cable:
     """Map a link: each end has the options of the link before its own, as in Mininet's Link."""
     one, other = info["node1"], info["node2"]
-    owner = f"link {one}-{other}"
+    name = f"{one}-{other}"
+    owner = f"link {name}"
     common = {key: value for key, value in info.items() if key not in (*_ENDS, "cls", "params1",
               "params2")}  # fmt: skip
     _check_class(owner, info.get("cls"), _LINK_CLASSES)
     ends = []
-    for name in ("params1", "params2"):
-        own = info.get(name) or {}
+    for key, node in (("params1", one), ("params2", other)):
+        own = info.get(key) or {}
         if not isinstance(own, Mapping):
-            raise _refused(owner, name, own)
-        ends.append({**own, **common})
+            raise _refused(owner, key, own)
+        options = {**own, **common}
+        for option, value in options.items():
+            if option not in _MAPPED:
+                _check_without_effect(name, option, value, ignored)
+        if options.get("speedup") and options.get("bw") and node in switches:
+            # What leaves a switch has another rate there (TCIntf.bwCmds in mininet/link.py)
+            options["bw"] = options["speedup"]
+        ends.append(options)
     there, back = (_shaping(owner, options) for options in ends)
     return Cable(one, info["port1"], other, info["port2"], there, back)
 
 
+def _check_without_effect(name: str, option: str, value: Any, ignored: dict[str, str]) -> None:
+    if option not in _WITHOUT_EFFECT:
+        if value is not None:
+            _ignore("link", name, option, value, ignored)
+        return
+    allowed = _WITHOUT_EFFECT[option]
+    if allowed is not None and value not in allowed:
+        raise _refused(f"link {name}", option, value)
+
+
 def _shaping(owner: str, options: Mapping[str, Any]) -> Shaping:
     """Map what TCLink would do to the packets that leave one end."""
-    for option, value in options.items():
-        if option in _MAPPED:
-            continue
-        if option not in _WITHOUT_EFFECT:
-            raise _refused(owner, option, value)
-        allowed = _WITHOUT_EFFECT[option]
-        if allowed is not None and value not in allowed:
-            raise _refused(owner, option, value)
     delay_ms = _time_ms(owner, "delay", options.get("delay"))
     jitter_ms = _time_ms(owner, "jitter", options.get("jitter"))
     if jitter_ms > delay_ms:
@@ -182,14 +271,63 @@ def _shaping(owner: str, options: Mapping[str, Any]) -> Shaping:
     low, high = LOSS_RANGE
     loss_percent = _number(owner, "loss", options, (100 * low, 100 * high), " %")
     packets = _number(owner, "max_queue_size", options, BUFFER_PACKETS_RANGE, " packets")
-    if packets is not None and rate_mbit is None:
-        raise BadInputError(
-            f"{owner} has max_queue_size={packets:g} and no bw: packets wait for a rate only; give "
-            "bw, or leave it out"
-        )
+    for option in ("max_queue_size", "queue", "enable_red", "enable_ecn"):
+        if options.get(option) and rate_mbit is None:
+            raise BadInputError(
+                f"{owner} has {option}={on_one_line(str(options[option]))} and no bw: packets wait "
+                "for a rate only; give bw, or leave it out"
+            )
     rate_bps = round(1e6 * (rate_mbit or 0))
-    waiting = round(packets or DEFAULT_QUEUE_PACKETS) if rate_bps else 0
-    return Shaping(rate_bps, waiting, delay_ms, jitter_ms, (loss_percent or 0) / 100)
+    aqm, waiting = None, 0
+    if rate_bps:
+        aqm, usual_packets = _queue(owner, options, rate_bps)
+        waiting = round(packets or usual_packets)
+    return Shaping(rate_bps, waiting, delay_ms, jitter_ms, (loss_percent or 0) / 100, aqm)
+
+
+def _queue(owner: str, options: Mapping[str, Any], rate_bps: int) -> tuple[Aqm | None, int]:
+    """Return what a rate's queue is, None for drop-tail, and its packets without max_queue_size."""
+    is_red = options.get("enable_ecn") or options.get("enable_red")
+    if options.get("queue"):
+        if is_red:
+            raise BadInputError(
+                f"{owner} has queue and enable_red or enable_ecn, which say the same; leave one out"
+            )
+        return _own_queue(owner, options["queue"])
+    if is_red:
+        marks = {"ecn": 1} if options.get("enable_ecn") else {}
+        return Aqm("red", {**_RED, **marks}), _RED_LIMIT_BYTES // _FRAME_BYTES
+    if options.get("use_tbf"):
+        wait_ms = _number(owner, "latency_ms", options, (0.001, 60_000), " ms")
+        wait_bytes = _TBF_WAIT_BYTES if wait_ms is None else rate_bps * wait_ms / 8e3
+        packets = round((wait_bytes + _TBF_BURST_BYTES) // _FRAME_BYTES)
+        return None, min(max(packets, BUFFER_PACKETS_RANGE[0]), BUFFER_PACKETS_RANGE[1])
+    return None, DEFAULT_QUEUE_PACKETS
+
+
+def _own_queue(owner: str, text: Any) -> tuple[Aqm | None, int]:
+    """Map a queue as QUEUE names it, and its limit if that counts packets."""
+    if not isinstance(text, str):
+        raise BadInputError(
+            f"{owner} has queue={on_one_line(repr(text))}: give a text as QUEUE takes it, as in "
+            "queue='fq_codel:target=5ms'"
+        )
+    try:
+        request = parse_queue(text)
+    except BadInputError as error:
+        raise BadInputError(f"{owner}: {error.message}") from error
+    limit = request.limit
+    if limit is None:
+        return request.aqm, DEFAULT_QUEUE_PACKETS
+    if not limit.endswith("packets"):
+        raise BadInputError(
+            f"{owner} has queue={on_one_line(text)}: its limit counts bytes, and a link's buffer "
+            "counts packets; give max_queue_size instead"
+        )
+    least, most = BUFFER_PACKETS_RANGE
+    return request.aqm, quantities.parse_whole(
+        limit.removesuffix("packets"), f"{owner}: limit of queue", (least, most)
+    )
 
 
 def _time_ms(owner: str, option: str, value: Any) -> float:

@@ -50,7 +50,9 @@ def _behind_a_queue(plan: Plan) -> tuple[str, ...]:
 
 def _unmarked(plan: Plan) -> tuple[str, ...]:
     """Warn of ECN where the bottleneck marks no packet."""
-    if plan.path.queue and plan.path.queue.marks:
+    of_ways = plan.network.rated(plan.pairs) if plan.network else ()
+    queues = [step.shaping.queue for step in of_ways] or [plan.path.queue]
+    if any(queue and queue.marks for queue in queues):
         return ()
     labels = [stack.label for stack in plan.stacks if needs_ecn(stack.sysctl)]
     if labels:

@@ -99,7 +99,8 @@ KINDS: Mapping[str, Kind] = {
             "min": _SIZE,
             "max": _SIZE,
             "burst": Parameter("packets", 1, 1_000_000),
-            "probability": Parameter("fraction", 1e-6, 1.0),
+            # tc counts it in 32 bits, in which 1 is 0 (red_parse_opt in iproute2's q_red.c)
+            "probability": Parameter("fraction", 1e-6, 0.999999),
             "adaptive": _FLAG,
             "harddrop": _FLAG,
             "nodrop": _FLAG,
@@ -183,7 +184,7 @@ class Aqm:
     """
 
     kind: str
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

@@ -25,7 +25,7 @@ def counted_ports(plan: Plan, layout: Layout) -> dict[str, tuple[str, ...]]:
     such numbers too, and drop packets after enqueue(), where nothing can be counted: with one there
     are no counts.
     """
-    if plan.path.queue:
+    if plan.has_active_queues:
         return {}
     sites = {port.name: layout.site_of(port.node) for port in layout.ports}
     senders = [flow.sender for flow in plan.schedule.all_flows] if draws_numbers(plan) else []

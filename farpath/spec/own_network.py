@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from farpath.base.errors import BadInputError
+from farpath.spec.aqm import Aqm
 from farpath.spec.background import RATE_BPS_RANGE
 from farpath.spec.path import JITTER_MS_RANGE, LEAST_JITTER_MS, LEAST_NETEM_CHANCE, LOSS_RANGE
 
@@ -35,8 +36,9 @@ class Shaping:
 
     ``rate_bps``: of whole Ethernet frames; 0 for no rate. ``buffer_packets``: what may wait for the
     rate; 0 without one. ``delay_ms``, ``jitter_ms``: delay, and its largest deviation in either
-    direction. ``loss``: probability that a packet is lost. Raises BadInputError for a value out of
-    range.
+    direction. ``loss``: probability that a packet is lost. ``queue``: the active queue that waits
+    for the rate, of at most ``buffer_packets``; None for one that drops at its tail. Raises
+    BadInputError for a value out of range.
     """
 
     rate_bps: int = 0
@@ -44,13 +46,14 @@ class Shaping:
     delay_ms: float = 0.0
     jitter_ms: float = 0.0
     loss: float = 0.0
+    queue: Aqm | None = None
 
     def __post_init__(self) -> None:
         if self.rate_bps:
             _require("rate_bps", self.rate_bps, RATE_BPS_RANGE)
             _require("buffer_packets", self.buffer_packets, BUFFER_PACKETS_RANGE)
-        elif self.buffer_packets:
-            raise BadInputError("a cable has buffer_packets and no rate_bps: nothing waits there")
+        elif self.buffer_packets or self.queue:
+            raise BadInputError("a cable has a queue and no rate_bps: nothing waits there")
         _require("delay_ms", self.delay_ms, DELAY_MS_RANGE)
         _require("jitter_ms", self.jitter_ms, JITTER_MS_RANGE, LEAST_JITTER_MS)
         _require("loss", self.loss, LOSS_RANGE, LEAST_NETEM_CHANCE)
@@ -85,7 +88,10 @@ class Cable:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Cable:
         """Build a cable from the output of ``dataclasses.asdict``."""
-        shapings = {name: Shaping(**data[name]) for name in ("there", "back")}
+        shapings = {
+            name: Shaping(**{**data[name], "queue": Aqm.from_dict(data[name].get("queue"))})
+            for name in ("there", "back")
+        }
         return cls(**{**data, **shapings})
 
 
@@ -255,6 +261,12 @@ class OwnNetwork:
             if step.shaping.rate_bps
         ]
         return self.rtt_ms(one, other) / 1e3 + sum(waits_s)
+
+    @cached_property
+    def queues(self) -> tuple[Aqm, ...]:
+        """The active queues of its cables."""
+        ways = [shaping for cable in self.cables for shaping in (cable.there, cable.back)]
+        return tuple(shaping.queue for shaping in ways if shaping.queue)
 
     def rated(self, pairs: Sequence[Pair]) -> tuple[Step, ...]:
         """Return the steps with a rate on the ways of pairs of hosts, in their order, each once."""

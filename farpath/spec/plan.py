@@ -116,9 +116,14 @@ class Plan:
         return tuple(flow for flow in self.schedule.all_flows if self.stack_of(flow).congestion)
 
     @property
+    def has_active_queues(self) -> bool:
+        """Whether the bottleneck, or any link of a user's network, has an active queue."""
+        return bool(self.path.queue or (self.network and self.network.queues))
+
+    @property
     def reads_ecn(self) -> bool:
         """Whether receivers are asked for the ECN of their connections."""
-        return bool(self.ecn or self.path.queue)
+        return bool(self.ecn or self.has_active_queues)
 
     @property
     def disks(self) -> dict[str, Disk]:

@@ -7,13 +7,11 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.analysis.metrics import per_second
-from farpath.base.errors import BadInputError
 from farpath.base.project import BUILD, PROJECT
-from farpath.lab.artifacts import own_topologies
-from farpath.lab.artifacts.own_topologies import PACKAGE, own_network
+from farpath.lab.artifacts.own_topologies import PACKAGE
 from farpath.lab.user_parts import BuiltParts
 from farpath.planning.request import RunRequest
-from farpath.record.record import Record
+from farpath.record.record import Record, load_record
 from farpath.spec.plan import Plan
 from tests.lab.conftest import RunPlan
 from tests.support.command_line import Farpath
@@ -21,6 +19,7 @@ from tests.support.command_line import Farpath
 EXAMPLES = PROJECT / "examples" / "own-topology"
 #: Mininet's own, in the lab's root file system.
 OF_MININET = BUILD / PACKAGE / "examples"
+COURSE = PROJECT / "tests" / "data" / "topologies"
 #: Headers of a TCP segment with timestamps beside its payload, in a frame of 1514 bytes.
 PAYLOAD_PART = 1448 / 1514
 
@@ -97,9 +96,8 @@ def test_a_class_of_mininets_own_examples_runs_as_it_is(run_plan: RunPlan) -> No
         ("simpleperf.py", "host h1 has cpu=0.25: CPULimitedHost is not mapped"),
         ("linuxrouter.py", "host r0 is a LinuxRouter, which is not mapped"),
         ("natnet.py", "host nat1 is a NAT, which is not mapped"),
-        ("multilink.py:simpleMultiLinkTopo,2", "host h1 has 2 links: each host has one"),
-        ("linearbandwidth.py", "missing 1 required positional argument: 'N'"),
-        ("popen.py", "does not say which topology is meant: it has no class derived from Topo"),
+        ("multilink.py", "host h1 has 2 links: each host has one"),
+        ("clustercli.py", "has neither a class derived from Mininet's Topo nor a main part that"),
     ],
 )
 def test_what_cannot_be_mapped_of_mininets_examples_is_refused_by_name(
@@ -112,67 +110,37 @@ def test_what_cannot_be_mapped_of_mininets_examples_is_refused_by_name(
     assert ended.err.count("\n") == 1
 
 
-def written(tmp_path: FilePath, text: str) -> str:
-    """A user's file."""
-    file = tmp_path / "mine.py"
-    file.write_text(text)
-    return str(file)
-
-
-TORUS = "from mininet.topolib import TorusTopo\ntopos = {'torus': lambda: TorusTopo(3, 3)}\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (TORUS, "closes a loop, in which switches without a controller flood packets forever"),
-        ("import nothing_there\n", "cannot be used, line 1: ModuleNotFoundError"),
-        ("print('hello')\n\nclass (\n", "cannot be used, line 3: SyntaxError"),
-        ("raise SystemExit\n", "cannot be used, line 1: SystemExit: it has no message"),
-        ("import os\nos._exit(7)\n", "ended with status 7 before it had made a topology"),
-        ("topos = {'a': None, 'b': None}\n", "does not say which topology is meant: it has a, b"),
-        ("topos = {'a': lambda: 3}\n", "cannot be used: AttributeError"),
-    ],
-)
-def test_a_file_that_makes_no_topology_for_the_lab_is_refused(
-    tmp_path: FilePath, text: str, message: str
+def test_a_script_runs_as_it_is_and_its_red_marks_what_dctcp_sends(
+    farpath: Farpath, tmp_path: FilePath
 ) -> None:
-    with pytest.raises(BadInputError) as caught:
-        own_network(written(tmp_path, text))
-    assert message in caught.value.message
-    assert "\n" not in caught.value.message
-
-
-def test_a_file_that_does_not_end_is_ended(
-    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(own_topologies, "MOST_S", 1.0)
-    file = written(tmp_path, "while True:\n    print('still here')\n")
-    with pytest.raises(BadInputError, match="has made no topology within 1 s: let it do nothing"):
-        own_network(file)
-
-
-def test_a_file_that_is_not_there_and_a_name_that_is_not_in_it_are_refused() -> None:
-    with pytest.raises(BadInputError, match=r"there is no file \./nowhere\.py"):
-        own_network("./nowhere.py:Tree,2")
-    file = EXAMPLES / "two_switches.py"
-    with pytest.raises(BadInputError, match="has no topology huge: it has TwoSwitches, near, far"):
-        own_network(f"{file}:huge")
-
-
-def test_what_stands_beside_the_file_is_imported_and_nothing_is_written(
-    tmp_path: FilePath,
-) -> None:
-    (tmp_path / "rates.py").write_text("FAST = 100\n")
-    text = (
-        "from mininet.topo import SingleSwitchTopo\nfrom rates import FAST\nprint('made')\n"
-        "topos = {'star': lambda k: SingleSwitchTopo(k, lopts={'bw': FAST, 'delay': '2ms'})}\n"
+    # enable_ecn of TCLink marks above 30 kB (TCIntf.bwCmds in mininet/link.py)
+    out = f"--out={tmp_path}"
+    ended = farpath(
+        *("run", f"--topology={COURSE / 'script.py'}", "--flows=h2>h1:dctcp h3>h1:dctcp"),
+        *("--time=5s", out),
     )
-    network = own_network(f"{written(tmp_path, text)}:star,3")
-    assert network is not None
-    assert network.hosts == ("h1", "h2", "h3")
-    assert {cable.there.rate_bps for cable in network.cables} == {100_000_000}
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["mine.py", "rates.py"]
+    assert ended.status == 0, ended.err
+    (directory,) = (entry for entry in tmp_path.iterdir() if entry.is_dir())
+    record = load_record(directory)
+    # The delays of the script: 0.1 ms of one link each way, and 0.2 ms of one end of another
+    assert idle_rtts_ms(record) == pytest.approx({"h2-h1": 0.2, "h3-h1": 0.2}, abs=0.003)
+    queue = record.samples.queue
+    assert queue["marks"].max() > 1000
+    assert (queue["drops"].max(), record.data["warnings"]) == (0, [])
+    assert 20_000 < queue["backlog_bytes"].max() < 60_000
+    assert sum(rates_mbps(record, after_s=1)) > 90
+
+
+def test_a_file_with_arguments_of_its_own_runs_with_them(run_plan: RunPlan) -> None:
+    text = f"{COURSE / 'bufferbloat.py'} -- --bw-net 1.5 --delay 10 --maxq 20"
+    plan = RunRequest(topology=text, flows="h1>h2:reno", time="8s").plan(
+        user_parts=BuiltParts("virtual")
+    )
+    record = run_plan(plan)
+    assert idle_rtts_ms(record) == pytest.approx({"h1-h2": 40.0}, abs=0.003)
+    assert sum(rates_mbps(record, after_s=3)) == pytest.approx(1.5 * PAYLOAD_PART, rel=0.03)
+    assert record.samples.queue["backlog_packets"].max() == pytest.approx(20, abs=1)
+    assert text in record.plan.path.title
 
 
 def test_draw_shows_the_queues_that_a_run_would_have(farpath: Farpath) -> None:

@@ -7,16 +7,20 @@ explains it.
 from __future__ import annotations
 
 import json
+import logging
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import BadInputError, MachineLacksError, on_one_line
 from farpath.base.project import BUILD
 from farpath.lab.artifacts.images import REMEDY
-from farpath.planning.own_topology import is_own, network_of, split_text
+from farpath.planning.own_topology import OwnText, is_own, network_of, split_text
 from farpath.spec.own_network import OwnNetwork
 from farpath.tools.commands import note
 
@@ -25,58 +29,92 @@ PACKAGE = FilePath("lab/rootfs/usr/lib/python3/dist-packages/mininet")
 READER = FilePath(__file__).with_name("topo_reader.py")
 #: Real seconds that a file may take to make its topology.
 MOST_S = 30.0
+#: How much of what a file printed last stands in a message.
+MOST_LETTERS = 300
+LOG = logging.getLogger(__name__)
 
 
 def own_network(text: str, build: FilePath = BUILD) -> OwnNetwork | None:
     """Return the network that a text names by a file; None if it names another topology.
 
-    Raises BadInputError for what cannot be read or mapped, and MachineLacksError if the lab's
-    root file system, which has Mininet, is not built.
+    What of the file means nothing here is said as a warning. Raises BadInputError for what cannot
+    be read or mapped, and MachineLacksError if the lab's root file system, which has Mininet, is
+    not built.
     """
     if not is_own(text):
         return None
-    path, selection = split_text(text)
-    file = FilePath(os.path.abspath(path))
+    named = split_text(text)
+    file = FilePath(os.path.abspath(named.file))
     if not file.is_file():
         raise BadInputError(
-            f"TOPOLOGY is '{text}': there is no file {path}; give one with a class derived from "
-            "Mininet's Topo"
+            f"TOPOLOGY is '{text}': there is no file {named.file}; give one with a class derived "
+            "from Mininet's Topo"
         )
     package = build / PACKAGE
     if not package.is_dir():
         raise MachineLacksError(
             f"TOPOLOGY is a file, which the lab's Mininet reads, and the lab is not built: {REMEDY}"
         )
-    description = _read(package, file, selection)
+    description = _read(package, file, named)
     if error := description.get("error"):
-        raise BadInputError(f"TOPOLOGY: {path} {on_one_line(error)}")
-    return network_of(description)
+        raise BadInputError(f"TOPOLOGY: {named.file} {on_one_line(error)}")
+
+    def warn(words: str) -> None:
+        LOG.warning("topology %s: %s", named.file, on_one_line(words))
+
+    for words in description["notes"]:
+        warn(words)
+    return network_of(description, warn)
 
 
-def _read(package: FilePath, file: FilePath, selection: str) -> dict[str, Any]:
-    """Run the reader and return what it prints; what the user's file prints is discarded."""
+def _read(package: FilePath, file: FilePath, named: OwnText) -> dict[str, Any]:
+    """Run the reader and return what it prints of the topology, or ``error``."""
+    orders = {
+        "package": str(package),
+        "file": str(file),
+        "selection": named.selection,
+        "arguments": None if named.arguments is None else list(named.arguments),
+        "most_s": MOST_S,
+    }
     # Isolated, so that neither the environment nor this directory changes what is imported; and
     # without compiled files, since the lab's root is not to be changed
-    command = [sys.executable, "-I", "-B", str(READER), str(package), str(file), selection]
+    command = [sys.executable, "-I", "-B", str(READER), json.dumps(orders)]
     note(command)
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=MOST_S,
-            check=False,
-        )
-        description: dict[str, Any] = json.loads(done.stdout)
-    except subprocess.TimeoutExpired as error:
+        printed, _ = process.communicate(timeout=2 * MOST_S)
+        result: dict[str, Any] = json.loads(printed)
+    except (subprocess.TimeoutExpired, ValueError):
+        # The file has ended the reader, or keeps it
+        result = {"answer": None, "said": "", "status": process.poll(), "is_late": False}
+    finally:
+        # What a file left behind that has ended the reader is in its session
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    if result["is_late"]:
         raise BadInputError(
             f"TOPOLOGY: {file} has made no topology within {MOST_S:g} s: let it do nothing but "
-            "define one; what starts a network belongs below if __name__ == '__main__'"
-        ) from error
-    except ValueError as error:
+            f"define one{_last_words(result)}"
+        )
+    description: dict[str, Any] | None = result["answer"]
+    if description is None:
         raise BadInputError(
-            f"TOPOLOGY: the process that ran {file} ended with status {done.returncode} before it "
-            "had made a topology"
-        ) from error
+            f"TOPOLOGY: the process that ran {file} ended with status {result['status']} before "
+            f"it had made a topology{_last_words(result)}"
+        )
+    if "error" in description:
+        description["error"] += _last_words(result)
     return description
+
+
+def _last_words(result: Mapping[str, Any]) -> str:
+    """Return the last line that a file printed, for the end of a message."""
+    lines = [line.strip() for line in str(result["said"]).splitlines() if line.strip()]
+    return f"; it printed: {on_one_line(lines[-1])[-MOST_LETTERS:]}" if lines else ""

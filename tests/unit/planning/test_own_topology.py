@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.planning.own_flows import parse_flows
-from farpath.planning.own_topology import is_own, name_of, network_of, split_text
+from farpath.planning.own_topology import OwnText, is_own, name_of, network_of, split_text
+from farpath.spec.aqm import Aqm
 from farpath.spec.own_network import OwnNetwork, Shaping
 
 SWITCH = {"isSwitch": True}
@@ -81,15 +84,20 @@ def test_what_changes_nothing_here_is_accepted(link: dict[str, Any]) -> None:
         ({"loss": 1e-7}, "loss is 1e-09: it must be 0 to 0.5, and 0 or at least 1e-08"),
         ({"max_queue_size": 9}, "max_queue_size=9 and no bw: packets wait for a rate only"),
         ({"bw": 1, "max_queue_size": 1}, "max_queue_size=1: it must be a number from 2"),
-        ({"bw": 1, "enable_ecn": True}, "enable_ecn=True: RED and ECN are not mapped"),
-        ({"bw": 1, "use_tbf": True}, "use_tbf=True: a rate is exact here"),
-        ({"bw": 1, "latency_ms": 5}, "latency_ms=5: give a buffer as max_queue_size"),
+        ({"enable_ecn": True}, "enable_ecn=True and no bw: packets wait for a rate only"),
+        (
+            {"bw": 1, "queue": "blue"},
+            "link h1-s1: QUEUE is 'blue': it must be one of droptail, red",
+        ),
+        ({"bw": 1, "queue": 5}, "queue=5: give a text as QUEUE takes it"),
+        ({"bw": 1, "queue": "red:limit=1MB"}, "its limit counts bytes, and a link's buffer counts"),
+        ({"bw": 1, "queue": "pie", "enable_red": True}, "queue and enable_red or enable_ecn"),
+        ({"bw": 1, "use_tbf": True, "latency_ms": "5"}, "latency_ms='5': it must be a number"),
         ({"gro": True}, "gro=True: that is not mapped"),
-        ({"addr1": "00:00:00:00:00:01"}, "addr1='00:00:00:00:00:01': that is not mapped"),
         ({"cls": {"class": "OVSLink"}}, "link h1-s1 is a OVSLink, which is not mapped"),
         ({"cls": {"object": "functools.partial"}}, "link h1-s1 is a functools.partial"),
         ({"params1": 3}, "link h1-s1 has params1=3"),
-        ({"params1": {"ip": "10.0.0.9/8"}}, "has ip='10.0.0.9/8': hosts have 10.0.0.1"),
+        ({"burts": 5}, "link h1-s1 has burts=5: that is not mapped; leave it out"),
         ({"port2": 100}, "s1 has a link at port 100: a port is 1 to 99 and has one link"),
         ({"port2": 2}, "s1 has a link at port 2: a port is 1 to 99 and has one link"),
     ],
@@ -108,18 +116,15 @@ def test_a_link_that_cannot_be_mapped_is_refused_by_name(
     [
         ({"hosts": {"h1": {"cpu": 0.25}}}, "host h1 has cpu=0.25: CPULimitedHost is not mapped"),
         (
-            {"hosts": {"h1": {"cls": {"class": "CPULimitedHost"}}}},
-            "host h1 is a CPULimitedHost, which is not mapped: it can be Host, Node",
+            {"hosts": {"h1": {"cls": {"class": "VLANHost"}}}},
+            "host h1 is a VLANHost, which is not mapped: it can be Host, Node",
         ),
         ({"hosts": {"h2": {"cls": {"class": "NAT"}}}}, "host h2 is a NAT, which is not mapped"),
-        ({"hosts": {"h2": {"ip": "10.0.0.7"}}}, "host h2 has ip='10.0.0.7': hosts have 10.0.0.1"),
-        ({"hosts": {"h2": {"defaultRoute": "via 10.0.0.1"}}}, "routers are not mapped"),
         ({"hosts": {"h2": {"inNamespace": False}}}, "host h2 has inNamespace=False"),
         ({"hosts": {"h3": {}}}, "host h3 has 0 links: each host has one, to a switch"),
         ({"hosts": {"pinger": {}}}, "a node is called 'pinger'"),
         ({"hosts": {"h2-left": {}}}, "a node is called 'h2-left'"),
-        ({"switches": {"stp": True}}, "switch s1 has stp=True: STP is not mapped"),
-        ({"switches": {"protocols": "OpenFlow13"}}, "switch s1 has protocols='OpenFlow13'"),
+        ({"switches": {"colour": "red"}}, "switch s1 has colour='red': that is not mapped"),
         ({"switches": {"cls": {"class": "UserSwitch"}}}, "switch s1 is a UserSwitch"),
     ],
 )
@@ -133,6 +138,82 @@ def test_a_node_that_cannot_be_mapped_is_refused_by_name(
 
 def test_an_address_that_a_host_has_anyway_may_be_given() -> None:
     assert network_of(described(hosts={"h2": {"ip": "10.0.0.2/24"}})).hosts == ("h1", "h2")
+
+
+@pytest.mark.parametrize(
+    ("options", "warning"),
+    [
+        ({"link": {"r2q": 1}}, "r2q of links is ignored: a rate is exact here"),
+        ({"link": {"addr1": "00:00:00:00:00:01"}}, "addr1 of links is ignored: flows name their"),
+        ({"link": {"params1": {"ip": "10.0.0.9/8"}}}, "ip of links is ignored: all hosts are in"),
+        (
+            {"hosts": {"h2": {"ip": "10.0.0.7"}}},
+            "ip of hosts is ignored: all hosts are in one subnet",
+        ),
+        ({"hosts": {"h2": {"defaultRoute": "via 10.0.0.1"}}}, "defaultRoute of hosts is ignored"),
+        ({"hosts": {"h1": {"sched": "cfs", "cpu": -1}}}, "sched of hosts is ignored: computation"),
+        ({"switches": {"inNamespace": True}}, "inNamespace of switches is ignored: a switch needs"),
+        ({"switches": {"protocols": "OpenFlow13"}}, "protocols of switches is ignored: switches"),
+        ({"switches": {"stp": True}}, "stp of switches is ignored: a network here has no loops"),
+    ],
+)
+def test_an_option_that_means_nothing_here_is_ignored_with_a_warning(
+    options: dict[str, Any], warning: str
+) -> None:
+    said: list[str] = []
+    description = described(
+        options.get("hosts"), options.get("switches"), **options.get("link", {})
+    )
+    assert network_of(description, said.append) == network_of(described())
+    (words,) = said
+    assert words.startswith(warning)
+
+
+def test_a_warning_is_said_once_for_all_nodes() -> None:
+    said: list[str] = []
+    hosts = {"h1": {"mac": "00:00:00:00:00:01"}, "h2": {"mac": "00:00:00:00:00:02"}}
+    network_of(described(hosts), said.append)
+    assert len(said) == 1
+
+
+def test_red_is_as_mininet_sets_it_and_marks_only_with_ecn() -> None:
+    # TCIntf.bwCmds in mininet/link.py: min 30000 max 35000 burst 20, limit 1000000 bytes
+    there, back = mapped(bw=100, enable_ecn=True)
+    assert there == back
+    assert there.queue
+    assert there.queue.marks
+    assert there.queue.limit(there.buffer_packets * 1514, 0, 1514) == pytest.approx(1e6, rel=1e-3)
+    assert {"min": 30_000, "max": 35_000, "burst": 20}.items() <= there.queue.parameters.items()
+    plain = mapped(bw=100, enable_red=True, max_queue_size=50)[0]
+    assert plain.queue
+    assert not plain.queue.marks
+    assert plain.buffer_packets == 50
+
+
+def test_a_link_may_have_any_queue_that_a_path_may_have() -> None:
+    shaping = mapped(bw=10, queue="fq_codel:target=5ms,limit=200")[0]
+    assert shaping == Shaping(10_000_000, 200, queue=Aqm("fq_codel", {"target": 0.005}))
+    assert mapped(bw=10, queue="droptail", max_queue_size=9)[0] == Shaping(10_000_000, 9)
+
+
+def test_a_queue_of_a_link_survives_its_json() -> None:
+    network = network_of(described(bw=10, queue="codel:ecn"))
+    again = OwnNetwork.from_dict(json.loads(json.dumps(asdict(network))))
+    assert again == network
+    assert again.cables[0] in set(network.cables)
+
+
+def test_a_token_bucket_holds_what_its_wait_and_its_burst_let_it_hold() -> None:
+    # TCIntf.bwCmds: burst 15000, and 15 kB to wait for unless latency_ms says otherwise
+    assert mapped(bw=10, use_tbf=True)[0].buffer_packets == 30_000 // 1514
+    waiting = mapped(bw=10, use_tbf=True, latency_ms=100)[0]
+    assert waiting.buffer_packets == (125_000 + 15_000) // 1514
+    assert mapped(bw=10, use_hfsc=True) == mapped(bw=10)
+
+
+def test_what_leaves_a_switch_has_the_rate_of_speedup() -> None:
+    there, back = mapped(bw=10, speedup=40)
+    assert (there.rate_bps, back.rate_bps) == (10_000_000, 40_000_000)
 
 
 def linked(*links: tuple[str, str]) -> OwnNetwork:
@@ -186,9 +267,23 @@ def test_a_file_is_told_from_the_name_of_a_topology() -> None:
         split_text("folder/mine")
 
 
+def test_a_text_has_a_file_a_topology_in_it_and_the_files_own_arguments() -> None:
+    assert split_text("./cli.py") == OwnText("./cli.py")
+    assert split_text("./cli.py:BB,2 -- --bw-net 10") == OwnText(
+        "./cli.py", "BB,2", ("--bw-net", "10")
+    )
+    assert split_text("./a b.py -- --name 'two words' $HOME `id` other.py").arguments == (
+        *("--name", "two words", "$HOME", "`id`", "other.py"),
+    )
+    assert split_text("./cli.py --") == OwnText("./cli.py", "", ())
+    with pytest.raises(BadInputError, match="behind -- a quotation mark is open"):
+        split_text("./cli.py -- 'open")
+
+
 def test_a_path_is_called_like_the_class_else_like_the_file() -> None:
     assert name_of("../My Lab/cern.py") == "own-cern"
     assert name_of("./mine.py:TwoSwitches,2") == "own-twoswitches"
+    assert name_of("./cli.py -- --bw-net 10") == "own-cli"
     assert name_of("./---.py") == "own-topology"
 
 
