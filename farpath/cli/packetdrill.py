@@ -23,13 +23,28 @@ def add_to(app: typer.Typer) -> None:
 def packetdrill(
     folder: Annotated[
         FilePath,
-        typer.Argument(help="Directory tools/testing/selftests/net/packetdrill of a Linux tree."),
+        typer.Argument(
+            help="Directory of scripts: tools/testing/selftests/net/packetdrill of a Linux tree, "
+            "or gtests/net/tcp of packetdrill's own."
+        ),
     ],
     tool: Annotated[
         FilePath | None, typer.Option(help="Your packetdrill program (default: that in PATH).")
     ] = None,
     only: Annotated[
-        str | None, typer.Option(help="Names of scripts: tcp_slow_start*,tcp_dsack_mult.")
+        str | None,
+        typer.Option(help="Names or folders of scripts: tcp_slow_start*,tcp_dsack_mult,sack."),
+    ] = None,
+    family: Annotated[
+        str | None,
+        typer.Option(
+            help="Address families: ipv4,ipv6,ipv4-mapped-ipv6 (default: all, as in packetdrill's "
+            "run_all.py; the kernel's runner says them itself)."
+        ),
+    ] = None,
+    define: Annotated[
+        list[str] | None,
+        typer.Option(help="A symbol of scripts, as in TFO_COOKIE=3021b9d889017eeb; repeatable."),
     ] = None,
     kernel: Annotated[
         str | None,
@@ -39,28 +54,39 @@ def packetdrill(
         "results"
     ),
 ) -> None:
-    """Run the kernel's own TCP scripts inside the lab, on the virtual clock.
+    """Run packetdrill's scripts of TCP inside the lab, on the virtual clock.
 
     You have to build packetdrill, since Debian has no package of it. Exit status 1: a script fails.
     """
     from farpath.base.files import user_errors
     from farpath.lab.artifacts.images import find_images
     from farpath.lab.artifacts.kernels import images_of, one_kernel, release_of
-    from farpath.lab.packetdrill import find_scripts, find_tool, run_scripts
+    from farpath.lab.packetdrill import (
+        find_scripts,
+        find_tool,
+        orders_of,
+        parse_defines,
+        parse_families,
+        run_scripts,
+    )
 
     patterns = tuple(pattern for pattern in (only or "").split(",") if pattern)
     scripts = find_scripts(folder, patterns)
+    families = parse_families(family, folder)
+    orders = orders_of(scripts, families, parse_defines(define or [], folder))
     program = find_tool(tool)
     images = (
         find_images() if kernel is None else images_of(one_kernel(kernel, "--kernel"), LOG.info)
     )
-    LOG.info(f"packetdrill: {len(scripts)} scripts on Linux {release_of(images)}")
+    tests = f", {len(orders)} tests" if families else ""
+    LOG.info(f"packetdrill: {len(scripts)} scripts{tests} on Linux {release_of(images)}")
     with user_errors(out):
         out.mkdir(parents=True, exist_ok=True)
     log = out / "packetdrill.console.log"
-    results = run_scripts(images, program, folder, scripts, log, _print_result)
+    results = run_scripts(images, program, folder, orders, log, _print_result)
     failed = [script for script in results if not script.passed]
-    print(f"{len(results)} scripts: {len(results) - len(failed)} passed, {len(failed)} failed")
+    kind = "tests" if families else "scripts"
+    print(f"{len(results)} {kind}: {len(results) - len(failed)} passed, {len(failed)} failed")
     if failed:
         raise typer.Exit(FAILED_STATUS)
 

@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -19,6 +19,8 @@ from farpath.tools import sysctl
 
 #: The default congestion control of kernels with the usual configuration.
 USUAL_CONGESTION_CONTROL = "cubic"
+#: What a script finds in its namespace: the loopback is up, as in_netns.sh of packetdrill has it.
+IN_NAMESPACE = 'ip link set lo up && exec "$@"'
 
 
 def play(share: FilePath, send_event: Callable[..., None]) -> None:
@@ -35,18 +37,22 @@ def play(share: FilePath, send_event: Callable[..., None]) -> None:
         "LD_PRELOAD": str(directory / TIMES),
     }
     for script in orders["scripts"]:
-        send_event("script", **_run_script(script, directory / orders["folder"], environment))
+        send_event("script", **_run_script(script, directory, environment))
     (share / RAW_DIR).mkdir()
     (share / READBACK_FILE.format(site=0)).write_text("{}")
     send_event("done")
 
 
-def _run_script(script: str, folder: FilePath, environment: dict[str, str]) -> dict[str, Any]:
-    """Run a script; return its name, exit status, output, and duration in s."""
+def _run_script(
+    script: Mapping[str, Any], directory: FilePath, environment: dict[str, str]
+) -> dict[str, Any]:
+    """Run a script in its own folder; return its name, exit status, output, and duration in s."""
+    folder = directory / script["folder"]
     if (folder / RUNNER).is_file():
-        command = ["bash", f"./{RUNNER}", script]
+        command = ["bash", f"./{RUNNER}", script["file"]]
     else:
-        command = ["unshare", "--net", "packetdrill", script]
+        inside = ["packetdrill", *script["arguments"], script["file"]]
+        command = ["unshare", "--net", "sh", "-c", IN_NAMESPACE, "sh", *inside]
     began_s = time.monotonic()
     result = subprocess.run(
         command,
@@ -60,4 +66,9 @@ def _run_script(script: str, folder: FilePath, environment: dict[str, str]) -> d
         check=False,
     )
     took_s = time.monotonic() - began_s
-    return {"name": script, "status": result.returncode, "said": result.stdout, "took_s": took_s}
+    return {
+        "name": script["name"],
+        "status": result.returncode,
+        "said": result.stdout,
+        "took_s": took_s,
+    }

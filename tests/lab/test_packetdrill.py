@@ -14,7 +14,15 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.lab.artifacts.images import find_images
-from farpath.lab.packetdrill import TOOL, Script, find_tool, run_scripts
+from farpath.lab.packetdrill import (
+    TOOL,
+    Script,
+    find_scripts,
+    find_tool,
+    orders_of,
+    parse_families,
+    run_scripts,
+)
 
 STAND_IN = r"""
 #include <stdio.h>
@@ -32,6 +40,8 @@ int main(int count, char **arguments) {
     if (!script || !fgets(said, sizeof said, script)) return 2;
     if (access("/proc/sys/net/ipv6", F_OK)) return 3;
     fputs(said, stderr);
+    for (int i = 1; i < count - 1; i++) fprintf(stderr, "%s ", arguments[i]);
+    if (system(". ../common/defaults.sh; ip -br link show lo") != 0) return 4;
     return strncmp(said, "pass", 4) != 0;
 }
 """
@@ -39,28 +49,41 @@ int main(int count, char **arguments) {
 SCRIPTS = "FARPATH_PACKETDRILL_SCRIPTS"
 
 
-def run_all(tool: FilePath, folder: FilePath, log: FilePath) -> dict[str, Script]:
+def run_all(
+    tool: FilePath, folder: FilePath, log: FilePath, family: str | None = None
+) -> dict[str, Script]:
     """Every script of a folder, by name."""
-    names = sorted(file.name for file in folder.glob("*.pkt"))
-    results = run_scripts(find_images(), tool, folder, names, log, lambda _script: None)
-    assert [script.name for script in results] == names
+    families = parse_families(family, folder)
+    orders = orders_of(find_scripts(folder), families, {})
+    results = run_scripts(find_images(), tool, folder, orders, log, lambda _script: None)
+    assert [script.name for script in results] == [order.name for order in orders]
     return {script.name: script for script in results}
 
 
-def test_each_script_runs_to_its_end_and_a_failure_is_told(tmp_path: FilePath) -> None:
+def test_each_script_of_a_suite_runs_to_its_end_and_a_failure_is_told(tmp_path: FilePath) -> None:
     (tmp_path / "tool.c").write_text(STAND_IN)
     tool = tmp_path / TOOL
     subprocess.run(["cc", "-o", str(tool), str(tmp_path / "tool.c")], check=True)
-    folder = tmp_path / "scripts"
-    folder.mkdir()
-    (folder / "good.pkt").write_text("pass\n")
-    (folder / "bad.pkt").write_text("fail: a packet too many\n")
-    results = run_all(find_tool(tool), folder, tmp_path / "log")
-    assert results["good.pkt"].passed
-    assert not results["bad.pkt"].passed
-    assert "a packet too many" in results["bad.pkt"].output
+    folder = tmp_path / "tcp"
+    for place in ("sack/good.pkt", "close/bad.pkt"):
+        (folder / place).parent.mkdir(parents=True)
+        (folder / place).write_text("pass\n" if "good" in place else "fail: a packet too many\n")
+    # What scripts read lies beside their folders, as a link to what lies beside the suite's
+    (folder / "common").mkdir()
+    (folder / "common" / "defaults.sh").symlink_to("../../common/defaults.sh")
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / "defaults.sh").write_text("echo defaults are set >&2\n")
+    results = run_all(find_tool(tool), folder, tmp_path / "log", "ipv4,ipv6")
+    good, bad = results["sack/good.pkt (ipv4)"], results["close/bad.pkt (ipv6)"]
+    assert good.passed
+    assert "defaults are set" in good.output
+    assert "--ip_version=ipv4" in good.output
+    assert "LOOPBACK,UP" in good.output
+    assert not bad.passed
+    assert "a packet too many" in bad.output
+    assert "-D TFO_COOKIE=c1d1e9742a47a9bc" in bad.output
     # Five edges of times(2)'s ticks, of a hundredth of a second
-    assert 0.04 <= results["good.pkt"].took_s < 0.5
+    assert 0.04 <= good.took_s < 0.5
 
 
 @pytest.mark.skipif(

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path as FilePath
 
 import pytest
 
 from farpath.base.errors import BadInputError, MachineLacksError
-from farpath.lab.packetdrill import find_scripts, find_tool
+from farpath.lab.packetdrill import (
+    FAMILIES,
+    HELPERS,
+    find_scripts,
+    find_tool,
+    orders_of,
+    parse_defines,
+    parse_families,
+)
+from farpath.lab.suites import suite_of
 from tests.support.command_line import Farpath
 
 
@@ -29,6 +39,119 @@ def test_scripts_are_named_with_or_without_their_ending_or_by_a_pattern(folder: 
     assert len(find_scripts(folder, ["tcp_slow_*", "tcp_sack"])) == 3
     with pytest.raises(BadInputError, match="ONLY is 'tcp_fack'"):
         find_scripts(folder, ["tcp_fack"])
+
+
+def tree(root: FilePath, *places: str) -> FilePath:
+    """Files with a word in each, below a root."""
+    for place in places:
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        (root / place).write_text("`../common/defaults.sh`\n")
+    return root
+
+
+def test_scripts_of_folders_below_are_found_by_folder_too(tmp_path: FilePath) -> None:
+    tree(tmp_path, "sack/a.pkt", "close/b.pkt", "fastopen/server/c.pkt", "d.pkt", "sack/e.sh")
+    assert find_scripts(tmp_path) == (
+        *("close/b.pkt", "d.pkt", "fastopen/server/c.pkt", "sack/a.pkt"),
+    )
+    assert find_scripts(tmp_path, ["fastopen", "sack/"]) == ("fastopen/server/c.pkt", "sack/a.pkt")
+    assert find_scripts(tmp_path, ["close/*", "a"]) == ("close/b.pkt", "sack/a.pkt")
+
+
+def test_the_kernels_runner_takes_the_scripts_of_its_own_folder(tmp_path: FilePath) -> None:
+    tree(tmp_path, "ksft_runner.sh", "a.pkt", "below/b.pkt")
+    assert find_scripts(tmp_path) == ("a.pkt",)
+    assert [
+        order.arguments for order in orders_of(["a.pkt"], parse_families(None, tmp_path), {})
+    ] == [()]
+    with pytest.raises(BadInputError, match=r"FAMILY is 'ipv4': .*ksft_runner\.sh says it"):
+        parse_families("ipv4", tmp_path)
+    with pytest.raises(BadInputError, match=r"DEFINE is 'A=1': .*ksft_runner\.sh has its own"):
+        parse_defines(["A=1"], tmp_path)
+
+
+def test_a_script_runs_in_each_family_for_which_it_is_written(tmp_path: FilePath) -> None:
+    orders = orders_of(["a.pkt", "b-v4.pkt", "c-v6.pkt"], parse_families(None, tmp_path), {})
+    assert [order.name for order in orders] == [
+        *("a.pkt (ipv4)", "a.pkt (ipv6)", "a.pkt (ipv4-mapped-ipv6)"),
+        *("b-v4.pkt (ipv4)", "b-v4.pkt (ipv4-mapped-ipv6)", "c-v6.pkt (ipv6)"),
+    ]
+    with pytest.raises(BadInputError, match="FAMILY is 'ipv5': give some of ipv4, ipv6, ipv4-map"):
+        parse_families("ipv5", tmp_path)
+
+
+def test_symbols_of_a_family_give_way_to_those_that_are_given(tmp_path: FilePath) -> None:
+    defines = parse_defines(["TFO_COOKIE=ff", "MINE=a b"], tmp_path)
+    (order,) = orders_of(["a.pkt"], ("ipv4",), defines)
+    given = [word for word in order.arguments if "=" in word and not word.startswith("--")]
+    assert given == [
+        *("TFO_COOKIE=ff", "CODE=host_unreachable", "CMSG_LEVEL_IP=SOL_IP"),
+        *("CMSG_TYPE_RECVERR=IP_RECVERR", "MINE=a b"),
+    ]
+    assert set(FAMILIES["ipv6"].defines) == {"TFO_COOKIE", "CMSG_LEVEL_IP", "CMSG_TYPE_RECVERR"}
+    for text in ("TFO_COOKIE", "=1", "A B=1", "A="):
+        with pytest.raises(BadInputError, match="give a name and a value"):
+            parse_defines([text], tmp_path)
+
+
+def test_a_suite_is_copied_with_what_its_scripts_name_and_link_to(tmp_path: FilePath) -> None:
+    suite = tree(tmp_path / "net", "tcp/sack/a.pkt", "common/defaults.sh", "other/big.bin") / "tcp"
+    (suite / "common").mkdir()
+    (suite / "common" / "defaults.sh").symlink_to("../../common/defaults.sh")
+    found = suite_of(suite)
+    found.copy(tmp_path / "copy")
+    copied = sorted(
+        file.relative_to(tmp_path / "copy").as_posix()
+        for file in (tmp_path / "copy").rglob("*")
+        if file.is_file()
+    )
+    assert found.place == FilePath("tcp")
+    assert copied == ["tcp/common/defaults.sh", "tcp/sack/a.pkt"]
+    # The folder of some scripts alone: what they name lies beside it
+    (suite / "common" / "defaults.sh").unlink()
+    tree(suite, "common/defaults.sh")
+    assert sorted(map(str, suite_of(suite / "sack").files)) == ["common/defaults.sh", "sack/a.pkt"]
+
+
+def test_the_kernels_suite_is_copied_with_the_helpers_of_its_runner(tmp_path: FilePath) -> None:
+    suite = tree(tmp_path, "net/packetdrill/a.pkt", "kselftest/ktap_helpers.sh", "net/b.sh")
+    found = suite_of(suite / "net" / "packetdrill", (HELPERS,))
+    assert sorted(map(str, found.files)) == ["kselftest/ktap_helpers.sh", "net/packetdrill/a.pkt"]
+    (suite / "kselftest" / "ktap_helpers.sh").unlink()
+    with pytest.raises(BadInputError, match=r"ktap_helpers\.sh: leads to no file"):
+        suite_of(suite / "net" / "packetdrill", (HELPERS,))
+
+
+def test_nothing_outside_of_a_suite_is_copied(tmp_path: FilePath) -> None:
+    suite = tree(tmp_path / "net", "tcp/a.pkt") / "tcp"
+    (tmp_path / "secret").write_text("x")
+    link = suite / "link.sh"
+    link.symlink_to(tmp_path / "secret")
+    with pytest.raises(BadInputError, match=r"link\.sh: leads to .*secret, outside of .*net"):
+        suite_of(suite)
+    # A work tree of git is one suite
+    (tmp_path / ".git").mkdir()
+    assert FilePath("net/tcp/link.sh") in suite_of(suite).files
+    (tmp_path / ".git").rmdir()
+    link.unlink()
+    (suite / "b.pkt").write_text("`../../secret`")
+    with pytest.raises(BadInputError, match=r"b\.pkt: names .*secret, outside of"):
+        suite_of(suite)
+
+
+def test_what_is_no_regular_file_is_refused_and_not_opened(tmp_path: FilePath) -> None:
+    suite = tree(tmp_path / "net", "tcp/a.pkt") / "tcp"
+    os.mkfifo(suite / "pipe.pkt")
+    with pytest.raises(BadInputError, match=r"pipe\.pkt: is no regular file"):
+        suite_of(suite)
+    (suite / "pipe.pkt").unlink()
+    (suite / "loop").symlink_to(".")
+    with pytest.raises(BadInputError, match="loop: is no regular file"):
+        suite_of(suite)
+    (suite / "loop").unlink()
+    (suite / "gone").symlink_to("nowhere")
+    with pytest.raises(BadInputError, match="gone: leads to no file"):
+        suite_of(suite)
 
 
 def test_a_folder_without_scripts_is_refused(farpath: Farpath, tmp_path: FilePath) -> None:
