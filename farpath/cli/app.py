@@ -296,6 +296,14 @@ def _require_working_directory() -> None:
         ) from error
 
 
+def _options_of(error: Exception) -> list[str] | None:
+    """Return the options of the command that an error of the parser is about; None if none is."""
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return None
+    return [text for parameter in context.command.params for text in parameter.opts]
+
+
 def main() -> None:
     """Run the command line; a user's error becomes one line and an exit status, no traceback.
 
@@ -340,6 +348,7 @@ def main() -> None:
         # The message is empty if typer has already printed the help.
         from farpath.planning.option_names import with_meaning_elsewhere
 
-        if message := shortened(with_meaning_elsewhere(on_one_line(format_message()))):
+        text = with_meaning_elsewhere(on_one_line(format_message()), _options_of(error))
+        if message := shortened(text):
             print(f"farpath: {message} (see 'farpath --help')", file=sys.stderr)
         sys.exit(BadInputError.exit_status)

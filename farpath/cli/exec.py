@@ -174,8 +174,9 @@ def execute(
     )
     if as_json:
         print(json.dumps(_result(outcome)))
-    # Not as an exit of typer's, where 130 means that this command was interrupted
-    raise SystemExit(ending.status)
+    if ending.status:
+        # Not as an exit of typer's, where 130 means that this command was interrupted
+        raise SystemExit(ending.status)
 
 
 def _result(outcome: ProgramOutcome) -> dict[str, Any]:
@@ -201,10 +202,11 @@ def _tell_server_end(event: dict[str, Any]) -> None:
 def _without_memory(killed: int, memory: str, program_bytes: int) -> str:
     """Return what to do about programs that were killed for the memory that they took."""
     processes = "a process was" if killed == 1 else f"{killed} processes were"
-    more = -(-3 * program_bytes // (1 << 30))
+    from farpath.lab.programs import more_memory
+
     return (
         f"the programs took more than --memory={memory}, and {processes} killed (status 137): give "
-        f"more, as in --memory={more}GiB"
+        f"more, as in --memory={more_memory(program_bytes)}"
     )
 
 

@@ -114,6 +114,28 @@ def add_default_routes(network: Network, both_families: bool) -> None:
                 commands.run("ip", f"-{version}", "route", "add", "default", "dev", port)
 
 
+def copy_at_first_switch(network: Network) -> None:
+    """Have the first switch behind each host pass on a copy of a packet, and end the packet itself.
+
+    A packet keeps its socket through all veth pairs of one kernel, and each reports another
+    transmit time stamp to it (veth_xmit in drivers/net/veth.c, skb_tx_timestamp), the later ones
+    after the path's delay. A copy has no socket, as behind a real host's card. Open vSwitch copies
+    for every output but the last (do_execute_actions in net/openvswitch/actions.c), which here is
+    a port where nothing is.
+    """
+    entries = {host.name: network.layout.peer(host.name) for host in network.hosts}
+    for switch in sorted({port.node for port in entries.values()}):
+        end = f"{switch}-end"
+        interface = ("--", "set", "Interface", end, "type=internal")
+        commands.run("ovs-vsctl", "add-port", switch, end, *interface)
+        flows = [
+            f"in_port={port.name},actions=NORMAL,output:{end}"
+            for port in entries.values()
+            if port.node == switch
+        ]
+        commands.run("ovs-ofctl", "add-flows", switch, "-", text="\n".join(flows))
+
+
 def link_local(mac: str) -> str:
     """Return the link-local address that belongs to a MAC address (RFC 4291, appendix A).
 
@@ -378,6 +400,7 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     if programs.both_families:
         add_ipv6(network)
     add_default_routes(network, programs.both_families)
+    copy_at_first_switch(network)
     mount_shared(programs)
 
     def tell_end(label: str, status: int, said: str, t_s: float) -> None:

@@ -24,7 +24,9 @@ class GuestEnd:
     meaning: str
 
 
-_MEMORY = "the guest ran out of memory: smaller windows or fewer flows need less"
+#: What to do about a guest that ran out of memory, where flows run.
+FEWER_FLOWS = "smaller windows or fewer flows need less"
+_MEMORY = f"the guest ran out of memory: {FEWER_FLOWS}"
 _PTRACE = "this machine forbids ptrace to the lab: allow it (seccomp profile, yama)"
 #: Known causes of failure; the first that matches counts. Sources of the texts: panic() in
 #: kernel/panic.c, mm/oom_kill.c, arch/um/os-Linux/start_up.c and mem.c.

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from typing import IO, Any
 
+from farpath.base.errors import LabFailedError
 from farpath.base.files import (
     require_replaceable,
     require_unicode,
@@ -22,6 +23,7 @@ from farpath.base.files import (
 from farpath.base.locks import exclusive_lock, fresh_partial, remove_stale_partials
 from farpath.lab import machine_files, uml
 from farpath.lab.artifacts.images import Images, find_images
+from farpath.lab.console import FEWER_FLOWS
 from farpath.lab.forwarder import Forwarder
 from farpath.lab.process import RawRun
 from farpath.lab.provenance import images_identity, provenance
@@ -96,8 +98,29 @@ def run_programs(
                 except (KeyboardInterrupt, SystemExit):
                     log.unlink(missing_ok=True)
                     raise
+                except LabFailedError as error:
+                    raise _with_remedy(error, programs) from error
                 put_in_place(partial, out / name, EXEC_FILE)
     return ProgramOutcome(out / name, ending, stamp)
+
+
+def _with_remedy(error: LabFailedError, programs: Programs) -> LabFailedError:
+    """Return a lab's error with what helps where programs run in place of flows.
+
+    The kernel itself may run out of memory, by sockets and other objects of its own that no group
+    is charged with.
+    """
+    more = f"give more, as in --memory={more_memory(programs.memory_bytes)}"
+    return LabFailedError(error.message.replace(FEWER_FLOWS, more), error.detail)
+
+
+def more_memory(program_bytes: int) -> str:
+    """Return three times as much memory, for a message.
+
+    >>> more_memory(1 << 30), more_memory(64 << 20)
+    ('3GiB', '1GiB')
+    """
+    return f"{-(-3 * program_bytes // (1 << 30))}GiB"
 
 
 def _record_name(plan: Plan, programs: Programs, images: Images) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from farpath.planning.options import options_of
 from farpath.planning.request import RunRequest
@@ -85,19 +85,26 @@ def _named(message: str, name_of: Callable[[str], str]) -> str:
     return _WORD.sub(lambda match: match["quoted"] or name_of(_option(match)), message)
 
 
-def with_meaning_elsewhere(message: str) -> str:
+def with_meaning_elsewhere(message: str, known: Collection[str] | None = None) -> str:
     """Replace what a message of the parser suggests for an option or command of other tools.
+
+    ``known``: options of the command that was given; None for all of a run's.
 
     >>> with_meaning_elsewhere("No such option: --bw (Possible options: --lab)")
     'No such option: --bw; write --rate=100Mbit'
     >>> with_meaning_elsewhere("No such command 'version'.")
     "No such command 'version'; write farpath --version"
+    >>> with_meaning_elsewhere("No such option: --duration", known=("--rate", "--timeout"))
+    'No such option: --duration'
     """
     for unknown, instead in (
         (_UNKNOWN_OPTION.match(message), OF_OTHER_TOOLS),
         (_UNKNOWN_COMMAND.match(message), COMMANDS_OF_OTHER_TOOLS),
     ):
         if unknown and unknown[1] in instead:
+            flag = instead[unknown[1]].partition("=")[0]
+            if flag.startswith("--") and known is not None and flag not in known:
+                return message
             return f"{unknown[0]}; write {instead[unknown[1]]}"
     return message
 

@@ -50,6 +50,10 @@ USUAL_SYSCTL = {
     "net.ipv4.tcp_wmem": "4096 16384 4194304",
     "net.ipv4.tcp_mem": "33554432 33554432 33554432",
 }
+_WITHOUT_CHANGES = (
+    "programs have no schedule by which a path would change: give RATE=100Mbit and RTT=50ms, "
+    "without changes"
+)
 #: Memory for programs and what they write, beside that of the packets, in bytes.
 DEFAULT_MEMORY_BYTES = 1 << 30
 #: What clocks show when the client starts, if no date is asked for: a day after those from which
@@ -76,6 +80,10 @@ def program_plan(
     alike. Hosts have Debian's usual buffers unless the request names a path, or WINDOW. Background
     traffic of a named path is left out. Raises BadInputError.
     """
+    for name in ("rtt", "rate"):
+        text = getattr(request, name) or ""
+        if "," in text or text.startswith("trace:"):
+            raise BadInputError(f"{name.upper()} is '{text}': {_WITHOUT_CHANGES}")
     flow_of_plan = {"time": "5s", "region": RunRequest.region}
     plan = dataclasses.replace(request, **flow_of_plan).plan(user_parts=user_parts)
     if len(plan.stacks) != 1 or not plan.stacks[0].congestion:
@@ -85,10 +93,7 @@ def program_plan(
         )
     path = dataclasses.replace(plan.path, background=None, short_flows=None)
     if path.is_changing:
-        raise BadInputError(
-            f"path {path.name} changes during a run, and programs have no schedule by which it "
-            "would: give RATE=100Mbit and RTT=50ms, without changes"
-        )
+        raise BadInputError(f"path {path.name} changes during a run, and {_WITHOUT_CHANGES}")
     if request.path is None and request.window is None:
         given = {} if request.sysctl is None else path_options.parse_sysctl(request.sysctl)
         source = "default: those of Debian 13"

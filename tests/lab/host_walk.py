@@ -5,6 +5,7 @@ With the argument ``serve`` it is the server of the walk.
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import json
 import os
@@ -12,6 +13,7 @@ import pty
 import resource
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -21,6 +23,8 @@ from pathlib import Path
 from typing import Any
 
 PORT, GROUP = 9000, "239.1.2.3"
+#: Option of sockets (include/uapi/asm-generic/socket.h), which Python does not name.
+SO_TIMESTAMPING = 37
 
 
 def tcp(host: str, port: int = PORT, family: int = socket.AF_UNSPEC) -> str:
@@ -38,6 +42,26 @@ def ask(host: str, family: int = socket.AF_INET) -> str:
         asking.settimeout(2)
         asking.sendto(b"who", (host, PORT))
         return str(asking.recvfrom(100)[1][0])
+
+
+def transmit_stamps() -> list[float]:
+    """Return when each transmit time stamp of a datagram was taken, in s after it was sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sending:
+        # Software time stamps of sent packets (Documentation/networking/timestamping.rst)
+        sending.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, 1 << 1 | 1 << 4)
+        sending.connect(("server", PORT))
+        sent_s = time.time()
+        sending.send(b"who")
+        time.sleep(0.1)
+        found = []
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                flags = socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT
+                for _, kind, data in sending.recvmsg(100, 500, flags)[1]:
+                    if kind == SO_TIMESTAMPING:
+                        seconds, nanoseconds = struct.unpack("2q", data[:16])
+                        found.append(round(seconds + nanoseconds / 1e9 - sent_s, 3))
+        return found
 
 
 def own_address() -> str:
@@ -103,6 +127,7 @@ FACTS: dict[str, Callable[[], Any]] = {
     "all hosts": lambda: ask("255.255.255.255"),
     "group": lambda: ask(GROUP),
     "group over IPv6": lambda: ask("ff02::1%sender-eth0", socket.AF_INET6).partition("%")[0],
+    "transmit time stamps": transmit_stamps,
     "own address": own_address,
     "orphans": orphans,
     "terminal": terminal,

@@ -297,6 +297,7 @@ def test_programs_find_what_they_expect_of_a_host(lab: Lab) -> None:
         "all hosts": "10.0.0.1",
         "group": "10.0.0.1",
         "group over IPv6": "fe80::ff:fe00:1",
+        "transmit time stamps": [0.0],
         "own address": "10.0.0.2",
         "orphans": ["R", "S"],
         "terminal": "/dev/pts/0",
@@ -362,14 +363,17 @@ def test_a_program_that_waits_in_a_loop_is_named(lab: Lab, monkeypatch: pytest.M
         lab.run(("sh", "-c", "while :; do :; done"), rtt="10ms")
 
 
-def test_the_command_ends_with_its_clients_status_and_output(tmp_path: FilePath) -> None:
+def test_the_command_ends_with_its_clients_status_and_output_and_passes_stdin_on(
+    tmp_path: FilePath,
+) -> None:
     options = ["--rtt=10ms", "--server=sleep 100", "--env=WORD=there"]
-    client = ["sh", "-c", "echo $WORD; getent hosts server | grep -c receiver; exit 7"]
+    script = "echo $WORD; getent ahosts server | grep -c 10.0.0.1; cat; kill -INT $$"
     ended = subprocess.run(
-        [PYTHON, "-m", "farpath", "--quiet", "exec", *options, *client],
+        [PYTHON, "-m", "farpath", "--quiet", "exec", *options, "sh", "-c", script],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        input=b"piped\n",
         capture_output=True,
         check=False,
     )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (7, b"there\n1\n", b"")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"there\n3\npiped\n", b"")

@@ -1,64 +1,45 @@
-"""farpath exec and farpath shell: what they refuse before anything boots."""
+"""What ``farpath exec`` says of how programs ended."""
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
+import logging
+from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import Farpath
+from farpath.cli.exec import _result, _tell_server_end, _without_memory
+from farpath.lab.programs import ProgramOutcome
+from farpath.record.program_record import Ending, ServerEnding
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ([], "--rtt is missing"),
-        (["--rtt=10"], "--rtt is '10', a number without a unit"),
-        (["--rtt=10ms", "--timeout=0s"], "--timeout is '0s', which is out of range"),
-        (["--rtt=10ms", "--memory=1kB"], "--memory is '1kB', which is out of range"),
-        (["--rtt=10ms", "--stack=udt4"], "--stack is 'udt4': give one congestion control"),
-        (["--rtt=10ms", "--queue=sfq"], "--queue is 'sfq'"),
-        (["--rtt=10ms", "--queue=codel:speed=1"], "has no parameter 'speed'"),
-        (["--rtt=10ms", "--ecn=perhaps"], "--ecn is 'perhaps'"),
-        (["--rtt=10ms", "--ecn=off", "--stack=dctcp"], "--ecn is 'off'"),
-        (["--rtt=10ms", "--server="], "--server is ''"),
-        (["--rtt=10ms", "--collect=."], "--collect is '.'"),
-        (["--rtt=10ms", "--root=moon"], "--root is 'moon'"),
-        (["--rtt=10ms", "--date=soon"], "--date is 'soon'"),
-    ],
-)
-def test_exec_refuses_bad_input_in_one_line(
-    farpath: Farpath, options: list[str], message: str
+def test_the_result_is_statuses_outputs_and_the_record(tmp_path: Path) -> None:
+    for name, text in (("client.out", "words"), ("client.err", ""), ("exec.json", "{}")):
+        (tmp_path / name).write_text(text)
+    ending = Ending(3, 0.5, (ServerEnding("server", 143, None),))
+    assert _result(ProgramOutcome(tmp_path, ending, "abc")) == {
+        "record": str(tmp_path),
+        "fingerprint": "abc",
+        "status": 3,
+        "took_s": 0.5,
+        "servers": ({"label": "server", "status": 143, "t_s": None},),
+        "killed_for_memory": 0,
+        "outputs": {"client.out": 5, "client.err": 0},
+    }
+
+
+def test_a_server_that_ends_early_is_told_with_its_status_time_and_words(
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    ended = farpath("exec", *options, "--", "true")
-    assert (ended.status, ended.out) == (2, "")
-    assert message in ended.err
-    assert len(ended.err.splitlines()) == 1
+    event = {"event": "server-ended", "label": "server2", "status": 137, "said": "bye", "t_s": 2.5}
+    with caplog.at_level(logging.WARNING):
+        _tell_server_end(event)
+        _tell_server_end({"event": "progress", "t_s": 1.0})
+    (record,) = caplog.records
+    assert record.message == (
+        "the server2 ended with status 137 while the client ran, at 2.500 virtual s: bye"
+    )
 
 
-def test_what_follows_the_client_belongs_to_the_client(farpath: Farpath) -> None:
-    ended = farpath("exec", "--rtt=10ms", "farpath-none", "--rtt=1", "--help")
-    assert ended.status == 2
-    assert "'farpath-none' is no program in PATH" in ended.err
-
-
-@pytest.mark.parametrize(("queue", "warnings"), [("droptail", 1), ("fq_codel", 0)])
-def test_exec_warns_of_ecn_on_a_queue_that_marks_nothing(
-    farpath: Farpath, queue: str, warnings: int
-) -> None:
-    ended = farpath("exec", "--rtt=10ms", "--ecn=on", f"--queue={queue}", "--", "farpath-none")
-    assert ended.status == 2
-    assert ended.err.count("warning: end hosts react by ECN=on") == warnings
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [([], "--rtt is missing"), (["--rtt=10ms", "--topology=star"], "--topology is 'star'")],
-)
-def test_shell_refuses_bad_input_in_one_line(
-    farpath: Farpath, tmp_path: FilePath, options: list[str], message: str
-) -> None:
-    ended = farpath("shell", *options, f"--out={tmp_path}")
-    assert ended.status == 2
-    assert message in ended.err
-    assert list(tmp_path.iterdir()) == []
+def test_too_little_memory_is_answered_with_a_larger_one() -> None:
+    assert "--memory=3GiB" in _without_memory(1, "1GiB", 1 << 30)
+    assert "2 processes were killed" in _without_memory(2, "64MiB", 64 << 20)

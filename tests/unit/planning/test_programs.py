@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shlex
 
 import pytest
 
 from farpath.base.errors import BadInputError
+from farpath.planning.option_names import name_options_as_typed
+from farpath.planning.options import options_of
 from farpath.planning.programs import (
     DEFAULT_MEMORY_BYTES,
+    OPTIONS,
     parse_command,
     parse_date_s,
     parse_families,
@@ -155,3 +159,22 @@ def test_a_command_without_words_or_with_an_open_quote_is_refused(text: str) -> 
 def test_a_date_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(BadInputError, match="--date"):
         parse_date_s(text)
+
+
+#: A wrong value of each option, or one that programs cannot have.
+WRONG = (
+    ("rtt", "x"), ("rtt", "50ms,15s:80ms"), ("rtt", "50ms,2s:80ms,repeat:3s"), ("rate", "1bit"),
+    ("rate", "100Mbit,9s:20Mbit"), ("rate", "trace:x"), ("buffer", "x"), ("queue", "fq_codel:x=1"),
+    ("loss", "2"), ("jitter", "60ms"), ("reorder", "2"), ("duplicate", "x"), ("mtu", "10"),
+    ("window", "100GiB"), ("sysctl", "a=1"), ("ecn", "x"), ("stack", "udt4"), ("seed", "-1"),
+    ("sample", "0.3s"), ("path", "lte"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text"), WRONG)
+def test_a_refusal_names_only_options_that_programs_have(name: str, text: str) -> None:
+    path = {"rtt": None} if name == "path" else {}
+    with pytest.raises(BadInputError) as error:
+        program_plan(RunRequest(**{"stack": "cubic", "rtt": "100ms", **path, name: text}))
+    named = set(re.findall(r"--[a-z][\w-]*", name_options_as_typed(error.value.message)))
+    assert named <= {option.flag for option in options_of(RunRequest) if option.name in OPTIONS}
