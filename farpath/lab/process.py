@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -203,6 +204,13 @@ class Guest:
         return f" at the {self.title}" if self.title else ""
 
 
+def _allow_files(pid: int) -> None:
+    """Let a process open as many files as it may: those of a guest's programs are its own too."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ProcessLookupError):
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (most, most))
+
+
 class _RunningGuest:
     """A guest that has been started, its console, and how it ended."""
 
@@ -221,6 +229,7 @@ class _RunningGuest:
             start_new_session=True,
             pass_fds=descriptors,
         )
+        _allow_files(self.process.pid)
         assert self.process.stdout is not None
         guest.started(self.process.pid)
         self.stdout = self.process.stdout

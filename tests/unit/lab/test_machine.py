@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import shutil
 import tempfile
 from collections.abc import Iterable
@@ -209,3 +210,26 @@ def test_a_lab_that_may_need_more_memory_than_is_free_is_refused_before_it_boots
         machine.check_memory(8192 * MIB, "100 flows with windows of 16 MiB")
     assert "4096 MiB of memory free and the lab may need 8192: 100 flows" in caught.value.message
     assert "take fewer flows" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "limits", "command"),
+    [("RLIMIT_NOFILE", (64, 64), "ulimit -n"), ("RLIMIT_AS", (500_000 << 10, -1), "ulimit -v")],
+)
+def test_a_limit_under_which_a_guest_would_wait_for_ever_is_refused(
+    name: str, limits: tuple[int, int], command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {"RLIMIT_NOFILE": (64, 1024), "RLIMIT_AS": (-1, -1)} | {name: limits}
+    by_number = {getattr(resource, one): both for one, both in found.items()}
+    monkeypatch.setattr(resource, "getrlimit", by_number.__getitem__)
+    with pytest.raises(MachineLacksError, match=command):
+        machine.check_limits()
+
+
+def test_a_low_soft_limit_of_files_is_no_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        resource,
+        "getrlimit",
+        lambda number: (64, -1) if number == resource.RLIMIT_NOFILE else (-1, -1),
+    )
+    machine.check_limits()

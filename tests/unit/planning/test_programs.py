@@ -173,8 +173,8 @@ WRONG = (
 
 @pytest.mark.parametrize(("name", "text"), WRONG)
 def test_a_refusal_names_only_options_that_programs_have(name: str, text: str) -> None:
-    path = {"rtt": None} if name == "path" else {}
+    request = RunRequest(stack="cubic", rtt=None if name == "path" else "100ms")
     with pytest.raises(BadInputError) as error:
-        program_plan(RunRequest(**{"stack": "cubic", "rtt": "100ms", **path, name: text}))
+        program_plan(dataclasses.replace(request, **{name: text}))
     named = set(re.findall(r"--[a-z][\w-]*", name_options_as_typed(error.value.message)))
     assert named <= {option.flag for option in options_of(RunRequest) if option.name in OPTIONS}
