@@ -23,9 +23,8 @@ def add_to(app: typer.Typer) -> None:
 def figures(
     records: Records,
     out: Annotated[FilePath, typer.Option(help="Directory of the figures.")] = FilePath("figures"),
-    colour_blind: Annotated[
-        bool,
-        typer.Option("--colour-blind", help="Use colours and hatches for colour-blind readers."),
+    hatches: Annotated[
+        bool, typer.Option("--hatches", help="Part flows by hatches too, for print in grey.")
     ] = False,
     view: ViewOf = None,
 ) -> None:
@@ -34,13 +33,11 @@ def figures(
     Each figure is written as PNG and SVG.
     """
     from farpath.analysis.record_set import load_record_set
-    from farpath.report.figures.style import COLOUR_BLIND, NORMAL
     from farpath.report.site.view import view_for
 
     loaded = load_record_set(records, view)
     record_view = view_for(loaded)
-    style = COLOUR_BLIND if colour_blind else NORMAL
-    for file in record_view.write_figures(out, (style,)):
+    for file in record_view.write_figures(out, hatches):
         print(file, flush=True)
     print_left_out(loaded.problems)
     print_warnings((*record_view.remarks, *record_view.missing))

@@ -9,6 +9,7 @@ from farpath.conformance.cubic_epochs import epochs_of
 from farpath.conformance.measured import trace_of
 from farpath.record.record import load_record
 from farpath.report.figures.decimate import min_max_points
+from farpath.report.figures.stack_colours import look_of
 from farpath.report.figures.window_curve import Curve, draw_window
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ def cubic_curve(record: Record) -> Figure:
         for epoch in epochs_of(record)
     ]
     name = "W_cubic(t) of RFC 9438; dotted: W_max"
-    return draw_window(*min_max_points(trace["t_s"], trace["cwnd_packets"]), curves, name)
+    points = min_max_points(trace["t_s"], trace["cwnd_packets"])
+    colour = look_of(record.plan.schedule.flows[0].stack).colour
+    return draw_window(*points, curves, name, colour)
 
 
 #: What is drawn of a scenario, by the measure that one of its statements has.

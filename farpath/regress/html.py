@@ -14,7 +14,7 @@ from farpath.regress.compare import Comparison
 from farpath.regress.suite import Trial
 from farpath.regress.verdict import CaseState, CaseVerdict
 from farpath.report.figures.decimate import min_max_points
-from farpath.report.figures.style import NORMAL
+from farpath.report.figures.stack_colours import looks_of
 from farpath.report.html.render import render
 from farpath.report.tables.regions import TextTable
 from farpath.spec.labels import flow_label
@@ -145,14 +145,15 @@ def _record_traces(record: Record, name: str, dash: str) -> list[dict[str, Any]]
     schedule = record.plan.schedule
     throughputs_bps = per_second(record.samples, schedule)
     traces = []
-    for number, flow in enumerate(schedule.flows):
+    looks = looks_of([flow.stack for flow in schedule.flows])
+    for flow, look in zip(schedule.flows, looks, strict=True):
         style: dict[str, Any] = {
             "type": "scatter",
             "mode": "lines",
             "name": f"{name} {flow_label(flow)}" if len(schedule.flows) > 1 else name,
             "legendgroup": name,
-            "line": {"color": NORMAL.colour(number), "dash": dash, "width": 1.3},
-            "meta": {"colour": f"flow-{number + 1}" if name == "after" else "ink"},
+            "line": {"color": look.colour, "dash": dash, "width": 1.3},
+            "meta": look.meta if name == "after" else {"colour": "ink"},
         }
         rates = throughputs_bps[flow.name] / 1e6
         traces.append(

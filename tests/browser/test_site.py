@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path as FilePath
+from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from farpath.report.figures.stack_colours import HUES, look_of
 from farpath.report.html.run_page import PAGE_FILE, save_pictures
 from farpath.report.site.build import build_site
 from tests.browser.conftest import Tab
@@ -108,27 +110,20 @@ def test_every_link_of_every_page_leads_to_something(site: FilePath, tab: Tab) -
                 assert re.search(f'id="{parts.fragment}"', target.read_text()), link
 
 
-def test_colours_for_the_colour_blind_are_chosen_once_for_all_pages(
-    site: FilePath, tab: Tab
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_stack_has_one_colour_on_every_page_and_another_one_on_dark_pages(
+    site: FilePath, tab: Tab, scheme: Literal["light", "dark"]
 ) -> None:
-    def first_flow() -> str:
+    tab.page.emulate_media(color_scheme=scheme)
+    hue = HUES[look_of("htcp_2004").hue][scheme == "dark"]
+    for seed in (1, 2):
+        tab.page.goto((site / "runs" / f"cern-htcp_2004-seed{seed}.html").as_uri())
         drawn_panels(tab)
-        return str(
-            tab.page.evaluate(
-                "document.getElementById('curves')._fullData"
-                ".find(trace => trace.name.startsWith('flow1 ')).line.color"
-            )
+        first_flow = tab.page.evaluate(
+            "document.getElementById('curves')._fullData"
+            ".find(trace => trace.name.startsWith('flow1 ')).line.color"
         )
-
-    tab.page.goto((site / "runs" / "cern-htcp_2004-seed1.html").as_uri())
-    assert first_flow() == "#d62728"
-    tab.page.get_by_role("button", name="Colour-blind colours").click()
-    assert first_flow() == "#d55e00"
-    tab.page.goto((site / "runs" / "cern-htcp_2004-seed2.html").as_uri())
-    assert first_flow() == "#d55e00"
-    tab.page.goto((site / "index.html").as_uri())
-    assert tab.page.locator("img[src$='figure-1-colour-blind.svg']").is_visible()
-    assert not tab.page.locator("img[src$='figure-1.svg']").is_visible()
+        assert first_flow == hue
 
 
 def test_what_a_record_says_is_shown_and_never_run(site: FilePath, tab: Tab) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from farpath.report.figures.style import NORMAL, TALL_IN, print_style
+from farpath.report.figures.stack_colours import neutral_looks
+from farpath.report.figures.style import TALL_IN, print_style
 from farpath.report.tables.comparison import QUANTITIES, Comparison
 
 if TYPE_CHECKING:
@@ -21,7 +22,12 @@ def draw_comparison(comparison: Comparison) -> Figure:
         for axes, (quantity, curve_of) in zip(panels, QUANTITIES.items(), strict=True):
             for index, run in enumerate(comparison.runs):
                 curve = curve_of(run.record)
-                axes.plot(curve.t_s, curve.values, color=NORMAL.colour(index), linewidth=0.9)
+                axes.plot(
+                    curve.t_s,
+                    curve.values,
+                    color=neutral_looks(len(comparison.runs))[index].colour,
+                    linewidth=0.9,
+                )
             axes.set_ylabel(quantity)
             axes.set_ylim(bottom=0)
             axes.spines[["top", "right"]].set_visible(False)

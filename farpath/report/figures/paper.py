@@ -6,7 +6,7 @@ Networks*, SLAC, 2005, sections III.A and IV.A.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
@@ -18,7 +18,8 @@ from farpath.analysis.results import ResultSet, RunSummary
 from farpath.record.record import load_record
 from farpath.report.figures.run import draw, title
 from farpath.report.figures.save import FORMATS, save
-from farpath.report.figures.style import COLOUR_BLIND, FULL_IN, QUIET, RULE, Style, print_style
+from farpath.report.figures.stack_colours import hatch_of, mixed, shades
+from farpath.report.figures.style import FULL_IN, QUIET, RULE, print_style
 from farpath.spec.schedule import seven_regions
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def captions(campaign: ResultSet) -> dict[int, str]:
     }
 
 
-def draw_regions(style: Style) -> Figure:
+def draw_regions(hatched: bool = False) -> Figure:
     """Draw figure 1: which flows are present in which region of the schedule."""
     from matplotlib.figure import Figure
 
@@ -79,11 +80,12 @@ def draw_regions(style: Style) -> Figure:
     with print_style():
         figure = Figure(figsize=(FULL_IN[0], 2.8), layout="constrained")
         axes = figure.subplots()
+        greys = [mixed(QUIET, shade) for shade in shades(len(schedule.flows))]
         for number, flow in enumerate(schedule.flows):
             axes.broken_barh(
                 [(flow.start_s / 60, (flow.stop_s - flow.start_s) / 60)], (number + 0.12, 0.76),
-                facecolor=style.colour(number), hatch=style.hatch(number), edgecolor="white",
-                linewidth=0,
+                facecolor=greys[number], hatch=hatch_of(number) if hatched else "",
+                edgecolor="white", linewidth=0,
             )  # fmt: skip
             axes.text(
                 schedule.duration_s / 120, number + 0.5, f"flow {number + 1}", ha="center",
@@ -105,16 +107,16 @@ def draw_regions(style: Style) -> Figure:
     return figure
 
 
-def draw_run(directory: FilePath, figure: RunFigure, style: Style) -> Figure:
+def draw_run(directory: FilePath, figure: RunFigure, hatched: bool = False) -> Figure:
     """Draw one of figures 2 to 5 from a record's directory."""
     record = load_record(directory)
     heading = f"Figure {figure.number}: {figure.stack}\n{title(record.plan)}"
-    return draw(record.samples, record.plan, style, heading, smoothing_s=SMOOTHING_S)
+    return draw(record.samples, record.plan, hatched, heading, smoothing_s=SMOOTHING_S)
 
 
-def file_stem(number: int, style: Style) -> str:
+def file_stem(number: int) -> str:
     """Return the name of a figure's files without their suffix."""
-    return f"figure-{number}" + ("-colour-blind" if style == COLOUR_BLIND else "")
+    return f"figure-{number}"
 
 
 def _saved(figure: Figure, out: FilePath, stem: str) -> Iterator[FilePath]:
@@ -125,19 +127,18 @@ def _saved(figure: Figure, out: FilePath, stem: str) -> Iterator[FilePath]:
 
 
 def write_figures(
-    campaign: ResultSet, records: FilePath, out: FilePath, styles: Iterable[Style]
+    campaign: ResultSet, records: FilePath, out: FilePath, hatched: bool = False
 ) -> Iterator[FilePath]:
     """Draw all figures that there are records of; yield each file once it is written.
 
     ``records``: the directory of the campaign's records.
     """
-    for style in styles:
-        yield from _saved(draw_regions(style), out, file_stem(REGIONS_FIGURE, style))
-        for figure in RUN_FIGURES:
-            run = run_of_figure(campaign, figure)
-            if run is not None:
-                run_figure = draw_run(records / run.record, figure, style)
-                yield from _saved(run_figure, out, file_stem(figure.number, style))
+    yield from _saved(draw_regions(hatched), out, file_stem(REGIONS_FIGURE))
+    for figure in RUN_FIGURES:
+        run = run_of_figure(campaign, figure)
+        if run is not None:
+            run_figure = draw_run(records / run.record, figure, hatched)
+            yield from _saved(run_figure, out, file_stem(figure.number))
 
 
 def missing_figures(campaign: ResultSet) -> tuple[str, ...]:

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farpath.analysis.metrics import per_second, seconds_above_rate, smoothed_flows
+from farpath.analysis.run_settings import USUAL_ERA, schedule_text
 from farpath.planning.era_catalog import era_text
 from farpath.record.trace_table import windows_mb
 from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.save import save
-from farpath.report.figures.style import FULL_IN, NORMAL, QUIET, RULE, TALL_IN, Style, print_style
+from farpath.report.figures.stack_colours import MOST_NAMED, OTHER_COLOUR, hatch_of, looks_of
+from farpath.report.figures.style import FULL_IN, QUIET, RULE, TALL_IN, print_style
 from farpath.spec.labels import flow_label, stacks_label
 from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL_CLOCK
@@ -43,8 +45,8 @@ MIN_NAMED_FRACTION = 0.08
 LEGEND_CHARS, ENTRY_CHARS = 115, 8
 #: Why a receiver may get more in a second than a bottleneck carries.
 LATE_DATA = (
-    "receivers read in order, so data behind a lost packet is counted late, when that packet has "
-    "arrived again."
+    "receivers read in blocks and in order, so data behind a lost packet is counted late, when "
+    "that packet has arrived again."
 )
 #: The characters that fit a line of the heading and of a note.
 NOTE_CHARS = 120
@@ -52,11 +54,12 @@ HEADING_CHARS = 95
 
 
 def title(plan: Plan) -> str:
-    """Return the title of a run's figure: path, stack, era of the hosts, region and seed."""
+    """Return the title of a run's figure: path, stack, era of the hosts, length and seed."""
     path = plan.path.title or plan.path.name
-    region = f"regions of {plan.schedule.region_s:g} s"
-    hosts = f"era {era_text(plan.era)}"
-    return f"{path}: {stacks_label(plan.schedule)}, {hosts}, {region}, seed {plan.seed}"
+    era = era_text(plan.era)
+    hosts = "today's hosts" if era == USUAL_ERA else f"hosts of era {era}"
+    length = schedule_text(plan)
+    return f"{path}: {stacks_label(plan.schedule)}, {hosts}, {length}, seed {plan.seed}"
 
 
 def above_rate_note(samples: Samples, plan: Plan) -> str:
@@ -106,18 +109,19 @@ def _draw_rtt(axes: Axes, samples: Samples, plan: Plan) -> None:
 
 
 def _draw_throughput(
-    axes: Axes, samples: Samples, plan: Plan, style: Style, smoothing_s: int
+    axes: Axes, samples: Samples, plan: Plan, hatched: bool, smoothing_s: int
 ) -> None:
     """Draw every flow's throughput, stacked, with each second's mean as a step."""
     flows_bps = smoothed_flows(per_second(samples, plan.schedule), plan.schedule, smoothing_s)
     edges_s = np.arange(len(flows_bps) + 1)
     curves = [_step_values(flows_bps[flow.name] / 1e6) for flow in plan.schedule.flows]
     areas = axes.stackplot(
-        edges_s, curves, labels=_legend_labels(plan, len(style.flows)), linewidth=0,
-        colors=[style.colour(number) for number in range(len(curves))], step="post",
+        edges_s, curves, labels=_legend_labels(plan, MOST_NAMED), linewidth=0,
+        colors=flow_colours(plan), step="post",
     )  # fmt: skip
-    for number, area in enumerate(areas):
-        area.set_hatch(style.hatch(number))
+    looks = looks_of([flow.stack for flow in plan.schedule.flows])
+    for number, (area, look) in enumerate(zip(areas, looks, strict=True)):
+        area.set_hatch(hatch_of(number) if hatched else look.hatch)
         area.set_edgecolor("white")
     total = np.sum(curves, axis=0)
     axes.step(edges_s, total, color="black", linewidth=0.6, label="aggregate", where="post")
@@ -128,7 +132,9 @@ def _draw_throughput(
 
 
 def _draw_rate(axes: Axes, plan: Plan) -> None:
-    """Draw the bottleneck's rate, which may change, in dashes."""
+    """Draw the bottleneck's rate, which may change, in dashes; of several there is no one rate."""
+    if plan.bottlenecks > 1:
+        return
     style: dict[str, Any] = {"color": "black", "linewidth": 0.7, "linestyle": "--"}
     style["label"] = "bottleneck rate"
     rates = plan.rates
@@ -137,6 +143,13 @@ def _draw_rate(axes: Axes, plan: Plan) -> None:
         return
     rates_mbps = np.array([*rates.values, rates.values[-1]]) / 1e6
     axes.step([*rates.at_s, rates.duration_s], rates_mbps, where="post", **style)
+
+
+def flow_colours(plan: Plan) -> list[str]:
+    """Return the colour of each flow: its stack's, in shades; of many flows one for the rest."""
+    looks = looks_of([flow.stack for flow in plan.schedule.flows[:MOST_NAMED]])
+    others = len(plan.schedule.flows) - len(looks)
+    return [*(look.colour for look in looks), *[OTHER_COLOUR] * others]
 
 
 def _legend_labels(plan: Plan, max_labels: int) -> list[str]:
@@ -154,16 +167,15 @@ def _step_values(values: pd.Series[float]) -> Array:
     return np.append(values, values.iloc[-1])
 
 
-def _draw_windows(axes: Axes, trace: pd.DataFrame, style: Style, plan: Plan) -> None:
+def _draw_windows(axes: Axes, trace: pd.DataFrame, plan: Plan) -> None:
     """Draw each traced flow's congestion window, and its slow start threshold in dashes."""
     max_mb = 0.0
-    for number, flow in enumerate(plan.schedule.flows):
+    for flow, colour in zip(plan.schedule.flows, flow_colours(plan), strict=True):
         rows = trace[trace["flow"] == flow.name]
         if not len(rows):
             continue
         cwnd_mb, ssthresh_mb = windows_mb(rows)
         max_mb = max(max_mb, float(cwnd_mb.max()))
-        colour = style.colour(number)
         axes.plot(*min_max_points(rows["t_s"], cwnd_mb), color=colour, linewidth=0.8)
         axes.plot(
             *min_max_points(rows["t_s"], ssthresh_mb),
@@ -187,7 +199,9 @@ def region_names(plan: Plan) -> list[str]:
 
 
 def number_regions(axes: Axes, plan: Plan) -> None:
-    """Write each region's number above its stretch of time."""
+    """Write each region's number above its stretch of time; a single one needs none."""
+    if len(plan.schedule.regions()) == 1:
+        return
     for region, name in zip(plan.schedule.regions(), region_names(plan), strict=True):
         axes.text(
             (region.start_s + region.stop_s) / 2, 1.02, name, ha="center", va="bottom",
@@ -198,15 +212,16 @@ def number_regions(axes: Axes, plan: Plan) -> None:
 def draw(
     samples: Samples,
     plan: Plan,
-    style: Style = NORMAL,
+    hatched: bool = False,
     heading: str = "",
     trace: pd.DataFrame | None = None,
     smoothing_s: int = UNSMOOTHED_S,
 ) -> Figure:
     """Draw the stacked throughput per flow, one value a second, below the ping RTT.
 
-    ``heading``: the text above, by default the run's ``title``. ``trace``: the run's trace, if it
-    has one. ``smoothing_s``: the time over which throughput is smoothed.
+    ``hatched``: whether hatches part the flows, in grey too. ``heading``: the text above, by
+    default the run's ``title``. ``trace``: the run's trace, if it has one. ``smoothing_s``: the
+    time over which throughput is smoothed.
     """
     from matplotlib.figure import Figure
 
@@ -218,9 +233,9 @@ def draw(
         )
         upper, lower = panels[:2]
         _draw_rtt(upper, samples, plan)
-        _draw_throughput(lower, samples, plan, style, smoothing_s)
+        _draw_throughput(lower, samples, plan, hatched, smoothing_s)
         if trace is not None:
-            _draw_windows(panels[2], trace, style, plan)
+            _draw_windows(panels[2], trace, plan)
         virtual = plan.settings.clock == VIRTUAL_CLOCK
         above = above_rate_note(samples, plan)
         time_text = "time (s, virtual clock)" if virtual else "time (s)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,8 @@ from farpath.analysis.run_settings import group_settings
 from farpath.record.record import load_record
 from farpath.report.figures.run import draw
 from farpath.report.figures.save import FORMATS, save
-from farpath.report.figures.style import COLOUR_BLIND, FULL_IN, RULE, Style, print_style
+from farpath.report.figures.stack_colours import hatch_of, looks_of
+from farpath.report.figures.style import FULL_IN, RULE, print_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,15 +32,6 @@ CAPTION = (
 LINE_IN, FRAME_IN = 0.17, 0.8
 #: The characters that fit a line of a label.
 LABEL_CHARS = 40
-
-
-def overview_stem(style: Style) -> str:
-    """Return the name of the overview's files without their suffix."""
-    return OVERVIEW + _suffix(style)
-
-
-def _suffix(style: Style) -> str:
-    return "-colour-blind" if style == COLOUR_BLIND else ""
 
 
 def labels(records: RecordSet) -> tuple[str, ...]:
@@ -61,7 +53,7 @@ def flow_means_mbps(summary: Summary) -> list[float]:
     return [bits[flow] / duration_s / 1e6 for flow in in_order]
 
 
-def draw_overview(records: RecordSet, style: Style) -> Figure:
+def draw_overview(records: RecordSet, hatched: bool = False) -> Figure:
     """Draw one row for each group of runs: its flows' throughputs, and the RTT."""
     from matplotlib.figure import Figure
 
@@ -73,7 +65,7 @@ def draw_overview(records: RecordSet, style: Style) -> Figure:
         figure = Figure(figsize=size, layout="constrained")
         left, right = figure.subplots(1, 2, sharey=True, gridspec_kw={"width_ratios": [3, 2]})
         for row, group in enumerate(groups):
-            _draw_throughput(left, row, group, style)
+            _draw_throughput(left, row, group, hatched)
             _draw_rtt(right, row, group)
         left.set_yticks(range(len(groups)), names)
         left.set_ylim(len(groups) - 0.4, -0.6)
@@ -89,14 +81,16 @@ def draw_overview(records: RecordSet, style: Style) -> Figure:
     return figure
 
 
-def _draw_throughput(axes: Axes, row: int, group: Group, style: Style) -> None:
+def _draw_throughput(axes: Axes, row: int, group: Group, hatched: bool) -> None:
     runs = [flow_means_mbps(member.run.summary) for member in group.members]
     start = 0.0
+    looks = looks_of([flow.stack for flow in group.members[0].plan.schedule.flows])
     for number, values in enumerate(zip(*runs, strict=True)):
         width = statistics.fmean(values)
+        hatch = hatch_of(number) if hatched else looks[number].hatch
         axes.barh(
-            row, width, 0.5, start, color=style.colour(number), hatch=style.hatch(number),
-            edgecolor="white", linewidth=0.4,
+            row, width, 0.5, start, color=looks[number].colour, hatch=hatch, edgecolor="white",
+            linewidth=0.4,
         )  # fmt: skip
         start += width
     total = group.over_seeds(lambda run: run.mean_bps / 1e6)
@@ -114,28 +108,24 @@ def _draw_rtt(axes: Axes, row: int, group: Group) -> None:
         axes.errorbar(p99_ms.mean, row, xerr=p99_ms.half_width, color="black", capsize=2, lw=0.8)
 
 
-def write_overview(
-    records: RecordSet, out: FilePath, styles: Iterable[Style]
-) -> Iterator[FilePath]:
+def write_overview(records: RecordSet, out: FilePath, hatched: bool = False) -> Iterator[FilePath]:
     """Write the overview and yield each file; a single run has no overview."""
-    for style in styles if len(records.members) > 1 else ():
-        figure = draw_overview(records, style)
+    if len(records.members) > 1:
+        figure = draw_overview(records, hatched)
         for ending in FORMATS:
-            yield _saved(figure, out / f"{overview_stem(style)}.{ending}")
+            yield _saved(figure, out / f"{OVERVIEW}.{ending}")
 
 
 def write_figures(
-    records: RecordSet, stems: Mapping[str, str], out: FilePath, styles: Sequence[Style]
+    records: RecordSet, stems: Mapping[str, str], out: FilePath, hatched: bool = False
 ) -> Iterator[FilePath]:
     """Write the overview and every run over time; ``stems``: names of files by record."""
-    yield from write_overview(records, out, styles)
+    yield from write_overview(records, out, hatched)
     for member in records.members:
         record = load_record(records.directory / member.run.record)
-        for style in styles:
-            figure = draw(record.samples, record.plan, style, trace=record.trace)
-            for ending in FORMATS:
-                stem = f"{stems[member.run.record]}{_suffix(style)}"
-                yield _saved(figure, out / f"{stem}.{ending}")
+        figure = draw(record.samples, record.plan, hatched, trace=record.trace)
+        for ending in FORMATS:
+            yield _saved(figure, out / f"{stems[member.run.record]}.{ending}")
 
 
 def _saved(figure: Figure, file: FilePath) -> FilePath:

@@ -26,6 +26,17 @@ HUES = {
     "orange": ("#e69f00", "#ffb833"),
     "brown": ("#7a4b1e", "#b98a5a"),
 }
+#: Curves that are of no one stack have shades of it.
+NEUTRAL = "neutral"
+NEUTRALS = ("#4a4f55", "#b7bec7")
+#: The most flows that a figure names; further ones share ``OTHER_COLOUR``.
+MOST_NAMED = 12
+OTHER_COLOUR = "#7f7f7f"
+#: Hatches that part the flows of a figure in grey too, by their order.
+HATCHES = (
+    "", "////", "....", "\\\\\\\\", "xxxx", "----", "||||", "++++", "oooo", "**", "//..",
+    "\\\\--",
+)  # fmt: skip
 #: The stacks of each line, by hue; a stack that nobody knows has the last line.
 _ROWS = (
     ("cubic", "bbr", "reno", "htcp", "vegas", "westwood", "dctcp"),
@@ -63,7 +74,14 @@ class Look:
     @property
     def colour(self) -> str:
         """The colour on paper, as #rrggbb."""
-        return mixed(HUES[self.hue][0], self.shade)
+        return mixed(_on_paper(self.hue), self.shade)
+
+    @property
+    def css(self) -> str:
+        """The colour on any page: its hue is a variable of the style sheet."""
+        end, part = ("white" if self.shade > 0 else "black"), round(100 * abs(self.shade))
+        hue = f"var(--hue-{self.hue})"
+        return f"color-mix(in srgb, {hue}, {end} {part}%)" if part else hue
 
     @property
     def dash(self) -> str:
@@ -84,6 +102,10 @@ class Look:
     def meta(self) -> dict[str, Any]:
         """What page.js makes a curve's colour from, on light and dark pages."""
         return {"colour": f"hue-{self.hue}", "shade": self.shade}
+
+
+def _on_paper(hue: str) -> str:
+    return NEUTRALS[0] if hue == NEUTRAL else HUES[hue][0]
 
 
 def mixed(colour: str, shade: float) -> str:
@@ -123,7 +145,27 @@ def shades(count: int) -> tuple[float, ...]:
 
 
 def looks_of(stacks: Sequence[str]) -> tuple[Look, ...]:
-    """Return the look of each of a run's flows by their stacks; equal ones differ in shade."""
+    """Return the look of each flow of a figure by their stacks; equal ones differ in shade.
+
+    Lines are solid unless another stack of the figure has the same hue.
+    """
     looks = [look_of(stack) for stack in stacks]
+    of_hue = {look.hue: {other.line for other in looks if other.hue == look.hue} for look in looks}
+    looks = [look if len(of_hue[look.hue]) > 1 else Look(look.hue) for look in looks]
     of_look = {look: iter(shades(count)) for look, count in Counter(looks).items()}
     return tuple(Look(look.hue, look.line, next(of_look[look])) for look in looks)
+
+
+def neutral_looks(count: int) -> tuple[Look, ...]:
+    """Return the looks of so many curves of no one stack, from dark to light, each with a line."""
+    if count == 1:
+        return (Look(NEUTRAL),)
+    steps = np.linspace(-0.5, 0.55, count)
+    return tuple(
+        Look(NEUTRAL, number % len(_LINES), float(shade)) for number, shade in enumerate(steps)
+    )
+
+
+def hatch_of(number: int) -> str:
+    """Return the hatch of the flow with this index in its figure, counted from 0."""
+    return HATCHES[number % len(HATCHES)]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.metrics import per_second
 from farpath.campaign.starvation import Starvation, Trial, worst
-from farpath.report.figures.style import NORMAL, QUIET, print_style
+from farpath.report.figures.stack_colours import looks_of
+from farpath.report.figures.style import INK, QUIET, print_style
 from farpath.report.tables.starvation import share_text
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _draw_shares(axes: Axes, each: Range, trials: Sequence[Trial], found: Trial)
     from matplotlib.ticker import LogLocator, NullFormatter
 
     known = [trial for trial in trials if trial.shares is not None]
-    for points, colour, size in ((known, QUIET, 12), ([found], NORMAL.colour(0), 45)):
+    for points, colour, size in ((known, QUIET, 12), ([found], INK, 45)):
         axes.scatter(
             [trial.values[each.name] for trial in points],
             [100 * trial.least_share for trial in points],
@@ -79,14 +80,14 @@ def _draw_shares(axes: Axes, each: Range, trials: Sequence[Trial], found: Trial)
 def _draw_flows(axes: Axes, search: Starvation, record: Record) -> None:
     """Draw the throughput of both flows of the worst run."""
     throughputs_bps = per_second(record.samples, record.plan.schedule)
-    for index, (flow, stack) in enumerate(
-        zip(record.plan.schedule.flows, search.pair, strict=True)
-    ):
+    looks = looks_of(search.pair)
+    for flow, stack, look in zip(record.plan.schedule.flows, search.pair, looks, strict=True):
         present = throughputs_bps.index > flow.start_s
         axes.plot(
             throughputs_bps.index[present] - 0.5,
             throughputs_bps[flow.name][present] / 1e6,
-            color=NORMAL.colour(index), label=f"{flow.name} {stack}", linewidth=0.9,
+            color=look.colour, linestyle=look.linestyle, label=f"{flow.name} {stack}",
+            linewidth=0.9,
         )  # fmt: skip
     axes.set_xlim(0, record.plan.schedule.duration_s)
     axes.set_ylim(bottom=0)

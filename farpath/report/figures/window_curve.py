@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from farpath.report.figures.style import NORMAL, QUIET, print_style
+from farpath.report.figures.style import QUIET, print_style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,18 +26,22 @@ class Curve:
 
 
 def draw_window(
-    t_s: npt.ArrayLike, window_packets: npt.ArrayLike, curves: Sequence[Curve], formula: str
+    t_s: npt.ArrayLike,
+    window_packets: npt.ArrayLike,
+    curves: Sequence[Curve],
+    formula: str,
+    colour: str,
 ) -> Figure:
     """Draw a window in packets over time in s, and a formula's curves over it, dashed.
 
-    ``formula``: names the curves.
+    ``formula``: names the curves. ``colour``: that of the flow's stack.
     """
     from matplotlib.figure import Figure
 
     with print_style():
         figure = Figure(figsize=SIZE_IN, layout="constrained")
         axes = figure.subplots()
-        axes.plot(t_s, window_packets, color=NORMAL.colour(0), linewidth=2.2, label="measured")
+        axes.plot(t_s, window_packets, color=colour, linewidth=2.2, label="measured")
         for number, curve in enumerate(curves):
             label = formula if not number else None
             axes.plot(curve.t_s, curve.window_packets, "k--", linewidth=1.0, label=label)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from farpath.report.figures.style import NORMAL
+from farpath.report.figures.stack_colours import neutral_looks
 from farpath.report.html.render import render
 from farpath.report.tables.comparison import QUANTITIES, Comparison
 
@@ -29,6 +29,7 @@ def render_comparison(comparison: Comparison) -> str:
 
 def _traces(comparison: Comparison) -> list[dict[str, Any]]:
     traces = []
+    looks = neutral_looks(len(comparison.runs))
     for panel, (quantity, curve_of) in enumerate(QUANTITIES.items(), 1):
         unit = quantity[quantity.index("(") + 1 : -1]
         for index, run in enumerate(comparison.runs):
@@ -38,8 +39,8 @@ def _traces(comparison: Comparison) -> list[dict[str, Any]]:
                 "showlegend": panel == 1, "yaxis": f"y{panel if panel > 1 else ''}",
                 "x": [round(float(t_s), DIGITS) for t_s in curve.t_s],
                 "y": [round(float(value), DIGITS) for value in curve.values],
-                "line": {"color": NORMAL.colour(index), "width": 1.3},
-                "meta": {"colour": f"flow-{index + 1}"},
+                "line": {"color": looks[index].colour, "dash": looks[index].dash, "width": 1.3},
+                "meta": looks[index].meta,
                 "hovertemplate": f"{run.letter}: %{{y:.2f}} {unit} at %{{x:.2~f}} s<extra></extra>",
             })  # fmt: skip
     return traces

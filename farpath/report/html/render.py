@@ -6,7 +6,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from farpath.report.figures.style import COLOUR_BLIND, NORMAL
+from farpath.report.figures.stack_colours import HUES, NEUTRAL, NEUTRALS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -54,8 +54,7 @@ def _environment() -> Environment:
     environment.globals["asset"] = lambda name: Markup(asset_text(name))
     environment.globals["plotly_js"] = lambda: Markup(plotly_js())
     environment.globals["plotly_config"] = PLOTLY_CONFIG
-    environment.globals["normal"] = NORMAL
-    environment.globals["colour_blind"] = COLOUR_BLIND
+    environment.globals["hues"] = {**HUES, NEUTRAL: NEUTRALS}
     return environment
 
 

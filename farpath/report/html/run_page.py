@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import cycle, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.metrics import SMOOTHING_S, per_second, smoothed_flows
@@ -27,7 +27,7 @@ from farpath.report.figures.run import (
     save_png,
     title,
 )
-from farpath.report.figures.style import NORMAL
+from farpath.report.figures.stack_colours import MOST_NAMED, OTHER_COLOUR, looks_of
 from farpath.report.html.render import PLOTLY_CONFIG, render
 from farpath.report.overview import overview
 from farpath.report.repeat import command_of
@@ -136,9 +136,11 @@ def _flow_traces(record: Record) -> list[dict[str, Any]]:
     flows_bps = per_second(record.samples, schedule)
     smooth_bps = smoothed_flows(flows_bps, schedule)
     traces = []
-    for number, flow in enumerate(schedule.flows):
-        line = {"color": NORMAL.colour(number), "width": 1}
-        meta = {"colour": f"flow-{number + 1}"}
+    looks = looks_of([flow.stack for flow in schedule.flows[:MOST_NAMED]])
+    for flow, look in zip_longest(schedule.flows, looks):
+        line = {"color": look.colour if look else OTHER_COLOUR, "width": 1}
+        line["dash"] = look.dash if look else "solid"
+        meta = look.meta if look else {"colour": ""}
         style = {"line": line, "mode": "lines", "legendgroup": flow.name, "meta": meta}
         absent = _absent(flows_bps, flow)
         raw, smooth = (
@@ -186,6 +188,8 @@ def _total_traces(record: Record) -> list[dict[str, Any]]:
     rates_mbps = [rate_bps / 1e6 for rate_bps in (*rates.values, rates.values[-1])]
     line = {"color": INK_COLOUR, "width": 1}
     shape = {"shape": "hv"} if rates.changes else {}
+    # Flows over several bottlenecks have no one rate
+    rate_shown = record.plan.bottlenecks == 1
     return [
         _line(_edges_s(flows_bps), raw, "aggregate", "%{y:.1f} Mbit/s", yaxis="y2",
               mode="lines", line={**line, "shape": "vh"},
@@ -193,7 +197,7 @@ def _total_traces(record: Record) -> list[dict[str, Any]]:
         _line((*rates.at_s, schedule.duration_s), rates_mbps, "bottleneck rate", "",
               yaxis="y2", mode="lines", line={**line, "dash": "dash", **shape}, meta=INK)
         | {"hoverinfo": "skip", "hovertemplate": None},
-    ]  # fmt: skip
+    ][: 2 if rate_shown else 1]  # fmt: skip
 
 
 def _window_traces(record: Record, flow: Flow, style: dict[str, Any]) -> list[dict[str, Any]]:
@@ -231,7 +235,9 @@ def _windows(samples: Samples, flow: str) -> pd.DataFrame:
 
 
 def _region_numbers(plan: Plan) -> list[dict[str, Any]]:
-    """Return each region's number above its stretch of time."""
+    """Return each region's number above its stretch of time; none of a single one."""
+    if len(plan.schedule.regions()) == 1:
+        return []
     return [
         {"xref": "x", "yref": "paper", "x": (region.start_s + region.stop_s) / 2, "y": 1,
          "yanchor": "bottom", "text": name, "showarrow": False,

@@ -13,11 +13,10 @@ from farpath.base.files import apply_umask, replace_directory, user_errors
 from farpath.base.locks import fresh_partial
 from farpath.base.project import SITE_MARK
 from farpath.record.record import load_record
-from farpath.report.figures.style import COLOUR_BLIND, NORMAL
 from farpath.report.html.render import asset_text, plotly_js
 from farpath.report.html.run_page import render_page
 from farpath.report.site.pages import ASSETS_DIR, FIGURES_DIR, RUNS_DIR, TABLES_DIR
-from farpath.report.site.thumbnail import areas
+from farpath.report.site.thumbnail import Area, areas
 from farpath.report.site.view import View, view_for
 from farpath.report.tables.formats import FORMS, SUFFIXES, ResultTable, file_name
 
@@ -88,7 +87,7 @@ def _fill(
         (site_dir / folder).mkdir()
     _write_assets(site_dir / ASSETS_DIR)
     thumbnails = _write_runs(site_dir / RUNS_DIR, records, view, on_progress)
-    figure_files = view.write_site_figures(site_dir / FIGURES_DIR, (NORMAL, COLOUR_BLIND))
+    figure_files = view.write_site_figures(site_dir / FIGURES_DIR)
     for count, _ in enumerate(figure_files, 1):
         on_progress("figures", count, 0)
     _write_tables(site_dir / TABLES_DIR, view.site_tables())
@@ -104,7 +103,7 @@ def _write_assets(folder: FilePath) -> None:
 
 def _write_runs(
     folder: FilePath, records: RecordSet, view: View, on_progress: ProgressCallback
-) -> dict[str, tuple[str, ...]]:
+) -> dict[str, tuple[Area, ...]]:
     """Write every run's page, one record at a time; return the thumbnails."""
     thumbnails = {}
     for count, member in enumerate(records.members, 1):

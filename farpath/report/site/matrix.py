@@ -13,6 +13,7 @@ from farpath.analysis.results import ResultSet, RunSummary
 from farpath.analysis.statistics import estimate
 from farpath.report.html.run_page import NavLink
 from farpath.report.site.pages import RUNS_DIR, columns, path_label, rows
+from farpath.report.site.thumbnail import Area
 from farpath.report.tables.regions import NOTHING
 
 #: Runs with the most common provenance have no mark, the others these.
@@ -41,7 +42,7 @@ class Cell:
     printed: str
     links: tuple[NavLink, ...]
     marks: tuple[str, ...]
-    areas: tuple[str, ...]
+    areas: tuple[Area, ...]
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def _cell(
     name: str,
     runs: Sequence[RunSummary],
     names: Mapping[str, str],
-    thumbnails: Mapping[str, tuple[str, ...]],
+    thumbnails: Mapping[str, tuple[Area, ...]],
     marks: Mapping[str, str],
 ) -> Cell:
     first = runs[0]
@@ -163,7 +164,7 @@ def _cell(
 def matrix(
     campaign: ResultSet,
     names: Mapping[str, str],
-    thumbnails: Mapping[str, tuple[str, ...]],
+    thumbnails: Mapping[str, tuple[Area, ...]],
     marks: Mapping[str, str],
 ) -> tuple[Row, ...]:
     """Return all rows; ``names``, ``thumbnails`` and ``marks`` are by record."""

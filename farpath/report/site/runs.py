@@ -12,7 +12,7 @@ from farpath.analysis.record_set import RecordSet, is_study_run
 from farpath.analysis.results import RunSummary
 from farpath.analysis.run_settings import further_settings
 from farpath.report.figures.runs import CAPTION, OVERVIEW, write_figures, write_overview
-from farpath.report.figures.style import NORMAL, Style
+from farpath.report.figures.stack_colours import look_of
 from farpath.report.html.render import render
 from farpath.report.html.run_page import NavLink, NavLinks
 from farpath.report.site.matrix import provenance_groups, provenance_of
@@ -24,9 +24,10 @@ from farpath.report.site.pages import (
     TO_INDEX,
     file_names,
 )
-from farpath.report.site.thumbnail import HEIGHT, WIDTH
+from farpath.report.site.thumbnail import HEIGHT, WIDTH, Area
 from farpath.report.tables.formats import SUFFIXES, ResultTable, file_name
 from farpath.report.tables.runs import NOTE, run_tables
+from farpath.spec.plan import Plan
 
 #: A heading names at most this many stacks.
 MAX_NAMED_STACKS = 4
@@ -68,14 +69,14 @@ class RunsView:
         """Return the same tables."""
         return self.tables()
 
-    def write_figures(self, out: FilePath, styles: Sequence[Style]) -> Iterator[FilePath]:
+    def write_figures(self, out: FilePath, hatched: bool = False) -> Iterator[FilePath]:
         """Draw the results of each set of settings, and every run over time."""
         stems = {record: name.removesuffix(".html") for record, name in self.names.items()}
-        return write_figures(self.records, stems, out, styles)
+        return write_figures(self.records, stems, out, hatched)
 
-    def write_site_figures(self, out: FilePath, styles: Sequence[Style]) -> Iterator[FilePath]:
+    def write_site_figures(self, out: FilePath) -> Iterator[FilePath]:
         """Draw the results of each set of settings; every run has its page."""
-        return write_overview(self.records, out, styles)
+        return write_overview(self.records, out)
 
     def links(self, run: RunSummary) -> NavLinks:
         """Return the links of a run's page: to the index, its other seeds, and its neighbours."""
@@ -97,7 +98,7 @@ class RunsView:
         )
         return NavLinks(TO_INDEX, (("seed", seeds), ("run", tuple(neighbours))))
 
-    def index(self, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
+    def index(self, thumbnails: Mapping[str, tuple[Area, ...]]) -> str:
         """Return the index of a site as HTML; ``thumbnails`` are by record."""
         members = self.records.members
         listed, *others = self.site_tables()
@@ -123,7 +124,7 @@ class RunsView:
                 )
                 for row, record in zip(listed.text.rows, records, strict=True)
             ],
-            most_flows=min(max(map(len, thumbnails.values())), len(NORMAL.flows)),
+            legend=_legend([member.plan for member in members]),
             thumbnail=(WIDTH, HEIGHT),
             figure=f"{FIGURES_DIR}/{OVERVIEW}" if len(members) > 1 else "",
             caption=CAPTION,
@@ -146,3 +147,9 @@ class RunsView:
         )
         count = len(self.records.members)
         return f"{count} run{'s' if count > 1 else ''}: {names}{more}"
+
+
+def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
+    """Return each stack of the runs and its colour in a style sheet, in the order of stacks."""
+    stacks = sorted({flow.stack for plan in plans for flow in plan.schedule.flows})
+    return [(stack, look_of(stack).css) for stack in stacks]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
@@ -14,12 +14,11 @@ from farpath.analysis.published import PUBLISHED_PATH
 from farpath.analysis.record_set import RecordSet
 from farpath.analysis.results import ResultSet, RunSummary, mixed
 from farpath.report.figures.paper import captions, missing_figures, write_figures
-from farpath.report.figures.style import NORMAL, Style
 from farpath.report.html.render import render
 from farpath.report.html.run_page import NavLinks
 from farpath.report.site.matrix import column_heads, matrix, provenance_groups
 from farpath.report.site.pages import ASSETS_DIR, FIGURES_DIR, TABLES_DIR, file_names, links_of
-from farpath.report.site.thumbnail import HEIGHT, WIDTH
+from farpath.report.site.thumbnail import HEIGHT, WIDTH, Area
 from farpath.report.tables.agreement import all_tables
 from farpath.report.tables.formats import SUFFIXES, ResultTable, file_name
 from farpath.report.tables.regions import TextTable
@@ -59,19 +58,19 @@ class StudyView:
         """Return the paper's tables; for a single path only tables 1 and 2."""
         return all_tables(self.campaign, path, self.held_out)
 
-    def write_figures(self, out: FilePath, styles: Sequence[Style]) -> Iterator[FilePath]:
+    def write_figures(self, out: FilePath, hatched: bool = False) -> Iterator[FilePath]:
         """Draw the paper's figures; yield each file once it is written."""
-        return write_figures(self.campaign, self.records.directory, out, styles)
+        return write_figures(self.campaign, self.records.directory, out, hatched)
 
-    def write_site_figures(self, out: FilePath, styles: Sequence[Style]) -> Iterator[FilePath]:
+    def write_site_figures(self, out: FilePath) -> Iterator[FilePath]:
         """Draw the same figures for the site's index."""
-        return self.write_figures(out, styles)
+        return self.write_figures(out)
 
     def links(self, run: RunSummary) -> NavLinks:
         """Return the links of a run's page."""
         return links_of(run, self.campaign, self.names)
 
-    def index(self, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
+    def index(self, thumbnails: Mapping[str, tuple[Area, ...]]) -> str:
         """Return the index of a site as HTML; ``thumbnails`` are by record."""
         return _index(self, thumbnails)
 
@@ -80,7 +79,7 @@ class StudyView:
         return _tables(self.campaign, held_out=self.held_out)
 
 
-def _index(view: StudyView, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
+def _index(view: StudyView, thumbnails: Mapping[str, tuple[Area, ...]]) -> str:
     campaign = view.campaign
     groups, marks = provenance_groups(campaign.runs)
     rows = matrix(campaign, view.names, thumbnails, marks)
@@ -97,7 +96,6 @@ def _index(view: StudyView, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
         seeds=sorted({run.seed for run in campaign.runs}),
         filled=sum(cell is not None for cell in cells),
         cells=len(cells),
-        flows=_most_flows(campaign),
         thumbnail=(WIDTH, HEIGHT),
         figures=captions(campaign),
         figures_dir=FIGURES_DIR,
@@ -110,13 +108,6 @@ def _index(view: StudyView, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
         mixed=mixed(campaign),
         problems=view.records.problems,
     )
-
-
-def _most_flows(campaign: ResultSet) -> int:
-    """Return the most flows of any run, as far as they have colours."""
-    summaries = [run.summary for run in campaign.runs]
-    flows = [{name for region in summary.regions for name in region.flows} for summary in summaries]
-    return min(max(map(len, flows)), len(NORMAL.flows))
 
 
 def _tables(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,8 +11,8 @@ from farpath.base.errors import BadInputError
 
 if TYPE_CHECKING:
     from farpath.analysis.results import RunSummary
-    from farpath.report.figures.style import Style
     from farpath.report.html.run_page import NavLinks
+    from farpath.report.site.thumbnail import Area
     from farpath.report.tables.formats import ResultTable
 
 
@@ -37,16 +37,16 @@ class View(Protocol):
     def site_tables(self) -> tuple[ResultTable, ...]:
         """Return the tables of a site."""
 
-    def write_figures(self, out: FilePath, styles: Sequence[Style]) -> Iterator[FilePath]:
+    def write_figures(self, out: FilePath, hatched: bool = False) -> Iterator[FilePath]:
         """Draw all figures; yield each file once it is written."""
 
-    def write_site_figures(self, out: FilePath, styles: Sequence[Style]) -> Iterator[FilePath]:
+    def write_site_figures(self, out: FilePath) -> Iterator[FilePath]:
         """Draw the figures of a site's index."""
 
     def links(self, run: RunSummary) -> NavLinks:
         """Return the links of a run's page of a site."""
 
-    def index(self, thumbnails: Mapping[str, tuple[str, ...]]) -> str:
+    def index(self, thumbnails: Mapping[str, tuple[Area, ...]]) -> str:
         """Return the index of a site as HTML."""
 
 

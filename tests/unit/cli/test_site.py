@@ -21,11 +21,11 @@ def test_figures_are_named_on_stdout_and_missing_ones_on_stderr(
     farpath: Farpath, records: FilePath, tmp_path: FilePath
 ) -> None:
     out = tmp_path / "figures"
-    ended = farpath("figures", "--records", str(records), "--out", str(out), "--colour-blind")
+    ended = farpath("figures", "--records", str(records), "--out", str(out), "--hatches")
     assert ended.status == 0
     files = [FilePath(line) for line in ended.out.split()]
     assert sorted(out.iterdir()) == sorted(files)
-    assert out / "figure-5-colour-blind.svg" in files
+    assert out / "figure-5.svg" in files
     assert ended.err.count("is not drawn: no record of") == 3
 
 

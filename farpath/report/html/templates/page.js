@@ -1,19 +1,20 @@
-// Draws a run's curves in the page's colours, and changes those on demand.
+// Draws a run's curves in the page's colours, light or dark.
 (function () {
   "use strict";
   const root = document.documentElement;
-  const KEY = "farpath-colours";
-  const BLIND = "colour-blind";
-
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 
-  // Browsers may refuse storage to files; then the choice applies to one page only.
-  function remembered() {
-    try { return localStorage.getItem(KEY); } catch { return null; }
+  // A colour of which a part is white, or black if negative.
+  function mixed(hex, shade) {
+    const end = shade > 0 ? 255 : 0;
+    const part = (at) => {
+      const value = parseInt(hex.slice(at, at + 2), 16);
+      return Math.round(value + (end - value) * Math.abs(shade)).toString(16).padStart(2, "0");
+    };
+    return "#" + part(1) + part(3) + part(5);
   }
-  function remember(choice) {
-    try { localStorage.setItem(KEY, choice); } catch { /* see above */ }
-  }
+  // On a dark page dark shades have to stay visible.
+  const DARK_PART = 0.6;
 
   // On a narrow page there is no room for the word before a region's number.
   const NARROW = 700;
@@ -23,9 +24,12 @@
     const ink = colour("--ink"), grid = colour("--grid"), rule = colour("--rule");
     const quiet = colour("--quiet");
     const narrow = root.clientWidth < NARROW;
+    const dark = matchMedia("screen and (prefers-color-scheme: dark)").matches;
     const traces = curves.data.map((trace) => {
       const part = trace.meta ? trace.meta.colour : "ink";
-      const own = colour("--" + part) || trace.line?.color || ink;
+      const hue = part && colour("--" + part);
+      const shade = (trace.meta?.shade || 0) * (dark && trace.meta.shade < 0 ? DARK_PART : 1);
+      const own = (hue && shade ? mixed(hue, shade) : hue) || trace.line?.color || ink;
       const now = { ...trace };
       if (trace.line) now.line = { ...trace.line, color: own };
       // Plotly's own half-transparent areas are pale, and dull on a dark page.
@@ -82,22 +86,6 @@
     }
   }
 
-  const button = document.getElementById("colours");
-  function choose(choice) {
-    if (choice === BLIND) root.dataset.colours = BLIND;
-    else delete root.dataset.colours;
-    button.setAttribute("aria-pressed", String(choice === BLIND));
-    redraw();
-  }
-  if (button) {
-    button.hidden = false;
-    if (remembered() === BLIND) choose(BLIND);
-    button.addEventListener("click", () => {
-      const next = root.dataset.colours === BLIND ? "normal" : BLIND;
-      remember(next);
-      choose(next);
-    });
-  }
   const smoother = document.getElementById("smooth");
   if (smoother) {
     smoother.hidden = drawn.length === 0;

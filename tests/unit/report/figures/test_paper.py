@@ -9,7 +9,6 @@ import pytest
 from farpath.analysis.results import load_results
 from farpath.report.figures import paper
 from farpath.report.figures.save import save
-from farpath.report.figures.style import COLOUR_BLIND, NORMAL
 from tests.support.campaigns import write_named
 
 
@@ -36,13 +35,10 @@ def test_a_figure_without_its_record_is_named_and_the_others_are_drawn(
     records: FilePath, tmp_path: FilePath
 ) -> None:
     campaign, _ = load_results(records)
-    files = list(paper.write_figures(campaign, records, tmp_path, (NORMAL, COLOUR_BLIND)))
+    files = list(paper.write_figures(campaign, records, tmp_path))
     stems = ("figure-1", "figure-2", "figure-5")
     assert {file.name for file in files} == {
-        f"{stem}{style}.{kind}"
-        for stem in stems
-        for style in ("", "-colour-blind")
-        for kind in ("png", "svg")
+        f"{stem}.{kind}" for stem in stems for kind in ("png", "svg")
     }
     missing = paper.missing_figures(campaign)
     assert [sentence.split(" is ")[0] for sentence in missing] == ["figure 3", "figure 4"]
@@ -51,12 +47,12 @@ def test_a_figure_without_its_record_is_named_and_the_others_are_drawn(
 @pytest.mark.parametrize("kind", ["svg", "png"])
 def test_equal_figures_give_equal_files(tmp_path: FilePath, kind: str) -> None:
     for name in ("a", "b"):
-        save(paper.draw_regions(COLOUR_BLIND), tmp_path / f"{name}.{kind}")
+        save(paper.draw_regions(hatched=True), tmp_path / f"{name}.{kind}")
     assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
 
 
 def test_figure_1_has_four_flows_and_seven_regions_of_which_the_fourth_is_twice_as_long() -> None:
-    axes = paper.draw_regions(NORMAL).axes[0]
+    axes = paper.draw_regions().axes[0]
     texts = {text.get_text(): text.get_position()[0] for text in axes.texts}
     assert {f"flow {k}" for k in range(1, 5)} < set(texts)
     assert [texts[f"region {k}"] for k in range(1, 8)] == [1, 3, 5, 8, 11, 13, 15]
@@ -64,5 +60,5 @@ def test_figure_1_has_four_flows_and_seven_regions_of_which_the_fourth_is_twice_
 
 def test_the_papers_figures_are_smoothed_as_the_papers(tmp_path: FilePath) -> None:
     record = write_named(tmp_path, "cern", "reno_2004", 1)
-    figure = paper.draw_run(record.directory, paper.RUN_FIGURES[0], NORMAL)
+    figure = paper.draw_run(record.directory, paper.RUN_FIGURES[0])
     assert "over 5 s" in figure.axes[1].get_ylabel()

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
+import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_hex
 
 from farpath.planning.request import RunRequest
 from farpath.record.record import Samples, typed_frame
 from farpath.report.figures import run as figures
 from farpath.report.figures.run import draw
 from farpath.report.figures.save import save
-from farpath.report.figures.style import COLOUR_BLIND
+from farpath.report.figures.stack_colours import look_of, mixed, shades
 from farpath.spec.plan import Plan
 from tests.support.campaigns import write_named
 from tests.support.curves import ys
 
 
-def test_colour_blind_figures_part_flows_by_hatches_too(tmp_path: FilePath) -> None:
+def test_flows_are_shades_of_their_stack_and_hatches_part_them_if_asked(
+    tmp_path: FilePath,
+) -> None:
     record = write_named(tmp_path, "cern", "reno_2004", 1)
-    lower = draw(record.samples, record.plan, COLOUR_BLIND).axes[1]
-    assert len({area.get_hatch() for area in lower.collections}) == 4
+    for hatched in (False, True):
+        lower = draw(record.samples, record.plan, hatched).axes[1]
+        hatches = {area.get_hatch() or "" for area in lower.collections}
+        assert len(hatches) == (4 if hatched else 1)
+        colours = [to_hex(tuple(np.asarray(area.get_facecolor())[0])) for area in lower.collections]
+        assert colours == [mixed(look_of("reno_2004").colour, shade) for shade in shades(4)]
 
 
 def test_of_many_flows_the_legend_names_those_with_a_colour_and_counts_the_others(
@@ -69,7 +77,10 @@ def test_the_figure_shows_each_flow_and_says_what_it_is_of(samples: Samples, pla
     ]
     assert "lost" in upper.texts[0].get_text()
     assert lower.get_ylim()[1] > 450
-    assert figure.get_suptitle() == "SLAC to CERN, 2004: 2xhtcp, era modern, regions of 5 s, seed 1"
+    assert (
+        figure.get_suptitle()
+        == "SLAC to CERN, 2004: 2xhtcp, today's hosts, two-flows of 5 s, seed 1"
+    )
 
 
 def test_the_figure_shows_each_second_as_it_was_measured(samples: Samples, plan: Plan) -> None:

@@ -157,7 +157,7 @@ def test_the_page_explains_throughput_above_the_rate_where_it_happens_only(
         plan,
         throughput_mbps=lambda t_s, _flow: 0.0 if 2 < t_s < 3 else 19.0 if 3 < t_s < 4 else 9.5,
     )
-    words = "throughput exceeds the bottleneck&#39;s rate: receivers read in order"
+    words = "throughput exceeds the bottleneck&#39;s rate: receivers read in blocks and in order"
     assert words not in render_page(usual)
     assert f"In 1 second {words}" in render_page(late)
     assert "In 1 second" in draw(late.samples, plan).axes[-1].get_xlabel()

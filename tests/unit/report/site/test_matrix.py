@@ -6,6 +6,7 @@ import dataclasses
 
 from farpath.report.site import pages
 from farpath.report.site.matrix import matrix, provenance_groups
+from farpath.report.site.thumbnail import Area
 from tests.support import campaigns
 
 
@@ -23,7 +24,7 @@ def test_most_runs_have_no_mark() -> None:
 def test_a_cell_shows_means_over_seeds_beside_the_papers_figures() -> None:
     campaign = campaigns.published_campaign()
     names = pages.file_names(campaign)
-    empty: dict[str, tuple[str, ...]] = dict.fromkeys(names, ())
+    empty: dict[str, tuple[Area, ...]] = dict.fromkeys(names, ())
     table = matrix(campaign, names, empty, dict.fromkeys(names, ""))
     assert [row.name for row in table][:3] == ["Reno", "HSTCP", "HTCP"]
     cell = table[2].cells[2]

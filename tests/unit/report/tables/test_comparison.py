@@ -10,7 +10,7 @@ import pytest
 from farpath.base.errors import BadInputError
 from farpath.record.record import Record
 from farpath.report.figures.comparison import draw_comparison
-from farpath.report.figures.style import NORMAL
+from farpath.report.figures.stack_colours import MOST_NAMED
 from farpath.report.html.comparison_page import render_comparison
 from farpath.report.tables.comparison import MOST_RECORDS, compare
 from tests.support.campaigns import write_named
@@ -76,7 +76,7 @@ def test_equal_samples_are_told(tmp_path: FilePath) -> None:
 def test_its_figure_and_page_have_the_curves_of_all(pair: list[Record]) -> None:
     comparison = compare(pair)
     figure = draw_comparison(comparison)
-    assert len(NORMAL.flows) == MOST_RECORDS
+    assert MOST_NAMED == MOST_RECORDS
     assert [len(axes.get_lines()) for axes in figure.axes] == [2, 2, 2]
     page = render_comparison(comparison)
     assert page.count('"type":"scatter"') == 6
