@@ -29,8 +29,8 @@ from farpath.lab.progress import Stage
 from farpath.notebook.progress import ProgressLine, in_notebook
 from farpath.report.figures.save import for_notebook
 from farpath.report.figures.sweep import draw_sweep
-from farpath.report.sweep_results import SweepResults
 from farpath.report.tables.sweep import sweep_table
+from farpath.report.tables.sweep_results import SweepResults
 
 if TYPE_CHECKING:
     import pandas as pd

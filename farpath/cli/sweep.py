@@ -18,7 +18,7 @@ from farpath.cli.run_options import DEFAULT_OUT, with_run_options
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from farpath.report.sweep_results import SweepResults
+    from farpath.report.tables.sweep_results import SweepResults
 
 #: A comma between two values, but not one between words of a value (``fast:alpha=8,beta=2``), nor
 #: before a change of it (``100Mbit,30s:20Mbit,repeat:60s``).
@@ -61,7 +61,7 @@ def sweep(
     from farpath.campaign.sweep import make_sweep, plan_sweep
     from farpath.lab.pool_progress import progress_printer
     from farpath.planning.request import RunRequest
-    from farpath.report.sweep_results import SweepResults, check_column
+    from farpath.report.tables.sweep_results import SweepResults, check_column
 
     single, axes = split_options(option_values)
     planned = plan_sweep(RunRequest(**single), axes, seeds)

@@ -13,7 +13,7 @@ import numpy as np
 from farpath.analysis.run_settings import SETTINGS
 from farpath.report.figures.stack_colours import look_of, looks_of
 from farpath.report.figures.style import INK, QUIET, RULE, print_style
-from farpath.report.sweep_results import SHARE, SweepColumn, SweepResults
+from farpath.report.tables.sweep_results import SHARE, SweepColumn, SweepResults
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

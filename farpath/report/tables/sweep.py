@@ -8,12 +8,12 @@ from typing import TypeVar
 
 from farpath.analysis.run_settings import SETTINGS
 from farpath.analysis.statistics import estimate
-from farpath.report.sweep_results import SHARE, SweepColumn, SweepResults
 from farpath.report.tables.campaign import with_interval
 from farpath.report.tables.formats import CellValue, ResultTable
 from farpath.report.tables.regions import TextTable, number
 from farpath.report.tables.run_metrics import METRICS
 from farpath.report.tables.runs import INTERVAL_NOTE
+from farpath.report.tables.sweep_results import SHARE, SweepColumn, SweepResults
 
 Cell = TypeVar("Cell")
 #: Settings that every row has, with their values as numbers.

@@ -21,9 +21,9 @@ from farpath.report.figures.save import save
 from farpath.report.figures.stack_colours import look_of
 from farpath.report.figures.style import print_style
 from farpath.report.figures.sweep import draw_sweep
-from farpath.report.sweep_results import SweepResults, check_column
 from farpath.report.tables.formats import as_csv
 from farpath.report.tables.sweep import shares_table, sweep_table
+from farpath.report.tables.sweep_results import SweepResults, check_column
 from tests.support.lesson_runs import Curve, write_lesson_run
 
 BUFFERS = {"buffer": ("0.25xBDP", "1xBDP", "16xBDP")}
