@@ -7,7 +7,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
-RUN_VARIABLES := PATH_NAME RTT RATE BUFFER UP_RATE UP_BUFFER QUEUE LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ECN ACKS TOPOLOGY FLOWS SENDERS REVERSE IP STACK PARALLEL SCHEDULE ERA SOURCE SINK OFFLOADS SENDER_IMAGE REGION TIME BYTES SAMPLE SEED TRACE CAPTURE LAB CLOCK OUT
+RUN_VARIABLES := PATH_NAME RTT RATE BUFFER UP_RATE UP_BUFFER QUEUE LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ECN ACKS TOPOLOGY FLOWS LINK SENDERS REVERSE IP STACK PARALLEL SCHEDULE ERA SOURCE SINK OFFLOADS SENDER_IMAGE REGION TIME BYTES SAMPLE SEED TRACE CAPTURE LAB CLOCK OUT
 OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON NOTEBOOK_PORT JUPYTER_TOKEN
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
@@ -111,6 +111,7 @@ help:
 	  ACKS=delayed     or each packet's at once       SYSCTL=net.ipv4.tcp_sack=0   of end hosts
 	  TOPOLOGY=dumbbell   or parking-lot:3, routed    IP=4           or 6
 	  TOPOLOGY=./mine.py  a Mininet topology of yours, with FLOWS='h1>h2:cubic h3>h2:bbr'
+	  LINK=s1-s2:rate=10Mbit,delay=5ms   what a link of it does, or *:... all that have none
 	  SENDERS="rtt=172ms mtu=1500"   further senders  REVERSE=reno   flows in the other direction
 	  STACK=htcp       what the flows run             ERA=2004       stacks and hosts of that time
 	  SOURCE=disk:445MB/s,readahead=2MB  the senders' disk, which limits them
@@ -248,6 +249,7 @@ asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--r
 	$${MTU:+"--mtu=$$MTU"} $${WINDOW:+"--window=$$WINDOW"} \
 	$${SYSCTL:+"--sysctl=$$SYSCTL"} $${ECN:+"--ecn=$$ECN"} $${ACKS:+"--acks=$$ACKS"} \
 	$${TOPOLOGY:+"--topology=$$TOPOLOGY"} $${FLOWS:+"--flows=$$FLOWS"} \
+	$${LINK:+"--link=$$LINK"} \
 	$${SENDERS:+"--senders=$$SENDERS"} \
 	$${REVERSE:+"--reverse=$$REVERSE"} $${IP:+"--ip=$$IP"} $${STACK:+"--stack=$$STACK"} \
 	$${PARALLEL:+"--parallel=$$PARALLEL"} \

@@ -20,13 +20,14 @@ from farpath.spec.path import ETHERNET_HEADER_BYTES, RTT_MS_RANGE, WINDOW_BYTES_
 
 def own_path(
     text: str,
+    title: str,
     network: OwnNetwork,
     pairs: Sequence[Pair],
     mtu: str | None = None,
     window: str | None = None,
     sysctl: str | None = None,
 ) -> Path:
-    """Return the path of a run over a network; ``text`` is what names it.
+    """Return the path of a run over a network; ``text`` names it, and ``title`` describes it.
 
     ``pairs``: senders and receivers of the flows, in their order. Raises BadInputError for a way
     without a rate or delay, and for options out of range.
@@ -54,7 +55,7 @@ def own_path(
     return replace(
         path,
         name=name_of(text),
-        title=f"topology {on_one_line(text)}, {network.sizes}",
+        title=f"topology {on_one_line(title)}, {network.sizes}",
         sysctl={**path.sysctl, **further},
         sources={**path.sources, **_sources(first, queue), **dict.fromkeys(given, "given")}
         | ({"window_bytes": "given"} if window is not None else {}),
@@ -66,7 +67,8 @@ def check_way(network: OwnNetwork, sender: str, receiver: str) -> None:
     if not network.bottlenecks([(sender, receiver)]):
         raise BadInputError(
             f"TOPOLOGY: no link on the way from {sender} to {receiver} has bw: computation takes "
-            "no time, so that a flow would have no end of rate; give one of them bw, in Mbit/s"
+            "no time, so that a flow would have no end of rate; give one of them bw, in Mbit/s, or "
+            "LINK='*:rate=10Mbit'"
         )
     low, high = RTT_MS_RANGE
     rtt_ms = network.rtt_ms(sender, receiver)

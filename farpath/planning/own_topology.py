@@ -14,6 +14,7 @@ from typing import Any
 
 from farpath.base.errors import BadInputError, on_one_line
 from farpath.planning import quantities
+from farpath.planning.own_links import DEFAULT_BUFFER_PACKETS
 from farpath.planning.queues import parse_queue
 from farpath.spec.aqm import Aqm
 from farpath.spec.own_network import BUFFER_PACKETS_RANGE, Cable, OwnNetwork, Shaping
@@ -24,9 +25,6 @@ from farpath.spec.path import LOSS_RANGE, RATE_BPS_RANGE
 _OWN = re.compile(
     r"(?P<file>.*?\.py)(?::(?P<selection>.*?))?(?:\s+--(?:\s+(?P<arguments>.*))?)?", re.DOTALL
 )
-#: Packets that may wait for a rate unless max_queue_size says otherwise: netem's own limit, and the
-#: transmit queue of the veth below HTB without netem (TCIntf in mininet/link.py, netem(8)).
-DEFAULT_QUEUE_PACKETS = 1000
 #: Classes that a link, a host and a switch may name.
 _LINK_CLASSES = ("Link", "TCLink", "TCULink")
 _HOST_CLASSES = ("Host", "Node", "CPULimitedHost")
@@ -302,7 +300,7 @@ def _queue(owner: str, options: Mapping[str, Any], rate_bps: int) -> tuple[Aqm |
         wait_bytes = _TBF_WAIT_BYTES if wait_ms is None else rate_bps * wait_ms / 8e3
         packets = round((wait_bytes + _TBF_BURST_BYTES) // _FRAME_BYTES)
         return None, min(max(packets, BUFFER_PACKETS_RANGE[0]), BUFFER_PACKETS_RANGE[1])
-    return None, DEFAULT_QUEUE_PACKETS
+    return None, DEFAULT_BUFFER_PACKETS
 
 
 def _own_queue(owner: str, text: Any) -> tuple[Aqm | None, int]:
@@ -318,7 +316,7 @@ def _own_queue(owner: str, text: Any) -> tuple[Aqm | None, int]:
         raise BadInputError(f"{owner}: {error.message}") from error
     limit = request.limit
     if limit is None:
-        return request.aqm, DEFAULT_QUEUE_PACKETS
+        return request.aqm, DEFAULT_BUFFER_PACKETS
     if not limit.endswith("packets"):
         raise BadInputError(
             f"{owner} has queue={on_one_line(text)}: its limit counts bytes, and a link's buffer "

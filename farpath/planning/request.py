@@ -41,6 +41,9 @@ from farpath.planning.options import (
 )
 from farpath.planning.own_flows import EXAMPLE as FLOWS_EXAMPLE
 from farpath.planning.own_flows import parse_flows
+from farpath.planning.own_links import EXAMPLE as LINK_EXAMPLE
+from farpath.planning.own_links import OPTIONS as LINK_OPTIONS
+from farpath.planning.own_links import with_links
 from farpath.planning.own_path import own_path
 from farpath.planning.own_topology import is_own
 from farpath.planning.planner import make_plan
@@ -331,6 +334,16 @@ class RunRequest:
             allowed=f"at most {MOST_FLOWS} flows",
             see="own-topologies.md",
             group=TRAFFIC,
+        )
+    )
+    link: str | None = option(
+        Option(
+            "What links of a topology of your own do, in the place of what its file says; *: gives "
+            f"all links what they have not. Options: {', '.join(LINK_OPTIONS)}.",
+            LINK_EXAMPLE,
+            "what its file says",
+            see="own-topologies.md#links-from-outside",
+            group=PATH,
         )
     )
     senders: str | None = option(
@@ -652,11 +665,15 @@ class RunRequest:
         """Return the path of the run and its network: the user's own, or one of farpath's."""
         if self.topology is not None and is_own(self.topology):
             return self._own_network(self.topology, user_parts)
-        if self.flows is not None:
-            raise BadInputError(
-                f"FLOWS is '{self.flows}': it names hosts of a topology of your own, as in "
-                "TOPOLOGY=./mine.py; leave it out, or give that"
-            )
+        for variable, value, what in (
+            ("FLOWS", self.flows, "hosts"),
+            ("LINK", self.link, "links"),
+        ):
+            if value is not None:
+                raise BadInputError(
+                    f"{variable} is '{value}': it names {what} of a topology of your own, as in "
+                    "TOPOLOGY=./mine.py; leave it out, or give that"
+                )
         return resolve_network(
             *(
                 self._path(own_paths, path_by_rtt),
@@ -674,7 +691,8 @@ class RunRequest:
                 instead = (
                     "FLOWS has the stacks"
                     if given.name in ("stack", "parallel")
-                    else "its links say that"
+                    else "its links say that, and LINK='*:rate=10Mbit,delay=5ms' for those that "
+                    "say nothing"
                 )
                 raise BadInputError(
                     f"TOPOLOGY is '{text}' and {given.variable} is '{value}': {instead}; leave "
@@ -686,9 +704,11 @@ class RunRequest:
                 f"TOPOLOGY is '{text}': only 'farpath run' and 'farpath draw' take a topology of "
                 "your own"
             )
+        own = with_links(own, self.link)
         flows = parse_flows(self.flows, own.hosts)
         pairs = [flow.pair for flow in flows]
-        path = own_path(text, own, pairs, self.mtu, self.window, self.sysctl)
+        named = text if self.link is None else f"{text} with LINK='{self.link}'"
+        path = own_path(text, named, own, pairs, self.mtu, self.window, self.sysctl)
         return path, own_network_options(own, flows, self.ip)
 
     def _path(self, own_paths: Mapping[str, FilePath], by_rtt: bool) -> Path:

@@ -407,7 +407,7 @@ def notes_on(network: Network, source: str) -> list[str]:
             "who sends to whom"
         )
     if queues := [text for text in found if CHANGE_OF_QUEUES.search(text)]:
-        notes.append(f"what it tells tc is not seen ({queues[0]}): give it to its link")
+        notes.append(f"what it tells tc is not seen ({queues[0]}): give it as LINK")
     plain = [
         f"{info['node1']}-{info['node2']}"
         for _, _, info in network.recorded.links(sort=True, withInfo=True)

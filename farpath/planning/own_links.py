@@ -1,0 +1,177 @@
+"""Parser of LINK's text: what links of a user's network do, given from outside of his file."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from farpath.base.errors import BadInputError
+from farpath.planning import quantities
+from farpath.planning.queues import parse_queue
+from farpath.spec.own_network import BUFFER_PACKETS_RANGE, Cable, OwnNetwork, Shaping
+
+EXAMPLE = "s1-s2:rate=10Mbit,delay=5ms"
+#: All links, in both directions.
+ALL = "*"
+#: Packets that may wait for a rate unless a text or max_queue_size says otherwise: netem's own
+#: limit, and the transmit queue of the veth below HTB without netem (TCIntf in mininet/link.py,
+#: netem(8)).
+DEFAULT_BUFFER_PACKETS = 1000
+OPTIONS = ("rate", "delay", "jitter", "loss", "buffer", "queue")
+_LINK = re.compile(r"(\*|\w+[->]\w+):(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class LinkRequest:
+    """What a text says of one link: its name, and values by the fields of ``Shaping``."""
+
+    name: str
+    values: Mapping[str, Any]
+
+
+def with_links(network: OwnNetwork, text: str | None) -> OwnNetwork:
+    """Return a network with what LINK says of its links; without a text the same.
+
+    A link's name takes the place of what its file says. ``*`` gives all links what they have not.
+    Raises BadInputError for any other text, and for a link that is not there.
+    """
+    if text is None:
+        return network
+    requests = parse_links(text)
+    for request in requests:
+        if request.name != ALL and not any(_directions(request.name, c) for c in network.cables):
+            raise BadInputError(
+                f"LINK has '{request.name}': there is no such link; the links are "
+                f"{', '.join(f'{cable.one}-{cable.other}' for cable in network.cables)}"
+            )
+    named = [request for request in requests if request.name != ALL]
+    cables = tuple(_changed(cable, named) for cable in network.cables)
+    for request in requests:
+        if request.name == ALL:
+            cables = tuple(_filled(cable, request) for cable in cables)
+    return replace(network, cables=cables)
+
+
+def parse_links(text: str) -> tuple[LinkRequest, ...]:
+    """Parse links with their options, which blanks or commas separate.
+
+    >>> parse_links("s1-s2:rate=10Mbit,delay=5ms *:loss=1%")[1]
+    LinkRequest(name='*', values={'loss': 0.01})
+    """
+    links: list[tuple[str, list[str]]] = []
+    for word in text.split():
+        match = _LINK.fullmatch(word)
+        if match:
+            links.append((match[1], [match[2]] if match[2] else []))
+        elif links:
+            links[-1][1].append(word)
+        else:
+            raise BadInputError(
+                f"LINK is '{text}': '{word}' names no link; give {EXAMPLE}, s1>s2:loss=1% for one "
+                f"direction, or {ALL}:rate=10Mbit for all links that have none"
+            )
+    if not links:
+        raise BadInputError(f"LINK is '{text}': give links with options, as in {EXAMPLE}")
+    return tuple(LinkRequest(name, _values(name, ",".join(words))) for name, words in links)
+
+
+def _values(name: str, text: str) -> dict[str, Any]:
+    """Parse the options of one link."""
+    given: dict[str, str] = {}
+    last = ""
+    for word in text.split(",") if text else []:
+        option, equals, value = word.partition("=")
+        if option in OPTIONS and equals:
+            if option in given:
+                raise BadInputError(f"LINK: {name} has {option} twice; give it once")
+            given[option], last = value, option
+        elif last == "queue":
+            # A parameter of the queue
+            given["queue"] += f",{word}"
+        else:
+            raise BadInputError(
+                f"LINK: {name} has '{word}': give some of {', '.join(OPTIONS)}, as in {EXAMPLE}"
+            )
+    if not given:
+        raise BadInputError(f"LINK: {name} has no options; give some, as in {EXAMPLE}")
+    values: dict[str, Any] = {}
+    for option, value in given.items():
+        values |= _parsed(f"LINK: {name}: {option}", option, value)
+    return values
+
+
+def _parsed(owner: str, option: str, text: str) -> dict[str, Any]:
+    if option == "rate":
+        return {"rate_bps": quantities.parse_rate_bps(text, owner)}
+    if option == "delay":
+        return {"delay_ms": quantities.parse_delay_ms(text, owner)}
+    if option == "jitter":
+        return {"jitter_ms": quantities.parse_jitter_ms(text, owner)}
+    if option == "loss":
+        return {"loss": quantities.parse_fraction(text, owner)}
+    if option == "buffer":
+        return {"buffer_packets": _packets(owner, text)}
+    try:
+        request = parse_queue(text)
+    except BadInputError as error:
+        raise BadInputError(f"{owner}: {error.message}") from error
+    limit = {} if request.limit is None else {"buffer_packets": _packets(owner, request.limit)}
+    return {"queue": request.aqm, **limit}
+
+
+def _packets(owner: str, text: str) -> int:
+    """Parse a buffer in packets, which is what a link's buffer counts."""
+    number = re.fullmatch(r"([0-9]{1,9})(p|packets)?", text)
+    least, most = BUFFER_PACKETS_RANGE
+    if number is None or not least <= int(number[1]) <= most:
+        raise BadInputError(
+            f"{owner} is '{text}': a link's buffer is a number of packets, {least} to {most:,}, "
+            "such as 100packets"
+        )
+    return int(number[1])
+
+
+def _directions(name: str, cable: Cable) -> tuple[str, ...]:
+    """Return the directions of a cable that a name means: ``there``, ``back``, both or none."""
+    one, between, other = re.split(r"([->])", name)
+    ends = {(cable.one, cable.other): "there", (cable.other, cable.one): "back"}
+    if (one, other) not in ends:
+        return ()
+    return (ends[one, other],) if between == ">" else ("there", "back")
+
+
+def _changed(cable: Cable, requests: list[LinkRequest]) -> Cable:
+    """Return a cable with what requests for it say, the last one last."""
+    for request in requests:
+        for direction in _directions(request.name, cable):
+            shaping = getattr(cable, direction)
+            cable = replace(cable, **{direction: _with(shaping, request.values, request.name)})
+    return cable
+
+
+def _filled(cable: Cable, request: LinkRequest) -> Cable:
+    """Return a cable with what it has not, in each direction."""
+    for direction in ("there", "back"):
+        shaping = getattr(cable, direction)
+        fresh = {
+            name: value for name, value in request.values.items() if not getattr(shaping, name)
+        }
+        if shaping.rate_bps:
+            # What waits for a rate of its own is its own too
+            fresh = {n: v for n, v in fresh.items() if n not in ("buffer_packets", "queue")}
+        cable = replace(cable, **{direction: _with(shaping, fresh, f"{cable.one}-{cable.other}")})
+    return cable
+
+
+def _with(shaping: Shaping, values: Mapping[str, Any], name: str) -> Shaping:
+    """Return a direction with further values; a rate has Mininet's buffer if it has none."""
+    values = {**dataclasses.asdict(shaping), "queue": shaping.queue, **values}
+    if values["rate_bps"] and not values["buffer_packets"]:
+        values["buffer_packets"] = DEFAULT_BUFFER_PACKETS
+    try:
+        return Shaping(**values)
+    except BadInputError as error:
+        raise BadInputError(f"LINK: {name}: {error.message}") from error
