@@ -148,7 +148,8 @@ def _changed(cable: Cable, requests: list[LinkRequest]) -> Cable:
     for request in requests:
         for direction in _directions(request.name, cable):
             shaping = getattr(cable, direction)
-            cable = replace(cable, **{direction: _with(shaping, request.values, request.name)})
+            changed: dict[str, Any] = {direction: _with(shaping, request.values, request.name)}
+            cable = replace(cable, **changed)
     return cable
 
 
@@ -162,7 +163,8 @@ def _filled(cable: Cable, request: LinkRequest) -> Cable:
         if shaping.rate_bps:
             # What waits for a rate of its own is its own too
             fresh = {n: v for n, v in fresh.items() if n not in ("buffer_packets", "queue")}
-        cable = replace(cable, **{direction: _with(shaping, fresh, f"{cable.one}-{cable.other}")})
+        filled: dict[str, Any] = {direction: _with(shaping, fresh, f"{cable.one}-{cable.other}")}
+        cable = replace(cable, **filled)
     return cable
 
 

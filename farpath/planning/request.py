@@ -343,7 +343,7 @@ class RunRequest:
             LINK_EXAMPLE,
             "what its file says",
             see="own-topologies.md#links-from-outside",
-            group=PATH,
+            group=TRAFFIC,
         )
     )
     senders: str | None = option(
@@ -691,12 +691,11 @@ class RunRequest:
                 instead = (
                     "FLOWS has the stacks"
                     if given.name in ("stack", "parallel")
-                    else "its links say that, and LINK='*:rate=10Mbit,delay=5ms' for those that "
-                    "say nothing"
+                    else "its links say that"
                 )
                 raise BadInputError(
                     f"TOPOLOGY is '{text}' and {given.variable} is '{value}': {instead}; leave "
-                    f"{given.variable} out"
+                    f"{given.variable} out{_link_hint(given.name)}"
                 )
         own = user_parts.network(text) if user_parts else None
         if own is None:
@@ -731,6 +730,12 @@ class RunRequest:
             for option, field in zip(options_of(type(self)), fields(self), strict=True)
             if (value := getattr(self, option.name)) != field.default
         )
+
+
+def _link_hint(name: str) -> str:
+    """Return how LINK says what an option of a path says; nothing for one that it cannot say."""
+    option = {"rtt": "delay"}.get(name, name)
+    return f", or give links a {option} by LINK" if option in LINK_OPTIONS else ""
 
 
 def _choice(name: str, value: str, allowed: Iterable[str]) -> str:

@@ -41,7 +41,7 @@ NEEDED = {
 
 @pytest.mark.parametrize(
     "option",
-    [option for option in OPTIONS if option.name not in ("sender_image", "flows")],
+    [option for option in OPTIONS if option.name not in ("sender_image", "flows", "link")],
     ids=lambda option: option.name,
 )
 def test_an_options_example_is_accepted_but_for_what_needs_a_file_of_the_users(

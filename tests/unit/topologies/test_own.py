@@ -156,8 +156,12 @@ def test_each_pair_of_hosts_pings_and_its_rtt_is_the_sum_of_delays() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"rtt": "50ms"}, "TOPOLOGY is './mine.py' and RTT is '50ms': its links say that"),
-        ({"buffer": "1MB"}, "and BUFFER is '1MB': its links say that; leave BUFFER out"),
+        (
+            {"rtt": "50ms"},
+            "and RTT is '50ms': its links say that; leave RTT out, or give links a d",
+        ),
+        ({"buffer": "1MB"}, "BUFFER out, or give links a buffer by LINK"),
+        ({"link": "h1-h2:loss=1%"}, "LINK has 'h1-h2': there is no such link"),
         ({"stack": "cubic"}, "and STACK is 'cubic': FLOWS has the stacks"),
         ({"senders": "rtt=50ms"}, "and SENDERS is 'rtt=50ms'"),
         ({"drop": "every:9"}, "and DROP is 'every:9'"),
