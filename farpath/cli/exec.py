@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import os
+import signal
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path as FilePath
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 DEFAULT_TIMEOUT = "600s"
+#: Exit status of a program that the limit of its files ended, as shells have it.
+TOO_LARGE = 128 + signal.SIGXFSZ
 HELPS = {**planning.HELPS, "ip": "Addresses of the hosts: both families, or IPv 4 or 6 alone."}
 
 
@@ -94,6 +97,9 @@ def execute(
         ),
     ] = False,
     memory: Annotated[str, typer.Option(help="Memory for programs and what they write.")] = "1GiB",
+    output_limit: Annotated[
+        str, typer.Option(help="Largest output of a program, and largest file that it writes.")
+    ] = "1GiB",
     out: Annotated[FilePath, typer.Option(help="Directory of the records.")] = FilePath(
         DEFAULT_OUT
     ),
@@ -125,6 +131,9 @@ def execute(
     servers = tuple(planning.parse_command(text, "--server") for text in server or ())
     timeout_s = quantities.parse_duration_s(timeout, "--timeout", TIMEOUT_S_RANGE)
     program_bytes = quantities.parse_bytes(memory, "--memory", planning.MEMORY_BYTES_RANGE)
+    output_bytes = quantities.parse_bytes(
+        output_limit, "--output-limit", planning.OUTPUT_BYTES_RANGE
+    )
     ip, both_families = planning.parse_families(option_values["ip"])
     request = RunRequest(**{**option_values, "ip": ip})
     plan = planning.program_plan(request, BuiltParts(VIRTUAL), program_bytes)
@@ -152,7 +161,7 @@ def execute(
         collect=_collected(collect, {place.directory for place in found.places.values()}),
         input=given.kind,
         input_sha256=given.sha256,
-        limits=limits(),
+        limits=limits(output_bytes),
         memory_bytes=program_bytes,
         wait_for=ports,
         both_families=both_families,
@@ -168,6 +177,8 @@ def execute(
         LOG.info(f"the client did not end within {timeout_s:g} virtual s (--timeout): it was ended")
     if ending.killed_for_memory:
         LOG.warning(_without_memory(ending.killed_for_memory, memory, program_bytes))
+    if warning := _at_output_limit(outcome, output_limit, output_bytes):
+        LOG.warning(warning)
     LOG.info(
         f"exec: status {ending.status} after {ending.took_s:.3f} virtual s, record "
         f"{outcome.directory}, fingerprint {outcome.fingerprint[:12]}"
@@ -181,13 +192,30 @@ def execute(
 
 def _result(outcome: ProgramOutcome) -> dict[str, Any]:
     """Return how the programs ended, and where their output is, as plain values."""
-    outputs = sorted(outcome.directory.glob("*.out")) + sorted(outcome.directory.glob("*.err"))
     return {
         "record": str(outcome.directory),
         "fingerprint": outcome.fingerprint,
         **asdict(outcome.ending),
-        "outputs": {file.name: file.stat().st_size for file in outputs},
+        "outputs": _output_bytes(outcome),
     }
+
+
+def _output_bytes(outcome: ProgramOutcome) -> dict[str, int]:
+    """Return the sizes of the files with the programs' output, in bytes."""
+    outputs = sorted(outcome.directory.glob("*.out")) + sorted(outcome.directory.glob("*.err"))
+    return {file.name: file.stat().st_size for file in outputs}
+
+
+def _at_output_limit(outcome: ProgramOutcome, limit: str, limit_bytes: int) -> str:
+    """Return what to do about programs that wrote as much as they may; empty if none did."""
+    full = [name for name, size in _output_bytes(outcome).items() if size >= limit_bytes]
+    if not full and outcome.ending.status != TOO_LARGE:
+        return ""
+    more = -(-3 * limit_bytes // (1 << 30))
+    return (
+        f"{', '.join(full) or 'a file'} has --output-limit={limit}, and what exceeds it is lost; "
+        f"SIGXFSZ ends a program then (status 153): give more, as in --output-limit={more}GiB"
+    )
 
 
 def _tell_server_end(event: dict[str, Any]) -> None:

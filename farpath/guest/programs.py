@@ -57,6 +57,8 @@ IDLE_PINGS, IDLE_INTERVAL_S, IDLE_GRACE_S = 5, 0.2, 1.0
 LISTEN_LOOK_NS = 1_000_000
 #: Sysctls of hosts on which a user's programs run: as root or not, they may take any port.
 ANY_PORT = {"net.ipv4.ip_unprivileged_port_start": "0"}
+#: How much of a program's output is looked at for its last words, in bytes.
+LAST_BYTES = 4096
 SendEvent = Callable[..., None]
 
 
@@ -172,6 +174,13 @@ class Connections:
             file.writelines(self.rows.parts(ticks=self.ticks))
 
 
+def _end_of(file: FilePath) -> bytes:
+    """Return the end of a file, however long it is."""
+    with file.open("rb") as stream:
+        stream.seek(-min(LAST_BYTES, os.fstat(stream.fileno()).st_size), os.SEEK_END)
+        return stream.read()
+
+
 class Observers:
     """What notes the state of path and hosts while programs run: ping, queues, connections."""
 
@@ -266,9 +275,7 @@ class ProgramRun:
 
     def _said(self, label: str) -> str:
         """Return the last words of a program, on one line."""
-        said = b"".join(
-            (self.output / f"{label}.{ending}").read_bytes() for ending in ("out", "err")
-        )
+        said = b"".join(_end_of(self.output / f"{label}.{ending}") for ending in ("out", "err"))
         return " ".join(said.decode(errors="replace").split())[-500:] or "it said nothing"
 
     def check_servers(self) -> None:

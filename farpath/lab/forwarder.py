@@ -9,6 +9,8 @@ from typing import IO
 
 #: Real seconds between two looks for new output.
 LOOK_S = 0.02
+#: How much is copied at once, in bytes.
+_PART_BYTES = 1 << 20
 
 
 class Forwarder:
@@ -45,10 +47,9 @@ class Forwarder:
                 continue
             with file.open("rb") as output:
                 output.seek(self._at[file])
-                data = output.read()
-            if data:
-                self._at[file] += len(data)
-                # Whoever read it may have seen enough, as head
-                with suppress(BrokenPipeError):
-                    stream.write(data)
-                    stream.flush()
+                while data := output.read(_PART_BYTES):
+                    self._at[file] += len(data)
+                    # Whoever read it may have seen enough, as head
+                    with suppress(BrokenPipeError):
+                        stream.write(data)
+                        stream.flush()

@@ -61,6 +61,8 @@ DEFAULT_MEMORY_BYTES = 1 << 30
 DEFAULT_DATE = "2026-11-26"
 DATE_S_RANGE = (946_684_800, 4_102_358_400)
 MEMORY_BYTES_RANGE = (64 << 20, 64 << 30)
+#: Of the largest file that programs write, and so of their output.
+OUTPUT_BYTES_RANGE = (64 << 10, 64 << 30)
 
 
 def require_path(options: Mapping[str, str | None]) -> None:

@@ -40,6 +40,8 @@ took_s = time.monotonic() - began_s
 print(len(page), round(took_s, 3), flush=True)
 sys.exit("too slow" if took_s > 0.2 or len(page) != {BYTES} else 0)
 """
+#: A program that writes to its stderr for ever, or until it may not.
+ENDLESS = "import os\ntry:\n    while True: os.write(2, 1000 * b'x')\nexcept OSError: pass"
 #: A server that answers each datagram, and tells over TCP which have come.
 ECHO_SERVER = """
 import socket
@@ -366,14 +368,20 @@ def test_a_program_that_waits_in_a_loop_is_named(lab: Lab, monkeypatch: pytest.M
 def test_the_command_ends_with_its_clients_status_and_output_and_passes_stdin_on(
     tmp_path: FilePath,
 ) -> None:
-    options = ["--rtt=10ms", "--server=sleep 100", "--env=WORD=there"]
-    script = "echo $WORD; getent ahosts server | grep -c 10.0.0.1; cat; kill -INT $$"
+    options = ["--rtt=10ms", "--server=sleep 100", "--env=WORD=there", "--output-limit=64KiB"]
+    script = 'echo $WORD; getent ahosts server | grep -c 10.0.0.1; cat; $0 -c "$1"; kill -INT $$'
     ended = subprocess.run(
-        [PYTHON, "-m", "farpath", "--quiet", "exec", *options, "sh", "-c", script],
+        [PYTHON, "-m", "farpath", "--quiet", "exec", *options, "sh", "-c", script, PYTHON, ENDLESS],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
         input=b"piped\n",
         capture_output=True,
         check=False,
     )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"there\n3\npiped\n", b"")
+    assert (ended.returncode, ended.stdout) == (130, b"there\n3\npiped\n")
+    written, message = ended.stderr[: 64 << 10], ended.stderr[64 << 10 :]
+    assert written == b"x" * (64 << 10)
+    assert message == (
+        b"client.err has --output-limit=64KiB, and what exceeds it is lost; SIGXFSZ ends a program "
+        b"then (status 153): give more, as in --output-limit=1GiB\n"
+    )
