@@ -14,6 +14,7 @@ from farpath.base.files import write_bytes
 from farpath.record.record import COLUMNS
 from farpath.report.flent import flent_data
 from farpath.report.overview import metrics_of
+from farpath.report.tables.formats import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +37,11 @@ def tables_of(record: Record) -> Mapping[str, pd.DataFrame]:
 def _as_csv(record: Record) -> Iterator[tuple[str, bytes]]:
     """Yield a file for each table; a missing value is an empty field."""
     for name, frame in tables_of(record).items():
-        yield f"-{name}.csv", frame.to_csv(index=False).encode()
+        texts = {
+            column: frame[column].map(csv_text, na_action="ignore")
+            for column in frame.select_dtypes(object)
+        }
+        yield f"-{name}.csv", frame.assign(**texts).to_csv(index=False).encode()
 
 
 def _as_json(record: Record) -> Iterator[tuple[str, bytes]]:

@@ -18,6 +18,8 @@ _LATEX_SPECIAL = {
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"$<$", ">": r"$>$", "|": r"$|$", "±": r"$\pm$",
 }  # fmt: skip
+#: What begins a formula in a spreadsheet.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _MARKDOWN_SPECIAL = "\\`*_{}[]<>|"
 
 CellValue = str | float | int | None
@@ -121,12 +123,25 @@ def as_csv(table: ResultTable) -> str:
     """Format the data in full precision; an empty field where there is no value."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(table.columns)
+    writer.writerow(csv_text(column) for column in table.columns)
     writer.writerows([_field(value) for value in row] for row in table.data)
     return stream.getvalue()
 
 
+def csv_text(text: str) -> str:
+    """Return a text as a field of CSV, of which no spreadsheet makes a formula.
+
+    Source: CSV Injection, OWASP: a quote before the characters with which formulas begin.
+
+    >>> csv_text("=1+1"), csv_text("flow1")
+    ("'=1+1", 'flow1')
+    """
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
 def _field(value: CellValue) -> str:
+    if isinstance(value, str):
+        return csv_text(value)
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return ""
     return repr(value) if isinstance(value, float) else str(value)

@@ -32,6 +32,20 @@ def test_csv_has_a_file_for_each_table_with_stacks_and_without_loss_of_digits(
     assert files["record-ping.csv"].read_text().count(",\n") == 1
 
 
+def test_no_name_of_a_record_becomes_a_formula_of_a_spreadsheet(
+    record: Record, tmp_path: FilePath
+) -> None:
+    formula = '=HYPERLINK("http://nowhere","x")'
+    flows = record.samples.flows.assign(flow=formula)
+    forged = dataclasses.replace(record)
+    vars(forged)["samples"] = dataclasses.replace(record.samples, flows=flows)
+    files = {file.name: file for file in export(forged, "csv", tmp_path)}
+    rows = list(csv.DictReader(files["record-flows.csv"].read_text().splitlines()))
+    assert {row["flow"] for row in rows} == {f"'{formula}"}
+    # A number that is below zero stays one
+    assert min(float(row["t_s"]) for row in rows) == min(flows["t_s"])
+
+
 def test_a_trace_is_a_table_too(traced: Record, tmp_path: FilePath) -> None:
     names = [file.name for file in export(traced, "csv", tmp_path)]
     assert "traced-trace.csv" in names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import math
 import re
@@ -24,6 +25,15 @@ PRINTABLE = st.text(string.printable.replace("\r", "").replace("\n", ""), max_si
 def _sheet(*rows: tuple[str, ...], note: str = "") -> ResultTable:
     grid = TextTable("title", tuple("abc"[: len(rows[0])]), rows, note)
     return ResultTable("name", grid, ("a", "b_mbps"), (("x", 1 / 3), ("y", math.nan), ("z", None)))
+
+
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r"])
+def test_no_text_of_a_csv_file_is_a_formula_of_a_spreadsheet(begin: str) -> None:
+    sheet = _sheet(("1",))
+    text = f"{begin}1+1"
+    forged = dataclasses.replace(sheet, columns=(text, "b"), data=((text, -1.5),))
+    rows = list(csv.reader(io.StringIO(formats.as_csv(forged), newline="")))
+    assert rows == [[f"'{text}", "b"], [f"'{text}", "-1.5"]]
 
 
 def test_csv_has_full_precision_and_nothing_where_nothing_is_known() -> None:
