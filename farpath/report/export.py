@@ -38,8 +38,8 @@ def _as_csv(record: Record) -> Iterator[tuple[str, bytes]]:
     """Yield a file for each table; a missing value is an empty field."""
     for name, frame in tables_of(record).items():
         texts = {
-            column: frame[column].map(csv_text, na_action="ignore")
-            for column in frame.select_dtypes(object)
+            str(column): frame[column].map(csv_text, na_action="ignore")
+            for column in frame.select_dtypes(exclude="number")
         }
         yield f"-{name}.csv", frame.assign(**texts).to_csv(index=False).encode()
 

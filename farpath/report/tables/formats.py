@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from farpath.base.errors import on_one_line
 from farpath.base.files import safe_name
 from farpath.report.tables.regions import TextTable, render, rich_table
 
@@ -19,7 +20,7 @@ _LATEX_SPECIAL = {
     "<": r"$<$", ">": r"$>$", "|": r"$|$", "±": r"$\pm$",
 }  # fmt: skip
 #: What begins a formula in a spreadsheet.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_FORMULA = ("=", "+", "-", "@")
 _MARKDOWN_SPECIAL = "\\`*_{}[]<>|"
 
 CellValue = str | float | int | None
@@ -131,12 +132,14 @@ def as_csv(table: ResultTable) -> str:
 def csv_text(text: str) -> str:
     """Return a text as a field of CSV, of which no spreadsheet makes a formula.
 
-    Source: CSV Injection, OWASP: a quote before the characters with which formulas begin.
+    It has a quote before the characters with which formulas begin (CSV Injection, OWASP); control
+    characters are escaped.
 
     >>> csv_text("=1+1"), csv_text("flow1")
     ("'=1+1", 'flow1')
     """
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    line = on_one_line(text)
+    return f"'{line}" if line.startswith(_FORMULA) else line
 
 
 def _field(value: CellValue) -> str:

@@ -27,13 +27,16 @@ def _sheet(*rows: tuple[str, ...], note: str = "") -> ResultTable:
     return ResultTable("name", grid, ("a", "b_mbps"), (("x", 1 / 3), ("y", math.nan), ("z", None)))
 
 
-@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r"])
-def test_no_text_of_a_csv_file_is_a_formula_of_a_spreadsheet(begin: str) -> None:
+@pytest.mark.parametrize(
+    ("begin", "shown"),
+    [*((sign, f"'{sign}") for sign in "=+-@"), ("\t=", "\\t="), ("\r=", "\\r="), ("\n=", "\\n=")],
+)
+def test_no_text_of_a_csv_file_is_a_formula_of_a_spreadsheet(begin: str, shown: str) -> None:
     sheet = _sheet(("1",))
     text = f"{begin}1+1"
     forged = dataclasses.replace(sheet, columns=(text, "b"), data=((text, -1.5),))
     rows = list(csv.reader(io.StringIO(formats.as_csv(forged), newline="")))
-    assert rows == [[f"'{text}", "b"], [f"'{text}", "-1.5"]]
+    assert rows == [[f"{shown}1+1", "b"], [f"{shown}1+1", "-1.5"]]
 
 
 def test_csv_has_full_precision_and_nothing_where_nothing_is_known() -> None:
