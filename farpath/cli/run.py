@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -186,6 +186,8 @@ def _show_programs(directory: FilePath, as_json: bool) -> None:
             "servers": record.programs.servers,
             "status": record.ending.status,
             "took_s": record.ending.took_s,
+            "server_endings": [asdict(server) for server in record.ending.servers],
+            "killed_for_memory": record.ending.killed_for_memory,
             "metrics": program_metrics(record),
         }
         print(json.dumps(description))

@@ -79,12 +79,16 @@ def start_network(plan: Plan, share: FilePath, platform: Platform) -> Network:
 
 
 def add_ipv6(network: Network) -> None:
-    """Give the hosts of a network of IPv4 addresses of IPv6 too: of loopback, link and network."""
+    """Give the hosts of a network what of IPv6 its plan does not: addresses of loopback and link.
+
+    In a network of IPv4 they get one of the network too.
+    """
     layout = network.layout
     macs = {name: addresses.mac_address(layout, name) for name in layout.hosts}
-    ipv6 = {
-        name: (addresses.address(layout, name, 6), link_local(mac)) for name, mac in macs.items()
-    }
+    ipv6 = {name: [link_local(mac)] for name, mac in macs.items()}
+    if network.plan.ip_version == 4:
+        for name in layout.hosts:
+            ipv6[name].append(addresses.address(layout, name, 6))
     for host in network.hosts:
         port = str(host.defaultIntf())
         lines = [f"address add {address}/64 dev {port} nodad" for address in ipv6[host.name]]
@@ -404,7 +408,7 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     if differences := network.differences(before):
         send_event("mismatch", differences=differences)
         return
-    if programs.both_families:
+    if programs.both_families or plan.ip_version == 6:
         add_ipv6(network)
     add_default_routes(network, programs.both_families)
     copy_at_first_switch(network)
