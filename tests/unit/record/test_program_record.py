@@ -8,7 +8,13 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError
-from farpath.record.program_record import ProgramRecord, load_program_record, program_records_in
+from farpath.record.frames import read_frame, typed_frame
+from farpath.record.program_record import (
+    CONNECTION_COLUMNS,
+    ProgramRecord,
+    load_program_record,
+    program_records_in,
+)
 from tests.support.program_records import CLIENT, write_programs
 
 
@@ -57,6 +63,12 @@ def test_a_table_of_programs_has_no_more_rows_than_their_time_allows(
     queue.loc[[0] * 100_000].to_parquet(file, index=False)
     with pytest.raises(CheckFailedError, match="has 100,000 rows, and its plan allows at most 1,1"):
         load_program_record(programs.directory)
+
+
+def test_a_table_of_connections_without_any_is_read(tmp_path: FilePath) -> None:
+    file = tmp_path / "connections.parquet"
+    typed_frame(CONNECTION_COLUMNS, []).to_parquet(file, index=False)
+    assert read_frame(file, CONNECTION_COLUMNS).empty
 
 
 def test_a_damaged_record_is_refused_in_one_line(programs: ProgramRecord) -> None:
