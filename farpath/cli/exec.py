@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import math
 import os
 import signal
 import sys
@@ -63,6 +64,10 @@ def execute(
     timeout: Annotated[
         str, typer.Option(help="Longest run of the client in virtual time; then status is 124.")
     ] = DEFAULT_TIMEOUT,
+    wall_timeout: Annotated[
+        str | None,
+        typer.Option(help="Longest run of the lab in real time, as in 5min; then status is 124."),
+    ] = None,
     env: Annotated[
         list[str] | None,
         typer.Option(help="A variable of the programs: NAME=value, or NAME to pass on yours."),
@@ -130,6 +135,11 @@ def execute(
     planning.require_path(option_values)
     servers = tuple(planning.parse_command(text, "--server") for text in server or ())
     timeout_s = quantities.parse_duration_s(timeout, "--timeout", TIMEOUT_S_RANGE)
+    wall_s = (
+        math.inf
+        if wall_timeout is None
+        else quantities.parse_duration_s(wall_timeout, "--wall-timeout", TIMEOUT_S_RANGE)
+    )
     program_bytes = quantities.parse_bytes(memory, "--memory", planning.MEMORY_BYTES_RANGE)
     output_bytes = quantities.parse_bytes(
         output_limit, "--output-limit", planning.OUTPUT_BYTES_RANGE
@@ -171,6 +181,7 @@ def execute(
         *((io.BytesIO(), io.BytesIO()) if as_json else (sys.stdout.buffer, sys.stderr.buffer)),
         watch=_tell_server_end,
         stdin=given.data,
+        wall_s=wall_s,
     )
     ending = outcome.ending
     if ending.status == TIMED_OUT and ending.took_s >= timeout_s:

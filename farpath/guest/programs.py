@@ -434,18 +434,21 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     if programs.wait_for:
         run.wait_for_ports()
         epoch_ns = time.monotonic_ns()
+    networks = {user_time.network_number(network.pid(name)): name for name in programs.places}
     interval_s = plan.settings.sample_interval_s
     per_second = round(1 / interval_s)
 
     def sample(tick: int) -> None:
         observers.sample(tick, tick * interval_s)
         if tick % per_second == 0:
-            send_event("progress", t_s=tick * interval_s)
+            lookers = user_time.read(networks)["lookers"]
+            send_event("progress", t_s=tick * interval_s, lookers=lookers)
 
     observers.start(programs.timeout_s)
     sample(0)
     status = run.run_client(epoch_ns, interval_s, sample)
     took_s = (time.monotonic_ns() - epoch_ns) / system.NS_PER_S
+    found_time = user_time.read(networks)
     observers.end()
     servers = run.end_servers()
     after = network.read_back()
@@ -461,4 +464,5 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
         took_s=round(took_s, 9),
         servers=servers,
         killed_for_memory=run.groups.killed_for_memory(),
+        user_time=found_time,
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path as FilePath
 from typing import Any
@@ -12,6 +14,8 @@ from farpath.spec.user_time import ADDRESSES_FILE, MODULE
 from farpath.tools import modules
 
 COUNTS_FILE = FilePath("/proc", MODULE)
+#: How many programs are told to the host.
+MOST_LOOKERS = 4
 
 
 @dataclass(frozen=True)
@@ -34,24 +38,35 @@ def load(share: FilePath) -> None:
     modules.insert_quietly(share / site_modules(0), MODULE, addresses)
 
 
-def parse(text: str) -> tuple[bool, list[Looker]]:
+def parse(text: str, hosts: Mapping[int, str]) -> tuple[bool, list[Looker]]:
     r"""Parse the module's counts: whether the time stamp counter is virtual, and who looks.
 
-    >>> parse("tsc virtual\nsender 9 40 1000000 cu rl\nsender 9 2 500000 cu rl\n")[1]
+    ``hosts``: by the numbers of their network namespaces; other programs are left out.
+
+    >>> text = "tsc virtual\n5 9 40 1000000 cu rl\n5 9 2 500000 cu rl\n6 1 2 3 sh\n"
+    >>> parse(text, {5: "sender"})[1]
     [Looker(host='sender', process=9, command='cu rl', looks=42, took_s=0.0015)]
     """
     counter, *lines = text.splitlines()
     lookers: dict[tuple[str, int], Looker] = {}
     for line in lines:
-        host, process, looks, took_ns, command = line.split(" ", 4)
-        place = (host, int(process))
-        before = lookers.get(place, Looker(host, int(process), command, 0, 0.0))
+        network, process, looks, took_ns, command = line.split(" ", 4)
+        if int(network) not in hosts:
+            continue
+        place = (hosts[int(network)], int(process))
+        before = lookers.get(place, Looker(*place, command, 0, 0.0))
         took_s = round(before.took_s + int(took_ns) / 1e9, 9)
         lookers[place] = Looker(*place, before.command, before.looks + int(looks), took_s)
     return counter == "tsc virtual", list(lookers.values())
 
 
-def read() -> dict[str, Any]:
-    """Return the module's counts as JSON has them."""
-    is_virtual, lookers = parse(COUNTS_FILE.read_text(errors="replace"))
-    return {"tsc_virtual": is_virtual, "lookers": [asdict(looker) for looker in lookers]}
+def network_number(pid: int) -> int:
+    """Return the number of a process's network namespace."""
+    return os.stat(f"/proc/{pid}/ns/net").st_ino
+
+
+def read(hosts: Mapping[int, str]) -> dict[str, Any]:
+    """Return as JSON has it: whether the counter is virtual, and who looked for most time."""
+    is_virtual, lookers = parse(COUNTS_FILE.read_text(errors="replace"), hosts)
+    lookers.sort(key=lambda looker: -looker.took_s)
+    return {"tsc_virtual": is_virtual, "lookers": [asdict(one) for one in lookers[:MOST_LOOKERS]]}

@@ -273,11 +273,13 @@ def _follow(console: Console, watch: Watch, watchdog: Watchdog) -> dict[str, Any
     """Read the console to its end, and return the guest's last event in ``DECIDING``.
 
     ``watch`` is called with every event, and with a ``waiting`` event now and then while the
-    guest works without sending one. Raises Hang if the guest makes no progress.
+    guest works without sending one. Raises Hang if the guest makes no progress, and OutOfTime
+    if its real time is over.
     """
     last: dict[str, Any] = {}
     reported_s = time.monotonic()
     for line in console.lines(LOOK_S):
+        watchdog.check_wall()
         event = None if line is None else parse_event(line)
         if event is not None:
             watchdog.feed()

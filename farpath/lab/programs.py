@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import logging
+import math
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,8 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from typing import IO, Any
 
-from farpath.base.errors import LabFailedError
+from farpath.base.errors import FarpathError, LabFailedError
 from farpath.base.files import (
+    remove_directory,
     require_replaceable,
     require_unicode,
     safe_name,
@@ -26,15 +29,16 @@ from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.console import FEWER_FLOWS
 from farpath.lab.forwarder import Forwarder
 from farpath.lab.process import RawRun
+from farpath.lab.program_progress import ProgramProgress
 from farpath.lab.provenance import images_identity, provenance
 from farpath.lab.replacement import put_in_place
-from farpath.lab.watchdog import Patience
+from farpath.lab.watchdog import OutOfTime, Patience
 from farpath.record import checks
 from farpath.record.program_record import EXEC_FILE, Ending, ServerEnding, write_program_record
 from farpath.record.replaced import FILES
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
-from farpath.spec.programs import INPUT_FILE, Programs
+from farpath.spec.programs import INPUT_FILE, TIMED_OUT, Programs
 from farpath.spec.protocol import (
     COLLECTED_DIR,
     MACHINE_ROOT,
@@ -50,6 +54,20 @@ PATIENCE = Patience(
     computing="computing takes no virtual time, so that a program which waits in a loop without "
     "a system call waits for ever; let it sleep or poll",
 )
+
+
+#: What a record of programs that see the machine's time stamp counter says.
+REAL_COUNTER = (
+    "this machine forbids a virtual time stamp counter (prctl PR_SET_TSC): programs that read it, "
+    "such as those of Go and Java, differ from run to run"
+)
+LOG = logging.getLogger(__name__)
+
+
+class WallTimeoutError(FarpathError):
+    """The programs have taken all the real time that they may take."""
+
+    exit_status = TIMED_OUT
 
 
 @dataclass(frozen=True)
@@ -72,13 +90,15 @@ def run_programs(
     watch: Callable[[dict[str, Any]], None] = lambda _event: None,
     images: Images | None = None,
     stdin: bytes = b"",
+    wall_s: float = math.inf,
 ) -> ProgramOutcome:
     """Run a client and its servers, make the record under ``out``, and return how it ended.
 
     ``share``: the directory that programs of other roots than the machine's may read. ``collect``:
     where the files that come back are put. ``stdout``, ``stderr``: of the client. ``watch``:
-    called with every event. ``stdin``: what the client's holds. Raises what the lab and its checks
-    raise; only the console's log is left then.
+    called with every event. ``stdin``: what the client's holds. ``wall_s``: the real time that
+    they may take. Raises what the lab and its checks raise; only the console's log is left then.
+    Raises WallTimeoutError after ``wall_s``; the programs' output so far is left too.
     """
     images = images or find_images()
     require_unicode(str(out))
@@ -88,12 +108,13 @@ def run_programs(
         out.mkdir(parents=True, exist_ok=True)
         with exclusive_lock(out / f".{name}.lock", f"is making this record in {out}"):
             remove_stale_partials(out)
-            log = out / f"{name}.console.log"
+            log, kept = out / f"{name}.console.log", out / f"{name}.output"
+            remove_directory(kept)
             with fresh_partial(out) as partial:
                 try:
                     ending, stamp = _fill(
                         *(partial, plan, programs, images, log, share, collect),
-                        *(stdout, stderr, watch, stdin),
+                        *(stdout, stderr, watch, stdin, wall_s, kept),
                     )
                 except (KeyboardInterrupt, SystemExit):
                     log.unlink(missing_ok=True)
@@ -143,8 +164,12 @@ def _fill(
     stderr: IO[bytes],
     watch: Callable[[dict[str, Any]], None],
     stdin: bytes,
+    wall_s: float,
+    kept: FilePath,
 ) -> tuple[Ending, str]:
     idle_rtt_ms: dict[str, float] = {}
+    user_time: dict[str, Any] = {}
+    progress = ProgramProgress(programs.timeout_s, lambda line: LOG.info(f"exec: {line}"))
     endings: list[Ending] = []
     ended_s: dict[str, float] = {}
 
@@ -153,17 +178,25 @@ def _fill(
             idle_rtt_ms[PINGER] = checks.check_base_rtt(event["output"], plan)
         if event["event"] == "done":
             endings.append(_ending(event, ended_s))
+            user_time.update(event["user_time"])
         if event["event"] == "server-ended":
             ended_s[event["label"]] = event["t_s"]
+        progress.watch(event)
         watch(event)
 
     left_out = [partial.parent, *([collect] if collect is not None else [])]
     files = machine_files.digests(programs, left_out)
-    with _play(*(plan, programs, images, log, share, check_and_watch, stdout, stderr, stdin)) as (
-        place,
-        raw,
-    ):
+    with _play(
+        *(plan, programs, images, log, share, check_and_watch, stdout, stderr, stdin),
+        *(wall_s, kept, progress),
+    ) as (place, raw):
         (ending,) = endings
+        if ending.status == TIMED_OUT and (loop := progress.loop()):
+            LOG.info(f"exec: {loop}")
+        warnings = list(raw.warnings)
+        if not user_time["tsc_virtual"]:
+            warnings.append(REAL_COUNTER)
+            LOG.warning(REAL_COUNTER)
         if collect is not None:
             _bring_back(place / COLLECTED_DIR, collect)
         cost = {
@@ -186,8 +219,12 @@ def _fill(
                 "cost": cost,
                 "recorded_at": now,
             },
-            readback={**raw.readback, **checks.idle_rtts(idle_rtt_ms)},
-            warnings=raw.warnings,
+            readback={
+                **raw.readback,
+                **checks.idle_rtts(idle_rtt_ms),
+                "user_time": user_time,
+            },
+            warnings=warnings,
         )
     shutil.move(log, partial / "console.log")
     return ending, stamp
@@ -213,8 +250,14 @@ def _play(
     stdout: IO[bytes],
     stderr: IO[bytes],
     stdin: bytes,
+    wall_s: float,
+    kept: FilePath,
+    progress: ProgramProgress,
 ) -> Iterator[tuple[FilePath, RawRun]]:
-    """Run the guest; yield the shared directory and what the lab left, as long as they exist."""
+    """Run the guest; yield the shared directory and what the lab left, as long as they exist.
+
+    ``kept``: where the output is left if it takes longer than ``wall_s``.
+    """
     places: list[FilePath] = []
 
     @contextmanager
@@ -228,10 +271,19 @@ def _play(
         (place / MACHINE_ROOT).symlink_to("/")
         if share is not None:
             (place / READABLE_DIR).symlink_to(share)
-        with Forwarder({output / "client.out": stdout, output / "client.err": stderr}):
-            yield
+        try:
+            with Forwarder({output / "client.out": stdout, output / "client.err": stderr}):
+                yield
+        except OutOfTime as error:
+            shutil.copytree(output, kept)
+            raise WallTimeoutError(
+                f"the programs did not end within {wall_s:g} s of real time (--wall-timeout), and "
+                f"were ended ({progress.text()}); their output so far is in {kept}, the lab's "
+                f"console in {log}"
+            ) from error
 
-    with uml.play(plan, images, log, watch, PATIENCE, beside) as raw:
+    patience = dataclasses.replace(PATIENCE, wall_s=wall_s)
+    with uml.play(plan, images, log, watch, patience, beside) as raw:
         yield places[0], raw
 
 

@@ -7,6 +7,7 @@ from the host's /proc; neither affects the guest.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from contextlib import suppress
@@ -28,6 +29,10 @@ class Hang(Exception):
     """The guest makes no progress; the text describes the symptom."""
 
 
+class OutOfTime(Exception):
+    """The guest has taken all the real time that it may take."""
+
+
 @dataclass(frozen=True)
 class Patience:
     """Limits of the time that a guest may go on without an event.
@@ -36,6 +41,7 @@ class Patience:
     virtual clock stands still, while none of its programs runs, or after ``busy_virtual_s``.
     ``busy_virtual_s``: virtual time during which a program may read the clock in a loop.
     ``virtual_s``: virtual time. ``computing``: what to do about a guest that computes only.
+    ``wall_s``: real time from the guest's start to its end, whether it makes progress or not.
     """
 
     real_s: float = 120.0
@@ -43,6 +49,7 @@ class Patience:
     busy_virtual_s: float = 600.0
     virtual_s: float = 600.0
     computing: str = "fix the congestion control or program of yours, if one runs in it"
+    wall_s: float = math.inf
 
 
 class VirtualClock:
@@ -119,6 +126,7 @@ class Watchdog:
         self._patience = patience
         self._clock = clock
         self._progress = progress or Progress()
+        self._end_s = time.monotonic() + patience.wall_s
         self.feed()
 
     def feed(self) -> None:
@@ -132,6 +140,11 @@ class Watchdog:
         if self._clock_ns is None or self._fed_ns is None:
             return None
         return (self._clock_ns - self._fed_ns) / NS_PER_S
+
+    def check_wall(self) -> None:
+        """Raise OutOfTime if the guest has taken all its real time."""
+        if time.monotonic() > self._end_s:
+            raise OutOfTime
 
     def look(self) -> bool:
         """Check the guest, at most once in ``LOOK_S``; return whether it was checked.

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path as FilePath
 
+import pytest
+
+from farpath.lab.programs import WallTimeoutError
+from farpath.lab.watchdog import OutOfTime, Watchdog
+from farpath.record.program_record import load_program_record
 from farpath.spec.programs import TIMED_OUT
 from tests.lab.test_exec import Lab
 
@@ -24,7 +30,31 @@ def test_loops_that_look_take_virtual_time_and_rdtsc_counts_it(tmp_path: FilePat
     # The kernel gives a sleep 50 us of slack (prctl(2), PR_SET_TIMERSLACK)
     assert 10_000 <= found.pop("sleeper")[1] < 10_520
     assert len(found) == 11
+    user_time = load_program_record(outcome.directory).data["readback"]["user_time"]
+    assert user_time["tsc_virtual"]
+    assert [looker["command"] for looker in user_time["lookers"]] == ["loops"]
     for looks, took_us in found.values():
         assert looks < 3000
         # A timer of the kernel's is late by a tick at most, and a look takes 20 us
         assert 20_000 <= took_us < 21_050
+
+
+def test_programs_that_are_out_of_real_time_are_ended_and_leave_their_output(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = Lab(tmp_path)
+
+    def check(_watchdog: Watchdog) -> None:
+        if any(event.get("t_s") == 2.0 for event in lab.events):
+            raise OutOfTime
+
+    monkeypatch.setattr(Watchdog, "check_wall", check)
+    loop = "import select\nprint('here', flush=True)\nwhile True: select.select([], [], [], 0)"
+    client = (sys.executable, "-c", loop)
+    with pytest.raises(WallTimeoutError, match="2 of at most 60 virtual s; the client's") as caught:
+        lab.run(client, rtt="10ms")
+    assert caught.value.exit_status == TIMED_OUT
+    assert lab.stdout.getvalue() == b"here\n"
+    (kept,) = (tmp_path / "results").glob("*.output")
+    assert (kept / "client.out").read_text() == "here\n"
+    assert str(kept) in str(caught.value)

@@ -21,18 +21,20 @@
  * run. A look that takes long sleeps, so that other programs go on meanwhile.
  *
  * /proc/usertime has "tsc", and "virtual" or "real"; then a line for each program whose
- * looks took time: host, process, looks that took time, their time in ns, and command.
+ * looks took time: number of its network namespace, process, looks that took time, their
+ * time in ns, and command.
  */
 
 #include <linux/hrtimer.h>
 #include <linux/module.h>
+#include <linux/nsproxy.h>
 #include <linux/proc_fs.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/socket.h>
 #include <linux/uaccess.h>
-#include <linux/utsname.h>
 #include <asm/delay.h>
+#include <net/net_namespace.h>
 #include <sysdep/ptrace.h>
 #include "host.h"
 
@@ -69,14 +71,14 @@ typedef void (*signal_handler)(int, struct siginfo *, struct uml_pt_regs *, void
 typedef long (*system_call)(long, long, long, long, long, long);
 typedef int (*clone_call)(int (*)(void *), void *, int, void *);
 
-static ulong sig_info, sys_call_table, time_travel_time, clone_slot;
-module_param(sig_info, ulong, 0400);
+static ulong signals_at, calls_at, clock_at, clone_at;
+module_param_named(sig_info, signals_at, ulong, 0400);
 MODULE_PARM_DESC(sig_info, "address of Linux's table of signal handlers");
-module_param(sys_call_table, ulong, 0400);
+module_param_named(sys_call_table, calls_at, ulong, 0400);
 MODULE_PARM_DESC(sys_call_table, "address of Linux's table of system calls");
-module_param(time_travel_time, ulong, 0400);
+module_param_named(time_travel_time, clock_at, ulong, 0400);
 MODULE_PARM_DESC(time_travel_time, "address of the virtual clock");
-module_param(clone_slot, ulong, 0400);
+module_param_named(clone_slot, clone_at, ulong, 0400);
 MODULE_PARM_DESC(clone_slot, "address of the pointer to the C library's clone()");
 
 enum kind {
@@ -135,7 +137,7 @@ struct looker {
 	u64 charged, charged_ns;
 	pid_t process;
 	char command[TASK_COMM_LEN];
-	char host[__NEW_UTS_LEN + 1];
+	u32 network;		/* the number of its network namespace */
 };
 
 /* By process id; two threads that share a place start anew when they take it */
@@ -149,7 +151,7 @@ static bool refused;
 
 static u64 virtual_ns(void)
 {
-	return READ_ONCE(*(u64 *)time_travel_time);
+	return READ_ONCE(*(u64 *)clock_at);
 }
 
 /* -------------------------------------------------------------- looking */
@@ -165,7 +167,7 @@ static struct looker *looker_of(struct task_struct *task)
 		one->born_ns = task->start_time;
 		one->since_ns = one->seen_ns = virtual_ns();
 		one->waits = task->nvcsw;
-		strscpy(one->host, utsname()->nodename);
+		one->network = task->nsproxy->net_ns->ns.inum;
 	}
 	return one;
 }
@@ -337,7 +339,7 @@ static int show_lookers(struct seq_file *file, void *unused)
 		const struct looker *one = &lookers[number];
 
 		if (one->charged)
-			seq_printf(file, "%s %d %llu %llu %s\n", one->host, one->process,
+			seq_printf(file, "%u %d %llu %llu %s\n", one->network, one->process,
 				   one->charged, one->charged_ns, one->command);
 	}
 	return 0;
@@ -345,8 +347,8 @@ static int show_lookers(struct seq_file *file, void *unused)
 
 static int replace_calls(void)
 {
-	system_call *table = (system_call *)sys_call_table;
-	ulong first = sys_call_table & ~(HOST_PAGE - 1);
+	system_call *table = (system_call *)calls_at;
+	ulong first = calls_at & ~(HOST_PAGE - 1);
 	ulong end = ALIGN((ulong)(table + __NR_syscalls), HOST_PAGE);
 	int number;
 
@@ -364,11 +366,11 @@ static int replace_calls(void)
 /* The module stays: its guest ends with the programs */
 static int __init usertime_init(void)
 {
-	signal_handler *segv = &((signal_handler *)sig_info)[SIGSEGV];
-	clone_call *clone = (clone_call *)clone_slot;
+	signal_handler *segv = &((signal_handler *)signals_at)[SIGSEGV];
+	clone_call *clone = (clone_call *)clone_at;
 	int error;
 
-	if (!sig_info || !sys_call_table || !time_travel_time || !clone_slot)
+	if (!signals_at || !calls_at || !clock_at || !clone_at)
 		return -EINVAL;
 	lookers = kvcalloc(MOST_TASKS, sizeof(*lookers), GFP_KERNEL);
 	if (!lookers || !proc_create_single("usertime", 0444, NULL, show_lookers))

@@ -15,7 +15,15 @@ import pytest
 
 from farpath.lab import watchdog
 from farpath.lab.artifacts import elf
-from farpath.lab.watchdog import Hang, Patience, Progress, VirtualClock, Watchdog, activity_of
+from farpath.lab.watchdog import (
+    Hang,
+    OutOfTime,
+    Patience,
+    Progress,
+    VirtualClock,
+    Watchdog,
+    activity_of,
+)
 
 #: Each is a guest's kernel; the first line says that it has begun, with its clock's address.
 BEGIN = """
@@ -161,6 +169,13 @@ def test_a_guest_that_waits_for_another_one_lives_as_long_as_that_works(watch: G
         waits.look()
         time.sleep(0.02)
     assert "printed nothing for 0.4 s" in look_until_hang(waits)
+
+
+def test_a_guest_has_its_real_time_and_no_more(watch: Callable[..., Watchdog]) -> None:
+    watch(WORKS, Patience()).check_wall()
+    dog = watch(WORKS, Patience(wall_s=0.0))
+    with pytest.raises(OutOfTime):
+        dog.check_wall()
 
 
 def test_a_process_that_is_gone_has_no_clock() -> None:

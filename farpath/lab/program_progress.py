@@ -1,0 +1,79 @@
+"""Progress of programs: how far a client has come, and who polls or reads the clock in a loop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from farpath.spec.programs import CLIENT_HOST
+
+#: Real seconds until the first line, and between two.
+FIRST_S, AGAIN_S = 20.0, 60.0
+#: The part of a stretch of virtual time from which a loop is what makes it long.
+LOOP_PART = 0.5
+
+
+class ProgramProgress:
+    """Says now and then how far the programs of a lab have come, by the lab's events.
+
+    ``say``: called with each line. ``timeout_s``: the client's limit in virtual s.
+    """
+
+    def __init__(self, timeout_s: float, say: Callable[[str], None]) -> None:
+        self._timeout_s = timeout_s
+        self._say = say
+        self._began_s = time.monotonic()
+        self._due_s = self._began_s + FIRST_S
+        self._t_s: float | None = None
+        self._silence_s = 0.0
+        self._stands = False
+        self._lookers: Sequence[Mapping[str, Any]] = ()
+        self._said_s = 0.0
+        self._said_took_s: Mapping[tuple[str, int], float] = {}
+
+    def watch(self, event: Mapping[str, Any]) -> None:
+        """Note an event of the lab, and say how far it is if that is due."""
+        if event["event"] == "progress":
+            self._t_s, self._silence_s, self._stands = event["t_s"], 0.0, False
+            self._lookers = event["lookers"]
+        if event["event"] == "waiting":
+            self._stands = event["silence_s"] == self._silence_s
+            self._silence_s = event["silence_s"]
+        if time.monotonic() >= self._due_s:
+            self._due_s = time.monotonic() + AGAIN_S
+            self._say(f"{self.text()}, after {time.monotonic() - self._began_s:.0f} s")
+            self._said_s = self._t_s or 0.0
+            self._said_took_s = {_place(one): one["took_s"] for one in self._lookers}
+
+    def text(self) -> str:
+        """Return how far the client has come, and what has kept it since the last line."""
+        if self._t_s is None:
+            return "the client has not started yet"
+        stands = " (programs compute, which takes no virtual time)" if self._stands else ""
+        most = f"of at most {self._timeout_s:g} virtual s"
+        text = f"{self._t_s + self._silence_s:.6g} {most}{stands}"
+        loop = self._loop(self._said_s, self._said_took_s)
+        return f"{text}; {loop}" if loop else text
+
+    def loop(self) -> str:
+        """Return which program was in a loop that looks for most of the time; empty for none."""
+        return self._loop(0.0, {})
+
+    def _loop(self, since_s: float, before: Mapping[tuple[str, int], float]) -> str:
+        def took_s(looker: Mapping[str, Any]) -> float:
+            return float(looker["took_s"] - before.get(_place(looker), 0.0))
+
+        least_s = LOOP_PART * ((self._t_s or 0.0) - since_s)
+        most = max(self._lookers, key=took_s, default=None)
+        if most is None or least_s <= 0 or took_s(most) < least_s:
+            return ""
+        whose = "the client's" if most["host"] == CLIENT_HOST else "a server's"
+        return (
+            f"{whose} program '{most['command']}' polls or reads the clock in a loop, "
+            f"{most['looks']:,} times so far"
+        )
+
+
+def _place(looker: Mapping[str, Any]) -> tuple[str, int]:
+    return str(looker["host"]), int(looker["process"])
