@@ -88,6 +88,11 @@ def further_settings(records: RecordSet) -> Mapping[str, str]:
     }
 
 
+def further_text(plan: Plan) -> str:
+    """Return the settings of a plan that differ from the usual, without those of every table."""
+    return ", ".join(text for text in _unusual(plan) if text != f"path {plan.path.name}")
+
+
 def group_settings(records: RecordSet) -> tuple[str, ...]:
     """Return, for each group of runs, the settings in which groups differ, except the stacks."""
     firsts = [group.members[0] for group in records.groups]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 TABLE_FILE, FIGURE_FILE, PAGE_FILE = "league.csv", "league.png", "league.html"
 #: How long both flows send, if neither TIME, REGION nor BYTES says it.
 DEFAULT_TIME = "60s"
+#: The folder of a league's files among its records.
+DEFAULT_REPORT = "league"
 _LENGTHS = ("time", "region", "bytes", "schedule")
 
 
@@ -36,8 +38,9 @@ def league(
         DEFAULT_OUT
     ),
     report: Annotated[
-        FilePath, typer.Option(help="Directory of page, matrix and table.")
-    ] = FilePath("league"),
+        FilePath | None,
+        typer.Option(help="Directory of page, matrix and table (default: league in --out)."),
+    ] = None,
     cores: Annotated[
         int | None, typer.Option(min=1, help="How many runs at once (default: one on each core).")
     ] = None,
@@ -55,6 +58,7 @@ def league(
     from farpath.planning.request import RunRequest
     from farpath.report.league import encounters
 
+    report = report or out / DEFAULT_REPORT
     default = RunRequest()
     if all(option_values[name] == getattr(default, name) for name in _LENGTHS):
         option_values["time"] = DEFAULT_TIME

@@ -14,6 +14,8 @@ from farpath.cli.run import PAGE_COLUMNS
 from farpath.cli.run_options import DEFAULT_OUT
 
 PAGE_FILE, FIGURE_FILE = "comparison.html", "comparison.png"
+#: The folder of a comparison beside its records.
+DEFAULT_COMPARISON = "comparison"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -53,13 +55,17 @@ def list_(
 
 def compare(
     records: Records,
-    out: Annotated[FilePath, typer.Option(help="Directory of the page and the figure.")] = FilePath(
-        "comparison"
-    ),
+    out: Annotated[
+        FilePath | None,
+        typer.Option(help="Directory of the page and the figure (default: beside the records)."),
+    ] = None,
+    by: Annotated[
+        str, typer.Option(help="Setting that sorts the records first: rtt, buffer, seed ...")
+    ] = "",
 ) -> None:
     """Compare records: in what they differ, a table of their results, and their curves in one page.
 
-    Differences are from the first record.
+    They are sorted by the settings in which they differ; differences are from the first.
     """
     from rich.console import Console
 
@@ -71,12 +77,15 @@ def compare(
     from farpath.report.tables.comparison import compare as compare_records
     from farpath.report.tables.regions import fitting
 
-    comparison = compare_records(load_record(directory) for directory in records)
+    comparison = compare_records((load_record(directory) for directory in records), by)
+    if out is None:
+        out = records[0].parent / DEFAULT_COMPARISON
     write_text(out / PAGE_FILE, render_comparison(comparison))
     save(draw_comparison(comparison), out / FIGURE_FILE)
     console = Console()
     if not console.is_terminal:
         console = Console(width=PAGE_COLUMNS)
+    print(comparison.title)
     for run in comparison.runs:
         print(f"{run.label}  ({run.record.directory})")
     for remark in comparison.remarks:

@@ -27,6 +27,8 @@ TABLE_FILE, FIGURE_FILE, PAGE_FILE = "starvation.csv", "starvation.png", "starva
 #: How many trials are chosen together.
 BATCH, BATCH_RANGE = 4, (1, 256)
 MOST_TRIALS = 5_000
+#: The folder of a search's files among its records.
+DEFAULT_REPORT = "starvation"
 #: Options of a run that a search sets itself, or that name other flows.
 _NOT_HERE = ("region", "schedule", "parallel", "bytes", "flows")
 OPTIONS = tuple(field.name for field in fields(RunRequest) if field.name not in _NOT_HERE)
@@ -59,8 +61,11 @@ def starvation(
         DEFAULT_OUT
     ),
     report: Annotated[
-        FilePath, typer.Option(help="Directory of trials, page, figure and table.")
-    ] = FilePath("starvation"),
+        FilePath | None,
+        typer.Option(
+            help="Directory of trials, page, figure and table (default: starvation in --out)."
+        ),
+    ] = None,
     cores: Annotated[
         int | None, typer.Option(min=1, help="How many runs at once (default: one on each core).")
     ] = None,
@@ -81,6 +86,7 @@ def starvation(
         raise BadInputError(
             f"--batch is '{batch}': it must be from {BATCH_RANGE[0]} to {BATCH_RANGE[1]}"
         )
+    report = report or out / DEFAULT_REPORT
     stacks = split_values("stack", option_values.pop("stack"))
     time = option_values.pop("time")
     options = {name: text for name, text in option_values.items() if text is not None}

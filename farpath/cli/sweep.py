@@ -26,6 +26,8 @@ _SEPARATOR = re.compile(r",(?!\s*(?:[\w.]+=|[0-9.]+\s*[a-z]+\s*:|repeat\s*:))")
 #: The option whose values may hold any comma: packets:7,8.
 _UNSPLIT = "drop"
 TABLE_FILE = "sweep.csv"
+#: The folder of a sweep's table and figure among its records.
+DEFAULT_REPORT = "sweep"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -42,8 +44,9 @@ def sweep(
         DEFAULT_OUT
     ),
     report: Annotated[
-        FilePath, typer.Option(help="Directory of the table and the figure.")
-    ] = FilePath("sweep"),
+        FilePath | None,
+        typer.Option(help="Directory of the table and the figure (default: sweep in --out)."),
+    ] = None,
     metric: Annotated[
         str, typer.Option(help="Column of the table that the figure shows, as flow1_share.")
     ] = "throughput_mbps",
@@ -71,7 +74,7 @@ def sweep(
     outcome = make_sweep(planned, out, cores, progress_printer("sweep", names))
     if outcome.runs:
         results = SweepResults(outcome)
-        files = _write(results, report, metric)
+        files = _write(results, report or out / DEFAULT_REPORT, metric)
         _print(results, files, as_json)
     if outcome.failures:
         raise outcome.failed_error()

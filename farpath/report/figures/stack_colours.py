@@ -160,7 +160,7 @@ def neutral_looks(count: int) -> tuple[Look, ...]:
     """Return the looks of so many curves of no one stack, from dark to light, each with a line."""
     if count == 1:
         return (Look(NEUTRAL),)
-    steps = np.linspace(-0.5, 0.55, count)
+    steps = np.linspace(-0.5, 0.35, count)
     return tuple(
         Look(NEUTRAL, number % len(_LINES), float(shade)) for number, shade in enumerate(steps)
     )

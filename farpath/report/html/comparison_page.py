@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
-from farpath.report.figures.stack_colours import neutral_looks
+from farpath.report.figures.comparison import looks_in
 from farpath.report.html.render import render
-from farpath.report.tables.comparison import QUANTITIES, Comparison
+from farpath.report.tables.comparison import Comparison
 
-#: Height of the figure in pixels, and the part of it between two panels.
-HEIGHT_PX, GAP = 760, 0.05
+#: Height of a panel in pixels, and the part of the figure between two panels.
+PANEL_PX, GAP = 250, 0.05
 #: Digits after the point of a point's value.
 DIGITS = 4
 
 
 def render_comparison(comparison: Comparison) -> str:
     """Return the page as HTML."""
-    first, *others = comparison.runs
     return render(
         "comparison.html",
-        heading=f"{', '.join(run.letter for run in others)} against {first.letter}",
+        heading=comparison.title,
+        is_of_flows=bool(comparison.flows),
         assets="",
         remarks=comparison.remarks,
         tables=(comparison.records_table, comparison.results_table),
-        curves={"data": _traces(comparison), "layout": _layout()},
+        curves={"data": _traces(comparison), "layout": _layout(comparison)},
     )
 
 
 def _traces(comparison: Comparison) -> list[dict[str, Any]]:
     traces = []
-    looks = neutral_looks(len(comparison.runs))
-    for panel, (quantity, curve_of) in enumerate(QUANTITIES.items(), 1):
+    for panel, (quantity, curve_of) in enumerate(comparison.quantities.items(), 1):
+        looks = looks_in(comparison, panel - 1)
         unit = quantity[quantity.index("(") + 1 : -1]
         for index, run in enumerate(comparison.runs):
             curve = curve_of(run.record)
@@ -46,18 +46,19 @@ def _traces(comparison: Comparison) -> list[dict[str, Any]]:
     return traces
 
 
-def _layout() -> dict[str, Any]:
+def _layout(comparison: Comparison) -> dict[str, Any]:
+    quantities = comparison.quantities
     layout: dict[str, Any] = {
-        "height": HEIGHT_PX,
+        "height": PANEL_PX * len(quantities),
         "margin": {"l": 70, "r": 20, "t": 30, "b": 50},
         "hovermode": "x unified",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
-        "xaxis": {"title": {"text": "time (s)"}, "anchor": f"y{len(QUANTITIES)}"},
+        "xaxis": {"title": {"text": "time (s)"}, "anchor": f"y{len(quantities)}"},
         "shapes": [],
         "annotations": [],
     }
-    height = 1 / len(QUANTITIES)
-    for index, quantity in enumerate(QUANTITIES):
+    height = 1 / len(quantities)
+    for index, quantity in enumerate(quantities):
         top = 1 - index * height
         layout[f"yaxis{index + 1 if index else ''}"] = {
             "title": {"text": quantity}, "domain": [top - height + GAP, top], "rangemode": "tozero",

@@ -8,9 +8,9 @@ import string
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from farpath.analysis.metrics import Summary, aggregate
+from farpath.analysis.metrics import Summary, aggregate, per_second
 from farpath.analysis.queues import busiest, summarise_record
 from farpath.analysis.record_set import RUNS, Member, make_record_set
 from farpath.analysis.results import run_summary
@@ -22,11 +22,19 @@ from farpath.report.tables.run_metrics import FLOW_METRICS, METRICS
 
 if TYPE_CHECKING:
     from farpath.record.record import Record
+    from farpath.spec.schedule import Flow
 
 #: The most records of a comparison: as many as figures have colours.
 MOST_RECORDS = 12
 #: The row that says which of several bottlenecks a run's drops are of.
 QUEUED_MOST = "link that queued most"
+#: The most flows that have panels of their own, and settings whose values a title has.
+MOST_FLOWS, MOST_IN_TITLE = 4, 2
+#: Settings by the names that ``by`` takes, and what a run has that differs in nothing unusual.
+STACK, BUFFER, SEED, USUAL = "stack", "buffer", "seed", "as usual"
+#: By which part a buffer may differ from the multiple of a BDP that it is called.
+BDP_PART = 0.01
+_RUNS_NOTE = "Numbers are of one run each: with other seeds they differ too."
 _NOTE = (
     "Differences from {first} are in per cent, or plain where its value is 0. Numbers are of one "
     "run each: with other seeds they differ too."
@@ -64,6 +72,16 @@ QUANTITIES: dict[str, Callable[[Record], Curve]] = {
 }
 
 
+def flow_curve(name: str) -> Callable[[Record], Curve]:
+    """Return what gives a flow's throughput in Mbit/s in each second."""
+
+    def curve(record: Record) -> Curve:
+        rates = per_second(record.samples, record.plan.schedule)[name] / 1e6
+        return Curve([t_s - 0.5 for t_s in rates.index], list(rates))
+
+    return curve
+
+
 @dataclass(frozen=True)
 class Compared:
     """One record of a comparison: its letter, its record, and its settings that others lack."""
@@ -90,9 +108,28 @@ class Compared:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The records of a comparison in their order; differences are from the first."""
+    """The records of a comparison in their order; differences are from the first.
+
+    ``title``: what they have in common, and in what they differ.
+    """
 
     runs: tuple[Compared, ...]
+    title: str
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """The flows, if all runs have the same several ones; else none."""
+        first, *others = ([(flow.name, flow.stack) for flow in _flows(run)] for run in self.runs)
+        several = 1 < len(first) <= MOST_FLOWS
+        return _flows(self.runs[0]) if several and all(other == first for other in others) else ()
+
+    @property
+    def quantities(self) -> dict[str, Callable[[Record], Curve]]:
+        """What is drawn: each flow's throughput if all runs have the same, else that of all."""
+        of_all, *others = QUANTITIES.items()
+        of_flows = [(f"{flow.name} {flow.stack} (Mbit/s)", flow_curve(flow.name))
+                    for flow in self.flows]  # fmt: skip
+        return dict([*(of_flows or [of_all]), *others])
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -117,8 +154,14 @@ class Comparison:
 
     @property
     def results_table(self) -> TextTable:
-        """Return a row for each metric: each record's value, and its difference from the first."""
+        """Return what was measured.
+
+        Of two runs a row is a metric, with each record's value and the difference from the first.
+        Of more runs each has a row, which is named by its settings, with the metrics as columns.
+        """
         first, *others = self.runs
+        if len(others) > 1:
+            return self._table_by_run()
         header = ["", first.letter]
         for other in others:
             header += [other.letter, f"{other.letter} against {first.letter}"]
@@ -131,6 +174,19 @@ class Comparison:
         note = _NOTE.format(first=first.letter)
         return TextTable("Results", tuple(header), tuple(rows), note)
 
+    def _table_by_run(self) -> TextTable:
+        columns = {
+            metric.heading: [number(metric.of(run.summary), metric.decimals) for run in self.runs]
+            for metric in METRICS
+        }
+        links = [run.summary.queue_link for run in self.runs]
+        if any(links):
+            columns[QUEUED_MOST] = [link or NOTHING for link in links]
+        for words, values, decimals in self._flow_metrics():
+            columns[words] = [number(value, decimals) for value in values]
+        rows = zip([run.label for run in self.runs], *columns.values(), strict=True)
+        return TextTable("Results", ("", *columns), tuple(rows), _RUNS_NOTE)
+
     def _link_rows(self) -> Iterator[tuple[str, ...]]:
         """Yield the link that drops are of, where a run has several bottlenecks."""
         first, *others = (run.summary.queue_link for run in self.runs)
@@ -139,7 +195,12 @@ class Comparison:
             yield (QUEUED_MOST, first or NOTHING, *cells)
 
     def _flow_rows(self) -> Iterator[tuple[str, ...]]:
-        """Yield a row for each metric of each flow that some run knows.
+        """Yield a row for each metric of each flow that some run knows."""
+        for words, values, decimals in self._flow_metrics():
+            yield _row(words, values, decimals)
+
+    def _flow_metrics(self) -> Iterator[tuple[str, list[float], int]]:
+        """Yield words, values and decimals of each metric of each flow that some run knows.
 
         What a single flow shares with the whole run is left out.
         """
@@ -152,7 +213,11 @@ class Comparison:
                 if any(value is not None for value in values) and (most > 1 or metric.of_one_flow):
                     words = f"flow{index + 1} {' or '.join(stacks)} ({metric.words})"
                     known = [math.nan if value is None else value for value in values]
-                    yield _row(words, known, metric.decimals)
+                    yield words, known, metric.decimals
+
+
+def _flows(run: Compared) -> tuple[Flow, ...]:
+    return run.record.plan.schedule.flows
 
 
 def _row(words: str, values: Sequence[float], decimals: int) -> tuple[str, ...]:
@@ -168,8 +233,12 @@ def _row(words: str, values: Sequence[float], decimals: int) -> tuple[str, ...]:
     return tuple(cells)
 
 
-def compare(records: Iterable[Record]) -> Comparison:
-    """Compare records; raise BadInputError for fewer than two, too many, or one given twice."""
+def compare(records: Iterable[Record], by: str = "") -> Comparison:
+    """Compare records, sorted by the settings in which they differ, of which ``by`` is the first.
+
+    Raises BadInputError for fewer than two records, too many, or one given twice, and for a setting
+    that there is not.
+    """
     chosen = list(records)
     if not 2 <= len(chosen) <= MOST_RECORDS:
         raise BadInputError(
@@ -179,36 +248,104 @@ def compare(records: Iterable[Record]) -> Comparison:
     for record, directory in zip(chosen, directories, strict=True):
         if directories.count(directory) > 1:
             raise BadInputError(f"{record.directory}: is given twice: give different records")
-    settings = _settings(chosen)
-    letters = string.ascii_uppercase
-    return Comparison(
-        tuple(
-            Compared(letter, record, text)
-            for letter, record, text in zip(letters, chosen, settings, strict=False)
-        )
+    differences = _differences(chosen, by)
+    order = sorted(range(len(chosen)), key=lambda index: differences.keys[index])
+    runs = tuple(
+        Compared(letter, chosen[index], ", ".join(differences.texts[index]))
+        for letter, index in zip(string.ascii_uppercase, order, strict=False)
     )
+    return Comparison(runs, differences.title(order))
 
 
-def _settings(records: Sequence[Record]) -> list[str]:
-    """Return, for each record, its values of the settings in which the records differ."""
+@dataclass(frozen=True)
+class _Differences:
+    """In what records differ: the keys that sort them, their texts, and what titles say.
+
+    ``common``: the stacks of all. ``parts``: for each setting its words, and each record's value.
+    """
+
+    keys: tuple[tuple[Any, ...], ...]
+    texts: tuple[tuple[str, ...], ...]
+    common: str
+    parts: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def title(self, order: Sequence[int]) -> str:
+        """Return what the records have in common, and the values in which they differ, in order."""
+        if not self.parts:
+            return f"{len(order)} runs of {self.common}"
+        if len(self.parts) > MOST_IN_TITLE:
+            names = [words.partition("{}")[0].strip() or words for words, _ in self.parts]
+            return f"{self.common}: {len(order)} runs that differ in {', '.join(names)}"
+        parts = [
+            words.format(", ".join(dict.fromkeys(values[index] for index in order)))
+            for words, values in self.parts
+        ]
+        return f"{self.common}: {'; '.join(parts)}"
+
+
+def _differences(records: Sequence[Record], by: str) -> _Differences:
     # A directory's name may occur twice among records of several directories
     members = [
         Member(record.plan, dataclasses.replace(run_summary(record), record=str(index)))
         for index, record in enumerate(records)
     ]
-    differing = [
-        setting for setting in SETTINGS if len({setting.text(member) for member in members}) > 1
-    ]
+    settings = {setting.key.partition("_")[0]: setting for setting in SETTINGS}
+    allowed = [*settings, SEED]
+    if by and by not in allowed:
+        raise BadInputError(f"BY is '{by}': it must be one of {', '.join(allowed)}")
+    parts: dict[str, tuple[str, list[str]]] = {}
+    sort: dict[str, list[Any]] = {}
+    for name, setting in settings.items():
+        texts = [setting.text(member) for member in members]
+        if len(set(texts)) > 1:
+            words, values = setting.words, texts
+            if name == BUFFER and (multiples := _bdp_multiples(members)):
+                words, values = "buffer {} BDP", multiples
+            parts[name] = (words, values)
+            sort[name] = [setting.value(member) for member in members]
     further = further_settings(make_record_set(records[0].directory.parent, members, RUNS))
     shared = set.intersection(*(set(text.split(", ")) for text in further.values()))
-    seeds = len({record.plan.seed for record in records}) > 1
-    return [
-        ", ".join(
-            [
-                *(setting.words.format(setting.text(member)) for setting in differing),
-                *(part for part in further[member.run.record].split(", ") if part not in shared),
-                *([f"seed {member.plan.seed}"] if seeds else []),
-            ]
+    others = [
+        tuple(
+            part for part in further[member.run.record].split(", ") if part and part not in shared
         )
         for member in members
     ]
+    seeds = [record.plan.seed for record in records]
+    if len(set(seeds)) > 1:
+        parts[SEED], sort[SEED] = ("seed {}", [str(seed) for seed in seeds]), list(seeds)
+    texts_of = [
+        (
+            *(
+                words.format(values[index])
+                for name, (words, values) in parts.items()
+                if name != SEED
+            ),
+            *others[index],
+            *(
+                words.format(values[index])
+                for name, (words, values) in parts.items()
+                if name == SEED
+            ),
+        )
+        for index in range(len(records))
+    ]
+    names = sorted(sort, key=lambda name: name != by)
+    keys = [
+        (*(sort[name][index] for name in names if name != SEED or by == SEED), others[index],
+         seeds[index], index)
+        for index in range(len(records))
+    ]  # fmt: skip
+    in_title = [(words, tuple(values)) for name, (words, values) in parts.items() if name != STACK]
+    if any(others):
+        in_title.append(("{}", tuple(", ".join(other) or USUAL for other in others)))
+    stacks = dict.fromkeys(member.stacks for member in members)
+    return _Differences(tuple(keys), tuple(texts_of), ", ".join(stacks), tuple(in_title))
+
+
+def _bdp_multiples(members: Sequence[Member]) -> list[str] | None:
+    """Return buffers as multiples of bandwidth-delay products, if all are short numbers of it."""
+    ratios = [m.plan.path.buffer_bytes / m.plan.path.bdp_bytes for m in members]
+    if any(abs(round(ratio, 2) - ratio) > BDP_PART * ratio for ratio in ratios):
+        return None
+    return [f"{round(ratio, 2):g}" for ratio in ratios]

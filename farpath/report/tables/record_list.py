@@ -12,6 +12,8 @@ from pathlib import Path as FilePath
 from typing import TypeVar
 
 from farpath.analysis.metrics import summarise
+from farpath.analysis.run_settings import further_text
+from farpath.analysis.sizes import size_text
 from farpath.base.errors import BadInputError, FarpathError, on_one_line
 from farpath.planning.path_options import CUSTOM
 from farpath.record.program_record import (
@@ -29,11 +31,11 @@ T = TypeVar("T")
 FINGERPRINT_DIGITS = 12
 _COLUMNS = (
     "record", "recorded_at", "path", "rtt_ms", "rate_bps", "loss", "stacks", "duration_s", "seed",
-    "throughput_bps", "fingerprint",
+    "throughput_bps", "fingerprint", "buffer_bytes", "further",
 )  # fmt: skip
 _HEADER = (
-    "recorded (UTC)", "path", "RTT ms", "Mbit/s", "loss", "stacks", "s", "seed", "got Mbit/s",
-    "fingerprint", "record",
+    "recorded (UTC)", "path", "RTT ms", "Mbit/s", "loss", "buffer", "stacks", "s", "further",
+    "seed", "got Mbit/s", "fingerprint", "record",
 )  # fmt: skip
 _PROGRAM_COLUMNS = (
     "record", "recorded_at", "path", "rtt_ms", "rate_bps", "loss", "command", "status", "took_s",
@@ -151,16 +153,19 @@ def _row(record: Record) -> tuple[CellValue, ...]:
         record.directory.name, record.data["provenance"].get("recorded_at", ""), path.name,
         path.rtt_ms, path.rate_bps, path.loss, stacks_label(schedule), schedule.duration_s,
         plan.seed, summarise(record.samples, plan).mean_bps, record.fingerprint,
+        path.buffer_bytes, further_text(plan),
     )  # fmt: skip
 
 
 def _texts(row: Sequence[CellValue]) -> tuple[str, ...]:
-    name, date, path, rtt_ms, rate_bps, loss, stacks, duration_s, seed, got_bps, digest = row
+    name, date, path, rtt_ms, rate_bps, loss, stacks, duration_s, seed, got_bps, digest, *more = row
+    buffer_bytes, further = more
+    assert isinstance(buffer_bytes, int)
     assert isinstance(rate_bps, int | float)
     assert isinstance(got_bps, int | float)
     return (
-        *_path_texts(date, path, rtt_ms, rate_bps, loss), str(stacks),
-        f"{duration_s:g}", str(seed), number(got_bps / 1e6, 2),
+        *_path_texts(date, path, rtt_ms, rate_bps, loss), size_text(buffer_bytes), str(stacks),
+        f"{duration_s:g}", str(further) or NOTHING, str(seed), number(got_bps / 1e6, 2),
         str(digest)[:FINGERPRINT_DIGITS], str(name),
     )  # fmt: skip
 

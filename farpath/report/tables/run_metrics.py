@@ -55,6 +55,7 @@ class FlowMetric:
 
 FLOW_METRICS = (
     FlowMetric("Mbit/s", lambda flow: flow.throughput_bps / 1e6, 2),
+    FlowMetric("share", lambda flow: flow.share, 3),
     FlowMetric("done in s", lambda flow: flow.completion_s, 3, of_one_flow=True),
     FlowMetric("drops", lambda flow: flow.drops, 0),
 )

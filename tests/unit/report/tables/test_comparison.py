@@ -9,11 +9,12 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.record.record import Record
-from farpath.report.figures.comparison import draw_comparison
-from farpath.report.figures.stack_colours import MOST_NAMED
+from farpath.report.figures.comparison import draw_comparison, looks_in
+from farpath.report.figures.stack_colours import HUES, MOST_NAMED, look_of
 from farpath.report.html.comparison_page import render_comparison
 from farpath.report.tables.comparison import MOST_RECORDS, compare
 from tests.support.campaigns import write_named
+from tests.support.lesson_runs import plan_of, write_lesson_run
 
 
 @pytest.fixture
@@ -49,20 +50,21 @@ def with_flows(record: Record, done_s: dict[str, float | None], dropped: int | N
 def test_flows_of_a_number_of_bytes_are_compared_by_their_completion_times(
     pair: list[Record],
 ) -> None:
-    first = with_flows(pair[0], {"flow1": 2.0, "flow2": None}, dropped=10)
-    second = with_flows(pair[1], {"flow1": 3.0, "flow2": 1.0}, dropped=None)
-    rows = {row[0]: row[1:] for row in compare([first, second]).results_table.rows}
-    assert rows["flow1 udt or htcp_2004 (done in s)"] == ("2.000", "3.000", "+50 %")
-    assert rows["flow1 udt or htcp_2004 (drops)"] == ("10", "-", "-")
-    assert rows["flow2 udt or htcp_2004 (done in s)"] == ("-", "1.000", "-")
+    # Sorted by its stack, the second comes first
+    second = with_flows(pair[0], {"flow1": 3.0, "flow2": 1.0}, dropped=None)
+    first = with_flows(pair[1], {"flow1": 2.0, "flow2": None}, dropped=10)
+    rows = {row[0]: row[1:] for row in compare([second, first]).results_table.rows}
+    assert rows["flow1 htcp_2004 or udt (done in s)"] == ("2.000", "3.000", "+50 %")
+    assert rows["flow1 htcp_2004 or udt (drops)"] == ("10", "-", "-")
+    assert rows["flow2 htcp_2004 or udt (done in s)"] == ("-", "1.000", "-")
     assert not any("done" in row[0] for row in compare(pair).results_table.rows)
 
 
 def test_runs_are_named_by_the_settings_in_which_they_differ(pair: list[Record]) -> None:
     first, second = compare(pair).runs
-    assert first.settings.startswith("udt, ")
-    assert second.settings.startswith("htcp_2004, ")
-    assert first.settings.endswith("seed 1")
+    assert first.settings.startswith("htcp_2004, ")
+    assert second.settings.startswith("udt, ")
+    assert first.settings.endswith("seed 2")
     assert "RTT" not in first.settings
 
 
@@ -82,6 +84,60 @@ def test_its_figure_and_page_have_the_curves_of_all(pair: list[Record]) -> None:
     assert page.count('"type":"scatter"') == 6
     assert "connect-src 'none'" in page
     assert "B against A" in page
+    assert f"<h1>{comparison.title}</h1>" in page
+    assert figure.get_suptitle().replace("\n", " ") == comparison.title
+    # Each run is of one stack, whose colour it has
+    drawn = [line.get_color() for line in figure.axes[0].get_lines()]
+    assert drawn == [look_of("htcp_2004").colour, look_of("udt").colour]
+
+
+@pytest.fixture
+def buffers(tmp_path: FilePath) -> list[Record]:
+    """Runs of BBR beside CUBIC with four buffers, in another order than that of their sizes."""
+    records = []
+    for number, buffer in enumerate(("16xBDP", "0.25xBDP", "1xBDP", "0.5xBDP")):
+        plan = plan_of(
+            rtt="50ms", rate="20Mbit", time="5s", stack="bbr+cubic", buffer=buffer,
+            seed=str(1 + number // 2),
+        )  # fmt: skip
+        records.append(write_lesson_run(tmp_path / f"{number}", plan))
+    return records
+
+
+def test_runs_are_sorted_and_named_by_what_differs(buffers: list[Record]) -> None:
+    same_seed = [buffers[0], buffers[1]]
+    comparison = compare(same_seed)
+    assert comparison.title == "bbr + cubic: buffer 0.25, 16 BDP"
+    assert [run.label for run in comparison.runs] == ["A: buffer 0.25 BDP", "B: buffer 16 BDP"]
+    assert [run.record for run in compare(reversed(same_seed)).runs] == same_seed[::-1]
+    every = compare(buffers)
+    assert every.title == "bbr + cubic: buffer 0.25, 0.5, 1, 16 BDP; seed 1, 2"
+    assert [row[0] for row in every.results_table.rows] == [
+        "A: buffer 0.25 BDP, seed 1", "B: buffer 0.5 BDP, seed 2",
+        "C: buffer 1 BDP, seed 2", "D: buffer 16 BDP, seed 1",
+    ]  # fmt: skip
+    assert "flow1 bbr (share)" in every.results_table.header
+    by_seed = [run.settings for run in compare(buffers, by="seed").runs]
+    assert by_seed == [
+        "buffer 0.25 BDP, seed 1", "buffer 16 BDP, seed 1",
+        "buffer 0.5 BDP, seed 2", "buffer 1 BDP, seed 2",
+    ]  # fmt: skip
+    with pytest.raises(BadInputError, match="BY is 'bufer': it must be one of stack, rtt, rate"):
+        compare(buffers, by="bufer")
+
+
+def test_flows_that_all_runs_have_get_a_panel_each_in_their_stacks_colour(
+    buffers: list[Record],
+) -> None:
+    comparison = compare(buffers)
+    names = list(comparison.quantities)
+    assert names[:2] == ["flow1 bbr (Mbit/s)", "flow2 cubic (Mbit/s)"]
+    assert names[2:] == ["ping RTT (ms)", "queue (MB)"]
+    for panel, stack in enumerate(("bbr", "cubic")):
+        looks = looks_in(comparison, panel)
+        assert {look.hue for look in looks} == {look_of(stack).hue}
+        assert len({look.shade for look in looks}) == 4
+    assert not {look.hue for look in looks_in(comparison, 2)} & set(HUES)
 
 
 def test_one_record_too_many_or_one_twice_are_refused(pair: list[Record]) -> None:
