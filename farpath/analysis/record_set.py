@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from farpath.analysis.paper_stacks import PAPER_ERA
 from farpath.analysis.published import published_paths
 from farpath.analysis.results import ResultSet, RunSummary, load_runs, result_set_of
-from farpath.analysis.statistics import Estimate, estimate
+from farpath.analysis.statistics import Estimate, are_alike, estimate_over_seeds
 from farpath.base.errors import BadInputError
 from farpath.planning.stack_catalog import catalogue
 from farpath.record.identity import plan_identity
@@ -89,7 +89,16 @@ class Group:
         by_seed: dict[int, list[float]] = {}
         for member in self.members:
             by_seed.setdefault(member.plan.seed, []).append(figure(member.run.summary))
-        return estimate([statistics.fmean(values) for values in by_seed.values()])
+        fingerprints = [member.run.fingerprint for member in self.members]
+        means = [statistics.fmean(values) for values in by_seed.values()]
+        return estimate_over_seeds(means, fingerprints)
+
+    @property
+    def are_alike(self) -> bool:
+        """Whether the runs of several seeds are equal packet for packet."""
+        return len(self.seeds) > 1 and are_alike(
+            [member.run.fingerprint for member in self.members]
+        )
 
 
 @dataclass(frozen=True)

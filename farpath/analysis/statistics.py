@@ -49,6 +49,26 @@ def estimate(values: Sequence[float]) -> Estimate:
     return Estimate(mean, half_width, len(values))
 
 
+def estimate_over_seeds(values: Sequence[float], fingerprints: Sequence[str]) -> Estimate:
+    """Return mean and interval over seeds; runs that are equal packet for packet have no interval.
+
+    ``fingerprints``: those of the runs. Nothing in equal runs is random, so that they are one draw,
+    and an interval of 0 would say that the mean is known.
+
+    >>> estimate_over_seeds([5.0, 5.0], ["a", "a"]).half_width
+    nan
+    """
+    estimated = estimate(values)
+    if are_alike(fingerprints):
+        return Estimate(estimated.mean, math.nan, estimated.count)
+    return estimated
+
+
+def are_alike(fingerprints: Sequence[str]) -> bool:
+    """Whether several runs are equal packet for packet, so that seeds decide nothing in them."""
+    return len(fingerprints) > 1 and len(set(fingerprints)) == 1
+
+
 def student_t(df: int, probability: float) -> float:
     """Return the quantile of Student's t distribution with ``df`` degrees of freedom.
 

@@ -52,6 +52,7 @@ def league(
     Further options may have several values, as in --rtt=20ms,160ms: each combination is a league of
     its own. Runs that have a record are not made again.
     """
+    from farpath.analysis.one_draw import one_draw_notes
     from farpath.campaign.league import STACK, plan_league
     from farpath.campaign.sweep import make_sweep
     from farpath.lab.pool_progress import progress_printer
@@ -70,8 +71,12 @@ def league(
     outcome = make_sweep(planned.sweep, out, cores, progress_printer("league", names))
     if outcome.runs:
         found = encounters(outcome)
-        _write(planned, found, report, _remarks(single))
+        plans = [swept.member.plan for swept in outcome.runs]
+        draws = one_draw_notes(plans)
+        _write(planned, found, report, (*_remarks(single), *(note.rstrip(".") for note in draws)))
         _print(planned, found, report, as_json)
+        if not as_json:
+            print(*draws, sep="\n", end="\n" if draws else "")
     if outcome.failures:
         raise outcome.failed_error()
 

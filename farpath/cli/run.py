@@ -106,6 +106,7 @@ def _print_tables(record: Record, whole: bool = False) -> None:
 
     ``whole``: also what columns mean, the paper's tables, and the source of each value of the path.
     """
+    from farpath.analysis.one_draw import is_one_draw, one_draw_text
     from farpath.analysis.run_settings import path_headline, path_line
     from farpath.planning.network import flow_routes
     from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
@@ -120,6 +121,8 @@ def _print_tables(record: Record, whole: bool = False) -> None:
         _print_grids((replace(table, note="") for table in results(record)), end="")
     for warning in record.data["warnings"]:
         print(f"warning: {on_one_line(warning)}")
+    if is_one_draw(plan):
+        print(f"one draw    {one_draw_text(plan)}")
     for counts in record.droppers:
         print(f"drop {counts['dropper']}: {counts['lost']:,} of {counts['seen']:,} packets")
     if len({flow.sender for flow in plan.schedule.all_flows}) > 1:

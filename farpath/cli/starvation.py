@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from farpath.campaign.starvation import Starvation, Trial
     from farpath.report.tables.starvation import Searches
     from farpath.spec.path import Path
+    from farpath.spec.plan import Plan
 
 TABLE_FILE, FIGURE_FILE, PAGE_FILE = "starvation.csv", "starvation.png", "starvation.html"
 #: How many trials are chosen together.
@@ -109,6 +110,15 @@ def _paths(search: Starvation) -> list[Path]:
     return [request.plan(user_parts=BuiltParts(request.lab)).path for request in requests]
 
 
+def _worst_plan(search: Starvation, trials: Sequence[Trial]) -> Plan:
+    """Return the plan of the run in which a flow had the least."""
+    from farpath.campaign.starvation import worst
+    from farpath.lab.user_parts import BuiltParts
+
+    request = search.request(worst(trials).values)
+    return request.plan(user_parts=BuiltParts(request.lab))
+
+
 def _line(search: Starvation, trial: Trial, made: Sequence[Trial], count: int) -> str:
     """Return what is said of a trial when its run has ended."""
     from farpath.campaign.starvation import worst
@@ -142,6 +152,7 @@ def _write(found: Searches, report: FilePath, out: FilePath) -> None:
 
 
 def _print(found: Searches, report: FilePath, as_json: bool) -> None:
+    from farpath.analysis.one_draw import one_draw_sentences
     from farpath.campaign.starvation import worst
     from farpath.report.tables.formats import TEXT_COLUMNS
     from farpath.report.tables.regions import render, rich_table
@@ -154,6 +165,8 @@ def _print(found: Searches, report: FilePath, as_json: bool) -> None:
     for search, trials in found:
         table = worst_table(search, trials)
         print(render(rich_table(table), width_columns=TEXT_COLUMNS), end="")
+        for note in one_draw_sentences(_worst_plan(search, trials)):
+            print(note)
         print(f"worst       {worst(trials).command}")
         print(f"fingerprint {worst(trials).fingerprint}")
     for name in (PAGE_FILE, FIGURE_FILE, TABLE_FILE):

@@ -10,6 +10,7 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
+from farpath.analysis.one_draw import is_one_draw
 from farpath.analysis.shares import fair_shares
 from farpath.campaign.league import STACK, League
 from farpath.campaign.sweep import SweepOutcome, SweptRun
@@ -27,7 +28,7 @@ class Encounter:
     fair half. ``throughput_bps``, ``retransmits``, ``completion_s``: its own.
     ``utilisation``: of both, the part of the bottleneck's rate that they received as data.
     ``delay_ms``: the 95th percentile of ping's RTTs above the base RTT, which both caused. Values
-    that are not known are None.
+    that are not known are None. ``one_draw``: whether nothing in the run is random.
     """
 
     conditions: Mapping[str, str]
@@ -41,6 +42,7 @@ class Encounter:
     utilisation: float
     delay_ms: float | None
     record: str
+    one_draw: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ def _sides(swept: SweptRun, directory: FilePath) -> Iterator[Encounter]:
             utilisation=total_bps / record.plan.path.rate_bps,
             delay_ms=delay_ms,
             record=swept.member.run.record,
+            one_draw=is_one_draw(record.plan),
         )
 
 

@@ -66,7 +66,7 @@ def run_of(name: str, path: str = "cern", seed: int = 1, **changes: Any) -> RunS
     """A run of one of the paper's stacks; ``describe_changes`` are of its summary."""
     summary = dataclasses.replace(summary_of(name, path, seed), **changes)
     return RunSummary(
-        record=f"{path}-{summary.stack}-seed{seed}", fingerprint="ab" * 32, kernel="7.2.1",
+        record=f"{path}-{summary.stack}-seed{seed}", fingerprint=f"{seed:02x}" * 32, kernel="7.2.1",
         images=f"images of {summary.stack}", code="code", summary=summary, lab="lab",
         parts=f"parts of {summary.stack}", settings=f"settings of {path}",
     )  # fmt: skip

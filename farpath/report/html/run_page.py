@@ -13,6 +13,7 @@ from itertools import cycle, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.metrics import SMOOTHING_S, per_second, smoothed_flows
+from farpath.analysis.one_draw import one_draw_sentences
 from farpath.analysis.queues import busiest, has_several_queues, link_queues, link_summaries
 from farpath.planning.disks import disk_text
 from farpath.planning.era_catalog import era_text, title_of
@@ -358,6 +359,7 @@ def render_page(record: Record, links: NavLinks | None = None, assets: str = "")
         assets=assets,
         links=links,
         warnings=record.data["warnings"],
+        notes=one_draw_sentences(plan),
         smoothing_s=SMOOTHING_S,
         curves=curves(record),
         above_rate=above_rate_note(record.samples, plan),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
+from farpath.analysis.one_draw import one_draw_sentences
 from farpath.analysis.run_settings import path_headline, path_line
 from farpath.base.files import read_regular
 from farpath.report.figures.run import title
@@ -30,6 +31,7 @@ def render_summary(record: Record, figure: FilePath) -> str:
         path=f"{path_headline(record.plan.path)}; {path_line(record.plan.path)}",
         figure=data,
         warnings=record.data["warnings"],
+        notes=one_draw_sentences(record.plan),
         record=record.directory,
         fingerprint=record.fingerprint,
     )

@@ -26,7 +26,7 @@ from farpath.analysis.published import (
     published_paths,
 )
 from farpath.analysis.results import ResultSet, RunSummary, mixed
-from farpath.analysis.statistics import Estimate, estimate
+from farpath.analysis.statistics import Estimate, estimate, estimate_over_seeds
 from farpath.report.tables.formats import CellValue, ResultTable
 from farpath.report.tables.regions import (
     NOTHING,
@@ -111,8 +111,12 @@ QUANTITIES = (
 
 def over_seeds(runs: Iterable[RunSummary], metric: Callable[[Summary], float | None]) -> Estimate:
     """Return a metric's mean over runs, and its interval; NaN where a run has no value."""
+    runs = tuple(runs)
     values = [metric(run.summary) for run in runs]
-    return estimate([math.nan if value is None else value for value in values])
+    return estimate_over_seeds(
+        [math.nan if value is None else value for value in values],
+        [run.fingerprint for run in runs],
+    )
 
 
 def with_interval(estimated: Estimate, decimals: int) -> str:

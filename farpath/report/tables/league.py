@@ -64,13 +64,13 @@ def encounters_table(found: tuple[Encounter, ...]) -> ResultTable:
     options = tuple(found[0].conditions) if found else ()
     columns = (
         *options, "stack", "other", "seed", "share", "throughput_mbps", "retransmits",
-        "completion_s", "utilisation", "delay_p95_ms", "record",
+        "completion_s", "utilisation", "delay_p95_ms", "record", "one_draw",
     )  # fmt: skip
     data: tuple[tuple[CellValue, ...], ...] = tuple(
         (
             *each.conditions.values(), each.stack, each.other, each.seed, each.share,
             each.throughput_bps / 1e6, each.retransmits, each.completion_s, each.utilisation,
-            each.delay_ms, each.record,
+            each.delay_ms, each.record, each.one_draw,
         )
         for each in found
     )  # fmt: skip

@@ -121,9 +121,10 @@ def _over_seeds(records: RecordSet, groups: Sequence[tuple[Group, str]]) -> Resu
             for mean, metric in zip(means, METRICS, strict=True)
         ]
         seeds = len(group.seeds)
-        if len({member.run.fingerprint for member in group.members}) == 1:
+        if group.are_alike:
             alike.append(ALIKE_NOTE.format(run_numbers))
-        rows.append((run_numbers, first.stacks, settings_text or NOTHING, str(seeds), *texts))
+        seeds_text = seeds_words(seeds, group.are_alike)
+        rows.append((run_numbers, first.stacks, settings_text or NOTHING, seeds_text, *texts))
         estimates = [datum for mean in means for datum in (mean.mean, mean.half_width)]
         settings_data = _settings_data(first, further[first.run.record])
         data.append((run_numbers, *settings_data, seeds, *estimates))
@@ -134,6 +135,15 @@ def _over_seeds(records: RecordSet, groups: Sequence[tuple[Group, str]]) -> Resu
     return ResultTable(
         "over-seeds", text_table, ("runs", *_SETTINGS_COLUMNS, "seeds", *keys), tuple(data)
     )
+
+
+def seeds_words(seeds: int, are_alike: bool) -> str:
+    """Return how many seeds runs had, and whether these decided nothing.
+
+    >>> seeds_words(3, True), seeds_words(3, False)
+    ('3, not random', '3')
+    """
+    return f"{seeds}, not random" if are_alike else str(seeds)
 
 
 def _records_table(records: RecordSet) -> ResultTable:

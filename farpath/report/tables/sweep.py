@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from farpath.analysis.one_draw import is_one_draw, one_draw_notes
 from farpath.analysis.run_settings import SETTINGS
-from farpath.analysis.statistics import estimate
+from farpath.analysis.statistics import are_alike, estimate_over_seeds
 from farpath.report.tables.campaign import with_interval
 from farpath.report.tables.formats import CellValue, ResultTable
 from farpath.report.tables.regions import TextTable, number
 from farpath.report.tables.run_metrics import METRICS
-from farpath.report.tables.runs import INTERVAL_NOTE
+from farpath.report.tables.runs import INTERVAL_NOTE, seeds_words
 from farpath.report.tables.sweep_results import SHARE, SweepColumn, SweepResults
 
 Cell = TypeVar("Cell")
@@ -48,6 +49,8 @@ def sweep_table(results: SweepResults) -> ResultTable:
     for name in results.flow_names:
         data[f"{name}_stack"] = list(results.stacks_of(name))
         data |= {column.key: _data(column) for column in of_flows if _is_of(column, name)}
+    one_draw = [is_one_draw(swept.member.plan) for swept in runs]
+    data["one_draw"] = list(one_draw)
     data["record"] = [swept.member.run.record for swept in runs]
     data["fingerprint"] = [swept.member.run.fingerprint for swept in runs]
 
@@ -59,7 +62,11 @@ def sweep_table(results: SweepResults) -> ResultTable:
     shares = [column for column in of_flows if column.key.endswith(f"_{SHARE}")]
     if len(shares) <= MOST_SHARES:
         text |= {column.heading: _texts(column) for column in shares}
-    note = _SHARES_NOTE if 0 < len(shares) <= MOST_SHARES else ""
+    notes = [
+        *([_SHARES_NOTE] if 0 < len(shares) <= MOST_SHARES else []),
+        *one_draw_notes([swept.member.plan for swept in runs]),
+    ]
+    note = " ".join(notes)
     table = TextTable("Runs of the sweep", tuple(text), _rows(text), note)
     return ResultTable("sweep", table, tuple(data), _rows(data))
 
@@ -98,8 +105,13 @@ def shares_table(results: SweepResults) -> ResultTable | None:
     text: list[tuple[str, ...]] = []
     data: list[tuple[CellValue, ...]] = []
     for values, indices in runs.items():
-        means = [estimate([column.values[index] for index in indices]) for column in shares]
-        text.append((*values, str(len(indices)), *(with_interval(mean, 3) for mean in means)))
+        fingerprints = [results.outcome.runs[index].member.run.fingerprint for index in indices]
+        means = [
+            estimate_over_seeds([column.values[index] for index in indices], fingerprints)
+            for column in shares
+        ]
+        seeds = seeds_words(len(indices), are_alike(fingerprints))
+        text.append((*values, seeds, *(with_interval(mean, 3) for mean in means)))
         data.append((*values, len(indices), *(mean.mean for mean in means)))
     axes = tuple(results.outcome.sweep.axes)
     header = (*axes, "seeds", *(column.heading for column in shares))

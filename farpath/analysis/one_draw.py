@@ -1,0 +1,90 @@
+"""Runs that are one draw: their flows share a drop-tail queue, and nothing in them is random."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from farpath.planning.era_catalog import MOST_JITTER_MS
+from farpath.spec.drop_counts import draws_numbers
+from farpath.spec.path import ETHERNET_HEADER_BYTES, Path
+from farpath.spec.plan import Plan
+from farpath.spec.settings import VIRTUAL, VIRTUAL_CLOCK
+
+#: Kinds of droppers that draw random numbers.
+_RANDOM_DROPPERS = ("random", "burst")
+
+
+def is_one_draw(plan: Plan) -> bool:
+    """Whether several flows share drop-tail queues in a run in which no seed decides anything.
+
+    Which packet a full queue drops hangs on the phase of the flows' packets then (Floyd and
+    Jacobson, On traffic phase effects in packet-switched gateways, 1991), so that one such run says
+    little of the flows' shares, and repeats of it are equal. Programs that may draw numbers of
+    their own (UDT, QUIC, images, modules) count as random.
+    """
+    settings = plan.settings
+    return (
+        (settings.lab, settings.clock) == (VIRTUAL, VIRTUAL_CLOCK)
+        and len(plan.schedule.all_flows) > 1
+        and not plan.path.queue
+        and not draws_numbers(plan)
+        and all(stack.congestion for stack in plan.stacks)
+        and not plan.era.jitter_ms
+        and not _is_random(plan.path)
+        and not any(dropper.kind in _RANDOM_DROPPERS for dropper in plan.droppers)
+        and not _has_random_cable(plan)
+    )
+
+
+def _is_random(path: Path) -> bool:
+    background = path.background
+    return bool(
+        path.loss
+        or path.jitter_ms
+        or path.reorder
+        or path.duplicate
+        or path.short_flows
+        or (background and background.on_part < 1)
+    )
+
+
+def _has_random_cable(plan: Plan) -> bool:
+    cables = plan.network.cables if plan.network else ()
+    return any(
+        shaping.loss or shaping.jitter_ms
+        for cable in cables
+        for shaping in (cable.there, cable.back)
+    )
+
+
+def one_draw_text(plan: Plan) -> str:
+    """Return what to say of a run that is one draw, and what tells how much hangs on it."""
+    return (
+        "nothing in this run is random: another seed gives the same packets, and shares may hang "
+        f"on their phase (Floyd and Jacobson 1991); {_remedy(plan)} show how much"
+    )
+
+
+def one_draw_sentences(plan: Plan) -> tuple[str, ...]:
+    """Return the same as a sentence of its own; none for another run."""
+    return (f"One draw: {one_draw_text(plan)}.",) if is_one_draw(plan) else ()
+
+
+def one_draw_notes(plans: Sequence[Plan]) -> tuple[str, ...]:
+    """Return the same of some among several runs, as a sentence; none if there is no such run."""
+    found = [plan for plan in plans if is_one_draw(plan)]
+    if not found:
+        return ()
+    return (
+        f"One draw: nothing is random in {len(found)} of {len(plans)} runs, so other seeds give "
+        "the same packets, and shares may hang on their phase (Floyd and Jacobson 1991); "
+        f"{_remedy(found[0])} show how much.",
+    )
+
+
+def _remedy(plan: Plan) -> str:
+    path = plan.path
+    frame_us = 8e6 * (path.mtu_bytes + ETHERNET_HEADER_BYTES) / path.rate_bps
+    jitter_us = math.ceil(min(frame_us, 1e3 * MOST_JITTER_MS))
+    return f"several seeds with ERA={plan.era.name}:jitter={jitter_us}us, the time of a packet,"

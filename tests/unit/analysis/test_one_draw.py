@@ -1,0 +1,63 @@
+"""Runs in which nothing is random: which these are, and what is said of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pytest
+
+from farpath.analysis.one_draw import is_one_draw, one_draw_notes, one_draw_sentences
+from farpath.analysis.statistics import are_alike, estimate_over_seeds
+from farpath.planning.request import RunRequest
+from farpath.report.tables.runs import seeds_words
+
+CLEAN = RunRequest(rtt="20ms", rate="10Mbit", stack="cubic+reno", time="5s")
+
+
+def test_two_flows_at_a_drop_tail_queue_are_one_draw_and_are_told_what_would_be_several() -> None:
+    (sentence,) = one_draw_sentences(CLEAN.plan())
+    assert sentence.startswith("One draw: nothing in this run is random")
+    assert "several seeds with ERA=modern:jitter=1212us, the time of a packet," in sentence
+    told = dataclasses.replace(CLEAN, era="modern:jitter=1212us").plan()
+    assert not is_one_draw(told)
+    assert one_draw_notes([CLEAN.plan(), told])[0].startswith(
+        "One draw: nothing is random in 1 of 2 runs"
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"loss": "1e-4"},
+        {"jitter": "1ms"},
+        {"reorder": "0.1%"},
+        {"duplicate": "0.1%"},
+        {"background": "25%"},
+        {"background": "tcp:10%"},
+        {"drop": "random:1e-3"},
+        {"drop": "burst:1e-4,0.3"},
+        {"queue": "fq_codel"},
+        {"stack": "bbr+cubic"},
+        {"stack": "udt+reno"},
+        {"stack": "reno"},
+        {"path": "cern", "rtt": None, "rate": None},
+    ],
+)
+def test_a_run_with_anything_random_or_with_one_flow_is_not(change: dict[str, str]) -> None:
+    assert one_draw_sentences(dataclasses.replace(CLEAN, **change).plan()) == ()
+
+
+@pytest.mark.parametrize(
+    "change", [{"background": "cbr:1Mbit"}, {"drop": "every:1000"}, {"senders": "rtt=21ms"}]
+)
+def test_what_is_fixed_makes_nothing_random(change: dict[str, str]) -> None:
+    assert is_one_draw(dataclasses.replace(CLEAN, **change).plan())
+
+
+def test_runs_that_are_equal_packet_for_packet_have_no_interval() -> None:
+    assert math.isnan(estimate_over_seeds([5.0, 5.0], ["a", "a"]).half_width)
+    assert estimate_over_seeds([5.0, 5.0], ["a", "b"]).half_width == 0.0
+    assert math.isnan(estimate_over_seeds([5.0], ["a"]).half_width)
+    assert seeds_words(2, are_alike(["a", "a"])) == "2, not random"
+    assert seeds_words(1, are_alike(["a"])) == "1"
