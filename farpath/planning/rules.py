@@ -14,12 +14,13 @@ from farpath.spec.arrivals import check_number
 from farpath.spec.datagrams import HEADERS_BYTES, size_bytes
 from farpath.spec.dropper import MOST_LISTED, THERE, Dropper
 from farpath.spec.dropping import concerned_flows, counted_above_bytes, horizon_packets
+from farpath.spec.ecn import MODES
 from farpath.spec.hosts import SENDER, Sender, numbered
 from farpath.spec.offloads import TSO
 from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANGE, Path
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.schedule import Flow, Schedule
-from farpath.spec.settings import HOST, VIRTUAL, VIRTUAL_CLOCK
+from farpath.spec.settings import CLOCKS, HOST, VIRTUAL, VIRTUAL_CLOCK
 from farpath.spec.stack import IPERF3, QUIC, UDP, UDTPERF, Stack
 from farpath.spec.trace import INTERVAL_S_RANGE, MOST_TRACE_SAMPLES, TICK_S, flows
 from topologies import MODULES, find_topology, lay_out
@@ -38,6 +39,7 @@ def check_plan(plan: Plan) -> None:
     packets are lost one by one, and captures at places that the topology lacks, or that are too
     large.
     """
+    _check_settings(plan)
     _check_stacks(plan)
     check_quic(plan)
     _check_ip(plan)
@@ -55,6 +57,21 @@ def check_plan(plan: Plan) -> None:
     check_number(plan)
     check_ecn(plan)
     _check_queue(plan)
+
+
+def _check_settings(plan: Plan) -> None:
+    """Check what a request cannot get wrong, but the plan of a record that was changed can."""
+    settings = plan.settings
+    clocks = CLOCKS.get(settings.lab)
+    if clocks is None:
+        raise BadInputError(f"lab is '{settings.lab}': it must be one of {', '.join(CLOCKS)}")
+    if settings.clock not in clocks:
+        raise BadInputError(f"clock is '{settings.clock}': it must be one of {', '.join(clocks)}")
+    for name in ("ping_interval_s", "sample_interval_s"):
+        if not getattr(settings, name) > 0:
+            raise BadInputError(f"{name} is {getattr(settings, name):g}: it must be above 0")
+    if plan.ecn and plan.ecn not in MODES:
+        raise BadInputError(f"ecn is '{plan.ecn}': it must be one of {', '.join(MODES)}")
 
 
 def _check_queue(plan: Plan) -> None:

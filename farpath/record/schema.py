@@ -7,6 +7,7 @@ In the plan they are not: it is compared field by field with the plan's own clas
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -27,6 +28,12 @@ _PROGRAM_FIELDS = frozenset({"command", "environment", "directory"})
 _Positive = Annotated[float, Field(gt=0)]
 _Count = Annotated[int, Field(ge=0)]
 _Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+#: What computing with values raises that mean nothing together.
+_MEANINGLESS = (
+    ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError,
+)  # fmt: skip
 
 
 class _Part(BaseModel):
@@ -184,9 +191,32 @@ class _ProgramDescription(_Part):
     fingerprint: _Hash
 
 
+@contextmanager
+def _plan_errors() -> Iterator[None]:
+    """Translate errors of a plan whose values have their types and mean nothing together.
+
+    Plans are made of what planning allows; that of a record may lack any part of a mechanism.
+    """
+    try:
+        yield
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        StopIteration,
+        TypeError,
+        ValueError,
+    ) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise BadInputError(f"plan has a part that is missing or means nothing ({what})") from error
+
+
 def check_program_description(data: Mapping[str, Any]) -> None:
     """Raise BadInputError that names the first invalid field of an exec.json."""
     validated(_ProgramDescription, data)
+    with _plan_errors():
+        check_plan(Plan.from_dict(data["plan"]))
+        Programs.from_dict(data["programs"])
 
 
 def check_description(data: Mapping[str, Any]) -> None:
@@ -198,7 +228,8 @@ def check_description(data: Mapping[str, Any]) -> None:
         raise BadInputError(f"{unknown} is not a field of a record")
     if data["format_version"] > FIRST_FORMAT and not plan.stacks:
         raise BadInputError("plan.stacks is empty: it must hold the stack of each flow")
-    check_plan(plan)
+    with _plan_errors():
+        check_plan(Plan.from_dict(plan_data))
     datagrams = {stack.label for stack in plan.stacks if stack.program == UDP}
     for flow in plan.schedule.all_flows:
         if flow.stack in datagrams and flow.name not in description.readback.datagrams:
