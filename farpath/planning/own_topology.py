@@ -45,6 +45,8 @@ _WITHOUT_EFFECT: Mapping[str, tuple[Any, ...] | None] = {
     "disable_gro": (True,),
     "gro": (False,),
 }
+#: Options of a link that name the classes of its interfaces, and the classes that are mapped.
+_INTERFACES, _INTERFACE_CLASSES = ("intf", "cls1", "cls2"), ("Intf", "TCIntf")
 #: Options that mean nothing here, for links, hosts and switches, and why; each is said once.
 _NAMES = "flows name their hosts, so names and addresses of interfaces mean nothing here"
 _ONE_SUBNET = "all hosts are in one subnet, 10.0.0.1 onwards, and flows name them"
@@ -52,15 +54,16 @@ _LEARNING = "switches here learn where hosts are, without a controller"
 _PROCESSOR = "computation takes no time on the virtual clock"
 _IGNORED: Mapping[str, Mapping[str, str]] = {
     "link": {
-        **dict.fromkeys(("addr1", "addr2", "intfName1", "intfName2", "mac", "intf"), _NAMES),
-        **dict.fromkeys(("cls1", "cls2", "ifconfig", "up", "moveIntfFn"), _NAMES),
-        **dict.fromkeys(("ip",), _ONE_SUBNET),
+        **dict.fromkeys(("addr1", "addr2", "intfName1", "intfName2", "mac"), _NAMES),
+        **dict.fromkeys(("ifconfig", "up", "moveIntfFn"), _NAMES),
+        "ip": _ONE_SUBNET,
+        "linkopts": "Mininet ignores it too; give what is in it to addLink()",
         **dict.fromkeys(("r2q", "burst", "cburst", "quantum"), "a rate is exact here"),
     },
     "host": {
         **dict.fromkeys(("ip", "mac", "defaultRoute", "defaultroute"), _ONE_SUBNET),
         **dict.fromkeys(("sched", "period_us"), _PROCESSOR),
-        **dict.fromkeys(("privateDirs",), "flows are iperf3's and need no folders"),
+        "privateDirs": "flows are iperf3's and need no folders",
     },
     "switch": {
         "inNamespace": "a switch needs no namespace of its own",
@@ -73,6 +76,11 @@ _IGNORED: Mapping[str, Mapping[str, str]] = {
 _ENDS = ("node1", "node2", "port1", "port2")
 #: What is the matter with options that are refused, if there is more to say.
 _REASONS = {
+    **dict.fromkeys(
+        _INTERFACES,
+        "what a class of interfaces of your own does is not mapped; say it by queue='pie' in "
+        "addLink(), or by LINK",
+    ),
     **dict.fromkeys(
         ("cpu", "cores"),
         f"CPULimitedHost is not mapped: {_PROCESSOR}",
@@ -246,6 +254,11 @@ def _cable(info: Mapping[str, Any], switches: Mapping[str, Any], ignored: dict[s
 
 
 def _check_without_effect(name: str, option: str, value: Any, ignored: dict[str, str]) -> None:
+    if option in _INTERFACES:
+        named = value.get("class") if isinstance(value, dict) else value
+        if named is not None and named not in _INTERFACE_CLASSES:
+            raise _refused(f"link {name}", option, value)
+        return
     if option not in _WITHOUT_EFFECT:
         if value is not None:
             _ignore("link", name, option, value, ignored)

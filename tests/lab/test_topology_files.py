@@ -134,6 +134,55 @@ finally:
     assert "Mininet ignores what its links do to packets (h1-s1), since they are of class" in plain
 
 
+def test_what_colours_and_draws_may_be_missing(
+    tmp_path: FilePath, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = """
+import termcolor as T
+import seaborn.palettes
+from seaborn import axes_style
+from mininet.topo import SingleSwitchTopo
+axes_style.figure(figsize=(1, 2)).rc["lines"] = seaborn.palettes.show()
+topos = {T.colored("star", "red"): SingleSwitchTopo}
+"""
+    with caplog.at_level(logging.WARNING):
+        assert len(read(f"{written(tmp_path, text)}:star,2").hosts) == 2
+    said = [record.message.partition("mine.py: ")[2] for record in caplog.records]
+    assert said == [
+        "termcolor is not installed: what it shows is left out",
+        "seaborn is not installed: what it shows is left out",
+    ]
+
+
+def test_a_link_of_a_users_class_is_what_that_class_hands_over(
+    tmp_path: FilePath, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = """
+from mininet.link import Link, TCIntf, TCLink
+from mininet.net import Mininet
+from mininet.topo import SingleSwitchTopo
+class AQMLink(Link):
+    def __init__(self, node1, node2, port1=None, port2=None, cls1=TCIntf, cls2=TCIntf, **params):
+        super().__init__(node1, node2, port1=port1, port2=port2, cls1=cls1, cls2=cls2,
+                         params1=params, params2=params)
+class SlowLink(TCLink):
+    def __init__(self, *args, **options):
+        super().__init__(*args, delay="2ms", **options)
+class PIEIntf(TCIntf):
+    pass
+net = Mininet(SingleSwitchTopo(2, lopts={"bw": 10}), link=AQMLink)
+net.addLink(net.addHost("h3"), "s1", cls=SlowLink, bw=5)
+"""
+    with caplog.at_level(logging.WARNING):
+        network = read(written(tmp_path, text))
+    assert way(network, "h1", "h3") == [(10, 0, 1000), (5, 2, 1000)]
+    assert caplog.records == []
+    text += "net.addLink(net.addHost('h4'), 's1', cls2=PIEIntf, bw=5)\n"
+    assert "link h4-s1 has cls2='PIEIntf': what a class of interfaces of your own does is not" in (
+        refusal(written(tmp_path, text))
+    )
+
+
 def test_a_class_that_is_named_comes_before_a_network_that_the_file_starts(
     tmp_path: FilePath,
 ) -> None:
@@ -199,6 +248,7 @@ if __name__ == "__main__":
         (NEEDING, ":fat", "needs k: give a value of each, as in mine.py:fat,k=..."),
         (MAIN, "", "it printed: mine.py: error: the following arguments are required: --hosts"),
         (MAIN, "", "give its arguments behind --, as in './mine.py -- --name=value'"),
+        ("import sys\nif not sys.argv[1:]: exit('Usage')\n", "", "behind --, as in './mine.py -- "),
         (MAIN, " -- --hosts=3", "has neither a class derived from Mininet's Topo nor a main part"),
     ],
 )
@@ -206,6 +256,14 @@ def test_a_file_that_makes_no_topology_for_the_lab_is_refused(
     tmp_path: FilePath, text: str, selection: str, message: str
 ) -> None:
     assert message in refusal(written(tmp_path, text) + selection)
+
+
+def test_a_module_above_the_file_is_found_for_the_user(tmp_path: FilePath) -> None:
+    (tmp_path / "util").mkdir()
+    (tmp_path / "util" / "monitor.py").touch()
+    (tmp_path / "experiments").mkdir()
+    said = refusal(written(tmp_path, "import util.monitor\n", "experiments/mine.py"))
+    assert f"it is in {tmp_path}: lay a link to util there beside the file" in said
 
 
 def test_a_file_that_does_not_end_is_ended(

@@ -42,6 +42,7 @@ OLD_WORDS = re.compile(
 )
 OLD_LINE = re.compile(r"^\s*(print\s+[\"'\w]|print\s*$|raise \w+, |exec [\"'])|except .*, \w+:|<>",
                       re.MULTILINE)  # fmt: skip
+READS_ARGUMENTS = re.compile(r"sys\.argv|ArgumentParser|OptionParser|\bclick\b|\bgetopt\b")
 MISSING_ARGUMENT = re.compile(r"missing \d+ required .*argument")
 
 
@@ -188,7 +189,6 @@ def described(topo: Any, recorder: Any) -> dict[str, Any]:
         "hosts": {name: options(topo.nodeInfo(name)) for name in topo.hosts()},
         "switches": {name: options(topo.nodeInfo(name)) for name in topo.switches()},
         "links": [options(info) for _, _, info in topo.links(sort=True, withInfo=True)],
-        "notes": [],
     }
 
 
@@ -223,13 +223,17 @@ def advice_on(error: BaseException, file: Path) -> str:
         name = error.name.partition(".")[0]
         if name == "mininet":
             return "; it is read with the lab's Mininet, which has no such module"
+        for above in list(file.parents)[1:4]:
+            place = above / error.name.replace(".", "/")
+            if place.with_suffix(".py").is_file() or any(place.glob("*.py")):
+                return f"; it is in {above}: lay a link to {name} there beside the file"
         return (
             f"; install it for the Python that reads the file ({sys.executable} -m pip install "
             f"{name}), or lay {name}.py beside it"
         )
     if isinstance(error, FileNotFoundError):
         return f"; the file is run in its own folder, {file.parent}"
-    if isinstance(error, SystemExit) and error.code == 2:
+    if isinstance(error, SystemExit) and READS_ARGUMENTS.search(file.read_text(errors="replace")):
         return f"; give its arguments behind --, as in './{file.name} -- --name=value'"
     return ""
 
@@ -248,20 +252,25 @@ def main_part(file: Path) -> bool:
     return MAIN in file.read_text(errors="replace")
 
 
-def read(orders: Orders, recorder: Any, answer: Callable[[dict[str, Any]], None]) -> None:
+def read(
+    orders: Orders, recorder: Any, modules: Any, answer: Callable[[dict[str, Any]], None]
+) -> None:
     """Run the file and hand over its topology.
 
     With arguments of its own it runs as a script. Else it is imported, and run as a script if it
     does not say without that which topology is meant.
     """
 
+    def hand_over(topo: Any, notes: list[str]) -> None:
+        """End the process with a topology, whatever the file would do after this."""
+        missing = [f"{name} is not installed: what it shows is left out" for name in modules.found]
+        answer({**described(topo, recorder), "notes": [*notes, *missing]})
+
     def started(network: Any) -> None:
         if orders.selection:
             raise Started
-        found = described(network.recorded, recorder)
-        notes = recorder.notes_on(network, orders.file.read_text(errors="replace"))
-        # Whatever the script has around its start, it does not go on: this ends the process
-        answer({**found, "notes": notes})
+        source = orders.file.read_text(errors="replace")
+        hand_over(network.recorded, recorder.notes_on(network, source))
 
     def module_of(run: Callable[[], ModuleType]) -> ModuleType | None:
         try:
@@ -277,7 +286,7 @@ def read(orders: Orders, recorder: Any, answer: Callable[[dict[str, Any]], None]
     if not orders.selection:
         recorder.start_last()
     try:
-        answer(described(make(module, orders.selection), recorder))
+        hand_over(make(module, orders.selection), [])
     except TopologyError as error:
         if orders.selection or is_script or not main_part(file):
             raise
@@ -300,13 +309,14 @@ def work(orders: Orders, answer: Callable[[dict[str, Any]], None]) -> None:
     folder = Path(__file__).parent
     import_package("mininet", orders.package)
     recorder = load("topo_recorder", folder / "topo_recorder.py")
+    modules = load("topo_modules", folder / "topo_modules.py").install()
     # As for a script: what lies beside the file can be imported, and opened by its name
     os.chdir(orders.file.parent)
     sys.path.insert(0, str(orders.file.parent))
     load_user_package(orders.file.parent)
     sys.argv[:] = [str(orders.file), *(orders.arguments or [])]
     try:
-        read(orders, recorder, answer)
+        read(orders, recorder, modules, answer)
     except TopologyError as error:
         answer({"error": str(error)})
     except (Exception, SystemExit) as error:

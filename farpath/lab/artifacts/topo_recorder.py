@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import os
 import re
 import subprocess
@@ -273,6 +274,13 @@ class Network(Mininet):
         options = unwrapped({**params, "cls": cls or self.link})
         if options["cls"] is None:
             del options["cls"]
+        elif is_users(options["cls"]):
+            # What a class of the user's hands over to Mininet's is what counts
+            maker = options.pop("cls")
+            ports = {"port1": port1, "port2": port2}
+            maker(one, other, **{k: v for k, v in ports.items() if v is not None}, **options)
+            made: Cable = self.links[-1]
+            return made
         key = self.recorded.addLink(one.name, other.name, port1, port2, **options)
         cable = Cable(one, other, self.recorded.linkInfo(one.name, other.name, key))
         self.links.append(cable)
@@ -331,14 +339,27 @@ class Prompt:
         network.start()
 
 
+def is_users(kind: Any) -> bool:
+    """Whether a class of links is a user's own."""
+    return inspect.isclass(kind) and kind.__module__ != mininet.link.__name__
+
+
 def _direct_link(
     self: Any, node1: Any, node2: Any, port1: Any = None, port2: Any = None, **params: Any
 ) -> None:
     """Record a link that a script makes by its class, as in ``TCLink(h1, s1, bw=10)``."""
-    for name in ("cls1", "cls2"):
-        params.pop(name, None)
+    kind = type(self)
+    if is_users(kind):
+        kind = mininet.link.TCLink if issubclass(kind, mininet.link.TCLink) else mininet.link.Link
+        own = {**(params.pop("params1", None) or {})}
+        if own == (params.get("params2") or {}):
+            # The same for both ends, as a class of its own hands it over
+            params = {**params, **own}
+            params.pop("params2", None)
+        else:
+            params["params1"] = own
     network = node1.network if isinstance(node1, Node) else Network.last or Network(build=False)
-    cable = network.addLink(node1, node2, port1, port2, cls=type(self), **params)
+    cable = network.addLink(node1, node2, port1, port2, cls=kind, **params)
     self.intf1, self.intf2 = cable.intf1, cable.intf2
 
 
@@ -362,6 +383,7 @@ def install(started: Callable[[Network], None]) -> None:
         setattr(mininet.node.Node, name, getattr(Node(None, "none", 0, {}), name))
     mininet.util.custom = functools.partial
     mininet.node.Controller.checkListening = lambda _self: None
+    mininet.node.OVSSwitch.setup = classmethod(lambda _cls: None)
     mininet.node.pathCheck = lambda *_programs, **_options: None
     stand_in: Any = Process
     subprocess.Popen = stand_in  # type: ignore[misc]
@@ -411,7 +433,9 @@ def notes_on(network: Network, source: str) -> list[str]:
     plain = [
         f"{info['node1']}-{info['node2']}"
         for _, _, info in network.recorded.links(sort=True, withInfo=True)
-        if info.get("cls") is mininet.link.Link and SHAPING & {*info}
+        if info.get("cls") is mininet.link.Link
+        and SHAPING & {*info}
+        and mininet.link.TCIntf not in (info.get("cls1"), info.get("intf"))
     ]
     if plain:
         notes.append(

@@ -143,6 +143,10 @@ def test_an_address_that_a_host_has_anyway_may_be_given() -> None:
 @pytest.mark.parametrize(
     ("options", "warning"),
     [
+        (
+            {"link": {"linkopts": {"r2q": 1}}},
+            "linkopts of links is ignored: Mininet ignores it too",
+        ),
         ({"link": {"r2q": 1}}, "r2q of links is ignored: a rate is exact here"),
         ({"link": {"addr1": "00:00:00:00:00:01"}}, "addr1 of links is ignored: flows name their"),
         ({"link": {"params1": {"ip": "10.0.0.9/8"}}}, "ip of links is ignored: all hosts are in"),
