@@ -91,14 +91,12 @@ def _draw_rtt(axes: Axes, samples: Samples, plan: Plan) -> None:
     )  # fmt: skip
     max_ms = float(answered["rtt_ms"].max()) if len(answered) else plan.path.rtt_ms
     axes.set_ylim(0, 1.1 * max_ms)
-    axes.set_ylabel("ping RTT (ms)")
-    if plan.rtts.changes:
-        base_ms = [*plan.rtts.values, plan.rtts.values[-1]]
-        axes.step(
-            [*plan.rtts.at_s, plan.rtts.duration_s], base_ms, where="post", color=QUIET,
-            linewidth=0.7, linestyle="--", zorder=0.6,
-        )  # fmt: skip
-        axes.set_ylabel("ping RTT (ms)\ndashes: empty path")
+    axes.set_ylabel("ping RTT (ms)\ndashes: base RTT")
+    base_ms = [*plan.rtts.values, plan.rtts.values[-1]]
+    axes.step(
+        [*plan.rtts.at_s, plan.rtts.duration_s], base_ms, where="post", color=QUIET,
+        linewidth=0.7, linestyle="--", zorder=0.6,
+    )  # fmt: skip
     lost = samples.ping.loc[samples.ping["rtt_ms"].isna(), "t_s"]
     if len(lost):
         axes.plot(lost, [0.04 * max_ms] * len(lost), "x", color=LOST_COLOUR, markersize=3, mew=0.6)

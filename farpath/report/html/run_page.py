@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from farpath.analysis.metrics import SMOOTHING_S, per_second, smoothed_flows
 from farpath.analysis.one_draw import one_draw_sentences
 from farpath.analysis.queues import busiest, has_several_queues, link_queues, link_summaries
+from farpath.analysis.sizes import memory_text, size_text
 from farpath.planning.disks import disk_text
 from farpath.planning.era_catalog import era_text, title_of
 from farpath.planning.stack_catalog import catalogue
@@ -32,6 +33,7 @@ from farpath.report.figures.stack_colours import MOST_NAMED, OTHER_COLOUR, looks
 from farpath.report.html.render import PLOTLY_CONFIG, render
 from farpath.report.overview import overview
 from farpath.report.repeat import command_of
+from farpath.spec.changes import Timeline
 from farpath.spec.labels import flow_label
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ FIGURE_FILE, PAGE_FILE = "figure.png", "page.html"
 #: names.
 INK, QUEUE = {"colour": "ink"}, {"colour": "queue"}
 INK_COLOUR, QUEUE_COLOUR = "#404040", "#5f7f95"
+#: The part of a buffer from which on a queue is drawn with it.
+BUFFER_PART = 0.5
 #: The lines of further queues than the busiest.
 DASHES = ("dash", "dot", "dashdot", "longdash")
 #: The colour of region numbers where the page sets none.
@@ -107,10 +111,33 @@ def _traces(record: Record) -> list[dict[str, Any]]:
     return [
         _line(ping["t_s"], ping["rtt_ms"], "ping RTT", "%{y:.1f} ms", mode="markers",
               marker=marks, yaxis="y", meta=INK),
+        _level(record.plan.rtts, "base RTT", "y", "dot"),
         *_flow_traces(record),
         *_total_traces(record),
         *_queue_traces(record),
+        *_buffer_trace(record),
     ]  # fmt: skip
+
+
+def _level(values: Timeline, name: str, axis: str, dash: str, scale: float = 1.0) -> dict[str, Any]:
+    """Return a value of the plan over time, divided by ``scale``."""
+    line = {"color": INK_COLOUR, "width": 1, "dash": dash}
+    if values.changes:
+        line["shape"] = "hv"
+    levels = [value / scale for value in (*values.values, values.values[-1])]
+    times_s = (*values.at_s, values.duration_s)
+    curve = _line(times_s, levels, name, "", yaxis=axis, mode="lines", line=line, meta=INK)
+    return curve | {"hoverinfo": "skip", "hovertemplate": None}
+
+
+def _buffer_trace(record: Record) -> list[dict[str, Any]]:
+    """Return the size of the only bottleneck's buffer, unless its queue is far from it."""
+    plan = record.plan
+    longest = record.samples.queue["backlog_bytes"].max() if len(record.samples.queue) else 0
+    if has_several_queues(record) or longest < BUFFER_PART * plan.path.buffer_bytes:
+        return []
+    size = Timeline((0.0,), (float(plan.path.buffer_bytes),), plan.schedule.duration_s)
+    return [_level(size, "buffer", "y4", "dashdot", 1e6)]
 
 
 def _queue_traces(record: Record) -> list[dict[str, Any]]:
@@ -185,20 +212,14 @@ def _total_traces(record: Record) -> list[dict[str, Any]]:
         _from_zero(values_bps.sum(axis="columns") / 1e6)
         for values_bps in (flows_bps, smoothed_flows(flows_bps, schedule))
     )
-    rates = record.plan.rates
-    rates_mbps = [rate_bps / 1e6 for rate_bps in (*rates.values, rates.values[-1])]
     line = {"color": INK_COLOUR, "width": 1}
-    shape = {"shape": "hv"} if rates.changes else {}
+    total = _line(_edges_s(flows_bps), raw, "aggregate", "%{y:.1f} Mbit/s", yaxis="y2",
+                  mode="lines", line={**line, "shape": "vh"},
+                  meta={**INK, "smoothed": _rounded(smooth)})  # fmt: skip
     # Flows over several bottlenecks have no one rate
-    rate_shown = record.plan.bottlenecks == 1
-    return [
-        _line(_edges_s(flows_bps), raw, "aggregate", "%{y:.1f} Mbit/s", yaxis="y2",
-              mode="lines", line={**line, "shape": "vh"},
-              meta={**INK, "smoothed": _rounded(smooth)}),
-        _line((*rates.at_s, schedule.duration_s), rates_mbps, "bottleneck rate", "",
-              yaxis="y2", mode="lines", line={**line, "dash": "dash", **shape}, meta=INK)
-        | {"hoverinfo": "skip", "hovertemplate": None},
-    ][: 2 if rate_shown else 1]  # fmt: skip
+    if record.plan.bottlenecks > 1:
+        return [total]
+    return [total, _level(record.plan.rates, "bottleneck rate", "y2", "dash", 1e6)]
 
 
 def _window_traces(record: Record, flow: Flow, style: dict[str, Any]) -> list[dict[str, Any]]:
@@ -283,40 +304,49 @@ def curves(record: Record) -> dict[str, Any]:
     return {"data": _traces(record), "layout": _layout(record), "config": PLOTLY_CONFIG}
 
 
-def _number_text(number: float) -> str:
-    return f"{number:,}" if isinstance(number, int) else f"{number:g}"
-
-
 def _path_facts(record: Record) -> Facts:
-    path = record.plan.path
-    names = ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
-    values = {name: _number_text(getattr(path, name)) for name in names}
-    for name in ("buffer_packets", "jitter_ms", "reorder", "duplicate"):
-        if value := getattr(path, name):
-            values[name] = _number_text(value)
-    plan = record.plan
+    """Return the path's values as people write them, each with the source of it."""
+    plan, path = record.plan, record.plan.path
+    rows = [
+        ("base RTT", f"{path.rtt_ms:g} ms", "rtt_ms"),
+        ("rate", f"{path.rate_bps / 1e6:g} Mbit/s", "rate_bps"),
+        ("buffer", size_text(path.buffer_bytes), "buffer_bytes"),
+        ("loss", f"{path.loss:g}", "loss"),
+        ("MTU", f"{path.mtu_bytes:,} bytes", "mtu_bytes"),
+        ("window", memory_text(path.window_bytes), "window_bytes"),
+    ]
+    if path.buffer_packets:
+        rows.append(("buffer length", f"{path.buffer_packets:,} packets", "buffer_packets"))
+    if path.jitter_ms:
+        rows.append(("jitter", f"{path.jitter_ms:g} ms", "jitter_ms"))
+    for name in ("reorder", "duplicate"):
+        if probability := getattr(path, name):
+            rows.append((name, f"{probability:g}", name))
     if path.queue:
-        values["queue"] = str(path.queue)
+        rows.append(("queue", str(path.queue), "queue"))
     if plan.ecn:
-        values["ecn"] = plan.ecn
-    values["ip"] = str(plan.ip_version)
-    values["topology"] = f"{plan.topology}, {plan.bottlenecks} bottlenecks"
-    if plan.network:
-        values["topology"] = f"{plan.topology}, {plan.network.sizes}"
-    elif plan.bottlenecks == 1:
-        values["topology"] = plan.topology
-        values["senders"] = " ".join(map(str, plan.senders)) or "one"
-        values["reverse"] = ", ".join(flow.stack for flow in plan.schedule.reverse) or "none"
+        rows.append(("ECN", plan.ecn, "ecn"))
+    rows += [("IP version", str(plan.ip_version), ""), *_topology_facts(plan)]
     if path.hops:
-        values["hops"] = ", ".join(path.hop_names)
-    values["background"] = str(path.background or "none")
-    if path.short_flows:
-        values["short_flows"] = str(path.short_flows)
-    values["droppers"] = " ".join(map(str, plan.droppers)) or "none"
+        rows.append(("hops", ", ".join(path.hop_names), "hops"))
+    rows.append(("other traffic", str(path.background or path.short_flows or "none"), "background"))
+    rows.append(("droppers", " ".join(map(str, plan.droppers)) or "none", ""))
     return Facts(
         f"Path {path.name}",
-        tuple((name, value, path.sources.get(name, "")) for name, value in values.items()),
+        tuple((words, value, path.sources.get(source, "")) for words, value, source in rows),
     )
+
+
+def _topology_facts(plan: Plan) -> list[tuple[str, str, str]]:
+    if plan.network:
+        return [("topology", f"{plan.topology}, {plan.network.sizes}", "")]
+    if plan.bottlenecks > 1:
+        return [("topology", f"{plan.topology}, {plan.bottlenecks} bottlenecks", "")]
+    return [
+        ("topology", plan.topology, ""),
+        ("further senders", " ".join(map(str, plan.senders)) or "none", ""),
+        ("reverse flows", ", ".join(flow.stack for flow in plan.schedule.reverse) or "none", ""),
+    ]
 
 
 def _stack_facts(record: Record) -> Facts:

@@ -104,7 +104,7 @@ def test_the_pages_throughput_is_as_measured_and_nobody_sends_before_the_start(
 
 def test_every_curve_says_its_quantity_and_unit_under_the_mouse(record: Record) -> None:
     for trace in run_page._traces(record):
-        if trace["name"] == "bottleneck rate":
+        if trace["name"] in ("bottleneck rate", "base RTT"):
             continue
         unit = {"y": "ms", "y2": "Mbit/s", "y3": "MB", "y4": "MB"}[trace["yaxis"]]
         assert re.search(rf"%{{y:\.\df}} {unit} at %{{x:[^}}]+}} s", trace["hovertemplate"])
@@ -116,7 +116,7 @@ def test_what_is_no_flow_looks_like_no_other_curve(record: Record) -> None:
         for trace in run_page._traces(record)
         if trace["meta"]["colour"] in ("ink", "queue")
     ]
-    assert len(set(looks)) == len(looks) == 4
+    assert len(set(looks)) == len(looks) == 5
 
 
 def test_page_and_figure_draw_windows_from_the_trace(traced: Record) -> None:
@@ -164,3 +164,25 @@ def test_the_page_explains_throughput_above_the_rate_where_it_happens_only(
     assert draw(usual.samples, plan).axes[-1].get_xlabel() == "time (s, virtual clock)"
     # A run of one region has no lines between regions
     assert "Vertical lines" not in render_page(usual)
+
+
+def test_values_of_the_path_are_as_people_write_them(tmp_path: FilePath) -> None:
+    plan = plan_of(rtt="20ms", rate="480Mbit", buffer="2MB", window="16MiB", time="5s")
+    text = render_page(write_lesson_run(tmp_path / "a", plan))
+    for value in ("480 Mbit/s", "2 MB", "16 MiB", "20 ms", "1,500 bytes"):
+        assert f"<td>{value}</td>" in text
+    facts = text[text.index("<h2>Path ") :]
+    assert not re.search(r"<th[^>]*>\w+_(bps|bytes|ms)<", facts)
+    assert text.count("<table") == text.count('<caption class="unseen">')
+
+
+def test_a_full_buffer_is_drawn_and_one_that_stays_empty_is_not(
+    record: Record, tmp_path: FilePath
+) -> None:
+    empty = write_lesson_run(tmp_path / "a", plan_of(rtt="20ms", rate="10Mbit", time="5s"))
+    assert "buffer" not in [trace["name"] for trace in curves(empty)["data"]]
+    plan = record.data["plan"]
+    plan["path"]["buffer_bytes"] = int(record.samples.queue["backlog_bytes"].max()) + 1
+    full = Record(record.directory, record.data)
+    (drawn,) = (trace for trace in curves(full)["data"] if trace["name"] == "buffer")
+    assert drawn["y"] == pytest.approx([plan["path"]["buffer_bytes"] / 1e6] * 2, abs=1e-4)
