@@ -271,8 +271,8 @@ class RunRequest:
     )
     window: str | None = option(
         Option(
-            "Largest window that receivers advertise: bytes, or what fits into a time (50ms, "
-            "2xBDP).",
+            "Largest window of receivers: bytes, or what fits into a time (50ms, 2xBDP). Linux "
+            "advertises a little less: up to 63,488 of 65,536 bytes, 16.71 of 16.78 MB.",
             "16MiB",
             "the path's, else twice the bandwidth-delay product plus the buffer, at least 16 MiB",
             "bytes",

@@ -109,7 +109,7 @@ def recovery(record: Record) -> dict[str, float]:
 
 
 def sharing(record: Record) -> dict[str, float]:
-    """Return when two flows share, and when the first has half (RFC 5166, 2.3 and 2.2)."""
+    """Return when two flows share, and when the first has half (after RFC 5166, 2.3 and 2.2)."""
     throughputs_bps = per_second(record.samples, record.plan.schedule)
     times_s = {
         "share_s": share_time_s(throughputs_bps, record.plan.schedule),

@@ -49,8 +49,10 @@ _SHORT_FLOWS_NOTE = (
     "the schedule."
 )
 _RUN_NOTE = (
-    "Throughput is payload, the bottleneck's rate counts whole Ethernet frames. S: standard "
-    "deviation over mean of the throughput of all flows, second by second; 0 is constant. F: 1 if "
+    "Throughput is payload, the bottleneck's rate counts whole Ethernet frames: a link that is "
+    "full of frames of 1514 bytes has 95.6 %. S: standard deviation over mean of the throughput of "
+    "all flows, second by second; 0 is constant. A sample's interval of about one second counts in "
+    "the second that holds its middle; another cut changes S by up to 0.1. F: 1 if "
     "all flows get the same, 1/n if one of n gets all. Queueing delay: the bottleneck's backlog "
     "over its rate, in each sample. Drops are those of all traffic."
 )
@@ -154,7 +156,7 @@ def _throughput_rows(summary: Summary, plan: Plan) -> list[tuple[str, str]]:
     if summary.queue_link is None:
         utilisation = number(100 * summary.mean_bps / summary.rate_bps, 1)
         mean = ", on average" if plan.path.rate_changes or plan.path.rate_trace else ""
-        rows.append((f"of the bottleneck's rate{mean}", f"{utilisation} %"))
+        rows.append((f"payload of the bottleneck's rate{mean}", f"{utilisation} %"))
     rows.append(("standard deviation", f"{number(summary.std_bps / 1e6, 1)} Mbit/s"))
     rows.append((STABILITY, number(summary.stability, 2)))
     low, high = number(summary.fairness_min, 2), number(summary.fairness_max, 2)

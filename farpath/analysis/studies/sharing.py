@@ -91,8 +91,10 @@ def rtt_bias(runs: Iterable[RecordedRun]) -> list[Measure]:
 def share_time_s(throughputs_bps: pd.DataFrame, schedule: Schedule) -> float | None:
     """Return the time from the second flow's start until both have nearly the same, or None.
 
-    RFC 5166, 2.3, delta-fair convergence time: each flow's throughput, smoothed over 5 s, is within
-    (1 - delta) / 2 and (1 + delta) / 2 of the sum of both. ``throughputs_bps``: the throughput of
+    After RFC 5166, 2.3, delta-fair convergence time: each flow's throughput, smoothed over 5 s, is
+    within (1 - delta) / 2 and (1 + delta) / 2 of the sum of both. Unlike there the flows need not
+    begin with 100/101 and 1/101 of the rate, and it is the first such second: they may part again.
+    ``throughputs_bps``: the throughput of
     both, second by second, as ``farpath.analysis.metrics.per_second`` gives it. None if they never
     share.
     """

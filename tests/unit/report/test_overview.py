@@ -27,7 +27,7 @@ def test_a_run_that_is_not_the_papers_has_tables_of_its_own_alone(record: Record
     assert flows.rows[1][:6] == ("flow2", "htcp", "5-35", "200.0", "37.5 %", "15")
     whole = {row[0]: row[1] for row in grids["Whole run"].rows}
     assert whole["throughput"] == "400.2 Mbit/s"
-    assert whole["of the bottleneck's rate"] == "88.9 %"
+    assert whole["payload of the bottleneck's rate"] == "88.9 %"
     assert whole["coefficient of variation (S)"] == "0.00"
     assert whole["Jain's fairness index (F)"] == "1.00"
     assert whole["ping RTT, 99th percentile"] == "164.0 ms"
