@@ -22,6 +22,7 @@ import typer
 
 from farpath.base.errors import (
     BadInputError,
+    CheckFailedError,
     FarpathError,
     MachineLacksError,
     on_one_line,
@@ -242,12 +243,26 @@ def bench(
     scale: Annotated[
         bool, typer.Option("--scale", help="Measure the cost of large runs only.")
     ] = False,
+    idle_rtts: Annotated[
+        int,
+        typer.Option(
+            "--idle-rtts", min=0, help="Check the idle RTTs of that many drawn ways only."
+        ),
+    ] = 0,
 ) -> None:
     """Measure the lab's speed, memory and accuracy, compare it with others, and make large runs."""
     from farpath.bench import measure, render
 
     if quick and scale:
         raise BadInputError("--quick makes no large runs: give --quick or --scale")
+    if idle_rtts:
+        from farpath.bench.idle_rtt import measure_idle_rtts
+
+        tally = measure_idle_rtts(idle_rtts)
+        print(json.dumps(dataclasses.asdict(tally)) if as_json else tally)
+        if tally.refused or tally.missed:
+            raise CheckFailedError("the check of the idle RTT refused or missed what it should not")
+        return
     figures = measure(quick, scale)
     print(json.dumps(figures) if as_json else render(figures))
 

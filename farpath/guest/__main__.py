@@ -46,9 +46,6 @@ from farpath.spec.sites import FIRST_WINDOW_NS
 from farpath.tools import commands, congestion_control, sysctl
 from topologies import lay_out
 
-#: Number of pings over the idle path before any traffic.
-IDLE_PINGS = 5
-
 
 def send_event(event: str, **values: Any) -> None:
     """Send an event to the host."""
@@ -147,12 +144,12 @@ def play(share: FilePath, platform: Platform) -> None:
     raw.mkdir()
     droppers = Droppers(plan, network)
     traffic = Traffic(plan, network, hosts, raw, droppers.moments())
-    start_ns = system.next_second_ns()
+    start_ns, pings = system.next_second_ns(), plan.idle_ping_count
     if layout.far_links:
         start_ns = system.monotonic_ns_of(FIRST_WINDOW_NS)
-    for name, output in traffic.idle_pings(start_ns, IDLE_PINGS):
+    for name, output in traffic.idle_pings(start_ns, pings):
         send_event("idle-pings", name=name, output=output)
-    if (hops := traffic.trace_hops(start_ns, IDLE_PINGS)) is not None:
+    if (hops := traffic.trace_hops(start_ns, pings)) is not None:
         send_event("traceroute", output=hops)
     with platform.machine_sampling(raw) as sample:
 
@@ -160,12 +157,12 @@ def play(share: FilePath, platform: Platform) -> None:
             sample(t_s)
             send_event("progress", t_s=t_s)
 
-        traffic.play(traffic.epoch_ns(start_ns, IDLE_PINGS), progress)
+        traffic.play(traffic.epoch_ns(start_ns, pings), progress)
     if layout.far_links:
         far_links.wait_for_all_sites()
     if platform.shared:
         traffic.await_idle_path()
-        traffic.ping_idle_path(IDLE_PINGS, "ping-idle-after")
+        traffic.ping_idle_path(pings, "ping-idle-after")
     counts = {"flow_drops": flow_drops.read_back(plan, network)} if counts_drops else {}
     after = {**read_back(plan, network), **counts, "droppers": droppers.counts()}
     if not verify(plan, network, after):

@@ -51,8 +51,9 @@ from farpath.spec.protocol import (
 from farpath.tools import commands, ping, sysctl, tcp_info
 from topologies import lay_out
 
-#: Pings of the idle path, the time between two in s, and how long they may take beyond that.
-IDLE_PINGS, IDLE_INTERVAL_S, IDLE_GRACE_S = 5, 0.2, 1.0
+#: Time between two pings of the idle path, and how long ping waits for an answer beyond two RTTs,
+#: both in s.
+IDLE_INTERVAL_S, LOST_S = 0.2, 0.1
 #: Time between two looks whether a server listens, in ns of virtual time.
 LISTEN_LOOK_NS = 1_000_000
 #: Sysctls of hosts on which a user's programs run: as root or not, they may take any port.
@@ -202,7 +203,8 @@ class Observers:
         self.pings: subprocess.Popen[bytes] | None = None
 
     def _ping(self, label: str, interval_s: float, count: int) -> subprocess.Popen[bytes]:
-        arguments = ping.arguments(self.network.address(SERVER_HOST), interval_s, count)
+        answer_s = 2 * self.plan.path.rtt_ms / 1e3 + LOST_S
+        arguments = ping.arguments(self.network.address(SERVER_HOST), interval_s, count, answer_s)
         with (
             network_namespace(self.network.pid(PINGER)),
             (self.raw / f"{label}.out").open("wb") as output,
@@ -211,7 +213,7 @@ class Observers:
 
     def ping_idle_path(self) -> str:
         """Ping over the idle path and return the output of ping."""
-        self._ping("ping-idle", IDLE_INTERVAL_S, IDLE_PINGS).wait()
+        self._ping("ping-idle", IDLE_INTERVAL_S, self.plan.idle_ping_count).wait()
         return (self.raw / "ping-idle.out").read_text()
 
     def start(self, timeout_s: float) -> None:

@@ -40,7 +40,7 @@ from farpath.guest.tick_program import TickProgram
 from farpath.guest.tracers import start_tracers
 from farpath.spec.datagrams import pacing_bps, size_bytes
 from farpath.spec.hosts import Pair
-from farpath.spec.plan import Plan
+from farpath.spec.plan import IDLE_PINGS, Plan
 from farpath.spec.protocol import QLOG_FILE, SCHEDULE_START_FILE
 from farpath.spec.qdiscs import Qdisc
 from farpath.spec.schedule import Flow
@@ -57,6 +57,10 @@ RECEIVER_LEAD_S = 2.0
 NAMES_FILE, HOSTS_FILE = FilePath("/tmp/hosts"), "/etc/hosts"
 #: Time between two pings of the idle path in s.
 IDLE_PING_INTERVAL_S = 0.2
+#: How long ping waits for an answer beyond two RTTs, in s.
+LOST_S = 0.1
+#: The label of the pings beside the traffic.
+PINGS = "ping"
 
 
 class TrafficError(RuntimeError):
@@ -150,19 +154,32 @@ class Traffic:
 
         ``label``: name of the raw file. Raises TrafficError if ping fails.
         """
-        idle = ping.arguments(self._target(), IDLE_PING_INTERVAL_S, count)
+        idle = self._idle_ping(self._target(), count)
         process = self._start(self.hosts[self.plan.pinger], label, idle)
-        if process.wait():
+        if process.wait() not in (0, ping.NO_ANSWER):
             raise TrafficError(self._explain(label, process.returncode))
         self.running.clear()
         return (self.raw / f"{label}.out").read_text()
+
+    def _idle_ping(self, target: str, count: int) -> list[str]:
+        """Return the command of idle pings.
+
+        Of more than the usual ones all may be lost, and ping does not wait long then.
+        """
+        answer_s = 2 * self._longest_rtt_s() + LOST_S if count > IDLE_PINGS else None
+        return ping.arguments(target, IDLE_PING_INTERVAL_S, count, answer_s)
+
+    def _longest_rtt_s(self) -> float:
+        """Return the longest base RTT of the idle pings in s."""
+        pairs = self.plan.idle_pings.values()
+        return max(self.plan.pair_rtt_ms(*pair) for pair in pairs) / 1e3
 
     def _ping_from_sender(self, name: str, pair: Pair, count: int) -> str:
         """Ping over the idle path with the lab's own ping: a user's image need not have one."""
         sender, receiver = pair
         target = self.network.address(receiver)
         with network_namespace(self.network.pid(sender)):
-            output = run(*ping.arguments(target, IDLE_PING_INTERVAL_S, count))
+            output = run(*self._idle_ping(target, count), allowed=(0, ping.NO_ANSWER))
         (self.raw / f"ping-idle-{name}.out").write_text(output)
         return output
 
@@ -181,8 +198,7 @@ class Traffic:
 
     def _turn_s(self, count: int) -> float:
         """Return how long a turn of idle pings may take in s; ping waits two RTTs for the last."""
-        longest_ms = max(self.plan.pair_rtt_ms(*pair) for pair in self.plan.idle_pings.values())
-        return math.ceil(count * IDLE_PING_INTERVAL_S + 3 * longest_ms / 1e3 + 0.5)
+        return math.ceil(count * IDLE_PING_INTERVAL_S + 3 * self._longest_rtt_s() + 0.5)
 
     def epoch_ns(self, start_ns: int, count: int) -> int:
         """Return the start of the schedule, given that of the idle pings: the same at every site.
@@ -359,7 +375,7 @@ class Traffic:
             if status is None:
                 continue
             self.running.remove((label, process))
-            if status:
+            if status and (label, status) != (PINGS, ping.NO_ANSWER):
                 raise TrafficError(self._explain(label, status))
 
     def _agenda(self, sample: Callable[[int], None], epoch_ns: int) -> Moments:
@@ -394,7 +410,7 @@ class Traffic:
         interval_s = self.plan.settings.ping_interval_s
         count = round(self.plan.schedule.duration_s / interval_s)
         arguments = ping.arguments(self._target(), interval_s, count)
-        self._start(self.hosts[self.plan.pinger], "ping", arguments)
+        self._start(self.hosts[self.plan.pinger], PINGS, arguments)
 
     def _write_start(self, epoch_ns: int) -> None:
         """Keep the schedule's start: sites differ in what their monotonic clocks count from."""

@@ -33,7 +33,7 @@ from farpath.lab.program_progress import ProgramProgress
 from farpath.lab.provenance import images_identity, provenance
 from farpath.lab.replacement import put_in_place
 from farpath.lab.watchdog import OutOfTime, Patience
-from farpath.record import checks
+from farpath.record import idle_path
 from farpath.record.program_record import EXEC_FILE, Ending, ServerEnding, write_program_record
 from farpath.record.replaced import FILES
 from farpath.spec.hosts import PINGER
@@ -167,7 +167,7 @@ def _fill(
     wall_s: float,
     kept: FilePath,
 ) -> tuple[Ending, str]:
-    idle_rtt_ms: dict[str, float] = {}
+    idle: dict[str, idle_path.IdleRtt] = {}
     user_time: dict[str, Any] = {}
     progress = ProgramProgress(programs.timeout_s, lambda line: LOG.info(f"exec: {line}"))
     endings: list[Ending] = []
@@ -175,7 +175,7 @@ def _fill(
 
     def check_and_watch(event: dict[str, Any]) -> None:
         if event["event"] == "idle-pings":
-            idle_rtt_ms[PINGER] = checks.check_base_rtt(event["output"], plan)
+            idle[PINGER] = idle_path.check_base_rtt(event["output"], plan)
         if event["event"] == "done":
             endings.append(_ending(event, ended_s))
             user_time.update(event["user_time"])
@@ -193,7 +193,9 @@ def _fill(
         (ending,) = endings
         if ending.status == TIMED_OUT and (loop := progress.loop()):
             LOG.info(f"exec: {loop}")
-        warnings = list(raw.warnings)
+        warnings = [*raw.warnings, *idle_path.idle_warnings(idle)]
+        for warning in idle_path.idle_warnings(idle):
+            LOG.warning(warning)
         if not user_time["tsc_virtual"]:
             warnings.append(REAL_COUNTER)
             LOG.warning(REAL_COUNTER)
@@ -221,7 +223,7 @@ def _fill(
             },
             readback={
                 **raw.readback,
-                **checks.idle_rtts(idle_rtt_ms),
+                **idle_path.idle_rtts(idle),
                 "user_time": user_time,
             },
             warnings=warnings,

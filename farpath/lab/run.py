@@ -110,21 +110,22 @@ def _fill(
     finish: Finish | None,
 ) -> float:
     """Run the lab, check the run and write its record; return the real seconds it took."""
-    from farpath.record import checks, link_changes, record
+    from farpath.record import checks, idle_path, link_changes, record
+    from farpath.record.lossy_ways import named_losses
 
-    idle_rtt_ms: dict[str, float] = {}
+    idle: dict[str, idle_path.IdleRtt] = {}
     hops: dict[str, Any] = {}
 
     def check_and_watch(event: dict[str, Any]) -> None:
         if event["event"] == "idle-pings":
             name = event.get("name", PINGER)
-            idle_rtt_ms[name] = checks.check_base_rtt(event["output"], plan, name)
+            idle[name] = idle_path.check_base_rtt(event["output"], plan, name)
         if event["event"] == "traceroute":
             hops["hops"] = checks.check_hops(event["output"], plan)
         watch(event)
 
     play = host.play if plan.settings.lab == HOST else uml.play
-    with play(plan, images, log, check_and_watch) as raw:
+    with named_losses(plan), play(plan, images, log, check_and_watch) as raw:
         checked = _checked(raw, plan)
         written = record.write_record(
             partial,
@@ -133,7 +134,7 @@ def _fill(
             provenance={**provenance(images, plan), "cost": _cost(raw), "recorded_at": _now()},
             readback={
                 **raw.readback,
-                **checks.idle_rtts(idle_rtt_ms),
+                **idle_path.idle_rtts(idle),
                 **hops,
                 **checked.health,
                 **checks.datagrams(raw.raw, plan),
@@ -142,7 +143,12 @@ def _fill(
                 **link_changes.link_changes(raw.raw, plan),
                 **checks.sender_cpu(raw.raw, plan, cycles_mhz()),
             },
-            warnings=[*plan_warnings(plan), *raw.warnings, *checked.warnings],
+            warnings=[
+                *plan_warnings(plan),
+                *raw.warnings,
+                *idle_path.idle_warnings(idle),
+                *checked.warnings,
+            ],
             raw_dir=raw.raw,
             trace=checked.trace,
             short_flows=checked.short_flows,

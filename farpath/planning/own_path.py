@@ -15,7 +15,7 @@ from farpath.planning import path_options, quantities
 from farpath.planning.own_topology import name_of
 from farpath.spec.hosts import Pair
 from farpath.spec.own_network import OwnNetwork, Step
-from farpath.spec.path import ETHERNET_HEADER_BYTES, RTT_MS_RANGE, WINDOW_BYTES_RANGE, Path
+from farpath.spec.path import ETHERNET_HEADER_BYTES, WAY_RTT_MS_RANGE, WINDOW_BYTES_RANGE, Path
 
 
 def own_path(
@@ -30,7 +30,7 @@ def own_path(
     """Return the path of a run over a network; ``text`` names it, and ``title`` describes it.
 
     ``pairs``: senders and receivers of the flows, in their order. Raises BadInputError for a way
-    without a rate or delay, and for options out of range.
+    without a rate, and for options out of range.
     """
     for pair in pairs:
         check_way(network, *pair)
@@ -63,20 +63,19 @@ def own_path(
 
 
 def check_way(network: OwnNetwork, sender: str, receiver: str) -> None:
-    """Raise BadInputError for a way on which a flow has no end of rate, or no delay."""
+    """Raise BadInputError for a way on which a flow has no end of rate, or too long a delay."""
     if not network.bottlenecks([(sender, receiver)]):
         raise BadInputError(
             f"TOPOLOGY: no link on the way from {sender} to {receiver} has bw: computation takes "
             "no time, so that a flow would have no end of rate; give one of them bw, in Mbit/s, or "
             "LINK='*:rate=10Mbit'"
         )
-    low, high = RTT_MS_RANGE
+    low, high = WAY_RTT_MS_RANGE
     rtt_ms = network.rtt_ms(sender, receiver)
     if not low <= rtt_ms <= high:
         raise BadInputError(
             f"TOPOLOGY: the delays on the way from {sender} to {receiver} and back are "
-            f"{rtt_ms:g} ms: they must be {low:g} to {high:,g} ms; give links a delay, as in "
-            "delay='5ms'"
+            f"{rtt_ms:g} ms: they must be {low:g} to {high:,g} ms; give links shorter delays"
         )
 
 

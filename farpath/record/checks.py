@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path as FilePath
-from statistics import median
 from typing import Any
 
 from farpath.base.documents import read_json
 from farpath.base.errors import CheckFailedError, LabFailedError
+from farpath.record.lossy_ways import losses_of
 from farpath.record.machine_health import judge, parse_samples, summarise_machine
 from farpath.record.record import Samples
 from farpath.record.short_flow_table import ShortFlowTable
@@ -20,7 +20,6 @@ from farpath.spec.background import on_periods, sent_bytes
 from farpath.spec.datagrams import notes_arrivals
 from farpath.spec.dropping import drawn_packets
 from farpath.spec.ecn import agreed_mode
-from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import ARRIVALS_FILE, ECN_FILE, LAG_FILE, MACHINE_FILE
 from farpath.spec.schedule import Flow
@@ -33,21 +32,6 @@ from farpath.spec.window import largest_window_of, segment_bytes, window_of
 from farpath.tools import iperf3, ping, socat, tc, traceroute
 from farpath.tools import transfers as raw_transfers
 
-#: Tolerance of the idle path's median RTT, by clock, in ms. On the virtual clock a guest timer
-#: adds 256 ns each way and reading the clock as much, and ping prints microseconds. On the
-#: others the kernel's work takes time and, on the wall clock, so does the machine's other load.
-RTT_TOLERANCE_MS = {"virtual": 0.0015, "cpu": 5.0, "wall": 25.0}
-#: How late a timer of the virtual clock is: its resolution, in ms.
-TIMER_MS = 256e-6
-#: The first ping waits for Open vSwitch to learn the path, up to 16 us when this was written,
-#: and with fewer pings than MEDIAN_PINGS it may be the median; FIRST_PING_MS allows for it.
-MEDIAN_PINGS = 3
-FIRST_PING_MS = 0.05
-#: A ping that overtakes others has no delay towards the receiver, so about half of the RTT.
-#: Pings above this fraction of the RTT did not overtake.
-OVERTAKING = 0.75
-#: Size of ping's default frame: 56 bytes of data, headers of ICMP, IPv6 and Ethernet.
-PING_FRAME_BYTES = 56 + 8 + 40 + 14
 #: The window may exceed the planned one by one per cent: the kernel rounds the ratio of
 #: window to buffer to 1/256 and the advertised window to its window scale.
 WINDOW_EXCESS = 0.01
@@ -85,67 +69,6 @@ FQ_FIRST_PACKETS, FQ_PACKETS = 10, 2
 MISSED_TICKS_PART = 0.01
 #: Prefix of warnings about the machine, in contrast to the path.
 DOUBT = "slow machine: "
-
-
-def check_base_rtt(output: str, plan: Plan, name: str = PINGER) -> float:
-    """Check an RTT over the idle path and return it in ms.
-
-    ``output``: what ping printed before any traffic. ``name``: one of the plan's ``idle_pings``.
-    The RTT is the median of the pings that did not overtake others. Each delay line or NIC beyond
-    the path's two delay lines may add the lateness of one timer. Raises CheckFailedError if the
-    RTT is not the planned one.
-    """
-    host, receiver = plan.idle_pings[name]
-    to_receiver = f" to {receiver}" if plan.network else ""
-    from_host = "" if host == PINGER else f" from {host}{to_receiver}"
-    rtts_ms = [reply.rtt_ms for reply in ping.parse(output).replies]
-    if not rtts_ms:
-        raise CheckFailedError(f"no ping came back over the idle path{from_host}")
-    wanted_ms, clock = plan.pair_rtt_ms(host, receiver), plan.settings.clock
-    if plan.path.reorder:
-        rtts_ms = [rtt_ms for rtt_ms in rtts_ms if rtt_ms > OVERTAKING * wanted_ms] or rtts_ms
-    measured_ms = median(rtts_ms)
-    tolerance_ms = RTT_TOLERANCE_MS[clock] + _host_delay_ms(plan, host, receiver)
-    if plan.network:
-        tolerance_ms += plan.network.jitter_ms(host, receiver)
-        tolerance_ms += max(0, plan.network.delay_lines(host, receiver) - 2) * TIMER_MS
-    else:
-        further_lines = (wanted_ms != plan.path.rtt_ms) + (plan.path.rtt_changes is not None)
-        tolerance_ms += plan.path.jitter_ms + further_lines * 2 * TIMER_MS
-    if len(rtts_ms) < MEDIAN_PINGS:
-        tolerance_ms += FIRST_PING_MS
-    if abs(measured_ms - wanted_ms) > tolerance_ms:
-        raise CheckFailedError(
-            f"the idle path's RTT{from_host} is {measured_ms:.3f} ms, not {wanted_ms:g} ms "
-            f"(within {tolerance_ms:g} ms on the {clock} clock)"
-        )
-    return measured_ms
-
-
-def _host_delay_ms(plan: Plan, host: str, receiver: str) -> float:
-    """Return what NICs with a rate, jitter and a slow processor add to a ping's RTT.
-
-    That is transmission or processing time, random delay, and how late timers may be.
-    """
-    sending = {flow.sender for flow in plan.schedule.all_flows}
-    delay_ms = 0.0
-    cards = len(sending & {host, receiver})
-    if rate_bps := plan.era.sender_rate_bps(plan.path.frame_bytes):
-        delay_ms = cards * (PING_FRAME_BYTES * 8e3 / rate_bps + TIMER_MS)
-    if plan.era.jitter_ms:
-        delay_ms += cards * (plan.era.jitter_ms + TIMER_MS)
-    if plan.era.processor:
-        # In a network of the user's own a receiver may send too, and have such a processor
-        slow = len(sending & ({host, receiver} if plan.network else {host}))
-        delay_ms += slow * (plan.era.processor.packet_ns / 1e6 + TIMER_MS)
-    return delay_ms
-
-
-def idle_rtts(rtts_ms: Mapping[str, float]) -> dict[str, Any]:
-    """Return the measured base RTTs in ms, by the plan's ``idle_pings``, as read-back entries."""
-    first = PINGER if PINGER in rtts_ms else next(iter(rtts_ms))
-    by_name = {name: rtt_ms for name, rtt_ms in rtts_ms.items() if name != PINGER}
-    return {"idle_rtt_ms": rtts_ms[first], **({"idle_rtts_ms": by_name} if by_name else {})}
 
 
 def check_hops(output: str, plan: Plan) -> list[dict[str, Any]]:
@@ -419,15 +342,19 @@ def _check_bytes(flow: Flow, trace: Trace, samples: Samples, plan: Plan) -> None
 
 
 def check_flows(samples: Samples, raw_dir: FilePath, plan: Plan) -> list[str]:
-    """Return a warning for each flow that others have starved.
+    """Return a warning for each flow that others, or the losses of its way, have starved.
 
-    Such a flow has sent, but its receiver has read nothing: it reads ``wake_bytes`` at once.
-    Raises CheckFailedError if a flow has no samples, or carried no bytes for another reason.
+    A flow that others starve has sent, but its receiver has read nothing: it reads ``wake_bytes``
+    at once. Raises CheckFailedError if a flow has no samples, or carried no bytes for another
+    reason.
     """
     carried = samples.flows.groupby("flow")["throughput_bps"].sum()
     starved = []
     for flow in plan.schedule.all_flows:
         if carried.get(flow.name, 0.0) > 0.0:
+            continue
+        if flow.name in carried and (lost := losses_of(flow, plan)):
+            starved.append(f"{flow.name} carried nothing: {lost}")
             continue
         if not (flow.name in carried and carried.sum() > 0.0 and _has_sent(flow, raw_dir, plan)):
             raise CheckFailedError(

@@ -16,11 +16,15 @@ from farpath.spec.changes import RateChanges, RttChanges, Timeline, timeline
 from farpath.spec.ethernet import ETHERNET_HEADER_BYTES as ETHERNET_HEADER_BYTES
 from farpath.spec.short_flows import ShortFlows
 
-#: Range of the RTT: up to ten seconds TCP's retransmission timer and the 16-minute schedule are
-#: meaningful.
+#: Range of the RTT as an option: up to ten seconds TCP's retransmission timer and the 16-minute
+#: schedule are meaningful.
 RTT_MS_RANGE = (0.01, 10_000.0)
 BUFFER_BYTES_RANGE = (3_000, 1 << 30)
 LOSS_RANGE = (0.0, 0.5)
+#: What the links of a whole way, as of a user's own network, may have together: no delay, and more
+#: loss than one link.
+WAY_RTT_MS_RANGE = (0.0, RTT_MS_RANGE[1])
+WAY_LOSS_RANGE = (0.0, 1.0)
 REORDER_RANGE = (0.0, 0.5)
 DUPLICATE_RANGE = (0.0, 0.5)
 JITTER_MS_RANGE = (0.0, 1_000.0)
@@ -184,10 +188,10 @@ class Path:
 
     def __post_init__(self) -> None:
         at = f"path {self.name}: "
-        _require("rtt_ms", self.rtt_ms, RTT_MS_RANGE, " ms", at)
+        _require("rtt_ms", self.rtt_ms, WAY_RTT_MS_RANGE, " ms", at)
         _require("rate_bps", self.rate_bps, RATE_BPS_RANGE, " bit/s", at)
         _require("buffer_bytes", self.buffer_bytes, BUFFER_BYTES_RANGE, " bytes", at)
-        _require("loss", self.loss, LOSS_RANGE, "", at)
+        _require("loss", self.loss, WAY_LOSS_RANGE, "", at)
         _require("jitter_ms", self.jitter_ms, JITTER_MS_RANGE, " ms", at)
         _require("reorder", self.reorder, REORDER_RANGE, "", at)
         _require("duplicate", self.duplicate, DUPLICATE_RANGE, "", at)

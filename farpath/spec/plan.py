@@ -29,6 +29,11 @@ OWN = "own"
 #: iperf3 closes a test and exchanges results in some round trips, and recovery of packets that
 #: were lost at the end takes some more.
 GRACE_S, GRACE_ROUND_TRIPS = 60.0, 4
+#: Pings over the idle path, and the most where many are lost.
+IDLE_PINGS, MOST_IDLE_PINGS = 5, 200
+#: The chance that fewer than two of them come back. The first one alone says less: it waits for
+#: switches to learn the way.
+TOO_FEW_PINGS = 1e-6
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,32 @@ class Plan:
         pairs = {sender: (sender, receiver) for sender, receiver in self.pairs}
         first = {PINGER: (PINGER, self.schedule.flows[0].receiver)}
         return first | (pairs if len(pairs) > 1 else {})
+
+    @property
+    def idle_ping_count(self) -> int:
+        """How many pings each pair sends over the idle path: so many that two come back."""
+        lost = max(self.ping_loss(*pair) for pair in self.idle_pings.values())
+        return next(
+            (
+                count
+                for count in range(IDLE_PINGS, MOST_IDLE_PINGS)
+                if lost**count + count * lost ** (count - 1) * (1 - lost) <= TOO_FEW_PINGS
+            ),
+            MOST_IDLE_PINGS,
+        )
+
+    def ping_loss(self, one: str, other: str) -> float:
+        """Return the probability that a ping between two hosts, or its answer, is lost."""
+        there, back = self.losses(one, other)
+        return 1 - (1 - there) * (1 - back)
+
+    def losses(self, one: str, other: str) -> tuple[float, float]:
+        """Return the probabilities that a packet to another end host, and one back, is lost."""
+        if self.network:
+            return self.network.loss(one, other), self.network.loss(other, one)
+        there, back = self.path.loss, self.path.loss if self.programs else 0.0
+        is_reverse = one in {flow.receiver for flow in self.schedule.flows}
+        return (back, there) if is_reverse else (there, back)
 
     @property
     def receivers(self) -> tuple[str, ...]:

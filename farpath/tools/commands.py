@@ -6,7 +6,7 @@ import json
 import logging
 import shlex
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 #: Receives every command of the lab, on host and guest, as a shell would take it.
@@ -23,14 +23,14 @@ def note(arguments: Sequence[str], text: str = "") -> None:
         LOG.info("%s", "\n".join([shlex.join(arguments), *text.splitlines()]))
 
 
-def run(*arguments: str, text: str = "") -> str:
+def run(*arguments: str, text: str = "", allowed: Container[int] = (0,)) -> str:
     """Run a command with ``text`` on its standard input and return its standard output.
 
-    Raises CommandError if it exits with another status than 0.
+    Raises CommandError if it exits with another status than the allowed ones.
     """
     note(arguments, text)
     result = subprocess.run(arguments, input=text, capture_output=True, text=True, check=False)
-    if result.returncode:
+    if result.returncode not in allowed:
         raise CommandError(
             f"'{' '.join(arguments)}' exited with {result.returncode}: "
             f"{(result.stderr or result.stdout).strip()}"

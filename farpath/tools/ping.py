@@ -8,12 +8,21 @@ from dataclasses import dataclass
 from farpath.base.errors import LabFailedError
 
 _REPLY = re.compile(r"\[(\d+\.\d+)\] \d+ bytes from .*icmp_seq=(\d+) .*time=([\d.]+) ms")
+#: Exit status of a ping that got no answer.
+NO_ANSWER = 1
 _SENT = re.compile(r"^(\d+) packets transmitted", re.MULTILINE)
 
 
-def arguments(target: str, interval_s: float, count: int) -> list[str]:
-    """Return a command that prints timestamps (-D) and RTTs with three decimals in ms (-3)."""
-    return ["ping", "-n", "-D", "-3", "-i", f"{interval_s:g}", "-c", str(count), target]
+def arguments(
+    target: str, interval_s: float, count: int, answer_s: float | None = None
+) -> list[str]:
+    """Return a command that prints timestamps (-D) and RTTs with three decimals in ms (-3).
+
+    ``answer_s``: how long ping waits behind the last one where none was answered; 10 s unless it
+    is given.
+    """
+    wait = [] if answer_s is None else ["-W", f"{answer_s:g}"]
+    return ["ping", "-n", "-D", "-3", "-i", f"{interval_s:g}", "-c", str(count), *wait, target]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,61 @@
+"""Lossy ways: what failed because a flow's way loses what it was asked to lose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from farpath.base.errors import LabFailedError
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import Flow
+
+#: The least loss of one direction that is named as a cause: a program's control connection, which
+#: sends some ten packets, outlives a smaller one.
+LIKELY_LOSS = 0.05
+#: What the guest says of a program that failed.
+_FAILED = re.compile(
+    r"\b(?P<flow>\w+)-(?:sender|receiver)\b[^,]*? (?P<what>(?:exited|did not) .*)", re.DOTALL
+)
+#: The error in iperf3's JSON.
+_ERROR = re.compile(r'"error":\s*"(?P<error>[^"]*)"')
+#: Most letters of what a program said.
+_MOST_LETTERS = 120
+
+
+def losses_of(flow: Flow, plan: Plan) -> str:
+    """Return what a flow's way loses, for people; empty if that fails no program."""
+    there, back = plan.losses(flow.sender, flow.receiver)
+    if max(there, back) < LIKELY_LOSS:
+        return ""
+    way = f"the way from {flow.sender} to {flow.receiver}"
+    return f"{way} loses {there:.0%} of packets, and {back:.0%} on the way back"
+
+
+@contextmanager
+def named_losses(plan: Plan) -> Iterator[None]:
+    """Name the loss of a flow's way where its program failed on a lossy one.
+
+    Any other error passes unchanged.
+    """
+    try:
+        yield
+    except LabFailedError as error:
+        if message := _explained(error.message, plan):
+            raise LabFailedError(message) from error
+        raise
+
+
+def _explained(message: str, plan: Plan) -> str:
+    """Return what a failure means; empty if no loss explains it."""
+    match = _FAILED.search(message)
+    flows = {flow.name: flow for flow in plan.schedule.all_flows}
+    if not match or not (flow := flows.get(match["flow"])) or not (lost := losses_of(flow, plan)):
+        return ""
+    error = _ERROR.search(message)
+    said = error["error"] if error else match["what"].partition("; its console")[0]
+    said = " ".join(said.split())[:_MOST_LETTERS]
+    return (
+        f"{lost}, which the control connection of {flow.name}'s program did not survive ({said}): "
+        "lower the loss, or take another SEED"
+    )
