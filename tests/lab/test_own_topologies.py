@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
+import random
 from pathlib import Path as FilePath
 
 import pytest
 
 from farpath.analysis.metrics import per_second
 from farpath.base.project import BUILD, PROJECT
+from farpath.bench.idle_rtt import PLAIN, draw, idle_pings, judged
 from farpath.lab.artifacts.own_topologies import PACKAGE
 from farpath.lab.user_parts import BuiltParts
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record, load_record
+from farpath.spec.own_network import Cable, OwnNetwork, Shaping
 from farpath.spec.plan import Plan
 from tests.lab.conftest import RunPlan
 from tests.support.command_line import Farpath
+from tests.support.own_networks import own_plan
 
 EXAMPLES = PROJECT / "examples" / "own-topology"
 #: Mininet's own, in the lab's root file system.
@@ -88,6 +93,35 @@ def test_a_class_of_mininets_own_examples_runs_as_it_is(run_plan: RunPlan) -> No
     long, short = rates_mbps(record, after_s=4)
     assert long > 50
     assert short == pytest.approx(100 * PAYLOAD_PART, rel=0.1)
+
+
+def test_drawn_ways_pass_the_check_of_their_rtt_and_ten_us_on_one_link_do_not() -> None:
+    plan = draw(seed=7, kind=PLAIN, switches=10, ways=8)
+    outputs = idle_pings(plan)
+    tally = judged(plan, outputs, random.Random(7))
+    assert (tally.ways, tally.planted, tally.refused, tally.missed) == (8, 16, [], [])
+
+
+def test_ways_of_odd_delays_of_none_and_with_losses_run_side_by_side(run_plan: RunPlan) -> None:
+    odd, none = Shaping(10_000_000, 100, 5.3), Shaping(10_000_000, 100)
+    lossy = Shaping(10_000_000, 100, 5.0, loss=0.1)
+    cables = [Cable("s0", 9, "s1", 9, odd, odd)]
+    for number, shaping in enumerate((odd, none, lossy)):
+        for one, switch in ((f"a{number}", "s0"), (f"b{number}", "s1" if number == 0 else "s0")):
+            cables.append(Cable(one, 0, switch, len(cables), shaping, shaping))
+    hosts = tuple(f"{side}{number}" for number in range(3) for side in "ab")
+    network = OwnNetwork(hosts, ("s0", "s1"), tuple(cables))
+    plan = own_plan(network, "a0>b0:reno a1>b1:cubic a2>b2:cubic")
+    record = run_plan(plan)
+    rtts_ms = idle_rtts_ms(record)
+    assert rtts_ms["a0-b0"] == pytest.approx(31.8025, abs=0.002)
+    assert rtts_ms["a1-b1"] == 0
+    assert rtts_ms["a2-b2"] == pytest.approx(20.001, abs=0.002)
+    sent = (record.directory / "raw" / "ping-idle-a2-b2.out.gz").read_bytes()
+    assert f"\n{plan.idle_ping_count} packets transmitted".encode() in gzip.decompress(sent)
+    odd_mbps, none_mbps, _ = rates_mbps(record, after_s=1)
+    assert odd_mbps == pytest.approx(10 * PAYLOAD_PART, rel=0.1)
+    assert none_mbps == pytest.approx(10 * PAYLOAD_PART, rel=0.02)
 
 
 @pytest.mark.parametrize(
