@@ -9,6 +9,7 @@ against a plan in which one delay is another.
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 import sys
 import tempfile
@@ -147,7 +148,8 @@ def _network(drawn: random.Random, kind: str, switches: int) -> OwnNetwork:
 def _rate_bps(drawn: random.Random) -> int:
     """Draw a rate, evenly by its order of magnitude, or one of the ends."""
     low, high = RATE_BPS_RANGE
-    return drawn.choice([low, high, round(low * (high / low) ** drawn.random())])
+    rate_bps = round(low * math.exp(math.log(high / low) * drawn.random()))
+    return drawn.choice([low, high, rate_bps])
 
 
 def _delay_ms(drawn: random.Random) -> float:
@@ -215,9 +217,10 @@ def _with_error(plan: Plan, wrong: Step, error_ms: float) -> Plan:
     assert plan.network
     delay_ms = round(wrong.shaping.delay_ms + error_ms, _DECIMALS)
     shaping = dataclasses.replace(wrong.shaping, delay_ms=delay_ms)
-    direction = {"there" if wrong.is_there else "back": shaping}
+    there = shaping if wrong.is_there else wrong.cable.there
+    back = wrong.cable.back if wrong.is_there else shaping
     cables = tuple(
-        dataclasses.replace(cable, **direction) if cable is wrong.cable else cable
+        dataclasses.replace(cable, there=there, back=back) if cable is wrong.cable else cable
         for cable in plan.network.cables
     )
     return dataclasses.replace(plan, network=dataclasses.replace(plan.network, cables=cables))

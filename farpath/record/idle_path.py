@@ -120,9 +120,8 @@ def stage_of(qdisc: Qdisc | None, plan: Plan) -> Stage:
     return Stage()
 
 
-def stages(plan: Plan, one: str, other: str) -> tuple[Stage, ...]:
+def stages(plan: Plan, layout: Layout, one: str, other: str) -> tuple[Stage, ...]:
     """Return what all ports on the way from one host to another and back do, in their order."""
-    layout = lay_out(plan)
     found = []
     for start, end in ((one, other), (other, one)):
         for port, far_delay_s in _way(layout, start, end):
@@ -176,13 +175,13 @@ class Expected:
         return max(0.0, low_ns) / 1e6, (self.rtt_ns + self.most_ns + jitter_ns) / 1e6
 
 
-def expected(plan: Plan, one: str, other: str) -> tuple[Expected, ...]:
+def expected(plan: Plan, layout: Layout, one: str, other: str) -> tuple[Expected, ...]:
     """Return which RTTs a ping from one host to another may have, on the idle path.
 
     The first is that of a ping which overtakes nothing. The others are those of pings that skip
     one delay or more (``REORDER``).
     """
-    found = stages(plan, one, other)
+    found = stages(plan, layout, one, other)
     skipping = [stage for stage in found if stage.overtakes]
     return tuple(
         _sum([stage for stage in found if all(stage is not one for one in skipped)], plan)
@@ -239,10 +238,11 @@ def check_base_rtt(output: str, plan: Plan, name: str = PINGER) -> IdleRtt:
     rtts_ms = [reply.rtt_ms for reply in pings.replies]
     if not rtts_ms:
         return _nothing_back(pings.sent, plan, host, receiver, way)
-    possible = expected(plan, host, receiver)
+    layout = lay_out(plan)
+    possible = expected(plan, layout, host, receiver)
     # Further replies do not meet a switch that has to learn where their receiver is
     is_alone = len(rtts_ms) == 1
-    links = len(_way(lay_out(plan), host, receiver))
+    links = len(_way(layout, host, receiver))
     late_ms = FIRST_PING_LINK_MS * links if is_alone else 0.0
     groups: dict[int, list[float]] = {}
     for rtt_ms in rtts_ms if is_alone else rtts_ms[1:]:

@@ -7,6 +7,7 @@ one way between two hosts, and its delay is the sum of its cables' delays.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -280,9 +281,10 @@ class OwnNetwork:
         of these the first. A way without a rate has none.
         """
         ways = [self.way(*pair) for pair in pairs]
+        crossed = Counter(step for way in ways for step in way)
 
         def narrowness(step: Step) -> tuple[int, int]:
-            return step.shaping.rate_bps, -sum(step in way for way in ways)
+            return step.shaping.rate_bps, -crossed[step]
 
         rated = ([step for step in way if step.shaping.rate_bps] for way in ways)
         return tuple(dict.fromkeys(min(steps, key=narrowness) for steps in rated if steps))

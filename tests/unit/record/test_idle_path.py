@@ -32,6 +32,7 @@ from farpath.spec.schedule import seven_regions
 from tests.support.guest_clock import simulated_rtts_ms
 from tests.support.networks import NETWORKS, ROUTED, short_plan
 from tests.support.own_networks import own_plan
+from topologies import lay_out
 
 PATH = path_by_name("cern")
 
@@ -113,7 +114,7 @@ def test_a_farther_senders_rtt_is_held_against_its_own() -> None:
 def test_the_delays_on_the_way_of_each_ping_are_its_rtt(words: dict[str, str]) -> None:
     plan = short_plan(**words)
     for host, receiver in plan.idle_pings.values():
-        met_ns = sum(stage.delay_ns for stage in stages(plan, host, receiver))
+        met_ns = sum(stage.delay_ns for stage in stages(plan, lay_out(plan), host, receiver))
         assert met_ns == pytest.approx(plan.pair_rtt_ms(host, receiver) * 1e6, abs=4)
 
 
@@ -264,7 +265,7 @@ def test_jitter_of_both_directions_counts_and_more_pings_show_a_smaller_error() 
     assert _shown_ms(_pings(100.0, 118.0, 115.0, 112.0, 113.928), plan) == pytest.approx(114.732)
     with pytest.raises(CheckFailedError, match=r"RTT is 121\.000 ms, not 100 ms"):
         check_base_rtt(_pings(100.0, 121.0, 121.0), plan)
-    (idle,) = expected(plan, "pinger", "receiver")
+    (idle,) = expected(plan, lay_out(plan), "pinger", "receiver")
     assert idle.bounds_ms()[1] == pytest.approx(120, abs=0.01)
     assert idle.bounds_ms(1000)[1] == pytest.approx(103.36, abs=0.01)
 
