@@ -101,8 +101,10 @@ def _problem(document: object, may_be_infinite: bool) -> str:
         value, depth = todo.pop()
         if depth > DEEPEST:
             return f"is nested more than {DEEPEST} deep"
+        if isinstance(value, str) and value.isascii():
+            continue
         if isinstance(value, dict):
-            todo += [(part, depth + 1) for item in value.items() for part in item]
+            todo += [(part, depth + 1) for part in (*value, *value.values())]
         elif isinstance(value, list):
             todo += [(element, depth + 1) for element in value]
         elif isinstance(value, float) and may_be_infinite:

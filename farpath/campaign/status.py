@@ -21,7 +21,7 @@ from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.artifacts.sources import host_build_identity, source_identity
 from farpath.lab.provenance import record_name
 from farpath.planning.experiment import CPU, WHOLE, WantedRun
-from farpath.record.identity import is_of_other_results, recorded_build_identity
+from farpath.record.identity import code_identity, is_of_other_results, recorded_build_identity
 from farpath.record.record import RECORD_FILE, load_record, records_in
 from farpath.spec.settings import HOST
 
@@ -70,13 +70,13 @@ def images_for(runs: Sequence[WantedRun]) -> Images | None:
     return None if all(run.on_host for run in runs) else find_images()
 
 
-def _name(run: WantedRun, images: Images | None) -> str:
+def _name(run: WantedRun, images: Images | None, code: str) -> str:
     if run.on_host:
         plan = run.plan
         stack, region = plan.stacks[0].name, f"{plan.schedule.region_s:g}s"
         return f"{plan.path.name}-{stack}-{region}-{plan.era.name}-seed{plan.seed}-{HOST}"
     assert images is not None
-    return record_name(run.plan, images)
+    return record_name(run.plan, images, code)
 
 
 def run_statuses(
@@ -86,7 +86,7 @@ def run_statuses(
 
     Every record that counts is read completely and checked by its fingerprint.
     """
-    images = images_for(runs)
+    images, code = images_for(runs), code_identity()
     existing = [record_dir for directory in directories for record_dir in records_in(directory)]
     by_source: dict[str, list[FilePath]] = {}
     for record_dir in existing:
@@ -95,7 +95,7 @@ def run_statuses(
             by_source.setdefault(source, []).append(record_dir)
     statuses = []
     for run in runs:
-        name = _name(run, images)
+        name = _name(run, images, code)
         candidates = [record_dir for record_dir in existing if record_dir.name == name]
         candidates += by_source.get(wanted_identity(run, images), [])
         statuses.append(_status(run, name, dict.fromkeys(candidates)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from farpath.campaign.job import CampaignJob
 
+LOG = logging.getLogger(__name__)
 RESULTS = FilePath("results")
 
 ExperimentName = Annotated[str, typer.Option(help="A folder of experiments/.")]
@@ -238,6 +240,7 @@ def _report_study(job: CampaignJob, report_dir: FilePath) -> None:
 def _list(job: CampaignJob) -> None:
     from farpath.campaign.job import ignored_record_notes
 
+    LOG.info(f"campaign: looking for the records of {len(job.runs)} runs, each of which is checked")
     states = job.local_states()
     for number, state in enumerate(states):
         status = state.record or (f"to be made: {state.problem}" if state.problem else "to be made")

@@ -33,12 +33,13 @@ def images_identity(plan: Plan, images: Images) -> str:
     return images.identity(plan.stacks, plan.images, used_devices(plan))
 
 
-def record_name(plan: Plan, images: Images) -> str:
-    """Return a record's directory name; equal plans, images and code give equal names."""
-    text = json.dumps(
-        [plan.as_dict(), images_identity(plan, images), code_identity()],
-        sort_keys=True,
-    )
+def record_name(plan: Plan, images: Images, code: str | None = None) -> str:
+    """Return a record's directory name; equal plans, images and code give equal names.
+
+    ``code``: ``code_identity``, from whoever names many records and reads the code once.
+    """
+    code = code_identity() if code is None else code
+    text = json.dumps([plan.as_dict(), images_identity(plan, images), code], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     names = "+".join(dict.fromkeys(stack.name for stack in plan.stacks))
     if len(plan.stacks) > NAMED_STACKS:
