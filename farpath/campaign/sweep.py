@@ -133,6 +133,11 @@ class SweepOutcome:
         """The records as a set, for tables."""
         return make_record_set(self.directory, [swept.member for swept in self.runs], RUNS)
 
+    def with_messages(self, renamed: Callable[[str], str]) -> SweepOutcome:
+        """Return the outcome with each failure's message as a function gives it."""
+        failures = {name: renamed(message) for name, message in self.failures.items()}
+        return dataclasses.replace(self, failures=failures)
+
     def failed_error(self) -> LabFailedError:
         """Return the error of a sweep in which runs failed."""
         return LabFailedError(

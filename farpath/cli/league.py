@@ -56,6 +56,7 @@ def league(
     from farpath.campaign.league import STACK, plan_league
     from farpath.campaign.sweep import make_sweep
     from farpath.lab.pool_progress import progress_printer
+    from farpath.planning.option_names import name_options_as_typed
     from farpath.planning.request import RunRequest
     from farpath.report.league import encounters
 
@@ -69,6 +70,7 @@ def league(
     print_paths(run.plan.path for run in planned.sweep.runs)
     names = [run.name for run in planned.sweep.runs]
     outcome = make_sweep(planned.sweep, out, cores, progress_printer("league", names))
+    outcome = outcome.with_messages(name_options_as_typed)
     if outcome.runs:
         found = encounters(outcome)
         plans = [swept.member.plan for swept in outcome.runs]

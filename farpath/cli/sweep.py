@@ -63,6 +63,7 @@ def sweep(
     """
     from farpath.campaign.sweep import make_sweep, plan_sweep
     from farpath.lab.pool_progress import progress_printer
+    from farpath.planning.option_names import name_options_as_typed
     from farpath.planning.request import RunRequest
     from farpath.report.tables.sweep_results import SweepResults, check_column
 
@@ -72,6 +73,7 @@ def sweep(
     print_paths(run.plan.path for run in planned.runs)
     names = [run.name for run in planned.runs]
     outcome = make_sweep(planned, out, cores, progress_printer("sweep", names))
+    outcome = outcome.with_messages(name_options_as_typed)
     if outcome.runs:
         results = SweepResults(outcome)
         files = _write(results, report or out / DEFAULT_REPORT, metric)

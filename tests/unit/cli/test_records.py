@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path as FilePath
 
 import pytest
@@ -152,3 +153,22 @@ def test_what_cannot_be_exported_is_refused_in_one_line(
         assert ended.status == 2
         assert message in ended.err
         assert ended.err.count("\n") == 1
+
+
+def test_a_directory_with_files_that_wait_for_a_writer_is_listed(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    for name in ("record.json", "exec.json"):
+        (tmp_path / name.split(".")[0]).mkdir()
+        os.mkfifo(tmp_path / name.split(".")[0] / name)
+    for name in ("ping", "queue", "queue_back", "connections"):
+        (tmp_path / "exec" / f"{name}.parquet").touch()
+    ended = farpath("list", tmp_path)
+    assert (ended.status, ended.out) == (2, "")
+    assert "exec.json: cannot be read: it is a FIFO, no regular file" in ended.err
+    own = tmp_path / "experiments" / "own"
+    own.mkdir(parents=True)
+    os.mkfifo(own / "experiment.toml")
+    ended = farpath("campaign", "--list", "--experiment=own", f"--experiments={own.parent}")
+    assert (ended.status, ended.out) == (2, "")
+    assert "experiment.toml: cannot be read: it is a FIFO, no regular file" in ended.err

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path as FilePath
+
 import pytest
 
+from farpath.campaign import sweep
+from farpath.campaign.sweep import Sweep, SweepOutcome
 from tests.support.command_line import Farpath
 
 
@@ -28,3 +32,17 @@ def test_bad_input_is_refused_in_one_line(
     assert ended.status == 2
     assert ended.err.startswith(f"farpath: {message}")
     assert ended.err.count("\n") == 1
+
+
+def test_messages_of_runs_that_failed_name_options_as_they_are_typed(
+    farpath: Farpath, monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath
+) -> None:
+    def fail(planned: Sweep, out: FilePath, *_rest: object) -> SweepOutcome:
+        message = "no space left: free some, or give another directory with OUT"
+        return SweepOutcome(planned, out, (), {run.name: message for run in planned.runs})
+
+    monkeypatch.setattr(sweep, "make_sweep", fail)
+    ended = farpath("sweep", "--rtt=20ms,30ms", "--json", f"--out={tmp_path}")
+    assert ended.status == 4
+    assert ended.err.count("or give another directory with --out") == 2
+    assert "OUT" not in ended.err
