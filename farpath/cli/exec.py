@@ -176,13 +176,15 @@ def execute(
         wait_for=ports,
         both_families=both_families,
     )
-    outcome = run_programs(
-        *(replace(plan, images=found.images), programs, out, found.share, collect),
-        *((io.BytesIO(), io.BytesIO()) if as_json else (sys.stdout.buffer, sys.stderr.buffer)),
-        watch=_tell_server_end,
-        stdin=given.data,
-        wall_s=wall_s,
-    )
+    with open(os.devnull, "wb") as nowhere:
+        streams = (nowhere, nowhere) if as_json else (sys.stdout.buffer, sys.stderr.buffer)
+        outcome = run_programs(
+            *(replace(plan, images=found.images), programs, out, found.share, collect),
+            *streams,
+            watch=_tell_server_end,
+            stdin=given.data,
+            wall_s=wall_s,
+        )
     ending = outcome.ending
     if ending.status == TIMED_OUT and ending.took_s >= timeout_s:
         LOG.info(f"the client did not end within {timeout_s:g} virtual s (--timeout): it was ended")
