@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError
 from farpath.spec.schedule import MOST_FLOWS
@@ -18,6 +19,11 @@ def parse_stacks(text: str, name: str = "STACK") -> tuple[str, ...]:
     >>> parse_stacks("udt+2xreno")
     ('udt', 'reno', 'reno')
     """
+    if "+" in text and FilePath(text.partition(":")[0]).exists():
+        raise BadInputError(
+            f"{name} is '{text}': a + joins stacks, so a path cannot have one; rename the file or "
+            "its folder, or give a link to it"
+        )
     stacks: list[str] = []
     for part in text.split("+"):
         times = _TIMES.fullmatch(part.strip())

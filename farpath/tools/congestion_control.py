@@ -45,6 +45,14 @@ def check_available(stacks: Sequence[Stack]) -> list[str]:
     return available
 
 
+#: What the kernel refuses in silence: kfuncs without the flag that BTF_KFUNCS_START sets, since 6.9
+#: (__register_btf_kfunc_id_set in kernel/bpf/btf.c).
+NO_WORDS = (
+    "nothing; since Linux 6.9 a module that registers kfuncs, by register_btf_kfunc_id_set(), has "
+    "BTF_KFUNCS_START and BTF_KFUNCS_END in the place of BTF_SET8_START and BTF_SET8_END"
+)
+
+
 def insert(stack: Stack, directory: FilePath) -> None:
     """Load a stack's module from a directory; raises StackError with the kernel's messages."""
     before = len(_kernel_messages())
@@ -52,7 +60,7 @@ def insert(stack: Stack, directory: FilePath) -> None:
         modules.insert(directory, stack.module, stack.parameters)
     except CommandError as error:
         reason = str(error).rpartition(": ")[2]
-        log = "; ".join(_kernel_messages()[before:]) or "nothing"
+        log = "; ".join(_kernel_messages()[before:]) or NO_WORDS
         raise StackError(
             f"the kernel does not take {stack.module} of {stack.label} ({reason}); it says: {log}"
         ) from error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path as FilePath
+
 import pytest
 
 from farpath.base.errors import BadInputError
@@ -26,3 +28,12 @@ def test_stacks_are_named_one_for_each_flow(text: str, stacks: tuple[str, ...]) 
 def test_flows_without_a_stack_or_too_many_are_refused(text: str) -> None:
     with pytest.raises(BadInputError, match="STACK is"):
         stack_texts.parse_stacks(text)
+
+
+def test_a_path_with_a_plus_is_told_so(tmp_path: FilePath) -> None:
+    file = tmp_path / "a+b.c"
+    file.touch()
+    with pytest.raises(
+        BadInputError, match="a \\+ joins stacks, so a path cannot have one; rename"
+    ):
+        stack_texts.parse_stacks(f"{file}:alpha=2")
