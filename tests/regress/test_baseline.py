@@ -22,13 +22,6 @@ def baseline(shared: Regress, tmp_path_factory: pytest.TempPathFactory) -> FileP
     return file
 
 
-def test_a_kernel_is_identical_to_itself(regress: Regress, baseline: FilePath) -> None:
-    again = regress(RUNS, f"--baseline={baseline}")
-    assert again.status == 0, again.out + again.err
-    assert {run["state"] for run in again.runs.values()} == {"identical"}
-    assert "2 identical" in again.out
-
-
 def test_the_kernels_tcp_is_what_its_rfcs_say(baseline: FilePath) -> None:
     # RFC 6928: ten packets; RFC 5681: twice as many a round trip later, and one packet sent
     # again after one was lost, without a timeout

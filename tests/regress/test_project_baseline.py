@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path as FilePath
 
 import pytest
 
 from farpath.lab.artifacts.images import find_images
-from farpath.lab.artifacts.kernels import processor_level, release_of
+from farpath.lab.artifacts.kernels import made_of, processor_level, release_of
 from farpath.regress.baseline import baseline_file, nearest_baseline, read_baseline
 from farpath.regress.suite import trials
+from farpath.spec.drop_counts import draws_numbers
 from tests.regress.conftest import Regress
-from tests.support.processes import busy_loops
 
-#: None of them depends on random numbers of the kernel, which an update of any package changes.
-RUNS = "--only=htcp/one-loss,cubic/timeout,reno/burst,hstcp_lp/slow-start,udt/reordering"
+#: What is to be done where packets are others, and are meant to be.
+REMEDY = "if it is meant, make these with 'farpath regress --update --only=...' and say why"
 
 
 @pytest.fixture
@@ -31,31 +29,34 @@ def level() -> int:
     return processor_level(FilePath("/proc/cpuinfo").read_text())
 
 
-@pytest.fixture
-def busy_cores() -> Iterator[None]:
-    """A program that only computes for each core, beside the suite's run on each."""
-    with busy_loops(len(os.sched_getaffinity(0))):
-        yield
-
-
 def test_it_knows_every_run_of_the_suite(release: str, level: int) -> None:
     file = nearest_baseline(release, level)
     assert file is not None
     assert set(read_baseline(file).runs) == {trial.name for trial in trials()}
 
 
-def test_on_busy_cores_the_lab_is_identical_to_it(
-    regress: Regress, release: str, level: int, busy_cores: None
+def test_every_run_of_the_suite_is_identical_to_it_while_other_tests_keep_cores_busy(
+    regress: Regress, release: str, level: int
 ) -> None:
-    ended = regress(RUNS)
+    ended = regress()
     print(ended.out)
-    states = {run["state"] for run in ended.runs.values()}
-    if baseline_file(release, level).exists():
-        assert states == {"identical"}
-        assert ended.status == 0, ended.err
-    else:
+    assert ended.runs.keys() == {trial.name for trial in trials()}, ended.err
+    if not baseline_file(release, level).exists():
         # Another point release or processor: what differs is to be read, and may be meant
         assert ended.status in (0, 1), ended.err
+        return
+    baseline = read_baseline(baseline_file(release, level))
+    others = {name: run["state"] for name, run in ended.runs.items() if run["state"] != "identical"}
+    if baseline.made["packages_sha256"] != made_of(find_images(), level)["packages_sha256"]:
+        # An update of any package gives other packets to what draws numbers of the kernel
+        drawing = {trial.name for trial in trials() if draws_numbers(trial.plan())}
+        others = {
+            name: state
+            for name, state in others.items()
+            if name not in drawing or state != "within bounds"
+        }
+    assert not others, REMEDY
+    assert ended.status == 0, ended.err
 
 
 def test_all_sites_in_one_guest_stay_within_its_bounds(regress: Regress) -> None:

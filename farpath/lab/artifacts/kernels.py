@@ -13,6 +13,7 @@ from farpath.base.project import PROJECT
 from farpath.lab.artifacts.images import Images, find_images, manifest
 from farpath.lab.artifacts.scripts import MODULES_SCRIPT, build_artifact
 from farpath.lab.artifacts.sources import DEVICES, STACKS
+from farpath.record.identity import hash_of
 from farpath.spec.hosts import RECEIVER, SENDER, SIDES
 
 BUILD_SCRIPT = PROJECT / "images" / "kernel" / "build"
@@ -138,9 +139,11 @@ def title_of(images: Images) -> str:
 
 
 def made_of(images: Images, level: int) -> dict[str, str | int]:
-    """Return a baseline's description of its kernel and processor."""
+    """Return a baseline's description of its kernel, its packages and its processor."""
     kernel = images.manifests["kernel"]
+    packages = [images.manifests[root]["packages_hash"] for root in ("lab", "sender")]
     return {
+        "packages_sha256": hash_of(*map(str.encode, packages)),
         "release": release_of(images),
         "source": str(kernel["source"]),
         "source_sha256": str(kernel["source_hash"]),
