@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import dataclasses
+from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 
 import numpy as np
 import pytest
 
+from farpath.lab.uml import _site_seed
 from farpath.planning.programs import program_plan
 from farpath.planning.request import RunRequest
 from farpath.spec.dropper import Dropper
@@ -23,7 +25,7 @@ SEEDS = range(1, 201)
 DRAWS = 4
 #: Between two columns of 200 independent numbers a correlation is 0.07 on the average; of the
 #: some thousand that are looked at none is so far from 0.
-LEAST_CORRELATION = 0.32
+MOST_CORRELATION = 0.32
 #: Parameters of lib/random32.c's four generators: mask, and shifts a, b, c.
 GENERATORS = (
     (2, 6, 13, 0xFFFFFFFE, 18),
@@ -49,6 +51,22 @@ def kernel_draws(seed: int) -> Iterator[float]:
         yield (state[0] ^ state[1] ^ state[2] ^ state[3]) / 2.0**32
 
 
+def guest_draws(seed: int) -> Iterator[float]:
+    """Yield what a guest's kernel is seeded with, in 0 to 1 (images/kernel/seedrandom.c)."""
+    words = 2**64
+    while True:
+        seed = (seed + 0x9E3779B97F4A7C15) % words
+        word = (seed ^ seed >> 30) * 0xBF58476D1CE4E5B9 % words
+        word = (word ^ word >> 27) * 0x94D049BB133111EB % words
+        yield (word ^ word >> 31) / words
+
+
+def largest_correlation(columns: Sequence[Sequence[float]]) -> float:
+    """Return the largest correlation between any two columns, whatever its sign."""
+    correlations = np.abs(np.corrcoef(columns))
+    return float(max(correlations[pair] for pair in combinations(range(len(columns)), 2)))
+
+
 def random_ports(plan: Plan) -> dict[str, int]:
     """Return the seeds of the ports of a plan that draw random numbers, by their names."""
     return {
@@ -58,26 +76,21 @@ def random_ports(plan: Plan) -> dict[str, int]:
     }
 
 
-def plan_of_programs(seed: int) -> Plan:
-    return program_plan(RunRequest(stack="cubic", rtt="50ms", loss="10%", seed=str(seed)))
+PLANS = {
+    "directions": program_plan(RunRequest(stack="cubic", rtt="50ms", loss="10%")),
+    "hosts": short_plan(stack="reno+reno", senders="rtt=20ms", loss="1%", era="modern:jitter=12us"),
+    "links": short_plan(topology="parking-lot:2", loss="1%"),
+}
 
 
-def plan_of_jitter(seed: int) -> Plan:
-    return short_plan(
-        stack="reno+reno", schedule="together", senders="rtt=82ms", rtt="82ms", loss="1%",
-        era="modern:jitter=12us", seed=str(seed),
-    )  # fmt: skip
-
-
-def plan_of_parking_lot(seed: int) -> Plan:
-    return short_plan(topology="parking-lot:2", loss="1%", seed=str(seed))
-
-
-@pytest.mark.parametrize("plan_of", [plan_of_programs, plan_of_jitter, plan_of_parking_lot])
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
 def test_first_draws_of_the_kernel_depend_on_neither_seed_nor_direction_link_or_host(
-    plan_of: Callable[[int], Plan],
+    plan: Plan,
 ) -> None:
-    by_seed = {seed: random_ports(plan_of(seed)) for seed in range(1, 2 * max(SEEDS) + 1)}
+    by_seed = {
+        seed: random_ports(dataclasses.replace(plan, seed=seed))
+        for seed in range(1, 2 * max(SEEDS) + 1)
+    }
     names = list(by_seed[1])
     assert len(names) >= 2
     # The seed, and draws of it, of the next one, and of its double
@@ -86,10 +99,21 @@ def test_first_draws_of_the_kernel_depend_on_neither_seed_nor_direction_link_or_
         for other in (lambda seed: seed, lambda seed: seed + 1, lambda seed: 2 * seed):
             rows = [list(islice(kernel_draws(by_seed[other(seed)][name]), DRAWS)) for seed in SEEDS]
             columns += [list(column) for column in zip(*rows, strict=True)]
-    correlations = np.abs(np.corrcoef(columns))
-    largest = max(correlations[one, other] for one, other in combinations(range(len(columns)), 2))
-    assert largest < LEAST_CORRELATION
+    assert largest_correlation(columns) < MOST_CORRELATION
     assert np.mean(columns[1:]) == pytest.approx(0.5, abs=0.01)
+
+
+def test_guests_of_sites_draw_numbers_that_depend_on_neither_seed_nor_site() -> None:
+    columns = [[float(seed) for seed in SEEDS]]
+    plan = short_plan()
+    for site in range(3):
+        for other in (lambda seed: seed, lambda seed: seed + 1, lambda seed: 2 * seed):
+            seeds = [
+                _site_seed(dataclasses.replace(plan, seed=other(seed)), site) for seed in SEEDS
+            ]
+            rows = [list(islice(guest_draws(seed), DRAWS)) for seed in seeds]
+            columns += [list(column) for column in zip(*rows, strict=True)]
+    assert largest_correlation(columns) < MOST_CORRELATION
 
 
 def test_a_seed_alone_gives_the_kernel_first_draws_that_depend_on_it() -> None:
