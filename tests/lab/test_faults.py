@@ -270,18 +270,25 @@ def test_two_runs_for_one_place_are_refused_naming_the_first(
     assert str(first.process.pid) in output
 
 
-def test_a_second_run_is_shown_from_its_record_and_force_runs_it_again(
+def test_a_second_run_is_shown_from_its_record_and_force_runs_it_again_and_tells_a_difference(
     start: Callable[..., Running],
 ) -> None:
-    answers = []
+    answers, said = [], []
     for more in ([], [], ["--force"]):
+        if more:
+            # As if the run had had other packets
+            description = FilePath(answers[0]["record"]) / "record.json"
+            forged = {**json.loads(description.read_text()), "fingerprint": "0" * 64}
+            description.write_text(json.dumps(forged))
         running = start([*BRIEF, "--json", *more])
         printed, output = running.process.communicate()
         assert running.process.returncode == 0, output
         answers.append(json.loads(printed.splitlines()[-1]))
+        said.append("with another fingerprint" in output)
     assert [answer["cached"] for answer in answers] == [False, True, False]
     assert len({answer["fingerprint"] for answer in answers}) == 1
     assert len({answer["record"] for answer in answers}) == 1
+    assert said == [False, False, True]
 
 
 def test_an_image_that_is_not_built_is_named_with_the_remedy(tmp_path: FilePath) -> None:
