@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Columns of ``RunResult.flows`` that hold no floating-point numbers.
-_TEXTS, _COUNTS = ("flow", "stack"), ("retransmits", "drops", "lost")
+_TEXTS, _COUNTS = ("flow", "stack"), ("retransmits", "drops", "lost", "spurious", "resent")
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +77,8 @@ class RunResult:
         ``rtt_median_ms``, ``rtt_p99_ms`` (of the sender's smoothed RTT), ``completion_s`` (of a
         flow of ``bytes``, over which ``throughput_mbps`` is taken then), ``drops`` (packets
         towards the receiver that the queues of bottlenecks dropped), ``lost`` (those that random
-        loss and droppers took). What is not known is missing.
+        loss and droppers took), ``spurious`` (retransmissions beyond these), ``resent`` (packets
+        that UDT or QUIC sent again, which are no ``retransmits``). What is not known is missing.
         """
         import pandas as pd
 

@@ -33,12 +33,15 @@ class FlowSummary:
 
     ``throughput_bps``: its mean from ``start_s`` to ``stop_s``, or over ``completion_s``.
     ``share``: its fraction of all bits that the run's flows received; None for a flow in the
-    reverse direction. ``retransmits``: segments sent again. ``rtt_median_ms``, ``rtt_p99_ms``:
-    median and 99th percentile of its sender's smoothed RTT at the end of each interval.
+    reverse direction. ``retransmits``: segments sent again by TCP. ``rtt_median_ms``,
+    ``rtt_p99_ms``: median and 99th percentile of its sender's smoothed RTT at the end of each
+    interval.
     ``completion_s``: of a run with a number of bytes, the time from the first byte that the
     sender's TCP was given to the acknowledgement of the last one. ``drops``: its packets towards
     the receiver that the queues of the path's bottlenecks dropped. ``lost``: those that the path's
-    random loss and droppers took. Values that are not known are None.
+    random loss and droppers took. ``spurious``: retransmissions beyond the packets that the path
+    took, as far as both are counted: of packets that had arrived. ``resent``: packets that a
+    program with a transport of its own (UDT, QUIC) sent again. Values that are not known are None.
     """
 
     flow: str
@@ -53,6 +56,8 @@ class FlowSummary:
     completion_s: float | None = None
     drops: int | None = None
     lost: int | None = None
+    spurious: int | None = None
+    resent: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -83,6 +88,9 @@ def flow_summaries(
     total_bits = sum(float(bits[flow.name].sum()) for flow in schedule.flows)
     # Records of the first format hold no stacks: all of theirs are kernel stacks
     silent = {stack.label for stack in plan.stacks if stack.program == IMAGE}
+    others = {
+        stack.label for stack in plan.stacks if not stack.congestion and stack.program != IMAGE
+    }
     summaries = (
         _summary(
             flow,
@@ -90,6 +98,7 @@ def flow_summaries(
             bits[flow.name],
             total_bits if flow in schedule.flows else math.nan,
             flow.stack in silent,
+            flow.stack in others,
         )
         for flow in schedule.all_flows
     )
@@ -109,7 +118,13 @@ def _with_drops(summary: FlowSummary, drops: FlowDrops | None) -> FlowSummary:
         None if counts is None else counts.get(summary.flow, 0)
         for counts in (drops.dropped, drops.lost)
     )
-    return dataclasses.replace(summary, drops=dropped, lost=lost)
+    taken = None if dropped is None or lost is None else dropped + lost
+    spurious = (
+        None
+        if taken is None or summary.retransmits is None
+        else max(0, summary.retransmits - taken)
+    )
+    return dataclasses.replace(summary, drops=dropped, lost=lost, spurious=spurious)
 
 
 def _completed(summary: FlowSummary, completion_s: float, transfer_bytes: int) -> FlowSummary:
@@ -122,11 +137,17 @@ def _rows_of(samples: Samples, flow: Flow) -> pd.DataFrame:
 
 
 def _summary(
-    flow: Flow, rows: pd.DataFrame, bits: Array, total_bits: float, may_be_silent: bool
+    flow: Flow,
+    rows: pd.DataFrame,
+    bits: Array,
+    total_bits: float,
+    may_be_silent: bool,
+    is_no_tcp: bool,
 ) -> FlowSummary:
     """Summarise a flow.
 
     ``may_be_silent``: the program may not report retransmissions, so that 0 means unknown.
+    ``is_no_tcp``: its program has a transport of its own, which counts what it sends again.
     """
     middles_s = np.arange(bits.size) + 0.5
     present = bits[(middles_s > flow.start_s) & (middles_s < flow.stop_s)]
@@ -141,7 +162,8 @@ def _summary(
         stop_s=flow.stop_s,
         throughput_bps=float(present.mean()) if present.size else 0.0,
         share=float(bits.sum()) / total_bits if total_bits > 0 else None,
-        retransmits=retransmits if is_known else None,
+        retransmits=retransmits if is_known and not is_no_tcp else None,
+        resent=retransmits if is_no_tcp else None,
         rtt_median_ms=float(np.median(rtts_ms)) if rtts_ms.size else None,
         rtt_p99_ms=float(np.percentile(rtts_ms, 99)) if rtts_ms.size else None,
     )

@@ -40,6 +40,11 @@ _DROPS_NOTE = (
     "Drops: the flow's packets towards its receiver that the queues of bottlenecks dropped."
 )
 _LOST_NOTE = "Lost: those that the path's random loss and droppers took."
+_SPURIOUS_NOTE = (
+    "Spurious: retransmissions beyond the packets that the path took, so of packets that had "
+    "arrived."
+)
+_RESENT_NOTE = "Resent: packets that a program with a transport of its own sent again."
 _HOPS_NOTE = (
     "As traceroute found them before the traffic. All routers are at the sending site, before the "
     "path's delay; a name of hop and a number is of one that no document names."
@@ -217,12 +222,23 @@ def _percent(fraction: float | None) -> str:
 
 
 def _loss_rows(summary: Summary, record: Record) -> list[tuple[str, str]]:
-    retransmits = [flow.retransmits for flow in flows_of(record)]
+    flows = flows_of(record)
+    tcp = [flow for flow in flows if flow.resent is None]
+    resent = sum(flow.resent or 0 for flow in flows)
+    unknown = any(flow.retransmits is None for flow in tcp)
+    spurious = [flow.spurious for flow in tcp]
+    wasted = sum(count or 0 for count in spurious)
     marks = summary.queue_marks
     location = summary.queue_link or "the bottleneck"
     longest = f"longest queue at {location}" if summary.queue_link else "longest queue"
     return [
-        ("retransmits", NOTHING if None in retransmits else f"{summary.retransmits:,} packets"),
+        *(
+            [("retransmits", NOTHING if unknown else f"{summary.retransmits - resent:,} packets")]
+            if tcp
+            else []
+        ),
+        *([("spurious ones", f"{wasted:,} packets")] if wasted and None not in spurious else []),
+        *([("resent by programs", f"{resent:,} packets")] if len(tcp) < len(flows) else []),
         (f"drops at {location}", f"{summary.queue_drops:,} packets"),
         *([] if marks is None else [(f"marks at {location}", f"{marks:,} packets")]),
         (longest, f"{summary.queue_max_bytes / 1e3:,.0f} kB"),
@@ -247,6 +263,8 @@ def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> Text
     times = [f"{flow.start_s:g}-{flow.stop_s:g}" for flow in flows]
     counted = any(flow.drops is not None for flow in flows)
     losing = any(flow.lost for flow in flows)
+    wasted = any(flow.spurious for flow in flows)
+    resending = any(flow.resent is not None for flow in flows)
     columns = {
         "flow": [flow.flow for flow in flows],
         "stack": [flow.stack for flow in flows],
@@ -255,8 +273,10 @@ def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> Text
         "Mbit/s": [number(flow.throughput_bps / 1e6, 1) for flow in flows],
         "share": [NOTHING if flow.share is None else f"{100 * flow.share:.1f} %" for flow in flows],
         "retransmits": [_count(flow.retransmits) for flow in flows],
+        **({"resent": [_count(flow.resent) for flow in flows]} if resending else {}),
         **({"drops": [_count(flow.drops) for flow in flows]} if counted else {}),
         **({"lost": [_count(flow.lost) for flow in flows]} if losing else {}),
+        **({"spurious": [_count(flow.spurious) for flow in flows]} if wasted else {}),
         "RTT median ms": [number(flow.rtt_median_ms, 1) for flow in flows],
         "RTT p99 ms": [number(flow.rtt_p99_ms, 1) for flow in flows],
     }
@@ -265,6 +285,8 @@ def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> Text
         _FLOWS_NOTE,
         *((_DROPS_NOTE,) if counted else ()),
         *((_LOST_NOTE,) if losing else ()),
+        *((_SPURIOUS_NOTE,) if wasted else ()),
+        *((_RESENT_NOTE,) if resending else ()),
     )
     rows = tuple(zip(*columns.values(), strict=True))
     return TextTable("Each flow", tuple(columns), rows, " ".join(notes))

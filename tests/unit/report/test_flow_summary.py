@@ -59,10 +59,24 @@ def test_drops_are_those_of_each_flow_and_unknown_where_they_were_not_counted(
     flows = flow_summaries(samples, plan, drops=drops)
     assert [(flow.drops, flow.lost) for flow in flows] == [(12, 3), (0, 0)]
     header = flows_table(flows).header
-    assert header[header.index("retransmits") + 1 :][:2] == ("drops", "lost")
+    assert header[header.index("retransmits") + 1 :][:3] == ("drops", "lost", "spurious")
+    # 20 and 15 packets sent again
+    assert [flow.spurious for flow in flows] == [5, 15]
     without = flow_summaries(samples, plan)
     assert [(flow.drops, flow.lost) for flow in without] == [(None, None)] * 2
-    assert not {"drops", "lost"} & set(flows_table(without).header)
+    assert [flow.spurious for flow in without] == [None, None]
+    assert not {"drops", "lost", "spurious"} & set(flows_table(without).header)
+
+
+def test_what_a_transport_of_its_own_sends_again_is_no_retransmission_of_tcp(
+    samples: Samples, plan: Plan
+) -> None:
+    udt = dataclasses.replace(plan.stacks[0], program="udtperf", congestion="")
+    flows = flow_summaries(samples, dataclasses.replace(plan, stacks=(udt,)))
+    assert [(flow.retransmits, flow.resent) for flow in flows] == [(None, 20), (None, 15)]
+    table = flows_table(flows)
+    assert [row[table.header.index("retransmits")] for row in table.rows] == ["-", "-"]
+    assert [row[table.header.index("resent")] for row in table.rows] == ["20", "15"]
 
 
 def test_what_a_program_does_not_tell_is_not_made_up(samples: Samples, plan: Plan) -> None:
