@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from farpath.spec.changes import Timeline
 from farpath.spec.labels import stacks_label
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Region, Schedule
@@ -163,20 +164,23 @@ def seconds_above_rate(flows_bps: pd.DataFrame, plan: Plan) -> int:
     """Return in how many seconds of ``per_second`` flows got more than the bottleneck's rate.
 
     Receivers read in order. What comes behind a lost packet is read once that has arrived again, so
-    that a second may hold what crossed the bottleneck before. 0 with several bottlenecks, whose
-    flows have no one rate, and with a rate that comes from a trace.
+    that a second may hold what crossed the bottleneck before. An interval counts in the second that
+    holds its middle, so the highest rate within half a second of a second bounds it. 0 with several
+    bottlenecks, whose flows have no one rate, and with a rate that comes from a trace.
     """
     if plan.bottlenecks > 1 or plan.path.rate_trace:
         return 0
     total = flows_bps.sum(axis="columns").to_numpy(dtype=np.float64)
-    rates = plan.rates
-    ends_s = flows_bps.index.to_numpy(dtype=np.float64)
-    return int(
-        sum(
-            bits > rates.integral(end_s - 1, end_s)
-            for bits, end_s in zip(total, ends_s, strict=True)
-        )
+    return sum(
+        bool(bits > _highest(plan.rates, float(end_s) - 1.5, float(end_s) + 0.5))
+        for bits, end_s in zip(total, flows_bps.index, strict=True)
     )
+
+
+def _highest(values: Timeline, start_s: float, stop_s: float) -> float:
+    """Return the largest value that holds at some time of a stretch."""
+    changes = (value for at_s, value in values.changes if start_s < at_s <= stop_s)
+    return max([values.at(start_s), *changes])
 
 
 def aggregate(samples: Samples, schedule: Schedule) -> pd.Series[float]:

@@ -49,7 +49,7 @@ LATE_DATA = (
     "that packet has arrived again."
 )
 #: The characters that fit a line of the heading and of a note.
-NOTE_CHARS = 120
+NOTE_CHARS = 105
 HEADING_CHARS = 95
 
 

@@ -186,3 +186,13 @@ def test_a_full_buffer_is_drawn_and_one_that_stays_empty_is_not(
     full = Record(record.directory, record.data)
     (drawn,) = (trace for trace in curves(full)["data"] if trace["name"] == "buffer")
     assert drawn["y"] == pytest.approx([plan["path"]["buffer_bytes"] / 1e6] * 2, abs=1e-4)
+
+
+def test_a_second_that_holds_a_part_of_a_faster_one_needs_no_explanation(
+    tmp_path: FilePath,
+) -> None:
+    plan = plan_of(rtt="20ms", rate="10Mbit,3s:100Mbit", time="5s", stack="reno")
+    record = write_lesson_run(
+        tmp_path / "a", plan, throughput_mbps=lambda t_s, _flow: 9.5 if t_s < 2.8 else 90.0
+    )
+    assert "exceeds the bottleneck" not in render_page(record)
