@@ -42,7 +42,7 @@ class ProgramProgress:
             self._silence_s = event["silence_s"]
         if time.monotonic() >= self._due_s:
             self._due_s = time.monotonic() + AGAIN_S
-            self._say(f"{self.text()}, after {time.monotonic() - self._began_s:.0f} s")
+            self._say(f"after {time.monotonic() - self._began_s:.0f} s: {self.text()}")
             self._said_s = self._t_s or 0.0
             self._said_took_s = {_place(one): one["took_s"] for one in self._lookers}
 

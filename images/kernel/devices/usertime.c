@@ -64,6 +64,7 @@
 #define SHORT_NS 20000
 #define FINE_PART 1024
 #define LONG_NS 1000000
+#define LONG_FAILURE_NS 100000
 /* Shorter times pass without a sleep: the timer's resolution (TIMER_MIN_DELTA) */
 #define LEAST_SLEEP_NS 2000
 
@@ -191,12 +192,14 @@ static void start_anew(struct looker *one)
 static u64 price_ns(const struct looker *one)
 {
 	u64 time_ns = virtual_ns() - one->since_ns;
-	u64 most_ns = SHORT_NS;
+	u64 most_ns = LONG_NS;
 
-	if (in_loop(one))
-		most_ns = clamp_t(u64, time_ns / FINE_PART, SHORT_NS, LONG_NS);
-	else if (one->failures <= FREE_FAILURES)
-		return 0;
+	if (!in_loop(one)) {
+		if (one->failures <= FREE_FAILURES)
+			return 0;
+		most_ns = LONG_FAILURE_NS;
+	}
+	most_ns = clamp_t(u64, time_ns / FINE_PART, SHORT_NS, most_ns);
 	return clamp_t(u64, max(time_ns, one->habit_ns) / PART, CLOCK_NS, most_ns);
 }
 

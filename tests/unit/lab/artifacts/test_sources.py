@@ -179,6 +179,11 @@ def test_a_devices_source_counts_in_plans_that_need_the_device(
     assert before[1] == edited[1] == rebuilt[1]
 
 
+def test_the_module_of_user_time_counts_where_programs_run_alone(plan: Plan) -> None:
+    assert "usertime" not in sources.used_devices(plan)
+    assert "usertime" in sources.used_devices(dataclasses.replace(plan, programs=True))
+
+
 def test_another_option_of_the_kernel_makes_another_run(plan: Plan, images: Images) -> None:
     before = source_identity(plan, images)
     (images.kernel / "config").write_text(CONFIG.replace("CONFIG_HZ=1000", "CONFIG_HZ=100"))
