@@ -183,6 +183,21 @@ net.addLink(net.addHost("h3"), "s1", cls=SlowLink, bw=5)
     )
 
 
+def test_scripts_that_ask_for_programs_and_for_sysctls_go_on(tmp_path: FilePath) -> None:
+    text = """
+import subprocess
+from mininet.net import Mininet
+from mininet.topo import SingleSwitchTopo
+from mininet.util import errRun, quietRun
+assert quietRun("which bwm-ng") and errRun("which iperf")[0] and quietRun("which telnet").strip()
+assert b"iperf" in subprocess.check_output(["which", "iperf"])
+assert "reno" in quietRun("sysctl -w net.ipv4.tcp_congestion_control=reno")
+assert quietRun("ps aux") == ""
+Mininet(SingleSwitchTopo(2)).start()
+"""
+    assert len(read(written(tmp_path, text)).hosts) == 2
+
+
 def test_a_class_that_is_named_comes_before_a_network_that_the_file_starts(
     tmp_path: FilePath,
 ) -> None:
@@ -242,6 +257,11 @@ if __name__ == "__main__":
         ("if 1:\n        a = 1\n\tb = 2\n", "", "Python 2: convert a copy of it (expand -i -t 8"),
         ("for i in xrange(3): pass\n", "", "'xrange' is not defined; this is Python 2"),
         ("import urllib2\n", "", "No module named 'urllib2'; this is Python 2"),
+        (
+            EMPTY.replace("create", "build").replace("addS", "add_s"),
+            "",
+            "2.0 had add_switch: write",
+        ),
         (EMPTY, "", "makes nothing in Late: Mininet calls build(), and it adds no node"),
         (NEEDING, ":star,c1", "needs count: give a value of each, as in mine.py:star,c1,count=..."),
         (NEEDING, ":Star", "needs option and count: give a value of each, as in mine.py:Star,opti"),

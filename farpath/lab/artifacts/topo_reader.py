@@ -42,6 +42,7 @@ OLD_WORDS = re.compile(
 )
 OLD_LINE = re.compile(r"^\s*(print\s+[\"'\w]|print\s*$|raise \w+, |exec [\"'])|except .*, \w+:|<>",
                       re.MULTILINE)  # fmt: skip
+OLD_MININET = re.compile(r"has no attribute '(add)_(host|switch|link)'")
 READS_ARGUMENTS = re.compile(r"sys\.argv|ArgumentParser|OptionParser|\bclick\b|\bgetopt\b")
 MISSING_ARGUMENT = re.compile(r"missing \d+ required .*argument")
 
@@ -231,6 +232,8 @@ def advice_on(error: BaseException, file: Path) -> str:
             f"; install it for the Python that reads the file ({sys.executable} -m pip install "
             f"{name}), or lay {name}.py beside it"
         )
+    if match := OLD_MININET.search(text):
+        return f"; Mininet before 2.0 had {match[1]}_{match[2]}: write add{match[2].title()}"
     if isinstance(error, FileNotFoundError):
         return f"; the file is run in its own folder, {file.parent}"
     if isinstance(error, SystemExit) and READS_ARGUMENTS.search(file.read_text(errors="replace")):

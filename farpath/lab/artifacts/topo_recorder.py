@@ -38,19 +38,35 @@ SHAPING = frozenset({"bw", "delay", "jitter", "loss", "max_queue_size"})
 NAMED_COMMANDS, COMMAND_LENGTH = 3, 60
 
 
+def printed_by(command: Any) -> str:
+    """Return what a command prints that asks whether a program is there, or sets a sysctl.
+
+    Scripts go on only if they hear this; every other command prints nothing.
+    """
+    text = command if isinstance(command, str) else " ".join(map(str, command))
+    if match := re.fullmatch(r"\s*(?:which|command -v) (\S+)\s*", text):
+        return f"/usr/bin/{match[1]}\n"
+    if match := re.fullmatch(r"\s*(?:sudo )?sysctl (?:-w )?(\S+)=(\S+)\s*", text):
+        return f"{match[1]} = {match[2]}\n"
+    return ""
+
+
 class Process:
     """A process that was not started, and ended well; it takes what ``subprocess.Popen`` does."""
 
     def __init__(self, args: Any = (), *_rest: Any, **options: Any) -> None:
         is_text = any(options.get(name) for name in ("text", "universal_newlines", "encoding"))
         self.args, self.pid, self.returncode = args, 0, 0
+        printed = printed_by(args)
+        self.printed: Any = printed if is_text else printed.encode()
         self.nothing: Any = "" if is_text else b""
         kind = "" if is_text else "b"
+        end, start = os.pipe()
+        os.write(start, printed.encode())
+        os.close(start)
         self.stdin = open(os.devnull, f"w{kind}")  # noqa: SIM115 (as a process keeps them)
-        self.stdout, self.stderr = (
-            open(os.devnull, f"r{kind}")  # noqa: SIM115
-            for _ in range(2)
-        )
+        self.stdout = os.fdopen(end, f"r{kind}")
+        self.stderr = open(os.devnull, f"r{kind}")  # noqa: SIM115
 
     def __class_getitem__(cls, _item: Any) -> type[Process]:
         return cls
@@ -62,8 +78,8 @@ class Process:
         pass
 
     def communicate(self, *_args: Any, **_options: Any) -> tuple[Any, Any]:
-        """Return what it printed: nothing."""
-        return self.nothing, self.nothing
+        """Return what it printed, and no errors."""
+        return self.printed, self.nothing
 
     def poll(self, *_args: Any, **_options: Any) -> int:
         """Return its status."""
