@@ -62,7 +62,7 @@ def user_errors(path: FilePath) -> Iterator[None]:
     Raises MachineLacksError for a full disk, a quota or a limit of this process, and BadInputError
     if ``path`` cannot be written. Other errors pass unchanged.
     """
-    if path == FilePath("-"):
+    if path.parts[:1] == ("-",):
         raise BadInputError(
             "'-' is no file: results go to stdout without it; give the name of a file or directory"
         )

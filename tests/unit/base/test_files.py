@@ -109,6 +109,8 @@ def test_a_hyphen_is_no_file_to_write(tmp_path: FilePath, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     with pytest.raises(BadInputError, match="'-' is no file: results go to stdout without it"):
         write_bytes(FilePath("-"), b"new")
+    with pytest.raises(BadInputError, match="'-' is no file"):
+        write_bytes(FilePath("-") / "table.csv", b"new")
     with pytest.raises(BadInputError, match="'-' is no file"), user_errors(FilePath("-")):
         FilePath("-").mkdir()
     assert not list(tmp_path.iterdir())
