@@ -139,6 +139,13 @@ def resource_errors() -> Iterator[None]:
             "no memory is left for farpath: close other programs, or raise the limit of this "
             "shell, as with ulimit -v unlimited"
         ) from error
+    except shutil.Error as error:
+        # Copying a directory goes on after a failure; each has its source, its target, its words
+        _source, target, problem = error.args[0][0]
+        raise MachineLacksError(
+            f"{target} cannot be written ({problem}): free space there, or raise the limit of file "
+            "sizes, as with ulimit -f unlimited"
+        ) from error
     except OSError as error:
         if error.errno in LIMITS:
             name = error.filename or "a file or process"

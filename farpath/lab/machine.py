@@ -42,10 +42,12 @@ class LeastLimit:
 
 
 #: Least limits, by their names in getrlimit(2). Measured of exec: 100 open files are enough, 64 are
-#: not; a guest maps 512 MiB and more, and farpath itself 1 GiB.
+#: not; a guest maps 512 MiB and more of a file, and farpath itself 1 GiB; a start takes some 5 s.
 LEAST_LIMITS = {
     "RLIMIT_NOFILE": LeastLimit(256, "open files", "ulimit -n", is_raised=True),
     "RLIMIT_AS": LeastLimit(4 << 30, "bytes of address space", "ulimit -v"),
+    "RLIMIT_FSIZE": LeastLimit(4 << 30, "bytes of a file", "ulimit -f"),
+    "RLIMIT_CPU": LeastLimit(60, "seconds of CPU time", "ulimit -t"),
 }
 
 

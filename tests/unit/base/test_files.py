@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import socket
 import stat
@@ -146,6 +147,8 @@ def test_files_and_records_have_the_mode_that_the_umask_leaves(
 
 
 def test_a_limit_of_file_sizes_is_said_by_its_name(tmp_path: FilePath) -> None:
+    (tmp_path / "large").mkdir()
+    (tmp_path / "large" / "file").write_bytes(bytes(2000))
     former = resource.getrlimit(resource.RLIMIT_FSIZE)
     # As Python's own start does, without which the signal ends the process
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -155,6 +158,9 @@ def test_a_limit_of_file_sizes_is_said_by_its_name(tmp_path: FilePath) -> None:
             write_bytes(tmp_path / "table.csv", bytes(2000))
         with pytest.raises(MachineLacksError, match="limit of file sizes"), resource_errors():
             (tmp_path / "other").write_bytes(bytes(2000))
+        too_large = pytest.raises(MachineLacksError, match=r"cannot be written .*File too large")
+        with too_large, resource_errors():
+            shutil.copytree(tmp_path / "large", tmp_path / "copy")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, former)
         signal.signal(signal.SIGXFSZ, handler)

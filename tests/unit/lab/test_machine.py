@@ -214,12 +214,18 @@ def test_a_lab_that_may_need_more_memory_than_is_free_is_refused_before_it_boots
 
 @pytest.mark.parametrize(
     ("name", "limits", "command"),
-    [("RLIMIT_NOFILE", (64, 64), "ulimit -n"), ("RLIMIT_AS", (500_000 << 10, -1), "ulimit -v")],
+    [
+        ("RLIMIT_NOFILE", (64, 64), "ulimit -n"),
+        ("RLIMIT_AS", (500_000 << 10, -1), "ulimit -v"),
+        ("RLIMIT_FSIZE", (512, -1), "ulimit -f"),
+        ("RLIMIT_CPU", (2, -1), "ulimit -t"),
+    ],
 )
 def test_a_limit_under_which_a_guest_would_wait_for_ever_is_refused(
     name: str, limits: tuple[int, int], command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = {"RLIMIT_NOFILE": (64, 1024), "RLIMIT_AS": (-1, -1)} | {name: limits}
+    enough = dict.fromkeys(machine.LEAST_LIMITS, (-1, -1)) | {"RLIMIT_NOFILE": (64, 1024)}
+    found = enough | {name: limits}
     by_number = {getattr(resource, one): both for one, both in found.items()}
     monkeypatch.setattr(resource, "getrlimit", by_number.__getitem__)
     with pytest.raises(MachineLacksError, match=command):
