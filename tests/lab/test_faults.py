@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path as FilePath
+from typing import Any
 
 import pytest
 
@@ -273,7 +274,8 @@ def test_two_runs_for_one_place_are_refused_naming_the_first(
 def test_a_second_run_is_shown_from_its_record_and_force_runs_it_again_and_tells_a_difference(
     start: Callable[..., Running],
 ) -> None:
-    answers, said = [], []
+    answers: list[dict[str, Any]] = []
+    said = []
     for more in ([], [], ["--force"]):
         if more:
             # As if the run had had other packets
