@@ -30,3 +30,8 @@ def test_pings_without_an_answer_are_lost_and_duplicates_count_once() -> None:
 def test_a_ping_that_did_not_end_is_a_failed_lab() -> None:
     with pytest.raises(LabFailedError, match="ended before it printed its statistics"):
         ping.parse("PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n")
+
+
+def test_where_many_are_lost_ping_waits_as_long_as_it_is_told() -> None:
+    assert ping.arguments("10.0.0.1", 0.2, 26, 0.5)[-3:] == ["-W", "0.5", "10.0.0.1"]
+    assert "-W" not in ping.arguments("10.0.0.1", 0.2, 5)
