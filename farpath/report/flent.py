@@ -71,7 +71,7 @@ def _metadata(
     time = recorded.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     series_meta: dict[str, Any] = {
         name: {"UNITS": {PING: MS, FAIRNESS: "Idx"}.get(name, MBITS),
-               "MEAN_VALUE": _plain([float(np.nanmean(values))])[0] if values else None}
+               "MEAN_VALUE": None if np.isnan(values).all() else float(np.nanmean(values))}
         for name, values in results.items()
     }  # fmt: skip
     for flow in schedule.flows:
