@@ -41,8 +41,8 @@ FAR_NS = 250
 #: Tolerance on clocks on which the kernel's work takes time, and on the wall clock the machine's
 #: other load, in ms.
 RTT_TOLERANCE_MS = {"cpu": 5.0, "wall": 25.0}
-#: The first ping that comes back waits on its way for Open vSwitch to learn it at each link; 15 us
-#: were measured. It counts only where it is the only one.
+#: The first ping that comes back waits on its way for Open vSwitch to learn it at each link, 26 us
+#: at most on drawn ways. It counts only where it is the only one.
 FIRST_PING_LINK_MS = 0.03
 #: Size of ping's default frame: 56 bytes of data, headers of ICMP, IPv6 and Ethernet.
 PING_FRAME_BYTES = 56 + 8 + 40 + 14

@@ -147,7 +147,13 @@ def test_a_ping_waits_in_a_long_buffer_and_passes_a_bulk_transfer_by_in_fq_codel
 
 def test_a_path_that_loses_a_third_and_jitters_by_what_was_asked_is_no_failure(lab: Lab) -> None:
     """All pings of a small seed were lost, and jitter of both directions was one too many."""
-    asked = {"rtt": "100ms", "loss": "30%", "jitter": "10ms", "reorder": "20%", "duplicate": "20%"}
+    asked: dict[str, Any] = {
+        "rtt": "100ms",
+        "loss": "30%",
+        "jitter": "10ms",
+        "reorder": "20%",
+        "duplicate": "20%",
+    }
     outcome = lab.run(["true"], **asked)
     assert outcome.ending.status == 0
     record = json.loads((outcome.directory / "exec.json").read_text())
