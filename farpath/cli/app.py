@@ -363,7 +363,9 @@ def main() -> None:
         # The message is empty if typer has already printed the help.
         from farpath.planning.option_names import with_meaning_elsewhere
 
-        text = with_meaning_elsewhere(on_one_line(format_message()), _options_of(error))
+        text = with_meaning_elsewhere(
+            on_one_line(format_message()), _options_of(error), sys.argv[1:]
+        )
         if message := shortened(text):
             print(f"farpath: {message} (see 'farpath --help')", file=sys.stderr)
         sys.exit(BadInputError.exit_status)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 from farpath.planning.options import options_of
 from farpath.planning.request import RunRequest
@@ -39,6 +39,12 @@ OF_OTHER_TOOLS = {
     **dict.fromkeys(("--cross-traffic", "--load"), "--background=10%"),
     **dict.fromkeys(("--web", "--short-flows", "--workload"), "--background=tcp:10%"),
 }
+#: Options whose values other tools write as farpath does.
+_SAME_VALUES = ("--rate", "--stack")
+_EXTRA_ARGUMENT = re.compile(r"Got unexpected extra argument(?:\(s\)|s)? \(([^ )]+)\)")
+_MISSING_RECORDS = re.compile(r"Missing option '--records'")
+#: Options that take the directory which other commands take as an argument.
+_DIRECTORY_OPTIONS = ("--records", "--record")
 #: Commands that other tools have, and what takes their place here.
 COMMANDS_OF_OTHER_TOOLS = {
     "help": "farpath --help, or farpath run --help for one command",
@@ -85,10 +91,13 @@ def _named(message: str, name_of: Callable[[str], str]) -> str:
     return _WORD.sub(lambda match: match["quoted"] or name_of(_option(match)), message)
 
 
-def with_meaning_elsewhere(message: str, known: Collection[str] | None = None) -> str:
+def with_meaning_elsewhere(
+    message: str, known: Collection[str] | None = None, words: Sequence[str] = ()
+) -> str:
     """Replace what a message of the parser suggests for an option or command of other tools.
 
-    ``known``: options of the command that was given; None for all of a run's.
+    ``known``: options of the command that was given; None for all of a run's. ``words``: the
+    command line, whose value the suggestion keeps where it is a value here too.
 
     >>> with_meaning_elsewhere("No such option: --bw (Possible options: --lab)")
     'No such option: --bw; write --rate=100Mbit'
@@ -96,7 +105,18 @@ def with_meaning_elsewhere(message: str, known: Collection[str] | None = None) -
     "No such command 'version'; write farpath --version"
     >>> with_meaning_elsewhere("No such option: --duration", known=("--rate", "--timeout"))
     'No such option: --duration'
+    >>> with_meaning_elsewhere("No such option: --cc", words=("run", "--cc=bbr"))
+    'No such option: --cc; write --stack=bbr; farpath stacks has all'
+    >>> with_meaning_elsewhere("Got unexpected extra argument (results)", known=("--records",))
+    'Got unexpected extra argument (results); write --records=results'
     """
+    extra = _EXTRA_ARGUMENT.match(message)
+    for flag in _DIRECTORY_OPTIONS if extra and known is not None else ():
+        if extra and known is not None and flag in known:
+            return f"{extra[0]}; write {flag}={extra[1]}"
+    if known is not None and _MISSING_RECORDS.match(message):
+        named = next((word for word in words[1:] if not word.startswith("-")), "results")
+        return f"{message.rstrip('.')}; write --records={named}"
     for unknown, instead in (
         (_UNKNOWN_OPTION.match(message), OF_OTHER_TOOLS),
         (_UNKNOWN_COMMAND.match(message), COMMANDS_OF_OTHER_TOOLS),
@@ -105,8 +125,23 @@ def with_meaning_elsewhere(message: str, known: Collection[str] | None = None) -
             flag = instead[unknown[1]].partition("=")[0]
             if flag.startswith("--") and known is not None and flag not in known:
                 return message
-            return f"{unknown[0]}; write {instead[unknown[1]]}"
+            return f"{unknown[0]}; write {_with_value(instead[unknown[1]], unknown[1], words)}"
     return message
+
+
+def _with_value(suggestion: str, option: str, words: Sequence[str]) -> str:
+    """Return a suggestion with the value that the user gave, where the same value is one here."""
+    flag, _, rest = suggestion.partition("=")
+    if flag not in _SAME_VALUES:
+        return suggestion
+    for index, word in enumerate(words):
+        following = next(iter(words[index + 1 : index + 2]), "")
+        given = word.partition("=")[2] if word.startswith(f"{option}=") else ""
+        if word == option and not following.startswith("-"):
+            given = following
+        if given:
+            return f"{flag}={given}{rest[len(re.split(r'[;:]', rest)[0]) :]}"
+    return suggestion
 
 
 def _option(match: re.Match[str]) -> str:

@@ -49,6 +49,7 @@ MOST_PACKETS = 100_000
 _BDP = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)?\s*[xX*]?\s*(?:BDP|bdp)")
 _MS_BY_UNIT = {"us": 1e-3, "ms": 1.0, "s": 1e3}
 #: Packets as tc writes a limit (100p), or in full; 2xBDP counts no packets.
+_BARE = re.compile(r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?")
 _PACKETS = re.compile(r"(\S*?)\s*(?:(?<!d)p|pkts?|packets?)", re.IGNORECASE)
 _NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
 _UNIT = re.compile(r"[A-Za-zµμ][A-Za-zµμ/]{0,30}")
@@ -63,19 +64,46 @@ _BINARY_PREFIX = {"k": "kibi", "m": "mebi", "g": "gibi", "t": "tebi"}
 
 @dataclass(frozen=True)
 class _QuantityType:
-    """Type of a quantity: its noun and example in errors, pint's unit, range, and unit symbol."""
+    """Type of a quantity: its noun and example in errors, pint's unit, range, and unit symbol.
+
+    ``is_fraction``: whether it may be given in per cent.
+    """
 
     noun: str
     example: str
     unit: str
     allowed: tuple[float, float]
     unit_symbol: str
+    is_fraction: bool = False
 
     def requirement(self) -> str:
         """Return the part of an error that says what is allowed."""
-        low, high = (f"{bound:.12g}" for bound in self.allowed)
-        unit = f" {self.unit_symbol}" if self.unit_symbol else ""
-        return f"it must be {self.noun} such as {self.example}, between {low} and {high}{unit}"
+        low, high = (bound_text(bound, self.unit_symbol) for bound in self.allowed)
+        return f"it must be {self.noun} such as {self.example}, between {low} and {high}"
+
+
+#: Larger units of a unit, and how many of it they hold.
+_LARGER_UNITS = {
+    "bit/s": (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3)),
+    "bytes": (("GiB", 2.0**30), ("MiB", 2.0**20), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)),
+    "ms": (("s", 1e3),),
+    "s": (("h", 3600.0),),
+    "Hz": (("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3)),
+}
+
+
+def bound_text(bound: float, unit: str) -> str:
+    """Format an end of a range in the largest unit of which it is a whole number.
+
+    >>> bound_text(1e10, "bit/s"), bound_text(1 << 30, "bytes"), bound_text(0.01, "ms")
+    ('10 Gbit/s', '1 GiB', '0.01 ms')
+    >>> bound_text(10_800, "s"), bound_text(576, "bytes"), bound_text(0.5, "")
+    ('3 h', '576 bytes', '0.5')
+    """
+    for larger, size in _LARGER_UNITS.get(unit, ()):
+        if bound >= size and bound % size == 0:
+            return f"{bound / size:,.12g} {larger}"
+    return f"{bound:,.12g} {'byte' if (bound, unit) == (1, 'bytes') else unit}".rstrip()
 
 
 @cache
@@ -125,7 +153,13 @@ def _converted(name: str, text: str, expected: _QuantityType, number: float, uni
 def _in_range(name: str, text: str, expected: _QuantityType, value: float) -> float:
     low, high = expected.allowed
     if not low <= value <= high:
-        raise _error(name, text, expected, ", which is out of range")
+        problem = ", which is out of range"
+        is_bare = bool(_BARE.fullmatch(text.strip()))
+        if is_bare and expected.unit_symbol:
+            problem = f", a number without a unit, so in {expected.unit_symbol}{problem}"
+        elif is_bare and expected.is_fraction and value >= 1 and low <= value / 100 <= high:
+            problem += f" (did you mean {text.strip()}%?)"
+        raise _error(name, text, expected, problem)
     return value
 
 
@@ -390,7 +424,7 @@ def parse_fraction(
     >>> parse_fraction("2e-6"), parse_fraction("0.01%")
     (2e-06, 0.0001)
     """
-    expected = _QuantityType("a fraction", "2e-6 or 0.01%", "", allowed, "")
+    expected = _QuantityType("a fraction", "2e-6 or 0.01%", "", allowed, "", is_fraction=True)
     number, unit = _split(name, text, expected)
     if unit not in ("", "%"):
         raise _error(name, text, expected, f", and '{unit}' is no unit of a fraction")

@@ -209,9 +209,9 @@ def entry_by_name(name: str) -> CatalogEntry:
     close = difflib.get_close_matches(name.lower(), [*entries, *aliases], n=1, cutoff=0.5)
     hint = f" (did you mean {close[0]}?)" if close else ""
     raise BadInputError(
-        f"STACK is '{name}'{hint}: it must be one of {', '.join(entries)}, a kernel module's "
-        "source like ./tcp_mine.c, a congestion control for UDT like ./mine.cpp, or an image like "
-        "oci:./mine"
+        f"STACK is '{name}'{hint}: it must be one of the {len(entries)} that 'farpath stacks' "
+        "lists, such as reno, cubic or bbr, a kernel module's source like ./tcp_mine.c, a "
+        "congestion control for UDT like ./mine.cpp, or an image like oci:./mine"
     )
 
 

@@ -537,7 +537,11 @@ def load_record(directory: FilePath, *, verify: bool = True) -> Record:
     a damaged record.json, and CheckFailedError if the samples were changed.
     """
     if not directory.is_dir():
-        raise BadInputError(f"{directory}: is not a directory: give the directory of a record")
+        several = any(letter in str(directory) for letter in "*?[")
+        remedy = "; for several give them without quotes to farpath compare" if several else ""
+        raise BadInputError(
+            f"{directory}: is not a directory: give the directory of a record{remedy}"
+        )
     needed = [directory / RECORD_FILE, *(_table_file(directory, name) for name in COLUMNS)]
     absent = [file.name for file in needed if not file.is_file()]
     if absent:

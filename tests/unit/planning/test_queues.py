@@ -36,7 +36,7 @@ def _plan(**more: str) -> Plan:
         ("codel:target=1ms,target=2ms", "give target once"),
         ("codel:limit=5,limit=6", "give limit once"),
         ("droptail:limit=5", "droptail has no parameters"),
-        ("fq_codel:flows=0", "between 1 and 65536"),
+        ("fq_codel:flows=0", "between 1 and 65,536"),
         ("pie:alpha=1.5", "a whole number"),
     ],
 )

@@ -146,7 +146,8 @@ def test_an_unknown_stack_is_refused_with_a_suggestion_and_the_list(wrong: str, 
         resolve_stack(wrong)
     message = caught.value.message
     assert f"STACK is '{wrong}' (did you mean {meant}?)" in message
-    assert all(name in message for name in catalogue())
+    assert f"one of the {len(catalogue())} that 'farpath stacks' lists" in message
+    assert len(message) < 300
 
 
 @pytest.mark.parametrize(("text", "name"), [("BBR", "bbr"), ("Cubic", "cubic"), ("HTCP", "htcp")])
@@ -161,7 +162,10 @@ def test_stacks_apart_by_commas_are_answered_with_what_to_write() -> None:
 
 @pytest.mark.parametrize("wrong", ["", "quic", "../htcp", "ht cp"])
 def test_what_is_like_no_stack_is_refused_with_the_list(wrong: str) -> None:
-    with pytest.raises(BadInputError, match=r"must be one of reno, highspeed, htcp"):
+    with pytest.raises(
+        BadInputError,
+        match=r"one of the \d+ that 'farpath stacks' lists",
+    ):
         resolve_stack(wrong)
 
 
