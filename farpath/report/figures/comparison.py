@@ -7,7 +7,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from farpath.report.figures.run import HEADING_CHARS
-from farpath.report.figures.stack_colours import Look, look_of, looks_of, neutral_looks
+from farpath.report.figures.stack_colours import Look, hue_looks, look_of, looks_of, neutral_looks
 from farpath.report.figures.style import FULL_IN, print_style
 from farpath.report.tables.comparison import Comparison
 
@@ -21,13 +21,15 @@ PANEL_IN, LINE_IN = 1.9, 0.18
 def looks_in(comparison: Comparison, panel: int) -> tuple[Look, ...]:
     """Return the look of each run in a panel, counted from 0.
 
-    In a flow's panel they are shades of its stack's colour. Elsewhere a run has its stack's colour
-    if each has one of its own, else a shade of no stack.
+    A run has its stack's colour if each run has a stack of its own. Else runs that are sorted by a
+    number are shades, in a flow's panel those of its stack's colour; others have a hue each.
     """
     stacks = [{flow.stack for flow in run.record.plan.schedule.flows} for run in comparison.runs]
     names = [min(each) for each in stacks]
     if all(len(each) == 1 for each in stacks) and len(set(names)) == len(names):
         return looks_of(names)
+    if not comparison.is_ordered:
+        return hue_looks(len(comparison.runs))
     looks = neutral_looks(len(comparison.runs))
     if panel >= len(comparison.flows):
         return looks

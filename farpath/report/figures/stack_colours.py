@@ -166,6 +166,14 @@ def neutral_looks(count: int) -> tuple[Look, ...]:
     )
 
 
+def hue_looks(count: int) -> tuple[Look, ...]:
+    """Return the looks of so many curves that differ in something else than stack and number."""
+    hues = list(HUES)
+    return tuple(
+        Look(hues[number % len(hues)], number // len(hues) % len(_LINES)) for number in range(count)
+    )
+
+
 def hatch_of(number: int) -> str:
     """Return the hatch of the flow with this index in its figure, counted from 0."""
     return HATCHES[number % len(HATCHES)]

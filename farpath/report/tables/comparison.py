@@ -110,11 +110,13 @@ class Compared:
 class Comparison:
     """The records of a comparison in their order; differences are from the first.
 
-    ``title``: what they have in common, and in what they differ.
+    ``title``: what they have in common, and in what they differ. ``is_ordered``: whether they
+    differ in numbers alone, by which they are sorted.
     """
 
     runs: tuple[Compared, ...]
     title: str
+    is_ordered: bool = True
 
     @property
     def flows(self) -> tuple[Flow, ...]:
@@ -182,7 +184,8 @@ class Comparison:
         links = [run.summary.queue_link for run in self.runs]
         if any(links):
             columns[QUEUED_MOST] = [link or NOTHING for link in links]
-        for words, values, decimals in self._flow_metrics():
+        few = all(len(run.flows) <= MOST_FLOWS for run in self.runs)
+        for words, values, decimals in self._flow_metrics() if few else ():
             columns[words] = [number(value, decimals) for value in values]
         rows = zip([run.label for run in self.runs], *columns.values(), strict=True)
         return TextTable("Results", ("", *columns), tuple(rows), _RUNS_NOTE)
@@ -254,7 +257,7 @@ def compare(records: Iterable[Record], by: str = "") -> Comparison:
         Compared(letter, chosen[index], ", ".join(differences.texts[index]))
         for letter, index in zip(string.ascii_uppercase, order, strict=False)
     )
-    return Comparison(runs, differences.title(order))
+    return Comparison(runs, differences.title(order), differences.is_ordered)
 
 
 @dataclass(frozen=True)
@@ -262,12 +265,14 @@ class _Differences:
     """In what records differ: the keys that sort them, their texts, and what titles say.
 
     ``common``: the stacks of all. ``parts``: for each setting its words, and each record's value.
+    ``is_ordered``: whether all of them are numbers.
     """
 
     keys: tuple[tuple[Any, ...], ...]
     texts: tuple[tuple[str, ...], ...]
     common: str
     parts: tuple[tuple[str, tuple[str, ...]], ...]
+    is_ordered: bool
 
     def title(self, order: Sequence[int]) -> str:
         """Return what the records have in common, and the values in which they differ, in order."""
@@ -340,7 +345,11 @@ def _differences(records: Sequence[Record], by: str) -> _Differences:
     if any(others):
         in_title.append(("{}", tuple(", ".join(other) or USUAL for other in others)))
     stacks = dict.fromkeys(member.stacks for member in members)
-    return _Differences(tuple(keys), tuple(texts_of), ", ".join(stacks), tuple(in_title))
+    numbers = all(isinstance(value, int | float) for values in sort.values() for value in values)
+    is_ordered = numbers and not any(others)
+    return _Differences(
+        tuple(keys), tuple(texts_of), ", ".join(stacks), tuple(in_title), is_ordered
+    )
 
 
 def _bdp_multiples(members: Sequence[Member]) -> list[str] | None:

@@ -140,6 +140,26 @@ def test_flows_that_all_runs_have_get_a_panel_each_in_their_stacks_colour(
     assert not {look.hue for look in looks_in(comparison, 2)} & set(HUES)
 
 
+def test_runs_that_differ_in_no_number_have_a_hue_each(tmp_path: FilePath) -> None:
+    differing: list[dict[str, str]] = [{"ip": "6"}, {"ecn": "off"}, {}]
+    records = [
+        write_lesson_run(
+            tmp_path / str(number),
+            plan_of(rtt="50ms", rate="20Mbit", time="5s", stack="5xcubic", **options),
+        )
+        for number, options in enumerate(differing)
+    ]
+    comparison = compare(records)
+    last = [run.settings.rpartition(", ")[2] for run in comparison.runs]
+    assert last == ["", "ECN off", "IPv6"]
+    assert not comparison.is_ordered
+    looks = looks_in(comparison, 0)
+    assert len({look.hue for look in looks}) == 3
+    assert looks == looks_in(comparison, 2)
+    # Five flows have no columns of their own
+    assert not [name for name in comparison.results_table.header if name.startswith("flow")]
+
+
 def test_one_record_too_many_or_one_twice_are_refused(pair: list[Record]) -> None:
     for records, message in (
         (pair[:1], f"1 record: give 2 to {MOST_RECORDS} to compare"),
