@@ -166,7 +166,8 @@ static struct looker *looker_of(struct task_struct *task)
 		one->pid = task->pid;
 		one->process = task->tgid;
 		one->born_ns = task->start_time;
-		one->since_ns = one->seen_ns = virtual_ns();
+		one->since_ns = virtual_ns();
+		one->seen_ns = one->since_ns;
 		one->waits = task->nvcsw;
 		one->network = task->nsproxy->net_ns->ns.inum;
 	}
@@ -186,7 +187,8 @@ static void start_anew(struct looker *one)
 	if (in_loop(one))
 		one->habit_ns = max(one->habit_ns, now_ns - one->since_ns);
 	one->since_ns = now_ns;
-	one->looks = one->failures = 0;
+	one->looks = 0;
+	one->failures = 0;
 }
 
 static u64 price_ns(const struct looker *one)
