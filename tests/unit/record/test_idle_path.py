@@ -148,7 +148,7 @@ DELAYS_MS = st.one_of(
 PLANTED_MS = 0.01
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(
     delays_ms=st.integers(2, 40).flatmap(
         lambda links: st.one_of(
