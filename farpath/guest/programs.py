@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import math
 import os
@@ -25,6 +24,7 @@ from farpath.guest.program_hosts import Program, ProgramHost, copy_collected, mo
 from farpath.guest.tracer import SockDiag
 from farpath.guest.traffic import QueueSampler, TrafficError
 from farpath.spec.hosts import PINGER
+from farpath.spec.link_local import link_local
 from farpath.spec.plan import Plan
 from farpath.spec.programs import (
     CLIENT_HOST,
@@ -141,17 +141,6 @@ def copy_at_first_switch(network: Network) -> None:
             if port.node == switch
         ]
         commands.run("ovs-ofctl", "add-flows", switch, "-", text="\n".join(flows))
-
-
-def link_local(mac: str) -> str:
-    """Return the link-local address that belongs to a MAC address (RFC 4291, appendix A).
-
-    >>> link_local("02:00:00:00:00:01")
-    'fe80::ff:fe00:1'
-    """
-    first, *others = (int(part, 16) for part in mac.split(":"))
-    octets = [first ^ 2, *others[:2], 0xFF, 0xFE, *others[2:]]
-    return str(ipaddress.IPv6Address(bytes([0xFE, 0x80, *[0] * 6, *octets])))
 
 
 class Connections:

@@ -19,6 +19,7 @@ from farpath.lab.artifacts import images
 from farpath.lab.cleanup import GUEST
 from farpath.lab.host_kernel import LAB_MODULES
 from farpath.lab.machine import SHARE
+from farpath.record.description import write_description
 from farpath.record.record import Record
 from farpath.spec.protocol import CODE_DIR
 from tests.support.command_line import Farpath
@@ -396,7 +397,7 @@ def test_a_record_says_which_hosts_started_from_which_image(
     image = {"name": "mine", "digest": "sha256:12", "build": "0", "environment": [],
              "directory": "/"}  # fmt: skip
     data["plan"]["images"] = {"receiver": image, "sender": image}
-    file.write_text(json.dumps(data))
+    write_description(file, data)
     assert "sender, receiver: image mine, sha256:12\n" in farpath("show", str(file.parent)).out
 
 

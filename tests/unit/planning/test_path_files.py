@@ -54,7 +54,7 @@ def test_an_unknown_name_lists_the_names_and_suggests_one() -> None:
         ("rtt_ms = 164\n", "rtt_ms = nan\n", "rtt_ms is nan"),
         ("rtt_ms = 164\n", "rtt_ms = 164\nrtt = 1\n", "rtt: unknown field"),
         ("480_000_000", "480.5", "rate_bps: .*valid integer"),
-        ("2e-8", "2", "loss is 2: it must lie between 0 and 0.5"),
+        ("2e-8", "2", "loss is 2: it must lie between 0 and 1"),
         ('_max" = "33554432"', '_max" = 33554432', "sysctl.net.core.rmem_max: .*valid string"),
         ('name = "cern"', 'name = "other"', "name is 'other'"),
         ("buffer_bytes = \"Path", "other = \"Our", "sources.buffer_bytes: missing"),

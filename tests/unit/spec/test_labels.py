@@ -29,7 +29,7 @@ def test_stacks_are_named_in_the_order_and_number_of_the_flows(
 ) -> None:
     plan = RunRequest(rtt="50ms", stack=stack, schedule=schedule).plan()
     assert stacks_label(plan.schedule) == label
-    assert title(plan).startswith(f"custom path, RTT 50 ms: {label}, era ")
+    assert title(plan).startswith(f"custom path, RTT 50 ms: {label}, today's hosts, ")
 
 
 def test_a_flow_is_called_by_its_name_and_its_stack() -> None:
