@@ -236,6 +236,35 @@ def require_replaceable(file: FilePath, directory: bool = False) -> None:
         )
 
 
+def require_directory(directory: FilePath, option: str = "OUT") -> None:
+    """Raise BadInputError if a name is no directory and cannot become one, and as ``user_errors``.
+
+    Commands of several runs ask before the first one, and before anything is built. ``option``:
+    the one that names the directory.
+    """
+    require_unicode(str(directory))
+    with user_errors(directory):
+        for place in (directory, *directory.parents):
+            try:
+                mode = place.stat().st_mode
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            if not stat.S_ISDIR(mode):
+                what = "" if place == directory else f"cannot be made: {place} "
+                raise BadInputError(
+                    f"{directory} {what}is {kind_of(mode)}, no directory: give another directory "
+                    f"with {option}"
+                )
+            return
+
+
+def make_directory(directory: FilePath) -> None:
+    """Make a directory and its parents unless it is there; raises as ``require_directory``."""
+    require_directory(directory)
+    with user_errors(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+
+
 def write_bytes(file: FilePath, data: bytes) -> None:
     """Write a file atomically and create its parent directories.
 

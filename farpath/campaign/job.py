@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 
 from farpath.analysis.record_set import STUDY, default_view
 from farpath.base.errors import LabFailedError, MachineLacksError
-from farpath.base.files import user_errors
+from farpath.base.files import make_directory, user_errors
 from farpath.base.locks import exclusive_lock, remove_stale_locks, remove_stale_partials
 from farpath.base.project import EXPERIMENTS
 from farpath.campaign.status import RunStatus, run_statuses, shipped_records
@@ -123,10 +123,10 @@ def check_space(out: FilePath, runs: int) -> None:
 def campaign_directory(out: FilePath) -> Iterator[None]:
     """Lock the directory of records for a campaign, and remove what killed runs left there.
 
-    Raises BadInputError if another campaign runs there, and as ``user_errors``.
+    Raises BadInputError if another campaign runs there, and as ``make_directory``.
     """
     with user_errors(out):
-        out.mkdir(parents=True, exist_ok=True)
+        make_directory(out)
         with exclusive_lock(out / LOCK, f"conducts a campaign in {out}"):
             remove_stale_partials(out)
             remove_stale_locks(out)

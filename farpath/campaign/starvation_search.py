@@ -18,6 +18,7 @@ from typing import Any
 
 from farpath.analysis.shares import fair_shares, joint_means_bps
 from farpath.base.errors import BadInputError
+from farpath.base.files import make_directory
 from farpath.base.validation import validated
 from farpath.campaign.starvation import Starvation, Trial, command_of
 from farpath.campaign.sweep import make_run
@@ -203,6 +204,7 @@ def make_starvation(
 ) -> list[tuple[Starvation, tuple[Trial, ...]]]:
     """Make the trials of all searches in the lab; their files are in ``directory``."""
     at_once = available_cores() if cores is None else cores
+    make_directory(out)
     checked = [(search, check(search)) for search in searches]
     made: list[tuple[Starvation, tuple[Trial, ...]]] = []
     for search, build in checked:

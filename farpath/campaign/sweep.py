@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from farpath.analysis.record_set import RUNS, Member, RecordSet, make_record_set
 from farpath.analysis.results import RunSummary, run_summary
 from farpath.base.errors import BadInputError, LabFailedError
+from farpath.base.files import make_directory
 from farpath.lab.machine import available_cores, cores_each, limited_cores
 from farpath.lab.pool import Job, JobEvent, Pool
 from farpath.lab.run import Outcome, run
@@ -157,11 +158,12 @@ def make_sweep(
 
     ``at_once``: how many at once, by default one on each core, and one of the host lab. A run that
     fails does not keep the others from being made. ``watch``: called in this process whenever a
-    run begins or ends. An interruption leaves nothing half made.
+    run begins or ends. An interruption leaves nothing half made. Raises as ``make_directory``.
     """
     if at_once is None:
         on_host = any(run_.plan.settings.lab == HOST for run_ in sweep.runs)
         at_once = 1 if on_host else available_cores()
+    make_directory(out)
     cores = cores_each(min(at_once, len(sweep.runs)))
     jobs = [
         Job(partial(_make, run_.request, out, cores), _cost_s(run_.plan)) for run_ in sweep.runs

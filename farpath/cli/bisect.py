@@ -54,6 +54,7 @@ def bisect(
     search that was interrupted goes on where it was. The tree has the commit afterwards that it
     had before.
     """
+    from farpath.base.files import require_directory
     from farpath.lab.machine import available_cores
     from farpath.regress.bisection import CRITERIA, Tree
     from farpath.regress.bisection import bisect as search
@@ -67,6 +68,7 @@ def bisect(
         raise BadInputError(f"--by is '{by}': it must be {' or '.join(CRITERIA)}")
     if seeds < 2:
         raise BadInputError(f"--seeds is {seeds}: it must be 2 or more, since bounds need two runs")
+    require_directory(out)
     linux = Tree(tree)
     good_commit, bad_commit = linux.commit(good, "--good"), linux.commit(bad, "--bad")
     result = search(

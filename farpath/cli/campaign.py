@@ -124,12 +124,16 @@ def campaign(
     import dataclasses
 
     from farpath.analysis.studies.registry import ALL_ANALYSES, ANALYSES, is_ablation
+    from farpath.base.files import require_directory
     from farpath.campaign.host_lab import run_on_host
     from farpath.campaign.snakemake import run_campaign
     from farpath.lab.machine import available_cores
     from farpath.report.html.run_page import save_pictures
 
     job = _job(experiment, which, quick, cpu, experiments, out, region, only, paths)
+    require_directory(job.out)
+    if report is not None:
+        require_directory(report, "--report")
     if context.args and not context.args[0].startswith("-"):
         raise BadInputError(
             f"'{context.args[0]}' is no option of campaign: give options of Snakemake after --"
@@ -252,7 +256,7 @@ def _list(job: CampaignJob) -> None:
 
 def _make_one(job: CampaignJob, index: int, cores: int) -> None:
     """Make one run on so many cores, as jobs of Snakemake and Kubernetes do."""
-    from farpath.base.files import user_errors
+    from farpath.base.files import make_directory
     from farpath.campaign.job import check_space
     from farpath.lab.machine import limited_cores
     from farpath.lab.progress import RunProgress
@@ -268,9 +272,8 @@ def _make_one(job: CampaignJob, index: int, cores: int) -> None:
         return
     if state.problem:
         raise BadInputError(f"{state.problem}: move it away, or run 'farpath campaign'")
-    with user_errors(job.out):
-        job.out.mkdir(parents=True, exist_ok=True)
-        check_space(job.out, 1)
+    make_directory(job.out)
+    check_space(job.out, 1)
     unit = "s" if state.run.on_host else "virtual s"
     duration_s = state.run.plan.schedule.duration_s
     with RunProgress(state.run.label, duration_s, unit) as progress, limited_cores(cores):

@@ -49,7 +49,7 @@ def conformance(
 
     Exit status 1: a value differs, and Linux is not known to differ there; 4: a run failed.
     """
-    from farpath.base.files import safe_name
+    from farpath.base.files import require_directory, safe_name
     from farpath.conformance import report
     from farpath.conformance.runner import run_scenarios
     from farpath.conformance.scenarios import scenarios_of
@@ -67,8 +67,9 @@ def conformance(
     at_once = jobs if jobs is not None else available_cores()
     if at_once < 1:
         raise BadInputError(f"JOBS is {at_once}: it must be 1 or more")
+    # What is wrong is refused before a kernel is built.
+    require_directory(out)
     for scenario in chosen:
-        # What is wrong is refused before a kernel is built.
         scenario.plan(stack)
     images = (
         find_images() if kernel is None else images_of(one_kernel(kernel, "--kernel"), LOG.info)

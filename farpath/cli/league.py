@@ -53,6 +53,7 @@ def league(
     its own. Runs that have a record are not made again.
     """
     from farpath.analysis.one_draw import one_draw_notes
+    from farpath.base.files import require_directory
     from farpath.campaign.league import STACK, plan_league
     from farpath.campaign.sweep import make_sweep
     from farpath.lab.pool_progress import progress_printer
@@ -61,6 +62,8 @@ def league(
     from farpath.report.league import encounters
 
     report = report or out / DEFAULT_REPORT
+    require_directory(out)
+    require_directory(report, "--report")
     default = RunRequest()
     if all(option_values[name] == getattr(default, name) for name in _LENGTHS):
         option_values["time"] = DEFAULT_TIME

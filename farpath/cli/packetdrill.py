@@ -58,7 +58,7 @@ def packetdrill(
 
     You have to build packetdrill, since Debian has no package of it. Exit status 1: a script fails.
     """
-    from farpath.base.files import user_errors
+    from farpath.base.files import make_directory
     from farpath.lab.artifacts.images import find_images
     from farpath.lab.artifacts.kernels import images_of, one_kernel, release_of
     from farpath.lab.packetdrill import (
@@ -80,8 +80,7 @@ def packetdrill(
     )
     tests = f", {len(orders)} tests" if families else ""
     LOG.info(f"packetdrill: {len(scripts)} scripts{tests} on Linux {release_of(images)}")
-    with user_errors(out):
-        out.mkdir(parents=True, exist_ok=True)
+    make_directory(out)
     log = out / "packetdrill.console.log"
     results = run_scripts(images, program, folder, orders, log, _print_result)
     failed = [script for script in results if not script.passed]

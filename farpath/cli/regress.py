@@ -81,6 +81,7 @@ def regress(
     kernel, which is built if necessary, and what changed is run with --head at each side alone, to
     tell which end it comes from. Exit status 1: a run changed; 4: a run failed.
     """
+    from farpath.base.files import require_directory
     from farpath.lab.machine import available_cores
     from farpath.regress import report
     from farpath.regress.baseline import read_baseline
@@ -104,6 +105,7 @@ def regress(
     if one_guest and update and baseline is None:
         raise BadInputError("--one-guest: give a file of your own to --update, with --baseline")
     # What is wrong is refused before a kernel is built.
+    require_directory(out)
     own_baseline = read_baseline(baseline) if baseline is not None and not update else None
     has_sides = _sides_of(base, head, side, update)
     if one_guest and has_sides:

@@ -78,6 +78,7 @@ def starvation(
     Any option may hold a range, as in --rtt=10..80ms, --loss=0..1% or --senders=rtt=40..160ms, the
     RTT of the second flow. Each trial is a run; the same command continues.
     """
+    from farpath.base.files import require_directory
     from farpath.campaign.starvation import plan_starvation
     from farpath.campaign.starvation_search import make_starvation
 
@@ -88,6 +89,8 @@ def starvation(
             f"--batch is '{batch}': it must be from {BATCH_RANGE[0]} to {BATCH_RANGE[1]}"
         )
     report = report or out / DEFAULT_REPORT
+    require_directory(out)
+    require_directory(report, "--report")
     stacks = split_values("stack", option_values.pop("stack"))
     time = option_values.pop("time")
     options = {name: text for name, text in option_values.items() if text is not None}

@@ -61,6 +61,7 @@ def sweep(
     Values are separated by commas. Runs that have a record are not made again: a sweep that was
     stopped continues with the same command.
     """
+    from farpath.base.files import require_directory
     from farpath.campaign.sweep import make_sweep, plan_sweep
     from farpath.lab.pool_progress import progress_printer
     from farpath.planning.option_names import name_options_as_typed
@@ -71,12 +72,15 @@ def sweep(
     planned = plan_sweep(RunRequest(**single), axes, seeds)
     check_column(metric, planned)
     print_paths(run.plan.path for run in planned.runs)
+    report = report or out / DEFAULT_REPORT
+    require_directory(out)
+    require_directory(report, "--report")
     names = [run.name for run in planned.runs]
     outcome = make_sweep(planned, out, cores, progress_printer("sweep", names))
     outcome = outcome.with_messages(name_options_as_typed)
     if outcome.runs:
         results = SweepResults(outcome)
-        files = _write(results, report or out / DEFAULT_REPORT, metric)
+        files = _write(results, report, metric)
         _print(results, files, as_json)
     if outcome.failures:
         raise outcome.failed_error()

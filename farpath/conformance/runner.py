@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path as FilePath
 
+from farpath.base.files import make_directory
 from farpath.conformance.measures import MEASURES
 from farpath.conformance.scenarios import Scenario
 from farpath.conformance.verdict import Verdict, failed, judge
@@ -59,9 +60,10 @@ def run_scenarios(
     """Run scenarios on a kernel, several at once, and judge them; print progress.
 
     ``kernel``: its name for people. A run whose record is in ``out`` is not made again. A run that
-    fails is a verdict. Raises what a plan raises that is not allowed.
+    fails is a verdict. Raises what a plan raises that is not allowed, and as ``make_directory``.
     """
     plans = [scenario.plan(stack) for scenario in scenarios]
+    make_directory(out)
     cores = cores_each(min(at_once, len(scenarios)))
     calls = [
         Job(

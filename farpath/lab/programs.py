@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from farpath.base.errors import FarpathError, LabFailedError
 from farpath.base.files import (
+    make_directory,
     remove_directory,
     require_replaceable,
     require_unicode,
@@ -105,7 +106,7 @@ def run_programs(
     name = _record_name(plan, programs, images)
     with user_errors(out):
         require_replaceable(out / name, directory=True)
-        out.mkdir(parents=True, exist_ok=True)
+        make_directory(out)
         with exclusive_lock(out / f".{name}.lock", f"is making this record in {out}"):
             remove_stale_partials(out)
             log, kept = out / f"{name}.console.log", out / f"{name}.output"

@@ -15,6 +15,7 @@ from typing import Any
 
 from farpath.base.errors import StoppedError
 from farpath.base.files import (
+    make_directory,
     require_replaceable,
     require_unicode,
     user_errors,
@@ -80,7 +81,7 @@ def run(
         if (record_dir / RECORD_FILE).exists() and not force:
             return Outcome(record_dir, cached=True, wall_s=0.0)
         require_replaceable(record_dir, directory=True)
-        out.mkdir(parents=True, exist_ok=True)
+        make_directory(out)
         lock = out / f".{name}.lock"
         with exclusive_lock(lock, f"is making this record in {out}"):
             remove_stale_partials(out)

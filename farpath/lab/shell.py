@@ -17,7 +17,7 @@ from pathlib import Path as FilePath
 from typing import IO, Any
 
 from farpath.base.errors import StoppedError
-from farpath.base.files import user_errors, write_text
+from farpath.base.files import make_directory, write_text
 from farpath.lab import uml
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.forwarder import Forwarder
@@ -101,8 +101,7 @@ def run_shell(
     the guest and is raised.
     """
     images = images or find_images()
-    with user_errors(out):
-        out.mkdir(parents=True, exist_ok=True)
+    make_directory(out)
     log = out / f"shell-{os.getpid()}.console.log"
     session = _Session()
     guest = threading.Thread(target=_run, args=(session, plan, images, log, stdout), daemon=True)

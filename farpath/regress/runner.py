@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path as FilePath
 
 from farpath.base.errors import FarpathError
+from farpath.base.files import make_directory
 from farpath.lab.artifacts.images import Images
 from farpath.lab.machine import cores_each, limited_cores
 from farpath.lab.pool import Job, Pool
@@ -77,8 +78,9 @@ def run_trials(
     """Run all jobs, several at once, and print progress; results are in the order of ``jobs``.
 
     ``label`` names the jobs for people. If this process is interrupted or killed, runs that are
-    going end at once and leave nothing incomplete.
+    going end at once and leave nothing incomplete. Raises as ``make_directory``.
     """
+    make_directory(out)
     cores = cores_each(min(at_once, len(jobs)))
     calls = [Job(partial(run_trial, job, out, cores), job.trial.cost_s) for job in jobs]
     with Pool(at_once) as pool:
