@@ -15,7 +15,7 @@ from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.planning.end_host_sysctls import why_without_effect
 from farpath.planning.queues import parse_queue
-from farpath.spec.path import ETHERNET_HEADER_BYTES, Path
+from farpath.spec.path import ETHERNET_HEADER_BYTES, LOSS_RANGE, RTT_MS_RANGE, Path
 
 #: Fields of a path for which a file must state a source.
 NUMERIC_FIELDS = ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
@@ -80,6 +80,22 @@ def _sysctl_problems(sysctl: Mapping[str, Any]) -> list[str]:
     return problems
 
 
+def _with_own_ranges(data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Give a path the least of a range in the place of a value out of it; return problems too.
+
+    A path of links of the user's own has wider ranges than one of a file.
+    """
+    problems = []
+    for name, (low, high), unit in (("rtt_ms", RTT_MS_RANGE, " ms"), ("loss", LOSS_RANGE, "")):
+        value = data.get(name)
+        if type(value) in (int, float) and not low <= value <= high:
+            problems.append(
+                f"{name} is {value:g}{unit}: it must lie between {low:g} and {high:g}{unit}"
+            )
+            data = {**data, name: low}
+    return data, problems
+
+
 def _with_buffer_bytes(data: dict[str, Any]) -> dict[str, Any]:
     """Give a path whose buffer counts packets the bytes of as many full frames."""
     packets, mtu_bytes = data.get("buffer_packets"), data.get("mtu_bytes")
@@ -118,6 +134,8 @@ def load_path(file: FilePath) -> Path:
     from farpath.base.validation import validated
 
     data, problems = _with_queue(_with_buffer_bytes(read_toml(file)))
+    data, out_of_range = _with_own_ranges(data)
+    problems += out_of_range
     field_names = [field.name for field in dataclasses.fields(Path)]
     problems += [
         f"{name}: unknown field; the fields are {', '.join(field_names)}"
