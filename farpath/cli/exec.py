@@ -146,7 +146,7 @@ def execute(
     )
     ip, both_families = planning.parse_families(option_values["ip"])
     request = RunRequest(**{**option_values, "ip": ip})
-    plan = planning.program_plan(request, BuiltParts(VIRTUAL), program_bytes)
+    plan = planning.program_plan(request, BuiltParts(VIRTUAL), program_bytes, both_families)
     print_paths((plan.path,))
     print_warnings(plan_warnings(plan))
     commands = {CLIENT_HOST: (tuple(command),), SERVER_HOST: servers}

@@ -52,7 +52,7 @@ _WITHOUT_EFFECT = {
 def why_without_effect(name: str, ip_version: int | None = None) -> str:
     """Return why a sysctl has no effect on end hosts in the lab; empty if it has one.
 
-    ``ip_version``: 4 or 6, None if not known yet.
+    ``ip_version``: 4 or 6, None if not known yet or both.
 
     >>> why_without_effect("net.ipv4.tcp_sack")
     ''

@@ -75,10 +75,12 @@ def program_plan(
     request: RunRequest,
     user_parts: UserParts | None = None,
     program_bytes: int = DEFAULT_MEMORY_BYTES,
+    both_families: bool = False,
 ) -> Plan:
     """Make the plan of a lab in which programs run, in one guest.
 
-    ``program_bytes``: memory for programs and what they write. Both directions of the path are
+    ``program_bytes``: memory for programs and what they write. ``both_families``: whether hosts
+    have IPv4 and IPv6, as of ``parse_families``. Both directions of the path are
     alike. Hosts have Debian's usual buffers unless the request names a path, or WINDOW. Background
     traffic of a named path is left out. Raises BadInputError.
     """
@@ -87,7 +89,9 @@ def program_plan(
         if "," in text or text.startswith("trace:"):
             raise BadInputError(f"{name.upper()} is '{text}': {_WITHOUT_CHANGES}")
     flow_of_plan = {"time": "5s", "region": RunRequest.region}
-    plan = dataclasses.replace(request, **flow_of_plan).plan(user_parts=user_parts)
+    plan = dataclasses.replace(request, **flow_of_plan).plan(
+        user_parts=user_parts, both_families=both_families
+    )
     if len(plan.stacks) != 1 or not plan.stacks[0].congestion:
         raise BadInputError(
             f"STACK is '{request.stack}': give one congestion control of the kernel's, which the "

@@ -561,13 +561,15 @@ class RunRequest:
         own_paths: Mapping[str, FilePath] | None = None,
         user_parts: UserParts | None = None,
         path_by_rtt: bool = False,
+        both_families: bool = False,
     ) -> Plan:
         """Make the plan; its path's ``sources`` state where each value is from.
 
         ``own_paths``: path files by name, which come before those of topologies/paths.
-        ``user_parts``: builds the user's stacks and images; without it the request must name
-        none. ``path_by_rtt``: whether an RTT that is all that is said of the path chooses the
-        named path with that RTT, as at ``farpath run``. Raises BadInputError for a value that is
+        ``user_parts``: builds the user's stacks and images; without it the request must name none.
+        ``path_by_rtt``: whether an RTT that is all that is said of the path chooses the named path
+        with that RTT, as at ``farpath run``. ``both_families``: whether hosts have addresses of
+        IPv6 beside those of IPv4, and so sysctls of both. Raises BadInputError for a value that is
         not allowed, and for options that contradict each other.
         """
         clock = _clock(self.lab, self.clock)
@@ -576,7 +578,7 @@ class RunRequest:
         era = None if self.era is None else era_catalog.era_by_text(self.era)
         seed = parse_seed(self.seed)
         for name in path_options.parse_sysctl(self.sysctl) if self.sysctl is not None else ():
-            check_setting(name, network.ip_version)
+            check_setting(name, None if both_families else network.ip_version)
         texts = network.stacks(self._stack_texts(), schedule)
         user_stacks: dict[str, Stack] = {}
         if user_parts is not None:

@@ -71,6 +71,15 @@ def test_an_rtt_alone_is_a_path_of_its_own_and_hosts_have_the_usual_buffers() ->
     assert plan.path.sysctl["net.ipv4.tcp_sack"] == "0"
 
 
+def test_sysctls_of_ipv6_are_allowed_where_hosts_have_both_families_or_it_alone() -> None:
+    name = "net.ipv6.conf.all.hop_limit"
+    request = RunRequest(stack="cubic", rtt="100ms", sysctl=f"{name}=33")
+    assert program_plan(request, both_families=True).path.sysctl[name] == "33"
+    assert plan_of(sysctl=f"{name}=33", ip="6").path.sysctl[name] == "33"
+    with pytest.raises(BadInputError, match=f"{name}, which has no effect: .*IP=6 uses IPv6"):
+        program_plan(request)
+
+
 def test_a_window_or_a_named_path_brings_its_sysctls() -> None:
     named = program_plan(RunRequest(stack="bbr", path="cern"))
     assert named.path.background is None
