@@ -55,7 +55,7 @@ NOT_FORMATTED := images/kernel/stacks/% images/kernel/devices/% examples/own-mod
 C_SOURCES = $(filter-out $(NOT_FORMATTED),$(shell find images examples farpath -name '*.[ch]' \
 	-o -name '*.cc' -o -name '*.[ch]pp'))
 
-.PHONY: help setup host-packages venv venv-paper dev lock kernel stacks modules quic images rootfs-lab rootfs-sender \
+.PHONY: help setup host-packages venv venv-paper dev lock kernel stacks modules modules-built quic images rootfs-lab rootfs-sender \
 	rootfs-unpacker python python-notebook bundle \
 	base-image containers notebook experiment draw shell paper paper-quick companion companion-quick \
 	ablation ablation-quick cpu-figures cpu-streams cpu-streams-quick regress reference test test-host-lab \
@@ -140,6 +140,10 @@ help:
 	                        KERNEL_SRC=receiver=7.3  another kernel for one side of a run
 	END
 
+# This Makefile again, among other commands. make -n, -q and -t run a whole recipe that
+# names MAKE itself, with all that stands beside it.
+again = $(MAKE)
+
 # When a part of make test has ended, since it began
 BEGAN := $(shell date +%s)
 ended = mkdir -p build; seconds=$$(($$(date +%s) - $(BEGAN))); \
@@ -148,7 +152,7 @@ ended = mkdir -p build; seconds=$$(($$(date +%s) - $(BEGAN))); \
 # Kernel, root file systems and .venv know nothing of each other: the download
 # of one fills the time in which another computes.
 setup: host-packages
-	@FARPATH_PROGRESS=lines $(MAKE) -j4 venv stacks rootfs-lab rootfs-sender
+	@FARPATH_PROGRESS=lines $(again) -j4 venv stacks rootfs-lab rootfs-sender
 	$(call ended,setup)
 
 host-packages:
@@ -200,17 +204,19 @@ stacks: kernel
 
 # For another kernel than the lab's: nothing of the lab is built or needed. The host
 # lab looks for them by the kernel's release.
-modules:
+modules: modules-built
+	@release=$$(grep -aom1 'vermagic=[^ ]*' images/kernel/stacks/tcp_htcp_2004.ko | cut -d = -f 2)
+	mkdir -p "build/host-stacks/$$release"
+	cp images/kernel/stacks/{tcp_*.ko,tcp_*.c,*.h} "build/host-stacks/$$release/"
+	rm -f "build/host-stacks/$$release"/*.mod.c
+
+modules-built:
 	@if [ -n "$${KDIR:-}" ] && { [ ! -d "$$KDIR" ] || [[ $$KDIR = *[^[:alnum:]/._+:@~-]* ]]; }; then
 		echo "KDIR is '$$KDIR': give a kernel's build tree, in a directory whose name has no blanks or" \
 			"other letters of a shell's, as in KDIR=/lib/modules/6.12/build" >&2
 		exit 2
 	fi
 	$(MAKE) -C images/kernel/stacks modules
-	release=$$(grep -aom1 'vermagic=[^ ]*' images/kernel/stacks/tcp_htcp_2004.ko | cut -d = -f 2)
-	mkdir -p "build/host-stacks/$$release"
-	cp images/kernel/stacks/{tcp_*.ko,tcp_*.c,*.h} "build/host-stacks/$$release/"
-	rm -f "build/host-stacks/$$release"/*.mod.c
 
 # Programs of QUIC, which else the first run with one of them makes
 quic: host-packages
@@ -237,7 +243,7 @@ python-notebook: rootfs-lab
 
 # One file that runs farpath on machines without any of this
 bundle: host-packages
-	@FARPATH_PROGRESS=lines $(MAKE) -j4 stacks rootfs-sender python
+	@FARPATH_PROGRESS=lines $(again) -j4 stacks rootfs-sender python
 	images/bundle/make
 
 # The options of a run that were given as variables
@@ -268,7 +274,7 @@ experiment:
 	if [ "$$runtime" = docker ]; then
 		farpath=(images/container run)
 	else
-		$(MAKE) setup $(if $(sides),KERNEL_SRC=)
+		$(again) setup $(if $(sides),KERNEL_SRC=)
 		farpath=(.venv/bin/farpath)
 	fi
 	"$${farpath[@]}" run $(asked) $(sides) $${OUT:+"--out=$$OUT"} \
@@ -386,7 +392,7 @@ notebook:
 		images/container notebook
 	else
 		images/notebook/here check
-		$(MAKE) setup $(NOTEBOOK)
+		$(again) setup $(NOTEBOOK)
 		images/notebook/here
 	fi
 

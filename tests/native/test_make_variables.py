@@ -100,6 +100,29 @@ def test_a_value_that_make_runs_by_itself_is_refused(project: FilePath, operator
     assert "RTT:=... and RTT::=... let make run what they hold: give RTT=... instead" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "target", ["experiment", "setup", "bundle", "notebook", "modules", "draw", "containers"]
+)
+@pytest.mark.parametrize("flag", ["-n", "-q", "-t"])
+def test_make_that_only_shows_or_asks_runs_nothing(
+    project: FilePath, target: str, flag: str
+) -> None:
+    ran = project / "ran"
+    programs = ("container", "host-packages", "bundle/make", "notebook/here", "kernel/build")
+    for program in (".venv/bin/farpath", *(f"images/{name}" for name in programs)):
+        file = project / program
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"#!/bin/sh\ntouch '{ran}'\necho process\n")
+        file.chmod(0o755)
+    modules = project / "images" / "kernel" / "stacks" / "Makefile"
+    modules.parent.mkdir(parents=True, exist_ok=True)
+    modules.write_text(f"modules:\n\ttouch '{ran}'\n")
+    done = make(project, flag, "RTT=164ms", target)
+    assert done.returncode in ((0, 1) if flag == "-q" else (0,)), done.stderr
+    assert not ran.exists()
+    assert not (project / "build").exists()
+
+
 @pytest.mark.parametrize("tree", ["/nowhere", "/tmp; touch ran", "$(shell touch ran)", "/tmp/a b"])
 def test_a_build_tree_that_a_shell_would_run_is_refused(project: FilePath, tree: str) -> None:
     done = make(project, f"KDIR={tree}", "modules")
