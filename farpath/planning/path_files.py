@@ -87,8 +87,9 @@ def _with_own_ranges(data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """
     problems = []
     for name, (low, high), unit in (("rtt_ms", RTT_MS_RANGE, " ms"), ("loss", LOSS_RANGE, "")):
-        value = data.get(name)
-        if type(value) in (int, float) and not low <= value <= high:
+        value: Any = data.get(name)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if is_number and not low <= value <= high:
             problems.append(
                 f"{name} is {value:g}{unit}: it must lie between {low:g} and {high:g}{unit}"
             )
