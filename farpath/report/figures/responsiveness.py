@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from farpath.analysis.responsiveness import FOREIGN, HANDSHAKE, LOADED, Responsiveness
+from farpath.report.figures.stack_colours import series_colour
 from farpath.report.figures.style import FULL_IN, QUIET, RULE, print_style
 from farpath.report.tables.responsiveness import TITLES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_COLOURS = {HANDSHAKE: "#0072b2", FOREIGN: "#e69f00", LOADED: "#d55e00"}
+_COLOURS = {HANDSHAKE: series_colour(1), FOREIGN: series_colour(6), LOADED: series_colour(2)}
+_RPM_COLOUR = series_colour(3)
 _MARKS = {HANDSHAKE: "o", FOREIGN: "^", LOADED: "x"}
 
 
@@ -45,7 +47,7 @@ def draw_responsiveness(found: Responsiveness) -> Figure:
         right = lower.twinx()
         rpms = [(one.end_s, one.rpm) for one in found.intervals if one.rpm is not None]
         if rpms:
-            right.plot(*zip(*rpms, strict=True), "s-", color="#009e73", markersize=3)
+            right.plot(*zip(*rpms, strict=True), "s-", color=_RPM_COLOUR, markersize=3)
         right.set_ylim(0, 1.15 * found.idle.mean)
-        right.set_ylabel("RPM", color="#009e73")
+        right.set_ylabel("RPM", color=_RPM_COLOUR)
     return figure

@@ -29,6 +29,8 @@ HUES = {
 #: Curves that are of no one stack have shades of it.
 NEUTRAL = "neutral"
 NEUTRALS = ("#4a4f55", "#b7bec7")
+#: Colours of series that are no stacks, as sizes, paths and mechanisms, by their index.
+SERIES_COLOURS = ("#000000", *(on_paper for on_paper, _ in HUES.values()), "#7f7f7f")
 #: The most flows that a figure names; further ones share ``OTHER_COLOUR``.
 MOST_NAMED = 12
 OTHER_COLOUR = "#7f7f7f"
@@ -172,6 +174,11 @@ def hue_looks(count: int) -> tuple[Look, ...]:
     return tuple(
         Look(hues[number % len(hues)], number // len(hues) % len(_LINES)) for number in range(count)
     )
+
+
+def series_colour(index: int) -> str:
+    """Return the colour of the series with this index, counted from 0, that is of no stack."""
+    return SERIES_COLOURS[index % len(SERIES_COLOURS)]
 
 
 def hatch_of(number: int) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.studies import udp
 from farpath.analysis.studies.measure import Measure, select_measures
-from farpath.report.figures.studies.marks import COLOURS, marks_and_theory
+from farpath.report.figures.stack_colours import NEUTRALS, look_of
+from farpath.report.figures.studies.marks import marks_and_theory
 from farpath.report.figures.style import RULE, TALL_IN, print_style
 
 if TYPE_CHECKING:
@@ -78,18 +79,27 @@ def _draw_quantity(axes: Axes, measures: Sequence[Measure]) -> None:
 
 
 def _draw_beside(rates: Axes, losses: Axes, measures: Sequence[Measure]) -> None:
+    from matplotlib.patches import Patch
+
     def values(quantity: str) -> dict[str, float]:
         return {each.about["beside"]: each.value for each in select_measures(measures, quantity)}
 
     datagrams, tcp = values(udp.THROUGHPUT), values(udp.TCP_THROUGHPUT)
     stacks, rows = list(datagrams), range(len(datagrams))
     sent = [datagrams[stack] for stack in stacks]
-    rates.barh(rows, sent, color=COLOURS[3], label="datagrams")
-    rates.barh(rows, [tcp[stack] for stack in stacks], left=sent, color=COLOURS[1], label="TCP")
+    of_udp, colours = look_of("udp"), [look_of(stack).colour for stack in stacks]
+    bars: dict[str, Any] = {
+        "facecolor": of_udp.colour, "hatch": of_udp.hatch, "edgecolor": "white", "linewidth": 0,
+    }  # fmt: skip
+    rates.barh(rows, sent, **bars)
+    rates.barh(rows, [tcp[stack] for stack in stacks], left=sent, color=colours)
+    legend = [Patch(label="datagrams", **bars), Patch(facecolor=NEUTRALS[0], label="TCP")]
     rates.set_xlabel("throughput (Mbit/s)")
-    rates.legend(frameon=False, fontsize=7, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
+    rates.legend(
+        handles=legend, frameon=False, fontsize=7, loc="lower right", bbox_to_anchor=(1, 1), ncols=2
+    )
     lost = values(udp.LOSS)
-    losses.barh(rows, [lost[stack] for stack in stacks], color=COLOURS[3])
+    losses.barh(rows, [lost[stack] for stack in stacks], **bars)
     losses.set_xlabel("part of the datagrams lost")
     rates.set_yticks(rows, [f"beside {stack}" for stack in stacks])
     losses.set_yticks(rows, [""] * len(stacks))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from farpath.analysis.studies import tuning
 from farpath.analysis.studies.measure import Measure, select_measures
 from farpath.planning.experiment_schema import ALL_BUT, UP_TO
-from farpath.report.figures.studies.marks import COLOURS
+from farpath.report.figures.stack_colours import series_colour
 from farpath.report.figures.style import RULE, TALL_IN, print_style
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _rows(by_mechanism: Mapping[str, Measure]) -> list[tuple[str, Measure, str]]
     missing = {f"{ALL_BUT}{name}": f"all but: {SETTINGS[name]}" for name in settings}
     return [
         (label, by_mechanism[name], colour)
-        for rows, colour in ((ladder, COLOURS[3]), (missing, COLOURS[1]))
+        for rows, colour in ((ladder, series_colour(1)), (missing, series_colour(2)))
         for name, label in rows.items()
         if name in by_mechanism
     ]

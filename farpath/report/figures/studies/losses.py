@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.studies.measure import Measure
-from farpath.report.figures.studies.marks import style_of
+from farpath.report.figures.stack_colours import looks_of, series_colour
+from farpath.report.figures.studies.marks import mark_of
 from farpath.report.figures.style import FULL_IN, RULE, print_style
 
 if TYPE_CHECKING:
@@ -14,18 +15,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def _curve(axes: Axes, measures: Sequence[Measure], label: str, index: int) -> None:
+def _curve(
+    axes: Axes, measures: Sequence[Measure], label: str, index: int, colour: str, line: Any = "-"
+) -> None:
     """Draw measures as marks, and theory as a line through its values at the same losses."""
-    colour, mark = style_of(index)
     points = sorted((_loss(measure), measure.value, measure.theory) for measure in measures)
     losses = [point[0] for point in points]
     axes.plot(
-        losses, [point[1] for point in points], mark, color=colour, label=label, markersize=4.5
+        losses,
+        [point[1] for point in points],
+        mark_of(index),
+        color=colour,
+        label=label,
+        markersize=4.5,
     )
     theory = [(loss, value) for loss, _, value in points if value is not None]
     if theory:
         # Bars mark the points, because a single point makes no line
-        axes.plot(*zip(*theory, strict=True), "-_", color=colour, linewidth=0.9, markersize=9)
+        axes.plot(
+            *zip(*theory, strict=True), "_", color=colour, linestyle=line, linewidth=0.9,
+            markersize=9,
+        )  # fmt: skip
 
 
 def _loss(measure: Measure) -> float:
@@ -51,7 +61,7 @@ def draw_response(measures: Sequence[Measure]) -> Figure:
         figure = Figure(figsize=FULL_IN, layout="constrained")
         frames = figure.subplots(1, len(paths), sharey=True, squeeze=False)[0]
         for axes, path in zip(frames, paths, strict=True):
-            for index, stack in enumerate(stacks):
+            for index, (stack, look) in enumerate(zip(stacks, looks_of(stacks), strict=True)):
                 of_stack = [
                     measure
                     for measure in measures
@@ -59,7 +69,7 @@ def draw_response(measures: Sequence[Measure]) -> Figure:
                     and float(measure.about["loss"]) > 0
                 ]
                 if of_stack:
-                    _curve(axes, of_stack, stack, index)
+                    _curve(axes, of_stack, stack, index, look.colour, look.linestyle)
             _log_axes(axes, path)
             axes.set_yscale("log")
         frames[0].set_ylabel("mean window (packets)")
@@ -77,7 +87,8 @@ def draw_utilisation(measures: Sequence[Measure]) -> Figure:
         figure = Figure(figsize=(FULL_IN[0] * 0.7, FULL_IN[1] * 0.8), layout="constrained")
         axes = figure.subplots()
         for index, path in enumerate(paths):
-            _curve(axes, [m for m in measures if m.about["path"] == path], path, index)
+            of_path = [measure for measure in measures if measure.about["path"] == path]
+            _curve(axes, of_path, path, index, series_colour(index))
         _log_axes(axes, "Reno's fraction of 1 Gbit/s: measured (marks) and theory (lines)")
         axes.set_ylim(0, 1.05)
         axes.set_ylabel("utilisation")

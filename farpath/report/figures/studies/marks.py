@@ -1,4 +1,4 @@
-"""Colours and marks that distinguish many curves, and curves of marks beside theory."""
+"""Marks that distinguish many curves beside their colours, and curves of marks beside theory."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from farpath.analysis.studies.measure import Measure
+from farpath.report.figures.stack_colours import series_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Okabe and Ito's colours (Color Universal Design, 2008), black first, and marks that also
-#: distinguish the curves in grey. Their numbers differ, so that no two of many curves are alike.
-COLOURS = (
-    "#000000", "#d55e00", "#009e73", "#0072b2", "#e69fc4", "#e69f00", "#56b4e9", "#7f7f7f",
-    "#8b4513",
-)  # fmt: skip
+#: Marks distinguish the curves in grey too. Their number is not that of the colours, so that no two
+#: of many curves are alike.
 MARKS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "*", "p")
 
 
 def style_of(index: int) -> tuple[str, str]:
-    """Return colour and mark of the curve with this index, counted from 0."""
-    return COLOURS[index % len(COLOURS)], MARKS[index % len(MARKS)]
+    """Return colour and mark of the curve with this index, counted from 0, that is of no stack."""
+    return series_colour(index), mark_of(index)
+
+
+def mark_of(index: int) -> str:
+    """Return the mark of the curve with this index, counted from 0."""
+    return MARKS[index % len(MARKS)]
 
 
 def marks_and_theory(

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import sharing
 from farpath.analysis.studies.measure import Measure, select_measures
-from farpath.report.figures.studies.marks import style_of
-from farpath.report.figures.style import FULL_IN, QUIET, RULE, print_style
+from farpath.report.figures.stack_colours import look_of
+from farpath.report.figures.studies.marks import mark_of
+from farpath.report.figures.style import FULL_IN, INK, QUIET, RULE, print_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,14 +63,16 @@ def _draw_marks(axes: Axes, stacks: Sequence[str], groups: Mapping[str, Sequence
     measures = [measure for group in groups.values() for measure in group]
     edge = EDGE_FACTOR * max((m.value for m in measures if math.isfinite(m.value)), default=1.0)
     for index, (label, group) in enumerate(groups.items()):
-        colour, mark = style_of(index)
+        mark, fill = mark_of(index), "full" if index == 0 else "none"
         finite = [measure for measure in group if math.isfinite(measure.value)]
-        if finite:
+        for stack in dict.fromkeys(map(_stack, finite)):
+            of_stack = [measure.value for measure in finite if _stack(measure) == stack]
             axes.plot(
-                [measure.value for measure in finite], [stacks.index(_stack(m)) for m in finite],
-                mark, color=colour, label=label, markersize=5,
-                fillstyle="full" if index == 0 else "none",
+                of_stack, [stacks.index(stack)] * len(of_stack), mark, color=look_of(stack).colour,
+                markersize=5, fillstyle=fill,
             )  # fmt: skip
+        if finite:
+            axes.plot([], [], mark, color=INK, label=label, markersize=5, fillstyle=fill)
     for measure in measures:
         if not math.isfinite(measure.value):
             axes.text(

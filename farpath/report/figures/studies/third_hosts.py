@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import cross_traffic
 from farpath.analysis.studies.measure import Measure, select_measures
-from farpath.report.figures.studies.marks import COLOURS, style_of
-from farpath.report.figures.style import RULE, TALL_IN, print_style
+from farpath.report.figures.stack_colours import NEUTRALS, look_of
+from farpath.report.figures.studies.marks import style_of
+from farpath.report.figures.style import INK, RULE, TALL_IN, print_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 #: The height of a path's frames in inches: that of a stack, and that around them.
 STACK_IN, AROUND_IN = 0.22, 0.9
+#: Of the third host's throughput, which parts it from that of Reno beside Reno.
+THIRD_HATCH = "////"
 #: The percentiles of completion times that are drawn, in the order of their marks.
 PERCENTILES = (cross_traffic.MEDIAN, cross_traffic.P95, cross_traffic.P99)
 
@@ -23,6 +26,7 @@ PERCENTILES = (cross_traffic.MEDIAN, cross_traffic.P95, cross_traffic.P99)
 def draw_cross_traffic(measures: Sequence[Measure]) -> Figure:
     """Draw two frames for each path: both throughputs on each other, and the RTT +- its SD."""
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
     by_path: dict[str, list[Measure]] = {}
     for measure in measures:
@@ -41,8 +45,18 @@ def draw_cross_traffic(measures: Sequence[Measure]) -> Figure:
         for (rates, rtts), (path, of_path) in zip(frames, by_path.items(), strict=True):
             _draw_path(rates, rtts, of_path)
             rates.set_title(path, loc="left")
+        reno = Patch(color=look_of("reno").colour, label="Reno")
+        third = Patch(
+            facecolor=NEUTRALS[0], hatch=THIRD_HATCH, edgecolor="white", linewidth=0,
+            label="the third host",
+        )  # fmt: skip
         frames[0][0].legend(
-            frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1, 1), ncols=2
+            handles=[reno, third],
+            frameon=False,
+            fontsize=8,
+            loc="lower right",
+            bbox_to_anchor=(1, 1),
+            ncols=2,
         )
     return figure
 
@@ -55,15 +69,16 @@ def _draw_path(rates: Axes, rtts: Axes, measures: Sequence[Measure]) -> None:
     means, spreads = values(cross_traffic.RTT_MEAN), values(cross_traffic.RTT_STD)
     stacks, rows = list(reno), range(len(reno))
     of_reno = [reno[stack] for stack in stacks]
-    rates.barh(rows, of_reno, color=COLOURS[3], label="Reno")
+    rates.barh(rows, of_reno, color=look_of("reno").colour)
     rates.barh(
-        rows, [cross.get(stack, 0.0) for stack in stacks], left=of_reno, color=COLOURS[1],
-        label="the third host",
+        rows, [cross.get(stack, 0.0) for stack in stacks], left=of_reno,
+        color=[look_of(stack.partition(" ")[0]).colour for stack in stacks], hatch=THIRD_HATCH,
+        edgecolor="white", linewidth=0,
     )  # fmt: skip
     rates.set_xlabel("throughput (Mbit/s)")
     rtts.errorbar(
         [means[stack] for stack in stacks], rows, xerr=[spreads[stack] for stack in stacks],
-        fmt="o", color=COLOURS[0],
+        fmt="o", color=INK,
     )  # fmt: skip
     rtts.set_xlabel("mean RTT (ms), with its SD each way")
     for axes in (rates, rtts):

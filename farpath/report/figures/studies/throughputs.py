@@ -10,19 +10,17 @@ from farpath.analysis.metrics import per_second, smoothed
 from farpath.analysis.published import published_measures
 from farpath.analysis.studies import sharing, window_cap
 from farpath.analysis.studies.measure import Measure, RecordedRun, select_measures
-from farpath.report.figures.studies.marks import COLOURS
-from farpath.report.figures.style import FULL_IN, QUIET, RULE, TALL_IN, print_style
+from farpath.report.figures.run import flow_colours
+from farpath.report.figures.style import FULL_IN, INK, QUIET, RULE, TALL_IN, print_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: The colours of the first flow and of the second.
-FLOW_COLOURS = (COLOURS[1], COLOURS[3])
 #: The height of a run's frame in a figure of many, in inches.
 FRAME_IN = 2.4
 #: The opacity of the curves behind their means.
-CURVE_ALPHA = 0.45
+CURVE_ALPHA = 0.75
 
 
 def draw_biases(measures: Sequence[Measure], runs: Sequence[RecordedRun]) -> Figure:
@@ -63,7 +61,7 @@ def draw_biases(measures: Sequence[Measure], runs: Sequence[RecordedRun]) -> Fig
 def _draw_pair(axes: Axes, recorded: RecordedRun, means: Sequence[Sequence[Measure]]) -> None:
     plan, record = recorded.run.plan, recorded.record
     throughputs_bps = per_second(record.samples, plan.schedule)
-    for flow, colour, measured in zip(plan.schedule.flows, FLOW_COLOURS, means, strict=True):
+    for flow, colour, measured in zip(plan.schedule.flows, flow_colours(plan), means, strict=True):
         axes.plot(
             throughputs_bps.index, smoothed(throughputs_bps[flow.name]) / 1e6, color=colour,
             linewidth=0.6, alpha=CURVE_ALPHA,
@@ -73,7 +71,7 @@ def _draw_pair(axes: Axes, recorded: RecordedRun, means: Sequence[Sequence[Measu
             printed = "" if measure.printed is None else f", published {measure.printed.value:g}"
             axes.hlines(
                 measure.value, flow_metrics.warm_up_end_s(record), plan.schedule.duration_s,
-                color=colour, linewidth=1.6,
+                color=colour, linewidth=2,
                 label=f"{label}: mean {measure.value:.0f}{printed} Mbit/s",
             )  # fmt: skip
             if measure.printed is not None:
@@ -96,19 +94,20 @@ def draw_window_cap(runs: Sequence[RecordedRun]) -> Figure:
         for (upper, lower), recorded in zip(frames.T, runs, strict=True):
             plan, rows = recorded.run.plan, flow_metrics.flow_samples(recorded.record)
             throughput_bps = per_second(recorded.record.samples, plan.schedule)["flow1"]
-            upper.plot(throughput_bps.index, throughput_bps / 1e6, color=COLOURS[0], linewidth=0.9)
+            (colour,) = flow_colours(plan)
+            upper.plot(throughput_bps.index, throughput_bps / 1e6, color=colour, linewidth=0.9)
             full_mbps = flow_metrics.full_bps(plan) / 1e6
             upper.axhline(
-                full_mbps, color=COLOURS[2], linewidth=0.9, linestyle="--",
+                full_mbps, color=INK, linewidth=0.9, linestyle="-.",
                 label="what host and path carry",
             )  # fmt: skip
             upper.axhline(
-                printed, color=COLOURS[1], linewidth=0.9, linestyle=":",
+                printed, color=INK, linewidth=0.9, linestyle=":",
                 label="published, limited by its hosts",
             )  # fmt: skip
-            lower.plot(rows["t_s"], rows["cwnd_bytes"] / 1e6, color=COLOURS[0], linewidth=0.9)
+            lower.plot(rows["t_s"], rows["cwnd_bytes"] / 1e6, color=colour, linewidth=0.9)
             lower.axhline(
-                plan.path.window_bytes / 1e6, color=COLOURS[2], linewidth=0.9, linestyle="--",
+                plan.path.window_bytes / 1e6, color=INK, linewidth=0.9, linestyle="--",
                 label="the receiver's window",
             )  # fmt: skip
             upper.axvline(
@@ -129,6 +128,11 @@ def draw_window_cap(runs: Sequence[RecordedRun]) -> Figure:
             frames[:, 0], ("throughput (Mbit/s)", "congestion window (MB)"), strict=True
         ):
             axes.set_ylabel(label)
-            axes.legend(fontsize=7, frameon=False, loc="lower right")
+        legends = [axes.get_legend_handles_labels() for axes in frames[:, 0]]
+        figure.legend(
+            [handle for handles, _ in legends for handle in handles],
+            [label for _, labels in legends for label in labels],
+            fontsize=7, frameon=False, loc="outside lower center", ncols=4,
+        )  # fmt: skip
         figure.suptitle(f"One flow with a limited window: {runs[0].run.plan.path.title}")
     return figure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import disks
 from farpath.analysis.studies.measure import Measure, select_measures
-from farpath.report.figures.studies.marks import COLOURS
+from farpath.report.figures.stack_colours import mixed, series_colour
 from farpath.report.figures.style import FULL_IN, RULE, print_style
 
 if TYPE_CHECKING:
@@ -28,8 +28,13 @@ def draw_transfers(measures: Sequence[Measure]) -> Figure:
     with print_style():
         figure = Figure(figsize=(FULL_IN[0], 0.8 + 0.34 * len(transfers)), layout="constrained")
         axes = figure.subplots()
-        axes.barh(rows, [each.value for each in transfers], color=COLOURS[6], label="measured")
-        for stage, colour in zip(disks.STAGES, COLOURS[1:], strict=False):
+        axes.barh(
+            rows,
+            [each.value for each in transfers],
+            color=mixed(series_colour(1), 0.6),
+            label="measured",
+        )
+        for number, stage in enumerate(disks.STAGES, start=2):
             points = [
                 (float(each.about[stage]), row)
                 for row, each in enumerate(transfers)
@@ -37,12 +42,13 @@ def draw_transfers(measures: Sequence[Measure]) -> Figure:
             ]
             axes.plot(
                 [rate for rate, _ in points], [row for _, row in points], MARKS[stage],
-                color=colour, markersize=6, linestyle="none", label=stage,
+                color=series_colour(number), markersize=6, linestyle="none", label=stage,
             )  # fmt: skip
         printed = [(each.printed.value, row) for row, each in enumerate(transfers) if each.printed]
         axes.plot(
-            [value for value, _ in printed], [row for _, row in printed], "x", color=COLOURS[0],
-            markersize=8, markeredgewidth=2, linestyle="none", label="published",
+            [value for value, _ in printed], [row for _, row in printed], "x",
+            color=series_colour(0), markersize=8, markeredgewidth=2, linestyle="none",
+            label="published",
         )  # fmt: skip
         axes.set_xlim(left=0)
         axes.set_xlabel("throughput, and rate of each stage (Mbit/s)")

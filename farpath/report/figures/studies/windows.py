@@ -9,8 +9,9 @@ from farpath.analysis import flow_metrics
 from farpath.analysis.studies import cbr_background, recovery
 from farpath.analysis.studies.measure import RecordedRun
 from farpath.report.figures.decimate import min_max_points
-from farpath.report.figures.studies.marks import COLOURS
-from farpath.report.figures.style import FULL_IN, RULE, TALL_IN, print_style
+from farpath.report.figures.run import flow_colours
+from farpath.report.figures.stack_colours import looks_of
+from farpath.report.figures.style import FULL_IN, INK, QUIET, RULE, TALL_IN, print_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,14 +51,15 @@ def _size_in(frames: Sequence[object]) -> tuple[float, float]:
 
 
 def _draw_recoveries(axes: Axes, runs: Sequence[RecordedRun]) -> None:
-    for index, recorded in enumerate(runs):
+    looks = looks_of([recorded.run.plan.stacks[0].label for recorded in runs])
+    for look, recorded in zip(looks, runs, strict=True):
         plan = recorded.run.plan
         windows = recovery.window_series(recorded.record)
         acks = "delayed ACKs" if plan.settings.delayed_ack else "each packet acknowledged"
         label = f"{plan.stacks[0].label}, {acks}, {recorded.run.request.drop}"
         axes.plot(
-            windows["t_s"], windows["window"], color=COLOURS[index % len(COLOURS)],
-            linewidth=0.9, linestyle="-" if index < len(COLOURS) else "--", label=label,
+            windows["t_s"], windows["window"], color=look.colour, linewidth=0.9,
+            linestyle=look.linestyle, label=label,
         )  # fmt: skip
     axes.set_ylabel("congestion window (packets)")
     axes.grid(True, color=RULE, linewidth=0.3)
@@ -87,12 +89,12 @@ def _draw_cbr_window(axes: Axes, recorded: RecordedRun) -> None:
     assert trace is not None
     axes.plot(
         *min_max_points(trace["t_s"], trace["cwnd_packets"]),
-        color=COLOURS[0],
+        color=flow_colours(recorded.run.plan)[0],
         linewidth=0.8,
     )
     marks = (
-        (cbr_background.RECOVERY, cbr_background.RECOVERIES, RECOVERIES_AT, "|", COLOURS[3]),
-        (cbr_background.LOSS, cbr_background.TIMEOUTS, TIMEOUTS_AT, "x", COLOURS[1]),
+        (cbr_background.RECOVERY, cbr_background.RECOVERIES, RECOVERIES_AT, "|", QUIET),
+        (cbr_background.LOSS, cbr_background.TIMEOUTS, TIMEOUTS_AT, "x", INK),
     )
     for state, label, height, mark, colour in marks:
         times_s = cbr_background.state_entry_times_s(trace, state)

@@ -9,7 +9,13 @@ import numpy.typing as npt
 import pytest
 
 from farpath.planning.stack_catalog import catalogue
-from farpath.report.figures.stack_colours import HUES, look_of, looks_of
+from farpath.report.figures.stack_colours import (
+    HUES,
+    SERIES_COLOURS,
+    look_of,
+    looks_of,
+    series_colour,
+)
 
 Array = npt.NDArray[np.float64]
 #: What readers without the cones of one kind see, in linear RGB: Machado, Oliveira and Fernandes,
@@ -81,3 +87,9 @@ def test_flows_of_one_stack_are_shades_of_its_colour(count: int) -> None:
     assert len({look.colour for look in looks}) == count + 1
     assert {look.hue for look in looks[:-1]} == {look_of("bbr").hue}
     assert looks[-1] == look_of("cubic")
+
+
+def test_series_of_no_stack_have_the_same_hues_by_their_index() -> None:
+    hues = [on_paper for on_paper, _ in HUES.values()]
+    assert [series_colour(index) for index in range(1, 1 + len(hues))] == hues
+    assert len(set(SERIES_COLOURS)) == len(SERIES_COLOURS)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
 from farpath.analysis.studies import (
@@ -30,6 +31,7 @@ from farpath.analysis.studies import (
 from farpath.analysis.studies.measure import Measure, RecordedRun
 from farpath.analysis.studies.registry import ALL_ANALYSES, measures_of
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
+from farpath.report.figures.stack_colours import look_of, looks_of
 from farpath.report.figures.studies import FIGURES, figures
 from tests.support.curves import xs, ys
 from tests.support.study_measures import measure
@@ -53,6 +55,7 @@ def test_figures_are_of_the_measures_of_their_own_experiment() -> None:
     assert list(drawn) == ["response-function", "loss-utilisation"]
     (axes,) = drawn["response-function"].axes
     assert [ys(line)[0] for line in axes.lines] == [41.0, 40.0]
+    assert {line.get_color() for line in axes.lines} == {look_of("reno_2004").colour}
 
 
 def drawn(done: list[RecordedRun], name: str) -> list[Axes]:
@@ -67,6 +70,9 @@ def test_flows_that_differ_are_drawn_with_means_a_frame_for_each_run(
     tmp_path: FilePath, name: str
 ) -> None:
     frames = drawn(write_recorded_runs(tmp_path, name, WHOLE), name)
+    # Shades of the colour of their stack
+    colours = [look.colour for look in looks_of(["reno_2004"] * 2)]
+    assert list(dict.fromkeys(line.get_color() for line in frames[0].lines)) == colours
     # Two runs on exact hosts, and three seeds of each on hosts with jitter
     assert len(frames) == 8
     # Flow 2 has half of what flow 1 has of 1 Gbit/s
@@ -121,11 +127,14 @@ def test_stacks_are_drawn_beside_one_reno_and_four_and_say_which_never_share() -
     ]
     ((_, figure),) = figures(known, [])
     friendly, times, alone = figure.axes
-    assert [xs(line) for line in friendly.lines[:2]] == [[0.4], [0.8]]
+    # Marks without a place are those of the legend
+    friendly_marks = [line for line in friendly.lines if xs(line)][:2]
+    assert [xs(line) for line in friendly_marks] == [[0.4], [0.8]]
+    assert {line.get_color() for line in friendly_marks} == {look_of("ltcp").colour}
     assert xs(times.lines[0]) == [12.0]
     (never,) = times.texts
     assert (never.get_text().strip(), never.get_position()[1]) == ("never", 1)
-    assert [xs(line) for line in alone.lines] == [[0.7], [0.2]]
+    assert [xs(line) for line in alone.lines if xs(line)] == [[0.7], [0.2]]
 
 
 def test_streams_and_windows_are_a_matrix_with_what_is_published_in_brackets() -> None:
@@ -241,6 +250,10 @@ def test_cross_traffic_is_drawn_on_what_reno_gets_beside_it() -> None:
     assert spans == [[161.0, 179.0]] * 2
     widths = [bar.get_width() for bar in rates.patches if isinstance(bar, Rectangle)]
     assert widths == [250.0, 100.0, 0.0, 200.0]
+    reno, third = (look_of(stack).colour for stack in ("reno", "fast"))
+    assert [to_hex(rates.patches[index].get_facecolor()) for index in (0, 1, 3)] == [
+        reno, reno, third,
+    ]  # fmt: skip
     labels = [label.get_text() for label in rates.get_yticklabels()]
     assert labels == ["beside nothing", "beside fast"]
 
@@ -299,6 +312,8 @@ def test_datagrams_have_a_curve_for_each_size_and_bottleneck() -> None:
     # Beside TCP: 8 bits of 400 bytes every 10 us, and TCP's on it
     bars = [bar for bar in rates.patches if isinstance(bar, Rectangle)]
     assert [(bar.get_x(), bar.get_width()) for bar in bars] == [(0, 320), (320, 400)]
+    colours = [look_of(stack).colour for stack in ("udp", "reno_2004")]
+    assert [to_hex(bar.get_facecolor()) for bar in bars] == colours
     assert [bar.get_width() for bar in lost.patches if isinstance(bar, Rectangle)] == [0.1]
 
 
@@ -325,6 +340,13 @@ def test_recoveries_of_hours_do_not_hide_those_of_seconds(tmp_path: FilePath) ->
     ends_s = [max(xs(axes.lines[0])) for axes in figure.axes]
     assert ends_s == pytest.approx([120, 300, 1500], abs=1)
     assert sum(len(axes.lines) for axes in figure.axes) == len(mine)
+    # A stack that is in two frames has one colour in both
+    of_stack: dict[str, set[str]] = {}
+    for line in (line for axes in figure.axes[:2] for line in axes.lines):
+        stack = str(line.get_label()).partition(",")[0]
+        of_stack.setdefault(stack, set()).add(str(line.get_color()))
+    assert of_stack == {stack: {look_of(stack).colour} for stack in of_stack}
+    assert {"hstcp_2004", "scalable_2004"} <= set(of_stack)
 
 
 def test_a_transfer_is_drawn_with_its_stages_and_what_was_published(tmp_path: FilePath) -> None:
