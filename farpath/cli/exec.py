@@ -21,7 +21,7 @@ from farpath.cli.run_options import DEFAULT_OUT, with_options
 from farpath.planning import programs as planning
 
 if TYPE_CHECKING:
-    from farpath.lab.programs import ProgramOutcome
+    from farpath.lab.programs import ProgramOutcome, WallTimeoutError
 
 LOG = logging.getLogger(__name__)
 DEFAULT_TIMEOUT = "600s"
@@ -118,7 +118,7 @@ def execute(
     from farpath.lab.program_limits import limits
     from farpath.lab.program_roots import roots
     from farpath.lab.program_users import current_user, named_user
-    from farpath.lab.programs import run_programs
+    from farpath.lab.programs import WallTimeoutError, run_programs
     from farpath.lab.user_parts import BuiltParts
     from farpath.planning import quantities
     from farpath.planning.plan_warnings import plan_warnings
@@ -178,13 +178,18 @@ def execute(
     )
     with open(os.devnull, "wb") as nowhere:
         streams = (nowhere, nowhere) if as_json else (sys.stdout.buffer, sys.stderr.buffer)
-        outcome = run_programs(
-            *(replace(plan, images=found.images), programs, out, found.share, collect),
-            *streams,
-            watch=_tell_server_end,
-            stdin=given.data,
-            wall_s=wall_s,
-        )
+        try:
+            outcome = run_programs(
+                *(replace(plan, images=found.images), programs, out, found.share, collect),
+                *streams,
+                watch=_tell_server_end,
+                stdin=given.data,
+                wall_s=wall_s,
+            )
+        except WallTimeoutError as error:
+            if as_json:
+                print(json.dumps(_result_so_far(error)))
+            raise
     ending = outcome.ending
     if ending.status == TIMED_OUT and ending.took_s >= timeout_s:
         LOG.info(f"the client did not end within {timeout_s:g} virtual s (--timeout): it was ended")
@@ -209,19 +214,33 @@ def _result(outcome: ProgramOutcome) -> dict[str, Any]:
         "record": str(outcome.directory),
         "fingerprint": outcome.fingerprint,
         **asdict(outcome.ending),
-        "outputs": _output_bytes(outcome),
+        "outputs": _output_bytes(outcome.directory),
     }
 
 
-def _output_bytes(outcome: ProgramOutcome) -> dict[str, int]:
+def _result_so_far(error: WallTimeoutError) -> dict[str, Any]:
+    """Return the result without a record of programs that were ended, as plain values."""
+    return {
+        "record": None,
+        "fingerprint": None,
+        "status": error.exit_status,
+        "took_s": error.took_s,
+        "servers": (),
+        "killed_for_memory": 0,
+        "outputs": _output_bytes(error.output),
+        "output_directory": str(error.output),
+    }
+
+
+def _output_bytes(directory: FilePath) -> dict[str, int]:
     """Return the sizes of the files with the programs' output, in bytes."""
-    outputs = sorted(outcome.directory.glob("*.out")) + sorted(outcome.directory.glob("*.err"))
+    outputs = sorted(directory.glob("*.out")) + sorted(directory.glob("*.err"))
     return {file.name: file.stat().st_size for file in outputs}
 
 
 def _at_output_limit(outcome: ProgramOutcome, limit: str, limit_bytes: int) -> str:
     """Return what to do about programs that wrote as much as they may; empty if none did."""
-    full = [name for name, size in _output_bytes(outcome).items() if size >= limit_bytes]
+    full = [name for name, size in _output_bytes(outcome.directory).items() if size >= limit_bytes]
     if not full and outcome.ending.status != TOO_LARGE:
         return ""
     more = -(-3 * limit_bytes // (1 << 30))

@@ -46,13 +46,18 @@ class ProgramProgress:
             self._said_s = self._t_s or 0.0
             self._said_took_s = {_place(one): one["took_s"] for one in self._lookers}
 
+    @property
+    def took_s(self) -> float | None:
+        """The client's virtual time so far, in s; None if it has not started yet."""
+        return None if self._t_s is None else self._t_s + self._silence_s
+
     def text(self) -> str:
         """Return how far the client has come, and what has kept it since the last line."""
-        if self._t_s is None:
+        if self.took_s is None:
             return "the client has not started yet"
         stands = " (programs compute, which takes no virtual time)" if self._stands else ""
         most = f"of at most {self._timeout_s:g} virtual s"
-        text = f"{self._t_s + self._silence_s:.6g} {most}{stands}"
+        text = f"{self.took_s:.6g} {most}{stands}"
         loop = self._loop(self._said_s, self._said_took_s)
         return f"{text}; {loop}" if loop else text
 

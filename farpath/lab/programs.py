@@ -66,9 +66,18 @@ LOG = logging.getLogger(__name__)
 
 
 class WallTimeoutError(FarpathError):
-    """The programs have taken all the real time that they may take."""
+    """The programs have taken all the real time that they may take.
+
+    ``output``: where their output so far is. ``took_s``: the client's virtual time so far; None
+    if it had not started yet.
+    """
 
     exit_status = TIMED_OUT
+
+    def __init__(self, message: str, output: FilePath, took_s: float | None) -> None:
+        super().__init__(message)
+        self.output = output
+        self.took_s = took_s
 
 
 @dataclass(frozen=True)
@@ -282,7 +291,9 @@ def _play(
             raise WallTimeoutError(
                 f"the programs did not end within {wall_s:g} s of real time (--wall-timeout), and "
                 f"were ended ({progress.text()}); their output so far is in {kept}, the lab's "
-                f"console in {log}"
+                f"console in {log}",
+                kept,
+                progress.took_s,
             ) from error
 
     patience = dataclasses.replace(PATIENCE, wall_s=wall_s)

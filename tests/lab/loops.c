@@ -6,10 +6,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -21,7 +23,7 @@
 #include <x86intrin.h>
 
 static volatile sig_atomic_t is_over;
-static int pair[2], full[2], null, child;
+static int pair[2], full[2], many[100], null, child, epoll;
 
 static void end_loop(int signal)
 {
@@ -54,6 +56,25 @@ static void look_by_peek(void) { char byte; recv(pair[0], &byte, 1, MSG_PEEK); }
 static void look_by_send(void) { char bytes[4096]; send(full[0], bytes, 4096, MSG_DONTWAIT); }
 static void look_for_child(void) { waitpid(child, NULL, WNOHANG); }
 static void look_for_file(void) { struct stat found; stat("/nowhere", &found); }
+
+static void look_for_listener(void)
+{
+	struct sockaddr_in nobody = { AF_INET, htons(1), { htonl(INADDR_LOOPBACK) } };
+	int connection = socket(AF_INET, SOCK_STREAM, 0);
+
+	connect(connection, (struct sockaddr *)&nobody, sizeof(nobody));
+	close(connection);
+}
+
+/* A step of another descriptor each time, and none that was not made before */
+static void look_by_many(void)
+{
+	struct epoll_event event = { EPOLLIN, { NULL } };
+	static int number;
+
+	epoll_ctl(epoll, EPOLL_CTL_MOD, many[number++ % 100], &event);
+	epoll_wait(epoll, &event, 1, 0);
+}
 
 static void look_by_select(void)
 {
@@ -100,7 +121,9 @@ static void sleep_beside_a_loop(void)
 
 int main(void)
 {
+	struct epoll_event event = { EPOLLIN, { NULL } };
 	unsigned int processor = 7;
+	int number;
 	unsigned long long began, ended;
 
 	signal(SIGALRM, end_loop);
@@ -108,6 +131,11 @@ int main(void)
 	socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
 	socketpair(AF_UNIX, SOCK_STREAM, 0, full);
 	(void)!write(pair[1], "", 1);
+	epoll = epoll_create1(0);
+	for (number = 0; number < 100; number++) {
+		many[number] = dup(pair[1]);
+		epoll_ctl(epoll, EPOLL_CTL_ADD, many[number], &event);
+	}
 	child = fork();
 	if (!child)
 		for (;;)
@@ -128,6 +156,8 @@ int main(void)
 	loop("send", look_by_send);
 	loop("child", look_for_child);
 	loop("file", look_for_file);
+	loop("listener", look_for_listener);
+	loop("many", look_by_many);
 	fflush(stdout);
 	for (;;)
 		poll(NULL, 0, 0);

@@ -15,9 +15,10 @@
  *
  * Loops that look. A program that polls or reads the clock until something happens does
  * not wait, and so hardly moves the virtual clock. Each look, a system call that neither
- * waits nor moves bytes, takes a part of the virtual time since the program last waited
- * or moved bytes. So a loop comes to its end after some hundred looks, and ends late by
- * at most that part. Everything follows from system calls alone, and is the same in each
+ * waits nor moves bytes, takes a part of the virtual time since the program last waited,
+ * moved bytes or got on otherwise. So a loop comes to its end after some hundred looks,
+ * and ends late by at most that part. A program that gets on is not in a loop: it opens
+ * one connection after the other, say. Everything follows from system calls alone, and is the same in each
  * run. A look that takes long sleeps, so that other programs go on meanwhile.
  *
  * /proc/usertime has "tsc", and "virtual" or "real"; then a line for each program whose
@@ -34,6 +35,7 @@
 #include <linux/socket.h>
 #include <linux/uaccess.h>
 #include <asm/delay.h>
+#include <asm/ioctls.h>
 #include <net/net_namespace.h>
 #include <sysdep/ptrace.h>
 #include "host.h"
@@ -60,11 +62,26 @@
 #define FREE_AGAIN 4		/* of a program that has just been in such a loop */
 #define FREE_FAILURES 1024
 #define CLOCK_NS 256
-#define PART 8
-#define SHORT_NS 20000
+#define PART 4
+#define SHORT_NS 40000
 #define FINE_PART 1024
 #define LONG_NS 1000000
 #define LONG_FAILURE_NS 100000
+/*
+ * A step is a call that makes a descriptor or a process, or changes one. It ends a loop as
+ * moved bytes do, except if the descriptor or process is among the RECENT of the last
+ * such steps: a loop that does not get on has few of them. One that has more is a loop
+ * after FREE_STEPS.
+ */
+#define RECENT 16
+#define FREE_STEPS 65536
+/*
+ * Programs read the clock thousands of times in a row without looping, as for each of
+ * 5000 connections that begin. A thread has SPARE_LOOKS free looks beside FREE_LOOKS, and
+ * gets another for each SPARE_NS that it waits.
+ */
+#define SPARE_LOOKS 32768
+#define SPARE_NS 10000
 /* Shorter times pass without a sleep: the timer's resolution (TIMER_MIN_DELTA) */
 #define LEAST_SLEEP_NS 2000
 
@@ -88,8 +105,8 @@ enum kind {
 	TRANSFER,	/* moves bytes, or looks whether there are any */
 	RECEIVE,	/* as TRANSFER; the fourth argument has flags */
 	RECEIVE_MESSAGE,	/* as RECEIVE; the third argument has them */
-	OPENING,	/* makes a connection; no look if it does */
-	ATTEMPT,	/* a look if it fails */
+	OPENING,	/* a look if it fails */
+	ATTEMPT,	/* for free for longer if it fails */
 };
 
 static const u8 kinds[MOST_SYSCALLS] = {
@@ -113,9 +130,13 @@ static const u8 kinds[MOST_SYSCALLS] = {
 	[__NR_getdents64] = TRANSFER, [__NR_io_uring_enter] = TRANSFER,
 	[__NR_io_submit] = TRANSFER, [__NR_msgrcv] = TRANSFER, [__NR_mq_timedreceive] = TRANSFER,
 	[__NR_recvfrom] = RECEIVE, [__NR_recvmsg] = RECEIVE_MESSAGE,
-	[__NR_accept] = OPENING, [__NR_accept4] = OPENING,
 
-	[__NR_connect] = ATTEMPT, [__NR_futex] = ATTEMPT, [__NR_kill] = ATTEMPT,
+	[__NR_accept] = OPENING, [__NR_accept4] = OPENING, [__NR_socket] = OPENING,
+	[__NR_clone] = OPENING, [__NR_clone3] = OPENING, [__NR_fork] = OPENING,
+	[__NR_vfork] = OPENING,
+
+	[__NR_connect] = ATTEMPT, [__NR_bind] = ATTEMPT, [__NR_listen] = ATTEMPT,
+	[__NR_creat] = ATTEMPT, [__NR_openat2] = ATTEMPT, [__NR_futex] = ATTEMPT, [__NR_kill] = ATTEMPT,
 	[__NR_tgkill] = ATTEMPT, [__NR_stat] = ATTEMPT, [__NR_lstat] = ATTEMPT,
 	[__NR_newfstatat] = ATTEMPT, [__NR_statx] = ATTEMPT, [__NR_access] = ATTEMPT,
 	[__NR_faccessat] = ATTEMPT, [__NR_faccessat2] = ATTEMPT, [__NR_open] = ATTEMPT,
@@ -124,7 +145,29 @@ static const u8 kinds[MOST_SYSCALLS] = {
 	[__NR_semtimedop] = ATTEMPT, [__NR_msgsnd] = ATTEMPT, [__NR_mq_timedsend] = ATTEMPT,
 };
 
-/* What a thread did since it last waited or moved bytes */
+/* Calls that are steps if they succeed, and where they name the descriptor or process */
+enum subject {
+	NOBODY,
+	RESULT,
+	FIRST_ARGUMENT,
+	THIRD_ARGUMENT,
+};
+
+static const u8 subjects[MOST_SYSCALLS] = {
+	[__NR_socket] = RESULT, [__NR_accept] = RESULT, [__NR_accept4] = RESULT,
+	[__NR_open] = RESULT, [__NR_creat] = RESULT, [__NR_openat] = RESULT,
+	[__NR_openat2] = RESULT, [__NR_dup] = RESULT, [__NR_dup2] = RESULT,
+	[__NR_dup3] = RESULT, [__NR_eventfd] = RESULT, [__NR_eventfd2] = RESULT,
+	[__NR_timerfd_create] = RESULT, [__NR_epoll_create] = RESULT,
+	[__NR_epoll_create1] = RESULT, [__NR_clone] = RESULT, [__NR_clone3] = RESULT,
+	[__NR_fork] = RESULT, [__NR_vfork] = RESULT,
+	[__NR_connect] = FIRST_ARGUMENT, [__NR_bind] = FIRST_ARGUMENT,
+	[__NR_listen] = FIRST_ARGUMENT, [__NR_shutdown] = FIRST_ARGUMENT,
+	[__NR_setsockopt] = FIRST_ARGUMENT, [__NR_close] = FIRST_ARGUMENT,
+	[__NR_epoll_ctl] = THIRD_ARGUMENT,
+};
+
+/* What a thread did since it last waited, moved bytes or made a step */
 struct looker {
 	pid_t pid;
 	u64 born_ns;
@@ -133,7 +176,10 @@ struct looker {
 	ulong waits;		/* how often it had waited then */
 	ulong faults;		/* and how many pages it had touched first */
 	u64 habit_ns;		/* how long its last loop was, halved each time since */
-	u32 looks, failures;
+	u32 looks, failures, steps;
+	u32 spare;		/* looks; outlasts waits */
+	u32 place;		/* of the next step in recent */
+	int recent[RECENT];	/* descriptors and processes of its last steps, or -1 */
 	/* For /proc/usertime, since it started */
 	u64 charged, charged_ns;
 	pid_t process;
@@ -169,6 +215,8 @@ static struct looker *looker_of(struct task_struct *task)
 		one->since_ns = virtual_ns();
 		one->seen_ns = one->since_ns;
 		one->waits = task->nvcsw;
+		one->spare = SPARE_LOOKS;
+		memset(one->recent, -1, sizeof(one->recent));
 		one->network = task->nsproxy->net_ns->ns.inum;
 	}
 	return one;
@@ -179,7 +227,7 @@ static bool in_loop(const struct looker *one)
 	return one->looks > (one->habit_ns ? FREE_AGAIN : FREE_LOOKS);
 }
 
-static void start_anew(struct looker *one)
+static void end_loop(struct looker *one)
 {
 	u64 now_ns = virtual_ns();
 
@@ -188,7 +236,34 @@ static void start_anew(struct looker *one)
 		one->habit_ns = max(one->habit_ns, now_ns - one->since_ns);
 	one->since_ns = now_ns;
 	one->looks = 0;
+}
+
+static void start_anew(struct looker *one)
+{
+	end_loop(one);
 	one->failures = 0;
+	one->steps = 0;
+	memset(one->recent, -1, sizeof(one->recent));
+}
+
+static void step(struct looker *one, int subject)
+{
+	int number;
+
+	for (number = 0; number < RECENT; number++)
+		if (one->recent[number] == subject)
+			return;
+	one->recent[one->place++ % RECENT] = subject;
+	if (one->steps++ < FREE_STEPS)
+		end_loop(one);
+}
+
+static void look(struct looker *one)
+{
+	if (one->looks >= FREE_LOOKS && one->spare)
+		one->spare--;
+	else
+		one->looks++;
 }
 
 static u64 price_ns(const struct looker *one)
@@ -229,22 +304,34 @@ static void charge(struct looker *one)
 	pass_time(price);
 }
 
-/* Notes a call that has returned; looked and failed: what it was */
-static void note(bool moved, bool looked, bool failed)
+/* Whether a thread has waited or touched new memory since its last call that was noted */
+static bool waited(struct looker *one)
+{
+	u64 waited_ns = current->nvcsw != one->waits ? virtual_ns() - one->seen_ns : 0;
+	ulong faults = current->min_flt + current->maj_flt;
+	bool touched = faults != one->faults;
+
+	one->spare = min_t(u64, one->spare + waited_ns / SPARE_NS, SPARE_LOOKS);
+	one->faults = faults;
+	return waited_ns || touched;
+}
+
+/* Notes a call that has returned: what it was; stepped: whose step, or -1 for none */
+static void note(bool moved, bool looked, bool failed, int stepped)
 {
 	struct looker *one = looker_of(current);
-	ulong faults = current->min_flt + current->maj_flt;
-	bool waited = current->nvcsw != one->waits && virtual_ns() != one->seen_ns;
 
-	if (moved || waited || faults != one->faults) {
+	if (waited(one) || moved) {
 		start_anew(one);
+	} else if (stepped >= 0) {
+		step(one, stepped);
 	} else if (looked || failed) {
-		one->looks += looked;
+		if (looked)
+			look(one);
 		one->failures += failed;
 		charge(one);
 	}
 	one->waits = current->nvcsw;
-	one->faults = faults;
 	one->seen_ns = virtual_ns();
 }
 
@@ -253,23 +340,31 @@ static long watched_call(long a, long b, long c, long d, long e, long f)
 	long number = UPT_SYSCALL_NR(&current->thread.regs.regs);
 	long flags = kinds[number] == RECEIVE ? d : kinds[number] == RECEIVE_MESSAGE ? c : 0;
 	long result = originals[number](a, b, c, d, e, f);
+	bool failed = result < 0 && result != -EINPROGRESS;
+	int stepped = -1;
 
 	if (current->start_time < loaded_ns)
 		return result;
+	if (!failed && subjects[number])
+		stepped = subjects[number] == RESULT ? result :
+			  subjects[number] == FIRST_ARGUMENT ? a : c;
 	switch (kinds[number]) {
 	case LOOK:
-		note(false, true, false);
+		if (number == __NR_ioctl && b == FIONBIO)
+			note(false, false, false, a);
+		else
+			note(false, true, false, -1);
 		break;
 	case TRANSFER:
 	case RECEIVE:
 	case RECEIVE_MESSAGE:
-		note(result > 0 && !(flags & MSG_PEEK), result <= 0 || flags & MSG_PEEK, false);
+		note(result > 0 && !(flags & MSG_PEEK), result <= 0 || flags & MSG_PEEK, false, -1);
 		break;
 	case OPENING:
-		note(result >= 0, result < 0, false);
+		note(false, failed, false, stepped);
 		break;
 	default:
-		note(false, false, result < 0 && result != -EINPROGRESS);
+		note(false, false, failed && kinds[number] == ATTEMPT, stepped);
 	}
 	return result;
 }
@@ -304,7 +399,7 @@ static bool read_counter(struct uml_pt_regs *regs)
 	if (bytes == 3)
 		UPT_CX(regs) = 0;	/* the processor's number, as of getcpu(2) */
 	UPT_IP(regs) += bytes;
-	note(false, true, false);
+	note(false, true, false, -1);
 	return true;
 }
 
@@ -360,7 +455,7 @@ static int replace_calls(void)
 	if (syscall(__NR_mprotect, first, end - first, (long)HOST_PROT_ALL))
 		return -EPERM;
 	for (number = 0; number < min(__NR_syscalls, MOST_SYSCALLS); number++) {
-		if (kinds[number] == OTHER)
+		if (kinds[number] == OTHER && subjects[number] == NOBODY)
 			continue;
 		originals[number] = table[number];
 		WRITE_ONCE(table[number], watched_call);

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from farpath.cli.exec import _result, _tell_server_end, _without_memory
-from farpath.lab.programs import ProgramOutcome
+from farpath.cli.exec import _result, _result_so_far, _tell_server_end, _without_memory
+from farpath.lab.programs import ProgramOutcome, WallTimeoutError
 from farpath.record.program_record import Ending, ServerEnding
 
 
@@ -25,6 +25,16 @@ def test_the_result_is_statuses_outputs_and_the_record(tmp_path: Path) -> None:
         "killed_for_memory": 0,
         "outputs": {"client.out": 5, "client.err": 0},
     }
+
+
+def test_programs_out_of_real_time_have_the_same_result_without_a_record(tmp_path: Path) -> None:
+    (tmp_path / "client.out").write_text("words")
+    result = _result_so_far(WallTimeoutError("out of real time", tmp_path, 2.5))
+    finished = _result(ProgramOutcome(tmp_path, Ending(0, 0.5, ()), "abc"))
+    assert result.keys() - finished.keys() == {"output_directory"}
+    assert finished.keys() <= result.keys()
+    assert (result["record"], result["status"], result["took_s"]) == (None, 124, 2.5)
+    assert (result["outputs"], result["output_directory"]) == ({"client.out": 5}, str(tmp_path))
 
 
 def test_a_server_that_ends_early_is_told_with_its_status_time_and_words(
