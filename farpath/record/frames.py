@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from farpath.base.errors import CheckFailedError, FarpathError, MachineLacksError
 from farpath.base.memory import available_bytes
+from farpath.record.parquet_pages import uncompressed_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
-    from pyarrow.parquet import FileMetaData
+    from pyarrow.parquet import ColumnChunkMetaData, FileMetaData
 
 #: Memory of a number while a table is read, converted and hashed: four copies of 8 bytes.
 MEMORY_PER_CELL = 32
@@ -90,6 +91,15 @@ def read_frame(
         ) from error
 
 
+def _page_bytes(file: FilePath, chunk: ColumnChunkMetaData) -> int:
+    """Return what the pages of a column say that they hold; the footer may say less."""
+    # Pages of no values are never read, and their offsets are not set
+    if not chunk.num_values:
+        return 0
+    offsets = (chunk.data_page_offset, chunk.dictionary_page_offset or chunk.data_page_offset)
+    return uncompressed_bytes(file, min(offsets), chunk.total_compressed_size)
+
+
 def _check_size(
     file: FilePath, metadata: FileMetaData, columns: Mapping[str, str], most_rows: int | None
 ) -> None:
@@ -112,6 +122,7 @@ def _check_size(
                 (group.num_rows and chunk.physical_type != wanted)
                 or chunk.num_values != group.num_rows
                 or chunk.total_uncompressed_size > most_bytes
+                or _page_bytes(file, chunk) > most_bytes
             ):
                 raise CheckFailedError(
                     f"{file}: its column {chunk.path_in_schema} is of another type, or larger than "
