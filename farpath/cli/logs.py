@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from farpath.spec.path import Path
 
+LOG = logging.getLogger(__name__)
 #: Loggers of all messages, of commands on this machine, and of commands in the guest.
 ALL, COMMANDS, GUEST_COMMANDS = "farpath", "farpath.commands", "farpath.commands.guest"
 #: Prompts before commands on this machine and in the guest.
@@ -47,12 +48,12 @@ def is_verbose() -> bool:
 
 
 def print_paths(paths: Iterable[Path]) -> None:
-    """Print on stderr which paths options led to and why, one line each, unless they named them."""
+    """Say which paths options led to and why, one line each, unless they named them."""
     from farpath.analysis.run_settings import path_headline
     from farpath.planning.path_options import choice_text
 
     for line in dict.fromkeys(path_headline(path) for path in paths if choice_text(path)):
-        print(line, file=sys.stderr)
+        LOG.info(line)
 
 
 def print_warnings(sentences: Iterable[str]) -> None:
