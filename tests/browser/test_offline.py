@@ -93,7 +93,8 @@ def _open(tab: Tab, file: FilePath) -> None:
 def test_no_button_sends_anything(tab: Tab, pages: Mapping[str, FilePath], name: str) -> None:
     _open(tab, pages[name])
     buttons = tab.page.locator("button:visible, .modebar-btn, summary, .legendtoggle")
-    assert buttons.count() >= 1
+    has_figures = tab.page.locator(".js-plotly-plot").count() > 0
+    assert buttons.count() >= 1 or not has_figures
     for button in buttons.all():
         button.click(force=True)
         tab.page.wait_for_timeout(50)

@@ -32,6 +32,8 @@ CACHE = FilePath(
 EXPERIMENT = ("make", "experiment", "RTT=164ms", "REGION=5s", "OUT=records")
 #: Images that are made on the bare machine are its own, beside those of other tests.
 IMAGES = "farpath-bare"
+#: The heading of a table of a run's results.
+RESULTS = "Each region, in which the same flows send"
 #: A limit for hangs: packages come from an archive elsewhere.
 LIMIT_S = 1200
 
@@ -120,7 +122,7 @@ def with_engine() -> tuple[str, ...]:
 
 def assert_table(done: subprocess.CompletedProcess[str]) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
-    assert "Table 1: whole run, path cern" in done.stdout
+    assert RESULTS in done.stdout
     assert "host-packages: installing" in done.stderr
 
 
@@ -142,7 +144,7 @@ def test_root_with_an_engine_and_no_registry_gets_the_table_and_the_command(
         )
     assert_table(done)
     assert "the lab runs in a container: a Docker engine answers" in done.stderr
-    assert done.stdout.count("Table 1: whole run, path cern") == 2
+    assert done.stdout.count(RESULTS) == 2
     assert done.stdout.splitlines()[-1] == "0", "the record belongs to the caller"
 
 
