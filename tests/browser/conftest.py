@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
 import socket
 import subprocess
@@ -78,19 +76,22 @@ def clone(tmp_path: FilePath) -> Clone:
 
 @pytest.fixture
 def address(clone: Clone) -> Iterator[str]:
-    """A JupyterLab of the clone's that answers, set as ``make notebook`` sets it."""
-    recipe = (PROJECT / "Makefile").read_text(encoding="utf-8").partition("jupyter lab ")[2]
-    settings = re.findall(r"--(?:ServerApp|LabApp)\.\S+", recipe.partition("fi\n")[0])
+    """A JupyterLab of the clone's that answers, started as ``make notebook`` starts it."""
+    for part in ("images/notebook", "images/lib"):
+        shutil.copytree(PROJECT / part, clone.folder / part)
+    (clone.folder / ".venv").symlink_to(sys.prefix, target_is_directory=True)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     server = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
-            *(f"--port={port}", f"--IdentityProvider.token={TOKEN}", *settings),
-        ],
+        [clone.folder / "images/notebook/here"],
         cwd=clone.folder,
-        env={**clone.environment(), "HOME": str(clone.folder / "home"), "PATH": os.environ["PATH"]},
+        env={
+            **clone.environment(),
+            "HOME": str(clone.folder / "home"),
+            "NOTEBOOK_PORT": str(port),
+            "JUPYTER_TOKEN": TOKEN,
+        },
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
