@@ -18,8 +18,9 @@
  * waits nor moves bytes, takes a part of the virtual time since the program last waited,
  * moved bytes or got on otherwise. So a loop comes to its end after some hundred looks,
  * and ends late by at most that part. A program that gets on is not in a loop: it opens
- * one connection after the other, say. Everything follows from system calls alone, and is the same in each
- * run. A look that takes long sleeps, so that other programs go on meanwhile.
+ * one connection after the other, say. Everything follows from system calls alone, and is
+ * the same in each run. A look that takes long sleeps, so that other programs go on
+ * meanwhile.
  *
  * /proc/usertime has "tsc", and "virtual" or "real"; then a line for each program whose
  * looks took time: number of its network namespace, process, looks that took time, their
@@ -136,8 +137,8 @@ static const u8 kinds[MOST_SYSCALLS] = {
 	[__NR_vfork] = OPENING,
 
 	[__NR_connect] = ATTEMPT, [__NR_bind] = ATTEMPT, [__NR_listen] = ATTEMPT,
-	[__NR_creat] = ATTEMPT, [__NR_openat2] = ATTEMPT, [__NR_futex] = ATTEMPT, [__NR_kill] = ATTEMPT,
-	[__NR_tgkill] = ATTEMPT, [__NR_stat] = ATTEMPT, [__NR_lstat] = ATTEMPT,
+	[__NR_creat] = ATTEMPT, [__NR_openat2] = ATTEMPT, [__NR_futex] = ATTEMPT,
+	[__NR_kill] = ATTEMPT, [__NR_tgkill] = ATTEMPT, [__NR_stat] = ATTEMPT, [__NR_lstat] = ATTEMPT,
 	[__NR_newfstatat] = ATTEMPT, [__NR_statx] = ATTEMPT, [__NR_access] = ATTEMPT,
 	[__NR_faccessat] = ATTEMPT, [__NR_faccessat2] = ATTEMPT, [__NR_open] = ATTEMPT,
 	[__NR_openat] = ATTEMPT, [__NR_mkdir] = ATTEMPT, [__NR_link] = ATTEMPT,
