@@ -138,7 +138,8 @@ static const u8 kinds[MOST_SYSCALLS] = {
 
 	[__NR_connect] = ATTEMPT, [__NR_bind] = ATTEMPT, [__NR_listen] = ATTEMPT,
 	[__NR_creat] = ATTEMPT, [__NR_openat2] = ATTEMPT, [__NR_futex] = ATTEMPT,
-	[__NR_kill] = ATTEMPT, [__NR_tgkill] = ATTEMPT, [__NR_stat] = ATTEMPT, [__NR_lstat] = ATTEMPT,
+	[__NR_kill] = ATTEMPT, [__NR_tgkill] = ATTEMPT, [__NR_stat] = ATTEMPT,
+	[__NR_lstat] = ATTEMPT,
 	[__NR_newfstatat] = ATTEMPT, [__NR_statx] = ATTEMPT, [__NR_access] = ATTEMPT,
 	[__NR_faccessat] = ATTEMPT, [__NR_faccessat2] = ATTEMPT, [__NR_open] = ATTEMPT,
 	[__NR_openat] = ATTEMPT, [__NR_mkdir] = ATTEMPT, [__NR_link] = ATTEMPT,
