@@ -325,11 +325,14 @@ def test_clean_says_what_it_removed_and_when_nothing_is_left(
 def test_a_file_as_place_for_records_is_status_2(
     farpath: Farpath, tmp_path: FilePath, below: str
 ) -> None:
-    (tmp_path / "file").write_text("mine")
-    ended = farpath("run", f"--out={tmp_path}/file{below}")
+    file = tmp_path / "file"
+    file.write_text("mine")
+    ended = farpath("run", f"--out={file}{below}")
     assert ended.status == 2
-    assert ended.err.splitlines()[-1].startswith(f"farpath: {tmp_path}/file{below} cannot be")
-    assert "--out" in ended.err
+    what = f"{file}/below cannot be made: {file}" if below else file
+    assert ended.err.splitlines()[-1] == (
+        f"farpath: {what} is a regular file, no directory: give another directory with --out"
+    )
     assert (tmp_path / "file").read_text() == "mine"
 
 
