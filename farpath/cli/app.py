@@ -9,11 +9,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import pkgutil
 import signal
 import sys
 import tempfile
 import traceback
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path as FilePath
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -30,23 +32,17 @@ from farpath.base.errors import (
 )
 from farpath.base.files import require_unicode, resource_errors
 from farpath.cli import (
-    bisect,
     campaign,
-    conformance,
     draw,
     exec,
     fit,
-    league,
     logs,
     packetdrill,
     paper,
     records,
-    regress,
-    responsiveness,
     run,
     shell,
     site,
-    starvation,
     sweep,
 )
 from farpath.cli.completion import completion, join_values
@@ -61,6 +57,8 @@ if TYPE_CHECKING:
     from farpath.lab.preflight import Check
 
 INTERRUPTED = 130
+#: Package whose folders bring commands of their own.
+USES = "farpath.uses"
 #: Environment variable that the Makefile sets, and its value.
 CALLER, MAKE = "FARPATH_CALLER", "make"
 #: EX_SOFTWARE of sysexits.h
@@ -273,15 +271,11 @@ records.add_to(app)
 site.add_to(app)
 fit.add_to(app)
 draw.add_to(app)
-regress.add_to(app)
-conformance.add_to(app)
-bisect.add_to(app)
-league.add_to(app)
-starvation.add_to(app)
 packetdrill.add_to(app)
 exec.add_to(app)
-responsiveness.add_to(app)
 shell.add_to(app)
+for found in pkgutil.iter_modules(import_module(USES).__path__):
+    import_module(f"{USES}.{found.name}.command").add_to(app)
 
 
 def _exit_on_signal(number: int, _frame: FrameType | None) -> NoReturn:

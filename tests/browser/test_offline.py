@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from farpath.regress.compare import Comparison
-from farpath.regress.html import render_page
-from farpath.regress.suite import trials
-from farpath.regress.verdict import CaseState, CaseVerdict
 from farpath.report.html.run_page import PAGE_FILE, save_pictures
 from farpath.report.site.build import build_site
+from farpath.uses.regress.compare import Comparison
+from farpath.uses.regress.html import render_page
+from farpath.uses.regress.suite import trials
+from farpath.uses.regress.verdict import CaseState, CaseVerdict
 from tests.browser.conftest import Tab
 from tests.support.campaigns import write_named
 

@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 import pandas as pd
 import pytest
 
-from farpath.analysis.responsiveness import FOREIGN, HANDSHAKE, Responsiveness
+from farpath.uses.responsiveness.measure import FOREIGN, HANDSHAKE, Responsiveness
 
 RTT_MS, RATE_MBPS = 40.0, 10.0
 OPTIONS = ("--rtt=40ms", "--rate=10Mbit", "--interval=1s", "--limit=20s", "--json")

@@ -6,7 +6,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.regress.baseline import read_baseline
+from farpath.uses.regress.baseline import read_baseline
 from tests.regress.conftest import Regress
 
 RUNS = "--only=reno/initial-window,reno/fast-retransmit"

@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.regress.suite import trials
+from farpath.uses.regress.suite import trials
 from tests.support.processes import interruptible
 
 #: Of a run under way; more than that is a hang.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from farpath.regress.baseline import BaselineRun, Interval
-from farpath.regress.compare import Comparison
-from farpath.regress.verdict import CaseState, CaseVerdict, judge
+from farpath.uses.regress.baseline import BaselineRun, Interval
+from farpath.uses.regress.compare import Comparison
+from farpath.uses.regress.verdict import CaseState, CaseVerdict, judge
 
 #: A run of a baseline, with bounds of two metrics.
 KNOWN = BaselineRun(

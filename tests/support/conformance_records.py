@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from farpath.conformance.scenarios import scenarios_of
 from farpath.record.record import Record, Samples
+from farpath.uses.conformance.scenarios import scenarios_of
 
 #: What a row of a trace has unless a test says otherwise.
 _ROW = {

@@ -1,0 +1,1 @@
+"""Uses: questions asked of many runs, a folder each: question, measure, verdict, page."""

@@ -1,0 +1,117 @@
+"""``farpath conformance``: holds a stack against what its standards state."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from farpath.base.errors import BadInputError
+
+if TYPE_CHECKING:
+    from farpath.uses.conformance.runner import Conformance
+
+LOG = logging.getLogger(__name__)
+RESULTS = FilePath("results") / "conformance"
+DIFFERS_STATUS = 1
+FAILED_STATUS = 4
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command()(conformance)
+
+
+def conformance(
+    stack: Annotated[
+        str, typer.Argument(help="reno, cubic or bbr, with parameters or without: cubic:beta=717.")
+    ],
+    only: Annotated[
+        str | None, typer.Option(help="Scenarios to run: timeout, two-losses,*-rtt.")
+    ] = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option(help="linux-source-7.3 or a Linux tree (default: the lab's kernel)."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Number of runs at once (default: all cores).")
+    ] = None,
+    out: Annotated[FilePath, typer.Option(help="Directory of records and reports.")] = RESULTS,
+    list_scenarios: Annotated[
+        bool, typer.Option("--list", help="List the scenarios and statements; run none.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Run the scenarios that a stack's standards state; print measured beside stated.
+
+    Exit status 1: a value differs, and Linux is not known to differ there; 4: a run failed.
+    """
+    from farpath.base.files import require_directory, safe_name
+    from farpath.lab.artifacts.images import find_images
+    from farpath.lab.artifacts.kernels import images_of, one_kernel, title_of
+    from farpath.lab.machine import available_cores
+    from farpath.uses.conformance import report
+    from farpath.uses.conformance.runner import run_scenarios
+    from farpath.uses.conformance.scenarios import scenarios_of
+
+    chosen = scenarios_of(stack, tuple(part for part in (only or "").split(",") if part))
+    if list_scenarios:
+        for scenario in chosen:
+            print(f"{scenario.name:<18} {scenario.title}")
+            for statement in scenario.statements:
+                print(f"  {statement.name:<24} {statement.document}, {statement.section}")
+        return
+    at_once = jobs if jobs is not None else available_cores()
+    if at_once < 1:
+        raise BadInputError(f"JOBS is {at_once}: it must be 1 or more")
+    # What is wrong is refused before a kernel is built.
+    require_directory(out)
+    for scenario in chosen:
+        scenario.plan(stack)
+    images = (
+        find_images() if kernel is None else images_of(one_kernel(kernel, "--kernel"), LOG.info)
+    )
+    title = f"{title_of(images)} ({kernel})" if kernel else title_of(images)
+    result = run_scenarios(chosen, stack, title, images, out / "records", at_once)
+    files = _write_reports(result, out / safe_name(stack))
+    print(report.as_json(result).rstrip() if as_json else report.text(result))
+    for file in files:
+        print(f"{file.suffix.removeprefix('.'):<6} {file}", file=sys.stderr)
+    _exit_with_status(result)
+
+
+def _write_reports(result: Conformance, directory: FilePath) -> list[FilePath]:
+    """Write the report in three formats with its figures; return the files."""
+    from farpath.base.files import write_text
+    from farpath.report.figures.save import save
+    from farpath.uses.conformance import report
+    from farpath.uses.conformance.figures import figures_of
+
+    figures = figures_of(result)
+    names = {name: f"{name}.svg" for name in figures}
+    for name, figure in figures.items():
+        save(figure, directory / names[name])
+    drawn = {name: (directory / file).read_text("utf-8") for name, file in names.items()}
+    # A page has the drawing without the lines that make it a document of its own
+    drawn = {name: svg[svg.index("<svg") :] for name, svg in drawn.items()}
+    texts = {
+        "report.md": report.markdown(result, names),
+        "report.json": report.as_json(result),
+        "report.html": report.html(result, drawn),
+    }
+    for name, text in texts.items():
+        write_text(directory / name, text)
+    return [directory / name for name in (*texts, *names.values())]
+
+
+def _exit_with_status(result: Conformance) -> None:
+    from farpath.uses.conformance.verdict import State
+
+    states = {verdict.state for verdict in result.verdicts}
+    if State.FAILED in states:
+        raise typer.Exit(FAILED_STATUS)
+    if State.DIFFERS in states:
+        raise typer.Exit(DIFFERS_STATUS)

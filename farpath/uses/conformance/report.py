@@ -1,0 +1,156 @@
+"""Reports: text for a terminal, Markdown, JSON and an HTML page."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from farpath import __version__
+from farpath.report.html.render import render
+from farpath.report.tables.formats import ResultTable, as_markdown, as_wide_text
+from farpath.report.tables.regions import NOTHING, TextTable
+from farpath.uses.conformance.scenarios import book
+from farpath.uses.conformance.verdict import State, Verdict, count_states
+
+if TYPE_CHECKING:
+    from farpath.uses.conformance.runner import Conformance
+    from farpath.uses.conformance.scenarios import Statement
+
+#: The states of which the report says why.
+EXPLAINED = (State.KNOWN, State.UNDECIDED, State.FAILED)
+_MARKS = {"equal": "", "at most": "<= ", "at least": ">= "}
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else NOTHING
+
+
+def _stated(verdict: Verdict) -> str:
+    """Return the stated value with bound, what it may be off by, and unit: ``10 ± 0.1 s``."""
+    statement = verdict.statement
+    if not math.isfinite(verdict.stated):
+        return NOTHING
+    off_by = statement.off_by(verdict.stated)
+    allowed = f" ± {off_by:.2g}" if off_by else ""
+    return f"{_MARKS[statement.bound]}{_number(verdict.stated)}{allowed} {statement.unit}".strip()
+
+
+def _source(statement: Statement) -> str:
+    return f"{statement.document}, {statement.section}"
+
+
+def _heading(conformance: Conformance) -> str:
+    return f"{conformance.stack} on {conformance.kernel}: measured beside stated"
+
+
+def table(conformance: Conformance) -> ResultTable:
+    """Return the table of all statements, a row for each."""
+    rows, data = [], []
+    for verdict in conformance.verdicts:
+        statement = verdict.statement
+        rows.append((
+            verdict.name, _source(statement), statement.level, _number(verdict.value),
+            _stated(verdict), verdict.deviation, str(verdict.state),
+        ))  # fmt: skip
+        data.append((
+            verdict.name, _source(statement), statement.level, verdict.value, verdict.stated,
+            statement.unit, str(verdict.state),
+        ))  # fmt: skip
+    header = ("statement", "document", "level", "measured", "stated", "deviation", "verdict")
+    columns = ("statement", "document", "level", "measured", "stated", "unit", "verdict")
+    named = dict.fromkeys(verdict.statement.document for verdict in conformance.verdicts)
+    note = "; ".join(f"{name}: {book().documents[name]}" for name in named)
+    text_table = TextTable(_heading(conformance), header, tuple(rows), note)
+    return ResultTable("conformance", text_table, columns, tuple(data))
+
+
+def summary(verdicts: Iterable[Verdict]) -> str:
+    """Count the verdicts in each state, in one line."""
+    return "; ".join(f"{count} {state}" for state, count in count_states(verdicts).items())
+
+
+def reasons(verdicts: Iterable[Verdict]) -> list[str]:
+    """Return a line for each statement that differs knowingly, is not decided, or failed."""
+    return [
+        f"{verdict.name}: {verdict.state}: {verdict.why}"
+        for verdict in verdicts
+        if verdict.state in EXPLAINED
+    ]
+
+
+def text(conformance: Conformance) -> str:
+    """Return the report for a terminal."""
+    verdicts = conformance.verdicts
+    return "\n".join([as_wide_text(table(conformance)), *reasons(verdicts), summary(verdicts)])
+
+
+def markdown(conformance: Conformance, figures: Mapping[str, str]) -> str:
+    """Return the report in Markdown; ``figures``: the names of files by scenario."""
+    listed = "".join(f"- {line}\n" for line in reasons(conformance.verdicts))
+    drawn = "".join(f"![{name}]({file})\n" for name, file in figures.items())
+    parts = [as_markdown(table(conformance)), listed, drawn, summary(conformance.verdicts)]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def as_json(conformance: Conformance) -> str:
+    """Return the report as JSON text, without NaN."""
+    report = {
+        "farpath": __version__,
+        "stack": conformance.stack,
+        "kernel": conformance.kernel,
+        "counts": {
+            str(state): count for state, count in count_states(conformance.verdicts).items()
+        },
+        "statements": [_statement(verdict) for verdict in conformance.verdicts],
+    }
+    return json.dumps(report, indent=1) + "\n"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _statement(verdict: Verdict) -> dict[str, Any]:
+    statement = verdict.statement
+    return {
+        "statement": verdict.name,
+        "document": statement.document,
+        "section": statement.section,
+        "level": statement.level,
+        "says": statement.says,
+        "measured": _finite(verdict.value),
+        "stated": _finite(verdict.stated),
+        "bound": statement.bound,
+        "off_by": _finite(statement.off_by(verdict.stated)),
+        "because": statement.because,
+        "unit": statement.unit,
+        "state": str(verdict.state),
+        "why": verdict.why,
+    }
+
+
+def html(conformance: Conformance, figures: Mapping[str, str]) -> str:
+    """Return the self-contained page; ``figures``: SVG texts by scenario."""
+    by_scenario: dict[str, list[Verdict]] = {}
+    for verdict in conformance.verdicts:
+        by_scenario.setdefault(verdict.scenario.name, []).append(verdict)
+    sections = [
+        {
+            "scenario": verdicts[0].scenario,
+            "command": " ".join(
+                ["farpath run", *verdicts[0].scenario.request(conformance.stack).options()]
+            ),
+            "rows": [(verdict, _stated(verdict), _number(verdict.value)) for verdict in verdicts],
+            "figure": figures.get(name, ""),
+        }
+        for name, verdicts in by_scenario.items()
+    ]
+    return render(
+        "conformance.html",
+        heading=_heading(conformance),
+        assets="",
+        summary=summary(conformance.verdicts),
+        sections=sections,
+    )

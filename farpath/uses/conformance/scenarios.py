@@ -1,0 +1,152 @@
+"""Scenarios: what standards state about a stack, and the runs that decide it (scenarios.toml)."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
+from farpath.base.documents import read_toml
+from farpath.base.errors import BadInputError
+from farpath.base.validation import validated
+from farpath.lab.user_parts import BuiltParts
+from farpath.planning.request import RunRequest
+from farpath.uses.conformance.measures import MEASURES
+
+if TYPE_CHECKING:
+    from farpath.spec.plan import Plan
+
+FILE = FilePath(__file__).with_name("scenarios.toml")
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Statement:
+    """What a document states, and how a record is held against it.
+
+    ``stated``: the value, None for one that ``measure`` has a formula for. It is compared as
+    ``bound`` says; a value may be off by ``margin`` and by ``tolerance`` of the stated value.
+    ``because``: where that comes from. ``known``: why Linux differs knowingly, else empty.
+    """
+
+    name: str
+    document: str
+    section: str
+    says: str
+    level: Literal["MUST", "SHOULD", "MAY", "describes"]
+    measure: str
+    because: str
+    stated: float | None = None
+    unit: str = ""
+    bound: Literal["equal", "at most", "at least"] = "equal"
+    tolerance: float = 0.0
+    margin: float = 0.0
+    known: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a measure that there is not."""
+        if self.measure not in MEASURES:
+            raise ValueError(f"{self.measure} is no measure: allowed are {', '.join(MEASURES)}")
+
+    def off_by(self, stated: float) -> float:
+        """Return how far a value may be from the stated one."""
+        return self.margin + self.tolerance * abs(stated)
+
+    def allows(self, value: float, stated: float) -> bool:
+        """Return whether a value is as stated."""
+        off_by = self.off_by(stated)
+        above, below = value > stated + off_by, value < stated - off_by
+        if self.bound == "at most":
+            return not above
+        if self.bound == "at least":
+            return not below
+        return not above and not below
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Scenario:
+    """A run, as options with ``{stack}`` in them, and the statements that its record decides.
+
+    ``stacks``: the stacks that it is about.
+    """
+
+    name: str
+    title: str
+    stacks: tuple[str, ...]
+    options: Mapping[str, str]
+    statements: tuple[Statement, ...]
+
+    def request(self, stack: str) -> RunRequest:
+        """Return the request of its run for a stack, which may have parameters."""
+        return RunRequest(**{name: text.format(stack=stack) for name, text in self.options.items()})
+
+    def plan(self, stack: str) -> Plan:
+        """Return the plan of its run; raise BadInputError for parameters that the stack has not."""
+        request = self.request(stack)
+        return request.plan(user_parts=BuiltParts(request.lab))
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Book:
+    """A file of scenarios, and the documents that they name: their titles by their short names."""
+
+    documents: Mapping[str, str]
+    scenarios: tuple[Scenario, ...]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a statement of a document that is not listed."""
+        for scenario in self.scenarios:
+            for statement in scenario.statements:
+                if statement.document not in self.documents:
+                    raise ValueError(
+                        f"{scenario.name}/{statement.name} names {statement.document}, which is "
+                        "none of the documents"
+                    )
+
+    @property
+    def stacks(self) -> tuple[str, ...]:
+        """The stacks that scenarios are about."""
+        return tuple(dict.fromkeys(name for each in self.scenarios for name in each.stacks))
+
+
+@cache
+def book(file: FilePath = FILE) -> Book:
+    """Return the scenarios in a file, by default the one that the project ships.
+
+    Each also has the file's ``options``, unless it has its own. Raises BadInputError for an invalid
+    field.
+    """
+    data = read_toml(file)
+    options = data.pop("options", {})
+    each = [{**case, "options": {**options, **case["options"]}} for case in data["scenarios"]]
+    return validated(Book, {**data, "scenarios": each}, str(file))
+
+
+def scenarios_of(stack: str, only: Sequence[str] = ()) -> tuple[Scenario, ...]:
+    """Return a stack's scenarios that match one of the patterns, by default all.
+
+    ``stack``: a name of ``Book.stacks``, with parameters or without (``cubic:beta=717``). Raises
+    BadInputError for another stack, and for a pattern that matches nothing.
+    """
+    name = stack.partition(":")[0]
+    if name not in book().stacks or "+" in stack:
+        raise BadInputError(
+            f"no scenario is about the stack '{stack}': give one of {', '.join(book().stacks)}, "
+            "with parameters or without"
+        )
+    selected = tuple(each for each in book().scenarios if name in each.stacks)
+    for pattern in only:
+        if not any(fnmatch.fnmatchcase(each.name, pattern) for each in selected):
+            names = ", ".join(each.name for each in selected)
+            raise BadInputError(
+                f"ONLY is '{pattern}': {name} has no scenario of that name; give one of {names}"
+            )
+    return tuple(
+        each
+        for each in selected
+        if not only or any(fnmatch.fnmatchcase(each.name, pattern) for pattern in only)
+    )

@@ -1,0 +1,77 @@
+"""The verdict on a statement: the measured value beside the stated one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from farpath.uses.conformance.measured import Measured
+from farpath.uses.conformance.scenarios import Scenario, Statement
+
+
+class State(StrEnum):
+    """What a record says about a statement, the worst last."""
+
+    CONFORMS = "conforms"
+    KNOWN = "differs, known"
+    UNDECIDED = "not decided"
+    DIFFERS = "differs"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A statement of a scenario, and what its run gave.
+
+    ``value`` and ``stated`` are NaN where there is none. ``why``: why it is not decided or failed,
+    or why Linux differs knowingly.
+    """
+
+    scenario: Scenario
+    statement: Statement
+    state: State
+    value: float = math.nan
+    stated: float = math.nan
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        """The statement for people: ``timeout/loss-window``."""
+        return f"{self.scenario.name}/{self.statement.name}"
+
+    @property
+    def deviation(self) -> str:
+        """The distance from the stated value, in per cent where that is not 0."""
+        if not math.isfinite(self.value):
+            return ""
+        if not self.stated:
+            return f"{self.value - self.stated:+.2g}"
+        return f"{100 * (self.value / self.stated - 1):+.1f} %"
+
+
+def judge(scenario: Scenario, statement: Statement, measured: Measured) -> Verdict:
+    """Hold a measured value against a statement."""
+    stated = measured.stated if statement.stated is None else statement.stated
+    value = measured.value
+    if not (math.isfinite(value) and math.isfinite(stated)):
+        why = measured.why or "there is no finite value"
+        return Verdict(scenario, statement, State.UNDECIDED, value, stated, why)
+    if statement.allows(value, stated):
+        return Verdict(scenario, statement, State.CONFORMS, value, stated)
+    state = State.KNOWN if statement.known else State.DIFFERS
+    return Verdict(scenario, statement, state, value, stated, statement.known)
+
+
+def failed(scenario: Scenario, why: str) -> list[Verdict]:
+    """Return the verdicts on a scenario whose run failed."""
+    return [
+        Verdict(scenario, statement, State.FAILED, why=why) for statement in scenario.statements
+    ]
+
+
+def count_states(verdicts: Iterable[Verdict]) -> dict[State, int]:
+    """Count the verdicts in each state that there is, the best first."""
+    states = [verdict.state for verdict in verdicts]
+    return {state: states.count(state) for state in State if state in states}

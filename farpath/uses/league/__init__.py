@@ -1,0 +1,1 @@
+"""League: every stack beside every other one, on the same paths."""

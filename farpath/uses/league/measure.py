@@ -1,0 +1,169 @@
+"""The results of a league: what each stack had beside each other one, and its standing."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+import numpy as np
+
+from farpath.analysis.one_draw import is_one_draw
+from farpath.analysis.shares import fair_shares
+from farpath.campaign.sweep import SweepOutcome, SweptRun
+from farpath.planning.stack_texts import parse_stacks
+from farpath.record.record import Record, load_record
+from farpath.report.flow_summary import flow_summaries
+from farpath.uses.league.question import STACK, League
+
+
+@dataclass(frozen=True)
+class Encounter:
+    """What one stack had beside another in one run.
+
+    ``conditions``: the values of further options, as typed. ``stack``, ``other``: as typed, equal
+    for a stack beside itself. ``share``: its throughput over half of both flows', so that 1 is a
+    fair half. ``throughput_bps``, ``retransmits``, ``completion_s``: its own.
+    ``utilisation``: of both, the part of the bottleneck's rate that they received as data.
+    ``delay_ms``: the 95th percentile of ping's RTTs above the base RTT, which both caused. Values
+    that are not known are None. ``one_draw``: whether nothing in the run is random.
+    """
+
+    conditions: Mapping[str, str]
+    stack: str
+    other: str
+    seed: int
+    share: float
+    throughput_bps: float
+    retransmits: int | None
+    completion_s: float | None
+    utilisation: float
+    delay_ms: float | None
+    record: str
+    one_draw: bool = False
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A stack in a league under one set of conditions; means over seeds, a fair half is 1.
+
+    ``won_mean``: its mean share beside the others. ``won_least``: its least one, and beside whom.
+    ``left_least``: the least share that it left to another one, and to whom. ``own_least``: the
+    smaller share of two flows of its own. ``delay_ms``: the mean over all its encounters; None
+    if it is not known.
+    """
+
+    stack: str
+    won_mean: float
+    won_least: tuple[float, str]
+    left_least: tuple[float, str]
+    own_least: float
+    delay_ms: float | None
+
+    @property
+    def least(self) -> float:
+        """The least share that any flow had in its encounters: what the order goes by."""
+        return min(self.won_least[0], self.left_least[0], self.own_least)
+
+
+def encounters(outcome: SweepOutcome) -> tuple[Encounter, ...]:
+    """Return both sides of each recorded run of a league."""
+    found = (_sides(swept, outcome.directory) for swept in outcome.runs)
+    return tuple(itertools.chain.from_iterable(found))
+
+
+def _sides(swept: SweptRun, directory: FilePath) -> Iterator[Encounter]:
+    record = load_record(directory / swept.member.run.record)
+    flows = flow_summaries(record.samples, record.plan, record.completions_s)
+    names = parse_stacks(swept.run.values[STACK])
+    throughputs_bps = [flow.throughput_bps for flow in flows]
+    sides = zip(names, flows, fair_shares(throughputs_bps), strict=True)
+    total_bps = sum(throughputs_bps)
+    delay_ms = _delay_ms(record)
+    conditions = {name: text for name, text in swept.run.values.items() if name != STACK}
+    for (name, flow, share), (other, _, _) in itertools.permutations(sides, 2):
+        yield Encounter(
+            conditions=conditions,
+            stack=name,
+            other=other,
+            seed=record.plan.seed,
+            share=share,
+            throughput_bps=flow.throughput_bps,
+            retransmits=flow.retransmits,
+            completion_s=flow.completion_s,
+            utilisation=total_bps / record.plan.path.rate_bps,
+            delay_ms=delay_ms,
+            record=swept.member.run.record,
+            one_draw=is_one_draw(record.plan),
+        )
+
+
+def _delay_ms(record: Record) -> float | None:
+    rtts_ms = record.samples.ping["rtt_ms"].dropna().to_numpy(dtype=np.float64)
+    if not rtts_ms.size:
+        return None
+    return float(np.percentile(rtts_ms, 95)) - record.plan.path.rtt_ms
+
+
+def by_conditions(found: tuple[Encounter, ...]) -> dict[str, tuple[Encounter, ...]]:
+    """Return encounters by their conditions as text, empty if a league has no further options."""
+    groups: dict[str, list[Encounter]] = {}
+    for encounter in found:
+        title = ", ".join(f"{name} {text}" for name, text in encounter.conditions.items())
+        groups.setdefault(title, []).append(encounter)
+    return {title: tuple(group) for title, group in groups.items()}
+
+
+def mean_shares(found: tuple[Encounter, ...]) -> dict[tuple[str, str], float]:
+    """Return the mean share over seeds, by stack and other; of a stack's own pair the smaller."""
+    shares: dict[tuple[str, str], list[float]] = {}
+    for (stack, other, _), group in _by_run(found).items():
+        # A run has a side for each of the two; beside itself a stack has both
+        shares.setdefault((stack, other), []).append(min(each.share for each in group))
+    return {pair: statistics.fmean(values) for pair, values in shares.items()}
+
+
+def _by_run(found: tuple[Encounter, ...]) -> dict[tuple[str, str, int], list[Encounter]]:
+    runs: dict[tuple[str, str, int], list[Encounter]] = {}
+    for each in found:
+        runs.setdefault((each.stack, each.other, each.seed), []).append(each)
+    return runs
+
+
+def standings(league: League, found: tuple[Encounter, ...]) -> tuple[Standing, ...]:
+    """Return the stacks whose encounters were all made, those first that starve nobody.
+
+    The order goes by the least share that any flow had in a stack's encounters, as max-min fairness
+    does: who takes all and who is left nothing stand at the end.
+    """
+    shares = mean_shares(found)
+    stacks = league.stacks
+    whole = [
+        stack
+        for stack in stacks
+        if all({(stack, other), (other, stack)} <= shares.keys() for other in stacks)
+    ]
+    rows = [_standing(stack, stacks, shares, found) for stack in whole]
+    return tuple(sorted(rows, key=lambda row: -row.least))
+
+
+def _standing(
+    stack: str,
+    stacks: tuple[str, ...],
+    shares: Mapping[tuple[str, str], float],
+    found: tuple[Encounter, ...],
+) -> Standing:
+    others = [other for other in stacks if other != stack]
+    delays_ms = [
+        each.delay_ms for each in found if each.stack == stack and each.delay_ms is not None
+    ]
+    return Standing(
+        stack=stack,
+        won_mean=statistics.fmean(shares[stack, other] for other in others),
+        won_least=min((shares[stack, other], other) for other in others),
+        left_least=min((shares[other, stack], other) for other in others),
+        own_least=shares[stack, stack],
+        delay_ms=statistics.fmean(delays_ms) if delays_ms else None,
+    )

@@ -1,0 +1,69 @@
+"""The self-contained page of a league: standings and a coloured matrix for each condition."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+from farpath.report.html.render import render
+from farpath.report.tables.regions import TextTable, number
+from farpath.uses.league.measure import Encounter, by_conditions, mean_shares
+from farpath.uses.league.question import League
+from farpath.uses.league.table import standings_table
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a row's stack had beside a column's: its share as text, a colour, and more in words."""
+
+    share: str
+    colour: str
+    about: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One condition: its title, the standings, and the matrix as rows of cells by stack."""
+
+    title: str
+    standings: TextTable
+    matrix: dict[str, tuple[Cell | None, ...]]
+
+
+def render_league(league: League, found: tuple[Encounter, ...], remarks: tuple[str, ...]) -> str:
+    """Return the page as HTML; ``remarks``: sentences above it, without their full stops."""
+    parts = [_part(league, title, group) for title, group in by_conditions(found).items()]
+    return render(
+        "league.html",
+        heading=f"League of {len(league.stacks)} stacks",
+        assets="",
+        remarks=remarks,
+        stacks=league.stacks,
+        parts=parts,
+    )
+
+
+def _part(league: League, title: str, group: tuple[Encounter, ...]) -> Part:
+    shares = mean_shares(group)
+    matrix = {
+        stack: tuple(
+            _cell(shares[stack, other], [e for e in group if (e.stack, e.other) == (stack, other)])
+            if (stack, other) in shares
+            else None
+            for other in league.stacks
+        )
+        for stack in league.stacks
+    }
+    return Part(title or "Shares", standings_table(league, group, title).text, matrix)
+
+
+def _cell(share: float, group: list[Encounter]) -> Cell:
+    per_cent = 100 * share
+    red, green, blue = (178, 24, 43) if per_cent < 100 else (33, 102, 172)
+    depth = min(1.0, abs(per_cent - 100) / 100)
+    delays_ms = [each.delay_ms for each in group if each.delay_ms is not None]
+    delay = number(statistics.fmean(delays_ms) if delays_ms else None, 1)
+    mbps = statistics.fmean(each.throughput_bps for each in group) / 1e6
+    used = 100 * statistics.fmean(each.utilisation for each in group)
+    about = f"{mbps:.1f} Mbit/s of data; both: {used:.0f} % of the rate, delay p95 {delay} ms"
+    return Cell(f"{per_cent:.0f}", f"rgba({red}, {green}, {blue}, {0.75 * depth:.2f})", about)

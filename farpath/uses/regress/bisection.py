@@ -1,0 +1,302 @@
+"""Bisection: the search for the commit of a Linux tree that changed a run, by ``git bisect``.
+
+Each commit that git chooses is built and makes the run; the run of the good commit is what it is
+compared with. Kernels and records are kept, so that a search that was interrupted repeats nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
+from farpath.lab.artifacts.kernels import images_of
+from farpath.uses.regress.baseline import BaselineRun, baseline_run
+from farpath.uses.regress.runner import Kernel, TrialJob, TrialResult, run_trials
+from farpath.uses.regress.suite import Trial
+from farpath.uses.regress.verdict import CaseState, CaseVerdict, judge
+
+#: What a bad commit has changed: a metric, beyond its bounds, or the packets.
+METRICS, PACKETS = CRITERIA = ("metrics", "packets")
+#: git-bisect(1): what it says when it has found the commit.
+_FOUND = re.compile(r"^([0-9a-f]{40,64}) is the first '?bad'? commit$", re.MULTILINE)
+#: The end of the line above commits none of which could be tested.
+_NOT_TOLD_APART = "commit could be any of:"
+_COMMIT = re.compile(r"^[0-9a-f]{40,64}$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One commit that was tested; ``verdict`` is None if it gave no run, and ``why`` says why."""
+
+    commit: str
+    subject: str
+    verdict: CaseVerdict | None
+    why: str = ""
+
+    @property
+    def state(self) -> str:
+        """The state of its run for people."""
+        return self.verdict.state.value if self.verdict else "not tested"
+
+
+@dataclass(frozen=True)
+class Bisection:
+    """A search that has ended.
+
+    ``trial``: the run's name. ``criterion``: one of ``CRITERIA``. ``steps``: the good commit, the
+    bad one, and those between in the order of their tests. ``found``: the first bad commit, or all
+    that it can be, since what lies between them could not be tested. ``log``: git's own log of the
+    search, which ``git bisect replay`` takes.
+    """
+
+    trial: str
+    criterion: str
+    steps: tuple[Step, ...]
+    found: tuple[str, ...]
+    log: str
+
+    @property
+    def step_found(self) -> Step | None:
+        """The test of the first bad commit; None if it was not told apart from others."""
+        steps = [step for step in self.steps if (step.commit,) == self.found]
+        return steps[0] if steps else None
+
+
+class Tree:
+    """A Linux tree under git, in which ``git bisect`` is carried out.
+
+    Raises BadInputError for a directory that is none, for changes that are not committed, and while
+    another bisection is under way.
+    """
+
+    def __init__(self, directory: FilePath) -> None:
+        self.directory = directory
+        if not directory.is_dir() or self._run("rev-parse", "--show-cdup") is None:
+            raise BadInputError(f"--tree is '{directory}': it must be a Linux tree under git")
+        if self._git("rev-parse", "--show-prefix").strip():
+            raise BadInputError(f"--tree is '{directory}': give the top directory of that tree")
+        if self._git("status", "--porcelain", "--untracked-files=no").strip():
+            raise BadInputError(
+                f"--tree is '{directory}': it has changes that are not committed; 'git stash' "
+                "keeps them, and 'git worktree add' gives a clean tree"
+            )
+        if self._run("bisect", "log") is not None:
+            raise BadInputError(
+                f"--tree is '{directory}': a bisection is under way there; 'git bisect reset' "
+                "ends it"
+            )
+
+    def _call(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["git", "-C", str(self.directory), *words],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+
+    def _run(self, *words: str) -> str | None:
+        """Return what git prints, or None if it fails."""
+        done = self._call(*words)
+        return done.stdout if done.returncode == 0 else None
+
+    def _git(self, *words: str) -> str:
+        done = self._call(*words)
+        if done.returncode and _NOT_TOLD_APART not in done.stdout:
+            said = (done.stderr.strip() or done.stdout.strip()).replace("\n", " ")
+            raise BadInputError(f"git {words[0]} failed in {self.directory}: {said}")
+        return done.stdout
+
+    def commit(self, name: str, option: str) -> str:
+        """Return the hash of the commit that a user names; raise BadInputError if there is none."""
+        text = self._run(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
+        )
+        if text is None:
+            raise BadInputError(f"{option} is '{name}': {self.directory} has no such commit")
+        return text.strip()
+
+    def head(self) -> str:
+        """Return the hash of the commit that is checked out."""
+        return self._git("rev-parse", "HEAD").strip()
+
+    def subject(self, commit: str) -> str:
+        """Return the first line of a commit's message."""
+        return self._git("show", "--no-patch", "--format=%s", commit).strip()
+
+    def describe(self, commit: str) -> str:
+        """Return a commit for people: hash, author, date and message."""
+        return self._git("show", "--no-patch", "--format=medium", commit).strip()
+
+    @contextmanager
+    def bisection(self) -> Iterator[None]:
+        """Begin a bisection; at the end the tree has the commit again that it had before."""
+        self._git("bisect", "start")
+        try:
+            yield
+        finally:
+            self._git("bisect", "reset")
+
+    def check_out(self, commit: str) -> None:
+        """Check a commit out, on no branch."""
+        self._git("checkout", "--quiet", "--detach", commit)
+
+    def say(self, word: str, *commits: str) -> str:
+        """Tell git that commits, by default the current one, are good, bad or to be skipped.
+
+        Returns what git says, which is the next commit or the result.
+        """
+        # git bisect skip fails with its answer when nothing is left that could be tested
+        return self._git("bisect", word, *commits)
+
+    def log(self) -> str:
+        """Return git's log of the bisection that is under way."""
+        return self._git("bisect", "log")
+
+
+def found_in(said: str) -> tuple[str, ...]:
+    """Return the first bad commit in what git says, or all that it can be; empty if it goes on."""
+    found = _FOUND.search(said)
+    if found:
+        return (found[1],)
+    _, mark, commits = said.partition(_NOT_TOLD_APART)
+    return tuple(_COMMIT.findall(commits)) if mark else ()
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A search under way: the tree, the run, and where and how it is carried out."""
+
+    tree: Tree
+    trial: Trial
+    out: FilePath
+    at_once: int
+    tell: Callable[[str], None]
+
+    def kernel(self) -> Kernel:
+        """Build the commit that is checked out."""
+        commit = self.tree.head()
+        return Kernel(commit[:12], images_of(str(self.tree.directory), self.tell))
+
+    def run(self, kernel: Kernel, seeds: range) -> list[TrialResult]:
+        jobs = [TrialJob(self.trial, kernel, seed) for seed in seeds]
+        return run_trials(jobs, self.out, self.at_once)
+
+    def end(self, commit: str) -> tuple[Kernel, TrialResult]:
+        """Check out the good or the bad commit, build it, and make its run."""
+        self.tree.check_out(commit)
+        kernel = self.kernel()
+        (result,) = self.run(kernel, range(1, 2))
+        if result.failure is not None:
+            raise type(result.failure)(
+                f"{self.trial.name} on {commit[:12]}: {result.failure.message}",
+                result.failure.detail,
+            )
+        return kernel, result
+
+    def test(self, before: BaselineRun) -> Step:
+        """Build the commit that git has checked out, and judge its run."""
+        commit = self.tree.head()
+        subject = self.tree.subject(commit)
+        try:
+            (result,) = self.run(self.kernel(), range(1, 2))
+            if result.failure is not None:
+                raise result.failure
+        except (LabFailedError, MachineLacksError) as error:
+            # It does not build or boot: git goes round it, as on exit status 125 (git-bisect(1))
+            return Step(commit, subject, None, error.message)
+        return Step(commit, subject, self._judge(result, before))
+
+    def _judge(self, result: TrialResult, before: BaselineRun) -> CaseVerdict:
+        return judge(self.trial.name, before, result.fingerprint, result.metrics)
+
+    def step_of(self, commit: str, result: TrialResult, before: BaselineRun) -> Step:
+        return Step(commit, self.tree.subject(commit), self._judge(result, before))
+
+
+def bisect(
+    tree: Tree,
+    good: str,
+    bad: str,
+    trial: Trial,
+    criterion: str | None,
+    seeds: int,
+    out: FilePath,
+    at_once: int,
+    tell: Callable[[str], None],
+) -> Bisection:
+    """Search the first commit after ``good`` and up to ``bad`` that changed a run.
+
+    ``good`` and ``bad``: commits by their hashes. ``criterion``: what a bad commit has changed, one
+    of ``CRITERIA``; by default the metrics if the bad commit has one out of the bounds that
+    ``seeds`` seeds of the good one give, and else the packets. ``out``: directory of the records.
+    ``tell`` is called with each line of progress. The tree has the commit afterwards that it had
+    before, also after an error or Ctrl-C.
+
+    Raises BadInputError if the two commits do not differ by the criterion, and what the build or
+    the run of one of the two raises.
+    """
+    search = _Search(tree, trial, out, at_once, tell)
+    with tree.bisection():
+        good_kernel, good_result = search.end(good)
+        _, bad_result = search.end(bad)
+        if bad_result.fingerprint == good_result.fingerprint:
+            raise BadInputError(
+                f"{trial.name}: the packets are the same on {good[:12]} and on {bad[:12]}"
+            )
+        before = _baseline([good_result, *search.run(good_kernel, range(2, seeds + 1))])
+        steps = [
+            search.step_of(good, good_result, before),
+            search.step_of(bad, bad_result, before),
+        ]
+        criterion = _criterion(criterion, steps[1], trial.name)
+        for step in steps:
+            tell(_line(step))
+        tree.say("bad", bad)
+        said = tree.say("good", good)
+        while not (found := found_in(said)):
+            tell(said.strip().splitlines()[0])
+            step = search.test(before)
+            steps.append(step)
+            tell(_line(step))
+            said = tree.say(_word(step, criterion))
+        return Bisection(trial.name, criterion, tuple(steps), found, tree.log())
+
+
+def _baseline(runs: list[TrialResult]) -> BaselineRun:
+    for run in runs:
+        if run.failure is not None:
+            raise run.failure
+    return baseline_run(runs[0].fingerprint, [run.metrics for run in runs])
+
+
+def _criterion(wanted: str | None, bad: Step, name: str) -> str:
+    assert bad.verdict is not None
+    changed = bad.verdict.state == CaseState.CHANGED
+    if wanted == METRICS and not changed:
+        raise BadInputError(
+            f"{name}: on {bad.commit[:12]} the packets are others, but all metrics within bounds: "
+            "--by=packets searches the commit that changed the packets"
+        )
+    return wanted or (METRICS if changed else PACKETS)
+
+
+def _word(step: Step, criterion: str) -> str:
+    """Return what git is told of a commit."""
+    if step.verdict is None:
+        return "skip"
+    if criterion == METRICS:
+        return "bad" if step.verdict.state == CaseState.CHANGED else "good"
+    return "good" if step.verdict.state == CaseState.IDENTICAL else "bad"
+
+
+def _line(step: Step) -> str:
+    reason = step.why
+    if step.verdict is not None and step.verdict.differences:
+        reason = str(step.verdict.differences[0])
+    return f"{step.commit[:12]} {step.subject}: {step.state}" + (f" ({reason})" if reason else "")

@@ -1,0 +1,281 @@
+"""``farpath regress``: tells whether a change altered the behaviour of stacks."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from farpath.base.errors import BadInputError
+from farpath.uses.regress import bisect_command
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from farpath.uses.regress.baseline import Baseline
+    from farpath.uses.regress.compare import Comparison
+    from farpath.uses.regress.runner import Kernel
+    from farpath.uses.regress.suite import Trial
+
+LOG = logging.getLogger(__name__)
+RESULTS = FilePath("results") / "regress"
+#: Number of seeds from which bounds are computed.
+SEEDS = 8
+CHANGED_STATUS = 1
+FAILED_STATUS = 4
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command()(regress)
+    bisect_command.add_to(app)
+
+
+def _split_at_commas(text: str | None) -> tuple[str, ...]:
+    return tuple(part for part in (text or "").split(",") if part)
+
+
+def regress(
+    stacks: Annotated[
+        str | None, typer.Option(help="Stacks to run: htcp,cubic (default: the suite's).")
+    ] = None,
+    only: Annotated[
+        str | None, typer.Option(help="Runs to make: one-loss, htcp/*, */slow-start,udt/*.")
+    ] = None,
+    base: Annotated[
+        str | None,
+        typer.Option(help="Kernel before the change: linux-source-7.2, or a Linux tree."),
+    ] = None,
+    head: Annotated[
+        str | None,
+        typer.Option(help="Kernel after the change, as --base (default: the lab's kernel)."),
+    ] = None,
+    side: Annotated[
+        str | None,
+        typer.Option(help="Side that --head is at, sender or receiver (default: both)."),
+    ] = None,
+    one_guest: Annotated[
+        bool, typer.Option("--one-guest", help="Make all sites of a run share one guest.")
+    ] = False,
+    baseline: Annotated[
+        FilePath | None,
+        typer.Option(help="Baseline to compare with (default: the project's nearest)."),
+    ] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="Make a new baseline, and print what changed.")
+    ] = False,
+    seeds: Annotated[
+        int, typer.Option(help="Number of seeds from which bounds are computed.")
+    ] = SEEDS,
+    jobs: Annotated[
+        int | None, typer.Option(help="Number of runs at once (default: all cores).")
+    ] = None,
+    out: Annotated[FilePath, typer.Option(help="Directory of records and reports.")] = RESULTS,
+    list_runs: Annotated[bool, typer.Option("--list", help="List the runs; make none.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Run the suite; each run is identical, within bounds, changed or failed.
+
+    Runs are compared with the baseline of the nearest kernel release; with --base, with another
+    kernel, which is built if necessary, and what changed is run with --head at each side alone, to
+    tell which end it comes from. Exit status 1: a run changed; 4: a run failed.
+    """
+    from farpath.base.files import require_directory
+    from farpath.lab.machine import available_cores
+    from farpath.uses.regress import report
+    from farpath.uses.regress.baseline import read_baseline
+    from farpath.uses.regress.suite import trials
+
+    chosen = trials(_split_at_commas(stacks), _split_at_commas(only))
+    if list_runs:
+        for trial in chosen:
+            print(f"{trial.name:<28} {trial.case.title}")
+        return
+    at_once = jobs if jobs is not None else available_cores()
+    for name, number in (("JOBS", at_once), ("SEEDS", seeds)):
+        if number < 1:
+            raise BadInputError(f"{name} is {number}: it must be 1 or more")
+    if base is not None and (baseline is not None or update):
+        raise BadInputError("--base compares two kernels: leave out --baseline and --update")
+    if (update or base is not None) and seeds < 2:
+        raise BadInputError(f"SEEDS is {seeds}: it must be 2 or more, since bounds need two runs")
+    if one_guest and base is not None:
+        raise BadInputError("--one-guest is compared with a baseline: leave out --base")
+    if one_guest and update and baseline is None:
+        raise BadInputError("--one-guest: give a file of your own to --update, with --baseline")
+    # What is wrong is refused before a kernel is built.
+    require_directory(out)
+    own_baseline = read_baseline(baseline) if baseline is not None and not update else None
+    has_sides = _sides_of(base, head, side, update)
+    if one_guest and has_sides:
+        raise BadInputError("--one-guest: one guest has one kernel, but two sides were named")
+    chosen = _with_sides(chosen, has_sides)
+    base_kernel = _kernel(base) if base is not None or side is not None else None
+    head_kernel = _kernel(head).in_one_guest() if one_guest else _kernel(head)
+    if side is not None and base_kernel is not None:
+        head_kernel = base_kernel.with_side(side, head_kernel)
+    if update:
+        _update(chosen, head_kernel, baseline, out, at_once, seeds)
+        return
+    if base is not None and base_kernel is not None:
+        comparison = _compare_kernels(chosen, base_kernel, head_kernel, out, at_once, seeds)
+    else:
+        comparison = _compare_with_baseline(chosen, head_kernel, own_baseline, out, at_once)
+    inputs = {"base": base, "head": head, "side": side, "baseline": baseline}
+    options = [f"--{name}={value}" for name, value in inputs.items() if value is not None]
+    options += ["--one-guest"] * one_guest
+    files = _write_reports(comparison, chosen, out / "report", options)
+    print(report.as_json(comparison) if as_json else report.text(comparison))
+    for file in files:
+        print(f"{file.suffix.removeprefix('.'):<6} {file}", file=sys.stderr)
+    _exit_with_status(comparison)
+
+
+def _sides_of(base: str | None, head: str | None, side: str | None, update: bool) -> bool:
+    """Return whether a run has another kernel at one side; raise BadInputError if it cannot."""
+    from farpath.lab.artifacts.kernels import kernels_by_side, one_kernel
+    from farpath.spec.hosts import SIDES
+
+    if side is not None and side not in SIDES:
+        raise BadInputError(f"--side is '{side}': it must be {' or '.join(SIDES)}")
+    if side is not None and head is None:
+        raise BadInputError("--side is for a kernel of --head: give one")
+    if side is not None and update:
+        raise BadInputError("--side: a baseline is of one kernel: leave out --side or --update")
+    named = False
+    for option, kernel in (("--base", base), ("--head", head)):
+        if kernel is not None:
+            if side is not None or update:
+                one_kernel(kernel, option)
+            named = named or bool(kernels_by_side(kernel))
+    return named or side is not None
+
+
+def _with_sides(trials: tuple[Trial, ...], has_sides: bool) -> tuple[Trial, ...]:
+    """Leave out the trials that run in one guest, if ``has_sides``, and say which."""
+    if not has_sides:
+        return trials
+    divided = tuple(trial for trial in trials if trial.has_sides)
+    left_out = ", ".join(trial.name for trial in trials if not trial.has_sides)
+    if not divided:
+        raise BadInputError(
+            f"{left_out}: runs in one guest, which has one kernel: leave out --side, or choose "
+            "other runs with --only"
+        )
+    if left_out:
+        LOG.info(f"regress: left out, since both sides run in one guest: {left_out}")
+    return divided
+
+
+def _kernel(text: str | None) -> Kernel:
+    """Find or build a kernel, or kernels by side, as users name them; None for the lab's."""
+    from farpath.lab.artifacts.images import find_images
+    from farpath.lab.artifacts.kernels import images_of, title_of
+    from farpath.uses.regress.runner import Kernel
+
+    images = find_images() if text is None else images_of(text, LOG.info)
+    return Kernel(f"{title_of(images)} ({text})" if text else title_of(images), images)
+
+
+def _processor_level() -> int:
+    from farpath.lab.artifacts.kernels import processor_level
+
+    return processor_level(FilePath("/proc/cpuinfo").read_text(encoding="utf-8"))
+
+
+def _compare_kernels(
+    trials: Sequence[Trial], base: Kernel, head: Kernel, out: FilePath, at_once: int, seeds: int
+) -> Comparison:
+    from farpath.uses.regress.compare import compare_kernels
+
+    return compare_kernels(trials, base, head, out / "records", at_once, seeds)
+
+
+def _compare_with_baseline(
+    trials: Sequence[Trial],
+    kernel: Kernel,
+    own_baseline: Baseline | None,
+    out: FilePath,
+    at_once: int,
+) -> Comparison:
+    from farpath.uses.regress.compare import compare_with_baseline
+
+    baseline = own_baseline or _nearest_baseline(kernel)
+    missing = [trial.name for trial in trials if trial.name not in baseline.runs]
+    if len(missing) == len(trials):
+        raise BadInputError(
+            f"the baseline {baseline.name} has none of these runs ({', '.join(missing[:3])}): add "
+            "them with 'farpath regress --update', or compare two kernels with --base"
+        )
+    LOG.info(f"regress: comparing {kernel.name} with {baseline.name}")
+    return compare_with_baseline(trials, kernel, baseline, out / "records", at_once)
+
+
+def _nearest_baseline(kernel: Kernel) -> Baseline:
+    from farpath.lab.artifacts.kernels import release_of
+    from farpath.uses.regress.baseline import nearest_baseline, read_baseline
+
+    release = release_of(kernel.images)
+    file = nearest_baseline(release, _processor_level())
+    if file is None:
+        raise BadInputError(
+            f"there is no baseline for the kernel {release}: make one with 'farpath regress "
+            "--update', or compare two kernels with --base"
+        )
+    return read_baseline(file)
+
+
+def _update(
+    trials: Sequence[Trial], kernel: Kernel, baseline: FilePath | None, out: FilePath,
+    at_once: int, seeds: int,
+) -> None:  # fmt: skip
+    """Make a baseline, print what changed, and merge it into the file."""
+    from farpath.lab.artifacts.kernels import made_of, release_of
+    from farpath.uses.regress.baseline import (
+        baseline_file,
+        describe_changes,
+        merge_baselines,
+        read_baseline,
+        write_baseline,
+    )
+    from farpath.uses.regress.compare import make_baseline
+
+    file = baseline or baseline_file(release_of(kernel.images), _processor_level())
+    old = read_baseline(file) if file.exists() else None
+    sources = made_of(kernel.images, _processor_level())
+    new = make_baseline(trials, kernel, file.stem, sources, out / "records", at_once, seeds)
+    for line in describe_changes(old, new, new.runs):
+        print(line)
+    write_baseline(merge_baselines(old, new), file)
+    print(f"{file}: {len(new.runs)} runs of {seeds} seeds")
+
+
+def _write_reports(
+    comparison: Comparison, trials: Sequence[Trial], directory: FilePath, options: Sequence[str]
+) -> list[FilePath]:
+    """Write a comparison in four formats and return the files."""
+    from farpath.base.files import write_text
+    from farpath.uses.regress import html, report
+
+    texts = {
+        "report.md": report.markdown(comparison),
+        "report.json": report.as_json(comparison),
+        "junit.xml": report.junit(comparison),
+        "report.html": html.render_page(comparison, trials, options),
+    }
+    for name, text in texts.items():
+        write_text(directory / name, text)
+    return [directory / name for name in texts]
+
+
+def _exit_with_status(comparison: Comparison) -> None:
+    from farpath.uses.regress.verdict import CaseState, worst_state
+
+    state = worst_state(comparison.verdicts)
+    if state == CaseState.FAILED:
+        raise typer.Exit(FAILED_STATUS)
+    if state in (CaseState.CHANGED, CaseState.NEW):
+        raise typer.Exit(CHANGED_STATUS)

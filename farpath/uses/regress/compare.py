@@ -1,0 +1,139 @@
+"""The comparison of a suite's runs on a kernel with a baseline, or with another kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path as FilePath
+
+from farpath.spec.hosts import SIDES
+from farpath.uses.regress.baseline import Baseline, BaselineRun, baseline_run
+from farpath.uses.regress.runner import Kernel, TrialJob, TrialResult, run_trials
+from farpath.uses.regress.suite import Trial
+from farpath.uses.regress.verdict import CaseState, CaseVerdict, judge
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Verdicts on all trials.
+
+    ``before`` and ``after``: what was compared, for people. ``records``: the records of each
+    trial's run before and after, as far as they exist.
+    """
+
+    before: str
+    after: str
+    verdicts: tuple[CaseVerdict, ...]
+    records: Mapping[str, tuple[FilePath | None, FilePath | None]]
+
+
+def compare_with_baseline(
+    trials: Sequence[Trial], kernel: Kernel, baseline: Baseline, out: FilePath, at_once: int
+) -> Comparison:
+    """Run each trial once, with seed 1, and compare it with a baseline."""
+    results = run_trials([TrialJob(trial, kernel) for trial in trials], out, at_once)
+    verdicts = [_verdict(result, baseline.runs.get(result.job.trial.name)) for result in results]
+    records = {result.job.trial.name: (None, result.record) for result in results}
+    return Comparison(baseline.name, kernel.name, tuple(verdicts), records)
+
+
+def compare_kernels(
+    trials: Sequence[Trial], base: Kernel, head: Kernel, out: FilePath, at_once: int, seeds: int
+) -> Comparison:
+    """Run each trial on both kernels; where metrics differ, run the base with further seeds.
+
+    Those runs give the bounds within which a difference is not significant. What changed is run
+    with the head at each side alone too, which tells the end that the change comes from.
+    """
+    jobs = [TrialJob(trial, kernel) for trial in trials for kernel in (base, head)]
+    results = run_trials(jobs, out, at_once)
+    pairs = list(zip(trials, results[::2], results[1::2], strict=True))
+    differing = [
+        trial
+        for trial, before, after in pairs
+        if not (before.failure or after.failure) and before.metrics != after.metrics
+    ]
+    further_results = run_trials(
+        [TrialJob(trial, base, seed) for trial in differing for seed in range(2, seeds + 1)],
+        out,
+        at_once,
+        f"runs for the bounds of {len(differing)} that differ",
+    )
+    befores = {
+        trial.name: [before, *(result for result in further_results if result.job.trial == trial)]
+        for trial, before, _ in pairs
+    }
+    verdicts = {trial.name: _pair_verdict(befores[trial.name], after) for trial, _, after in pairs}
+    changed = [trial for trial in trials if verdicts[trial.name].state == CaseState.CHANGED]
+    if not (base.images.sides or head.images.sides):
+        for trial, of_sides in _run_with_sides(changed, base, head, out, at_once).items():
+            sides = {
+                side: _pair_verdict(befores[trial], result).state
+                for side, result in of_sides.items()
+            }
+            verdicts[trial] = replace(verdicts[trial], sides=sides)
+    records = {trial.name: (before.record, after.record) for trial, before, after in pairs}
+    return Comparison(base.name, head.name, tuple(verdicts.values()), records)
+
+
+def _run_with_sides(
+    trials: Sequence[Trial], base: Kernel, head: Kernel, out: FilePath, at_once: int
+) -> Mapping[str, Mapping[str, TrialResult]]:
+    """Run trials with the head at each side alone; return their results by trial and side.
+
+    Trials that run in one guest are left out.
+    """
+    divided = [trial for trial in trials if trial.has_sides]
+    jobs = [TrialJob(trial, base.with_side(side, head)) for trial in divided for side in SIDES]
+    label = f"runs that tell which end {len(divided)} that changed come from"
+    results = run_trials(jobs, out, at_once, label)
+    by_trial = zip(*(results[number :: len(SIDES)] for number in range(len(SIDES))), strict=True)
+    return {
+        trial.name: dict(zip(SIDES, of_sides, strict=True))
+        for trial, of_sides in zip(divided, by_trial, strict=True)
+    }
+
+
+def _pair_verdict(befores: Sequence[TrialResult], after: TrialResult) -> CaseVerdict:
+    """Return the verdict on a run; ``befores``: the runs before of all seeds, the first first."""
+    name = after.job.trial.name
+    for result in befores:
+        if result.failure is not None:
+            reason = f"{result.job.kernel.name}, seed {result.job.seed}: {result.failure.message}"
+            return CaseVerdict(name, CaseState.FAILED, why=reason)
+    by_seed = [result.metrics for result in befores]
+    return _verdict(after, baseline_run(befores[0].fingerprint, by_seed))
+
+
+def _verdict(result: TrialResult, before: BaselineRun | None) -> CaseVerdict:
+    """Return the verdict on a run, which may have failed."""
+    name = result.job.trial.name
+    if result.failure is not None:
+        return CaseVerdict(name, CaseState.FAILED, why=result.failure.message, wall_s=result.wall_s)
+    verdict = judge(name, before, result.fingerprint, result.metrics)
+    return replace(verdict, wall_s=result.wall_s)
+
+
+def make_baseline(
+    trials: Sequence[Trial], kernel: Kernel, name: str, made: Mapping[str, str | int],
+    out: FilePath, at_once: int, seeds: int,
+) -> Baseline:  # fmt: skip
+    """Run trials on a kernel, and return the baseline: values of seed 1, bounds by all seeds.
+
+    Raises the error of a run that fails: a baseline has no failed runs.
+    """
+    jobs = [TrialJob(trial, kernel, seed) for trial in trials for seed in range(1, seeds + 1)]
+    results = run_trials(jobs, out, at_once)
+    for result in results:
+        if result.failure is not None:
+            trial_text = f"{result.job.trial.name}, seed {result.job.seed}"
+            raise type(result.failure)(
+                f"{trial_text}: {result.failure.message}", result.failure.detail
+            )
+    runs = {
+        trial.name: baseline_run(results[index].fingerprint, [
+            result.metrics for result in results[index : index + seeds]
+        ])
+        for trial, index in zip(trials, range(0, len(results), seeds), strict=True)
+    }  # fmt: skip
+    return Baseline(name, made, runs)

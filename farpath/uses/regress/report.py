@@ -1,0 +1,214 @@
+"""Reports of a comparison: text for a terminal, Markdown for a pull request, JSON and JUnit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+from farpath import __version__
+from farpath.report.tables.formats import ResultTable, as_markdown, as_wide_text
+from farpath.report.tables.regions import TextTable
+from farpath.spec.hosts import SIDES
+from farpath.uses.regress.baseline import value_text
+from farpath.uses.regress.compare import Comparison
+from farpath.uses.regress.verdict import CaseState, CaseVerdict, count_states
+
+#: The mark of each state in the table.
+MARKS: Mapping[CaseState, str] = {
+    CaseState.IDENTICAL: "=",
+    CaseState.WITHIN: "~",
+    CaseState.NEW: "new",
+    CaseState.CHANGED: "CHANGED",
+    CaseState.FAILED: "FAILED",
+}
+#: The states that a reader has to look at.
+REPORTED_STATES = (CaseState.CHANGED, CaseState.FAILED, CaseState.NEW)
+
+
+def matrix(comparison: Comparison) -> ResultTable:
+    """Return the table of all runs: a row for each case, a column for each stack."""
+    verdicts = comparison.verdicts
+    stacks = tuple(dict.fromkeys(verdict.stack for verdict in verdicts))
+    cases = tuple(dict.fromkeys(verdict.case for verdict in verdicts))
+    by_cell = {(verdict.case, verdict.stack): verdict for verdict in verdicts}
+    rows = tuple((case, *(_mark(by_cell.get((case, stack))) for stack in stacks)) for case in cases)
+    note = "= identical, packet for packet; ~ within bounds"
+    text_table = TextTable(
+        f"{comparison.after} against {comparison.before}", ("run", *stacks), rows, note
+    )
+    columns = ("run", "state", "fingerprint")
+    data = tuple((verdict.trial, str(verdict.state), verdict.fingerprint) for verdict in verdicts)
+    return ResultTable("regress", text_table, columns, data)
+
+
+def _mark(verdict: CaseVerdict | None) -> str:
+    return "" if verdict is None else MARKS[verdict.state]
+
+
+def changed(comparison: Comparison) -> ResultTable | None:
+    """Return the table of metrics that are out of bounds, a row for each; None if there is none."""
+    differences = [
+        (verdict, difference)
+        for verdict in comparison.verdicts
+        for difference in verdict.differences
+    ]
+    if not differences:
+        return None
+    rows, data = [], []
+    for verdict, difference in differences:
+        before, after = difference.before, difference.after
+        value = None if before is None else before.value
+        rows.append(
+            (
+                verdict.trial,
+                difference.metric,
+                value_text(value),
+                value_text(after),
+                difference.relative_change,
+                difference.bounds,
+            )
+        )
+        data.append((
+            verdict.trial, difference.metric, value, after,
+            None if before is None else before.low, None if before is None else before.high,
+        ))  # fmt: skip
+    text_table = TextTable(
+        "What changed", ("run", "metric", "before", "after", "", "bounds"), tuple(rows)
+    )
+    columns = ("run", "metric", "before", "after", "low", "high")
+    return ResultTable("changed", text_table, columns, tuple(data))
+
+
+def origins(comparison: Comparison) -> ResultTable | None:
+    """Return the table of what changed with the end that each change comes from, if known."""
+    verdicts = [verdict for verdict in comparison.verdicts if verdict.sides]
+    if not verdicts:
+        return None
+    rows = tuple(
+        (verdict.trial, *(MARKS[verdict.sides[side]] for side in SIDES), verdict.origin)
+        for verdict in verdicts
+    )
+    data = tuple(
+        (verdict.trial, *(str(verdict.sides[side]) for side in SIDES), verdict.origin)
+        for verdict in verdicts
+    )
+    header = ("run", *(f"at the {side} alone" for side in SIDES), "the change comes from")
+    note = f"{comparison.after} at one end alone, {comparison.before} at the other"
+    text_table = TextTable("Which end it comes from", header, rows, note)
+    return ResultTable("origins", text_table, ("run", *SIDES, "origin"), data)
+
+
+def summary(verdicts: Iterable[CaseVerdict]) -> str:
+    """Count the verdicts in each state, in one line."""
+    by_state = count_states(verdicts)
+    return ", ".join(f"{count} {state}" for state, count in by_state.items() if count)
+
+
+def failures(verdicts: Iterable[CaseVerdict]) -> list[str]:
+    """Return a line for each run that failed, and for each that no baseline holds."""
+    return [
+        f"{verdict.trial}: {verdict.why or verdict.state}"
+        for verdict in verdicts
+        if verdict.state in (CaseState.FAILED, CaseState.NEW)
+    ]
+
+
+def text(comparison: Comparison) -> str:
+    """Return the report for a terminal."""
+    tables = [matrix(comparison), changed(comparison), origins(comparison)]
+    parts = [as_wide_text(table) for table in tables if table is not None]
+    return "\n".join([*parts, *failures(comparison.verdicts), summary(comparison.verdicts)])
+
+
+def markdown(comparison: Comparison) -> str:
+    """Return the report for a pull request."""
+    tables = [matrix(comparison), changed(comparison), origins(comparison)]
+    parts = [as_markdown(table) for table in tables if table is not None]
+    listed = "".join(f"- {line}\n" for line in failures(comparison.verdicts))
+    return "\n".join([*parts, *([listed] if listed else []), summary(comparison.verdicts)]) + "\n"
+
+
+def as_dict(comparison: Comparison) -> dict[str, Any]:
+    """Return the report as plain values for programs."""
+    return {
+        "farpath": __version__,
+        "before": comparison.before,
+        "after": comparison.after,
+        "counts": {str(state): count for state, count in count_states(comparison.verdicts).items()},
+        "runs": [_run(verdict) for verdict in comparison.verdicts],
+    }
+
+
+def _run(verdict: CaseVerdict) -> dict[str, Any]:
+    return {
+        "run": verdict.trial,
+        "state": str(verdict.state),
+        "why": verdict.why,
+        "fingerprint": verdict.fingerprint,
+        "metrics": dict(verdict.metrics),
+        "changed": [
+            {
+                "metric": difference.metric,
+                "before": None if difference.before is None else difference.before.value,
+                "low": None if difference.before is None else difference.before.low,
+                "high": None if difference.before is None else difference.before.high,
+                "after": difference.after,
+            }
+            for difference in verdict.differences
+        ],
+        "sides": {side: str(state) for side, state in verdict.sides.items()},
+        "origin": verdict.origin,
+    }
+
+
+def as_json(comparison: Comparison) -> str:
+    """Return ``as_dict`` as JSON text."""
+    return json.dumps(as_dict(comparison), indent=1) + "\n"
+
+
+def junit(comparison: Comparison) -> str:
+    """Return JUnit XML: a suite for each stack, a case for each run.
+
+    A change is a failure, and a run that could not finish is an error, as in the format of the Ant
+    task.
+    """
+    root = ElementTree.Element("testsuites", name="farpath regress")
+    stacks = dict.fromkeys(verdict.stack for verdict in comparison.verdicts)
+    for stack in stacks:
+        _junit_suite(root, stack, [v for v in comparison.verdicts if v.stack == stack])
+    ElementTree.indent(root)
+    body = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
+
+
+def _junit_suite(root: ElementTree.Element, stack: str, verdicts: Sequence[CaseVerdict]) -> None:
+    by_state = count_states(verdicts)
+    suite = ElementTree.SubElement(
+        root,
+        "testsuite",
+        name=stack,
+        tests=str(len(verdicts)),
+        failures=str(by_state[CaseState.CHANGED] + by_state[CaseState.NEW]),
+        errors=str(by_state[CaseState.FAILED]),
+        time=f"{sum(verdict.wall_s for verdict in verdicts):.3f}",
+    )
+    for verdict in verdicts:
+        case = ElementTree.SubElement(
+            suite,
+            "testcase",
+            classname=f"farpath.{stack}",
+            name=verdict.case,
+            time=f"{verdict.wall_s:.3f}",
+        )
+        if verdict.state in REPORTED_STATES:
+            element_name = "error" if verdict.state == CaseState.FAILED else "failure"
+            lines = [str(difference) for difference in verdict.differences] or [verdict.why]
+            if verdict.origin:
+                lines.append(f"the change comes from: {verdict.origin}")
+            problem = ElementTree.SubElement(case, element_name, message=str(verdict.state))
+            problem.text = "\n".join(lines)
+        else:
+            output = ElementTree.SubElement(case, "system-out")
+            output.text = f"{verdict.state}, fingerprint {verdict.fingerprint}"

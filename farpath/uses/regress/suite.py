@@ -1,0 +1,181 @@
+"""The suite: the short runs that reveal a change of a stack's behaviour (``suite.toml``)."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import fnmatch
+import random
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
+from farpath.base.documents import read_toml
+from farpath.base.errors import BadInputError
+from farpath.base.validation import validated
+from farpath.lab.user_parts import BuiltParts
+from farpath.planning.quantities import parse_duration_s, parse_rtt_ms
+from farpath.planning.request import RunRequest
+from farpath.planning.schedules import parse_schedule
+from farpath.planning.stack_catalog import DATAGRAMS, USER_SPACE, catalogue
+from farpath.planning.stack_texts import parse_stacks
+from farpath.uses.regress.metrics import EXTRA_METRICS
+from topologies import lay_out
+
+if TYPE_CHECKING:
+    from farpath.spec.plan import Plan
+
+#: Groups of cases for stacks that the suite does not name, by the type of stack.
+TCP, UDT = "tcp", "udt"
+SUITE = FilePath(__file__).with_name("suite.toml")
+#: The largest relative change of the base RTT with further seeds.
+RTT_VARIATION = 1e-3
+#: The virtual seconds of a case's traffic that take about as long as the start of its guest.
+START_COST_S = 30.0
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Case:
+    """One case: its options, with ``{stack}`` in them, and its extra metrics.
+
+    ``groups``: names of groups of stacks. ``extra_metrics``: names of ``EXTRA_METRICS``.
+    """
+
+    name: str
+    title: str
+    groups: tuple[str, ...]
+    options: Mapping[str, str]
+    extra_metrics: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for an extra metric that there is not."""
+        if unknown := sorted(set(self.extra_metrics) - EXTRA_METRICS.keys()):
+            raise ValueError(
+                f"{unknown[0]} is no extra metric: allowed are {', '.join(EXTRA_METRICS)}"
+            )
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Suite:
+    """All cases, and the stacks of each of their groups."""
+
+    groups: Mapping[str, tuple[str, ...]]
+    cases: tuple[Case, ...]
+
+    @property
+    def stacks(self) -> tuple[str, ...]:
+        """The stacks that are run by default."""
+        return tuple(dict.fromkeys(stack for group in self.groups.values() for stack in group))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One case with one stack."""
+
+    stack: str
+    case: Case
+
+    @property
+    def name(self) -> str:
+        """The trial for people and on the command line: ``htcp/one-loss``."""
+        return f"{self.stack}/{self.case.name}"
+
+    @property
+    def request(self) -> RunRequest:
+        """The request of its run with seed 1."""
+        words = {word: text.format(stack=self.stack) for word, text in self.case.options.items()}
+        if catalogue()[self.stack].kind in (USER_SPACE, DATAGRAMS):
+            # The kernel knows nothing of a program's own transport
+            words.pop("trace", None)
+        return RunRequest(**words)
+
+    @property
+    def has_sides(self) -> bool:
+        """Whether its run has a guest, and so may have a kernel, for each side of the path."""
+        return lay_out(self.plan()).sites > 1
+
+    @property
+    def cost_s(self) -> float:
+        """What a run takes, as virtual seconds of traffic; starting its guest counts as some."""
+        request = self.request
+        _, make_schedule = parse_schedule(request.schedule)
+        schedule = make_schedule(parse_stacks(request.stack), parse_duration_s(request.region))
+        return START_COST_S + schedule.duration_s
+
+    def plan(self, seed: int = 1) -> Plan:
+        """Return the plan; with seeds other than 1 the base RTT also varies by a random bit.
+
+        A single flow without random losses hardly depends on its seed. An RTT that differs by a
+        thousandth changes only the phase of packets relative to each other, and no behaviour of a
+        stack. A case on a named path then has a custom path with its other options.
+        """
+        request = dataclasses.replace(self.request, seed=str(seed))
+        if seed != 1:
+            assert request.rtt is not None
+            variation = random.Random(f"{self.name} {seed}").uniform(-RTT_VARIATION, RTT_VARIATION)
+            request = dataclasses.replace(
+                request, path=None, rtt=f"{parse_rtt_ms(request.rtt) * (1 + variation):.3f}ms"
+            )
+        return request.plan(user_parts=BuiltParts(request.lab))
+
+
+@cache
+def suite(file: FilePath = SUITE) -> Suite:
+    """Return the suite in a file, by default the one that the project ships.
+
+    Each case also has the file's ``options``, unless it has its own. Raises BadInputError for an
+    invalid field.
+    """
+    data = read_toml(file)
+    options = data.pop("options", {})
+    cases = [{**case, "options": {**options, **case["options"]}} for case in data["cases"]]
+    return validated(Suite, {**data, "cases": cases}, str(file))
+
+
+def trials(stacks: Sequence[str] = (), only: Sequence[str] = ()) -> tuple[Trial, ...]:
+    """Return the trials of the given stacks, by default all, that match one of the patterns.
+
+    A stack of the catalogue that the suite does not name has the cases of ``tcp``, or of ``udt`` if
+    it is a program. ``only``: patterns of names, such as ``htcp/*``, ``*/one-loss`` or
+    ``one-loss``. Raises BadInputError for an unknown stack, and for a pattern that matches nothing.
+    """
+    full_suite = suite()
+    selected = [
+        Trial(stack, case)
+        for stack in stacks or full_suite.stacks
+        for case in full_suite.cases
+        if set(case.groups) & _groups_of(stack)
+    ]
+    if not only:
+        return tuple(selected)
+    for pattern in only:
+        if not any(_matches(trial, pattern) for trial in selected):
+            names = ", ".join(case.name for case in full_suite.cases)
+            raise BadInputError(
+                f"ONLY is '{pattern}': no run of {', '.join(stacks) or 'the suite'} is called so; "
+                f"give one of {names}, or a pattern such as 'htcp/*'"
+            )
+    return tuple(trial for trial in selected if any(_matches(trial, pattern) for pattern in only))
+
+
+def _matches(trial: Trial, pattern: str) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for name in (trial.name, trial.case.name))
+
+
+def _groups_of(stack: str) -> set[str]:
+    """Return the groups that contain a stack, or those that fit its type."""
+    full_suite = suite()
+    if stack in full_suite.stacks:
+        return {name for name, stacks in full_suite.groups.items() if stack in stacks}
+    entry = catalogue().get(stack)
+    if entry is None:
+        near = difflib.get_close_matches(stack, catalogue(), 1)
+        raise BadInputError(
+            f"STACKS is '{stack}': 'farpath stacks' has none of that name"
+            + (f"; did you mean {near[0]}?" if near else "")
+        )
+    return {UDT if entry.kind in (USER_SPACE, DATAGRAMS) else TCP}

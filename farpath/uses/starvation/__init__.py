@@ -1,0 +1,1 @@
+"""Starvation: a search for paths on which a flow gets least of its share."""

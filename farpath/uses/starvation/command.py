@@ -1,0 +1,176 @@
+"""``farpath starvation``: seeks the conditions under which one of two flows starves."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import fields
+from itertools import islice
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from farpath.base.errors import BadInputError
+from farpath.cli.logs import print_paths
+from farpath.cli.run_options import DEFAULT_OUT, with_options
+from farpath.cli.sweep import split_values
+from farpath.planning.request import RunRequest
+
+if TYPE_CHECKING:
+    from farpath.spec.path import Path
+    from farpath.spec.plan import Plan
+    from farpath.uses.starvation.question import Starvation, Trial
+    from farpath.uses.starvation.table import Searches
+
+TABLE_FILE, FIGURE_FILE, PAGE_FILE = "starvation.csv", "starvation.png", "starvation.html"
+#: How many trials are chosen together.
+BATCH, BATCH_RANGE = 4, (1, 256)
+MOST_TRIALS = 5_000
+#: The folder of a search's files among its records.
+DEFAULT_REPORT = "starvation"
+#: Options of a run that a search sets itself, or that name other flows.
+_NOT_HERE = ("region", "schedule", "parallel", "bytes", "flows")
+OPTIONS = tuple(field.name for field in fields(RunRequest) if field.name not in _NOT_HERE)
+DEFAULTS = {"time": "10s", "jitter": "0..10ms", "buffer": "0.1..8xBDP", "stack": "bbr"}
+_RANGE = "A value, or a range that is searched."
+HELPS = {
+    "time": "How long both flows send together.",
+    "stack": "Two stacks, separated by commas; of more each pair; one beside itself.",
+    "jitter": f"Largest deviation of a packet's delay. {_RANGE}",
+    "buffer": f"Bottleneck buffer. {_RANGE}",
+    "seed": "Seed of all random choices, of the runs and of the search.",
+}
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command()(starvation)
+
+
+@with_options(OPTIONS, DEFAULTS, HELPS)
+def starvation(
+    start: Annotated[
+        str, typer.Option(help=f"How long after the first flow the second starts. {_RANGE}")
+    ] = "0..5s",
+    trials: Annotated[int, typer.Option(help="How many runs each pair of stacks gets.")] = 30,
+    batch: Annotated[
+        int, typer.Option(help="How many are chosen together: as many cores are of use.")
+    ] = BATCH,
+    out: Annotated[FilePath, typer.Option(help="Directory of the records.")] = FilePath(
+        DEFAULT_OUT
+    ),
+    report: Annotated[
+        FilePath | None,
+        typer.Option(
+            help="Directory of trials, page, figure and table (default: starvation in --out)."
+        ),
+    ] = None,
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="How many runs at once (default: one on each core).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    **option_values: Any,
+) -> None:
+    """Seek conditions under which one of two flows starves, as in --stack=bbr,cubic --rtt=40ms.
+
+    Any option may hold a range, as in --rtt=10..80ms, --loss=0..1% or --senders=rtt=40..160ms, the
+    RTT of the second flow. Each trial is a run; the same command continues.
+    """
+    from farpath.base.files import require_directory
+    from farpath.uses.starvation.question import plan_starvation
+    from farpath.uses.starvation.search import make_starvation
+
+    if trials not in range(1, MOST_TRIALS + 1):
+        raise BadInputError(f"--trials is '{trials}': it must be from 1 to {MOST_TRIALS:,}")
+    if batch not in range(BATCH_RANGE[0], BATCH_RANGE[1] + 1):
+        raise BadInputError(
+            f"--batch is '{batch}': it must be from {BATCH_RANGE[0]} to {BATCH_RANGE[1]}"
+        )
+    report = report or out / DEFAULT_REPORT
+    require_directory(out)
+    require_directory(report, "--report")
+    stacks = split_values("stack", option_values.pop("stack"))
+    time = option_values.pop("time")
+    options = {name: text for name, text in option_values.items() if text is not None}
+    searches = plan_starvation(options, stacks, start, time, batch)
+    print_paths(_paths(searches[0]))
+
+    def watch(search: Starvation, trial: Trial, made: Sequence[Trial]) -> None:
+        print(f"starvation: {_line(search, trial, made, trials)}", file=sys.stderr, flush=True)
+
+    found = make_starvation(searches, trials, report, out, cores, watch)
+    _write(found, report, out)
+    _print(found, report, as_json)
+
+
+def _paths(search: Starvation) -> list[Path]:
+    """Return the paths of a search's runs with the lowest and with the highest values."""
+    from farpath.lab.user_parts import BuiltParts
+
+    requests = [search.request(corner) for corner in islice(search.corners(), 2)]
+    return [request.plan(user_parts=BuiltParts(request.lab)).path for request in requests]
+
+
+def _worst_plan(search: Starvation, trials: Sequence[Trial]) -> Plan:
+    """Return the plan of the run in which a flow had the least."""
+    from farpath.lab.user_parts import BuiltParts
+    from farpath.uses.starvation.question import worst
+
+    request = search.request(worst(trials).values)
+    return request.plan(user_parts=BuiltParts(request.lab))
+
+
+def _line(search: Starvation, trial: Trial, made: Sequence[Trial], count: int) -> str:
+    """Return what is said of a trial when its run has ended."""
+    from farpath.uses.starvation.question import worst
+    from farpath.uses.starvation.table import share_text
+
+    options = ", ".join(f"{name} {text}" for name, text in trial.options.items())
+    return (
+        f"{search.name}, trial {trial.number} of {count}: least share {share_text(trial)} % "
+        f"(least so far {share_text(worst(made))} %), {options}"
+    )
+
+
+def _write(found: Searches, report: FilePath, out: FilePath) -> None:
+    """Write the table of all trials, the figure and the page."""
+    from farpath.base.files import write_text
+    from farpath.record.record import load_record
+    from farpath.report.figures.save import save
+    from farpath.report.tables.formats import as_csv
+    from farpath.uses.starvation.figure import draw_starvation
+    from farpath.uses.starvation.page import render_starvation
+    from farpath.uses.starvation.question import worst
+    from farpath.uses.starvation.table import trials_table
+
+    write_text(report / TABLE_FILE, as_csv(trials_table(found)))
+    records = [load_record(out / worst(trials).record) for _, trials in found]
+    save(draw_starvation(found, records), report / FIGURE_FILE)
+    shared = [f"{option.variable}={text}" for option, text in found[0][0].base.values()]
+    remarks = (f"All runs have {', '.join(shared)}",) if shared else ()
+    figure = (report / FIGURE_FILE).read_bytes()
+    write_text(report / PAGE_FILE, render_starvation(found, figure, remarks))
+
+
+def _print(found: Searches, report: FilePath, as_json: bool) -> None:
+    from farpath.analysis.one_draw import one_draw_sentences
+    from farpath.report.tables.formats import TEXT_COLUMNS
+    from farpath.report.tables.regions import render, rich_table
+    from farpath.uses.starvation.question import worst
+    from farpath.uses.starvation.table import as_json as searches_json
+    from farpath.uses.starvation.table import worst_table
+
+    if as_json:
+        print(json.dumps({"report": str(report), "searches": searches_json(found)}))
+        return
+    for search, trials in found:
+        table = worst_table(search, trials)
+        print(render(rich_table(table), width_columns=TEXT_COLUMNS), end="")
+        for note in one_draw_sentences(_worst_plan(search, trials)):
+            print(note)
+        print(f"worst       {worst(trials).command}")
+        print(f"fingerprint {worst(trials).fingerprint}")
+    for name in (PAGE_FILE, FIGURE_FILE, TABLE_FILE):
+        print(f"{name.partition('.')[2]:<12}{report / name}")

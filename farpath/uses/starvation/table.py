@@ -1,0 +1,84 @@
+"""The tables of a search for starvation: the worst conditions, and all trials in long form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from farpath.report.tables.formats import CellValue, ResultTable
+from farpath.report.tables.regions import NOTHING, TextTable, number
+from farpath.uses.starvation.question import Starvation, Trial, worst
+
+#: The most trials in the table of the worst.
+SHOWN = 10
+#: Made trials of each search, in their order.
+Searches = Sequence[tuple[Starvation, tuple[Trial, ...]]]
+_NOTE = (
+    "Shares are in per cent of a fair half, of the flow that had less, in the time in which both "
+    "sent, without its first quarter; Mbit/s are means over the same time."
+)
+
+
+def share_text(trial: Trial) -> str:
+    """Return the least share in per cent of a fair half."""
+    return number(None if trial.shares is None else 100 * trial.least_share, 1)
+
+
+def starved_text(search: Starvation, trial: Trial) -> str:
+    """Return the flow that had less: its stack, and which of two if both have the same."""
+    if trial.starved is None:
+        return NOTHING
+    stack = search.pair[trial.starved]
+    return f"{stack} (flow{trial.starved + 1})" if len(set(search.pair)) == 1 else stack
+
+
+def worst_table(search: Starvation, trials: Sequence[Trial]) -> TextTable:
+    """Return the trials in which a flow had the least, the worst first."""
+    shown = sorted(trials, key=lambda trial: trial.order)[:SHOWN]
+    first, second = search.pair
+    return TextTable(
+        f"Worst conditions of {len(trials)} for {first} beside {second}",
+        ("trial", "least share", "of", *search.templates, "Mbit/s", "other Mbit/s"),
+        tuple(
+            (
+                str(trial.number), share_text(trial), starved_text(search, trial),
+                *trial.options.values(),
+                *(f"{bps / 1e6:.2f}" for bps in sorted(trial.throughputs_bps)),
+            )
+            for trial in shown
+        ),
+        _NOTE,
+    )  # fmt: skip
+
+
+def trials_table(searches: Searches) -> ResultTable:
+    """Return a row for each trial of each search."""
+    names = tuple(dict.fromkeys(name for search, _ in searches for name in search.templates))
+    columns = (
+        "stack", "other", "trial", *names, "least_share", "share", "other_share",
+        "throughput_mbps", "other_throughput_mbps", "record", "fingerprint", "command",
+    )  # fmt: skip
+    data: tuple[tuple[CellValue, ...], ...] = tuple(
+        (
+            *search.pair, trial.number, *(trial.options.get(name) for name in names),
+            trial.least_share if trial.shares else None, *(trial.shares or (None, None)),
+            *(bps / 1e6 for bps in trial.throughputs_bps),
+            trial.record, trial.fingerprint, trial.command,
+        )
+        for search, trials in searches
+        for trial in trials
+    )  # fmt: skip
+    texts = tuple(tuple(NOTHING if cell is None else str(cell) for cell in row) for row in data)
+    return ResultTable("starvation", TextTable("Trials", columns, texts), columns, data)
+
+
+def as_json(searches: Searches) -> list[dict[str, object]]:
+    """Return plain values for JSON: for each search its stacks, the worst trial and all trials."""
+    table = trials_table(searches)
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.data]
+    found: list[dict[str, object]] = []
+    for search, trials in searches:
+        own, rows = rows[: len(trials)], rows[len(trials) :]
+        worst_number = worst(trials).number
+        worst_row = next(row for row in own if row["trial"] == worst_number)
+        found.append({"stacks": list(search.pair), "worst": worst_row, "trials": own})
+    return found

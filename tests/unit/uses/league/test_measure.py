@@ -1,0 +1,69 @@
+"""Shares and standings of a league."""
+
+from __future__ import annotations
+
+import math
+
+from farpath.campaign.sweep import Sweep
+from farpath.uses.league.measure import Encounter, by_conditions, mean_shares, standings
+from farpath.uses.league.page import render_league
+from farpath.uses.league.question import League
+from farpath.uses.league.table import encounters_table, shares_table, standings_table
+
+LEAGUE = League(("meek", "fair", "greedy"), Sweep({}, ()))
+SHARES = {
+    ("meek", "meek"): 1.0,
+    ("fair", "fair"): 0.9,
+    ("greedy", "greedy"): 0.6,
+    ("meek", "fair"): 0.8,
+    ("meek", "greedy"): 0.1,
+    ("fair", "greedy"): 0.7,
+}
+
+
+def meeting(stack: str, other: str, share: float, seed: int = 1) -> list[Encounter]:
+    """Both sides of a run in which ``stack`` had a share."""
+    return [
+        Encounter({}, name, beside, seed, part, part * 5e6, 3, None, 0.9, 4.0, "record")
+        for name, beside, part in ((stack, other, share), (other, stack, 2 - share))
+    ]
+
+
+FOUND = tuple(each for pair, share in SHARES.items() for each in meeting(*pair, share))
+
+
+def test_the_sides_of_a_run_are_each_others_rest_and_of_one_stack_the_smaller_counts() -> None:
+    shares = mean_shares(FOUND)
+    assert math.isclose(shares["greedy", "meek"], 1.9)
+    assert math.isclose(shares["greedy", "greedy"], 0.6)
+
+
+def test_shares_are_means_over_seeds() -> None:
+    found = (*meeting("meek", "fair", 0.8), *meeting("meek", "fair", 0.6, seed=2))
+    assert math.isclose(mean_shares(found)["meek", "fair"], 0.7)
+
+
+def test_who_starves_and_who_is_starved_stand_below_who_does_neither() -> None:
+    rows = standings(LEAGUE, FOUND)
+    assert rows[0].stack == "fair"
+    assert {row.stack for row in rows[1:]} == {"meek", "greedy"}
+    (greedy,) = (row for row in rows if row.stack == "greedy")
+    assert greedy.left_least == (0.1, "meek")
+    assert math.isclose(greedy.won_mean, (1.9 + 1.3) / 2)
+    assert greedy.own_least == 0.6
+
+
+def test_a_stack_without_all_its_encounters_has_no_standing() -> None:
+    without = tuple(each for each in FOUND if {each.stack, each.other} != {"meek", "greedy"})
+    assert [row.stack for row in standings(LEAGUE, without)] == ["fair"]
+    assert shares_table(LEAGUE, without, "").rows[0] == ("meek", "100", "80", "-")
+
+
+def test_tables_and_page_show_the_shares() -> None:
+    assert list(by_conditions(FOUND)) == [""]
+    assert shares_table(LEAGUE, FOUND, "").rows[2] == ("greedy", "190", "130", "60")
+    assert standings_table(LEAGUE, FOUND, "").text.rows[0][:3] == ("fair", "95", "70")
+    assert len(encounters_table(FOUND).data) == 12
+    page = render_league(LEAGUE, FOUND, ("All runs have RTT=20ms",))
+    assert ">190</td>" in page
+    assert "All runs have RTT=20ms." in page
