@@ -22,7 +22,6 @@ from farpath.api.arguments import (
 )
 from farpath.api.run_result import RunResult
 from farpath.api.runs import RESULTS, load
-from farpath.campaign.sweep import Sweep, SweepOutcome, make_sweep, plan_sweep
 from farpath.lab.pool import JobEvent
 from farpath.lab.pool_progress import progress_printer, progress_text
 from farpath.lab.progress import Stage
@@ -31,6 +30,7 @@ from farpath.report.figures.save import for_notebook
 from farpath.report.figures.sweep import draw_sweep
 from farpath.report.tables.sweep import sweep_table
 from farpath.report.tables.sweep_results import SweepResults
+from farpath.runs.sweep import Sweep, SweepOutcome, make_sweep, plan_sweep
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from farpath.planning.experiment import PAPER, WHOLE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from farpath.campaign.job import CampaignJob
+    from farpath.runs.job import CampaignJob
 
 LOG = logging.getLogger(__name__)
 RESULTS = FilePath("results")
@@ -56,8 +56,8 @@ def _job(
     paths: str | None = None,
 ) -> CampaignJob:
     from farpath.base.project import EXPERIMENTS
-    from farpath.campaign.job import CampaignJob
     from farpath.planning.experiment import ExperimentPart, load_experiment
+    from farpath.runs.job import CampaignJob
 
     flags = [name for name, is_set in (("quick", quick), ("cpu", cpu)) if is_set]
     if len(flags) + (which is not None) > 1:
@@ -125,10 +125,10 @@ def campaign(
 
     from farpath.analysis.studies.registry import ALL_ANALYSES, ANALYSES, is_ablation
     from farpath.base.files import require_directory
-    from farpath.campaign.host_lab import run_on_host
-    from farpath.campaign.snakemake import run_campaign
     from farpath.lab.machine import available_cores
     from farpath.report.html.run_page import save_pictures
+    from farpath.runs.cluster import run_campaign
+    from farpath.runs.host_lab import run_on_host
 
     job = _job(experiment, which, quick, cpu, experiments, out, region, only, paths)
     require_directory(job.out)
@@ -147,7 +147,7 @@ def campaign(
     elif index is not None:
         _make_one(job, index, cores or available_cores())
     elif gather is not None:
-        from farpath.campaign.status import gather as link
+        from farpath.runs.status import gather as link
 
         print(f"{link(job.states(), gather)} records of {len(job.runs)} in {gather}")
     else:
@@ -198,9 +198,9 @@ def _run_companion(
     import dataclasses
 
     from farpath.analysis.studies.registry import is_ablation
-    from farpath.campaign.job import print_status
-    from farpath.campaign.snakemake import run_campaign
     from farpath.report import ablation, study
+    from farpath.runs.cluster import run_campaign
+    from farpath.runs.job import print_status
 
     report_dir = report or _default_report_dir(job)
     compares_mechanisms = is_ablation(job.experiment)
@@ -229,8 +229,8 @@ def _print_places(job: CampaignJob, report_dir: FilePath, parts: Sequence[str]) 
 
 def _report_study(job: CampaignJob, report_dir: FilePath) -> None:
     """Report the runs of an experiment with measures that have records, if any has."""
-    from farpath.campaign.job import print_status
     from farpath.report import study
+    from farpath.runs.job import print_status
 
     recorded = [state for state in job.states() if state.record is not None]
     if not recorded:
@@ -242,7 +242,7 @@ def _report_study(job: CampaignJob, report_dir: FilePath) -> None:
 
 
 def _list(job: CampaignJob) -> None:
-    from farpath.campaign.job import ignored_record_notes
+    from farpath.runs.job import ignored_record_notes
 
     LOG.info(f"campaign: looking for the records of {len(job.runs)} runs, each of which is checked")
     states = job.local_states()
@@ -257,11 +257,11 @@ def _list(job: CampaignJob) -> None:
 def _make_one(job: CampaignJob, index: int, cores: int) -> None:
     """Make one run on so many cores, as jobs of Snakemake and Kubernetes do."""
     from farpath.base.files import make_directory
-    from farpath.campaign.job import check_space
     from farpath.lab.machine import limited_cores
     from farpath.lab.progress import RunProgress
     from farpath.lab.run import run
     from farpath.report.html.run_page import save_pictures
+    from farpath.runs.job import check_space
 
     runs = job.runs
     if not 0 <= index < len(runs):
@@ -290,7 +290,7 @@ def reference(
     experiments: ExperimentsDir = None,
 ) -> None:
     """Copy an experiment's records, without raw output and pages, into its folder."""
-    from farpath.campaign.reference import publish
+    from farpath.runs.reference import publish
 
     job = _job(experiment, which, quick, cpu, experiments, out, region, None)
     for line in publish(job):

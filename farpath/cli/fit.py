@@ -29,10 +29,10 @@ def fit(
 ) -> None:
     """Search for the path model that agrees best with the published numbers."""
     from farpath.base.project import PROJECT
-    from farpath.campaign.path_search import continue_search, load_search, run_in_lab
     from farpath.lab.machine import cores_each
     from farpath.report.tables.path_search import best_trial_table, trials_table
     from farpath.report.tables.regions import render, rich_table
+    from farpath.runs.path_search import continue_search, load_search, run_in_lab
 
     searches = {
         file.parent.name: file.parent

@@ -62,11 +62,11 @@ def sweep(
     stopped continues with the same command.
     """
     from farpath.base.files import require_directory
-    from farpath.campaign.sweep import make_sweep, plan_sweep
     from farpath.lab.pool_progress import progress_printer
     from farpath.planning.option_names import name_options_as_typed
     from farpath.planning.request import RunRequest
     from farpath.report.tables.sweep_results import SweepResults, check_column
+    from farpath.runs.sweep import make_sweep, plan_sweep
 
     single, axes = split_options(option_values)
     planned = plan_sweep(RunRequest(**single), axes, seeds)

@@ -17,10 +17,10 @@ from farpath.analysis.results import ResultSet, RunSummary, mixed, result_set_of
 from farpath.analysis.studies.registry import shipped_measures
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
-from farpath.campaign.status import shipped_records
 from farpath.planning.experiment import CPU, PAPER, WHOLE, load_experiment
 from farpath.record.identity import plan_identity
 from farpath.record.record import Record, load_record, records_in
+from farpath.runs.status import shipped_records
 
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan

@@ -17,7 +17,6 @@ from farpath.analysis.studies.measure import MEASURES_FILE, Measure, RecordedRun
 from farpath.analysis.studies.registry import make_target, measures_of
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
-from farpath.campaign.status import shipped_records
 from farpath.notebook.paper_records import SHIPPED, load_plan
 from farpath.planning.experiment import QUICK, WHOLE, Experiment, WantedRun, load_experiment
 from farpath.record.identity import plan_identity
@@ -25,6 +24,7 @@ from farpath.record.record import RECORD_FILE, load_record, records_in
 from farpath.report.study import verdicts_of
 from farpath.report.tables.formats import ResultTable
 from farpath.report.tables.studies import study_tables
+from farpath.runs.status import shipped_records
 
 #: The directory below results in which `make companion` and `make companion-quick` put records;
 #: runs of one experiment alone are in a folder of its name.

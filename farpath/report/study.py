@@ -13,13 +13,13 @@ from farpath.analysis.results import ResultSet
 from farpath.analysis.studies.measure import MEASURES_FILE, Measure, RecordedRun, write_measures
 from farpath.analysis.studies.registry import measures_of
 from farpath.base.files import write_text
-from farpath.campaign.status import RunStatus, recorded_runs
 from farpath.planning.experiment import load_experiment
 from farpath.report.figures.save import FORMATS, save
 from farpath.report.figures.studies import figures
 from farpath.report.tables.formats import FORMS, SUFFIXES, ResultTable, file_name
 from farpath.report.tables.formats import as_text as table_as_text
 from farpath.report.tables.studies import study_tables
+from farpath.runs.status import RunStatus, recorded_runs
 
 #: The directories of a report.
 PARTS = ("tables", "claims", "figures")

@@ -13,8 +13,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.campaign.status import DAMAGED_DIR
 from farpath.record.record import FORMAT_VERSION, RECORD_FILE, load_record
+from farpath.runs.status import DAMAGED_DIR
 from tests.campaign.conftest import HANG_S, NAME, Campaign, Story, wait_for, wait_for_lock
 
 MEBIBYTE = 1 << 20

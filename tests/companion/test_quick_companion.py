@@ -9,9 +9,9 @@ from farpath.analysis.claims.study_rules import COMPANION_RULES
 from farpath.analysis.studies.loss_utilisation import UTILISATION
 from farpath.analysis.studies.measure import select_measures
 from farpath.analysis.studies.registry import ANALYSES
-from farpath.campaign.job import CampaignJob
 from farpath.planning.experiment import QUICK, load_experiment
 from farpath.record.record import RECORD_FILE
+from farpath.runs.job import CampaignJob
 from tests.companion.conftest import QuickCompanion
 
 #: What theory asks of any length of run.

@@ -13,10 +13,10 @@ import pytest
 
 from farpath.analysis.studies.measure import MEASURES_FILE
 from farpath.base.project import BUILD, PROJECT
-from farpath.campaign.status import shipped_records
 from farpath.planning.experiment import PAPER
 from farpath.planning.path_files import path_by_name
 from farpath.record.record import records_in
+from farpath.runs.status import shipped_records
 from tests.support.campaigns import LABELS, write_seven_regions
 from tests.support.study_runs import ship_runs
 

@@ -12,12 +12,12 @@ from farpath.analysis.claims.study_rules import claims_of
 from farpath.analysis.studies.measure import MEASURES_FILE
 from farpath.analysis.studies.registry import ALL_ANALYSES
 from farpath.base.project import EXPERIMENTS, PROJECT
-from farpath.campaign.status import shipped_records
 from farpath.notebook.paper_records import SHIPPED
 from farpath.notebook.study_records import experiment_to_show
 from farpath.planning.experiment import ABLATION, PAPER, QUICK, load_experiment
 from farpath.record.record import records_in
 from farpath.report.figures.studies import figures
+from farpath.runs.status import shipped_records
 from tests.notebooks.conftest import Clone
 from tests.support.ablations import ablation_of, halved
 from tests.support.study_runs import write_run

@@ -10,10 +10,10 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.analysis.metrics import Summary, summarise
-from farpath.campaign.host_lab import copy_experiment
-from farpath.campaign.job import CampaignJob
 from farpath.planning.experiment import FILE, PAPER, QUICK, load_experiment
 from farpath.record.record import Record, load_record
+from farpath.runs.host_lab import copy_experiment
+from farpath.runs.job import CampaignJob
 
 #: How long the runs may take, as a limit for hangs.
 HANG_S = 3600

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from farpath.analysis.published import published
-from farpath.campaign.path_search import Search, best_trial, is_varied, read_trials
 from farpath.report.tables.regions import TextTable
+from farpath.runs.path_search import Search, best_trial, is_varied, read_trials
 
 
 def trials_table(search: Search) -> TextTable:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from farpath.base.errors import BadInputError
-from farpath.campaign.sweep import Sweep, SweepOutcome
 from farpath.record.record import load_record
 from farpath.report.flow_summary import FlowSummary, flows_of
 from farpath.report.tables.run_metrics import METRICS
+from farpath.runs.sweep import Sweep, SweepOutcome
 from farpath.spec.plan import Plan
 
 #: What is shown of each flow where runs have several: the ends of keys, words, and decimals.

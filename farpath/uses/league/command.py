@@ -54,10 +54,10 @@ def league(
     """
     from farpath.analysis.one_draw import one_draw_notes
     from farpath.base.files import require_directory
-    from farpath.campaign.sweep import make_sweep
     from farpath.lab.pool_progress import progress_printer
     from farpath.planning.option_names import name_options_as_typed
     from farpath.planning.request import RunRequest
+    from farpath.runs.sweep import make_sweep
     from farpath.uses.league.measure import encounters
     from farpath.uses.league.question import STACK, plan_league
 

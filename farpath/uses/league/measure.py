@@ -12,10 +12,10 @@ import numpy as np
 
 from farpath.analysis.one_draw import is_one_draw
 from farpath.analysis.shares import fair_shares
-from farpath.campaign.sweep import SweepOutcome, SweptRun
 from farpath.planning.stack_texts import parse_stacks
 from farpath.record.record import Record, load_record
 from farpath.report.flow_summary import flow_summaries
+from farpath.runs.sweep import SweepOutcome, SweptRun
 from farpath.uses.league.question import STACK, League
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
-from farpath.campaign.sweep import Sweep, plan_sweep
 from farpath.planning.request import RunRequest
 from farpath.planning.stack_texts import parse_stacks
+from farpath.runs.sweep import Sweep, plan_sweep
 
 #: What joins the two stacks of an encounter, as in STACK.
 _BESIDE = "+"

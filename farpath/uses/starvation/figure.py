@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from farpath.planning.ranges import Range
     from farpath.record.record import Record
+    from farpath.runs.ranges import Range
 
 PANELS_IN_ROW = 2
 #: Inches of a figure's width, and of the height of a row of panels and of a search's title.

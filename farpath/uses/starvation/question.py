@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from farpath.base.errors import BadInputError
-from farpath.campaign.trials import Interval, Number
 from farpath.planning.options import options_of
 from farpath.planning.quantities import parse_moment_s
-from farpath.planning.ranges import Range, Template, parse_template
 from farpath.planning.request import RunRequest, parse_seed
 from farpath.planning.stack_texts import parse_stacks
+from farpath.runs.ranges import Range, Template, parse_template
+from farpath.runs.trials import Interval, Number
 from farpath.spec.schedule import JOINING
 from farpath.spec.settings import HOST
 

@@ -20,8 +20,6 @@ from farpath.analysis.shares import fair_shares, joint_means_bps
 from farpath.base.errors import BadInputError
 from farpath.base.files import make_directory
 from farpath.base.validation import validated
-from farpath.campaign.sweep import make_run
-from farpath.campaign.trials import distributions, load_optuna, read_trials, write_trials
 from farpath.lab.artifacts.images import find_images
 from farpath.lab.machine import available_cores, cores_each
 from farpath.lab.pool import Job, JobEvent, Pool
@@ -29,6 +27,8 @@ from farpath.lab.provenance import record_name
 from farpath.lab.user_parts import BuiltParts
 from farpath.planning.request import RunRequest
 from farpath.record.record import RECORD_FILE, load_record
+from farpath.runs.sweep import make_run
+from farpath.runs.trials import distributions, load_optuna, read_trials, write_trials
 from farpath.spec.settings import VIRTUAL_CLOCK
 from farpath.uses.starvation.question import Starvation, Trial, command_of
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from farpath.analysis.metrics import Summary, summarise
-from farpath.campaign import host_lab
-from farpath.campaign.job import CampaignJob
 from farpath.lab.qemu import Machine
 from farpath.record.record import Record, load_record
+from farpath.runs import host_lab
+from farpath.runs.job import CampaignJob
 
 STACK = "htcp_2004"
 

@@ -6,8 +6,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.campaign import sweep
-from farpath.campaign.sweep import Sweep, SweepOutcome
+from farpath.runs import sweep
+from farpath.runs.sweep import Sweep, SweepOutcome
 from tests.support.command_line import Farpath
 
 

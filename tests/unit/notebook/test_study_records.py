@@ -14,10 +14,10 @@ from farpath.analysis.studies import cbr_background, recovery, sharing
 from farpath.analysis.studies.measure import MEASURES_FILE, select_measures, write_measures
 from farpath.analysis.studies.registry import ALL_ANALYSES, make_target
 from farpath.base.errors import BadInputError
-from farpath.campaign.status import shipped_records
 from farpath.notebook.study_records import experiment_to_show
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.report.figures.studies import figures
+from farpath.runs.status import shipped_records
 from tests.support.study_runs import copy_experiments, write_run, write_runs
 
 NAME = cbr_background.EXPERIMENT

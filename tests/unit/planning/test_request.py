@@ -7,11 +7,11 @@ import json
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.campaign.sweep import plan_sweep
 from farpath.planning.options import PATH, Option, options_of
 from farpath.planning.path_options import choice_text, resolve_path
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
+from farpath.runs.sweep import plan_sweep
 from farpath.spec.plan import Plan
 from tests.support.plans import request_of
 

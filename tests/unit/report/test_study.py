@@ -8,9 +8,9 @@ from pathlib import Path as FilePath
 from farpath.analysis.studies import recovery
 from farpath.analysis.studies.measure import read_measures
 from farpath.base.project import EXPERIMENTS
-from farpath.campaign.status import RunStatus
 from farpath.planning.experiment import QUICK
 from farpath.report.study import report_of, write_report
+from farpath.runs.status import RunStatus
 from tests.support.study_runs import write_recorded_runs
 
 

@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from farpath.analysis.record_set import Member
 from farpath.analysis.results import run_summary
 from farpath.base.errors import BadInputError
-from farpath.campaign.sweep import Sweep, SweepOutcome, SweptRun, plan_sweep
 from farpath.planning.request import RunRequest
 from farpath.report.figures.save import save
 from farpath.report.figures.stack_colours import look_of
@@ -24,6 +23,7 @@ from farpath.report.figures.sweep import draw_sweep
 from farpath.report.tables.formats import as_csv
 from farpath.report.tables.sweep import shares_table, sweep_table
 from farpath.report.tables.sweep_results import SweepResults, check_column
+from farpath.runs.sweep import Sweep, SweepOutcome, SweptRun, plan_sweep
 from tests.support.lesson_runs import Curve, write_lesson_run
 
 BUFFERS = {"buffer": ("0.25xBDP", "1xBDP", "16xBDP")}

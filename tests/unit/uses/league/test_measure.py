@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from farpath.campaign.sweep import Sweep
+from farpath.runs.sweep import Sweep
 from farpath.uses.league.measure import Encounter, by_conditions, mean_shares, standings
 from farpath.uses.league.page import render_league
 from farpath.uses.league.question import League

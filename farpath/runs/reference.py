@@ -24,14 +24,6 @@ from farpath.analysis.studies.registry import ALL_ANALYSES, is_ablation, measure
 from farpath.base.errors import BadInputError
 from farpath.base.files import apply_umask, remove_directory, replace_directory, user_errors
 from farpath.base.locks import fresh_partial, remove_stale_partials
-from farpath.campaign.status import (
-    gather,
-    images_for,
-    recorded_runs,
-    run_statuses,
-    shipped_records,
-    wanted_identity,
-)
 from farpath.planning.experiment import CPU, WHOLE, load_experiment
 from farpath.record import queue_table, short_flow_table, trace_table
 from farpath.record.description import write_description
@@ -44,11 +36,19 @@ from farpath.record.record import (
     load_record,
     records_in,
 )
+from farpath.runs.status import (
+    gather,
+    images_for,
+    recorded_runs,
+    run_statuses,
+    shipped_records,
+    wanted_identity,
+)
 
 if TYPE_CHECKING:
-    from farpath.campaign.job import CampaignJob
-    from farpath.campaign.status import RunStatus
     from farpath.planning.experiment import WantedRun
+    from farpath.runs.job import CampaignJob
+    from farpath.runs.status import RunStatus
 
 SUMMARY_FILE = "summary.json"
 #: The tables that only some records have, as the entries of record.json that describe them.

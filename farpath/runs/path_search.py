@@ -2,7 +2,7 @@
 
 A search is a directory. ``search.toml`` says which parameters vary and which values the runs are
 compared with; ``trials.json`` holds the trials and their results. Optuna's TPE sampler chooses the
-next trial (``farpath.campaign.trials``), and starts from the trials that are there. So a search can
+next trial (``farpath.runs.trials``), and starts from the trials that are there. So a search can
 be interrupted and continued.
 """
 
@@ -24,8 +24,6 @@ from farpath.analysis.results import RunSummary, run_summary
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.validation import validated
-from farpath.campaign import trials as trials_file
-from farpath.campaign.trials import Interval, Number, load_optuna, write_trials
 from farpath.lab.machine import limited_cores
 from farpath.lab.pool import Job, Pool
 from farpath.lab.run import run as run_plan
@@ -33,6 +31,8 @@ from farpath.planning.era_catalog import era_by_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.record.record import load_record
+from farpath.runs import trials as trials_file
+from farpath.runs.trials import Interval, Number, load_optuna, write_trials
 from farpath.spec.schedule import seven_regions
 
 SEARCH_FILE = "search.toml"

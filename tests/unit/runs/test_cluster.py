@@ -9,10 +9,10 @@ import pytest
 
 from farpath.base import project
 from farpath.base.errors import BadInputError, MachineLacksError
-from farpath.campaign import snakemake
-from farpath.campaign.job import CampaignJob
-from farpath.campaign.status import RunStatus
 from farpath.planning.experiment import ExperimentPart, load_experiment
+from farpath.runs import cluster as snakemake
+from farpath.runs.job import CampaignJob
+from farpath.runs.status import RunStatus
 from tests.support.campaigns import make_empty_record
 
 

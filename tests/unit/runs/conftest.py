@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from farpath.campaign.status import RunStatus
 from farpath.planning.experiment import load_experiment
+from farpath.runs.status import RunStatus
 
 
 @pytest.fixture

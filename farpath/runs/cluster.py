@@ -21,7 +21,9 @@ from pathlib import Path as FilePath
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.base.files import write_text
 from farpath.base.project import EXPERIMENTS, REPORT_MARK, SITE_MARK
-from farpath.campaign.job import (
+from farpath.lab.progress import pool_time_left_s, time_left_text
+from farpath.record.record import RECORD_FILE
+from farpath.runs.job import (
     PARTS,
     RUN_BYTES,
     TAIL_LINES,
@@ -32,9 +34,7 @@ from farpath.campaign.job import (
     ignored_record_notes,
     print_status,
 )
-from farpath.campaign.status import RunStatus, move_damaged_records
-from farpath.lab.progress import pool_time_left_s, time_left_text
-from farpath.record.record import RECORD_FILE
+from farpath.runs.status import RunStatus, move_damaged_records
 
 SNAKEFILE = EXPERIMENTS / "Snakefile"
 #: Seconds between two polls, and between two lines of progress when nothing happens.

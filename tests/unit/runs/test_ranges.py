@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.planning.ranges import Range, parse_template
+from farpath.runs.ranges import Range, parse_template
 
 
 @pytest.mark.parametrize(

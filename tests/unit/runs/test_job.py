@@ -8,10 +8,10 @@ import pytest
 
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.locks import exclusive_lock
-from farpath.campaign import job as jobs
-from farpath.campaign.job import LOCK, CampaignJob, campaign_directory
 from farpath.cli import campaign
 from farpath.planning.experiment import ABLATION, PAPER, QUICK, ExperimentPart, load_experiment
+from farpath.runs import job as jobs
+from farpath.runs.job import LOCK, CampaignJob, campaign_directory
 from tests.support.leftovers import killed_maker
 
 

@@ -8,14 +8,14 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.campaign.status import (
+from farpath.record.record import RECORD_FILE, records_in
+from farpath.runs.status import (
     DAMAGED_DIR,
     GATHERED_MARK,
     RunStatus,
     gather,
     move_damaged_records,
 )
-from farpath.record.record import RECORD_FILE, records_in
 from tests.support.campaigns import make_empty_record
 
 

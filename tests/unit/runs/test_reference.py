@@ -10,11 +10,6 @@ import pytest
 
 from farpath.analysis.ablation import ABLATION_FILE, read_ablation
 from farpath.base.errors import BadInputError
-from farpath.campaign import job as jobs
-from farpath.campaign import reference
-from farpath.campaign.job import CampaignJob
-from farpath.campaign.reference import publish, write_compact_record
-from farpath.campaign.status import RunStatus
 from farpath.planning.experiment import (
     ABLATION,
     CPU,
@@ -26,6 +21,11 @@ from farpath.planning.experiment import (
 )
 from farpath.record.identity import plan_identity
 from farpath.record.record import Record, load_record, records_in
+from farpath.runs import job as jobs
+from farpath.runs import reference
+from farpath.runs.job import CampaignJob
+from farpath.runs.reference import publish, write_compact_record
+from farpath.runs.status import RunStatus
 from tests.support.campaigns import write_seven_regions
 
 

@@ -15,7 +15,6 @@ from farpath.base.errors import LabFailedError, MachineLacksError
 from farpath.base.files import make_directory, user_errors
 from farpath.base.locks import exclusive_lock, remove_stale_locks, remove_stale_partials
 from farpath.base.project import EXPERIMENTS
-from farpath.campaign.status import RunStatus, run_statuses, shipped_records
 from farpath.lab.machine import available_cores
 from farpath.planning.experiment import (
     WHOLE,
@@ -24,6 +23,7 @@ from farpath.planning.experiment import (
     load_experiment,
 )
 from farpath.record.record import records_in
+from farpath.runs.status import RunStatus, run_statuses, shipped_records
 
 LOG = logging.getLogger(__name__)
 #: Disk space of a run of 960 s, page included, and as much again while it is written.

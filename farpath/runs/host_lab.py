@@ -15,7 +15,13 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import LabFailedError, MachineLacksError
 from farpath.base.locks import fresh_partial
-from farpath.campaign.job import (
+from farpath.lab.pool import Job, JobEvent, Pool
+from farpath.lab.progress import time_left_text
+from farpath.lab.qemu import CODE, OUT, Machine, Speed, parts
+from farpath.lab.run import Finish, run
+from farpath.planning.experiment import FILE, OWN_PATHS
+from farpath.record.record import load_record
+from farpath.runs.job import (
     TAIL_LINES,
     CampaignJob,
     campaign_directory,
@@ -24,13 +30,7 @@ from farpath.campaign.job import (
     other_results_notes,
     print_status,
 )
-from farpath.campaign.status import RunStatus, move_damaged_records
-from farpath.lab.pool import Job, JobEvent, Pool
-from farpath.lab.progress import time_left_text
-from farpath.lab.qemu import CODE, OUT, Machine, Speed, parts
-from farpath.lab.run import Finish, run
-from farpath.planning.experiment import FILE, OWN_PATHS
-from farpath.record.record import load_record
+from farpath.runs.status import RunStatus, move_damaged_records
 
 #: A pool for one run at a time, and the job of each run, which returns its record's directory.
 PoolAndJobs = tuple[Pool, list[Job[FilePath]]]

@@ -16,9 +16,6 @@ import pytest
 from farpath.analysis.studies import cpu_streams
 from farpath.analysis.studies.measure import read_measures, select_measures
 from farpath.base.errors import BadInputError, LabFailedError
-from farpath.campaign import host_lab, status
-from farpath.campaign.job import CampaignJob
-from farpath.campaign.status import RunStatus
 from farpath.lab import provenance
 from farpath.lab.artifacts import sources
 from farpath.lab.pool import Job, Pool
@@ -26,6 +23,9 @@ from farpath.lab.qemu import CommandResult
 from farpath.planning.experiment import CPU, QUICK, load_experiment
 from farpath.record.description import write_description
 from farpath.record.record import RECORD_FILE, Record, load_record, write_record
+from farpath.runs import host_lab, status
+from farpath.runs.job import CampaignJob
+from farpath.runs.status import RunStatus
 from tests.support.command_line import Farpath
 from tests.support.study_runs import write_run
 
