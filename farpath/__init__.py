@@ -1,7 +1,7 @@
 """farpath: real transport stacks over emulated long fat paths, in virtual time.
 
-``run``, ``sweep`` and ``load`` are the Python interface (docs/python.md). They are imported when
-they are first used, so that ``import farpath`` costs nothing.
+``run``, ``sweep`` and ``load`` are the Python interface (docs/reference/python.md). They are
+imported when they are first used, so that ``import farpath`` costs nothing.
 """
 
 from __future__ import annotations

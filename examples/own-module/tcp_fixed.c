@@ -4,7 +4,7 @@
  * says, from the first packet to the last, whatever is lost. So a flow whose
  * window the path can hold carries window / RTT, which is easy to check.
  *
- * An example of a module that farpath builds and runs; docs/own-stacks.md has
+ * An example of a module that farpath builds and runs; docs/how-to/own-stacks.md has
  * the commands.
  *
  * What farpath asks of a module: the file is tcp_<name>.c, <name> is also the

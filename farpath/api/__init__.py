@@ -1,4 +1,4 @@
-"""The Python interface: runs, sweeps and records as objects with tables (docs/python.md)."""
+"""The Python interface (docs/reference/python.md): runs, sweeps, records as objects with tables."""
 
 from farpath.api.run_result import RunResult
 from farpath.api.runs import load, run

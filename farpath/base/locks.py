@@ -2,7 +2,8 @@
 
 A running process holds a lock (flock(2)) on each of its directories. The kernel releases
 it when the process ends, however it ends and in whichever container it ran. The filelock package
-locks no directories, accepts FIFOs and leaves its files behind (docs/decisions/052-own-locks.md).
+locks no directories, accepts FIFOs and leaves its files behind
+(decision 52 in docs/explanation/decisions).
 """
 
 from __future__ import annotations

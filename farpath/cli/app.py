@@ -139,7 +139,7 @@ def stacks(
 @app.command()
 def eras(
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print the table of docs/eras.md.")
+        bool, typer.Option("--markdown", help="Print the table of docs/reference/eras.md.")
     ] = False,
 ) -> None:
     """List how hosts of 2004 differ from today's: what is set back, and what cannot be."""
@@ -151,7 +151,7 @@ def eras(
 @app.command()
 def options(
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print the table of docs/usage.md.")
+        bool, typer.Option("--markdown", help="Print the table of docs/reference/usage.md.")
     ] = False,
 ) -> None:
     """List the options of a run with their units, ranges, defaults and variables of Make."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path as FilePath
 
 from farpath.planning.era_catalog import era_names, features, title_of
 from farpath.planning.options import Option, options_of
@@ -105,7 +106,7 @@ def all_eras() -> str:
 
 
 def eras_markdown() -> str:
-    """Return the features of 2004 as the Markdown table of docs/eras.md."""
+    """Return the features of 2004 as the Markdown table of docs/reference/eras.md."""
     lines = [
         f"| feature | {' | '.join(HEADINGS.values())} |",
         f"|---|{'---|' * len(HEADINGS)}",
@@ -131,10 +132,11 @@ def _facts(option: Option) -> tuple[tuple[str, str], ...]:
 
 
 def options_markdown() -> str:
-    """Return all options of a run as the Markdown table of docs/usage.md."""
+    """Return all options of a run as the Markdown table of docs/reference/usage.md."""
     rows = ["| variable | example | what it is | default | allowed |", "|---|---|---|---|---|"]
     for option in options_of(RunRequest):
-        link = f" ([{option.see.partition('#')[0]}]({option.see}))" if option.see else ""
+        page = FilePath(option.see.partition("#")[0])
+        link = f" ([{page.name}](../{option.see}))" if option.see else ""
         allowed = "; ".join(text for text in (option.allowed_text, option.unit) if text)
         cells = (f"`{option.variable}`", f"`{option.example}`", option.help + link)
         rows.append(f"| {' | '.join((*cells, option.default, allowed))} |")

@@ -1,7 +1,8 @@
 """Descriptions of a run's options: help, unit, range, default and example.
 
 ``farpath.planning.request.RunRequest`` has one field for each option. The command line, the
-Makefile's variables and docs/usage.md come from these descriptions or are tested against them.
+Makefile's variables and docs/reference/usage.md come from these descriptions or are tested
+against them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class Option:
     ``help``: a sentence. ``example``: an accepted value. ``default``: the value without the
     option. ``unit``: unit of a number without a suffix, or a remark that a suffix is needed.
     ``allowed``: range or choices, or a function that returns them where files have to be read.
-    ``see``: a section of docs/ with details. ``group``: where a command's help shows the option.
+    ``see``: page and section of docs/ with details. ``group``: where a command's help shows it.
     ``words``: values that completion in a shell offers.
     """
 

@@ -1,7 +1,7 @@
 """Own topology: a Mininet topology of a user's file, mapped to cables with exact queues.
 
-What Mininet would do and the lab does not is refused by its name. ``docs/own-topologies.md`` has
-the mapping.
+What Mininet would do and the lab does not is refused by its name. The mapping is in
+``docs/how-to/own-topologies.md``.
 """
 
 from __future__ import annotations

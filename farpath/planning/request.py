@@ -132,7 +132,7 @@ class RunRequest:
             "the path's",
             "a unit is needed",
             range_text(RTT_MS_RANGE, "ms"),
-            see="changing-links.md",
+            see="how-to/changing-links.md",
             group=PATH,
         )
     )
@@ -145,7 +145,7 @@ class RunRequest:
             "the path's, else 450 Mbit/s",
             "bit/s",
             range_text(RATE_BPS_RANGE, "bit/s"),
-            see="changing-links.md",
+            see="how-to/changing-links.md",
             group=PATH,
         )
     )
@@ -167,7 +167,7 @@ class RunRequest:
             queues.EXAMPLE,
             "the path's, else droptail",
             allowed=", ".join(queues.NAMES),
-            see="queues.md",
+            see="reference/queues.md",
             group=PATH,
             words=lambda: queues.NAMES,
         )
@@ -179,7 +179,7 @@ class RunRequest:
             "the path's, else none: that direction holds nothing back",
             "bit/s",
             range_text(RATE_BPS_RANGE, "bit/s"),
-            see="changing-links.md#the-way-back",
+            see="how-to/changing-links.md#the-way-back",
             group=PATH,
         )
     )
@@ -190,7 +190,7 @@ class RunRequest:
             "the path's, else a bandwidth-delay product of UP_RATE, at least 100 frames",
             "bytes",
             range_text(BUFFER_BYTES_RANGE, "bytes"),
-            see="changing-links.md#the-way-back",
+            see="how-to/changing-links.md#the-way-back",
             group=PATH,
         )
     )
@@ -212,7 +212,7 @@ class RunRequest:
             "every:1000",
             "none",
             allowed=", ".join(f"{kind}:..." for kind in DROPPER_KINDS),
-            see="how-to.md#losing-packets-on-purpose",
+            see="how-to/traffic-and-losses.md#losing-packets-on-purpose",
             group=PATH,
         )
     )
@@ -224,7 +224,7 @@ class RunRequest:
             "the path's, else none",
             "a fraction, or %",
             f"{range_text(PART_RANGE, '')}, cbr:RATE, tcp:...",
-            see="how-to.md#short-flows",
+            see="how-to/traffic-and-losses.md#short-flows",
             group=TRAFFIC,
         )
     )
@@ -296,7 +296,7 @@ class RunRequest:
             "on",
             "the kernel's, passive; on beside dctcp",
             allowed=", ".join(ECN_MODES),
-            see="queues.md#ecn",
+            see="reference/queues.md#ecn",
             group=HOSTS,
             words=lambda: ECN_MODES,
         )
@@ -320,7 +320,7 @@ class RunRequest:
             "dumbbell",
             "dumbbell",
             allowed=topology_texts,
-            see="own-topologies.md",
+            see="how-to/own-topologies.md",
             group=PATH,
             words=lambda: MODULES,
         )
@@ -332,7 +332,7 @@ class RunRequest:
             FLOWS_EXAMPLE,
             "none",
             allowed=f"at most {MOST_FLOWS} flows",
-            see="own-topologies.md",
+            see="how-to/own-topologies.md",
             group=TRAFFIC,
         )
     )
@@ -342,7 +342,7 @@ class RunRequest:
             f"all links what they have not. Options: {', '.join(LINK_OPTIONS)}.",
             LINK_EXAMPLE,
             "what its file says",
-            see="own-topologies.md#links-from-outside",
+            see="how-to/own-topologies.md#links-from-outside",
             group=TRAFFIC,
         )
     )
@@ -353,7 +353,7 @@ class RunRequest:
             "rtt=172ms mtu=1500",
             "none",
             allowed=f"at most {MOST_SENDERS}",
-            see="how-to.md#several-senders-other-topologies-ipv6",
+            see="how-to/flows.md#several-senders-other-topologies-ipv6",
             group=HOSTS,
         )
     )
@@ -378,7 +378,7 @@ class RunRequest:
             "fast:alpha=100",
             DEFAULT_STACK,
             allowed=f"at most {MOST_FLOWS} flows",
-            see="own-stacks.md",
+            see="how-to/own-stacks.md",
             group=TRAFFIC,
             words=stack_catalog.catalogue,
         ),
@@ -427,7 +427,7 @@ class RunRequest:
             "disk:445MB/s,readahead=2MB",
             "none: they send from memory; readahead=128KiB",
             allowed="disk:RATE, readahead=SIZE",
-            see="how-to.md#from-disk-to-disk",
+            see="how-to/flows.md#from-disk-to-disk",
             group=HOSTS,
         )
     )
@@ -438,7 +438,7 @@ class RunRequest:
             "disk:200MB/s,writeback=64MB",
             "none: what arrives is discarded; writeback=0",
             allowed="disk:RATE, writeback=SIZE",
-            see="how-to.md#from-disk-to-disk",
+            see="how-to/flows.md#from-disk-to-disk",
             group=HOSTS,
         )
     )
@@ -449,7 +449,7 @@ class RunRequest:
             "tso,checksum",
             "none, and checksums cost nothing",
             allowed=f"on, off, {', '.join(OFFLOADS)}",
-            see="host-lab.md#offloads",
+            see="how-to/host-lab.md#offloads",
             group=HOSTS,
         )
     )
@@ -481,7 +481,7 @@ class RunRequest:
             "none: flows last for TIME or REGION",
             "bytes",
             range_text(TRANSFER_BYTES_RANGE, "bytes"),
-            see="how-to.md#flows-of-a-size",
+            see="how-to/flows.md#flows-of-a-size",
             group=TRAFFIC,
         )
     )
@@ -509,7 +509,7 @@ class RunRequest:
             VIRTUAL,
             VIRTUAL,
             allowed=", ".join(CLOCKS),
-            see="host-lab.md",
+            see="how-to/host-lab.md",
             words=lambda: CLOCKS,
         ),
         VIRTUAL,
@@ -530,7 +530,7 @@ class RunRequest:
             "must trust it.",
             "./mine.tar",
             "the lab's own",
-            see="own-images.md",
+            see="how-to/own-images.md",
             group=HOSTS,
         )
     )
@@ -541,7 +541,7 @@ class RunRequest:
             "none",
             "whole milliseconds, a unit is needed",
             range_text(INTERVAL_S_RANGE, "s"),
-            see="how-to.md#a-trace-of-each-connection",
+            see="how-to/looking-inside.md#a-trace-of-each-connection",
         )
     )
     capture: str | None = option(
@@ -552,7 +552,7 @@ class RunRequest:
             f"none; {DEFAULT_SNAP_BYTES} bytes of each packet",
             "bytes",
             range_text(SNAP_BYTES_RANGE, "bytes"),
-            see="how-to.md#packets-in-wireshark",
+            see="how-to/looking-inside.md#packets-in-wireshark",
         )
     )
 

@@ -503,7 +503,7 @@ def sender_cpu(raw_dir: FilePath, plan: Plan, mhz: float | None) -> dict[str, An
 
     It is user and system time from getrusage(2); the paper took it from time(1)
     (section III.A). Empty if a program does not report it, and on the virtual lab, where
-    CPU time is free or counted in part (docs/limitations.md).
+    CPU time is free or counted in part (docs/reference/limitations.md).
     """
     if plan.settings.lab != HOST or mhz is None:
         return {}

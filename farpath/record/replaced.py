@@ -60,7 +60,7 @@ def _reason(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     if changed := _changed_files(before, after):
         return f"meanwhile these files of this machine have changed: {', '.join(changed)}"
     if "programs" in after:
-        return "its programs depend on something that the lab does not fix (docs/exec.md)"
+        return "its programs depend on something that the lab does not fix (docs/how-to/exec.md)"
     return "this should not be: equal runs have equal packets; please report both fingerprints"
 
 

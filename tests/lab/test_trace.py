@@ -81,8 +81,8 @@ def test_a_trace_leaves_every_sample_as_it_is(
 def test_tracers_of_three_hosts_move_times_by_microseconds_and_no_packet(
     run_plan: RunPlan,
 ) -> None:
-    # Each tracer is a program more that starts (docs/limitations.md). No packet is lost: where one
-    # is, a microsecond can decide which.
+    # Each tracer is a program more that starts (docs/reference/limitations.md). No packet is lost:
+    # where one is, a microsecond can decide which.
     plain, traced = run_plan(FROM_THREE_HOSTS), run_plan(with_trace(FROM_THREE_HOSTS, 0.005))
     before, after = plain.samples, traced.samples
     assert after.queue.equals(before.queue)
@@ -100,7 +100,7 @@ def test_tracers_of_three_hosts_move_times_by_microseconds_and_no_packet(
 
 def test_the_finest_trace_makes_another_run_of_the_same_kind(run_plan: RunPlan) -> None:
     # Ticks of a millisecond meet the kernel's own, and what is charged then decides who runs
-    # first afterwards: single losses fall on other flows (docs/limitations.md).
+    # first afterwards: single losses fall on other flows (docs/reference/limitations.md).
     plain, traced = run_plan(SEVEN_REGIONS), run_plan(with_trace(SEVEN_REGIONS, 0.001))
     was, now = (record.samples.flows["throughput_bps"].sum() for record in (plain, traced))
     print(f"throughput of all flows differs by {now / was - 1:.1e}")

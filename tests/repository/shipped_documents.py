@@ -1,8 +1,8 @@
 """Documents of shipped records: the pages whose tables follow from them, written anew.
 
 ``python -m tests.repository.shipped_documents`` is run after ``farpath reference``. It puts the
-tables of what is shipped into docs/results, the sample output into docs/usage.md, and pins the
-plan identities of the records. The tests of this folder compare both again.
+tables of what is shipped into docs/results, the sample output into docs/reference/usage.md, and
+pins the plan identities of the records. The tests of this folder compare both again.
 """
 
 from __future__ import annotations

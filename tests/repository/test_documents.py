@@ -66,7 +66,7 @@ def test_its_links_lead_somewhere(file: FilePath) -> None:
 def test_the_index_names_every_document() -> None:
     index = DOCS / "README.md"
     named = {(DOCS / link.partition("#")[0]).resolve() for link in LINK.findall(text_of(index))}
-    decisions = DOCS / "decisions"
+    decisions = DOCS / "explanation" / "decisions"
     expected = {file for file in DOCS.rglob("*.md") if decisions not in file.parents}
     assert expected - named - {index} == set()
 
@@ -74,7 +74,7 @@ def test_the_index_names_every_document() -> None:
 def test_the_companion_s_table_names_the_claims_that_each_experiment_decides() -> None:
     rows = re.findall(
         r"^\| \[([\w-]+)\]\(.*?\| ([C\d, ]*)\| \[\d+\]",
-        text_of(DOCS / "companion.md"),
+        text_of(DOCS / "how-to" / "experiments.md"),
         re.MULTILINE,
     )
     named = {name: tuple(filter(None, claims.strip().split(", "))) for name, claims in rows}
@@ -82,7 +82,7 @@ def test_the_companion_s_table_names_the_claims_that_each_experiment_decides() -
 
 
 def test_the_index_of_decisions_names_every_decision() -> None:
-    decisions = DOCS / "decisions"
+    decisions = DOCS / "explanation" / "decisions"
     linked = LINK.findall(text_of(decisions / "README.md"))
     assert sorted(linked) == sorted(file.name for file in decisions.glob("[0-9]*.md"))
 

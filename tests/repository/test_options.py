@@ -74,7 +74,7 @@ def test_make_and_the_command_line_mean_the_same_by_words_of_other_tools() -> No
 
 
 def test_the_table_of_options_is_the_one_that_farpath_prints() -> None:
-    document = (PROJECT / "docs" / "usage.md").read_text(encoding="utf-8")
+    document = (PROJECT / "docs" / "reference" / "usage.md").read_text(encoding="utf-8")
     _, _, rest = document.partition("<!-- farpath options --markdown -->\n")
     table, _, _ = rest.partition("<!-- end of options -->")
     assert table.strip() == options_markdown()
@@ -89,6 +89,6 @@ def test_the_table_of_options_is_the_one_that_farpath_prints() -> None:
     ids=lambda part: part.__name__,
 )
 def test_the_record_format_documents_every_field_of_a_plan(part: type) -> None:
-    document = (PROJECT / "docs" / "record-format.md").read_text(encoding="utf-8")
+    document = (PROJECT / "docs" / "reference" / "record-format.md").read_text(encoding="utf-8")
     for field in dataclasses.fields(part):
         assert re.search(rf"[`.]{field.name}`", document), f"{part.__name__}.{field.name}"

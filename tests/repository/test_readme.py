@@ -14,7 +14,7 @@ from farpath.planning.experiment import ABLATION
 from tests.support.command_line import Farpath
 
 README = PROJECT / "README.md"
-USAGE = PROJECT / "docs" / "usage.md"
+USAGE = PROJECT / "docs" / "reference" / "usage.md"
 STUDY = PROJECT / "docs" / "results" / "study-2005.md"
 COMPANION = PROJECT / "docs" / "results" / "companion.md"
 ABLATION_PAGE = PROJECT / "docs" / "results" / "ablation.md"

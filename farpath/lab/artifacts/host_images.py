@@ -1,7 +1,7 @@
 """Host images: parses SENDER_IMAGE, and unpacks and checks users' images before the lab boots.
 
 ``./mine.tar`` is for every host that sends or receives, ``receiver=./mine.tar`` for one.
-``docs/own-images.md`` explains it step by step.
+``docs/how-to/own-images.md`` explains it step by step.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Own topologies: reads the Mininet topology in a user's file, with the lab's own Mininet.
 
-The file is run, as Mininet would run it, in a process of its own. ``docs/own-topologies.md``
+The file is run, as Mininet would run it, in a process of its own. ``docs/how-to/own-topologies.md``
 explains it.
 """
 

@@ -2,7 +2,7 @@
 
 ``./tcp_mine.c`` is compiled for the lab's kernel, ``./mine.cpp`` for its UDT, ``oci:./mine``
 unpacked for its end hosts, all before the lab boots and once for each content.
-``docs/own-stacks.md`` explains each step by step.
+``docs/how-to/own-stacks.md`` explains each step by step.
 """
 
 from __future__ import annotations

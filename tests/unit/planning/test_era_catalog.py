@@ -18,7 +18,7 @@ from farpath.spec.qdiscs import DELAY_LIMIT_PACKETS, NicQueue, nic_qdisc
 from farpath.spec.schedule import seven_regions
 from topologies import lay_out
 
-DOCUMENT = PROJECT / "docs" / "eras.md"
+DOCUMENT = PROJECT / "docs" / "reference" / "eras.md"
 
 
 def plan_in(era: str) -> Plan:
