@@ -36,7 +36,7 @@ from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
 from farpath.planning.experiment import Experiment, WantedRun, stack_name
-from farpath.planning.stack_catalog import split_text
+from farpath.programs.catalog import split_text
 
 #: The mechanism that all others are compared with.
 BASE = "base"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from farpath.analysis.published import all_published
 from farpath.analysis.results import ResultSet, RunSummary
-from farpath.planning.stack_catalog import catalogue
+from farpath.programs.catalog import catalogue
 from farpath.spec.schedule import REGIONS, SEVEN_REGIONS
 
 #: The hosts that represent the paper's where a campaign has stacks on hosts of several eras.

@@ -18,7 +18,7 @@ from farpath.analysis.published import published_paths
 from farpath.analysis.results import ResultSet, RunSummary, load_runs, result_set_of
 from farpath.analysis.statistics import Estimate, are_alike, estimate_over_seeds
 from farpath.base.errors import BadInputError
-from farpath.planning.stack_catalog import catalogue
+from farpath.programs.catalog import catalogue
 from farpath.record.identity import plan_identity
 from farpath.record.record import load_record
 from farpath.spec.labels import stacks_label

@@ -50,7 +50,7 @@ from farpath.cli.run_options import DEFAULT_OUT
 from farpath.cli.streams import ReaderGone, check_stdout, open_streams
 from farpath.lab.cleanup import remove_stale_shares
 from farpath.planning.request import DEFAULT_STACK
-from farpath.planning.stack_catalog import catalogue
+from farpath.programs.catalog import catalogue
 from farpath.spec.settings import HOST
 
 if TYPE_CHECKING:
@@ -195,8 +195,8 @@ def preflight(
 def _virtual_checks(stack: str) -> list[Check]:
     from farpath.lab import preflight as lab_preflight
     from farpath.lab.artifacts.user_stacks import is_own
-    from farpath.planning.stack_catalog import resolve_stack
     from farpath.planning.stack_texts import parse_stacks
+    from farpath.programs.catalog import resolve_stack
 
     for text in parse_stacks(stack):
         # A user's own stack is not resolved: it is compiled for the lab's kernel, which may be
@@ -210,8 +210,8 @@ def _host_checks(stack: str) -> list[Check]:
     from farpath.lab import host
     from farpath.lab import preflight as lab_preflight
     from farpath.lab.user_parts import BuiltParts
-    from farpath.planning.stack_catalog import resolve_stack
     from farpath.planning.stack_texts import parse_stacks
+    from farpath.programs.catalog import resolve_stack
 
     parts = BuiltParts(HOST)
     stacks = [parts.stack(text) or resolve_stack(text) for text in parse_stacks(stack)]

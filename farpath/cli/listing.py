@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 from farpath.planning.era_catalog import era_names, features, title_of
 from farpath.planning.options import Option, options_of
 from farpath.planning.request import RunRequest
-from farpath.planning.stack_catalog import (
+from farpath.programs.catalog import (
     DATAGRAMS,
     MAINLINE,
     OURS,

@@ -210,7 +210,7 @@ def _print_stacks(plan: Plan, whole: bool) -> None:
     ``whole``: also where each stack is from.
     """
     from farpath.planning.era_catalog import era_text, title_of
-    from farpath.planning.stack_catalog import catalogue
+    from farpath.programs.catalog import catalogue
 
     for stack in plan.stacks:
         entry = catalogue().get(stack.name)

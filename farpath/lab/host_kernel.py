@@ -23,7 +23,7 @@ from typing import Any
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.files import write_text
-from farpath.planning.stack_catalog import catalogue
+from farpath.programs.catalog import catalogue
 from farpath.spec.plan import Plan
 from farpath.spec.stack import Stack
 from farpath.tools import congestion_control, sysctl

@@ -20,7 +20,7 @@ from farpath.notebook.paper_records import load_plan, select_records
 from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import DEFAULT_PATH
 from farpath.planning.request import SEED_RANGE, RunRequest
-from farpath.planning.stack_catalog import catalogue
+from farpath.programs.catalog import catalogue
 from farpath.record.record import RECORD_FILE, Record, load_record, records_in
 from farpath.report.figures.run import title
 from farpath.report.html.render import PLOTLY_CONFIG

@@ -12,7 +12,7 @@ from typing import Any
 
 from farpath.base.errors import BadInputError
 from farpath.planning.quantities import parse_frequency_hz, parse_jitter_ms, parse_rate_bps
-from farpath.planning.stack_catalog import split_text
+from farpath.programs.catalog import split_text
 from farpath.spec.bus import CLOCKS_HZ, MMRBC_BYTES, Bus
 from farpath.spec.era import Era
 from farpath.spec.processor import BACKLOG_PACKETS, Processor

@@ -27,8 +27,8 @@ from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
 from farpath.planning.quantities import parse_duration_s
 from farpath.planning.request import RunRequest
-from farpath.planning.stack_catalog import label_of, split_text
 from farpath.planning.stack_texts import parse_stacks
+from farpath.programs.catalog import label_of, split_text
 from farpath.spec.settings import HOST, VIRTUAL_CLOCK
 
 if TYPE_CHECKING:

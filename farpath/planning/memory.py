@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError
-from farpath.planning.quic import qlog_bytes
+from farpath.programs.quic import qlog_bytes
 from farpath.spec import capture, capture_sizes
 from farpath.spec.arrivals import arrivals_per_s
 from farpath.spec.stack import IPERF3, QUIC

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
 from farpath.planning import quantities
-from farpath.planning.stack_catalog import MAINLINE, catalogue, entry_by_name
+from farpath.programs.catalog import MAINLINE, catalogue, entry_by_name
 from farpath.spec.background import PART_RANGE, RATE_BPS_RANGE, Background
 from farpath.spec.path import Path
 from farpath.spec.short_flows import (

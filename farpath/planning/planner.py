@@ -10,7 +10,7 @@ from farpath.planning.era_catalog import era_by_text
 from farpath.planning.memory import memory_bytes
 from farpath.planning.network import NetworkOptions
 from farpath.planning.rules import check_plan
-from farpath.planning.stack_catalog import (
+from farpath.programs.catalog import (
     check_together,
     era_of,
     fitted,
@@ -60,7 +60,7 @@ def make_plan(
 ) -> Plan:
     """Make the plan of a run and check it.
 
-    The schedule's flows name their stacks by a text of ``farpath.planning.stack_catalog`` or by
+    The schedule's flows name their stacks by a text of ``farpath.programs.catalog`` or by
     the label of one of ``user_stacks``, and run between hosts of ``network``. Without an era, the
     hosts have the era of the stacks. With droppers the path is called ``<name>-dropping``, so that
     published numbers are not compared with it. The receiver discards payload unread on the

@@ -15,7 +15,6 @@ from farpath.planning import (
     path_options,
     quantities,
     queues,
-    stack_catalog,
     stack_texts,
 )
 from farpath.planning.captures import EXAMPLE, parse_captures
@@ -49,6 +48,7 @@ from farpath.planning.own_topology import is_own
 from farpath.planning.planner import make_plan
 from farpath.planning.schedules import ScheduleMaker, parse_schedule
 from farpath.planning.senders import MOST_SENDERS
+from farpath.programs.catalog import catalogue
 from farpath.spec.background import PART_RANGE
 from farpath.spec.capture import DEFAULT_SNAP_BYTES, SNAP_BYTES_RANGE
 from farpath.spec.dropper import KINDS as DROPPER_KINDS
@@ -364,7 +364,7 @@ class RunRequest:
             "none",
             allowed="as STACK",
             group=TRAFFIC,
-            words=stack_catalog.catalogue,
+            words=catalogue,
         )
     )
     ip: str | None = option(
@@ -380,7 +380,7 @@ class RunRequest:
             allowed=f"at most {MOST_FLOWS} flows",
             see="how-to/own-stacks.md",
             group=TRAFFIC,
-            words=stack_catalog.catalogue,
+            words=catalogue,
         ),
         DEFAULT_STACK,
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from farpath.base.errors import BadInputError
 from farpath.planning.ecn import check_ecn
 from farpath.planning.own_rules import check_own_network
-from farpath.planning.quic import check_quic
+from farpath.programs.quic import check_quic
 from farpath.spec import capture, capture_sizes
 from farpath.spec.arrivals import check_number
 from farpath.spec.datagrams import HEADERS_BYTES, size_bytes

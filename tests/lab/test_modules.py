@@ -11,7 +11,7 @@ import pytest
 from farpath.base.project import PROJECT
 from farpath.lab import process, uml
 from farpath.lab.artifacts.images import Images, find_images
-from farpath.planning.stack_catalog import OURS, catalogue
+from farpath.programs.catalog import OURS, catalogue
 from farpath.spec.plan import Plan
 
 from .conftest import together

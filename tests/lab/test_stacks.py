@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from farpath.analysis.flow_metrics import flow_samples, payload_bytes
-from farpath.planning.stack_catalog import MAINLINE, OURS, catalogue
+from farpath.programs.catalog import MAINLINE, OURS, catalogue
 from tests.support.paths import LONG, SHORT
 
 from .conftest import RunPlan, single_flow, together

@@ -11,7 +11,7 @@ import json
 import pytest
 
 from farpath.analysis.published import all_published, claims
-from farpath.planning.stack_catalog import catalogue
+from farpath.programs.catalog import catalogue
 from tests.paper.conftest import QuickPaper
 
 STACKS = [name for name, entry in catalogue().items() if entry.era == "2004" and entry.published]

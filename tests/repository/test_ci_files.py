@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from farpath.base.project import PROJECT
-from farpath.planning.stack_catalog import catalogue
+from farpath.programs.catalog import catalogue
 
 PLACE = PROJECT / "examples" / "ci"
 FILES = {

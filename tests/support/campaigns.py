@@ -13,7 +13,7 @@ from farpath.analysis.published import all_published
 from farpath.analysis.results import ResultSet, RunSummary, result_set_of
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.planning.stack_catalog import catalogue
+from farpath.programs.catalog import catalogue
 from farpath.record.record import RECORD_FILE, Record, Samples, typed_frame, write_record
 from farpath.spec.path import Path
 from farpath.spec.schedule import seven_regions

@@ -23,7 +23,7 @@ from farpath.lab.artifacts.scripts import (
     linked,
     unpacked,
 )
-from farpath.planning.stack_catalog import (
+from farpath.programs.catalog import (
     Parameter,
     catalogue,
     checked_parameters,

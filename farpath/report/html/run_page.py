@@ -18,7 +18,7 @@ from farpath.analysis.queues import busiest, has_several_queues, link_queues, li
 from farpath.analysis.sizes import memory_text, size_text
 from farpath.planning.disks import disk_text
 from farpath.planning.era_catalog import era_text, title_of
-from farpath.planning.stack_catalog import catalogue
+from farpath.programs.catalog import catalogue
 from farpath.record.trace_table import windows_mb
 from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.run import (

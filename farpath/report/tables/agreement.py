@@ -83,7 +83,7 @@ def parse_paper_stacks(texts: Collection[str]) -> tuple[str, ...]:
 
     Raises BadInputError for one that is none of the paper's.
     """
-    from farpath.planning.stack_catalog import catalogue
+    from farpath.programs.catalog import catalogue
 
     names = {name.lower(): name for name in paper_names()}
     names |= {label: entry.published for label, entry in catalogue().items() if entry.published}

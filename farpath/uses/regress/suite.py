@@ -21,8 +21,8 @@ from farpath.lab.user_parts import BuiltParts
 from farpath.planning.quantities import parse_duration_s, parse_rtt_ms
 from farpath.planning.request import RunRequest
 from farpath.planning.schedules import parse_schedule
-from farpath.planning.stack_catalog import DATAGRAMS, USER_SPACE, catalogue
 from farpath.planning.stack_texts import parse_stacks
+from farpath.programs.catalog import DATAGRAMS, USER_SPACE, catalogue
 from farpath.uses.regress.metrics import EXTRA_METRICS
 from topologies import lay_out
 

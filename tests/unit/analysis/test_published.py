@@ -16,7 +16,7 @@ from farpath.analysis.published import (
 )
 from farpath.analysis.studies import loss_utilisation, recovery
 from farpath.planning.path_files import path_by_name
-from farpath.planning.stack_catalog import catalogue
+from farpath.programs.catalog import catalogue
 from tests.support.plans import network_plan
 
 PRINTED = {name: entry.published for name, entry in catalogue().items() if entry.published}

@@ -12,7 +12,7 @@ import pytest
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.lab import host_kernel
 from farpath.lab.host_kernel import STATE_FILE, KernelState, restore_leftover
-from farpath.planning.stack_catalog import resolve_stack
+from farpath.programs.catalog import resolve_stack
 from farpath.tools import congestion_control
 
 MEM, BACKLOG = "net.ipv4.tcp_mem", "net.core.netdev_max_backlog"

@@ -24,7 +24,7 @@ from farpath.lab.preflight import (
     word_checks,
 )
 from farpath.planning.request import RunRequest
-from farpath.planning.stack_catalog import resolve_stack
+from farpath.programs.catalog import resolve_stack
 
 RELEASE = "6.12.1-test"
 

@@ -15,7 +15,7 @@ from farpath.planning.era_catalog import era_by_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.path_options import resolve_path
 from farpath.planning.planner import make_plan
-from farpath.planning.stack_catalog import catalogue
+from farpath.programs.catalog import catalogue
 from farpath.record.identity import _canonical
 from farpath.spec.host_image import HostImage
 from farpath.spec.plan import Plan

@@ -12,7 +12,7 @@ from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.artifacts.kernels import title_of
 from farpath.lab.provenance import provenance
-from farpath.planning.stack_catalog import resolve_stack
+from farpath.programs.catalog import resolve_stack
 from farpath.spec.host_image import HostImage
 from tests.support.networks import short_plan
 from topologies import lay_out

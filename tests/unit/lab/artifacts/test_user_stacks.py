@@ -13,7 +13,7 @@ import pytest
 
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.lab.artifacts import scripts, user_stacks
-from farpath.planning.stack_catalog import fitted
+from farpath.programs.catalog import fitted
 from farpath.spec.stack import IMAGE, IPERF3, UDTPERF, Stack
 from tests.support.oci_layouts import RUN, Layout
 from tests.support.paths import LONG

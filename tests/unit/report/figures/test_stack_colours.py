@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from farpath.planning.stack_catalog import catalogue
+from farpath.programs.catalog import catalogue
 from farpath.report.figures.stack_colours import (
     HUES,
     SERIES_COLOURS,

@@ -13,7 +13,7 @@ from farpath.base.project import PROJECT
 from farpath.planning.era_catalog import era_by_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.planning.stack_catalog import (
+from farpath.programs.catalog import (
     DATAGRAMS,
     MAINLINE,
     OURS,

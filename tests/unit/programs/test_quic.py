@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.planning.quic import PATHS_IN_WINDOW, qlog_bytes
 from farpath.planning.request import RunRequest
+from farpath.programs.quic import PATHS_IN_WINDOW, qlog_bytes
 from farpath.spec.plan import Plan
 from farpath.spec.stack import QUIC
 

@@ -16,7 +16,7 @@ from importlib import resources
 from typing import Any
 
 from farpath.base.errors import BadInputError
-from farpath.planning.quic import fitted_quic
+from farpath.programs.quic import fitted_quic
 from farpath.spec.datagrams import HEADERS_BYTES, MOST_PACING_BPS, pacing_bps
 from farpath.spec.era import MODERN, Era
 from farpath.spec.path import Path
