@@ -19,6 +19,8 @@ DOCS = PROJECT / "docs"
 CODE_BLOCK = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+#: A decision's heading or, of a short one, its row.
+DECISION = re.compile(r"^(?:## |\| )(\d+)(?:\.| \|)", re.MULTILINE)
 #: What GitHub leaves out of a heading's anchor.
 NOT_IN_ANCHOR = re.compile(r"[^\w\- ]")
 
@@ -81,10 +83,13 @@ def test_the_companion_s_table_names_the_claims_that_each_experiment_decides() -
     assert named == {name: tuple(sorted(claims_of(name))) for name in ALL_ANALYSES}
 
 
-def test_the_index_of_decisions_names_every_decision() -> None:
+def test_each_decision_stands_on_one_page_under_its_number() -> None:
     decisions = DOCS / "explanation" / "decisions"
-    linked = LINK.findall(text_of(decisions / "README.md"))
-    assert sorted(linked) == sorted(file.name for file in decisions.glob("[0-9]*.md"))
+    index = LINK.findall(text_of(decisions / "README.md"))
+    pages = [file for file in decisions.glob("*.md") if file.name != "README.md"]
+    assert {link.partition("#")[0] for link in index} == {file.name for file in pages}
+    numbers = [int(n) for file in pages for n in DECISION.findall(text_of(file))]
+    assert sorted(numbers) == list(range(1, len(numbers) + 1))
 
 
 @pytest.mark.parametrize("name", FORMS)
