@@ -350,7 +350,7 @@ OF_CHECK := tests/unit tests/repository tests/native
 check: $(DEV)
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
-	.venv/bin/mypy farpath topologies tests
+	.venv/bin/mypy farpath topologies benchmarks tests
 	PYTHONPATH=. .venv/bin/lint-imports --no-cache
 	.venv/bin/shellcheck -x $(SHELL_SCRIPTS)
 	.venv/bin/clang-format --dry-run --Werror $(C_SOURCES)
@@ -360,7 +360,7 @@ check: $(DEV)
 # Lines and branches, in per cent; a report and no condition
 coverage: $(DEV)
 	.venv/bin/pytest -q $(ON_EVERY_CORE) --cov --cov-report= tests/unit
-	for room in farpath/*/ topologies/ farpath/; do
+	for room in farpath/*/ topologies/ benchmarks/ farpath/; do
 		[[ $$room = */__pycache__/ ]] ||
 			printf '%-20s %3s %%\n' "$$room" "$$(.venv/bin/coverage report --format=total --include="$$room*")"
 	done

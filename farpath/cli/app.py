@@ -24,7 +24,6 @@ import typer
 
 from farpath.base.errors import (
     BadInputError,
-    CheckFailedError,
     FarpathError,
     MachineLacksError,
     on_one_line,
@@ -35,7 +34,6 @@ from farpath.cli import (
     campaign,
     draw,
     exec,
-    fit,
     logs,
     packetdrill,
     paper,
@@ -57,8 +55,8 @@ if TYPE_CHECKING:
     from farpath.lab.preflight import Check
 
 INTERRUPTED = 130
-#: Package whose folders bring commands of their own.
-USES = "farpath.uses"
+#: Packages whose folders bring commands of their own.
+WITH_COMMANDS = ("farpath.uses", "benchmarks")
 #: Environment variable that the Makefile sets, and its value.
 CALLER, MAKE = "FARPATH_CALLER", "make"
 #: EX_SOFTWARE of sysexits.h
@@ -234,48 +232,17 @@ def clean(
         print("nothing is left of killed runs")
 
 
-@app.command()
-def bench(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Make short runs only.")] = False,
-    scale: Annotated[
-        bool, typer.Option("--scale", help="Measure the cost of large runs only.")
-    ] = False,
-    idle_rtts: Annotated[
-        int,
-        typer.Option(
-            "--idle-rtts", min=0, help="Check the idle RTTs of that many drawn ways only."
-        ),
-    ] = 0,
-) -> None:
-    """Measure the lab's speed, memory and accuracy, compare it with others, and make large runs."""
-    from farpath.bench import measure, render
-
-    if quick and scale:
-        raise BadInputError("--quick makes no large runs: give --quick or --scale")
-    if idle_rtts:
-        from farpath.bench.idle_rtt import measure_idle_rtts
-
-        tally = measure_idle_rtts(idle_rtts)
-        print(json.dumps(dataclasses.asdict(tally)) if as_json else tally)
-        if tally.refused or tally.missed:
-            raise CheckFailedError("the check of the idle RTT refused or missed what it should not")
-        return
-    figures = measure(quick, scale)
-    print(json.dumps(figures) if as_json else render(figures))
-
-
 campaign.add_to(app)
 paper.add_to(app)
 records.add_to(app)
 site.add_to(app)
-fit.add_to(app)
 draw.add_to(app)
 packetdrill.add_to(app)
 exec.add_to(app)
 shell.add_to(app)
-for found in pkgutil.iter_modules(import_module(USES).__path__):
-    import_module(f"{USES}.{found.name}.command").add_to(app)
+for package in WITH_COMMANDS:
+    for found in pkgutil.iter_modules(import_module(package).__path__):
+        import_module(f"{package}.{found.name}.command").add_to(app)
 
 
 def _exit_on_signal(number: int, _frame: FrameType | None) -> NoReturn:

@@ -8,9 +8,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from benchmarks.lab.idle_rtt import PLAIN, draw, idle_pings, judged
 from farpath.analysis.metrics import per_second
 from farpath.base.project import BUILD, PROJECT
-from farpath.bench.idle_rtt import PLAIN, draw, idle_pings, judged
 from farpath.lab.artifacts.own_topologies import PACKAGE
 from farpath.lab.user_parts import BuiltParts
 from farpath.planning.request import RunRequest

@@ -11,7 +11,7 @@ from farpath.base.project import PROJECT
 
 WITH_EXAMPLES = sorted(
     ".".join(file.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__")
-    for room in ("farpath", "topologies")
+    for room in ("farpath", "topologies", "benchmarks")
     for file in (PROJECT / room).rglob("*.py")
     if ">>>" in file.read_text(encoding="utf-8")
 )

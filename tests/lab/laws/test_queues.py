@@ -8,7 +8,7 @@ import gzip
 import pandas as pd
 import pytest
 
-from farpath.bench.figure import rate_error_percent
+from benchmarks.lab.figure import rate_error_percent
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record
 from farpath.spec.aqm import KINDS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.bench import lab_runs
-from farpath.bench.figure import Cost
+from benchmarks.lab import lab_runs
+from benchmarks.lab.figure import Cost
 from farpath.record.record import Samples
 from farpath.spec.plan import Plan
 from tests.support.queues import queue_samples

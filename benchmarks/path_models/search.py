@@ -17,8 +17,8 @@ from typing import Any
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
+from benchmarks.path_models.model import PathModel, cost_of_means, cost_of_tables
 from farpath.analysis.metrics import Summary
-from farpath.analysis.path_model import PathModel, cost_of_means, cost_of_tables
 from farpath.analysis.published import published
 from farpath.analysis.results import RunSummary, run_summary
 from farpath.base.documents import read_toml
@@ -83,7 +83,7 @@ class Search:
         return PathModel(**{**values, "rate_bps": round(values["rate_bps"])})
 
     def cost(self, measured: Mapping[str, Summary]) -> float:
-        """Return the value of the objective; see ``farpath.analysis.path_model``."""
+        """Return the value of the objective; see ``benchmarks.path_models.model``."""
         if self.mean_stability is not None and self.mean_fairness is not None:
             return cost_of_means(measured, self.mean_stability, self.mean_fairness)
         printed = {stack: published(stack, self.path) for stack in measured}

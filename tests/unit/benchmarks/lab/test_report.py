@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from farpath.bench import render
-from farpath.bench.figure import Figure, Goal
+from benchmarks.lab.figure import Figure, Goal
+from benchmarks.lab.report import render
 
 
 def _report(*figures: Figure) -> str:

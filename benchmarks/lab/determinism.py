@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.bench.figure import Figure, Goal
+from benchmarks.lab.figure import Figure, Goal
 from farpath.lab import uml
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.planning.path_files import path_by_name

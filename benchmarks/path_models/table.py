@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from benchmarks.path_models.search import Search, best_trial, is_varied, read_trials
 from farpath.analysis.published import published
 from farpath.report.tables.regions import TextTable
-from farpath.runs.path_search import Search, best_trial, is_varied, read_trials
 
 
 def trials_table(search: Search) -> TextTable:

@@ -1,7 +1,7 @@
 """The parameters that describe a path of 2004, and how well they fit.
 
 All functions are pure. The documents give a path's RTT and the range of its bottleneck's rate.
-Buffer, random loss and other traffic are unknown; ``farpath.runs.path_search`` searches for
+Buffer, random loss and other traffic are unknown; ``benchmarks.path_models.search`` searches for
 them.
 """
 

@@ -12,8 +12,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from farpath.bench.figure import Figure, UnavailableError, ratio
-from farpath.bench.proc import Thread, core_worked_s, foreign_s, thread_of
+from benchmarks.lab.figure import Figure, UnavailableError, ratio
+from benchmarks.lab.proc import Thread, core_worked_s, foreign_s, thread_of
 from farpath.lab.machine import reserved_cores
 
 #: Tools, each with the Debian package that contains it.

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from farpath.bench import lab_runs, render, scale
-from farpath.bench.figure import Cost
+from benchmarks.lab import lab_runs, scale
+from benchmarks.lab.figure import Cost
+from benchmarks.lab.report import render
 from farpath.planning.request import RunRequest
 
 

@@ -72,7 +72,7 @@ def _scale(results: Mapping[str, Any]) -> list[str]:
 
 
 def render(figures: Mapping[str, Any]) -> str:
-    """Format the result of ``farpath.bench.measure`` for people."""
+    """Format the result of ``benchmarks.lab.measure`` for people."""
     machine = figures["machine"]
     headings = ("measured", "goal")
     lines = [

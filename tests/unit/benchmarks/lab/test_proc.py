@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from farpath.bench import proc
+from benchmarks.lab import proc
 
 
 def _stat(user: int, idle: int, softirq: int) -> str:

@@ -9,8 +9,8 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path as FilePath
 
-from farpath.bench.figure import Figure, Goal, ratio, segments
-from farpath.bench.lab_runs import RunMeasurement, lossless_path, recorded_run
+from benchmarks.lab.figure import Figure, Goal, ratio, segments
+from benchmarks.lab.lab_runs import RunMeasurement, lossless_path, recorded_run
 from farpath.lab.machine import available_cores, limited_cores
 from farpath.planning.planner import make_plan
 from farpath.planning.request import RunRequest

@@ -11,8 +11,8 @@ import subprocess
 import tempfile
 from pathlib import Path as FilePath
 
-from farpath.bench.figure import Figure, Goal, UnavailableError, ratio, segments
-from farpath.bench.lab_runs import lossless_path
+from benchmarks.lab.figure import Figure, Goal, UnavailableError, ratio, segments
+from benchmarks.lab.lab_runs import lossless_path
 
 SOURCE = FilePath(__file__).with_name("ns3_path.cc")
 MODULES = ("core", "network", "internet", "point-to-point", "traffic-control", "applications")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.bench import figure
-from farpath.bench.figure import Goal
+from benchmarks.lab import figure
+from benchmarks.lab.figure import Goal
 from tests.support.queues import queue_samples
 
 RATE_BPS = 8_000

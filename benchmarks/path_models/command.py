@@ -28,11 +28,11 @@ def fit(
     ),
 ) -> None:
     """Search for the path model that agrees best with the published numbers."""
+    from benchmarks.path_models.search import continue_search, load_search, run_in_lab
+    from benchmarks.path_models.table import best_trial_table, trials_table
     from farpath.base.project import PROJECT
     from farpath.lab.machine import cores_each
-    from farpath.report.tables.path_search import best_trial_table, trials_table
     from farpath.report.tables.regions import render, rich_table
-    from farpath.runs.path_search import continue_search, load_search, run_in_lab
 
     searches = {
         file.parent.name: file.parent

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.bench.figure import (
+from benchmarks.lab.figure import (
     Cost,
     Figure,
     Goal,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.analysis.path_model import PathModel, cost_of_means, cost_of_stack, pseudo_huber
+from benchmarks.path_models.model import PathModel, cost_of_means, cost_of_stack, pseudo_huber
 from farpath.planning.path_files import path_by_name
 from tests.support.printed_runs import as_printed, printed_of
 

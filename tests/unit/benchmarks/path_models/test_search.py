@@ -9,13 +9,13 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.path_model import PathModel, cost_of_tables
+from benchmarks.path_models.model import PathModel, cost_of_tables
+from benchmarks.path_models.search import best_trial, continue_search, load_search, read_trials
+from benchmarks.path_models.table import best_trial_table, trials_table
 from farpath.analysis.results import RunSummary
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.base.project import PROJECT
 from farpath.planning.path_files import path_by_name
-from farpath.report.tables.path_search import best_trial_table, trials_table
-from farpath.runs.path_search import best_trial, continue_search, load_search, read_trials
 from tests.support.campaigns import run_of
 from tests.support.printed_runs import as_printed, printed_of
 

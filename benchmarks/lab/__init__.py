@@ -3,8 +3,3 @@
 Nothing here decides whether a test passes, because a machine may be slow or busy. A figure that
 this machine cannot measure is None and says what is missing.
 """
-
-from farpath.bench.measure import measure
-from farpath.bench.report import render
-
-__all__ = ["measure", "render"]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
+from benchmarks.lab.figure import ratio
+from benchmarks.lab.lab_runs import RunMeasurement, recorded_run
 from farpath.base.errors import FarpathError
-from farpath.bench.figure import ratio
-from farpath.bench.lab_runs import RunMeasurement, recorded_run
 from farpath.lab import uml
 from farpath.lab.artifacts.images import find_images
 from farpath.planning.memory import run_bytes

@@ -7,14 +7,14 @@ import os
 import platform
 from typing import Any
 
+from benchmarks.lab.determinism import determinism_figures
+from benchmarks.lab.figure import Figure
+from benchmarks.lab.lab_runs import lab_figures
+from benchmarks.lab.ns3 import ns3_figures
+from benchmarks.lab.scale import measure_scale
+from benchmarks.lab.sites import site_figures
+from benchmarks.lab.veth import veth_figures
 from farpath import __version__
-from farpath.bench.determinism import determinism_figures
-from farpath.bench.figure import Figure
-from farpath.bench.lab_runs import lab_figures
-from farpath.bench.ns3 import ns3_figures
-from farpath.bench.scale import measure_scale
-from farpath.bench.sites import site_figures
-from farpath.bench.veth import veth_figures
 from farpath.lab.machine import available_cores, cpu_model
 
 LOG = logging.getLogger(__name__)

@@ -1,0 +1,1 @@
+"""What is measured of the lab itself, and the search for the models of published paths."""

@@ -1,0 +1,1 @@
+"""The search for the models of published paths."""
