@@ -1,7 +1,7 @@
 """Documents of shipped records: the pages whose tables follow from them, written anew.
 
 ``python -m tests.repository.shipped_documents`` is run after ``farpath reference``. It puts the
-tables of what is shipped into docs/results, the sample output into docs/reference/usage.md, and
+tables of what is shipped into docs/results, the sample output into docs/tutorials/first-run.md, and
 pins the plan identities of the records. The tests of this folder compare both again.
 """
 
@@ -20,9 +20,9 @@ from farpath.base.project import PROJECT
 from tests.repository.test_readme import (
     ABLATION_PAGE,
     COMPANION,
+    FIRST_RUN,
     SHIPPED_ABLATION,
     STUDY,
-    USAGE,
     WHOLE_ABLATION,
 )
 from tests.repository.test_shipped_records import PINNED, identities
@@ -63,7 +63,7 @@ def _put_tables(page: FilePath, tables: str, mark: str = _MARK) -> None:
 
 def _put_sample() -> None:
     """Replace the sample output by table 1 of the record that the page names."""
-    text = USAGE.read_text()
+    text = FIRST_RUN.read_text()
     found = _SAMPLE.search(text)
     assert found is not None
     (record,) = PROJECT.glob(f"experiments/seven-regions/records/{found[2]}-virtual-*")
@@ -75,7 +75,7 @@ def _put_sample() -> None:
         if number > first and line.lstrip().startswith("deviation")
     )
     sample = "\n".join(lines[first : last + 1])
-    USAGE.write_text(_SAMPLE.sub(lambda match: match[1] + sample + match[3], text))
+    FIRST_RUN.write_text(_SAMPLE.sub(lambda match: match[1] + sample + match[3], text))
 
 
 def write_documents() -> None:

@@ -15,6 +15,7 @@ from tests.support.command_line import Farpath
 
 README = PROJECT / "README.md"
 USAGE = PROJECT / "docs" / "reference" / "usage.md"
+FIRST_RUN = PROJECT / "docs" / "tutorials" / "first-run.md"
 STUDY = PROJECT / "docs" / "results" / "study-2005.md"
 COMPANION = PROJECT / "docs" / "results" / "companion.md"
 ABLATION_PAGE = PROJECT / "docs" / "results" / "ablation.md"
@@ -59,7 +60,7 @@ def test_the_ablation_s_page_has_the_tables_of_what_is_shipped(
 
 
 def test_the_sample_output_is_what_a_shipped_record_shows(farpath: Farpath) -> None:
-    text = USAGE.read_text()
+    text = FIRST_RUN.read_text()
     (name,) = re.findall(r"<!-- farpath show: (\S+) -->", text)
     sample = text.partition(f"{name} -->\n```\n")[2].partition("\n```\n<!-- end of sample -->")[0]
     (record,) = PROJECT.glob(f"experiments/seven-regions/records/{name}-virtual-*")
