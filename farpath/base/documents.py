@@ -27,8 +27,8 @@ INTEGER_RANGE = (-(1 << 63), (1 << 63) - 1)
 def read_json(file: FilePath, remedy: str = "") -> Any:
     """Return the value in a JSON file.
 
-    Raises BadInputError, with ``remedy`` at its end, if the file cannot be read, is not
-    JSON, or holds a value that ``parse_json`` refuses.
+    Raises BadInputError, which ends with ``remedy``, if the file cannot be read, is not
+    JSON, or holds a value that ``parse_json`` does not accept.
     """
     return parse_json(_read(file, remedy), file, remedy)
 

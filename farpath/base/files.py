@@ -105,7 +105,7 @@ def read_regular(file: FilePath, most_bytes: int = LARGEST_BYTES) -> bytes:
     a device, which might never end, and for more than ``most_bytes``.
     """
     try:
-        # Without blocking: a FIFO is opened at once, and a file of /proc has what it has now
+        # Without blocking: a FIFO is opened at once, and a file of /proc has its present content
         handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except ValueError as error:
         raise OSError(errno.EINVAL, str(error), str(file)) from error
@@ -126,7 +126,7 @@ def read_regular(file: FilePath, most_bytes: int = LARGEST_BYTES) -> bytes:
 
 @contextmanager
 def resource_errors() -> Iterator[None]:
-    """Translate what the system refuses to a whole command into user-facing errors.
+    """Translate OSErrors of a whole command into user-facing errors.
 
     This is a fallback for errors that no inner handler explains. Raises MachineLacksError for a
     full disk and for limits of the process, and BadInputError for a name that is too long or not
@@ -140,7 +140,7 @@ def resource_errors() -> Iterator[None]:
             "shell, as with ulimit -v unlimited"
         ) from error
     except shutil.Error as error:
-        # Copying a directory goes on after a failure; each has its source, its target, its words
+        # Copying a directory goes on after a failure: each has its source, target and message
         _source, target, problem = error.args[0][0]
         raise MachineLacksError(
             f"{target} cannot be written ({problem}): free space there, or raise the limit of file "
@@ -174,8 +174,8 @@ def require_unicode(text: str) -> None:
 def random_name(prefix: str) -> str:
     """Return ``prefix`` and eight random letters: a name for a temporary file or directory.
 
-    Whoever makes it removes it after any exception, which a signal may raise between any two
-    calls. The functions of tempfile make it before they tell its name.
+    The caller removes the file or directory after any exception, which a signal may raise between
+    any two calls. The functions of tempfile make theirs before they return its name.
     """
     return prefix + secrets.token_hex(4)
 
@@ -188,7 +188,7 @@ def apply_umask(directory: FilePath) -> None:
 
 
 def kind_of(mode: int) -> str:
-    """Return what a file's mode says that it is, for people.
+    """Return the kind of a file by its mode, for people.
 
     >>> kind_of(stat.S_IFIFO | 0o644)
     'a FIFO'
@@ -215,10 +215,10 @@ def _is_of_a_process(file: FilePath) -> bool:
 
 
 def require_replaceable(file: FilePath, directory: bool = False) -> None:
-    """Raise BadInputError if a file that is to be written by renaming would replace another kind.
+    """Raise BadInputError if writing a file by renaming would replace a file of another kind.
 
-    The name must be free, a regular file or a symbolic link to one, which is replaced itself: what
-    it leads to stays. ``directory``: a directory is written, and may replace only a directory.
+    The name must be free, a regular file or a symbolic link to one, which is replaced itself: its
+    target stays. ``directory``: a directory is written, and may replace only a directory.
     """
     advice = "give the name of a new file" if not directory else "give the name of a new directory"
     if _is_of_a_process(file):
@@ -239,8 +239,8 @@ def require_replaceable(file: FilePath, directory: bool = False) -> None:
 def require_directory(directory: FilePath, option: str = "OUT") -> None:
     """Raise BadInputError if a name is no directory and cannot become one, and as ``user_errors``.
 
-    Commands of several runs ask before the first one, and before anything is built. ``option``:
-    the one that names the directory.
+    Commands of several runs call it before the first run and before anything is built. ``option``:
+    the option that names the directory.
     """
     require_unicode(str(directory))
     with user_errors(directory):

@@ -28,7 +28,7 @@ _PID_LETTERS = 7
 #: How long a lock is retried, since another process's clean-up may hold it for a moment, and
 #: the pause between two attempts; both in real seconds.
 SWEEP_LIMIT_S, RETRY_S = 0.5, 0.02
-#: Pattern of what ``random_name`` adds to a prefix, and of what tempfile.mkdtemp adds.
+#: Pattern of the letters that ``random_name`` and tempfile.mkdtemp add to a prefix.
 RANDOM_NAME = "[a-z0-9_]{8}"
 #: Names that farpath gives. Files with similar names belong to the user and are kept.
 _PARTIAL_NAME = re.compile(rf"\.partial-[0-9]+-{RANDOM_NAME}")

@@ -1,7 +1,7 @@
 """Validation of parsed JSON and TOML by type hints, with pydantic.
 
-pydantic is slow to import. So a module that every command imports takes this one in the function
-that validates.
+pydantic is slow to import, so a module that every command imports should import this one in the
+function that validates.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Model = TypeVar("Model")
 def validated(model: type[Model], data: object, name: str = "", every_field: bool = False) -> Model:
     """Return parsed JSON or TOML as an instance of a model of pydantic's or a dataclass.
 
-    Types are strict: the text "1" is no number. Raises BadInputError that says what is wrong with
-    the first invalid field, or with every one. ``name``: the document's name, which begins the
-    message: ``index.json: manifests.0.digest: field required``.
+    Types are strict: the text "1" is no number. Raises BadInputError with the problem of the first
+    invalid field, or of every one. ``name``: the document's name, which begins the message:
+    ``index.json: manifests.0.digest: field required``.
     """
     try:
         # Validate as JSON: strict validation of Python objects would demand tuples and instances.
