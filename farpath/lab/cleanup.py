@@ -23,7 +23,7 @@ def clean(out: FilePath) -> list[str]:
     """Remove files of killed runs from ``out`` and from the directory of temporary files.
 
     It also restores settings and modules of the host kernel that a killed host lab has changed.
-    Returns what was done, one sentence each. Raises MachineLacksError if the restoration needs
+    Returns one sentence for each thing done. Raises MachineLacksError if the restoration needs
     root, or while a host lab runs.
     """
     shares = remove_stale_shares(FilePath(tempfile.gettempdir()))

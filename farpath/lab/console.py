@@ -24,7 +24,7 @@ class GuestEnd:
     meaning: str
 
 
-#: What to do about a guest that ran out of memory, where flows run.
+#: Remedy for a guest that ran out of memory, where flows run.
 FEWER_FLOWS = "smaller windows or fewer flows need less"
 _MEMORY = f"the guest ran out of memory: {FEWER_FLOWS}"
 _PTRACE = "this machine forbids ptrace to the lab: allow it (seccomp profile, yama)"
@@ -110,7 +110,7 @@ class Console:
                     return
 
     def _write(self, chunk: bytes, complete: Sequence[bytes]) -> None:
-        """Write to the log: every byte as it came, or the lines of one of several sites."""
+        """Write to the log: every byte at once, or complete lines of one of several sites."""
         lines = b"".join(self._site + line + b"\n" for line in complete)
         # In one call, which other sites' threads do not interrupt
         self._log.write(lines if self._site else chunk)

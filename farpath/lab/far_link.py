@@ -29,15 +29,15 @@ SITE = struct.Struct("<IIQ")
 MAGIC, VERSION = int.from_bytes(b"FFARLINK", "little"), 2
 HEADER_BYTES, SITE_BYTES = 64, 192
 PAGE_BYTES = 4096
-#: Room for the packets of one window: what may be on its way, with a record for each packet,
-#: twice, since acknowledgements are small, and so much for pings and connections' starts.
+#: Room for the packets of one window: the bytes that may be on their way, with a record for each
+#: packet, twice, since acknowledgements are small, and this much for pings and connections' starts.
 PER_BYTE, BASE_BYTES = 2, 16 << 20
 
 
 def slot_bytes(plan: Plan, window_s: float) -> int:
     """Return the room for the packets of one window, in whole pages.
 
-    Windows bound what connections have on the way, but neither datagrams nor background traffic.
+    Windows limit the bytes of connections on the way, but neither datagrams nor background traffic.
     """
     background = plan.path.background
     unbound_bps = background.rate_bps * background.sources if background else 0
@@ -58,7 +58,7 @@ class FarMemory:
     sites: int
 
     def critical_cpu_s(self) -> float:
-        """Return the critical path in s: what the run would take with a core for each site.
+        """Return the critical path in s: the duration of the run with a core for each site.
 
         It is CPU time of the sites' kernels, without waits for other processes.
         """

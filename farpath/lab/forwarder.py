@@ -9,12 +9,12 @@ from typing import IO
 
 #: Real seconds between two looks for new output.
 LOOK_S = 0.02
-#: How much is copied at once, in bytes.
+#: Most bytes that are copied at once.
 _PART_BYTES = 1 << 20
 
 
 class Forwarder:
-    """Copies what the guest adds to files of the shared directory to streams, as it appears."""
+    """Copies the output in files of the shared directory to streams, as it appears."""
 
     def __init__(self, streams: dict[FilePath, IO[bytes]]) -> None:
         self._streams = streams
@@ -37,7 +37,7 @@ class Forwarder:
         self.forward()
 
     def forward(self) -> None:
-        """Copy what is new."""
+        """Copy new output."""
         with self._lock:
             self._copy()
 
@@ -49,7 +49,7 @@ class Forwarder:
                 output.seek(self._at[file])
                 while data := output.read(_PART_BYTES):
                     self._at[file] += len(data)
-                    # Whoever read it may have seen enough, as head
+                    # The reader may have seen enough, as head
                     with suppress(BrokenPipeError):
                         stream.write(data)
                         stream.flush()

@@ -78,7 +78,7 @@ def find_images(plan: Plan, build: FilePath = BUILD) -> HostImages:
 
 
 def checks_of(plan: Plan, images: Images) -> list[preflight.Check]:
-    """Check what a plan needs of this machine."""
+    """Check this machine for everything that a plan needs."""
     checks = preflight.host_checks(
         plan.stacks, images.module_file, images.sender, plan.settings.memory_bytes
     )
@@ -101,7 +101,7 @@ def _further_options(plan: Plan) -> list[str]:
 
 
 def checks_of_stacks(stacks: Sequence[Stack], build: FilePath = BUILD) -> list[preflight.Check]:
-    """Check what runs of some stacks need of this machine."""
+    """Check this machine for everything that runs of some stacks need."""
     images = _image_paths(build)
     return preflight.host_checks(stacks, images.module_file, images.sender)
 

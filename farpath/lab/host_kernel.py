@@ -126,7 +126,7 @@ class KernelState:
                 raise BadInputError(f"SYSCTL: {error}") from error
 
     def restore(self) -> list[str]:
-        """Restore settings, unload modules; return what was done, one sentence each."""
+        """Restore settings and unload modules; return one sentence for each."""
         actions = []
         for name, value in self.settings.items():
             if name == congestion_control.ALLOWED or not sysctl.has_setting(name):
@@ -162,7 +162,7 @@ def _restore_setting(name: str, value: str) -> None:
 
 
 def restore_leftover(out: FilePath) -> list[str]:
-    """Restore what a killed run has left changed; return what was done, one sentence each.
+    """Restore the settings that a killed run has left changed; return one sentence for each.
 
     Call it only inside ``only_host_lab``. Raises BadInputError, and changes nothing, for a state
     file that is damaged, belongs to another user, or names a setting that no run changes. So
@@ -265,7 +265,7 @@ def unusual_parameters(stacks: Sequence[Stack]) -> list[str]:
 
 
 def lab_modules(plan: Plan) -> tuple[str, ...]:
-    """Return the kernel modules that a plan's lab needs, without those of its stacks."""
+    """Return the kernel modules that a plan's lab needs, its stacks' modules excepted."""
     return (
         *LAB_MODULES,
         *(DROPPER_MODULES if plan.droppers else ()),

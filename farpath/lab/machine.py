@@ -67,7 +67,8 @@ def check_machine() -> None:
 def check_limits() -> None:
     """Raise MachineLacksError if this process's limits (ulimit) are too low for any guest.
 
-    A guest's files that are the machine's are open here too, and without more it waits for ever.
+    The guest's open files of the machine are open in this process too; at the limit the guest waits
+    for ever.
     """
     for name, least in LEAST_LIMITS.items():
         soft, hard = resource.getrlimit(getattr(resource, name))
@@ -87,7 +88,7 @@ def memory_directory(memory_bytes: int) -> FilePath:
     """Return a directory for the file with the guest's memory: $TMPDIR, /dev/shm or /tmp.
 
     User Mode Linux maps its memory from a file, executable and as large as the guest uses.
-    Raises MachineLacksError with what each of these directories lacks.
+    Raises MachineLacksError with the fault of each of these directories.
     """
     reasons = []
     tmpdir = os.environ.get("TMPDIR")
@@ -156,7 +157,7 @@ def cores_each(runs: int) -> int:
 
 @contextmanager
 def limited_cores(count: int) -> Iterator[None]:
-    """Let this thread and what it starts use so many cores, which no other such limit has.
+    """Limit this thread and its children to so many cores, which no other such limit has.
 
     Of several runs at once each is fastest on a core of its own, with all its sites there: cores
     that wait for each other at the end of a window do nothing meanwhile.

@@ -1,8 +1,8 @@
-"""Machine files: what programs can read of this machine in the lab, as a few digests.
+"""Machine files: the files of this machine that programs in the lab can read, as a few digests.
 
 The guest reads these files through hostfs, and nothing tells which. So a record keeps digests of
-what such files follow from, which are taken before the guest starts. Two records with equal digests
-may have read different files; with different ones they have a reason to differ.
+packages, settings, programs and directories, taken before the guest starts. Two records with equal
+digests may have read different files; with different ones they have a reason to differ.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from farpath.spec.protocol import ORDERS, PACKETDRILL_DIR, RUNNER, TIMES
 TOOL = "packetdrill"
 TIMES_SOURCE = PROJECT / "images" / "packetdrill" / "times.c"
 SUFFIX = ".pkt"
-#: File outside its own directory that the kernel's runner reads, from its directory.
+#: File that the kernel's runner reads outside its own directory, relative to that directory.
 HELPERS = "../../kselftest/ktap_helpers.sh"
 #: Where the suite is in the guest's directory.
 SUITE = FilePath("suite")
@@ -96,7 +96,7 @@ class Script:
 def find_tool(requested: FilePath | None) -> FilePath:
     """Return the path of the user's packetdrill; it is searched in PATH if none is given.
 
-    Raises MachineLacksError if there is none, and BadInputError if the lab cannot run it.
+    Raises MachineLacksError if there is none, and BadInputError if the lab cannot run the tool.
     """
     program_path = shutil.which(str(requested) if requested else TOOL)
     if program_path is None:
@@ -152,7 +152,7 @@ def _matches(file: FilePath, folder: FilePath, pattern: str) -> bool:
 def parse_families(text: str | None, folder: FilePath) -> tuple[str, ...]:
     """Return the address families that a text names; without one all, or none for a runner.
 
-    Raises BadInputError for any other text, and for one beside the kernel's runner.
+    Raises BadInputError for any other text, and for a text together with the kernel's runner.
     """
     if (folder / RUNNER).is_file():
         if text is not None:
@@ -185,7 +185,7 @@ def parse_defines(texts: Sequence[str], folder: FilePath) -> dict[str, str]:
 def orders_of(
     scripts: Sequence[str], families: Sequence[str], defines: Mapping[str, str]
 ) -> list[Order]:
-    """Return what is run: each script in each family for which it is written.
+    """Return the runs: each script in each family for which it is written.
 
     A script whose name ends with v4 or v6 is for that version alone, as in run_all.py of
     packetdrill.
@@ -251,7 +251,7 @@ def _compile(source: FilePath, library: FilePath) -> None:
 
 
 def _fill(directory: FilePath, tool: FilePath, folder: FilePath, orders: Sequence[Order]) -> None:
-    """Copy the tool, and the scripts with all that they read, into the guest's directory."""
+    """Copy the tool and the scripts, with all files that they read, into the guest's directory."""
     (directory / "bin").mkdir(parents=True)
     shutil.copyfile(tool, directory / "bin" / TOOL)
     os.chmod(directory / "bin" / TOOL, 0o755)

@@ -218,7 +218,7 @@ class Pool:
         self._idle = [worker for worker in self._idle if worker.process.is_alive()]
         worker = self._idle.pop() if self._idle else _start_worker(self._context)
         self._busy[worker.connection] = worker, index
-        # The end of its connection says that it died since
+        # The end of its connection says that it has died meanwhile
         with suppress(BrokenPipeError):
             worker.connection.send(job.call)
 
@@ -249,14 +249,14 @@ def _start_worker(context: Context | None) -> _Worker:
     """Start a worker by spawning: a copy of this process (fork) would hold its threads' locks."""
     own_end, worker_end = multiprocessing.get_context("spawn").Pipe()
     levels = {name: logging.getLogger(name).level for name in LOGGERS}
-    # A daemon is ended by multiprocessing if this process ends without leaving the pool
+    # multiprocessing ends a daemon if this process ends without leaving the pool
     process = multiprocessing.get_context("spawn").Process(
         target=_work, args=(worker_end, context, levels), name="farpath-worker", daemon=True
     )
     # A terminal's signals wait until the worker has its handlers, and end this process after that
     former_mask = signal.pthread_sigmask(signal.SIG_BLOCK, TERMINAL_SIGNALS)
-    # Jobs are calls of modules. A worker that imported this process's script, as spawning does,
-    # would begin by running it.
+    # Jobs call functions of modules. Spawning imports this process's script, which would begin by
+    # running it.
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -269,7 +269,7 @@ def _start_worker(context: Context | None) -> _Worker:
 
 
 def _death(process: BaseProcess) -> LabFailedError:
-    """Wait for a worker that has closed its connection; return what its job failed by."""
+    """Wait for a worker that has closed its connection; return the error of its job."""
     process.join()
     status = process.exitcode or 0
     cause = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
@@ -328,8 +328,8 @@ def _work(connection: Connection, context: Context | None, levels: Mapping[str, 
 def _take_signals() -> None:
     """Leave a terminal's signals to the parent; end in order by SIGTERM.
 
-    A handler that does nothing, unlike SIG_IGN, is not inherited by the programs of a run. What
-    is ignored already stays so: nohup and a shell's background do that.
+    A handler that does nothing, unlike SIG_IGN, is not inherited by the programs of a run. Signals
+    that are ignored already, by nohup or in a shell's background, stay ignored.
     """
     for number in TERMINAL_SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
@@ -370,7 +370,7 @@ class _ConnectionHandler(logging.Handler):
 
 
 def _forward_logs(connection: Connection, levels: Mapping[str, int]) -> None:
-    """Let the parent log what a worker logs."""
+    """Let the parent log the records of a worker."""
     logging.getLogger(LOGGERS[0]).addHandler(_ConnectionHandler(connection))
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)

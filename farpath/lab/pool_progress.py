@@ -25,8 +25,8 @@ def progress_printer(
 ) -> Callable[[JobEvent[Any]], None]:
     """Return a watcher of a pool: a line that is renewed on a terminal, else one every ten seconds.
 
-    ``command``: begins each line. ``names``: of the jobs, for those that fail. ``label``: what the
-    jobs are, for people.
+    ``command``: begins each line. ``names``: of the jobs, to name failed ones. ``label``: the jobs'
+    kind, for people.
     """
     terminal = sys.stderr.isatty()
     last_s = time.monotonic()

@@ -88,8 +88,8 @@ LEAST_CORES = 2
 class Check:
     """Result of one check.
 
-    ``name``: what was checked. ``verdict``: ``OK``, ``POOR`` or ``MISSING``. ``finding``: what the
-    machine has. ``remedy``: what to do about it.
+    ``name``: the thing checked. ``verdict``: ``OK``, ``POOR`` or ``MISSING``. ``finding``: the
+    state of the machine. ``remedy``: a sentence.
     """
 
     name: str
@@ -301,7 +301,7 @@ def tool_checks(tools: Mapping[str, str] = HOST_TOOLS) -> list[Check]:
 
 
 def word_checks(word: str, root: FilePath = FilePath("/")) -> list[Check]:
-    """Check what a run with one option of ``FURTHER_WORDS`` needs beyond the basic set."""
+    """Check the needs of a run with one option of ``FURTHER_WORDS`` beyond the basic set."""
     release = os.uname().release
     modules = Modules.of(root, release)
     if word == "DROP":
@@ -321,7 +321,7 @@ def word_checks(word: str, root: FilePath = FilePath("/")) -> list[Check]:
 
 
 def further_checks(root: FilePath = FilePath("/")) -> list[Check]:
-    """Check what only some runs need; what is missing is ``POOR``, and names these runs."""
+    """Check the needs of some runs only; a missing one is ``POOR`` and names these runs."""
     return [
         replace(
             check, name=f"{check.name}, for {word}", verdict=OK if check.verdict == OK else POOR
@@ -421,7 +421,7 @@ def _check_by_call(name: str, check: Callable[[], object]) -> Check:
 
 
 def require(checks: Sequence[Check], lab: str = HOST) -> list[str]:
-    """Raise MachineLacksError with everything that is missing; return warnings on what is poor."""
+    """Raise MachineLacksError with everything that is missing; return warnings on poor findings."""
     missing = [check for check in checks if check.verdict == MISSING]
     if missing:
         contained = any(CONTAINER in check.remedy for check in missing)
@@ -439,7 +439,7 @@ def require(checks: Sequence[Check], lab: str = HOST) -> list[str]:
 
 
 def table(checks: Sequence[Check]) -> str:
-    """Return one line per check: its name, verdict, what was found and the remedy."""
+    """Return one line per check: name, verdict, finding and remedy."""
     width = max((len(check.name) for check in checks), default=0)
     return "\n".join(
         f"{check.name:<{width}}  {check.verdict:<7}  {check.finding}"

@@ -52,8 +52,8 @@ from topologies import lay_out
 #: The parts of farpath's code that the guest imports.
 GUEST_PACKAGES = ("farpath/guest", "farpath/spec", "farpath/tools", "topologies")
 GUEST_FILES = ("farpath/base/__init__.py", "farpath/base/errors.py")
-#: The package itself in the guest, without what its own file offers on the host. Every byte counts:
-#: another file would move a run's packets by microseconds.
+#: The package's own file in the guest, without the interface that it has on the host. Every byte
+#: counts: another file would move a run's packets by microseconds.
 GUEST_INIT = f'''"""farpath: real transport stacks over emulated long fat paths, in virtual time."""
 
 __version__ = "{__version__}"
@@ -65,7 +65,7 @@ PATIENCE = Patience()
 GUEST_LOG = logging.getLogger("farpath.commands.guest")
 #: Events of the guest that decide whether a run succeeded.
 DECIDING = ("done", "failed", "mismatch", "refused", "traffic-failed")
-#: Events that every site of a lab sends, of which one is enough.
+#: Events that every site of a lab sends; one of them is enough.
 COMMON_EVENTS = ("network-ready", "hosts-ready", "progress", "waiting", "done")
 
 Watch = Callable[[dict[str, Any]], None]
@@ -76,8 +76,8 @@ class RawRun:
     """Raw result of a lab.
 
     ``raw``: directory with the tools' output. ``readback``: settings that were read back.
-    ``wall_s``, ``cpu_s``, ``peak_memory_bytes``: cost of all guests. ``critical_cpu_s``: what
-    the run would take with a core for each site, None in one guest. ``warnings``: sentences.
+    ``wall_s``, ``cpu_s``, ``peak_memory_bytes``: cost of all guests. ``critical_cpu_s``: duration
+    of the run with a core for each site, None in one guest. ``warnings``: sentences.
     """
 
     raw: FilePath
@@ -129,7 +129,7 @@ def _fill_plan(share: FilePath, images: Images, plan: Plan) -> None:
 def _copy_modules(directory: FilePath, images: Images, plan: Plan) -> None:
     """Copy the kernel modules of a site, which are built for its kernel.
 
-    Raises MachineLacksError for one that an older farpath did not have.
+    Raises MachineLacksError for a module that an older farpath did not build.
     """
     directory.mkdir()
     modules = {module for stack in plan.stacks if (module := images.module(stack))}
@@ -241,7 +241,7 @@ class _RunningGuest:
     def follow(self, watch: Watch, patience: Patience, progress: Progress) -> None:
         """Follow the console to the guest's end; raises Hang if it makes no progress.
 
-        ``progress``: that of all guests of the run.
+        ``progress``: of all guests of the run.
         """
         watchdog = Watchdog(self.process.pid, patience, self.guest.clock, progress)
         self.last = _follow(self.console, watch, watchdog)
@@ -364,7 +364,7 @@ def _follow_all(
 ) -> None:
     """Follow all guests, each in a thread, until they have ended or one of them fails.
 
-    Where one hangs, the others wait for it; it is behind them.
+    If one hangs, the others wait for it, since it is behind them.
     """
     progress = Progress()
 
@@ -392,7 +392,7 @@ def _follow_all(
 
 
 def _watch_of(guest: Guest, watch: Watch) -> Watch:
-    """Return what is called with a guest's events: all sites make the same progress."""
+    """Return the watcher of a guest's events; of those that all sites send it passes one on."""
     if not guest.site:
         return watch
     return lambda event: None if event["event"] in COMMON_EVENTS else watch(event)

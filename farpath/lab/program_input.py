@@ -1,7 +1,7 @@
 """Program input: reads the stdin that a client of ``farpath exec`` gets, before the lab starts.
 
-What a client reads is an input of its run like any other: it has to be known before the start, and
-the same bytes have to come at the same virtual time in every run.
+The stdin of a client is an input of its run like any other: it has to be known before the start,
+and the same bytes have to come at the same virtual time in every run.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ MOST_BYTES = 64 << 20
 #: How long a pipe may give neither a byte nor its end, in real s, until it counts as empty.
 #: Runners of CI and ssh without a terminal have a pipe that never ends.
 FIRST_BYTE_S = 3.0
-#: After how many real s it is said that the end of stdin is waited for.
+#: Real seconds after which a message says that the end of stdin is awaited.
 SAY_S = 5.0
 CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Input:
-    """The client's stdin: what it is (``farpath.spec.programs``), and what it holds."""
+    """The client's stdin: its kind (``farpath.spec.programs``) and its bytes."""
 
     kind: str = NO_INPUT
     data: bytes = b""
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of what it holds; empty for nothing."""
+        """The SHA-256 of its bytes; empty without any."""
         return hashlib.sha256(self.data).hexdigest() if self.kind else ""
 
 
 def read_input(
     descriptor: int, wanted: bool | None = None, first_byte_s: float = FIRST_BYTE_S
 ) -> Input:
-    """Read what the client's stdin is to hold, to its end.
+    """Read the client's stdin to its end.
 
     ``wanted``: whether to read it; None reads pipes and files, and neither terminals nor devices.
-    Then a file that another program has begun to read is left to it, as in a loop of a shell's
-    ``while read``, and a pipe that gives nothing for ``first_byte_s`` is left out. A file is read
-    without moving its offset. Raises BadInputError for more than ``MOST_BYTES``.
+    In that case a file that another program has begun to read is left to it, as in a shell's loop
+    ``while read``, and a pipe that gives nothing for ``first_byte_s`` counts as empty. A file is
+    read without moving its offset. Raises BadInputError for more than ``MOST_BYTES``.
     """
     if wanted is False:
         return Input()

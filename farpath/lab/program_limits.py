@@ -1,11 +1,11 @@
-"""Program limits: the limits of resources of this process, which a user's programs have too."""
+"""Program limits: this process's limits of resources, which hold for a user's programs too."""
 
 from __future__ import annotations
 
 import resource
 
 #: Limits that programs meet on a host (getrlimit(2)), by their name in lower case. All others are
-#: those of the lab.
+#: the lab's own.
 NAMES = ("nofile", "nproc", "stack", "memlock")
 
 

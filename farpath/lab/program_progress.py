@@ -1,4 +1,4 @@
-"""Progress of programs: how far a client has come, and who polls or reads the clock in a loop."""
+"""Progress of programs: a client's virtual time, and programs that poll in a loop."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from farpath.spec.programs import CLIENT_HOST
 
 #: Real seconds until the first line, and between two.
 FIRST_S, AGAIN_S = 20.0, 60.0
-#: The part of a stretch of virtual time from which a loop is what makes it long.
+#: From this part of a stretch of virtual time on, a loop is named as the cause of its length.
 LOOP_PART = 0.5
 
 
 class ProgramProgress:
-    """Says now and then how far the programs of a lab have come, by the lab's events.
+    """Says now and then how far the programs of a lab have come, from the lab's events.
 
     ``say``: called with each line. ``timeout_s``: the client's limit in virtual s.
     """
@@ -52,7 +52,7 @@ class ProgramProgress:
         return None if self._t_s is None else self._t_s + self._silence_s
 
     def text(self) -> str:
-        """Return how far the client has come, and what has kept it since the last line."""
+        """Return the client's virtual time, and the reason for the wait since the last line."""
         if self.took_s is None:
             return "the client has not started yet"
         stands = " (programs compute, which takes no virtual time)" if self._stands else ""
@@ -62,7 +62,7 @@ class ProgramProgress:
         return f"{text}; {loop}" if loop else text
 
     def loop(self) -> str:
-        """Return which program was in a loop that looks for most of the time; empty for none."""
+        """Return the program that polled in a loop for most of the time; empty for none."""
         return self._loop(0.0, {})
 
     def _loop(self, since_s: float, before: Mapping[tuple[str, int], float]) -> str:

@@ -1,4 +1,4 @@
-"""Program roots: what a user's programs find on the hosts of a lab, and whether they are there."""
+"""Program roots: file systems of a user's programs on the lab's hosts, with their checks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from farpath.spec.protocol import IMAGES_DIR, MACHINE_ROOT
 #: Roots by the user's word: this machine's own, and that of the lab's end hosts.
 MACHINE, LAB = "machine", "lab"
 ROOTS = (MACHINE, LAB)
-#: Variables of this machine's that its programs have, with what they are if they are not set.
-#: The locale stays the lab's, C.UTF-8, and so do the words of programs.
+#: Variables of this machine that its programs get, each with its value where it is not set. The
+#: locale stays the lab's, C.UTF-8, and with it the language of messages.
 USUAL_VARIABLES = {"PATH": os.defpath, "HOME": "/", "TERM": "dumb"}
 FURTHER_VARIABLES = ("USER", "LOGNAME", "TZ")
 #: Directory of the lab's end hosts in the shared directory.
@@ -32,7 +32,7 @@ LAB_ROOT = "sender"
 class Roots:
     """Roots of the hosts, and the directory that the user shares.
 
-    ``places``: by host. ``images``: those of the user's, by host. ``share``: the directory that is
+    ``places``: by host. ``images``: users' images, by host. ``share``: the directory that is
     mounted for programs to read, at its own path; None for none. ``files``: the directory of each
     host's root; None for this machine's own.
     """
@@ -58,7 +58,7 @@ def roots(
     commands: Mapping[str, Sequence[Sequence[str]]],
     build: FilePath = BUILD,
 ) -> Roots:
-    """Return where the programs of each host run, and check that they are there.
+    """Return the place of each host's programs, and check that the programs exist.
 
     ``root``: a word of ``ROOTS``, for hosts without an image. ``image``: images by host, as in
     ``places_by_host``. ``variables``: NAME=value, or NAME of one of this process's environment.
@@ -105,7 +105,7 @@ def _images(
 
 
 def _environment_of_machine() -> tuple[str, ...]:
-    """Return the environment of this machine's programs: where they are, and whose."""
+    """Return the environment of this machine's programs: their search path and their user."""
     further = {name: os.environ[name] for name in FURTHER_VARIABLES if name in os.environ}
     usual = {name: os.environ.get(name, other) for name, other in USUAL_VARIABLES.items()}
     usual["TERM"] = USUAL_VARIABLES["TERM"]

@@ -1,4 +1,4 @@
-"""Program users: who a user's programs are in the lab, by the accounts of their roots."""
+"""Program users: accounts of a user's programs in the lab, from the files of their roots."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from farpath.lab.artifacts.host_images import resolved
 
 @dataclass(frozen=True)
 class User:
-    """Who a program is: ids of user, group and further groups, and what its account says.
+    """The account of a program: ids of user, group and further groups, and its variables.
 
     ``variables``: NAME=value of its environment.
     """

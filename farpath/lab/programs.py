@@ -57,7 +57,7 @@ PATIENCE = Patience(
 )
 
 
-#: What a record of programs that see the machine's time stamp counter says.
+#: Note in a record of programs that see the machine's time stamp counter.
 REAL_COUNTER = (
     "this machine forbids a virtual time stamp counter (prctl PR_SET_TSC): programs that read it, "
     "such as those of Go and Java, differ from run to run"
@@ -68,7 +68,7 @@ LOG = logging.getLogger(__name__)
 class WallTimeoutError(FarpathError):
     """The programs have taken all the real time that they may take.
 
-    ``output``: where their output so far is. ``took_s``: the client's virtual time so far; None
+    ``output``: directory of their output so far. ``took_s``: the client's virtual time so far; None
     if it had not started yet.
     """
 
@@ -105,10 +105,10 @@ def run_programs(
     """Run a client and its servers, make the record under ``out``, and return how it ended.
 
     ``share``: the directory that programs of other roots than the machine's may read. ``collect``:
-    where the files that come back are put. ``stdout``, ``stderr``: of the client. ``watch``:
-    called with every event. ``stdin``: what the client's holds. ``wall_s``: the real time that
-    they may take. Raises what the lab and its checks raise; only the console's log is left then.
-    Raises WallTimeoutError after ``wall_s``; the programs' output so far is left too.
+    directory for the files that come back. ``stdout``, ``stderr``: of the client. ``watch``: called
+    with every event. ``stdin``: the client's. ``wall_s``: their longest real time. Raises the
+    errors of the lab and its checks; only the console's log is left then. Raises WallTimeoutError
+    after ``wall_s``; the programs' output so far is left too.
     """
     images = images or find_images()
     require_unicode(str(out))
@@ -136,10 +136,10 @@ def run_programs(
 
 
 def _with_remedy(error: LabFailedError, programs: Programs) -> LabFailedError:
-    """Return a lab's error with what helps where programs run in place of flows.
+    """Return a lab's error with the remedy that fits programs in place of flows.
 
-    The kernel itself may run out of memory, by sockets and other objects of its own that no group
-    is charged with.
+    The kernel itself may run out of memory, by its sockets and other objects, which no group is
+    charged with.
     """
     more = f"give more, as in --memory={more_memory(programs.memory_bytes)}"
     return LabFailedError(error.message.replace(FEWER_FLOWS, more), error.detail)
@@ -243,7 +243,7 @@ def _fill(
 
 
 def _ending(event: dict[str, Any], ended_s: dict[str, float]) -> Ending:
-    """Return how the programs ended; ``ended_s``: when servers did that ended by themselves."""
+    """Return how the programs ended; ``ended_s``: times at which servers ended by themselves."""
     servers = tuple(
         ServerEnding(label, status, ended_s.get(label))
         for label, status in event["servers"].items()
@@ -266,9 +266,9 @@ def _play(
     kept: FilePath,
     progress: ProgramProgress,
 ) -> Iterator[tuple[FilePath, RawRun]]:
-    """Run the guest; yield the shared directory and what the lab left, as long as they exist.
+    """Run the guest; yield the shared directory and the lab's raw output, as long as they exist.
 
-    ``kept``: where the output is left if it takes longer than ``wall_s``.
+    ``kept``: directory of the output if the programs take longer than ``wall_s``.
     """
     places: list[FilePath] = []
 
@@ -302,7 +302,7 @@ def _play(
 
 
 def _bring_back(collected: FilePath, target: FilePath) -> None:
-    """Copy the files that come back to the user's directory; nothing but files is among them."""
+    """Copy regular files that come back, and nothing else, to the user's directory."""
     with user_errors(target):
         target.mkdir(parents=True, exist_ok=True)
         if collected.is_dir():

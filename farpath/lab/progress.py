@@ -28,7 +28,7 @@ STAGES = {
 
 
 def time_left_s(done: float, total: float, elapsed_s: float) -> float:
-    """Estimate the real time that the rest takes at the pace of what is done, which is not 0."""
+    """Estimate the real time of the rest at the pace so far; the finished part is not 0."""
     return (total - done) * elapsed_s / done
 
 
@@ -40,9 +40,8 @@ def pool_time_left_s(
 ) -> float:
     """Estimate the real time until all jobs, each on a core, are over, if none fails.
 
-    ``ended``: the expected seconds of jobs, and those that they took, which scale what the
-    others are expected to take. ``running``: expected seconds, seconds so far. ``waiting``:
-    expected seconds.
+    ``ended``: expected and actual seconds of jobs; their ratio scales the expectations of the
+    others. ``running``: expected seconds, seconds so far. ``waiting``: expected seconds.
 
     >>> pool_time_left_s(ended=[(5, 10)], running=[(10, 10)], waiting=[5], cores=2)
     10.0
@@ -97,7 +96,7 @@ class StageReader:
         self._part = 0.0
 
     def stage(self, event: dict[str, Any]) -> Stage | None:
-        """Return the stage that an event of the guest begins; None if it says nothing to people."""
+        """Return the stage that an event of the guest begins; None if it is not shown."""
         if event["event"] == "progress":
             now_s, t_s = time.monotonic(), float(event["t_s"])
             self._began_s = now_s if self._began_s is None else self._began_s

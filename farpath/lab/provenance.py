@@ -1,4 +1,4 @@
-"""Provenance: what made a record, and the name of its directory."""
+"""Provenance: kernel, images, code and machine of a record, and the name of its directory."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def images_identity(plan: Plan, images: Images) -> str:
 def record_name(plan: Plan, images: Images, code: str | None = None) -> str:
     """Return a record's directory name; equal plans, images and code give equal names.
 
-    ``code``: ``code_identity``, from whoever names many records and reads the code once.
+    ``code``: ``code_identity``, for callers that name many records and read the code once.
     """
     code = code_identity() if code is None else code
     text = json.dumps([plan.as_dict(), images_identity(plan, images), code], sort_keys=True)
@@ -54,7 +54,7 @@ def record_name(plan: Plan, images: Images, code: str | None = None) -> str:
 
 
 def _path_text(path: Path) -> str:
-    """Return the name of a named path; for others RTT, rate and loss, with what remains of it."""
+    """Return the name of a named path; for others RTT, rate, loss and variants."""
     base, *suffixes = path.name.split("-")
     is_custom = base == CUSTOM
     if not is_custom and CHANGED not in suffixes:

@@ -12,7 +12,7 @@ LOG = logging.getLogger(__name__)
 
 
 def put_in_place(partial: FilePath, record_dir: FilePath, description: str) -> None:
-    """Rename a complete record to its directory, in the place of a former one.
+    """Rename a complete record to its directory; a former one there is replaced.
 
     ``description``: the name of its record.json or exec.json. Warns if the former record has
     another fingerprint, though plan, build and code are the same.

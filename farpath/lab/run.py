@@ -67,8 +67,8 @@ def run(
 
     ``force``: make it even if it exists. ``watch``: called with every event of the guest.
     ``images``: by default those built for the project. ``finish``: adds files, such as figures,
-    to the record before it is renamed to its directory. Raises what the lab and the checks
-    raise; only the console's log is left then, and after an interruption not even that.
+    to the record before it is renamed to its directory. Raises the errors of the lab and the
+    checks; only the console's log is left then, and after an interruption no file.
     """
     if images is None:
         images = host.find_images(plan) if plan.settings.lab == HOST else find_images()
@@ -77,7 +77,7 @@ def run(
     name = record_name(plan, images)
     record_dir = out / name
     with user_errors(out):
-        # The directory alone proves nothing: Snakemake makes those that it waits for.
+        # The directory alone proves nothing: Snakemake makes the directories that it waits for.
         if (record_dir / RECORD_FILE).exists() and not force:
             return Outcome(record_dir, cached=True, wall_s=0.0)
         require_replaceable(record_dir, directory=True)
@@ -176,7 +176,7 @@ class _Checked:
 
 
 def _checked(raw: RawRun, plan: Plan) -> _Checked:
-    """Parse and check what a lab brought back; raise CheckFailedError if it differs."""
+    """Parse and check a lab's raw output; raise CheckFailedError if it differs from the plan."""
     from farpath.record import (
         captures,
         checks,
@@ -213,7 +213,7 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
 
 
 def _cost(raw: RawRun) -> dict[str, float]:
-    """Return what a run took: real and CPU time, and memory."""
+    """Return the cost of a run: real and CPU time, and memory."""
     critical = {} if raw.critical_cpu_s is None else {"critical_cpu_s": raw.critical_cpu_s}
     return {
         "wall_s": raw.wall_s,

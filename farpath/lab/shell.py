@@ -39,10 +39,10 @@ PATIENCE = Patience(
 
 @dataclass
 class _Session:
-    """What the thread of the guest and that of the user tell each other.
+    """Data between the thread of the guest and the thread of the user.
 
     ``wanted``: a number of a line that the guest asks for; None when the guest has ended.
-    ``lines``: the user's, None for the end. ``words``: the first words that lines may have.
+    ``lines``: the user's, None for the end. ``words``: possible first words of lines.
     """
 
     wanted: queue.SimpleQueue[int | None] = field(default_factory=queue.SimpleQueue)
@@ -69,7 +69,7 @@ class _Session:
             line = self.lines.get()
             if self.is_over:
                 raise StoppedError("the shell was left")
-            # What came too late to interrupt the last command
+            # An interruption that came too late for the last command
             (self.places[0] / INTERRUPT_FILE).unlink(missing_ok=True)
             file = self.places[0] / LINE_FILE.format(number=event["number"])
             write_text(file, json.dumps(line))
@@ -95,10 +95,10 @@ def run_shell(
 ) -> None:
     """Run the user's lines in a new guest until their end.
 
-    ``out``: directory of the console's log while the guest runs. ``stdout``: where all output
-    goes. ``read_line``: returns the next line, None at the end; it is given the first words that
-    a line may have. A KeyboardInterrupt while a command runs interrupts that; a second one ends
-    the guest and is raised.
+    ``out``: directory of the console's log while the guest runs. ``stdout``: stream of all output.
+    ``read_line``: returns the next line, None at the end, from the possible first words of a line.
+    A KeyboardInterrupt during a command interrupts the command; a second one ends the guest and is
+    raised.
     """
     images = images or find_images()
     make_directory(out)

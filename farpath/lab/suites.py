@@ -1,4 +1,4 @@
-"""Suites: folders of a user's scripts, copied with what the scripts read outside of them.
+"""Suites: folders of a user's scripts, copied with the files that the scripts read elsewhere.
 
 A link or a name with ``..`` may lead out of the folder, and not out of the suite: the work tree of
 git around the folder, else the folder above it. Only regular files are copied.
@@ -25,7 +25,7 @@ _MOST_SCRIPT_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Suite:
-    """Files to copy, by their places below the suite's root. ``place``: that of the folder."""
+    """Files to copy, by their places below the suite's root. ``place``: of the folder."""
 
     root: FilePath
     place: FilePath
@@ -56,7 +56,7 @@ def files_below(folder: FilePath) -> list[FilePath]:
 def suite_of(folder: FilePath, further: Sequence[str] = ()) -> Suite:
     """Return the suite of a folder. ``further``: files that are read too, from the folder.
 
-    Raises BadInputError for what leads out of the suite, and for what is no regular file.
+    Raises BadInputError for a name that leads out of the suite, and for a file that is not regular.
     """
     folder = folder.resolve()
     root = _root(folder, further)
@@ -91,7 +91,7 @@ def _lexical(file: FilePath) -> FilePath:
 
 
 def _regular(file: FilePath, root: FilePath) -> FilePath:
-    """Return the regular file that a file, or the file that a link, is."""
+    """Return a regular file as it is, and of a link its target."""
     try:
         real = file.resolve(strict=True)
     except (OSError, RuntimeError) as error:
@@ -111,7 +111,8 @@ def _regular(file: FilePath, root: FilePath) -> FilePath:
 def _named_in(script: FilePath, folder: FilePath, root: FilePath) -> list[FilePath]:
     """Return the files above its folder that a script names, and that are there.
 
-    A script runs in its own folder. What is named and is not there may be made by the script.
+    A script runs in its own folder. The script may make a file that it names and that does not
+    exist yet.
     """
     if script.stat().st_size > _MOST_SCRIPT_BYTES:
         return []

@@ -75,7 +75,7 @@ def guest_command(
     parameters: Sequence[str] = (),
     ipv6: bool = False,
 ) -> list[str]:
-    """As ``kernel_command``, for a guest without a plan; ``ipv6``: whether it has IPv6."""
+    """Return ``kernel_command`` for a guest without a plan; ``ipv6``: whether it has IPv6."""
     start = [f"time-travel-start={CLOCK_START_NS}"] if clock else []
     return [
         *("setpriv", "--pdeathsig", "KILL", "--"),
@@ -133,11 +133,10 @@ def play(
 ) -> Iterator[RawRun]:
     """Run a plan in a new guest; its raw output exists as long as the context.
 
-    ``watch``: called with every event; if it raises, the run ends. ``patience``: by default the
-    one that suits the plan. ``beside``: a context in the shared directory, from before the guest
-    boots until the directory is removed. ``started``: called with the id of each guest's first
-    process. Raises MachineLacksError before the guest boots, and as
-    ``farpath.lab.process.run_guests``.
+    ``watch``: called with every event; if it raises, the run ends. ``patience``: by default that of
+    ``patience_with``. ``beside``: a context in the shared directory, from before the guest boots
+    until the directory is removed. ``started``: called with the id of each guest's first process.
+    Raises MachineLacksError before the guest boots, and as ``farpath.lab.process.run_guests``.
     """
     machine.check_machine()
     layout = lay_out(plan)

@@ -18,8 +18,8 @@ from farpath.spec.stack import Stack
 class BuiltParts:
     """Builds the user's stacks and images that a request names, for the kernel of a lab.
 
-    Its methods raise BadInputError for what cannot be built, and MachineLacksError if a tool for
-    building is missing.
+    Its methods raise BadInputError for a part that cannot be built, and MachineLacksError if a tool
+    for building is missing.
     """
 
     def __init__(self, lab: str) -> None:

@@ -40,7 +40,7 @@ class Patience:
     ``real_s``: real time without progress of any guest of the run. ``cpu_s``: CPU time while the
     virtual clock stands still, while none of its programs runs, or after ``busy_virtual_s``.
     ``busy_virtual_s``: virtual time during which a program may read the clock in a loop.
-    ``virtual_s``: virtual time. ``computing``: what to do about a guest that computes only.
+    ``virtual_s``: virtual time. ``computing``: remedy for a guest that only computes.
     ``wall_s``: real time from the guest's start to its end, whether it makes progress or not.
     """
 

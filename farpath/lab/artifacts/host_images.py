@@ -95,8 +95,8 @@ def places_by_host(
 def host_images(text: str, plan: Plan, build: FilePath = BUILD) -> dict[str, HostImage]:
     """Unpack and check the images of a user's text; return them by the end hosts of a plan.
 
-    Raises BadInputError for what is no image or lacks a program that its hosts run, and
-    MachineLacksError if a tool for unpacking is missing.
+    Raises BadInputError for a place that holds no image, or one without a program that its hosts
+    run, and MachineLacksError if a tool for unpacking is missing.
     """
     programs = programs_by_host(plan)
     paths = places_by_host(text, programs)
@@ -144,7 +144,7 @@ def unpack_image(text: str, build: FilePath = BUILD) -> HostImage:
 
 
 def resolved(root: FilePath, name: str) -> FilePath | None:
-    """Resolve an absolute name as programs do that have ``root`` as their root directory.
+    """Resolve an absolute name as programs do whose root directory is ``root``.
 
     Symbolic links are resolved inside ``root`` and cannot lead out of it. None if the file does
     not exist.

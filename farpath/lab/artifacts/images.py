@@ -28,7 +28,7 @@ from farpath.spec.user_time import MODULE as USER_TIME_MODULE
 
 #: Kernel options of congestion controls that have another name there.
 OPTIONS = {"highspeed": "HSTCP"}
-#: Directory of links to the programs of images/quic, beside that of users' builds.
+#: Directory of links to the programs of images/quic, next to the directory of users' builds.
 QUIC_LINKS = "quic"
 REMEDY = "run 'make setup' in the project's folder"
 
@@ -81,7 +81,7 @@ class Images:
 
     @property
     def user_time(self) -> FilePath:
-        """The kernel module by which a user's programs find time."""
+        """The kernel module that gives a user's programs their virtual time."""
         return self.stacks / f"{USER_TIME_MODULE}.ko"
 
     @property
@@ -102,8 +102,8 @@ class Images:
     def check_stacks(self, stacks: Iterable[Stack]) -> None:
         """Raise for a stack that the kernel does not have or that is built for another kernel.
 
-        MachineLacksError if it was built without; BadInputError if it is a module of the user's,
-        which is compiled for the kernel that ``make`` has built.
+        MachineLacksError if it was built without; BadInputError if it is a user's module, which is
+        compiled for the kernel that ``make`` built.
         """
         kernel = self.manifests["kernel"]
         config = (self.kernel / "config").read_text().splitlines()
@@ -188,7 +188,7 @@ class Images:
 
 
 def _module_manifest(directory: FilePath, module: str, name: str) -> Any:
-    """Return what the manifest of a build says of one of its modules."""
+    """Return the part of a build's manifest about one of its modules."""
     try:
         return manifest(directory, name)["modules"][module]
     except KeyError as error:

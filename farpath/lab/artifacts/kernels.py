@@ -62,7 +62,7 @@ def kernel_environment(text: str) -> dict[str, str]:
 def kernels_by_side(text: str) -> dict[str, str]:
     """Return the kernel that a text names for each side; empty if it names one for all sites.
 
-    Raises BadInputError for another side, a side that is named twice, and a kernel that is none.
+    Raises BadInputError for another side, a side that is named twice, and a text that is no kernel.
 
     >>> kernels_by_side("sender=7.2 receiver=7.3")
     {'sender': '7.2', 'receiver': '7.3'}
@@ -105,7 +105,7 @@ def one_kernel(text: str, option: str) -> str:
 
 
 def _built(text: str, tell: Callable[[str], None]) -> Images:
-    """Build one kernel of a user's, and its modules."""
+    """Build one of a user's kernels and its modules."""
     variables = kernel_environment(text)
     default_images = find_images()
     inherited = {

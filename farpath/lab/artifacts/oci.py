@@ -84,7 +84,7 @@ class Image:
 
     @property
     def manifest_text(self) -> str:
-        """The manifest.json of the unpacked image: everything that decides what it runs."""
+        """The manifest.json of the unpacked image: all that decides its programs."""
         data = {
             "digest": self.descriptor["digest"],
             "architecture": "/".join(PLATFORM),

@@ -29,7 +29,7 @@ PACKAGE = FilePath("lab/rootfs/usr/lib/python3/dist-packages/mininet")
 READER = FilePath(__file__).with_name("topo_reader.py")
 #: Real seconds that a file may take to make its topology.
 MOST_S = 30.0
-#: How much of what a file printed last stands in a message.
+#: Most characters of a file's last output in a message.
 MOST_LETTERS = 300
 LOG = logging.getLogger(__name__)
 
@@ -37,9 +37,9 @@ LOG = logging.getLogger(__name__)
 def own_network(text: str, build: FilePath = BUILD) -> OwnNetwork | None:
     """Return the network that a text names by a file; None if it names another topology.
 
-    What of the file means nothing here is said as a warning. Raises BadInputError for what cannot
-    be read or mapped, and MachineLacksError if the lab's root file system, which has Mininet, is
-    not built.
+    Parts of the file that have no effect here are named in a warning. Raises BadInputError for a
+    file that cannot be read or mapped, and MachineLacksError if the lab's root file system, which
+    has Mininet, is not built.
     """
     if not is_own(text):
         return None
@@ -68,7 +68,7 @@ def own_network(text: str, build: FilePath = BUILD) -> OwnNetwork | None:
 
 
 def _read(package: FilePath, file: FilePath, named: OwnText) -> dict[str, Any]:
-    """Run the reader and return what it prints of the topology, or ``error``."""
+    """Run the reader and return the topology that it prints, or ``error``."""
     orders = {
         "package": str(package),
         "file": str(file),
@@ -76,8 +76,8 @@ def _read(package: FilePath, file: FilePath, named: OwnText) -> dict[str, Any]:
         "arguments": None if named.arguments is None else list(named.arguments),
         "most_s": MOST_S,
     }
-    # Isolated, so that neither the environment nor this directory changes what is imported; and
-    # without compiled files, since the lab's root is not to be changed
+    # Isolated, so that neither the environment nor this directory changes the imports; and without
+    # compiled files, since the lab's root is not to be changed
     command = [sys.executable, "-I", "-B", str(READER), json.dumps(orders)]
     note(command)
     process = subprocess.Popen(
@@ -94,7 +94,7 @@ def _read(package: FilePath, file: FilePath, named: OwnText) -> dict[str, Any]:
         # The file has ended the reader, or keeps it
         result = {"answer": None, "said": "", "status": process.poll(), "is_late": False}
     finally:
-        # What a file left behind that has ended the reader is in its session
+        # Processes of a file that has ended the reader are in its session
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -9,7 +9,7 @@ from farpath.lab.artifacts.images import QUIC_LINKS, Images
 from farpath.lab.artifacts.scripts import QUIC_SCRIPT, build_artifact, errors_named, linked
 from farpath.spec.stack import QUIC, Stack
 
-#: Each stack is called so and then like its library.
+#: Prefix of the stacks' names, before the name of the library.
 PREFIX = "quic_"
 
 
@@ -20,7 +20,8 @@ def _print_to_stderr(line: str) -> None:
 def build_quic(stacks: Iterable[Stack], images: Images) -> None:
     """Build the programs of a plan's QUIC stacks, and link them to where ``images`` are.
 
-    What is there is used. Raises MachineLacksError if a tool for building is missing.
+    Programs that were built before are used. Raises MachineLacksError if a tool for building is
+    missing.
     """
     for name in sorted({stack.name for stack in stacks if stack.program == QUIC}):
         with errors_named("STACK"):

@@ -1,6 +1,6 @@
 """Stand-ins for modules that a script colours its words or draws with, where they are missing.
 
-Nothing that a network is depends on them. Every other missing module is an error.
+No network depends on them. Every other missing module is an error.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ SHOWING = frozenset({"colorama", "matplotlib", "plotly", "pylab", "seaborn", "te
 
 
 class Shown:
-    """Whatever such a module has: it can be called, and its attributes and items are the same."""
+    """An attribute of such a module: it can be called, and its attributes and items are itself."""
 
     def __call__(self, *args: Any, **_options: Any) -> Any:
-        """Return a text that is to be shown as it is."""
+        """Return the text to be shown, unchanged."""
         return args[0] if args and isinstance(args[0], str) else self
 
     def __getattr__(self, name: str) -> Shown:
@@ -48,7 +48,7 @@ class ShowingModule(ModuleType):
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds such modules after all others have found nothing. ``found``: the names of these."""
+    """Finds these modules after all other finders have failed. ``found``: their names."""
 
     def __init__(self) -> None:
         self.found: list[str] = []
@@ -58,7 +58,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     ) -> importlib.machinery.ModuleSpec | None:
         """Return the specification of a stand-in; None for any other module."""
         name = fullname.partition(".")[0]
-        # A part of a module that is there is not stood in for
+        # No stand-in for a part of a module that is installed
         if name not in SHOWING or (name != fullname and name not in self.found):
             return None
         if name == fullname:
@@ -74,7 +74,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def install() -> Finder:
-    """Let such modules be found; return what notes which of them are missing."""
+    """Make these modules importable; return the finder, which notes the missing ones."""
     finder = Finder()
     sys.meta_path.append(finder)
     return finder

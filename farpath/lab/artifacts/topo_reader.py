@@ -29,7 +29,7 @@ USER_MODULE = f"{USER_PACKAGE}.topology"
 MAIN = "__main__"
 #: Types of an option that JSON holds as they are.
 PLAIN = (str, bool, int, float, type(None))
-#: What Python 3 says of a file for Python 2: of its syntax, of names and modules that are gone.
+#: Messages of Python 3 about a file for Python 2: its syntax, and names and modules that are gone.
 OLD_SYNTAX = re.compile(
     r"Missing parentheses in call to|multiple exception types must be parenthesized|leading zeros"
     r"|inconsistent use of tabs|invalid (decimal|hexadecimal) literal"
@@ -52,12 +52,12 @@ class TopologyError(Exception):
 
 
 class Started(BaseException):
-    """A script starts a network, and what was asked for is a class beside it."""
+    """A script starts a network, and a class next to it was asked for."""
 
 
 @dataclass(frozen=True)
 class Orders:
-    """What is asked for: the arguments of this program."""
+    """The request: the arguments of this program."""
 
     package: Path
     file: Path
@@ -71,7 +71,7 @@ class Orders:
 
 
 def import_package(name: str, directory: Path) -> None:
-    """Import a package from its directory, whatever else is beside it."""
+    """Import a package from its directory, whatever other files are there."""
     load(name, directory / "__init__.py", [str(directory)])
 
 
@@ -87,7 +87,7 @@ def load(name: str, file: Path, search: list[str] | None = None) -> Any:
 
 
 def load_user_package(folder: Path) -> None:
-    """Make the file's folder a package, so that relative imports in it find what lies beside it."""
+    """Make the file's folder a package, so that relative imports in it find its neighbours."""
     package = ModuleType(USER_PACKAGE)
     package.__path__ = [str(folder)]
     sys.modules[USER_PACKAGE] = package
@@ -118,7 +118,7 @@ def classes(module: Any) -> dict[str, Callable[..., Any]]:
 def make(module: Any, text: str) -> Any:
     """Make the topology that a text names; without a text the only one of the file.
 
-    Those of a file are the entries of ``topos``, as ``mn --custom`` has them, and its classes.
+    A file's topologies are the entries of ``topos``, as ``mn --custom`` has them, and its classes.
     """
     from mininet.util import splitArgs
 
@@ -208,7 +208,7 @@ def place_of(error: BaseException, file: Path) -> str:
 
 
 def advice_on(error: BaseException, file: Path) -> str:
-    """Return what a user can do about an error of his file; nothing if that is plain."""
+    """Return the remedy for an error of a user's file; empty if it is obvious."""
     text = str(error)
     is_old = OLD_WORDS.search(text)
     if isinstance(error, SyntaxError):
@@ -242,7 +242,7 @@ def advice_on(error: BaseException, file: Path) -> str:
 
 
 def message_of(error: BaseException, file: Path) -> str:
-    """Say what went wrong in a user's file, where, and what to do."""
+    """Return the message about an error in a user's file: problem, place and remedy."""
     text = str(error).splitlines()[0] if str(error) else "it has no message"
     if isinstance(error, AssertionError) and (lines := lines_of(error, file)):
         text = linecache.getline(str(file), lines[-1]).strip()
@@ -297,7 +297,7 @@ def read(
 
 
 def run_main_part(file: Path, recorder: Any, error: TopologyError) -> str:
-    """Run a file as a script; return the first error with the script's, if it starts no network."""
+    """Run a file as a script; return its error after the first if it starts no network."""
     try:
         run_as_script(file)
     except (Exception, SystemExit) as second:
@@ -313,7 +313,7 @@ def work(orders: Orders, answer: Callable[[dict[str, Any]], None]) -> None:
     import_package("mininet", orders.package)
     recorder = load("topo_recorder", folder / "topo_recorder.py")
     modules = load("topo_modules", folder / "topo_modules.py").install()
-    # As for a script: what lies beside the file can be imported, and opened by its name
+    # As for a script: its neighbours can be imported, and opened by their names
     os.chdir(orders.file.parent)
     sys.path.insert(0, str(orders.file.parent))
     load_user_package(orders.file.parent)

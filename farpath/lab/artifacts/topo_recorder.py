@@ -39,9 +39,9 @@ NAMED_COMMANDS, COMMAND_LENGTH = 3, 60
 
 
 def printed_by(command: Any) -> str:
-    """Return what a command prints that asks whether a program is there, or sets a sysctl.
+    """Return the output of a command that looks for a program or sets a sysctl.
 
-    Scripts go on only if they hear this; every other command prints nothing.
+    Scripts continue only with such an answer; every other command prints nothing.
     """
     text = command if isinstance(command, str) else " ".join(map(str, command))
     if match := re.fullmatch(r"\s*(?:which|command -v) (\S+)\s*", text):
@@ -52,7 +52,7 @@ def printed_by(command: Any) -> str:
 
 
 class Process:
-    """A process that was not started, and ended well; it takes what ``subprocess.Popen`` does."""
+    """A process that was not started and has succeeded; called as ``subprocess.Popen``."""
 
     def __init__(self, args: Any = (), *_rest: Any, **options: Any) -> None:
         is_text = any(options.get(name) for name in ("text", "universal_newlines", "encoding"))
@@ -112,7 +112,7 @@ class Node:
     def __getattr__(self, name: str) -> Callable[..., str]:
         if name.startswith("__"):
             raise AttributeError(name)
-        # Whatever else a node of Mininet does, it does to a network that is there
+        # All other methods of Mininet's nodes act on a network that exists
         return lambda *_args, **_options: ""
 
     def IP(self, _intf: object = None) -> str:  # noqa: N802 (Mininet's name)
@@ -152,7 +152,7 @@ class Node:
         return cable
 
     def connectionsTo(self, node: Node) -> list[tuple[Any, Any]]:  # noqa: N802 (Mininet's name)
-        """Its interfaces to another node, with those of the other."""
+        """Pairs of interfaces to another node: its own and the other's."""
         cables = [one.link for one in self.intfs.values()]
         return [
             (one, other)
@@ -163,7 +163,7 @@ class Node:
 
 
 class Interface:
-    """One end of a link. ``key``: of its own options among those of the link."""
+    """One end of a link. ``key``: of this end's options within those of the link."""
 
     def __init__(self, node: Node, port: int, link: Cable, key: str) -> None:
         self.node, self.link, self.key = node, link, key
@@ -224,9 +224,9 @@ def unwrapped(options: dict[str, Any]) -> dict[str, Any]:
 
 
 class Network(Mininet):
-    """Takes the place of ``mininet.net.Mininet``, and keeps a topology of what it is told.
+    """Takes the place of ``mininet.net.Mininet``, and records the topology.
 
-    ``started``: what is called in the place of a start.
+    ``started``: called instead of a start.
     """
 
     started: Callable[[Network], None]
@@ -291,7 +291,7 @@ class Network(Mininet):
         if options["cls"] is None:
             del options["cls"]
         elif is_users(options["cls"]):
-            # What a class of the user's hands over to Mininet's is what counts
+            # The arguments that a user's class passes to Mininet's class count
             maker = options.pop("cls")
             ports = {"port1": port1, "port2": port2}
             maker(one, other, **{k: v for k, v in ports.items() if v is not None}, **options)
@@ -323,7 +323,7 @@ class Network(Mininet):
             one.info = self.recorded.linkInfo(one.info["node1"], one.info["node2"], key)
 
     def start(self) -> None:
-        """Be done: what follows in a script happens to a network that is there."""
+        """End here: the rest of a script acts on a running network."""
         if not self.built:
             self.build()
         type(self).started(self)
@@ -369,7 +369,7 @@ def _direct_link(
         kind = mininet.link.TCLink if issubclass(kind, mininet.link.TCLink) else mininet.link.Link
         own = {**(params.pop("params1", None) or {})}
         if own == (params.get("params2") or {}):
-            # The same for both ends, as a class of its own hands it over
+            # The same for both ends, as a class of the user's passes it
             params = {**params, **own}
             params.pop("params2", None)
         else:
@@ -434,7 +434,7 @@ def commands_in(source: str) -> list[str]:
 
 
 def notes_on(network: Network, source: str) -> list[str]:
-    """Return what of a script and its network is not carried out, as sentences."""
+    """Return the parts of a script and its network that are not carried out, as sentences."""
     found = commands_in(source)
     notes = []
     if found:

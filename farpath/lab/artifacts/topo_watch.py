@@ -1,4 +1,4 @@
-"""Runs what a user's file does in a child process that is watched, and leaves no process behind.
+"""Runs a user's file in a watched child process, and leaves no process behind.
 
 The parent becomes the reaper of all orphans below it, so that a process that the file started and
 left is found and ended too, in whichever session it is.
@@ -19,7 +19,7 @@ from typing import Any
 
 #: prctl(2): the child is killed when its parent dies; orphans below become the caller's children.
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-#: How much of what the file prints is kept: its end.
+#: Most bytes of the file's output that are kept: its end.
 KEPT_BYTES = 8192
 #: The longest answer: far more than a hundred nodes need.
 MOST_ANSWER_BYTES = 16 << 20

@@ -36,7 +36,6 @@ from farpath.spec.stack import IMAGE, IPERF3, UDTPERF, Stack
 VARIABLE = "STACK"
 IMAGE_MARK = "oci:"
 CONGESTION_END = ".cpp"
-#: The script that compiles modules and prints their directory.
 #: Pattern of stack names. TCP_CA_NAME_MAX is 16 with the terminating zero (include/net/tcp.h);
 #: images follow the same rule.
 NAME = "[a-z0-9_]{1,15}"
@@ -76,7 +75,7 @@ def _virtual_kernel(build: FilePath) -> FilePath:
 
 
 def is_own(text: str) -> bool:
-    """Whether a text names a user's stack: a source file, or an image."""
+    """Whether a text names a user's stack: a source file or an image."""
     path = text.partition(":")[0]
     return text.startswith(IMAGE_MARK) or "/" in path or path.endswith((".c", CONGESTION_END))
 
@@ -88,8 +87,8 @@ def own_stack(
 
     ``kernel``: function that returns the kernel, within ``build``, that a module is built for.
 
-    Raises BadInputError for rule cannot be built or run, with the compiler's output as detail,
-    and MachineLacksError if a tool for building is missing.
+    Raises BadInputError for a stack that cannot be built or run, with the compiler's output as
+    detail, and MachineLacksError if a tool for building is missing.
     """
     if not is_own(text):
         return None
