@@ -1,1 +1,1 @@
-"""Records of runs: their samples, the checks of these, and their format on disk."""
+"""Records of runs: their samples, their checks and their format on disk."""

@@ -1,4 +1,4 @@
-"""Bounds: how many rows a plan's tables can have, so that none is read that holds far more."""
+"""Bounds: most rows of a plan's tables, so that no far larger table is read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from farpath.spec.plan import Plan
     from farpath.spec.programs import Programs
 
-#: Tables have no more than twice the rows that the schedule has intervals, and these beside.
+#: Tables have at most two rows for each interval of the schedule, and this many more.
 FACTOR, FURTHER_ROWS = 2, 1000
 
 
@@ -34,7 +34,7 @@ def most_rows(plan: Plan, table: str) -> int:
 
 
 def most_program_rows(plan: Plan, programs: Programs) -> dict[str, int]:
-    """Return the most rows that tables of programs can have; connections have no such number."""
+    """Return the most rows that tables of programs can have; connections have no limit."""
     queue = _most(programs.timeout_s / plan.settings.sample_interval_s)
     return {
         "ping": _most(programs.timeout_s / plan.settings.ping_interval_s),

@@ -22,7 +22,8 @@ NAME = "captures"
 class CapturedFile:
     """One file of packets.
 
-    ``port``: interface. ``packets``: in the file. ``missed``: that passed and are not in it.
+    ``port``: interface. ``packets``: in the file. ``missed``: packets that passed and are not in
+    it.
     """
 
     file: FilePath

@@ -59,7 +59,7 @@ MODULE_FRAMES = 3
 #: Blocks of iperf3 by which a flow's bytes may differ from those of its disk: one read or written,
 #: and one that came late.
 BLOCKS_OFF = 2
-#: What is drawn from the seed for a dropper, by its kind.
+#: Name of the draw from the seed for a dropper, by its kind.
 DRAWN = {"random": "losses", "burst": "bursts"}
 #: Packets that fq lets a socket send beyond its rate: when it starts, and when it continues
 #: after a pause (initial_quantum and quantum in fq_init, net/sched/sch_fq.c).
@@ -74,9 +74,9 @@ DOUBT = "slow machine: "
 def check_hops(output: str, plan: Plan) -> list[dict[str, Any]]:
     """Check the hops of the path to the receiver and return them as entries of the read-back.
 
-    ``output``: what traceroute printed before any traffic. A lossy path may lose all probes that
-    the receiver should answer, which it has shown to do by then. Raises CheckFailedError if the
-    hops are not the path's routers in their order and then the receiver.
+    ``output``: of traceroute, before any traffic. A lossy path may lose all probes to the receiver,
+    which has answered pings by then. Raises CheckFailedError if the hops are not the path's routers
+    in their order and then the receiver.
     """
     hops = traceroute.parse(output)
     wanted = [*plan.path.hop_names, plan.schedule.flows[0].receiver]
@@ -193,11 +193,12 @@ def _check_amount(sent: float, expected_bytes: float, fewest: float, most: float
 def check_short_flows(
     table: ShortFlowTable | None, readback: Mapping[str, Any], plan: Plan
 ) -> list[str]:
-    """Check that short flows offered what the plan says; return a warning if most did not end.
+    """Check short flows against the plan; return a warning if most did not end.
 
     Each flow that the plan draws must have started at its time and asked for its size, by the
-    congestion control of the plan. What arrived must have left the server's port in frames, and
-    this must not have sent more than it offered and sent again. Raises CheckFailedError otherwise.
+    congestion control of the plan. Bytes that arrived must have left the server's port in frames,
+    and the port must not have sent more than the server offered and repeated. Raises
+    CheckFailedError otherwise.
     """
     short = plan.path.short_flows
     if table is None or short is None:
@@ -324,7 +325,7 @@ def check_trace(trace: Trace | None, samples: Samples, plan: Plan) -> list[str]:
 
 
 def _check_bytes(flow: Flow, trace: Trace, samples: Samples, plan: Plan) -> None:
-    """Compare the bytes acknowledged to the sender's TCP with those that the receiver read.
+    """Compare the bytes acknowledged to the sender's TCP with the bytes that the receiver read.
 
     A receiver that ends leaves up to a window unread, and the connection may end up to one
     interval after its last sample. Raises CheckFailedError for a larger difference.
@@ -433,9 +434,9 @@ def slow_machine_errors(doubts: Sequence[str]) -> Iterator[None]:
 
 
 def datagrams(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
-    """Return what receivers counted of datagrams, by flow, as an entry of the read-back.
+    """Return the receivers' counts of datagrams, by flow, as an entry of the read-back.
 
-    ``sent`` is the sender's count, ``arrivals`` what a listener noted. Empty without flows of
+    ``sent`` is the sender's count, ``arrivals`` a listener's. Empty without flows of
     datagrams.
     """
     counted = {}

@@ -1,7 +1,7 @@
-"""Description: the JSON file of a record, with a hash of its own over all that it says.
+"""Description: the JSON file of a record, with a hash over its own content.
 
 The fingerprint is over the samples, so that equal runs have equal ones. This hash covers plan,
-programs, read-backs and provenance. It shows a change; it is no signature, since whoever changes
+programs, read-backs and provenance. It shows a change; it is no signature, since anyone who changes
 the file can compute it anew.
 """
 

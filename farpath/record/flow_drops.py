@@ -37,7 +37,7 @@ def flow_drops(readback: Mapping[str, Any], plan: Plan) -> FlowDrops:
 
 
 def _there(ports: Mapping[str, Any]) -> Counter[str]:
-    """Return the packets towards receivers that all of some ports dropped, by flow."""
+    """Return the sum of packets towards receivers that some ports dropped, by flow."""
     total: Counter[str] = Counter()
     for counts in ports.values():
         total.update(counts["there"])
@@ -45,7 +45,7 @@ def _there(ports: Mapping[str, Any]) -> Counter[str]:
 
 
 def check_flow_drops(readback: Mapping[str, Any]) -> None:
-    """Raise CheckFailedError if a qdisc dropped another number of packets than was counted."""
+    """Raise CheckFailedError if a qdisc dropped another number of packets than were counted."""
     after = readback["after"]
     for ports in after.get("flow_drops", {}).values():
         for port, counts in ports.items():

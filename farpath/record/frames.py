@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: Memory of a number while a table is read, converted and hashed: four copies of 8 bytes.
 MEMORY_PER_CELL = 32
-#: Tables up to which the memory of the machine is not looked at.
+#: Largest tables for which the memory of the machine is not checked.
 FEW_ROWS = 100_000
 #: Largest cell and page header in bytes before compression: names are shorter, numbers have 8.
 MOST_CELL_BYTES, MOST_PAGE_BYTES = 128, 1 << 16
@@ -65,10 +65,10 @@ def add_to_hash(digest: Digest, name: str, columns: Mapping[str, str], frame: pd
 def read_frame(
     file: FilePath, columns: Mapping[str, str], most_rows: int | None = None
 ) -> pd.DataFrame:
-    """Read a table from its Parquet file, after a look at how large it is.
+    """Read a table from its Parquet file, after a check of its size.
 
-    ``most_rows``: what its plan allows; None if the plan sets no bound. Raises CheckFailedError if
-    it is damaged or larger, and MachineLacksError for a table that needs more memory than there is.
+    ``most_rows``: of its plan; None if the plan sets no bound. Raises CheckFailedError if
+    it is damaged or larger, and MachineLacksError for a table that needs more memory than is free.
     """
     from pyarrow import parquet
 
@@ -92,7 +92,7 @@ def read_frame(
 
 
 def _page_bytes(file: FilePath, chunk: ColumnChunkMetaData) -> int:
-    """Return what the pages of a column say that they hold; the footer may say less."""
+    """Return the uncompressed size that the pages of a column state; the footer may state less."""
     # Pages of no values are never read, and their offsets are not set
     if not chunk.num_values:
         return 0
@@ -103,7 +103,7 @@ def _page_bytes(file: FilePath, chunk: ColumnChunkMetaData) -> int:
 def _check_size(
     file: FilePath, metadata: FileMetaData, columns: Mapping[str, str], most_rows: int | None
 ) -> None:
-    """Look at what a table says of itself: small files can stand for much memory."""
+    """Check the sizes that a table states: small files can need much memory."""
     rows = metadata.num_rows
     if most_rows is not None and rows > most_rows:
         raise CheckFailedError(

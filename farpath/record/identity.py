@@ -3,7 +3,7 @@
 The plan identity hashes the request. Equal plans are equal requests, whichever lab runs them.
 The build identity hashes the plan and the sources of kernel, modules and root file systems.
 A record from another machine can replace a run here if both have the same build identity.
-The code identity hashes the code of farpath that decides what a run measures. It is part of a
+The code identity hashes the code of farpath that decides the results of a run. It is part of a
 record's name and not of the build identity: every edit of the lab would invalidate a campaign
 of hours, and most edits move packets by microseconds. A change that moves metrics by more than
 another seed does raises ``RESULTS_VERSION``; a record of another version is marked wherever it
@@ -29,7 +29,7 @@ from farpath.spec.plan import Plan
 FIRST_RESULTS_VERSION = RESULTS_VERSION = 1
 #: Fields of a plan that describe it to people and that the lab does not read.
 DESCRIPTIVE_FIELDS = frozenset({"title", "sources"})
-#: Directories of the code that decides what a run measures; edits elsewhere keep records valid.
+#: Directories of the code that decides the results of a run; edits elsewhere keep records valid.
 DECIDING_CODE = (
     "farpath/spec",
     "farpath/tools",
@@ -80,7 +80,7 @@ def _canonical(value: Any) -> Any:
 
 
 def plan_identity(plan: Plan) -> str:
-    """Return the SHA-256 over a plan's request, independent of what its lab boots."""
+    """Return the SHA-256 over a plan's request, independent of the artifacts that its lab boots."""
     return hash_of(json.dumps(_canonical(plan), sort_keys=True).encode())
 
 

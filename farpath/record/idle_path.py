@@ -1,11 +1,11 @@
 """Idle path: the RTT of pings before any traffic, held against the delays of the plan.
 
-A ping's RTT is the sum of the delays on its way there and back, and what the lab adds to them. On
-the virtual clock that is how late the guest's timers are. A delay line reads a clock of 256 ns when
-a packet comes, and sets a timer. If the clock does not yet show the packet's time when the timer
-comes, the timer is set again, for half a microsecond. So a delay ends with a step of this clock, or
-with the one after. The place of the timer within a step decides that, and each timer moves the
-place of the next. No plan tells the places, but over all of them the mean is known.
+A ping's RTT is the sum of the delays on its way there and back, and the lab's additions to them. On
+the virtual clock these are the lateness of the guest's timers. A delay line reads a clock of 256 ns
+when a packet comes, and sets a timer. If the clock does not yet show the packet's time when the
+timer comes, the timer is set again, for half a microsecond. So a delay ends with a step of this
+clock, or with the one after. The place of the timer within a step decides that, and each timer
+moves the place of the next. No plan tells the places, but over all of them the mean is known.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CLOCK_STEP_NS, LEAST_TIMER_NS, TIMER_EXTRA_NS = 256, 500, 1
 SPREAD_NS, MANY_DELAYS = 4_000, 80
 #: ping prints the difference of two times in whole microseconds.
 PING_NS = 1_000
-#: What a far link between two guests may add to its delay, or take from it.
+#: Most that a far link between two guests may add to its delay, or take from it.
 FAR_NS = 250
 #: Tolerance on clocks on which the kernel's work takes time, and on the wall clock the machine's
 #: other load, in ms.
@@ -52,7 +52,7 @@ NEVER = 1e-12
 
 @dataclass(frozen=True)
 class Late:
-    """What is added to a delay in ns: the least, the mean and the most."""
+    """An addition to a delay in ns: the least, the mean and the most."""
 
     least_ns: float
     mean_ns: float
@@ -71,7 +71,7 @@ def timer_late(delay_ns: int) -> Late:
 
 
 def _passed_ns(delay_ns: int, place: int) -> int:
-    """Return what the clock shows when a timer's work is done, which is set ``place`` ns later."""
+    """Return the clock after a timer's work, with the timer set ``place`` ns later."""
     now_ns, shown_ns = place, 0
     while shown_ns < delay_ns:
         left_ns = delay_ns - shown_ns
@@ -87,10 +87,10 @@ ANY_LATE = Late(0, 254, 511)
 
 @dataclass(frozen=True)
 class Stage:
-    """What one port does to a ping on the idle path.
+    """The effect of one port on a ping on the idle path.
 
     ``delay_ns``, ``jitter_ns``: its delay and the largest deviation of it. ``overtakes``: whether
-    some packets skip the delay. ``timer``: how late its timer is. ``further``: what else is added.
+    some packets skip the delay. ``timer``: lateness of its timer. ``further``: other additions.
     """
 
     delay_ns: int = 0
@@ -101,7 +101,7 @@ class Stage:
 
 
 def stage_of(qdisc: Qdisc | None, plan: Plan) -> Stage:
-    """Return what a port's qdisc does to a ping on the idle path.
+    """Return the effect of a port's qdisc on a ping on the idle path.
 
     Bottlenecks do nothing: their buckets have the tokens of a full frame then, so that a ping
     leaves at once (``farpath.spec.qdiscs.bucket_bytes``), and a trace has not begun.
@@ -121,7 +121,7 @@ def stage_of(qdisc: Qdisc | None, plan: Plan) -> Stage:
 
 
 def stages(plan: Plan, layout: Layout, one: str, other: str) -> tuple[Stage, ...]:
-    """Return what all ports on the way from one host to another and back do, in their order."""
+    """Return the effects of all ports on the way from one host to another and back, in order."""
     found = []
     for start, end in ((one, other), (other, one)):
         for port, far_delay_s in _way(layout, start, end):
@@ -152,7 +152,7 @@ def _way(layout: Layout, start: str, end: str) -> list[tuple[Port, float]]:
 class Expected:
     """The RTTs that a ping may have.
 
-    ``rtt_ns``: the sum of its delays. ``least_ns``, ``most_ns``: what the lab may add to it.
+    ``rtt_ns``: the sum of its delays. ``least_ns``, ``most_ns``: bounds of the lab's addition.
     ``jitters_ns``: the largest deviation of each delay.
     """
 
@@ -176,10 +176,10 @@ class Expected:
 
 
 def expected(plan: Plan, layout: Layout, one: str, other: str) -> tuple[Expected, ...]:
-    """Return which RTTs a ping from one host to another may have, on the idle path.
+    """Return the possible RTTs of a ping from one host to another, on the idle path.
 
-    The first is that of a ping which overtakes nothing. The others are those of pings that skip
-    one delay or more (``REORDER``).
+    The first is of a ping that overtakes nothing. The others are of pings that skip one delay or
+    more (``REORDER``).
     """
     found = stages(plan, layout, one, other)
     skipping = [stage for stage in found if stage.overtakes]
@@ -213,10 +213,10 @@ def _sum(met: Sequence[Stage], plan: Plan) -> Expected:
 
 @dataclass(frozen=True)
 class IdleRtt:
-    """What pings over the idle path show.
+    """Result of the pings over the idle path.
 
-    ``rtt_ms``: the RTT of those that overtook no other: their median, or their mean on a path with
-    jitter; None if there were none. ``warnings``: what could not be checked.
+    ``rtt_ms``: RTT of the pings that overtook no other: their median, or their mean on a path with
+    jitter; None if there were none. ``warnings``: sentences about checks that were not possible.
     """
 
     rtt_ms: float | None
@@ -226,7 +226,7 @@ class IdleRtt:
 def check_base_rtt(output: str, plan: Plan, name: str = PINGER) -> IdleRtt:
     """Check an RTT over the idle path and return it.
 
-    ``output``: what ping printed before any traffic. ``name``: one of the plan's ``idle_pings``.
+    ``output``: of ping, before any traffic. ``name``: one of the plan's ``idle_pings``.
     Where some packets overtake others, each ping belongs to the RTT that it may have, if it skips
     some delays or none, and each RTT is checked. That no ping comes back is a warning where it may
     happen by the loss of the plan. Raises CheckFailedError if an RTT is not the planned one.

@@ -1,4 +1,4 @@
-"""Changes of links in a run: when they were made, as the lab read them back, and what then passed.
+"""Changes of links in a run: their times as the lab read them back, and the bytes that passed then.
 
 A port's changes are checked one by one: time, and every setting of the qdisc. A bottleneck's
 bytes are checked against its changing rate between every two samples.
@@ -82,9 +82,9 @@ def _checked(
 def check_carried(raw_dir: FilePath, plan: Plan) -> None:
     """Raise CheckFailedError if a bottleneck carried more than its changing rate allows.
 
-    That is the integral of the rate between two samples, and a bucket, which each change fills
-    anew (``farpath.spec.qdiscs.TbfBottleneck``). Of a trace it is each opportunity between the
-    samples, and what was left of the last one.
+    The limit is the integral of the rate between two samples and a bucket, which each change fills
+    anew (``farpath.spec.qdiscs.TbfBottleneck``). For a trace it is the opportunities between the
+    samples and the rest of the last one.
     """
     if not (plan.path.rate_changes or plan.path.rate_trace):
         return

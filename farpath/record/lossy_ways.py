@@ -1,4 +1,4 @@
-"""Lossy ways: what failed because a flow's way loses what it was asked to lose."""
+"""Lossy ways: failures of programs that follow from the loss that was asked for."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from farpath.spec.schedule import Flow
 #: The least loss of one direction that is named as a cause: a program's control connection, which
 #: sends some ten packets, outlives a smaller one.
 LIKELY_LOSS = 0.05
-#: What the guest says of a program that failed.
+#: Message of the guest about a program that failed.
 _FAILED = re.compile(
     r"\b(?P<flow>\w+)-(?:sender|receiver)\b[^,]*? (?P<what>(?:exited|did not) .*)", re.DOTALL
 )
 #: The error in iperf3's JSON.
 _ERROR = re.compile(r'"error":\s*"(?P<error>[^"]*)"')
-#: Most letters of what a program said.
+#: Most characters of a program's message.
 _MOST_LETTERS = 120
 
 
 def losses_of(flow: Flow, plan: Plan) -> str:
-    """Return what a flow's way loses, for people; empty if that fails no program."""
+    """Return the loss of a flow's way, for people; empty if it fails no program."""
     there, back = plan.losses(flow.sender, flow.receiver)
     if max(there, back) < LIKELY_LOSS:
         return ""
@@ -47,7 +47,7 @@ def named_losses(plan: Plan) -> Iterator[None]:
 
 
 def _explained(message: str, plan: Plan) -> str:
-    """Return what a failure means; empty if no loss explains it."""
+    """Return the cause of a failure; empty if no loss explains it."""
     match = _FAILED.search(message)
     flows = {flow.name: flow for flow in plan.schedule.all_flows}
     if not match or not (flow := flows.get(match["flow"])) or not (lost := losses_of(flow, plan)):

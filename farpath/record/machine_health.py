@@ -148,8 +148,8 @@ class MachineSummary:
     ``BUSY_SHARE``. ``lag_*_ms``: RTT of the side path above its nominal RTT; it measures how
     late timers were. ``idle_rtt_*_ms``: least RTT of the idle path, the one with no late
     timer. ``late_pings_part``: fraction of the pings that took longer than a full buffer
-    explains by more than ``failing_lateness_ms``. ``rate_part``: what the bottleneck sent
-    while packets waited, as a fraction of its rate; None with too few such seconds.
+    explains by more than ``failing_lateness_ms``. ``rate_part``: throughput of the bottleneck while
+    packets waited, as a fraction of its rate; None with too few such seconds.
     """
 
     seconds: int

@@ -1,8 +1,8 @@
-"""Pages of a Parquet column: what each says that it holds once it is decompressed.
+"""Pages of a Parquet column: the size that each states after decompression.
 
-A reader reserves that much and decompresses into it before it compares anything, whatever the
-file's footer says. Source: https://github.com/apache/parquet-format (PageHeader in parquet.thrift),
-written in Thrift's compact protocol (thrift-compact-protocol.md in apache/thrift).
+A reader reserves that much and decompresses into it before any check, whatever the file's footer
+says. Source: https://github.com/apache/parquet-format (PageHeader in parquet.thrift), written in
+Thrift's compact protocol (thrift-compact-protocol.md in apache/thrift).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOST_VARINT_BYTES = 10
 
 
 def uncompressed_bytes(file: FilePath, start: int, compressed_bytes: int) -> int:
-    """Return the sum of what a column's pages hold after decompression, by their own headers.
+    """Return the sum of the sizes of a column's pages after decompression, by their own headers.
 
     ``start``: offset of the first page. ``compressed_bytes``: of all pages with their headers.
     Raises ValueError or LookupError if there are no such pages.

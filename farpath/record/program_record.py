@@ -1,4 +1,4 @@
-"""Program record: what a client and its servers said, and the state of the path meanwhile.
+"""Program record: the output of a client and its servers, and the state of the path meanwhile.
 
 It is a directory with ``exec.json``, ``client.out`` and ``client.err``, the same of each server,
 the files that came back (``collected``), and the tables ``ping``, ``queue``, ``queue_back`` and
@@ -50,7 +50,7 @@ CONNECTION_COLUMNS = {
     "ca_state": "str",
     **dict.fromkeys(NUMBERS, "int"),
 }
-#: How much of a file is read at once, in bytes.
+#: Bytes of a file that are read at once.
 _PART_BYTES = 1 << 20
 TABLES = ("ping", "queue", "queue_back", "connections")
 
@@ -68,9 +68,9 @@ def columns_of(plan: Plan) -> dict[str, dict[str, str]]:
 
 @dataclass(frozen=True)
 class ServerEnding:
-    """How a server ended: its status, and when if it ended while the client ran, else None.
+    """The end of a server: its status and time.
 
-    ``t_s``: virtual s since the client's start.
+    ``t_s``: virtual s since the client's start; None if it outlived the client.
     """
 
     label: str
@@ -80,7 +80,7 @@ class ServerEnding:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a client ended: its exit status, after how many virtual s, and how its servers ended.
+    """The end of a client: its exit status, its virtual s, and the ends of its servers.
 
     ``killed_for_memory``: how many processes the kernel killed because all programs together took
     more memory than they have.
@@ -134,7 +134,7 @@ def _connections(raw_dir: FilePath, plan: Plan) -> pd.DataFrame:
 def fingerprint(
     directory: FilePath, ending: Ending, frames: dict[str, pd.DataFrame], plan: Plan
 ) -> str:
-    """Return the SHA-256 over how the programs ended, all output, collected files and tables.
+    """Return the SHA-256 over the programs' ends, all output, collected files and tables.
 
     ``directory``: the record's.
     """
@@ -169,7 +169,7 @@ def write_program_record(
 ) -> str:
     """Write a record into a fresh directory, which the caller renames; return its fingerprint.
 
-    ``output``: directory with the programs' output. ``collected``: that of the files that came
+    ``output``: directory with the programs' output. ``collected``: directory of the files that came
     back, which need not exist.
     """
     shutil.copytree(output, directory, dirs_exist_ok=True)
@@ -214,7 +214,7 @@ class ProgramRecord:
 
     @cached_property
     def programs(self) -> Programs:
-        """The client, the servers, and what surrounded them."""
+        """The client, the servers and their surroundings."""
         return Programs.from_dict(self.data["programs"])
 
     @property
@@ -267,7 +267,7 @@ def load_program_record(directory: FilePath) -> ProgramRecord:
     """Load the program record in a directory.
 
     Raises BadInputError if it lacks a file, has a newer format or a damaged exec.json, and
-    CheckFailedError if what the fingerprint covers was changed.
+    CheckFailedError if a file that the fingerprint covers was changed.
     """
     from farpath.record.schema import check_program_description
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from farpath.spec.plan import Plan
 
 NAME = "queues"
-#: What is sampled of each queue (``farpath.tools.tc.QueueSample``).
+#: Sampled values of each queue (``farpath.tools.tc.QueueSample``).
 NUMBERS = ("backlog_bytes", "backlog_packets", "drops", "bytes", "marks")
 COLUMNS = {"link": "str", "t_s": "float", **dict.fromkeys(NUMBERS, "int")}
 
@@ -29,8 +29,9 @@ class QueueTable:
     """The samples of all queues of a run.
 
     ``frame``: a row for each sample of each link. ``link`` is its two nodes in the direction of its
-    packets, as ``s1-s2``. All but the backlog count since the schedule's start: ``bytes`` is what
-    left the queue, in whole frames, and ``marks`` the packets that an active queue marked by ECN.
+    packets, as ``s1-s2``. All but the backlog count since the schedule's start: ``bytes`` is the
+    size of the frames that left the queue, and ``marks`` the packets that an active queue marked by
+    ECN.
     """
 
     frame: pd.DataFrame

@@ -1,4 +1,4 @@
-"""Read-back: what the sites of a lab read back of their settings, as one."""
+"""Read-back: the settings that the sites of a lab read back, merged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def merged(parts: Sequence[Any]) -> Any:
 
     Tables are merged by name and lists of one site follow those of another. Counts are added.
     Where every site has the same value, such as a module's parameter, that is the value.
-    Droppers are counted at one site each: those of all sites are merged one by one.
+    Droppers are counted at one site each and merged one by one.
     """
     first = parts[0]
     if isinstance(first, dict):

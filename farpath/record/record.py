@@ -82,15 +82,15 @@ class Samples:
     """The samples of a run; ``t_s`` counts virtual seconds from the schedule's start.
 
     ``flows``: one row per flow and second. ``t_s`` is the end of the receiver's interval,
-    ``interval_s`` its length, ``throughput_bps`` what the receiver read in it. The other columns
-    are of the sender's interval of the same number, which begins and ends half a round trip later:
-    ``sent_bps`` is what the program handed to TCP, and the rest the state of TCP at its end
-    (``retransmits`` counts within the interval). A flow's last row may cover a short interval, with
-    data that arrived after the sender stopped; the sender's columns are 0 there. Records of older
-    formats have NaN as ``sent_bps``, and times that run ahead by what a connection took to begin.
-    ``ping``: when each ping was sent and its ``rtt_ms``, NaN if it was lost. ``queue``: the
-    bottleneck's backlog in bytes and packets, and its drops since the start; with an active queue
-    also its marks.
+    ``interval_s`` its length, ``throughput_bps`` the payload that the receiver read in it. The
+    other columns are of the sender's interval of the same number, which begins and ends half a
+    round trip later: ``sent_bps`` is the payload that the program handed to TCP, the rest the state
+    of TCP at its end (``retransmits`` counts within the interval). A flow's last row may cover a
+    short interval, with data that arrived after the sender stopped; the sender's columns are 0
+    there. Records of older formats have NaN as ``sent_bps``, and times that are early by the
+    duration of a connection's start. ``ping``: when each ping was sent and its ``rtt_ms``, NaN if
+    it was lost. ``queue``: the bottleneck's backlog in bytes and packets, and its drops since the
+    start; with an active queue also its marks.
     """
 
     flows: pd.DataFrame
@@ -257,7 +257,7 @@ def fingerprint(samples: Samples, format_version: int = FORMAT_VERSION) -> str:
 def _with_new_columns(flows: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """Give a table of flows of an older format the columns that it lacks.
 
-    There a flow's intervals follow each other from its start on, and what was sent is unknown.
+    There a flow's intervals follow each other from its start on, and the sent bytes are unknown.
     """
     starts_s = {flow.name: flow.start_s for flow in plan.schedule.all_flows}
     ends_s = flows["t_s"].groupby(flows["flow"]).shift().fillna(flows["flow"].map(starts_s))
@@ -307,7 +307,7 @@ class Record:
 
     @property
     def disks(self) -> dict[str, dict[str, Any]]:
-        """What each host's disk moved (``moved_bytes``), and who waited for whom.
+        """Bytes that each host's disk moved (``moved_bytes``), and waiting times.
 
         ``waited_s``: the programs for the disk. ``idle_s``: the disk for the programs.
         """
@@ -338,8 +338,8 @@ class Record:
     def ecn(self) -> dict[str, dict[str, Any]]:
         """By flow, the ``mode`` of ECN that its receiver's connection had, and its packets.
 
-        ``packets``: segments with data that came; ``marked``: those that a queue has marked. Both
-        at the last sample of flows. Empty without an active queue or ECN.
+        ``packets``: segments with data that came; ``marked``: segments that a queue has marked.
+        Both at the last sample of flows. Empty without an active queue or ECN.
         """
         ecn: dict[str, dict[str, Any]] = self.data["readback"].get("ecn", {})
         return ecn

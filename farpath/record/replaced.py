@@ -19,18 +19,18 @@ FILE_WORDS = {
     "programs": "the programs",
     "directory": "the shared directory",
 }
-#: Of a record's description, beside its provenance: what was asked for.
+#: Of a record's description, besides its provenance: the request.
 _ASKED = ("plan", "programs")
-#: Of a record's provenance: what carried it out. Where all of it is equal, and the clock the
-#: virtual one, fingerprints are expected to be equal.
+#: Of a record's provenance: the artifacts that carried it out. Where all of them are equal, and the
+#: clock the virtual one, fingerprints are expected to be equal.
 _DECIDING = ("images_sha256", "code_sha256")
 
 
 def difference(former: FilePath, made: FilePath) -> str:
-    """Return what is to be said of a record that is made again; empty if nothing is.
+    """Return the message about a record that is made again; empty if there is none.
 
-    ``former``, ``made``: the descriptions (record.json, exec.json) of the record that is there, as
-    far as it is readable, and of the one that takes its place.
+    ``former``, ``made``: the descriptions (record.json, exec.json) of the former record, as far as
+    it is readable, and of its replacement.
     """
     try:
         before, after = read_json(former), read_json(made)
@@ -65,6 +65,6 @@ def _reason(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 
 
 def _changed_files(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return what has another digest, of the files that programs can read, in words."""
+    """Return the files that programs can read and whose digest differs, in words."""
     old, new = (each["provenance"].get(FILES) or {} for each in (before, after))
     return [word for name, word in FILE_WORDS.items() if old and old.get(name) != new.get(name)]

@@ -1,4 +1,4 @@
-"""Record schema: validates a record.json before anything computes with it.
+"""Record schema: validates a record.json before its values are used.
 
 Fields that a reader uses are declared here with their types, and further fields are allowed.
 In the plan they are not: it is compared field by field with the plan's own classes.
@@ -30,7 +30,7 @@ _Count = Annotated[int, Field(ge=0)]
 _Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-#: What computing with values raises that mean nothing together.
+#: Exceptions of computing with inconsistent values.
 _MEANINGLESS = (
     ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError,
 )  # fmt: skip
@@ -193,9 +193,9 @@ class _ProgramDescription(_Part):
 
 @contextmanager
 def _plan_errors() -> Iterator[None]:
-    """Translate errors of a plan whose values have their types and mean nothing together.
+    """Translate errors of a plan whose values have their types and are inconsistent.
 
-    Plans are made of what planning allows; that of a record may lack any part of a mechanism.
+    Planning makes consistent plans only; a record's plan may lack any part of a mechanism.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Trace rows: what a tracer of the guest left, as numpy arrays."""
+"""Trace rows: the file of a tracer of the guest, as numpy arrays."""
 
 from __future__ import annotations
 
