@@ -140,7 +140,7 @@ def eras(
         bool, typer.Option("--markdown", help="Print the table of docs/reference/eras.md.")
     ] = False,
 ) -> None:
-    """List how hosts of 2004 differ from today's: what is set back, and what cannot be."""
+    """List how hosts of 2004 differ from today's: each setting, and the limits of the lab."""
     from farpath.cli import listing
 
     print(listing.eras_markdown() if markdown else listing.all_eras())
@@ -222,7 +222,7 @@ def clean(
         DEFAULT_OUT
     ),
 ) -> None:
-    """Remove what killed runs left, and restore the kernel's settings that they changed."""
+    """Remove files of killed runs, and restore the kernel's settings that they changed."""
     from farpath.lab.cleanup import clean as clean_all
 
     messages = clean_all(out)

@@ -1,4 +1,4 @@
-"""Completion in a shell: values of options, and what bash makes of ``--option=value``."""
+"""Completion in a shell: values of options, and the words that bash makes of ``--option=value``."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ HELPS = {**planning.HELPS, "ip": "Addresses of the hosts: both families, or IPv 
 
 def add_to(app: typer.Typer) -> None:
     """Add the command to the command line."""
-    # What follows the client's name are the client's options
+    # Options after the client's name are the client's
     app.command("exec", context_settings={"allow_interspersed_args": False})(execute)
 
 
@@ -209,7 +209,7 @@ def execute(
 
 
 def _result(outcome: ProgramOutcome) -> dict[str, Any]:
-    """Return how the programs ended, and where their output is, as plain values."""
+    """Return the programs' ends and the place of their output, as plain values."""
     return {
         "record": str(outcome.directory),
         "fingerprint": outcome.fingerprint,
@@ -239,7 +239,7 @@ def _output_bytes(directory: FilePath) -> dict[str, int]:
 
 
 def _at_output_limit(outcome: ProgramOutcome, limit: str, limit_bytes: int) -> str:
-    """Return what to do about programs that wrote as much as they may; empty if none did."""
+    """Return the remedy for programs that reached their output limit; empty if none did."""
     full = [name for name, size in _output_bytes(outcome.directory).items() if size >= limit_bytes]
     if not full and outcome.ending.status != TOO_LARGE:
         return ""
@@ -260,7 +260,7 @@ def _tell_server_end(event: dict[str, Any]) -> None:
 
 
 def _without_memory(killed: int, memory: str, program_bytes: int) -> str:
-    """Return what to do about programs that were killed for the memory that they took."""
+    """Return the remedy for programs that were killed for their memory."""
     processes = "a process was" if killed == 1 else f"{killed} processes were"
     from farpath.lab.programs import more_memory
 

@@ -1,4 +1,4 @@
-"""Messages on stderr: warnings, the progress of long commands, with ``-v`` what they run."""
+"""Messages on stderr: warnings, progress of long commands, and with ``-v`` each command."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def configure(verbose: bool = False, quiet: bool = False) -> None:
 
 
 def is_verbose() -> bool:
-    """Whether the user asked for everything that there is to say (``-v``)."""
+    """Whether the user asked for all messages (``-v``)."""
     return logging.getLogger(COMMANDS).getEffectiveLevel() <= logging.INFO
 
 
 def print_paths(paths: Iterable[Path]) -> None:
-    """Say which paths options led to and why, one line each, unless they named them."""
+    """Print the paths that options led to, each with its reason, unless the options named them."""
     from farpath.analysis.run_settings import path_headline
     from farpath.planning.path_options import choice_text
 

@@ -14,7 +14,7 @@ from farpath.cli.run import PAGE_COLUMNS
 from farpath.cli.run_options import DEFAULT_OUT
 
 PAGE_FILE, FIGURE_FILE = "comparison.html", "comparison.png"
-#: The folder of a comparison beside its records.
+#: The folder of a comparison, next to its records.
 DEFAULT_COMPARISON = "comparison"
 
 
@@ -34,9 +34,9 @@ def list_(
     ),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """List records, the latest first: date, path, stacks, what the flows got, fingerprint.
+    """List records, the latest first: date, path, stacks, throughput, fingerprint.
 
-    Those of exec follow: date, path, client, its status, how long it took.
+    Records of exec follow: date, path, client, status, duration.
     """
     from farpath.report.tables.record_list import as_lines, list_records
 
@@ -63,7 +63,7 @@ def compare(
         str, typer.Option(help="Setting that sorts the records first: rtt, buffer, seed ...")
     ] = "",
 ) -> None:
-    """Compare records: in what they differ, a table of their results, and their curves in one page.
+    """Compare records: their differing settings, a table of results, and all curves in one page.
 
     They are sorted by the settings in which they differ; differences are from the first.
     """

@@ -102,9 +102,10 @@ def _as_json(record: Record, cached: bool, wall_s: float) -> dict[str, Any]:
 
 
 def _print_tables(record: Record, whole: bool = False) -> None:
-    """Print the results of a run, then what it was, then where its files are.
+    """Print the results of a run, its settings and the places of its files.
 
-    ``whole``: also what columns mean, the paper's tables, and the source of each value of the path.
+    ``whole``: also the meaning of columns, the paper's tables, and the source of each value of the
+    path.
     """
     from farpath.analysis.one_draw import is_one_draw, one_draw_text
     from farpath.analysis.run_settings import path_headline, path_line
@@ -149,7 +150,7 @@ def _print_tables(record: Record, whole: bool = False) -> None:
 
 
 def _print_sources(path: Path) -> None:
-    """Print each value of a path, and where it is from."""
+    """Print each value of a path with its source."""
     width = max(map(len, path.sources), default=0)
     for name, source in path.sources.items():
         value = getattr(path, name)
@@ -175,7 +176,7 @@ def _print_grids(grids: Iterable[TextTable], end: str = "\n") -> None:
 
 
 def _show_programs(directory: FilePath, as_json: bool) -> None:
-    """Print what programs did and what their path did meanwhile."""
+    """Print the results of programs and of their path."""
     from farpath.analysis.run_settings import path_headline
     from farpath.record.program_record import load_program_record
     from farpath.report.program_overview import program_metrics, program_overview
@@ -207,7 +208,7 @@ def _show_programs(directory: FilePath, as_json: bool) -> None:
 def _print_stacks(plan: Plan, whole: bool) -> None:
     """Print the stacks of a plan, their forms of 2004, the era, and the user's images.
 
-    ``whole``: also where each stack is from.
+    ``whole``: also the source of each stack.
     """
     from farpath.planning.era_catalog import era_text, title_of
     from farpath.programs.catalog import catalogue

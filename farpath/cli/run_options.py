@@ -35,7 +35,7 @@ def with_options(
 ) -> Callable[[Command], Command]:
     """Return a decorator as ``with_run_options``, for some options of a run.
 
-    ``names``: of these. ``defaults``, ``helps``: of those that differ from a run's.
+    ``names``: the options. ``defaults``, ``helps``: where they differ from a run's.
     """
     return partial(with_run_options, names=names, other_defaults=defaults, other_helps=helps)
 

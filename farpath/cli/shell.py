@@ -16,7 +16,7 @@ from farpath.cli.run_options import DEFAULT_OUT, with_options
 from farpath.planning import programs as planning
 
 PROMPT = "mininet> "
-#: Where a user's programs keep what they remember (XDG Base Directory Specification).
+#: Where a user's programs keep their state (XDG Base Directory Specification).
 STATE_VARIABLE, STATE_DIRECTORY = "XDG_STATE_HOME", FilePath("~/.local/state")
 MOST_HISTORY = 1000
 
@@ -65,7 +65,7 @@ def _read_from_file(_words: list[str]) -> str | None:
 
 
 def _read_from_terminal() -> Callable[[list[str]], str | None]:
-    """Return what reads a line with history, and completes its first word."""
+    """Return the function that reads a line with history and completes its first word."""
     import readline
 
     history = FilePath(os.environ.get(STATE_VARIABLE) or STATE_DIRECTORY).expanduser()

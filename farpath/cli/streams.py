@@ -1,4 +1,4 @@
-"""Streams: what becomes of a command whose stdout or stderr cannot be written.
+"""Streams: stdout and stderr that may become unwritable during a command.
 
 A command never fails because nobody reads its progress, and says in one line that its results
 were lost.
@@ -54,7 +54,7 @@ def open_streams() -> None:
     """Replace stdout and stderr by streams on which no command fails.
 
     A descriptor that is closed becomes /dev/null: else the next file that is opened would get its
-    number, and what is printed.
+    number and receive the printed text.
     """
     for descriptor in (STDIN, STDOUT, STDERR):
         try:
@@ -65,7 +65,7 @@ def open_streams() -> None:
                 os.dup2(null, descriptor)
                 os.close(null)
             os.set_inheritable(descriptor, True)
-    # Whoever calls this from Python, as tests do, may have streams of his own
+    # Python callers, such as tests, may have streams of their own
     if sys.stdout is sys.__stdout__:
         sys.stdout = _reopened(STDOUT, sys.stdout)
     if sys.stderr is sys.__stderr__:

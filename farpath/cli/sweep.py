@@ -89,7 +89,7 @@ def sweep(
 def split_options(
     option_values: Mapping[str, str | None],
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """Return the options that have one value, with it, and those that have several, with these."""
+    """Split options into fixed ones with their value and swept ones with their values."""
     values = {
         name: split_values(name, text) for name, text in option_values.items() if text is not None
     }
@@ -146,7 +146,7 @@ def _print(results: SweepResults, files: tuple[FilePath, FilePath], as_json: boo
         if over_seeds:
             shares = shares_table(results)
             tables = [*over_seeds, *([shares] if shares else [])]
-    except MachineLacksError as error:  # what is measured needs no statistics
+    except MachineLacksError as error:  # measured values need no statistics
         print(f"warning: {error.message}", file=sys.stderr)
     console = Console()
     if not console.is_terminal:
