@@ -23,7 +23,7 @@ QUANTA_PACKETS = 3 * 2
 
 
 def _bandwidth_bps(record: Record) -> float:
-    """Return the payload rate that the bottleneck carries: what BBR estimates on a path alone."""
+    """Return the payload rate of the bottleneck, which BBR estimates on a path alone."""
     return flow_metrics.goodput_bps(record.plan.path, record.plan.ip_version)
 
 
@@ -32,7 +32,7 @@ def _gains(record: Record, trace: pd.DataFrame) -> pd.Series:
 
 
 def _phases(record: Record) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame] | None:
-    """Return the rows of Startup with the pipe full, of Drain, and those after Drain."""
+    """Return the rows of Startup with the pipe full, of Drain, and after Drain."""
     trace = trace_of(record)
     gains = _gains(record, trace)
     high = gains.index[gains > 2]

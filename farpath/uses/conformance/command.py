@@ -1,4 +1,4 @@
-"""``farpath conformance``: holds a stack against what its standards state."""
+"""``farpath conformance``: holds a stack against the statements of its standards."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def conformance(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Run the scenarios that a stack's standards state; print measured beside stated.
+    """Run the scenarios that a stack's standards state; print measured and stated values.
 
     Exit status 1: a value differs, and Linux is not known to differ there; 4: a run failed.
     """
@@ -67,7 +67,7 @@ def conformance(
     at_once = jobs if jobs is not None else available_cores()
     if at_once < 1:
         raise BadInputError(f"JOBS is {at_once}: it must be 1 or more")
-    # What is wrong is refused before a kernel is built.
+    # Wrong options are refused before a kernel is built.
     require_directory(out)
     for scenario in chosen:
         scenario.plan(stack)

@@ -118,7 +118,7 @@ def plateau_after_smaller_window(record: Record) -> Measured:
 
 
 def reno_friendly_gain(record: Record) -> Measured:
-    """Return packets per RTT from the first loss until the window is what it was before."""
+    """Return packets per RTT from the first loss until the window is as large as before."""
     return _gain(record, below=True)
 
 

@@ -1,4 +1,4 @@
-"""Figures of scenarios whose curve shows what a standard states."""
+"""Figures of scenarios, with the curve that a standard states."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cubic_curve(record: Record) -> Figure:
     return draw_window(*points, curves, name, colour)
 
 
-#: What is drawn of a scenario, by the measure that one of its statements has.
+#: Drawing of a scenario, by the measure of one of its statements.
 _FIGURES: Mapping[str, Callable[[Record], Figure]] = {"curve_deviation": cubic_curve}
 
 

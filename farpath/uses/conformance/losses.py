@@ -1,4 +1,4 @@
-"""Measures of what losses do to a window, and of its mean under them."""
+"""Measures of a window after losses, and of its mean under them."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def mean_window_of_reno(record: Record) -> Measured:
 
 
 def mean_window_of_cubic(record: Record) -> Measured:
-    """Return the mean window, and that of RFC 9438, figure 6."""
+    """Return the mean window, and the one of RFC 9438, figure 6."""
     rtt_s = record.plan.path.rtt_ms / 1e3
     stated = cubic.mean_window_packets(_loss_rate(record), rtt_s)
     return Measured(_mean_window(record), stated, FEW_LOSSES)

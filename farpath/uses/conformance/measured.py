@@ -1,4 +1,4 @@
-"""What a measure returns, and the parts of a trace that measures share."""
+"""The value of a measure, and the parts of a trace that measures share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """A value of a record, and what a formula states for this record.
+    """A value of a record, and the value that a formula states for it.
 
     ``stated``: NaN where the standard states a constant. ``why``: why a value
     is NaN.
@@ -47,7 +47,7 @@ class Loss:
 
 
 def unseen(why: str) -> Measured:
-    """Return what cannot be measured, and why."""
+    """Return a missing value with its reason."""
     return Measured(math.nan, why=why)
 
 

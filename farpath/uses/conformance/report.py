@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from farpath.uses.conformance.runner import Conformance
     from farpath.uses.conformance.scenarios import Statement
 
-#: The states of which the report says why.
+#: The states for which the report gives a reason.
 EXPLAINED = (State.KNOWN, State.UNDECIDED, State.FAILED)
 _MARKS = {"equal": "", "at most": "<= ", "at least": ">= "}
 
@@ -28,7 +28,7 @@ def _number(value: float) -> str:
 
 
 def _stated(verdict: Verdict) -> str:
-    """Return the stated value with bound, what it may be off by, and unit: ``10 ± 0.1 s``."""
+    """Return the stated value with bound, tolerance and unit: ``10 ± 0.1 s``."""
     statement = verdict.statement
     if not math.isfinite(verdict.stated):
         return NOTHING

@@ -60,7 +60,7 @@ def run_scenarios(
     """Run scenarios on a kernel, several at once, and judge them; print progress.
 
     ``kernel``: its name for people. A run whose record is in ``out`` is not made again. A run that
-    fails is a verdict. Raises what a plan raises that is not allowed, and as ``make_directory``.
+    fails is a verdict. Raises the errors of a plan that is not allowed, and as ``make_directory``.
     """
     plans = [scenario.plan(stack) for scenario in scenarios]
     make_directory(out)

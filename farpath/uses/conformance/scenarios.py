@@ -1,4 +1,4 @@
-"""Scenarios: what standards state about a stack, and the runs that decide it (scenarios.toml)."""
+"""Scenarios: statements of standards, and the runs that decide them (scenarios.toml)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ FILE = FilePath(__file__).with_name("scenarios.toml")
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Statement:
-    """What a document states, and how a record is held against it.
+    """A statement of a document, and its comparison with a record.
 
     ``stated``: the value, None for one that ``measure`` has a formula for. It is compared as
     ``bound`` says; a value may be off by ``margin`` and by ``tolerance`` of the stated value.
-    ``because``: where that comes from. ``known``: why Linux differs knowingly, else empty.
+    ``because``: the source of the tolerance. ``known``: why Linux differs knowingly, else empty.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Statement:
     known: str = ""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a measure that there is not."""
+        """Raise ValueError for an unknown measure."""
         if self.measure not in MEASURES:
             raise ValueError(f"{self.measure} is no measure: allowed are {', '.join(MEASURES)}")
 
@@ -71,7 +71,7 @@ class Statement:
 class Scenario:
     """A run, as options with ``{stack}`` in them, and the statements that its record decides.
 
-    ``stacks``: the stacks that it is about.
+    ``stacks``: the stacks that it concerns.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Scenario:
         return RunRequest(**{name: text.format(stack=stack) for name, text in self.options.items()})
 
     def plan(self, stack: str) -> Plan:
-        """Return the plan of its run; raise BadInputError for parameters that the stack has not."""
+        """Return the plan of its run; raise BadInputError for unknown parameters of the stack."""
         request = self.request(stack)
         return request.plan(user_parts=BuiltParts(request.lab))
 

@@ -1,4 +1,4 @@
-"""The verdict on a statement: the measured value beside the stated one."""
+"""The verdict on a statement: the measured value next to the stated one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from farpath.uses.conformance.scenarios import Scenario, Statement
 
 
 class State(StrEnum):
-    """What a record says about a statement, the worst last."""
+    """The outcome of a statement by a record, the worst last."""
 
     CONFORMS = "conforms"
     KNOWN = "differs, known"
@@ -23,7 +23,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """A statement of a scenario, and what its run gave.
+    """A statement of a scenario, and the result of its run.
 
     ``value`` and ``stated`` are NaN where there is none. ``why``: why it is not decided or failed,
     or why Linux differs knowingly.
@@ -72,6 +72,6 @@ def failed(scenario: Scenario, why: str) -> list[Verdict]:
 
 
 def count_states(verdicts: Iterable[Verdict]) -> dict[State, int]:
-    """Count the verdicts in each state that there is, the best first."""
+    """Count the verdicts in each state that occurs, the best first."""
     states = [verdict.state for verdict in verdicts]
     return {state: states.count(state) for state in State if state in states}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PANELS_IN_ROW = 2
 #: Inches of a cell, and around the cells of a panel.
 CELL_IN, FRAME_IN = (0.62, 0.42), (1.3, 1.1)
-#: The colour scale ends at twice a fair half, which is everything.
+#: The colour scale ends at twice a fair half, the whole bottleneck.
 MOST = 200.0
 #: Numbers are light in cells that are this far from a fair half, which is pale.
 DARK_FROM = 60.0
@@ -29,7 +29,7 @@ DARK_FROM = 60.0
 def draw_league(league: League, found: tuple[Encounter, ...]) -> Figure:
     """Draw the shares in per cent of a fair half: red is less, blue is more than that.
 
-    A row is what its stack had beside a column's. Pairs without a record stay empty.
+    A row has the shares of its stack beside each column's. Pairs without a record stay empty.
     """
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""The results of a league: what each stack had beside each other one, and its standing."""
+"""The results of a league: the share of each stack beside each other one, and its standing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from farpath.uses.league.question import STACK, League
 
 @dataclass(frozen=True)
 class Encounter:
-    """What one stack had beside another in one run.
+    """The result of one stack beside another in one run.
 
     ``conditions``: the values of further options, as typed. ``stack``, ``other``: as typed, equal
     for a stack beside itself. ``share``: its throughput over half of both flows', so that 1 is a
@@ -49,9 +49,9 @@ class Encounter:
 class Standing:
     """A stack in a league under one set of conditions; means over seeds, a fair half is 1.
 
-    ``won_mean``: its mean share beside the others. ``won_least``: its least one, and beside whom.
-    ``left_least``: the least share that it left to another one, and to whom. ``own_least``: the
-    smaller share of two flows of its own. ``delay_ms``: the mean over all its encounters; None
+    ``won_mean``: its mean share beside the others. ``won_least``: its least share, with the other
+    stack. ``left_least``: the least share that it left to another, with that stack. ``own_least``:
+    the smaller share of two flows of its own. ``delay_ms``: the mean over all its encounters; None
     if it is not known.
     """
 
@@ -64,7 +64,7 @@ class Standing:
 
     @property
     def least(self) -> float:
-        """The least share that any flow had in its encounters: what the order goes by."""
+        """The least share of any flow in its encounters, which decides the order."""
         return min(self.won_least[0], self.left_least[0], self.own_least)
 
 
@@ -133,10 +133,10 @@ def _by_run(found: tuple[Encounter, ...]) -> dict[tuple[str, str, int], list[Enc
 
 
 def standings(league: League, found: tuple[Encounter, ...]) -> tuple[Standing, ...]:
-    """Return the stacks whose encounters were all made, those first that starve nobody.
+    """Return the stacks with all encounters made; stacks that starve nobody come first.
 
     The order goes by the least share that any flow had in a stack's encounters, as max-min fairness
-    does: who takes all and who is left nothing stand at the end.
+    does: stacks that take all and stacks that get nothing stand at the end.
     """
     shares = mean_shares(found)
     stacks = league.stacks

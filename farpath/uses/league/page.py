@@ -14,7 +14,7 @@ from farpath.uses.league.table import standings_table
 
 @dataclass(frozen=True)
 class Cell:
-    """What a row's stack had beside a column's: its share as text, a colour, and more in words."""
+    """The share of a row's stack beside a column's: as text, a colour, and more in words."""
 
     share: str
     colour: str

@@ -11,7 +11,7 @@ from farpath.planning.request import RunRequest
 from farpath.planning.stack_texts import parse_stacks
 from farpath.runs.sweep import Sweep, plan_sweep
 
-#: What joins the two stacks of an encounter, as in STACK.
+#: The sign between the two stacks of an encounter, as in STACK.
 _BESIDE = "+"
 STACK = "stack"
 

@@ -76,7 +76,7 @@ class Baseline:
 def prediction_interval(values: Sequence[float | None]) -> Interval:
     """Return the interval in which the value of a further seed is expected.
 
-    ``values``: those of the known seeds, seed 1 first. The interval is a prediction interval for
+    ``values``: of the known seeds, seed 1 first. The interval is a prediction interval for
     one more value of a normal distribution of which n are known: mean +- t(n - 1) s sqrt(1 + 1/n).
     It is widened to contain all known values, and no metric is below 0. A metric that does not
     depend on the seed has bounds of no width. If only one of several seeds gives a value, the
@@ -142,7 +142,7 @@ def write_baseline(baseline: Baseline, file: FilePath) -> None:
 
 
 def read_baseline(file: FilePath) -> Baseline:
-    """Read what ``write_baseline`` wrote; raise BadInputError for another file."""
+    """Read a file of ``write_baseline``; raise BadInputError for any other."""
     data = read_toml(file)
     remedy = "make one with 'farpath regress --update'"
     check_format_version(data, FORMAT_VERSION, file, remedy)
@@ -191,7 +191,7 @@ def _numbers(release: str) -> tuple[int, int, int]:
 
 
 def merge_baselines(old: Baseline | None, new: Baseline) -> Baseline:
-    """Return the new baseline, with those runs of the old one that were not made again."""
+    """Return the new baseline, with the runs of the old one that were not made again."""
     runs = {**(old.runs if old else {}), **new.runs}
     return Baseline(new.name, new.made, runs)
 

@@ -79,7 +79,7 @@ def bisect(
 
 
 def _text(result: Bisection, linux: Tree) -> str:
-    """Return the result for people: the commit, what it changed, and git's log."""
+    """Return the result for people: the commit, its changes, and git's log."""
     if len(result.found) > 1:
         commits = "\n".join(f"  {commit[:12]} {linux.subject(commit)}" for commit in result.found)
         return f"{result.trial}: changed by one of these, which could not be tested:\n{commits}"

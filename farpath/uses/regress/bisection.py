@@ -1,7 +1,7 @@
 """Bisection: the search for the commit of a Linux tree that changed a run, by ``git bisect``.
 
-Each commit that git chooses is built and makes the run; the run of the good commit is what it is
-compared with. Kernels and records are kept, so that a search that was interrupted repeats nothing.
+Each commit that git chooses is built and makes the run; it is compared with the run of the good
+commit. Kernels and records are kept, so that a search that was interrupted repeats nothing.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from farpath.uses.regress.runner import Kernel, TrialJob, TrialResult, run_trial
 from farpath.uses.regress.suite import Trial
 from farpath.uses.regress.verdict import CaseState, CaseVerdict, judge
 
-#: What a bad commit has changed: a metric, beyond its bounds, or the packets.
+#: Change that makes a commit bad: of a metric, beyond its bounds, or of the packets.
 METRICS, PACKETS = CRITERIA = ("metrics", "packets")
-#: git-bisect(1): what it says when it has found the commit.
+#: Message of git-bisect(1) when it has found the commit.
 _FOUND = re.compile(r"^([0-9a-f]{40,64}) is the first '?bad'? commit$", re.MULTILINE)
 #: The end of the line above commits none of which could be tested.
 _NOT_TOLD_APART = "commit could be any of:"
@@ -50,8 +50,8 @@ class Bisection:
     """A search that has ended.
 
     ``trial``: the run's name. ``criterion``: one of ``CRITERIA``. ``steps``: the good commit, the
-    bad one, and those between in the order of their tests. ``found``: the first bad commit, or all
-    that it can be, since what lies between them could not be tested. ``log``: git's own log of the
+    bad one, and commits between in the order of their tests. ``found``: the first bad commit, or
+    all candidates, if the commits between them could not be tested. ``log``: git's own log of the
     search, which ``git bisect replay`` takes.
     """
 
@@ -101,7 +101,7 @@ class Tree:
         )
 
     def _run(self, *words: str) -> str | None:
-        """Return what git prints, or None if it fails."""
+        """Return the output of git, or None if it fails."""
         done = self._call(*words)
         return done.stdout if done.returncode == 0 else None
 
@@ -149,7 +149,7 @@ class Tree:
     def say(self, word: str, *commits: str) -> str:
         """Tell git that commits, by default the current one, are good, bad or to be skipped.
 
-        Returns what git says, which is the next commit or the result.
+        Returns git's answer, which is the next commit or the result.
         """
         # git bisect skip fails with its answer when nothing is left that could be tested
         return self._git("bisect", word, *commits)
@@ -160,7 +160,7 @@ class Tree:
 
 
 def found_in(said: str) -> tuple[str, ...]:
-    """Return the first bad commit in what git says, or all that it can be; empty if it goes on."""
+    """Return the first bad commit in git's answer, or all candidates; empty if it goes on."""
     found = _FOUND.search(said)
     if found:
         return (found[1],)
@@ -170,7 +170,7 @@ def found_in(said: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Search:
-    """A search under way: the tree, the run, and where and how it is carried out."""
+    """A search under way: the tree, the run, and its directories."""
 
     tree: Tree
     trial: Trial
@@ -232,14 +232,14 @@ def bisect(
 ) -> Bisection:
     """Search the first commit after ``good`` and up to ``bad`` that changed a run.
 
-    ``good`` and ``bad``: commits by their hashes. ``criterion``: what a bad commit has changed, one
-    of ``CRITERIA``; by default the metrics if the bad commit has one out of the bounds that
-    ``seeds`` seeds of the good one give, and else the packets. ``out``: directory of the records.
-    ``tell`` is called with each line of progress. The tree has the commit afterwards that it had
-    before, also after an error or Ctrl-C.
+    ``good`` and ``bad``: commits by their hashes. ``criterion``: one of ``CRITERIA``; by default
+    the metrics if the bad commit has one out of the bounds that ``seeds`` seeds of the good one
+    give, and else the packets. ``out``: directory of the records. ``tell`` is called with each line
+    of progress. The tree has the commit afterwards that it had before, also after an error or
+    Ctrl-C.
 
-    Raises BadInputError if the two commits do not differ by the criterion, and what the build or
-    the run of one of the two raises.
+    Raises BadInputError if the two commits do not differ by the criterion, and the errors of
+    building or running one of the two.
     """
     search = _Search(tree, trial, out, at_once, tell)
     with tree.bisection():
@@ -287,7 +287,7 @@ def _criterion(wanted: str | None, bad: Step, name: str) -> str:
 
 
 def _word(step: Step, criterion: str) -> str:
-    """Return what git is told of a commit."""
+    """Return git's word for a verdict on a commit."""
     if step.verdict is None:
         return "skip"
     if criterion == METRICS:

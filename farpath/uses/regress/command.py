@@ -80,8 +80,8 @@ def regress(
     """Run the suite; each run is identical, within bounds, changed or failed.
 
     Runs are compared with the baseline of the nearest kernel release; with --base, with another
-    kernel, which is built if necessary, and what changed is run with --head at each side alone, to
-    tell which end it comes from. Exit status 1: a run changed; 4: a run failed.
+    kernel, which is built if necessary, and changed runs are made with --head at each side alone,
+    to tell which end the change comes from. Exit status 1: a run changed; 4: a run failed.
     """
     from farpath.base.files import require_directory
     from farpath.lab.machine import available_cores
@@ -106,7 +106,7 @@ def regress(
         raise BadInputError("--one-guest is compared with a baseline: leave out --base")
     if one_guest and update and baseline is None:
         raise BadInputError("--one-guest: give a file of your own to --update, with --baseline")
-    # What is wrong is refused before a kernel is built.
+    # Wrong options are refused before a kernel is built.
     require_directory(out)
     own_baseline = read_baseline(baseline) if baseline is not None and not update else None
     has_sides = _sides_of(base, head, side, update)
@@ -232,7 +232,7 @@ def _update(
     trials: Sequence[Trial], kernel: Kernel, baseline: FilePath | None, out: FilePath,
     at_once: int, seeds: int,
 ) -> None:  # fmt: skip
-    """Make a baseline, print what changed, and merge it into the file."""
+    """Make a baseline, print the changes, and merge it into the file."""
     from farpath.lab.artifacts.kernels import made_of, release_of
     from farpath.uses.regress.baseline import (
         baseline_file,

@@ -17,7 +17,7 @@ from farpath.uses.regress.verdict import CaseState, CaseVerdict, judge
 class Comparison:
     """Verdicts on all trials.
 
-    ``before`` and ``after``: what was compared, for people. ``records``: the records of each
+    ``before`` and ``after``: names of both, for people. ``records``: the records of each
     trial's run before and after, as far as they exist.
     """
 
@@ -42,7 +42,7 @@ def compare_kernels(
 ) -> Comparison:
     """Run each trial on both kernels; where metrics differ, run the base with further seeds.
 
-    Those runs give the bounds within which a difference is not significant. What changed is run
+    Those runs give the bounds within which a difference is not significant. Changed runs are made
     with the head at each side alone too, which tells the end that the change comes from.
     """
     jobs = [TrialJob(trial, kernel) for trial in trials for kernel in (base, head)]

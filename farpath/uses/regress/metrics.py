@@ -119,7 +119,7 @@ def sharing(record: Record) -> dict[str, float]:
 
 
 def least_share(record: Record) -> dict[str, float]:
-    """Return the least share of a flow in what all received while all sent; 1 is a fair part."""
+    """Return the least share of a flow in all received bytes while all sent; 1 is a fair part."""
     means_bps = joint_means_bps(record.samples, record.plan.schedule)
     return {"least_share": min(fair_shares(means_bps))}
 

@@ -82,7 +82,7 @@ def changed(comparison: Comparison) -> ResultTable | None:
 
 
 def origins(comparison: Comparison) -> ResultTable | None:
-    """Return the table of what changed with the end that each change comes from, if known."""
+    """Return the table of changes with the end that each comes from, if known."""
     verdicts = [verdict for verdict in comparison.verdicts if verdict.sides]
     if not verdicts:
         return None

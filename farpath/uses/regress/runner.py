@@ -58,7 +58,7 @@ class TrialResult:
 
 
 def run_trial(job: TrialJob, out: FilePath, cores: int) -> TrialResult:
-    """Run one job on so many cores, or find its record in ``out``; raises what the run raises."""
+    """Run one job on so many cores, or find its record in ``out``; raises the errors of the run."""
     from farpath.lab.run import run
     from farpath.record.record import load_record
 

@@ -52,7 +52,7 @@ class Case:
     extra_metrics: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise ValueError for an extra metric that there is not."""
+        """Raise ValueError for an unknown extra metric."""
         if unknown := sorted(set(self.extra_metrics) - EXTRA_METRICS.keys()):
             raise ValueError(
                 f"{unknown[0]} is no extra metric: allowed are {', '.join(EXTRA_METRICS)}"
@@ -100,7 +100,7 @@ class Trial:
 
     @property
     def cost_s(self) -> float:
-        """What a run takes, as virtual seconds of traffic; starting its guest counts as some."""
+        """The cost of a run in virtual seconds of traffic; starting its guest counts as some."""
         request = self.request
         _, make_schedule = parse_schedule(request.schedule)
         schedule = make_schedule(parse_stacks(request.stack), parse_duration_s(request.region))

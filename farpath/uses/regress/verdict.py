@@ -9,8 +9,8 @@ from enum import StrEnum
 from farpath.spec.hosts import SIDES
 from farpath.uses.regress.baseline import BaselineRun, Interval, value_text
 
-#: What a change comes from, by whether it shows with the kernel after the change at the sender
-#: alone, and at the receiver alone.
+#: Origin of a change, by whether it shows with the new kernel at the sender alone, and at the
+#: receiver alone.
 ORIGINS = {
     (True, False): "the sender",
     (False, True): "the receiver",

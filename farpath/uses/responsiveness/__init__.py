@@ -5,5 +5,5 @@
 
 #: Port of the server.
 PORT = 8080
-#: What a client asks for: an object without end, one of a byte, and where to send one without end.
+#: Requests of a client: for an object without end, for one byte, and to send without end.
 LARGE, SMALL, SINK = "/large", "/small", "/sink"

@@ -1,9 +1,9 @@
 """An HTTP/2 connection that hands the kernel little at a time, for client and server.
 
-h2 (python-hyper) makes and reads the frames of RFC 9113. Between h2 and the socket nothing is
-kept but what the kernel has refused, so that a small message waits behind the packets of the
-path and not behind data that its own host holds: ``TCP_NOTSENT_LOWAT`` bounds these to what the
-connection sends in 5 ms (draft-ietf-ippm-responsiveness-09, "Client-Side Influence").
+h2 (python-hyper) makes and reads the frames of RFC 9113. Between h2 and the socket only bytes that
+the kernel has refused are kept, so that a small message waits behind the packets of the path and
+not behind data that its own host holds: ``TCP_NOTSENT_LOWAT`` bounds these to 5 ms of the
+connection's rate (draft-ietf-ippm-responsiveness-09, "Client-Side Influence").
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import h2.connection
 import h2.events
 import h2.settings
 
-#: What a host may hold unsent: 5 ms at the connection's rate, no less than a packet's payload.
+#: Bytes that a host may hold unsent: 5 ms at the connection's rate, at least a packet's payload.
 HELD_S = 0.005
 LEAST_HELD_BYTES, FIRST_HELD_BYTES = 1_448, 16_384
 #: Largest payload of a frame (SETTINGS_MAX_FRAME_SIZE, RFC 9113, section 6.5.2).
@@ -26,7 +26,7 @@ FRAME_BYTES = 16_384
 #: (RFC 9113, section 6.9.1).
 WINDOW_BYTES = 2**31 - 1
 READ_BYTES = 1 << 18
-#: How often the rate of a connection is looked at, in s.
+#: Seconds between two looks at the rate of a connection.
 RATE_EVERY_S = 0.5
 _ZEROS = bytes(FRAME_BYTES)
 
@@ -35,8 +35,7 @@ class Connection:
     """An HTTP/2 connection over a connected, non-blocking socket.
 
     ``on_event`` gets each event of h2. ``received_bytes``, ``sent_bytes``: payload of DATA frames;
-    those that were sent are in the hands of the kernel. ``on_end`` gets the reason when the
-    connection ends.
+    the kernel holds the sent ones. ``on_end`` gets the reason when the connection ends.
     """
 
     def __init__(
@@ -86,12 +85,12 @@ class Connection:
         self.flush()
 
     def flush(self) -> None:
-        """Hand the kernel what h2 has made; what it refuses goes when it can."""
+        """Hand h2's frames to the kernel; refused bytes follow later."""
         self._unsent += self.http.data_to_send()
         self._send()
 
     def close(self) -> None:
-        """Close the connection at once; what is on its way is reset."""
+        """Close the connection at once; data on the way is reset."""
         if not self._is_closed:
             self._is_closed = True
             self.loop.remove_reader(self.sock.fileno())
@@ -113,7 +112,7 @@ class Connection:
         self._wait(wanted=bool(self._unsent or self.endless))
 
     def _wait(self, *, wanted: bool) -> None:
-        """Ask to be told when the kernel holds less than it may, or no longer."""
+        """Ask for an event when the kernel holds less than it may, or stop asking."""
         if wanted and not self._is_waiting:
             self.loop.add_writer(self.sock.fileno(), self._go_on)
         elif not wanted and self._is_waiting:

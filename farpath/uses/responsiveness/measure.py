@@ -15,10 +15,10 @@ from typing import Any
 from farpath.base.errors import BadInputError, LabFailedError
 
 MS_PER_MINUTE = 60_000.0
-#: What a pair of probes takes of the path: about 5000 bytes for a connection of its own and 1000
+#: Cost of a pair of probes on the path: about 5000 bytes for a connection of its own and 1000
 #: for a request on one that is there (draft, "Measuring Responsiveness").
 PAIR_BYTES = 6000
-#: How far a result is to be trusted (draft, "Confidence of Test-Results").
+#: Words for the confidence in a result (draft, "Confidence of Test-Results").
 LOW, MEDIUM, HIGH = "low", "medium", "high"
 #: Times of a probe in ms: the handshake and the request of a connection of its own, and a request
 #: on a connection that carries load.
@@ -34,13 +34,13 @@ DIRECTIONS = (DOWN, UP, BOTH)
 class Method:
     """Parameters of the test, with the draft's defaults.
 
-    ``direction``: which way the load goes, of ``DIRECTIONS``. ``interval_s`` (ID) is the time
-    after which a connection is added and stability is looked at; ``averaged_intervals`` (MAD) are
-    looked at together; ``trimmed_part`` (TMP) of the times, the smallest, are kept;
-    ``tolerance`` (SDT) is the relative standard deviation of what is stable;
-    ``most_connections`` (MNP); ``probes_per_s`` (MPS) are pairs of probes, which take at most
-    ``probe_part`` (PTC) of the goodput. ``limit_s``: the longest test, for which the draft has no
-    default. ``seed``: of the choice of connections. Raises BadInputError for a value out of range.
+    ``direction``: of the load, one of ``DIRECTIONS``. ``interval_s`` (ID) is the time after which a
+    connection is added and stability is checked; ``averaged_intervals`` (MAD) are checked together;
+    ``trimmed_part`` (TMP) of the times, the smallest, are kept; ``tolerance`` (SDT) is the relative
+    standard deviation of stable values; ``most_connections`` (MNP); ``probes_per_s`` (MPS) are
+    pairs of probes, which take at most ``probe_part`` (PTC) of the goodput. ``limit_s``: the
+    longest test, for which the draft has no default. ``seed``: of the choice of connections. Raises
+    BadInputError for a value out of range.
     """
 
     direction: str = DOWN
@@ -87,7 +87,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class Interval:
-    """An interval of the test: its end, its connections, what they carried, and the RPM there.
+    """An interval of the test: its end, its connections, their goodput, and the RPM.
 
     ``rpm``: of the last ``averaged_intervals`` intervals; None until goodput is stable.
     """
@@ -100,14 +100,14 @@ class Interval:
 
 @dataclass(frozen=True)
 class Rpm:
-    """Round trips per minute: of new connections, of those that carry load, and their mean."""
+    """Round trips per minute: of new connections, of loaded connections, and their mean."""
 
     foreign: float
     loaded: float | None
 
     @property
     def mean(self) -> float:
-        """The draft's "Responsiveness"; of an idle path that of new connections."""
+        """The draft's "Responsiveness"; of an idle path the value of new connections."""
         return self.foreign if self.loaded is None else (self.foreign + self.loaded) / 2
 
 
@@ -163,7 +163,7 @@ def is_stable(values: Sequence[float], method: Method) -> bool:
 
 
 def confidence(values: Sequence[float], method: Method) -> str:
-    """Return how far the last of some values is to be trusted: low, medium or high."""
+    """Return the confidence in the last of some values: low, medium or high."""
     if len(values) < method.averaged_intervals:
         return LOW
     return HIGH if is_stable(values, method) else MEDIUM
@@ -186,7 +186,7 @@ class Progress:
     def add(self, connections: int, received_bytes: int, probes: Sequence[Probe]) -> Interval:
         """Add an interval that has ended, and return it.
 
-        ``received_bytes``: what its connections carried. ``probes``: all that have come back.
+        ``received_bytes``: of its connections. ``probes``: all that have come back.
         """
         method = self.method
         end_s = (len(self.intervals) + 1) * method.interval_s
@@ -200,7 +200,7 @@ class Progress:
             self.rpms.append(rpm)
         else:
             self.goodput_averages.append(statistics.fmean([*last, goodput_bps]))
-            # What is left of the time belongs to responsiveness
+            # The rest of the time belongs to responsiveness
             self.is_saturated = (
                 is_stable(self.goodput_averages, method) or end_s >= method.limit_s / 2
             )
@@ -212,11 +212,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class Responsiveness:
-    """What a test has found.
+    """The result of a test.
 
-    ``idle``: the RPM before any load. ``rpm``: that of the last intervals. ``percentiles_ms``: of
-    the same probes' times, by kind and percentile. ``capacity_confidence``, ``rpm_confidence``:
-    low, medium or high. ``probes``: all, those of the idle path before 0 s.
+    ``idle``: the RPM before any load. ``rpm``: of the last intervals. ``percentiles_ms``: of the
+    same probes' times, by kind and percentile. ``capacity_confidence``, ``rpm_confidence``: low,
+    medium or high. ``probes``: all; on the idle path before 0 s.
     """
 
     method: Method
@@ -230,7 +230,7 @@ class Responsiveness:
 
     @property
     def goodput_bps(self) -> float:
-        """What the load carried in the last intervals, in bit/s of payload."""
+        """Goodput of the load in the last intervals, in bit/s of payload."""
         last = self.intervals[-self.method.averaged_intervals :]
         return statistics.fmean(one.goodput_bps for one in last)
 
@@ -259,7 +259,7 @@ class Responsiveness:
 
 
 def result_of(progress: Progress, idle: Sequence[Probe], probes: Sequence[Probe]) -> Responsiveness:
-    """Return what a test has found; raises LabFailedError if no probe came back."""
+    """Return the result of a test; raises LabFailedError if no probe came back."""
     method = progress.method
     since_s = progress.intervals[-1].end_s - method.averaged_intervals * method.interval_s
     last = [probe for probe in probes if probe.end_s > since_s]

@@ -13,7 +13,7 @@ from farpath.uses.responsiveness.measure import (
     trimmed_mean,
 )
 
-#: What each kind of probe is, in words.
+#: Names of the kinds of probes.
 TITLES = {
     HANDSHAKE: "handshake of a new connection",
     FOREIGN: "a byte on a new connection",

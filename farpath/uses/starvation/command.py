@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from farpath.uses.starvation.table import Searches
 
 TABLE_FILE, FIGURE_FILE, PAGE_FILE = "starvation.csv", "starvation.png", "starvation.html"
-#: How many trials are chosen together.
+#: Trials that are chosen together.
 BATCH, BATCH_RANGE = 4, (1, 256)
 MOST_TRIALS = 5_000
 #: The folder of a search's files among its records.
@@ -123,7 +123,7 @@ def _worst_plan(search: Starvation, trials: Sequence[Trial]) -> Plan:
 
 
 def _line(search: Starvation, trial: Trial, made: Sequence[Trial], count: int) -> str:
-    """Return what is said of a trial when its run has ended."""
+    """Return the line about a trial after its run."""
     from farpath.uses.starvation.question import worst
     from farpath.uses.starvation.table import share_text
 

@@ -13,7 +13,7 @@ from farpath.uses.starvation.table import Searches, share_text, starved_text, wo
 
 @dataclass(frozen=True)
 class Part:
-    """One search: its title, what it found in a sentence, the command, and the worst trials."""
+    """One search: its title, its result in a sentence, the command, and the worst trials."""
 
     title: str
     found: str

@@ -1,4 +1,4 @@
-"""The question of starvation: two stacks, the ranges of a path's conditions, and what a trial says.
+"""The question of starvation: two stacks, the ranges of a path's conditions, and a trial's result.
 
 For two flows that share a bottleneck it asks under which delay, jitter, buffer and start times one
 starves beside the other (Arun, Alizadeh, Balakrishnan: *Starvation in End-to-End Congestion
@@ -37,9 +37,9 @@ class Starvation:
 
     ``pair``: the stacks, as typed; the first one's flow starts first. ``base``: the options that
     all runs share. ``templates``: by name, the options with a range in them, and ``start``.
-    ``time``: how long both flows send together. ``seed``: of the runs and of the choice of trials.
-    ``batch``: how many trials are chosen together, before any of them is made: so the number of
-    cores alters none.
+    ``time``: duration of both flows together. ``seed``: of the runs and of the choice of trials.
+    ``batch``: number of trials that are chosen together, before any of them is made, so that the
+    number of cores alters none.
     """
 
     pair: tuple[str, str]
@@ -61,7 +61,7 @@ class Starvation:
 
     @property
     def allowed(self) -> dict[str, Interval | range | list[Number] | Number]:
-        """What the sampler may choose, by the range's name."""
+        """Values that the sampler may choose, by the range's name."""
         return {
             each.name: range(int(each.low), int(each.high) + 1)
             if each.whole
@@ -84,11 +84,11 @@ class Starvation:
         return dataclasses.replace(self.base, **options, **length, stack=self.name)
 
     def rounded(self, params: Mapping[str, float]) -> dict[str, float]:
-        """Return what a sampler chose, to the digits that texts have."""
+        """Return a sampler's choice, rounded to the digits of texts."""
         return {each.name: each.rounded(params[each.name]) for each in self.ranges}
 
     def corners(self) -> Iterator[dict[str, float]]:
-        """Yield the lowest and the highest values, and those with one of them at the other end."""
+        """Yield the lowest and the highest values, and variants with one value at the other end."""
         low = {each.name: each.low for each in self.ranges}
         high = {each.name: each.high for each in self.ranges}
         yield from (low, high)
@@ -99,7 +99,7 @@ class Starvation:
     def identity(self, build: str) -> str:
         """Return the SHA-256 over all that decides the trials.
 
-        ``build``: what decides a run beside its options.
+        ``build``: identity of all that decides a run besides its options.
         """
         question = {
             "pair": self.pair,
@@ -117,7 +117,7 @@ class Starvation:
 class Trial:
     """A run of a search.
 
-    ``values``: by the range's name. ``options``: those that vary, as typed. ``shares``: of each
+    ``values``: by the range's name. ``options``: the varying ones, as typed. ``shares``: of each
     flow, as ``farpath.analysis.shares`` has them, None if nothing arrived. ``throughputs_bps``:
     means over the same time. ``command``: repeats the run.
     """
@@ -133,7 +133,7 @@ class Trial:
 
     @property
     def least_share(self) -> float:
-        """The smaller share of the two flows: what the search seeks the least of."""
+        """The smaller share of the two flows, which the search minimises."""
         return math.nan if self.shares is None else min(self.shares)
 
     @property
@@ -167,7 +167,7 @@ def plan_starvation(
     """Return a search for each pair of different stacks, or of one stack beside itself.
 
     ``options``: of the runs, by name, as typed, with ranges or without. Raises BadInputError for
-    options without a range, for what the ends of ranges make that is no run, and as
+    options without a range, for ends of ranges that make no run, and as
     ``parse_template``.
     """
     variables = {option.name: option.variable for option in options_of(RunRequest)}

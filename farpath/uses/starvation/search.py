@@ -40,7 +40,7 @@ NAME_LETTERS = 10
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run gave; see ``Trial``."""
+    """Result of one run; see ``Trial``."""
 
     shares: tuple[float, ...] | None
     throughputs_bps: tuple[float, ...]
@@ -54,9 +54,9 @@ Watch = Callable[[Trial, Sequence[Trial]], None]
 
 
 def check(search: Starvation) -> str:
-    """Plan the runs at the ends of the ranges; return the name that the first one's record has.
+    """Plan the runs at the ends of the ranges; return the name of the first one's record.
 
-    Raises BadInputError for one that is not allowed.
+    Raises BadInputError for a run that is not allowed.
     """
     requests = [search.request(corner) for corner in search.corners()]
     plans = [request.plan(user_parts=BuiltParts(request.lab)) for request in requests]
@@ -71,7 +71,7 @@ def trials_file(search: Starvation, build: str, directory: FilePath) -> FilePath
 
 
 def chosen(search: Starvation, batch: int, before: Sequence[Trial]) -> list[dict[str, float]]:
-    """Return the values of the trials of a batch; ``before``: those of all batches before it.
+    """Return the values of the trials of a batch; ``before``: values of all batches before it.
 
     All are asked for before one is told, by a sampler with a seed of the batch's own; a trial that
     is under way counts as a bad one (Optuna's constant liar), so that others differ from it.
@@ -111,7 +111,7 @@ def run_in_lab(out: FilePath, cores: int, request: RunRequest) -> Measured:
 
 
 def read(file: FilePath, out: FilePath) -> dict[int, Trial]:
-    """Return the trials in a file by number, without those whose record is not in ``out``."""
+    """Return the trials in a file by number, without trials that have no record in ``out``."""
     trials = validated(list[Trial], read_trials(file), str(file))
     return {trial.number: trial for trial in trials if (out / trial.record / RECORD_FILE).is_file()}
 
@@ -128,7 +128,7 @@ def continue_starvation(
     """Make the trials of a search up to ``count`` that are not in its file; return all of these.
 
     ``measure``: a function for worker processes, of which ``at_once`` are there. ``watch``: called
-    with each new trial, and all so far. Each is saved at once. Raises what a run raises when the
+    with each new trial, and all so far. Each is saved at once. Raises the error of a run when the
     others of its batch are made; an interruption ends the runs under way.
     """
     trials = read(file, out)
