@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from farpath.base.errors import BadInputError, FarpathError
-from farpath.planning.option_names import OF_OTHER_TOOLS, name_options_as_arguments
+from farpath.planning.option_names import OF_OTHER_TOOLS, argument_message
 from farpath.planning.options import options_of
 from farpath.planning.request import RunRequest
 
@@ -69,7 +69,7 @@ def argument_errors() -> Iterator[None]:
     try:
         yield
     except FarpathError as error:
-        error.message = name_options_as_arguments(error.message)
+        error.message = argument_message(error)
         error.args = (error.message,)
         raise
 

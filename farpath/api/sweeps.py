@@ -26,6 +26,7 @@ from farpath.lab.pool import JobEvent
 from farpath.lab.pool_progress import progress_printer, progress_text
 from farpath.lab.progress import Stage
 from farpath.notebook.progress import ProgressLine, in_notebook
+from farpath.planning.option_names import argument_message
 from farpath.report.figures.save import for_notebook
 from farpath.report.figures.sweep import draw_sweep
 from farpath.report.tables.sweep import sweep_table
@@ -85,7 +86,7 @@ class SweepResult:
     @property
     def failures(self) -> dict[str, str]:
         """Why runs failed, by their values."""
-        return dict(self.outcome.failures)
+        return {name: argument_message(error) for name, error in self.outcome.failures.items()}
 
     def plot(self, metric: str = "throughput_mbps") -> Figure:
         """Return a figure of a column's means over seeds: one of matplotlib's.
@@ -129,10 +130,11 @@ def sweep(
         with _watch_of([run.name for run in planned.runs], progress) as watch:
             outcome = make_sweep(planned, FilePath(out), cores, watch)
         if not outcome.runs:
-            raise outcome.failed_error()
-    for name, message in outcome.failures.items():
+            raise outcome.failed_error(argument_message)
+    result = SweepResult(outcome)
+    for name, message in result.failures.items():
         warnings.warn(f"{name} failed: {message}", RuntimeWarning, stacklevel=2)
-    return SweepResult(outcome)
+    return result
 
 
 def _sweep_of(seeds: int, options: Mapping[str, OptionValue | Iterable[OptionValue]]) -> Sweep:

@@ -255,11 +255,11 @@ def _remove_stale_shares() -> None:
         remove_stale_shares(FilePath(tempfile.gettempdir()))
 
 
-def _as_typed(message: str) -> str:
-    """Return an error that names options as the user typed them: those of Make if it runs this."""
-    from farpath.planning.option_names import name_options_as_typed
+def _as_typed(error: FarpathError) -> str:
+    """Return an error's message, its options as they were typed: variables if Make runs this."""
+    from farpath.planning.option_names import as_variable, typed_message
 
-    return message if os.environ.get(CALLER) == MAKE else name_options_as_typed(message)
+    return error.spelled(as_variable) if os.environ.get(CALLER) == MAKE else typed_message(error)
 
 
 def _require_working_directory() -> None:
@@ -306,7 +306,7 @@ def main() -> None:
     except ReaderGone as error:
         sys.exit(error.exit_status)
     except FarpathError as error:
-        print(f"farpath: {on_one_line(_as_typed(error.message))}", file=sys.stderr)
+        print(f"farpath: {on_one_line(_as_typed(error))}", file=sys.stderr)
         if error.detail:
             print("\n".join(f"  | {line}" for line in error.detail.splitlines()), file=sys.stderr)
         sys.exit(error.exit_status)

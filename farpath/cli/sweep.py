@@ -63,7 +63,7 @@ def sweep(
     """
     from farpath.base.files import require_directory
     from farpath.lab.pool_progress import progress_printer
-    from farpath.planning.option_names import name_options_as_typed
+    from farpath.planning.option_names import typed_message
     from farpath.planning.request import RunRequest
     from farpath.report.tables.sweep_results import SweepResults, check_column
     from farpath.runs.sweep import make_sweep, plan_sweep
@@ -77,13 +77,12 @@ def sweep(
     require_directory(report, "--report")
     names = [run.name for run in planned.runs]
     outcome = make_sweep(planned, out, cores, progress_printer("sweep", names))
-    outcome = outcome.with_messages(name_options_as_typed)
     if outcome.runs:
         results = SweepResults(outcome)
         files = _write(results, report, metric)
         _print(results, files, as_json)
     if outcome.failures:
-        raise outcome.failed_error()
+        raise outcome.failed_error(typed_message)
 
 
 def split_options(
@@ -129,6 +128,7 @@ def _write(results: SweepResults, report: FilePath, metric: str) -> tuple[FilePa
 def _print(results: SweepResults, files: tuple[FilePath, FilePath], as_json: bool) -> None:
     from rich.console import Console
 
+    from farpath.planning.option_names import typed_message
     from farpath.report.tables.regions import fitting
     from farpath.report.tables.runs import run_tables
     from farpath.report.tables.sweep import shares_table, sweep_table
@@ -138,7 +138,8 @@ def _print(results: SweepResults, files: tuple[FilePath, FilePath], as_json: boo
     if as_json:
         rows = [dict(zip(table.columns, row, strict=True)) for row in table.data]
         report = {"table": str(table_file), "figure": str(figure_file), "runs": rows}
-        print(json.dumps({**report, "failures": dict(outcome.failures)}))
+        failures = {name: typed_message(error) for name, error in outcome.failures.items()}
+        print(json.dumps({**report, "failures": failures}))
         return
     tables = [table]
     try:

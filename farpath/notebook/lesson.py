@@ -18,7 +18,7 @@ from farpath.lab.progress import Stage
 from farpath.notebook.answers import Answer
 from farpath.notebook.explorer import lab_problem, plotly_bundle
 from farpath.notebook.overlay import overlay
-from farpath.planning.option_names import name_options_as_arguments
+from farpath.planning.option_names import argument_message
 from farpath.planning.options import options_of
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record, load_record
@@ -209,7 +209,7 @@ class Lesson:
         try:
             return RunRequest(**self._fixed, **chosen).plan()
         except BadInputError as error:
-            raise BadInputError(name_options_as_arguments(error.message)) from error
+            raise BadInputError(argument_message(error)) from error
 
     def _on_chosen(self) -> None:
         """Ask for a prediction of what a slider now says."""

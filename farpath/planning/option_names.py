@@ -1,10 +1,15 @@
-"""Names of options in errors: variables of Make become options, or arguments of Python."""
+"""Spellings of options in errors: on the command line, as variables of Make, in Python.
+
+An error names options as fields (``farpath.base.errors``); errors of other modules still name
+variables of Make in their prose, and these become options, or arguments of Python.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
 
+from farpath.base.errors import FarpathError, as_field
 from farpath.planning.options import options_of
 from farpath.planning.request import RunRequest
 
@@ -64,6 +69,44 @@ _WORD = re.compile(
     rf"|(?P<first>^(?:{'|'.join(_NOUNS)})(?= is | has |:))"
     rf"|(?<![\w./-])(?P<assigned>{'|'.join(_NOUNS)})(?==)"
 )
+
+
+#: Options without a value.
+SWITCHES = ("force", "json")
+#: Variables of Make that have another name than their option.
+_VARIABLES = {"path": "PATH_NAME", "kernel": "KERNEL_SRC", "jobs": "CORES"}
+
+
+def as_option(name: str, value: str | None) -> str:
+    """Spell an option of an error as on the command line.
+
+    >>> as_option("sender_image", "./mine.tar"), as_option("rtt", None)
+    ('--sender-image=./mine.tar', '--rtt')
+    """
+    flag = f"--{name.replace('_', '-')}"
+    return flag if value is None else f"{flag}={value}"
+
+
+def as_variable(name: str, value: str | None) -> str:
+    """Spell an option of an error as a variable of Make.
+
+    >>> as_variable("path", "cern"), as_variable("rtt", None), as_variable("force", None)
+    ('PATH_NAME=cern', 'RTT', 'FORCE=1')
+    """
+    variable = _VARIABLES.get(name, name.upper())
+    if value is None:
+        return f"{variable}=1" if name in SWITCHES else variable
+    return f"{variable}={value}"
+
+
+def typed_message(error: FarpathError) -> str:
+    """Return an error's message with options as the command line has them."""
+    return name_options_as_typed(error.spelled(as_option))
+
+
+def argument_message(error: FarpathError) -> str:
+    """Return an error's message with options as arguments of a call in Python."""
+    return name_options_as_arguments(error.spelled(as_field))
 
 
 def name_options_as_typed(message: str) -> str:

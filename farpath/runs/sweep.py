@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.record_set import RUNS, Member, RecordSet, make_record_set
 from farpath.analysis.results import RunSummary, run_summary
-from farpath.base.errors import BadInputError, LabFailedError
+from farpath.base.errors import BadInputError, FarpathError, LabFailedError
 from farpath.base.files import make_directory
 from farpath.lab.machine import available_cores, cores_each, limited_cores
 from farpath.lab.pool import Job, JobEvent, Pool
@@ -127,24 +127,19 @@ class SweepOutcome:
     sweep: Sweep
     directory: FilePath
     runs: tuple[SweptRun, ...]
-    failures: Mapping[str, str] = field(default_factory=dict)
+    failures: Mapping[str, FarpathError] = field(default_factory=dict)
 
     @property
     def records(self) -> RecordSet:
         """The records as a set, for tables."""
         return make_record_set(self.directory, [swept.member for swept in self.runs], RUNS)
 
-    def with_messages(self, renamed: Callable[[str], str]) -> SweepOutcome:
-        """Return the outcome with each failure's message as a function gives it."""
-        failures = {name: renamed(message) for name, message in self.failures.items()}
-        return dataclasses.replace(self, failures=failures)
-
-    def failed_error(self) -> LabFailedError:
-        """Return the error of a sweep in which runs failed."""
+    def failed_error(self, message_of: Callable[[FarpathError], str] = str) -> LabFailedError:
+        """Return the error of a sweep in which runs failed; ``message_of`` spells their options."""
         return LabFailedError(
             f"{len(self.failures)} of {len(self.sweep.runs)} runs failed; what was made is kept, "
             "and the same call tries the rest again",
-            "\n".join(f"{name}: {message}" for name, message in self.failures.items()),
+            "\n".join(f"{name}: {message_of(error)}" for name, error in self.failures.items()),
         )
 
 
@@ -173,7 +168,7 @@ def make_sweep(
     swept, failures = [], {}
     for run_, result in zip(sweep.runs, results, strict=True):
         if result.error is not None:
-            failures[run_.name] = result.error.message
+            failures[run_.name] = result.error
             continue
         outcome, summary = result.unwrap()
         swept.append(SweptRun(run_, Member(run_.plan, summary), outcome.cached))

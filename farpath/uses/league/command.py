@@ -55,7 +55,7 @@ def league(
     from farpath.analysis.one_draw import one_draw_notes
     from farpath.base.files import require_directory
     from farpath.lab.pool_progress import progress_printer
-    from farpath.planning.option_names import name_options_as_typed
+    from farpath.planning.option_names import typed_message
     from farpath.planning.request import RunRequest
     from farpath.runs.sweep import make_sweep
     from farpath.uses.league.measure import encounters
@@ -73,7 +73,6 @@ def league(
     print_paths(run.plan.path for run in planned.sweep.runs)
     names = [run.name for run in planned.sweep.runs]
     outcome = make_sweep(planned.sweep, out, cores, progress_printer("league", names))
-    outcome = outcome.with_messages(name_options_as_typed)
     if outcome.runs:
         found = encounters(outcome)
         plans = [swept.member.plan for swept in outcome.runs]
@@ -83,7 +82,7 @@ def league(
         if not as_json:
             print(*draws, sep="\n", end="\n" if draws else "")
     if outcome.failures:
-        raise outcome.failed_error()
+        raise outcome.failed_error(typed_message)
 
 
 def _remarks(single: dict[str, str]) -> tuple[str, ...]:
