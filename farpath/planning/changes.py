@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from farpath.base.errors import BadInputError
+from farpath.base.units import Number, Quantity
 from farpath.planning import quantities
 from farpath.spec.changes import RateChanges, RttChanges, times_problem
 from farpath.spec.path import Path
 
-Number = TypeVar("Number", int, float)
 #: What the last part begins with that says when the values begin again.
 REPEAT = "repeat"
 
@@ -29,9 +28,9 @@ class ChangesText:
     values: tuple[str, ...]
     period_s: float
 
-    def parsed(self, parse: Callable[[str], Number]) -> tuple[Number, ...]:
+    def parsed(self, quantity: Quantity[Number], name: str) -> tuple[Number, ...]:
         """Return the value of each change."""
-        return tuple(parse(value) for value in self.values)
+        return tuple(quantity.parse(value, name) for value in self.values)
 
 
 def split_changes(text: str, name: str) -> ChangesText | None:
@@ -49,7 +48,7 @@ period_s=30.0)
     period_s = 0.0
     word, colon, period = parts[-1].partition(":")
     if colon and word.strip() == REPEAT:
-        period_s = quantities.parse_moment_s(period.strip(), f"{name}: {REPEAT}")
+        period_s = quantities.MOMENT_S.parse(period.strip(), f"{name}: {REPEAT}")
         parts.pop()
     at_s, values = [], []
     for part in parts:
@@ -59,7 +58,7 @@ period_s=30.0)
                 f"{name} is '{text}': after a comma stands when it changes and to what, as in "
                 f"{name}={_EXAMPLES[name]}"
             )
-        at_s.append(quantities.parse_moment_s(moment, f"{name}: the time of a change"))
+        at_s.append(quantities.MOMENT_S.parse(moment, f"{name}: the time of a change"))
         values.append(value)
     if problem := times_problem(at_s, period_s):
         raise BadInputError(f"{name} is '{text}': {problem}")
@@ -73,7 +72,7 @@ def rate_changes(changes: ChangesText | None) -> RateChanges | None:
     """Return the changes of a rate; None for none."""
     if changes is None:
         return None
-    rates_bps = changes.parsed(quantities.parse_rate_bps)
+    rates_bps = changes.parsed(quantities.RATE_BPS, "RATE")
     return RateChanges(changes.at_s, changes.period_s, rates_bps)
 
 
@@ -81,7 +80,7 @@ def rtt_changes(changes: ChangesText | None) -> RttChanges | None:
     """Return the changes of an RTT; None for none."""
     if changes is None:
         return None
-    rtts_ms = changes.parsed(quantities.parse_rtt_ms)
+    rtts_ms = changes.parsed(quantities.RTT_MS, "RTT")
     return RttChanges(changes.at_s, changes.period_s, rtts_ms)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from farpath.base.errors import BadInputError
-from farpath.planning.quantities import parse_bytes, parse_rate_bps
+from farpath.planning.quantities import RATE_BPS, SIZE_BYTES
 from farpath.spec.disk import CACHE_BYTES_RANGE, Disk
 
 KIND = "disk:"
@@ -41,8 +41,8 @@ def parse_disk(text: str, option: str) -> Disk:
                 f"{option} has '{words[0]}': what can be set of its disk is {cache}, as in "
                 f"{EXAMPLES[option]}"
             )
-        cache_bytes = parse_bytes(size, f"{option}: {cache}", CACHE_BYTES_RANGE)
-    return Disk(parse_rate_bps(rate, f"{option}: rate"), cache_bytes)
+        cache_bytes = SIZE_BYTES.parse(size, f"{option}: {cache}", CACHE_BYTES_RANGE)
+    return Disk(RATE_BPS.parse(rate, f"{option}: rate"), cache_bytes)
 
 
 def disk_text(disk: Disk | None, option: str) -> str | None:

@@ -71,11 +71,11 @@ def _parse_count(text: str) -> float:
 
 
 def _parse_moment(text: str) -> float:
-    return quantities.parse_moment_s(text, "DROP")
+    return quantities.MOMENT_S.parse(text, "DROP")
 
 
 def _parse_probability(text: str) -> float:
-    return quantities.parse_fraction(text, "DROP", (0.0, 1.0))
+    return quantities.FRACTION.parse(text, "DROP", (0.0, 1.0))
 
 
 _PARSERS = {

@@ -11,7 +11,7 @@ from importlib import resources
 from typing import Any
 
 from farpath.base.errors import BadInputError
-from farpath.planning.quantities import parse_frequency_hz, parse_jitter_ms, parse_rate_bps
+from farpath.planning.quantities import FREQUENCY_HZ, JITTER_MS, RATE_BPS
 from farpath.programs.catalog import split_text
 from farpath.spec.bus import CLOCKS_HZ, MMRBC_BYTES, Bus
 from farpath.spec.era import Era
@@ -96,7 +96,7 @@ def _processor(parameters: Mapping[str, str]) -> Processor | None:
     }
     if parameters.get("cpu", NO_PROCESSOR) != NO_PROCESSOR:
         return Processor(
-            parse_frequency_hz(parameters["cpu"], "ERA: cpu"),
+            FREQUENCY_HZ.parse(parameters["cpu"], "ERA: cpu"),
             load=numbers.get("load", 0),
             processors=numbers.get("processors", 1),
             backlog_packets=numbers.get("backlog", BACKLOG_PACKETS),
@@ -147,7 +147,7 @@ def _recovery(parameters: Mapping[str, str]) -> str:
 def _jitter_ms(parameters: Mapping[str, str]) -> float:
     if "jitter" not in parameters:
         return 0.0
-    jitter_ms = parse_jitter_ms(parameters["jitter"], "ERA: jitter")
+    jitter_ms = JITTER_MS.parse(parameters["jitter"], "ERA: jitter")
     if jitter_ms > MOST_JITTER_MS:
         raise BadInputError(
             f"ERA: jitter is '{parameters['jitter']}': it must be at most {MOST_JITTER_MS:g} ms"
@@ -224,7 +224,7 @@ def era_by_text(text: str) -> Era:
         txqueuelen_packets=queues.get("txqueuelen", era.txqueuelen_packets),
         ring_packets=queues.get("ring", era.ring_packets),
         card_rate_bps=(
-            parse_rate_bps(parameters["card"], "ERA: card")
+            RATE_BPS.parse(parameters["card"], "ERA: card")
             if "card" in parameters
             else era.card_rate_bps
         ),

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
-from farpath.planning.quantities import parse_duration_s
+from farpath.planning.quantities import DURATION_S
 from farpath.planning.request import RunRequest
 from farpath.planning.stack_texts import parse_stacks
 from farpath.programs.catalog import label_of, split_text
@@ -163,7 +163,7 @@ def load_experiment(
             f"the folders in {folder} with {FILE}"
         )
     if part.region:
-        parse_duration_s(part.region)
+        DURATION_S.parse(part.region, "REGION")
     file = folder / name / FILE
     data = read_toml(file)
     within = (*within, name)

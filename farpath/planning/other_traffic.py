@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
+from farpath.base.units import NUMBERS, Quantity
 from farpath.planning import quantities
 from farpath.programs.catalog import MAINLINE, catalogue, entry_by_name
 from farpath.spec.background import PART_RANGE, RATE_BPS_RANGE, Background
@@ -31,6 +32,7 @@ SHORT_FLOWS = "tcp:"
 #: Parameters of short flows.
 _PARAMETERS = ("rate", "size", "alpha", "least", "most", "cc")
 _EXAMPLE = "tcp:10% or tcp:10%,size=100kB,alpha=1.2"
+_ALPHA = Quantity("an exponent", "1.2", NUMBERS, "", ALPHA_RANGE, float)
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,11 @@ def parse_other_traffic(text: str) -> OtherTraffic:
 
 def _parse_background(text: str) -> float | Background:
     if text.startswith(CONSTANT):
-        rate_bps = quantities.parse_rate_bps(text.removeprefix(CONSTANT), "BACKGROUND: cbr")
+        rate_bps = quantities.RATE_BPS.parse(text.removeprefix(CONSTANT), "BACKGROUND: cbr")
         return Background.constant(rate_bps)
-    return quantities.parse_background(text)
+    if text.strip().lower() == "none":
+        return 0.0
+    return quantities.FRACTION.parse(text, "BACKGROUND", PART_RANGE)
 
 
 def _parse_short_flows(text: str) -> ShortFlowsRequest:
@@ -131,8 +135,8 @@ def _parse_amount(text: str) -> tuple[float | None, int]:
     """Return the fraction of a rate that a text gives, or None and the rate; 1 has no unit."""
     name = "BACKGROUND: tcp"
     if text.endswith("%") or not text[-1].isalpha():
-        return quantities.parse_fraction(text, name, PART_RANGE), RATE_BPS_RANGE[0]
-    return None, quantities.parse_rate_bps(text, name)
+        return quantities.FRACTION.parse(text, name, PART_RANGE), RATE_BPS_RANGE[0]
+    return None, quantities.RATE_BPS.parse(text, name)
 
 
 def _parse_sizes(text: str, values: dict[str, str]) -> tuple[int, int, float]:
@@ -140,13 +144,13 @@ def _parse_sizes(text: str, values: dict[str, str]) -> tuple[int, int, float]:
     if "size" in values and "least" in values:
         raise BadInputError(f"BACKGROUND is '{text}': give size (the mean) or least, not both")
     sizes = {
-        name: quantities.parse_bytes(values[name], f"BACKGROUND: {name}", SIZE_BYTES_RANGE)
+        name: quantities.SIZE_BYTES.parse(values[name], f"BACKGROUND: {name}", SIZE_BYTES_RANGE)
         for name in ("size", "least", "most")
         if name in values
     }
     alpha = SURGE_ALPHA
     if "alpha" in values:
-        alpha = quantities.parse_exponent(values["alpha"], "BACKGROUND: alpha", ALPHA_RANGE)
+        alpha = _ALPHA.parse(values["alpha"], "BACKGROUND: alpha")
     most = sizes.get("most", DEFAULT_MOST_BYTES)
     least = sizes.get("least", SURGE_LEAST_BYTES)
     if "size" in sizes:

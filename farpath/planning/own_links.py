@@ -105,13 +105,13 @@ def _values(name: str, text: str) -> dict[str, Any]:
 
 def _parsed(owner: str, option: str, text: str) -> dict[str, Any]:
     if option == "rate":
-        return {"rate_bps": quantities.parse_rate_bps(text, owner)}
+        return {"rate_bps": quantities.RATE_BPS.parse(text, owner)}
     if option == "delay":
-        return {"delay_ms": quantities.parse_delay_ms(text, owner)}
+        return {"delay_ms": quantities.DELAY_MS.parse(text, owner)}
     if option == "jitter":
-        return {"jitter_ms": quantities.parse_jitter_ms(text, owner)}
+        return {"jitter_ms": quantities.JITTER_MS.parse(text, owner)}
     if option == "loss":
-        return {"loss": quantities.parse_fraction(text, owner)}
+        return {"loss": quantities.FRACTION.parse(text, owner)}
     if option == "buffer":
         return {"buffer_packets": _packets(owner, text)}
     try:

@@ -36,7 +36,7 @@ def own_path(
         check_way(network, *pair)
     first = pairs[0]
     (queue, *_) = network.bottlenecks(pairs)
-    given = {} if mtu is None else {"mtu_bytes": quantities.parse_mtu(mtu)}
+    given = {} if mtu is None else {"mtu_bytes": quantities.MTU_BYTES.parse(mtu, "MTU")}
     mtu_bytes = given.get("mtu_bytes", path_options.DEFAULT_MTU_BYTES)
     frame_bytes = mtu_bytes + ETHERNET_HEADER_BYTES
     values: dict[str, Any] = {
@@ -49,7 +49,7 @@ def own_path(
         "window_bytes": _window_bytes(network, pairs, frame_bytes),
     }
     if window is not None:
-        values["window_bytes"] = quantities.parse_window(window)
+        values["window_bytes"] = quantities.WINDOW_BYTES.parse(window, "WINDOW")
     path = path_options.custom_path(network.rtt_ms(*first), values)
     further = {} if sysctl is None else path_options.parse_sysctl(sysctl)
     return replace(

@@ -335,9 +335,8 @@ def _own_queue(owner: str, text: Any) -> tuple[Aqm | None, int]:
             f"{owner} has queue={on_one_line(text)}: its limit counts bytes, and a link's buffer "
             "counts packets; give max_queue_size instead"
         )
-    least, most = BUFFER_PACKETS_RANGE
-    return request.aqm, quantities.parse_whole(
-        limit.removesuffix("packets"), f"{owner}: limit of queue", (least, most)
+    return request.aqm, quantities.whole(BUFFER_PACKETS_RANGE).parse(
+        limit.removesuffix("packets"), f"{owner}: limit of queue"
     )
 
 
@@ -350,7 +349,7 @@ def _time_ms(owner: str, option: str, value: Any) -> float:
             f"{owner} has {option}={on_one_line(repr(value))}: give it with its unit, as in "
             f"{option}='5ms'"
         )
-    return quantities.parse_delay_ms(value, f"{owner}: {option}")
+    return quantities.DELAY_MS.parse(value, f"{owner}: {option}")
 
 
 def _number(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
-from functools import cache, partial
+from collections.abc import Mapping
+from functools import cache
 from typing import Any, cast
 
 from farpath.base.errors import BadInputError
+from farpath.base.units import Quantity
 from farpath.planning import quantities
 from farpath.planning.changes import ChangesText, rate_changes, rtt_changes, split_changes
 from farpath.planning.end_host_sysctls import check_setting
@@ -25,19 +26,19 @@ from farpath.spec.deliveries import mean_rate_bps
 from farpath.spec.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 
 DEFAULT_PATH = "cern"
-#: Field and parser of each option that sets one number of a path, by the option's name. RTT and
+#: Field and kind of each option that sets one number of a path, by the option's name. RTT and
 #: background are not among them.
-FIELDS: Mapping[str, tuple[str, Callable[[str], float]]] = {
-    "rate": ("rate_bps", quantities.parse_rate_bps),
-    "buffer": ("buffer_bytes", quantities.parse_bytes),
-    "loss": ("loss", quantities.parse_fraction),
-    "mtu": ("mtu_bytes", quantities.parse_mtu),
-    "window": ("window_bytes", quantities.parse_window),
-    "jitter": ("jitter_ms", quantities.parse_jitter_ms),
-    "reorder": ("reorder", partial(quantities.parse_fraction, name="REORDER")),
-    "duplicate": ("duplicate", partial(quantities.parse_fraction, name="DUPLICATE")),
-    "up_rate": ("up_rate_bps", partial(quantities.parse_rate_bps, name="UP_RATE")),
-    "up_buffer": ("up_buffer_bytes", partial(quantities.parse_bytes, name="UP_BUFFER")),
+FIELDS: Mapping[str, tuple[str, Quantity[int] | Quantity[float]]] = {
+    "rate": ("rate_bps", quantities.RATE_BPS),
+    "buffer": ("buffer_bytes", quantities.SIZE_BYTES),
+    "loss": ("loss", quantities.FRACTION),
+    "mtu": ("mtu_bytes", quantities.MTU_BYTES),
+    "window": ("window_bytes", quantities.WINDOW_BYTES),
+    "jitter": ("jitter_ms", quantities.JITTER_MS),
+    "reorder": ("reorder", quantities.FRACTION),
+    "duplicate": ("duplicate", quantities.FRACTION),
+    "up_rate": ("up_rate_bps", quantities.RATE_BPS),
+    "up_buffer": ("up_buffer_bytes", quantities.SIZE_BYTES),
 }
 #: Options that may be given as a multiple of the bandwidth-delay product or as a time at a
 #: bottleneck's rate, and their ranges in bytes.
@@ -270,13 +271,13 @@ def _rtt_and_rate(
 
     ``option``: the one that sets this rate. ``text``: its value, if it is given.
     """
-    field, parse = FIELDS[option]
+    field, quantity = FIELDS[option]
     if found := _base_path(base, rtt_ms, by_rtt):
         path_rtt_ms, rate_bps = found[0].rtt_ms, getattr(found[0], field)
     else:
         # Without a name, only an RTT chooses none
         path_rtt_ms, rate_bps = cast(float, rtt_ms), DEFAULT_RATE_BPS if option == "rate" else 0
-    return path_rtt_ms, rate_bps if text is None else int(parse(text))
+    return path_rtt_ms, rate_bps if text is None else int(quantity.parse(text, option.upper()))
 
 
 def _amounts(
@@ -369,15 +370,15 @@ def resolve_path(
         texts = {**texts, "rate": rates.first}
     if rtts:
         rtt, by_rtt = rtts.first, False
-    rtt_ms = None if rtt is None else quantities.parse_rtt_ms(rtt)
+    rtt_ms = None if rtt is None else quantities.RTT_MS.parse(rtt, "RTT")
     packets = quantities.parse_buffer_packets(texts.get("buffer") or "")
     amounts = _amounts(texts, name, rtt_ms, by_rtt)
     for option, text in texts.items():
-        field, parse = FIELDS[option]
+        field, quantity = FIELDS[option]
         if option in amounts:
             values[field] = amounts[option]
         elif text is not None and not (option == "buffer" and packets):
-            values[field] = parse(text)
+            values[field] = quantity.parse(text, option.upper())
     traffic = None if background is None else parse_other_traffic(background)
     background_request = traffic.background if traffic else None
     further_sysctl = {} if sysctl is None else parse_sysctl(sysctl)

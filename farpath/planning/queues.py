@@ -85,9 +85,9 @@ def _value(text: str, name: str, equals: str, value: str, parameter: Parameter) 
         raise BadInputError(f"QUEUE is '{text}': {name} needs a value, as in {EXAMPLE}")
     owner, allowed = f"QUEUE: {name}", (parameter.least, parameter.most)
     if parameter.unit == "s":
-        return quantities.parse_short_time_s(value, owner, allowed)
+        return quantities.SHORT_TIME_S.parse(value, owner, allowed)
     if parameter.unit == "bytes":
-        return quantities.parse_bytes(value, owner, allowed)
+        return quantities.SIZE_BYTES.parse(value, owner, allowed)
     if parameter.unit == "fraction":
-        return quantities.parse_fraction(value, owner, allowed)
-    return quantities.parse_whole(value, owner, allowed)
+        return quantities.FRACTION.parse(value, owner, allowed)
+    return quantities.whole(allowed).parse(value, owner)

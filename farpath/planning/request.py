@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Protocol
 
 from farpath.base.errors import BadInputError
+from farpath.base.units import Number, Quantity
 from farpath.planning import (
     era_catalog,
     path_files,
@@ -599,16 +600,14 @@ class RunRequest:
             network=network,
             droppers=() if self.drop is None else parse_droppers(self.drop),
             delayed_ack=self.acks is None or ACKS[_choice("ACKS", self.acks, ACKS)],
-            trace_interval_s=0.0 if self.trace is None else quantities.parse_trace_s(self.trace),
-            sample_interval_s=(
-                1.0 if self.sample is None else quantities.parse_sample_s(self.sample)
-            ),
+            trace_interval_s=_parsed(quantities.TRACE_S, self.trace, "TRACE", 0.0),
+            sample_interval_s=_parsed(quantities.SAMPLE_S, self.sample, "SAMPLE", 1.0),
             source=None if self.source is None else parse_disk(self.source, "SOURCE"),
             sink=None if self.sink is None else parse_disk(self.sink, "SINK"),
             offloads=None if self.offloads is None else parse_offloads(self.offloads),
             captures=() if self.capture is None else parse_captures(self.capture),
             ecn="" if self.ecn is None else parse_ecn(self.ecn),
-            transfer_bytes=0 if self.bytes is None else quantities.parse_transfer_bytes(self.bytes),
+            transfer_bytes=_parsed(quantities.TRANSFER_BYTES, self.bytes, "BYTES", 0),
         )
         if self.sender_image is None:
             return plan
@@ -629,7 +628,7 @@ class RunRequest:
             schedule, make_schedule = parse_schedule(self.schedule)
             if schedule == SEVEN_REGIONS and (is_own(self.topology) or self.bytes is not None):
                 schedule, make_schedule = parse_schedule(TOGETHER)
-            return schedule, make_schedule, quantities.parse_duration_s(self.region)
+            return schedule, make_schedule, quantities.DURATION_S.parse(self.region, "REGION")
         first = at_once[0]
         excluded = [("SCHEDULE", self.schedule, SEVEN_REGIONS)]
         if self.time is not None:
@@ -641,8 +640,8 @@ class RunRequest:
                     f"{first.upper()} is for flows that all start at once; leave one of them out"
                 )
         if self.time is None:
-            return *parse_schedule(TOGETHER), quantities.parse_duration_s(self.region)
-        return *parse_schedule(TOGETHER), quantities.parse_duration_s(self.time, "TIME")
+            return *parse_schedule(TOGETHER), quantities.DURATION_S.parse(self.region, "REGION")
+        return *parse_schedule(TOGETHER), quantities.DURATION_S.parse(self.time, "TIME")
 
     def _stack_texts(self) -> tuple[str, ...]:
         """Return the stack of each flow; with ``parallel`` that many flows of the only one."""
@@ -761,6 +760,10 @@ def _clock(lab: str, clock: str | None) -> str:
 def parse_seed(text: str) -> int:
     """Return a seed; raise BadInputError for a text that is none."""
     return _whole("SEED", text, SEED_RANGE)
+
+
+def _parsed(quantity: Quantity[Number], text: str | None, name: str, default: Number) -> Number:
+    return default if text is None else quantity.parse(text, name)
 
 
 def _whole(name: str, text: str, allowed: tuple[int, int]) -> int:

@@ -31,7 +31,7 @@ def parse_schedule(text: str) -> tuple[str, ScheduleMaker]:
         )
     if not colon:
         return name, SCHEDULES[name]
-    apart_s = quantities.parse_duration_s(apart, f"SCHEDULE: {JOINING}", APART_S_RANGE)
+    apart_s = quantities.DURATION_S.parse(apart, f"SCHEDULE: {JOINING}", APART_S_RANGE)
     return name, partial(staggered, apart_s=apart_s)
 
 

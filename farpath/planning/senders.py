@@ -44,9 +44,11 @@ def _parse_sender(text: str, name: str, path: Path) -> Sender:
             )
         options[key] = value
     rtt_ms = (
-        quantities.parse_rtt_ms(options["rtt"], "SENDERS: rtt") if "rtt" in options else path.rtt_ms
+        quantities.RTT_MS.parse(options["rtt"], "SENDERS: rtt") if "rtt" in options else path.rtt_ms
     )
     mtu_bytes = (
-        quantities.parse_mtu(options["mtu"], "SENDERS: mtu") if "mtu" in options else path.mtu_bytes
+        quantities.MTU_BYTES.parse(options["mtu"], "SENDERS: mtu")
+        if "mtu" in options
+        else path.mtu_bytes
     )
     return Sender(name, rtt_ms, mtu_bytes)

@@ -18,7 +18,7 @@ from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.validation import validated
 from farpath.lab.user_parts import BuiltParts
-from farpath.planning.quantities import parse_duration_s, parse_rtt_ms
+from farpath.planning.quantities import DURATION_S, RTT_MS
 from farpath.planning.request import RunRequest
 from farpath.planning.schedules import parse_schedule
 from farpath.planning.stack_texts import parse_stacks
@@ -103,7 +103,9 @@ class Trial:
         """The cost of a run in virtual seconds of traffic; starting its guest counts as some."""
         request = self.request
         _, make_schedule = parse_schedule(request.schedule)
-        schedule = make_schedule(parse_stacks(request.stack), parse_duration_s(request.region))
+        schedule = make_schedule(
+            parse_stacks(request.stack), DURATION_S.parse(request.region, "REGION")
+        )
         return START_COST_S + schedule.duration_s
 
     def plan(self, seed: int = 1) -> Plan:
@@ -118,7 +120,9 @@ class Trial:
             assert request.rtt is not None
             variation = random.Random(f"{self.name} {seed}").uniform(-RTT_VARIATION, RTT_VARIATION)
             request = dataclasses.replace(
-                request, path=None, rtt=f"{parse_rtt_ms(request.rtt) * (1 + variation):.3f}ms"
+                request,
+                path=None,
+                rtt=f"{RTT_MS.parse(request.rtt, 'RTT') * (1 + variation):.3f}ms",
             )
         return request.plan(user_parts=BuiltParts(request.lab))
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from farpath.base.errors import BadInputError
 from farpath.planning.options import options_of
-from farpath.planning.quantities import parse_moment_s
+from farpath.planning.quantities import MOMENT_S
 from farpath.planning.request import RunRequest, parse_seed
 from farpath.planning.stack_texts import parse_stacks
 from farpath.runs.ranges import Range, Template, parse_template
@@ -77,7 +77,7 @@ class Starvation:
         """Return the run of chosen values."""
         options: dict[str, Any] = self.texts(values)
         start = options.pop(START)
-        if parse_moment_s(start, "START") == 0:
+        if MOMENT_S.parse(start, "START") == 0:
             length = {"time": self.time}
         else:
             length = {"schedule": f"{JOINING}:{start}", "region": self.time}

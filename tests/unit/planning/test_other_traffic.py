@@ -58,7 +58,7 @@ def test_both_kinds_of_other_traffic_are_joined_by_a_plus() -> None:
         ("tcp:10%,size=20MB", "another largest size"),
         ("tcp:10%,least=20MB", "give a larger most"),
         ("tcp:10%,alpha=20", "between 0.1 and 10"),
-        ("tcp:10%,alpha=1%", "has a unit"),
+        ("tcp:10%,alpha=1%", "'%' is no unit of an exponent"),
         ("tcp:10%,cc=htcp_2004", "one of the kernel's own"),
         ("tcp:10%,cc=udt", "one of the kernel's own"),
         ("tcp:10%+tcp:5%", "give tcp: once"),
