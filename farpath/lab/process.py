@@ -89,9 +89,8 @@ class RawRun:
     critical_cpu_s: float | None = None
 
 
-def _fill(share: FilePath, images: Images, plan: Plan | None) -> None:
-    """Fill the shared directory: code, links to root file systems, and the plan's files."""
-    code = share / CODE_DIR
+def copy_code(code: FilePath) -> None:
+    """Copy the parts of farpath that a guest imports to a directory."""
     for package in GUEST_PACKAGES:
         ignored = shutil.ignore_patterns("__pycache__", "paths")
         shutil.copytree(PROJECT / package, code / package, ignore=ignored)
@@ -99,6 +98,11 @@ def _fill(share: FilePath, images: Images, plan: Plan | None) -> None:
     for file in GUEST_FILES:
         (code / file).parent.mkdir(exist_ok=True)
         shutil.copy(PROJECT / file, code / file)
+
+
+def _fill(share: FilePath, images: Images, plan: Plan | None) -> None:
+    """Fill the shared directory: code, links to root file systems, and the plan's files."""
+    copy_code(share / CODE_DIR)
     if plan is None or plan.settings.lab == VIRTUAL:
         (share / "root").symlink_to((images.lab / "rootfs").resolve())
     if plan is not None:
