@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from farpath.analysis.metrics import Summary
 from farpath.analysis.published import Published
+from farpath.metrics.run import Summary
 from farpath.spec.background import Background
 from farpath.spec.path import Path
 

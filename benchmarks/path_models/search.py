@@ -18,7 +18,6 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
 from benchmarks.path_models.model import PathModel, cost_of_means, cost_of_tables
-from farpath.analysis.metrics import Summary
 from farpath.analysis.published import published
 from farpath.analysis.results import RunSummary, run_summary
 from farpath.base.documents import read_toml
@@ -27,6 +26,7 @@ from farpath.base.validation import validated
 from farpath.lab.machine import limited_cores
 from farpath.lab.pool import Job, Pool
 from farpath.lab.run import run as run_plan
+from farpath.metrics.run import Summary
 from farpath.planning.era_catalog import era_by_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan

@@ -1,1 +1,1 @@
-"""The analysis of records: metrics, theory, published values, studies and claims."""
+"""The analysis of the 2005 study: results of many records, published values, studies, claims."""

@@ -20,7 +20,6 @@ from typing import Any
 from farpath.analysis.agreement import mean_distance, rank_correlation
 from farpath.analysis.claims import FAILS, HOLDS, UNDECIDED, ClaimVerdict, judge_all
 from farpath.analysis.claims.paper_rules import RULES
-from farpath.analysis.metrics import Summary
 from farpath.analysis.paper_stacks import runs_of
 from farpath.analysis.published import PUBLISHED_PATH, Published
 from farpath.analysis.results import (
@@ -30,11 +29,12 @@ from farpath.analysis.results import (
     result_set_of,
     run_summary,
 )
-from farpath.analysis.statistics import Estimate, estimate
 from farpath.analysis.studies.measure import RecordedRun
 from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
+from farpath.metrics.estimate import Estimate, estimate
+from farpath.metrics.run import Summary
 from farpath.planning.experiment import Experiment, WantedRun, stack_name
 from farpath.programs.catalog import split_text
 

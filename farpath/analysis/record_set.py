@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from farpath.analysis.paper_stacks import PAPER_ERA
 from farpath.analysis.published import published_paths
 from farpath.analysis.results import ResultSet, RunSummary, load_runs, result_set_of
-from farpath.analysis.statistics import Estimate, are_alike, estimate_over_seeds
 from farpath.base.errors import BadInputError
+from farpath.metrics.estimate import Estimate, are_alike, estimate_over_seeds
 from farpath.programs.catalog import catalogue
 from farpath.record.identity import plan_identity
 from farpath.record.record import load_record
@@ -25,7 +25,7 @@ from farpath.spec.labels import stacks_label
 from farpath.spec.schedule import SEVEN_REGIONS
 
 if TYPE_CHECKING:
-    from farpath.analysis.metrics import Summary
+    from farpath.metrics.run import Summary
     from farpath.spec.plan import Plan
 
 #: How records are shown: as the 2005 study's tables and claims, or as a table of runs.

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.analysis.metrics import Summary
-from farpath.analysis.queues import summarise_record
 from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import write_text
+from farpath.metrics.link import summarise_record
+from farpath.metrics.run import Summary
 from farpath.planning.era_catalog import era_text
 from farpath.record.record import Record, load_record, records_in
 from farpath.spec.plan import Plan

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from farpath.analysis.record_set import Member, RecordSet
 from farpath.analysis.results import RunSummary
-from farpath.analysis.sizes import size_text
+from farpath.metrics.sizes import size_text
 from farpath.planning.changes import rate_text, rtt_text
 from farpath.planning.disks import disk_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.analysis.queues import link_summaries
+from farpath.metrics.link import link_summaries
 from farpath.record.record import Record
 from farpath.report.figures.run import draw, title
 from farpath.report.figures.save import for_notebook

@@ -107,8 +107,8 @@ def _print_tables(record: Record, whole: bool = False) -> None:
     ``whole``: also the meaning of columns, the paper's tables, and the source of each value of the
     path.
     """
-    from farpath.analysis.one_draw import is_one_draw, one_draw_text
     from farpath.analysis.run_settings import path_headline, path_line
+    from farpath.metrics.one_draw import is_one_draw, one_draw_text
     from farpath.planning.network import flow_routes
     from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
     from farpath.report.overview import overview, results

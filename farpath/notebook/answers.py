@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from farpath.analysis import flow_metrics
-from farpath.analysis.theory import rtt_bias, sawtooth, slow_start
-from farpath.analysis.theory.window_rules import reno_window
+from farpath.metrics import flow as flow_metrics
+from farpath.metrics.theory import rtt_bias, sawtooth, slow_start
+from farpath.metrics.theory.window_rules import reno_window
 from farpath.notebook.overlay import RTT, THROUGHPUT, WINDOW, Panel
 
 if TYPE_CHECKING:

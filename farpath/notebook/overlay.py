@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from farpath.analysis.flow_metrics import (
+from farpath.metrics.flow import (
     bdp_packets,
     flow_samples,
     goodput_bps,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farpath import __version__
-from farpath.analysis.metrics import fairness, per_second
+from farpath.metrics.run import fairness, per_second
 from farpath.report.figures.run import title
 from farpath.spec.labels import flow_label
 

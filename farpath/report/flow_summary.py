@@ -1,6 +1,6 @@
 """The results of each flow of a run.
 
-They are separate from ``farpath.analysis.metrics.Summary``, which is a file format.
+They are separate from ``farpath.metrics.run.Summary``, which is a file format.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from farpath.analysis.metrics import flow_per_second
+from farpath.metrics.run import flow_per_second
 from farpath.spec.stack import IMAGE
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from farpath.analysis.metrics import Array
+    from farpath.metrics.run import Array
     from farpath.record.flow_drops import FlowDrops
     from farpath.record.record import Record, Samples
     from farpath.spec.plan import Plan

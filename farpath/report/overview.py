@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farpath.analysis.published import published_for
-from farpath.analysis.queues import busiest, has_several_queues, link_summaries, summarise_record
-from farpath.analysis.short_flow_metrics import summarise_short_flows
-from farpath.analysis.sizes import size_text
+from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
+from farpath.metrics.short_flow import summarise_short_flows
+from farpath.metrics.sizes import size_text
 from farpath.report.flow_summary import FlowSummary, flows_of
 from farpath.report.tables.regions import (
     NOTHING,
@@ -25,8 +25,8 @@ from farpath.report.tables.regions import (
 )
 
 if TYPE_CHECKING:
-    from farpath.analysis.metrics import Array, Summary
-    from farpath.analysis.short_flow_metrics import ShortFlowSummary
+    from farpath.metrics.run import Array, Summary
+    from farpath.metrics.short_flow import ShortFlowSummary
     from farpath.record.record import Record
     from farpath.spec.plan import Plan
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from farpath.analysis.metrics import Summary, summarise
 from farpath.base.project import PROJECT
 from farpath.lab.qemu import Machine
+from farpath.metrics.run import Summary, summarise
 from farpath.record import machine_health
 from farpath.record.record import Record, load_record
 from tests.hostlab.runs import PATH, REGION_S, fetched, host_run, load_modules

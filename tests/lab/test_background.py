@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from farpath.analysis.metrics import per_second
+from farpath.metrics.run import per_second
 from farpath.planning.path_options import resolve_path
 from farpath.spec.background import Background, sent_bytes
 from farpath.spec.path import Path

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.flow_metrics import mean_bps
+from farpath.metrics.flow import mean_bps
 from farpath.planning.request import RunRequest
 from farpath.record.link_changes import LATE_S
 from farpath.record.record import Record

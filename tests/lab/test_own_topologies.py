@@ -9,10 +9,10 @@ from pathlib import Path as FilePath
 import pytest
 
 from benchmarks.lab.idle_rtt import PLAIN, draw, idle_pings, judged
-from farpath.analysis.metrics import per_second
 from farpath.base.project import BUILD, PROJECT
 from farpath.lab.artifacts.own_topologies import PACKAGE
 from farpath.lab.user_parts import BuiltParts
+from farpath.metrics.run import per_second
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record, load_record
 from farpath.spec.own_network import Cable, OwnNetwork, Shaping

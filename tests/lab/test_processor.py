@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.analysis.metrics import per_second
+from farpath.metrics.run import per_second
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record
 from farpath.spec.bus import Bus

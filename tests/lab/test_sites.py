@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from farpath.analysis.metrics import summarise
 from farpath.base.errors import LabFailedError
 from farpath.lab import uml
 from farpath.lab.artifacts.images import find_images
 from farpath.lab.run import run
 from farpath.lab.watchdog import Patience
+from farpath.metrics.run import summarise
 from farpath.record.record import Record, load_record
 from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from farpath.analysis.flow_metrics import flow_samples, payload_bytes
+from farpath.metrics.flow import flow_samples, payload_bytes
 from farpath.programs.catalog import MAINLINE, OURS, catalogue
 from tests.support.paths import LONG, SHORT
 

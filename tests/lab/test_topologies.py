@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from farpath.analysis.metrics import per_second, summarise
-from farpath.analysis.queues import link_summaries
 from farpath.base.errors import CheckFailedError
+from farpath.metrics.link import link_summaries
+from farpath.metrics.run import per_second, summarise
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record
 from farpath.spec.path import Path

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.metrics import Summary, summarise
+from farpath.metrics.run import Summary, summarise
 from farpath.planning.experiment import FILE, PAPER, QUICK, load_experiment
 from farpath.record.record import Record, load_record
 from farpath.runs.host_lab import copy_experiment

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 
 from farpath.analysis.ablation import Ablation, AblationRun, options_of
-from farpath.analysis.metrics import Summary
+from farpath.metrics.run import Summary
 from farpath.planning.experiment import (
     ABLATION,
     WHOLE,

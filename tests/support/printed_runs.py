@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from farpath.analysis.metrics import Summary
 from farpath.analysis.published import Published, published
+from farpath.metrics.run import Summary
 from tests.support.campaigns import summary_of
 
 

@@ -24,8 +24,8 @@ from farpath.analysis.claims.verdict import (
 from farpath.analysis.claims.view import MissingRunsError, ResultView
 from farpath.analysis.published import Claim, claims
 from farpath.analysis.results import ResultSet
-from farpath.analysis.statistics import estimate
 from farpath.analysis.studies.measure import Measure
+from farpath.metrics.estimate import estimate
 
 
 def judge_all(campaign: ResultSet) -> tuple[ClaimVerdict, ...]:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from farpath.analysis.claims.verdict import Condition, within
 from farpath.analysis.claims.view import ResultView, mean_mbps_of_regions, over_regions, region
-from farpath.analysis.metrics import Summary
 from farpath.analysis.paper_stacks import UDT, paper_names
+from farpath.metrics.run import Summary
 
 CALTECH, UFL, CERN = "caltech", "ufl", "cern"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from farpath.analysis.published import Claim
-from farpath.analysis.statistics import Estimate
+from farpath.metrics.estimate import Estimate
 
 HOLDS = "holds"
 FAILS = "fails"

@@ -6,10 +6,10 @@ import statistics
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from farpath.analysis.metrics import RegionSummary, Summary
 from farpath.analysis.paper_stacks import cpu_runs_of, paper_names, runs_of
 from farpath.analysis.results import ResultSet, RunSummary
 from farpath.base.errors import FarpathError
+from farpath.metrics.run import RegionSummary, Summary
 
 #: A function that takes one number from a run's summary.
 Metric = Callable[[Summary], float]

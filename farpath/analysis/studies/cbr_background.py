@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from farpath.analysis import flow_metrics
 from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.metrics import flow as flow_metrics
 
 if TYPE_CHECKING:
     import pandas as pd

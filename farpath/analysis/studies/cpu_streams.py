@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from farpath.analysis.metrics import summarise
 from farpath.analysis.studies.measure import Measure, RecordedRun, select_measures
 from farpath.base.errors import BadInputError
+from farpath.metrics.run import summarise
 from farpath.planning.offloads import ALL, NONE, offloads_text
 
 EXPERIMENT = "cpu-streams"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from farpath.analysis import flow_metrics
-from farpath.analysis.metrics import summarise
-from farpath.analysis.short_flow_metrics import summarise_short_flows
 from farpath.analysis.studies.measure import Measure, RecordedRun, plain_title
+from farpath.metrics import flow as flow_metrics
+from farpath.metrics.run import summarise
+from farpath.metrics.short_flow import summarise_short_flows
 from farpath.record.record import Record
 from farpath.spec.plan import Plan
 from farpath.spec.stack import UDP

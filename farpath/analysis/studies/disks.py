@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from farpath.analysis import flow_metrics
 from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.metrics import flow as flow_metrics
 from farpath.record.record import Record
 from farpath.spec.plan import Plan
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from farpath.analysis import flow_metrics
 from farpath.analysis.studies.measure import Measure, RecordedRun
 from farpath.base.errors import BadInputError
+from farpath.metrics import flow as flow_metrics
 from farpath.spec.plan import Plan
 
 EXPERIMENT = "end-hosts"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from farpath.analysis import flow_metrics
 from farpath.analysis.studies.measure import Measure, RecordedRun
 from farpath.analysis.studies.response import predicted_window
+from farpath.metrics import flow as flow_metrics
 
 EXPERIMENT = "loss-utilisation"
 UTILISATION = "utilisation"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from statistics import fmean
 
-from farpath.analysis import flow_metrics
-from farpath.analysis.metrics import summarise
 from farpath.analysis.studies.measure import Measure, RecordedRun, plain_title
+from farpath.metrics import flow as flow_metrics
+from farpath.metrics.run import summarise
 from farpath.record.record import Record
 from farpath.spec.schedule import SEVEN_REGIONS
 

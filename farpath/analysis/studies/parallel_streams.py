@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from statistics import fmean, pstdev
 
-from farpath.analysis import flow_metrics
 from farpath.analysis.studies.measure import Measure, RecordedRun, plain_title
+from farpath.metrics import flow as flow_metrics
 from farpath.spec.plan import Plan
 
 EXPERIMENT = "parallel-streams"

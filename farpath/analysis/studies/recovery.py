@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from farpath.analysis import flow_metrics
 from farpath.analysis.studies.measure import Measure, RecordedRun
-from farpath.analysis.theory import recovery
+from farpath.metrics import flow as flow_metrics
+from farpath.metrics.theory import recovery
 from farpath.record.record import Record
 from farpath.spec.path import Path
 

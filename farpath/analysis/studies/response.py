@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from farpath.analysis import flow_metrics
 from farpath.analysis.studies.measure import Measure, RecordedRun
-from farpath.analysis.theory import window_rules
-from farpath.analysis.theory.response import Rule, mean_window
+from farpath.metrics import flow as flow_metrics
+from farpath.metrics.theory import window_rules
+from farpath.metrics.theory.response import Rule, mean_window
 from farpath.record.record import Record
 from farpath.spec.path import Path
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from farpath.analysis import flow_metrics
-from farpath.analysis.metrics import per_second, smoothed, summarise
 from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.metrics import flow as flow_metrics
+from farpath.metrics.run import per_second, smoothed, summarise
 from farpath.record.record import Record
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import JOINING, Schedule
@@ -95,7 +95,7 @@ def share_time_s(throughputs_bps: pd.DataFrame, schedule: Schedule) -> float | N
     within (1 - delta) / 2 and (1 + delta) / 2 of the sum of both. Unlike there the flows need not
     begin with 100/101 and 1/101 of the rate, and it is the first such second: they may part again.
     ``throughputs_bps``: the throughput of
-    both, second by second, as ``farpath.analysis.metrics.per_second`` gives it. None if they never
+    both, second by second, as ``farpath.metrics.run.per_second`` gives it. None if they never
     share.
     """
     first_flow, second_flow = schedule.flows[:2]

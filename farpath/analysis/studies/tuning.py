@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from farpath.analysis import flow_metrics
-from farpath.analysis.metrics import per_second
 from farpath.analysis.studies.measure import Measure, RecordedRun, plain_title
+from farpath.metrics import flow as flow_metrics
+from farpath.metrics.run import per_second
 from farpath.planning.experiment_schema import ALL_STEPS
 from farpath.record.record import Record
 

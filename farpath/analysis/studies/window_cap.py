@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from farpath.analysis import flow_metrics
 from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.metrics import flow as flow_metrics
 from farpath.spec.path import Path
 
 EXPERIMENT = "window-cap"

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
-from farpath.analysis.metrics import SMOOTHING_S
 from farpath.analysis.paper_stacks import runs_of
 from farpath.analysis.published import PUBLISHED_PATH
 from farpath.analysis.results import ResultSet, RunSummary
+from farpath.metrics.run import SMOOTHING_S
 from farpath.record.record import load_record
 from farpath.report.figures.run import draw, title
 from farpath.report.figures.save import FORMATS, save

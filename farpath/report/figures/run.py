@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from farpath.analysis.metrics import per_second, seconds_above_rate, smoothed_flows
 from farpath.analysis.run_settings import USUAL_ERA, schedule_text
+from farpath.metrics.run import per_second, seconds_above_rate, smoothed_flows
 from farpath.planning.era_catalog import era_text
 from farpath.record.trace_table import windows_mb
 from farpath.report.figures.decimate import min_max_points
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from farpath.analysis.metrics import Array
+    from farpath.metrics.run import Array
     from farpath.record.record import Samples
 
 LOST_COLOUR = "#c00000"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from farpath.analysis.metrics import Summary
+    from farpath.metrics.run import Summary
 
 #: The name of the figure of all runs together.
 OVERVIEW = "overview"

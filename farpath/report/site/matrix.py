@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from farpath.analysis.published import published
 from farpath.analysis.results import ResultSet, RunSummary
-from farpath.analysis.statistics import estimate_over_seeds
+from farpath.metrics.estimate import estimate_over_seeds
 from farpath.report.html.run_page import NavLink
 from farpath.report.site.pages import RUNS_DIR, columns, path_label, rows
 from farpath.report.site.thumbnail import Area

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from farpath.analysis.metrics import Array, per_second
+from farpath.metrics.run import Array, per_second
 from farpath.record.record import Samples
 from farpath.report.figures.stack_colours import looks_of
 from farpath.spec.plan import Plan

@@ -17,8 +17,8 @@ from farpath.analysis.published import (
     repeated_means_mbps,
 )
 from farpath.analysis.results import ResultSet, mixed
-from farpath.analysis.statistics import spearman
 from farpath.base.errors import BadInputError
+from farpath.metrics.estimate import spearman
 from farpath.report.tables.campaign import (
     QUANTITIES,
     mean_over_stacks,

@@ -11,7 +11,6 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from farpath.analysis.metrics import Summary
 from farpath.analysis.paper_stacks import (
     cpu_measurement_note,
     cpu_runs_of,
@@ -26,7 +25,8 @@ from farpath.analysis.published import (
     published_paths,
 )
 from farpath.analysis.results import ResultSet, RunSummary, mixed
-from farpath.analysis.statistics import Estimate, estimate, estimate_over_seeds
+from farpath.metrics.estimate import Estimate, estimate, estimate_over_seeds
+from farpath.metrics.run import Summary
 from farpath.report.tables.formats import CellValue, ResultTable
 from farpath.report.tables.regions import (
     NOTHING,

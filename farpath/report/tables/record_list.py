@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TypeVar
 
-from farpath.analysis.metrics import summarise
 from farpath.analysis.run_settings import further_text
-from farpath.analysis.sizes import size_text
 from farpath.base.errors import BadInputError, FarpathError, on_one_line
+from farpath.metrics.run import summarise
+from farpath.metrics.sizes import size_text
 from farpath.planning.path_options import CUSTOM
 from farpath.record.program_record import (
     ProgramRecord,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from farpath.analysis.metrics import Summary
+from farpath.metrics.run import Summary
 
 if TYPE_CHECKING:
     from rich.table import Table

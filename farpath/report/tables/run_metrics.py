@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from farpath.analysis.metrics import Summary
+from farpath.metrics.run import Summary
 from farpath.report.flow_summary import FlowSummary
 
 

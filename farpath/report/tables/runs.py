@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from farpath.analysis.metrics import Summary
 from farpath.analysis.record_set import Group, Member, RecordSet
 from farpath.analysis.run_settings import SETTINGS, further_settings, group_settings
+from farpath.metrics.run import Summary
 from farpath.planning.era_catalog import era_text
 from farpath.report.tables.campaign import with_interval
 from farpath.report.tables.formats import CellValue, ResultTable

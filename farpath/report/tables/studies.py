@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
-from farpath.analysis.statistics import Estimate, estimate
 from farpath.analysis.studies import response
 from farpath.analysis.studies.measure import Measure, select_measures
+from farpath.metrics.estimate import Estimate, estimate
 from farpath.report.tables.formats import CellValue, ResultTable
 from farpath.report.tables.regions import NOTHING, TextTable, ratio
 

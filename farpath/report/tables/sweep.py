@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from farpath.analysis.one_draw import is_one_draw, one_draw_notes
 from farpath.analysis.run_settings import SETTINGS
-from farpath.analysis.statistics import are_alike, estimate_over_seeds
+from farpath.metrics.estimate import are_alike, estimate_over_seeds
+from farpath.metrics.one_draw import is_one_draw, one_draw_notes
 from farpath.report.tables.campaign import with_interval
 from farpath.report.tables.formats import CellValue, ResultTable
 from farpath.report.tables.regions import TextTable, number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from farpath.analysis import flow_metrics
+from farpath.metrics import flow as flow_metrics
 from farpath.uses.conformance.measured import Measured, trace_of, unseen
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from farpath.analysis.theory import cubic
+from farpath.metrics.theory import cubic
 from farpath.uses.conformance.measured import Measured, losses_of, slope_per_rtt, trace_of, unseen
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from farpath.analysis.theory import cubic
-from farpath.analysis.theory.window_rules import reno_window
+from farpath.metrics.theory import cubic
+from farpath.metrics.theory.window_rules import reno_window
 from farpath.uses.conformance.measured import (
     Loss,
     Measured,

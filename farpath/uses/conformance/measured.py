@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from farpath.analysis import flow_metrics
+from farpath.metrics import flow as flow_metrics
 
 if TYPE_CHECKING:
     import pandas as pd

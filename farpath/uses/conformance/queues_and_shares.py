@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from farpath.analysis import flow_metrics
-from farpath.analysis.metrics import fairness
-from farpath.analysis.short_flow_metrics import summarise_short_flows
+from farpath.metrics import flow as flow_metrics
+from farpath.metrics.run import fairness
+from farpath.metrics.short_flow import summarise_short_flows
 from farpath.uses.conformance.measured import Measured, unseen
 
 if TYPE_CHECKING:

@@ -52,9 +52,9 @@ def league(
     Further options may have several values, as in --rtt=20ms,160ms: each combination is a league of
     its own. Runs that have a record are not made again.
     """
-    from farpath.analysis.one_draw import one_draw_notes
     from farpath.base.files import require_directory
     from farpath.lab.pool_progress import progress_printer
+    from farpath.metrics.one_draw import one_draw_notes
     from farpath.planning.option_names import typed_message
     from farpath.planning.request import RunRequest
     from farpath.runs.sweep import make_sweep

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from farpath.analysis.metrics import Array
+    from farpath.metrics.run import Array
 
 PANELS_IN_ROW = 2
 #: Inches of a cell, and around the cells of a panel.

@@ -10,8 +10,8 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
-from farpath.analysis.one_draw import is_one_draw
-from farpath.analysis.shares import fair_shares
+from farpath.metrics.one_draw import is_one_draw
+from farpath.metrics.share import fair_shares
 from farpath.planning.stack_texts import parse_stacks
 from farpath.record.record import Record, load_record
 from farpath.report.flow_summary import flow_summaries

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.analysis.statistics import student_t
 from farpath.base.documents import check_format_version, read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
+from farpath.metrics.estimate import student_t
 from farpath.uses.regress.metrics import DIGITS
 
 FORMAT_VERSION = 1

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from farpath.analysis.metrics import per_second
+from farpath.metrics.run import per_second
 from farpath.record.record import load_record
 from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.stack_colours import looks_of

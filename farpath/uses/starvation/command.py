@@ -155,7 +155,7 @@ def _write(found: Searches, report: FilePath, out: FilePath) -> None:
 
 
 def _print(found: Searches, report: FilePath, as_json: bool) -> None:
-    from farpath.analysis.one_draw import one_draw_sentences
+    from farpath.metrics.one_draw import one_draw_sentences
     from farpath.report.tables.formats import TEXT_COLUMNS
     from farpath.report.tables.regions import render, rich_table
     from farpath.uses.starvation.question import worst

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from farpath.analysis.metrics import per_second
+from farpath.metrics.run import per_second
 from farpath.report.figures.stack_colours import looks_of
 from farpath.report.figures.style import INK, QUIET, print_style
 from farpath.uses.starvation.question import Starvation, Trial, worst

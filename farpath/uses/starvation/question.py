@@ -118,7 +118,7 @@ class Trial:
     """A run of a search.
 
     ``values``: by the range's name. ``options``: the varying ones, as typed. ``shares``: of each
-    flow, as ``farpath.analysis.shares`` has them, None if nothing arrived. ``throughputs_bps``:
+    flow, as ``farpath.metrics.share`` has them, None if nothing arrived. ``throughputs_bps``:
     means over the same time. ``command``: repeats the run.
     """
 

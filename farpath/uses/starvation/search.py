@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.analysis.shares import fair_shares, joint_means_bps
 from farpath.base.errors import BadInputError
 from farpath.base.files import make_directory
 from farpath.base.validation import validated
@@ -25,6 +24,7 @@ from farpath.lab.machine import available_cores, cores_each
 from farpath.lab.pool import Job, JobEvent, Pool
 from farpath.lab.provenance import record_name
 from farpath.lab.user_parts import BuiltParts
+from farpath.metrics.share import fair_shares, joint_means_bps
 from farpath.planning.request import RunRequest
 from farpath.record.record import RECORD_FILE, load_record
 from farpath.runs.sweep import make_run

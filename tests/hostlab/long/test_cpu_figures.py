@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.analysis.metrics import Summary, summarise
 from farpath.lab.qemu import Machine
+from farpath.metrics.run import Summary, summarise
 from farpath.record.record import Record, load_record
 from farpath.runs import host_lab
 from farpath.runs.job import CampaignJob

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from farpath.analysis.metrics import summarise
 from farpath.lab.qemu import OUT, CommandResult, Machine
+from farpath.metrics.run import summarise
 from tests.hostlab.runs import REGION_S, TRAFFIC, fetched, host_run
 
 

@@ -1,6 +1,6 @@
 """Response functions: a real stack's mean window on a path that loses packets at random.
 
-:mod:`farpath.analysis.theory.response` predicts it.
+:mod:`farpath.metrics.theory.response` predicts it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from farpath.analysis.theory.response import WARM_UP_LOSSES, Rule, mean_window, standard_error
+from farpath.metrics.theory.response import WARM_UP_LOSSES, Rule, mean_window, standard_error
 from farpath.record.record import Record
 from farpath.spec.path import Path
 from tests.support.paths import SHORT

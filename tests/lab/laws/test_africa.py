@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from farpath.analysis.theory.window_rules import appendix_b, hstcp_row
+from farpath.metrics.theory.window_rules import appendix_b, hstcp_row
 from tests.support.paths import SHORT
 
 from ..conftest import RunPlan, single_flow

@@ -7,7 +7,7 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from farpath.analysis.theory.window_rules import appendix_b, hstcp, hstcp_row
+from farpath.metrics.theory.window_rules import appendix_b, hstcp, hstcp_row
 from farpath.spec.path import Path
 
 from ..conftest import RunPlan, single_flow

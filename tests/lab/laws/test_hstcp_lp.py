@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from farpath.analysis.theory.window_rules import hstcp_row
+from farpath.metrics.theory.window_rules import hstcp_row
 from farpath.spec.path import Path
 from tests.support.paths import MEDIUM, SHORT
 

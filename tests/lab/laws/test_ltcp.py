@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from farpath.analysis.theory import window_rules
-from farpath.analysis.theory.response import mean_window
+from farpath.metrics.theory import window_rules
+from farpath.metrics.theory.response import mean_window
 
 from ..conftest import RunPlan
 from . import responses, traces

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.analysis.theory import window_rules
-from farpath.analysis.theory.window_rules import DelayedAcks
+from farpath.metrics.theory import window_rules
+from farpath.metrics.theory.window_rules import DelayedAcks
 
 from ..conftest import RunPlan
 from . import responses, traces

@@ -8,8 +8,8 @@ from statistics import mean
 
 import pytest
 
-from farpath.analysis.theory import window_rules
-from farpath.analysis.theory.response import mean_window
+from farpath.metrics.theory import window_rules
+from farpath.metrics.theory.response import mean_window
 
 from ..conftest import RunPlan
 from . import responses, traces

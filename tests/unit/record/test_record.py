@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from farpath.analysis.metrics import summarise
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError, MachineLacksError
+from farpath.metrics.run import summarise
 from farpath.record import frames, trace_table
 from farpath.record.description import write_description
 from farpath.record.record import (

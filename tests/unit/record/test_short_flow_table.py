@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from farpath.analysis.short_flow_metrics import summarise_short_flows
 from farpath.base.errors import CheckFailedError, LabFailedError
+from farpath.metrics.short_flow import summarise_short_flows
 from farpath.record import short_flow_table
 from farpath.record.checks import check_short_flows
 from farpath.record.record import Samples, load_record, write_record

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from farpath.analysis import flow_metrics
-from farpath.analysis.metrics import per_second, smoothed
 from farpath.analysis.published import published_measures
 from farpath.analysis.studies import sharing, window_cap
 from farpath.analysis.studies.measure import Measure, RecordedRun, select_measures
+from farpath.metrics import flow as flow_metrics
+from farpath.metrics.run import per_second, smoothed
 from farpath.report.figures.run import flow_colours
 from farpath.report.figures.style import FULL_IN, INK, QUIET, RULE, TALL_IN, print_style
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from farpath.analysis import flow_metrics
 from farpath.analysis.studies import cbr_background, recovery
 from farpath.analysis.studies.measure import RecordedRun
+from farpath.metrics import flow as flow_metrics
 from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.run import flow_colours
 from farpath.report.figures.stack_colours import looks_of

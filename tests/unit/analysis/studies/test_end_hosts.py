@@ -7,10 +7,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis import flow_metrics
 from farpath.analysis.studies import end_hosts
 from farpath.analysis.studies.measure import RecordedRun
 from farpath.base.errors import BadInputError
+from farpath.metrics import flow as flow_metrics
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.planning.request import RunRequest
 from tests.support.study_runs import write_recorded_runs, write_run

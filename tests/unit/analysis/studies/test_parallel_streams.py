@@ -8,9 +8,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis import flow_metrics
 from farpath.analysis.studies import parallel_streams
 from farpath.analysis.studies.measure import Measure, RecordedRun
+from farpath.metrics import flow as flow_metrics
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.planning.request import RunRequest
 from farpath.spec.bus import Bus

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from farpath.analysis.metrics import Summary, summarise
 from farpath.analysis.published import Published, published
+from farpath.metrics.run import Summary, summarise
 from farpath.record.record import Samples
 from farpath.report.tables import regions
 from farpath.spec.plan import Plan

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from farpath.analysis import flow_metrics
-from farpath.analysis.theory import cubic
+from farpath.metrics import flow as flow_metrics
+from farpath.metrics.theory import cubic
 from farpath.record.record import Record, Samples
 from farpath.uses.conformance.measures import MEASURES
 from tests.support.conformance_records import record_of

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 import pandas
 import pytest
 
-from farpath.analysis import flow_metrics
+from farpath.metrics import flow as flow_metrics
 from farpath.record.record import Record
 from farpath.uses.regress import metrics
 from farpath.uses.regress.suite import trials

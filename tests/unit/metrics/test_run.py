@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.analysis import metrics
+from farpath.metrics import run as metrics
 from farpath.record.record import Samples
 from farpath.spec.plan import Plan
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.analysis.theory import recovery
+from farpath.metrics.theory import recovery
 
 
 @pytest.mark.parametrize(

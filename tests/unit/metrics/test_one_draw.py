@@ -7,8 +7,8 @@ import math
 
 import pytest
 
-from farpath.analysis.one_draw import is_one_draw, one_draw_notes, one_draw_sentences
-from farpath.analysis.statistics import are_alike, estimate_over_seeds
+from farpath.metrics.estimate import are_alike, estimate_over_seeds
+from farpath.metrics.one_draw import is_one_draw, one_draw_notes, one_draw_sentences
 from farpath.planning.request import RunRequest
 from farpath.report.tables.runs import seeds_words
 

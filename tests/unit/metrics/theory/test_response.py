@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.analysis.theory import window_rules
-from farpath.analysis.theory.response import mean_window, standard_error
+from farpath.metrics.theory import window_rules
+from farpath.metrics.theory.response import mean_window, standard_error
 
 
 def test_playing_a_rule_that_remembers_leaves_it_as_it_was() -> None:

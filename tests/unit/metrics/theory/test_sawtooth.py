@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.analysis.theory import sawtooth
+from farpath.metrics.theory import sawtooth
 
 
 def by_steps(bdp: int, buffer: int) -> tuple[float, float]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from farpath.analysis.flow_metrics import WARM_UP_FRACTION
-from farpath.analysis.metrics import per_second
+from farpath.metrics.flow import WARM_UP_FRACTION
+from farpath.metrics.run import per_second
 from farpath.record.record import Samples
 from farpath.spec.schedule import Schedule
 

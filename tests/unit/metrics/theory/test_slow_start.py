@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.analysis.theory.slow_start import delivery_time_s
+from farpath.metrics.theory.slow_start import delivery_time_s
 
 #: So fast a bottleneck that a packet takes no time.
 AT_ONCE_S = 1e-9

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from farpath.analysis.metrics import Summary, summarise
+from farpath.metrics.run import Summary, summarise
 from farpath.record.queue_table import links_of
 from farpath.record.record import columns_of
 from farpath.spec.changes import Timeline
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from farpath.analysis.metrics import Array
+    from farpath.metrics.run import Array
     from farpath.record.record import Record
     from farpath.spec.qdiscs import Qdisc
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from farpath.analysis.metrics import Array, flow_per_second, per_second
+from farpath.metrics.run import Array, flow_per_second, per_second
 from farpath.record.record import Record
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan

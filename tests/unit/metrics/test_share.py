@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from farpath.analysis.shares import fair_shares, joint_means_bps
+from farpath.metrics.share import fair_shares, joint_means_bps
 from farpath.record.record import Samples, typed_frame
 from farpath.spec.schedule import staggered
 

@@ -7,7 +7,7 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from farpath.analysis import flow_metrics
+from farpath.metrics import flow as flow_metrics
 from farpath.record.record import Record
 from tests.support.paths import THOUSAND_PACKETS
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.analysis.statistics import estimate, spearman
 from farpath.base.errors import MachineLacksError
+from farpath.metrics.estimate import estimate, spearman
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=10)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.analysis.theory.rtt_bias import synchronised_ratio
+from farpath.metrics.theory.rtt_bias import synchronised_ratio
 
 
 @pytest.mark.parametrize("other_rtt_ms", [20.0, 40.0, 100.0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.analysis.theory import cubic
+from farpath.metrics.theory import cubic
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,7 @@ class Summary:
     pings (``rtt_p99_ms``: their 99th percentile). ``queue_max_*``: the largest sampled backlog.
     ``queue_drops``: packets that the bottleneck dropped. ``queue_marks``: packets that its active
     queue marked by ECN; None without one. ``queue_link``: of several bottlenecks the link that
-    these are of (``farpath.analysis.queues``); None with one. ``retransmits``: segments sent again.
+    these are of (``farpath.metrics.link``); None with one. ``retransmits``: segments sent again.
     ``sent_mean_bps``, ``sent_stability``: mean and S of what the sending programs handed to their
     hosts, as a sending iperf reports it; None if unknown. ``cpu_percent``: the CPU time of all
     sending programs, in per cent of one core, while any flow was there. ``mhz_per_mbps``: their

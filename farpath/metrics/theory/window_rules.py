@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from farpath.analysis.theory.response import Rule
+from farpath.metrics.theory.response import Rule
 
 #: RFC 3649, section 5: the windows between which HSTCP's parameters are defined.
 LOW_WINDOW, HIGH_WINDOW = 38, 83_000

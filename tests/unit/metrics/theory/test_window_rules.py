@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from farpath.analysis.theory import window_rules
-from farpath.analysis.theory.response import Rule, mean_window
+from farpath.metrics.theory import window_rules
+from farpath.metrics.theory.response import Rule, mean_window
 
 #: Random losses leave more than those at equal distances, for which formulas are: of Reno
 #: 1.31 against 1.22 of 1 / sqrt(p) (Ott, Kemperman, Mathis, 1996).

@@ -2,7 +2,7 @@
 
 Windows are in packets, ``loss`` is the probability that a packet is lost. Published formulas assume
 losses at equal distances. On a path losses are random, and a loss is known one round trip later.
-``mean_window`` predicts that from a stack's own rule (``farpath.analysis.theory.window_rules``).
+``mean_window`` predicts that from a stack's own rule (``farpath.metrics.theory.window_rules``).
 """
 
 from __future__ import annotations
