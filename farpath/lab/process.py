@@ -31,7 +31,7 @@ from farpath.lab import machine
 from farpath.lab.artifacts import elf
 from farpath.lab.artifacts.images import REMEDY, Images
 from farpath.lab.console import Console, guest_end
-from farpath.lab.watchdog import LOOK_S, Hang, Patience, Progress, VirtualClock, Watchdog
+from farpath.lab.watchdog import LOOK_S, Hang, LastProgress, Patience, VirtualClock, Watchdog
 from farpath.record.readback import merged
 from farpath.spec import user_time
 from farpath.spec.plan import Plan
@@ -242,7 +242,7 @@ class _RunningGuest:
         self.cpu_s = 0.0
         self.peak_memory_bytes = 0
 
-    def follow(self, watch: Watch, patience: Patience, progress: Progress) -> None:
+    def follow(self, watch: Watch, patience: Patience, progress: LastProgress) -> None:
         """Follow the console to the guest's end; raises Hang if it makes no progress.
 
         ``progress``: of all guests of the run.
@@ -370,7 +370,7 @@ def _follow_all(
 
     If one hangs, the others wait for it, since it is behind them.
     """
-    progress = Progress()
+    progress = LastProgress()
 
     def follow(guest: _RunningGuest) -> None:
         try:

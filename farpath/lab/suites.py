@@ -24,7 +24,7 @@ _MOST_SCRIPT_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Suite:
+class ScriptSuite:
     """Files to copy, by their places below the suite's root. ``place``: of the folder."""
 
     root: FilePath
@@ -53,7 +53,7 @@ def files_below(folder: FilePath) -> list[FilePath]:
     return sorted(found)
 
 
-def suite_of(folder: FilePath, further: Sequence[str] = ()) -> Suite:
+def suite_of(folder: FilePath, further: Sequence[str] = ()) -> ScriptSuite:
     """Return the suite of a folder. ``further``: files that are read too, from the folder.
 
     Raises BadInputError for a name that leads out of the suite, and for a file that is not regular.
@@ -74,7 +74,7 @@ def suite_of(folder: FilePath, further: Sequence[str] = ()) -> Suite:
             raise BadInputError(f"{folder}: has more than {MOST_BYTES >> 20} MiB of files")
         files[place] = real
         todo += _named_in(real, file.parent, root)
-    return Suite(root, folder.relative_to(root), files)
+    return ScriptSuite(root, folder.relative_to(root), files)
 
 
 def _root(folder: FilePath, further: Sequence[str]) -> FilePath:

@@ -100,7 +100,7 @@ def _waits(process: FilePath) -> int:
 
 
 @dataclass
-class Progress:
+class LastProgress:
     """When any guest of a run was last seen to make progress, by the real monotonic clock in s.
 
     A guest that waits for another one's window makes none, and is not to blame for it.
@@ -120,12 +120,12 @@ class Watchdog:
         pid: int,
         patience: Patience,
         clock: VirtualClock | None,
-        progress: Progress | None = None,
+        progress: LastProgress | None = None,
     ) -> None:
         self._pid = pid
         self._patience = patience
         self._clock = clock
-        self._progress = progress or Progress()
+        self._progress = progress or LastProgress()
         self._end_s = time.monotonic() + patience.wall_s
         self.feed()
 

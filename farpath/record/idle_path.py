@@ -86,7 +86,7 @@ ANY_LATE = Late(0, 254, 511)
 
 
 @dataclass(frozen=True)
-class Stage:
+class PortEffect:
     """The effect of one port on a ping on the idle path.
 
     ``delay_ns``, ``jitter_ns``: its delay and the largest deviation of it. ``overtakes``: whether
@@ -100,7 +100,7 @@ class Stage:
     further: Late = Late(0, 0, 0)
 
 
-def stage_of(qdisc: Qdisc | None, plan: Plan) -> Stage:
+def effect_of(qdisc: Qdisc | None, plan: Plan) -> PortEffect:
     """Return the effect of a port's qdisc on a ping on the idle path.
 
     Bottlenecks do nothing: their buckets have the tokens of a full frame then, so that a ping
@@ -109,26 +109,26 @@ def stage_of(qdisc: Qdisc | None, plan: Plan) -> Stage:
     if isinstance(qdisc, NetemDelay) and qdisc.delay_ns:
         jitter_ns = round(qdisc.jitter_s * 1e9)
         timer = ANY_LATE if jitter_ns else timer_late(qdisc.delay_ns)
-        return Stage(qdisc.delay_ns, jitter_ns, qdisc.reorder > 0, timer)
+        return PortEffect(qdisc.delay_ns, jitter_ns, qdisc.reorder > 0, timer)
     if isinstance(qdisc, NicQueue):
         sent_ns = PING_FRAME_BYTES * 8e9 / qdisc.rate_bps
         most_ns = sent_ns + 2 * qdisc.half_jitter_ns + ANY_LATE.most_ns
-        return Stage(further=Late(0, most_ns / 2, most_ns))
+        return PortEffect(further=Late(0, most_ns / 2, most_ns))
     if isinstance(qdisc, ProcessorQueue) and plan.era.processor:
         most_ns = plan.era.processor.packet_ns + ANY_LATE.most_ns
-        return Stage(further=Late(0, most_ns / 2, most_ns))
-    return Stage()
+        return PortEffect(further=Late(0, most_ns / 2, most_ns))
+    return PortEffect()
 
 
-def stages(plan: Plan, layout: Layout, one: str, other: str) -> tuple[Stage, ...]:
+def effects(plan: Plan, layout: Layout, one: str, other: str) -> tuple[PortEffect, ...]:
     """Return the effects of all ports on the way from one host to another and back, in order."""
     found = []
     for start, end in ((one, other), (other, one)):
         for port, far_delay_s in _way(layout, start, end):
-            found.append(stage_of(port.queue, plan))
+            found.append(effect_of(port.queue, plan))
             if far_delay_s:
                 far = Late(-FAR_NS, 0, FAR_NS)
-                found.append(Stage(round(far_delay_s * 1e9), further=far))
+                found.append(PortEffect(round(far_delay_s * 1e9), further=far))
     return tuple(found)
 
 
@@ -181,7 +181,7 @@ def expected(plan: Plan, layout: Layout, one: str, other: str) -> tuple[Expected
     The first is of a ping that overtakes nothing. The others are of pings that skip one delay or
     more (``REORDER``).
     """
-    found = stages(plan, layout, one, other)
+    found = effects(plan, layout, one, other)
     skipping = [stage for stage in found if stage.overtakes]
     return tuple(
         _sum([stage for stage in found if all(stage is not one for one in skipped)], plan)
@@ -189,12 +189,12 @@ def expected(plan: Plan, layout: Layout, one: str, other: str) -> tuple[Expected
     )
 
 
-def _subsets(items: Sequence[Stage]) -> Iterator[tuple[Stage, ...]]:
+def _subsets(items: Sequence[PortEffect]) -> Iterator[tuple[PortEffect, ...]]:
     for count in range(len(items) + 1):
         yield from combinations(items, count)
 
 
-def _sum(met: Sequence[Stage], plan: Plan) -> Expected:
+def _sum(met: Sequence[PortEffect], plan: Plan) -> Expected:
     """Return the RTT of a ping that meets these stages."""
     timers = [stage.timer for stage in met if stage.timer]
     spread_ns = SPREAD_NS * math.sqrt(max(1.0, len(timers) / MANY_DELAYS))

@@ -27,14 +27,14 @@ from farpath.lab.artifacts.oci_schema import (
     Descriptor,
     Index,
     Manifest,
-    Platform,
+    OciPlatform,
     Run,
     Saved,
 )
 
 T = TypeVar("T")
 
-#: Platform of the lab's end hosts in OCI's terms: operating system, architecture.
+#: OciPlatform of the lab's end hosts in OCI's terms: operating system, architecture.
 PLATFORM = ("linux", "amd64")
 #: Media types of OCI image-spec 1.1, media-types.md.
 INDEX = "application/vnd.oci.image.index.v1+json"
@@ -179,7 +179,7 @@ def _manifests(path: FilePath, index: Index, depth: int = 0) -> Iterator[Descrip
             yield descriptor
 
 
-def _platform(data: Platform) -> tuple[str, str]:
+def _platform(data: OciPlatform) -> tuple[str, str]:
     return data.os, data.architecture
 
 

@@ -11,7 +11,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore", populate_by_name=True)
 
 
-class Platform(_Part):
+class OciPlatform(_Part):
     """Operating system and architecture of an image."""
 
     os: str = "None"
@@ -24,7 +24,7 @@ class Descriptor(_Part):
     media_type: str = Field(alias="mediaType")
     digest: str
     size: int
-    platform: Platform | None = None
+    platform: OciPlatform | None = None
 
 
 class Index(_Part):
@@ -55,7 +55,7 @@ class Run(_Part):
     working_dir: str | None = Field(None, alias="WorkingDir")
 
 
-class Config(Platform):
+class Config(OciPlatform):
     """An image's configuration."""
 
     config: Run | None = None

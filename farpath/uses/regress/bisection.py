@@ -31,7 +31,7 @@ _COMMIT = re.compile(r"^[0-9a-f]{40,64}$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Step:
+class TestedCommit:
     """One commit that was tested; ``verdict`` is None if it gave no run, and ``why`` says why."""
 
     commit: str
@@ -57,12 +57,12 @@ class Bisection:
 
     trial: str
     criterion: str
-    steps: tuple[Step, ...]
+    steps: tuple[TestedCommit, ...]
     found: tuple[str, ...]
     log: str
 
     @property
-    def step_found(self) -> Step | None:
+    def step_found(self) -> TestedCommit | None:
         """The test of the first bad commit; None if it was not told apart from others."""
         steps = [step for step in self.steps if (step.commit,) == self.found]
         return steps[0] if steps else None
@@ -199,7 +199,7 @@ class _Search:
             )
         return kernel, result
 
-    def test(self, before: BaselineRun) -> Step:
+    def test(self, before: BaselineRun) -> TestedCommit:
         """Build the commit that git has checked out, and judge its run."""
         commit = self.tree.head()
         subject = self.tree.subject(commit)
@@ -209,14 +209,14 @@ class _Search:
                 raise result.failure
         except (LabFailedError, MachineLacksError) as error:
             # It does not build or boot: git goes round it, as on exit status 125 (git-bisect(1))
-            return Step(commit, subject, None, error.message)
-        return Step(commit, subject, self._judge(result, before))
+            return TestedCommit(commit, subject, None, error.message)
+        return TestedCommit(commit, subject, self._judge(result, before))
 
     def _judge(self, result: TrialResult, before: BaselineRun) -> CaseVerdict:
         return judge(self.trial.name, before, result.fingerprint, result.metrics)
 
-    def step_of(self, commit: str, result: TrialResult, before: BaselineRun) -> Step:
-        return Step(commit, self.tree.subject(commit), self._judge(result, before))
+    def step_of(self, commit: str, result: TrialResult, before: BaselineRun) -> TestedCommit:
+        return TestedCommit(commit, self.tree.subject(commit), self._judge(result, before))
 
 
 def bisect(
@@ -275,7 +275,7 @@ def _baseline(runs: list[TrialResult]) -> BaselineRun:
     return baseline_run(runs[0].fingerprint, [run.metrics for run in runs])
 
 
-def _criterion(wanted: str | None, bad: Step, name: str) -> str:
+def _criterion(wanted: str | None, bad: TestedCommit, name: str) -> str:
     assert bad.verdict is not None
     changed = bad.verdict.state == CaseState.CHANGED
     if wanted == METRICS and not changed:
@@ -286,7 +286,7 @@ def _criterion(wanted: str | None, bad: Step, name: str) -> str:
     return wanted or (METRICS if changed else PACKETS)
 
 
-def _word(step: Step, criterion: str) -> str:
+def _word(step: TestedCommit, criterion: str) -> str:
     """Return git's word for a verdict on a commit."""
     if step.verdict is None:
         return "skip"
@@ -295,7 +295,7 @@ def _word(step: Step, criterion: str) -> str:
     return "good" if step.verdict.state == CaseState.IDENTICAL else "bad"
 
 
-def _line(step: Step) -> str:
+def _line(step: TestedCommit) -> str:
     reason = step.why
     if step.verdict is not None and step.verdict.differences:
         reason = str(step.verdict.differences[0])

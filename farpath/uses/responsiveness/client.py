@@ -26,8 +26,8 @@ from farpath.uses.responsiveness.measure import (
     Interval,
     Method,
     Probe,
-    Progress,
     Responsiveness,
+    RpmProgress,
     result_of,
 )
 
@@ -73,8 +73,8 @@ class Test:
             self.failed.result()
         return result_of(work.result(), idle, self.probes)
 
-    async def _load_and_probe(self) -> Progress:
-        progress, before_bytes = Progress(self.method), 0
+    async def _load_and_probe(self) -> RpmProgress:
+        progress, before_bytes = RpmProgress(self.method), 0
         prober = self.loop.create_task(self._probe_steadily(progress))
         await self._add_load()
         while True:
@@ -101,7 +101,7 @@ class Test:
             connection.request("POST", SINK, with_body=True)
         self.load.append(connection)
 
-    async def _probe_steadily(self, progress: Progress) -> None:
+    async def _probe_steadily(self, progress: RpmProgress) -> None:
         """Start pairs of probes, as many in a second as the last interval's goodput allows."""
         while True:
             goodput_bps = progress.intervals[-1].goodput_bps if progress.intervals else 0.0

@@ -169,7 +169,7 @@ def confidence(values: Sequence[float], method: Method) -> str:
     return HIGH if is_stable(values, method) else MEDIUM
 
 
-class Progress:
+class RpmProgress:
     """The test's state from interval to interval: goodput first, then responsiveness.
 
     ``ended``: whether responsiveness is stable too, or the time is over.
@@ -258,7 +258,9 @@ class Responsiveness:
         )
 
 
-def result_of(progress: Progress, idle: Sequence[Probe], probes: Sequence[Probe]) -> Responsiveness:
+def result_of(
+    progress: RpmProgress, idle: Sequence[Probe], probes: Sequence[Probe]
+) -> Responsiveness:
     """Return the result of a test; raises LabFailedError if no probe came back."""
     method = progress.method
     since_s = progress.intervals[-1].end_s - method.averaged_intervals * method.interval_s

@@ -39,7 +39,7 @@ NAME_LETTERS = 10
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredRun:
     """Result of one run; see ``Trial``."""
 
     shares: tuple[float, ...] | None
@@ -49,7 +49,7 @@ class Measured:
 
 
 #: Makes a run, in a worker process.
-Measure = Callable[[RunRequest], Measured]
+Measure = Callable[[RunRequest], MeasuredRun]
 Watch = Callable[[Trial, Sequence[Trial]], None]
 
 
@@ -96,13 +96,13 @@ def chosen(search: Starvation, batch: int, before: Sequence[Trial]) -> list[dict
     return [search.rounded(study.ask(allowed).params) for _ in range(search.batch)]
 
 
-def run_in_lab(out: FilePath, cores: int, request: RunRequest) -> Measured:
+def run_in_lab(out: FilePath, cores: int, request: RunRequest) -> MeasuredRun:
     """Make a run in the virtual lab on so many cores, or find its record, and measure it."""
     outcome = make_run(request, out, cores)
     record = load_record(outcome.directory)
     means_bps = joint_means_bps(record.samples, record.plan.schedule)
     shares = fair_shares(means_bps)
-    return Measured(
+    return MeasuredRun(
         shares=None if any(map(math.isnan, shares)) else shares,
         throughputs_bps=means_bps,
         record=outcome.directory.name,
@@ -147,7 +147,7 @@ def continue_starvation(
                 if number not in trials
             }
 
-            def keep(number: int, measured: Measured, of_trial: Mapping[str, float]) -> None:
+            def keep(number: int, measured: MeasuredRun, of_trial: Mapping[str, float]) -> None:
                 trials[number] = _trial(search, number, of_trial, measured)
                 made = [trials[each] for each in sorted(trials)]
                 write_trials(file, [dataclasses.asdict(each) for each in made], search=search.name)
@@ -162,13 +162,13 @@ def _make(
     search: Starvation,
     missing: Mapping[int, Mapping[str, float]],
     measure: Measure,
-    keep: Callable[[int, Measured, Mapping[str, float]], None],
+    keep: Callable[[int, MeasuredRun, Mapping[str, float]], None],
 ) -> None:
     """Make the trials of a batch; two of the same values are one run."""
     requests = {number: search.request(values) for number, values in missing.items()}
     distinct = list(dict.fromkeys(requests.values()))
 
-    def watch(event: JobEvent[Measured]) -> None:
+    def watch(event: JobEvent[MeasuredRun]) -> None:
         if event.result is None or event.result.error is not None:
             return
         for number, values in missing.items():
@@ -183,7 +183,7 @@ def _make(
 
 
 def _trial(
-    search: Starvation, number: int, values: Mapping[str, float], measured: Measured
+    search: Starvation, number: int, values: Mapping[str, float], measured: MeasuredRun
 ) -> Trial:
     return Trial(
         number=number,

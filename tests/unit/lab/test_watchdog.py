@@ -17,9 +17,9 @@ from farpath.lab import watchdog
 from farpath.lab.artifacts import elf
 from farpath.lab.watchdog import (
     Hang,
+    LastProgress,
     OutOfTime,
     Patience,
-    Progress,
     VirtualClock,
     Watchdog,
     activity_of,
@@ -78,7 +78,7 @@ def watch() -> Iterator[Guest]:
     started: list[subprocess.Popen[str]] = []
 
     def start(
-        text: str, patience: Patience, progress: Progress | None = None, readable: bool = True
+        text: str, patience: Patience, progress: LastProgress | None = None, readable: bool = True
     ) -> Watchdog:
         process = subprocess.Popen(
             [sys.executable, "-c", text],
@@ -161,7 +161,7 @@ def test_an_event_begins_all_limits_anew(watch: Guest) -> None:
 
 def test_a_guest_that_waits_for_another_one_lives_as_long_as_that_works(watch: Guest) -> None:
     patience = Patience(real_s=0.4, cpu_s=600, virtual_s=600)
-    shared = Progress()
+    shared = LastProgress()
     works, waits = watch(WORKS, patience, shared), watch(STANDS_STILL, patience, shared)
     end_s = time.monotonic() + 1.5
     while time.monotonic() < end_s:

@@ -20,10 +20,10 @@ from farpath.record.idle_path import (
     ANY_LATE,
     IdleRtt,
     check_base_rtt,
+    effects,
     expected,
     idle_rtts,
     idle_warnings,
-    stages,
     timer_late,
 )
 from farpath.spec.own_network import Cable, OwnNetwork, Shaping
@@ -114,7 +114,7 @@ def test_a_farther_senders_rtt_is_held_against_its_own() -> None:
 def test_the_delays_on_the_way_of_each_ping_are_its_rtt(words: dict[str, str]) -> None:
     plan = short_plan(**words)
     for host, receiver in plan.idle_pings.values():
-        met_ns = sum(stage.delay_ns for stage in stages(plan, lay_out(plan), host, receiver))
+        met_ns = sum(stage.delay_ns for stage in effects(plan, lay_out(plan), host, receiver))
         assert met_ns == pytest.approx(plan.pair_rtt_ms(host, receiver) * 1e6, abs=4)
 
 

@@ -16,8 +16,8 @@ from farpath.uses.responsiveness.measure import (
     MEDIUM,
     Method,
     Probe,
-    Progress,
     Responsiveness,
+    RpmProgress,
     confidence,
     result_of,
     rpm_of,
@@ -56,7 +56,7 @@ def test_without_a_probe_that_came_back_there_is_no_rpm() -> None:
 
 
 def test_a_test_ends_when_goodput_and_then_responsiveness_are_stable() -> None:
-    progress, probes = Progress(METHOD), []
+    progress, probes = RpmProgress(METHOD), []
     for second in range(1, 20):
         probes += [new_connection(second, 50, 50), loaded(second, 100)]
         interval = progress.add(second, 1_000_000, probes)
@@ -72,7 +72,7 @@ def test_a_test_ends_when_goodput_and_then_responsiveness_are_stable() -> None:
 
 
 def test_a_test_that_never_settles_ends_with_its_time_and_says_so() -> None:
-    progress, probes = Progress(METHOD), []
+    progress, probes = RpmProgress(METHOD), []
     while not progress.ended:
         second = len(progress.intervals) + 1
         time_ms = 1000 * 0.5**second
@@ -88,7 +88,7 @@ def test_confidence_is_low_before_enough_intervals_have_been() -> None:
 
 
 def test_rpm_counts_probes_of_the_last_four_intervals_only() -> None:
-    progress = Progress(METHOD)
+    progress = RpmProgress(METHOD)
     probes = [new_connection(0.5, 1e4, 1e4), loaded(0.5, 1e4)]
     probes += [one for at in range(2, 9) for one in (new_connection(at, 50, 50), loaded(at, 50))]
     while not progress.ended:
@@ -101,7 +101,7 @@ def test_probes_take_at_most_a_twentieth_of_the_goodput() -> None:
 
 
 def test_a_result_is_the_same_after_json() -> None:
-    progress = Progress(METHOD)
+    progress = RpmProgress(METHOD)
     probes = [one for at in range(9) for one in (new_connection(at, 5, 5), loaded(at, 5))]
     while not progress.ended:
         progress.add(1, 1_000, probes)

@@ -14,7 +14,7 @@ from farpath.record.record import RECORD_FILE
 from farpath.uses.starvation.question import Starvation, Trial, command_of, plan_starvation, worst
 from farpath.uses.starvation.search import (
     Measure,
-    Measured,
+    MeasuredRun,
     check,
     chosen,
     continue_starvation,
@@ -29,15 +29,15 @@ def plan(start: str = "0..3s", batch: int = 4, stacks: Sequence[str] = ("bbr", "
     return plan_starvation({**OPTIONS, **options}, stacks, start, "5s", batch)[0]
 
 
-def pretend(request: RunRequest) -> Measured:
+def pretend(request: RunRequest) -> MeasuredRun:
     """A world in which the first flow starves where jitter is 7 ms; no lab."""
     assert request.jitter is not None
     share = min(1.0, abs(float(request.jitter.removesuffix("ms")) - 7) / 10)
     shares = (share, 2 - share)
-    return Measured(shares, (1e6 * share, 1e6 * (2 - share)), "made", command_of(request))
+    return MeasuredRun(shares, (1e6 * share, 1e6 * (2 - share)), "made", command_of(request))
 
 
-def fail(request: RunRequest) -> Measured:
+def fail(request: RunRequest) -> MeasuredRun:
     """A lab that does not come to its end."""
     raise LabFailedError("the guest hangs")
 
