@@ -8,24 +8,11 @@ from pathlib import Path as FilePath
 from farpath.planning.era_catalog import era_names, features, title_of
 from farpath.planning.options import Option, options_of
 from farpath.planning.request import RunRequest
-from farpath.programs.catalog import (
-    DATAGRAMS,
-    MAINLINE,
-    OURS,
-    USER_SPACE,
-    CatalogEntry,
-    Parameter,
-    catalogue,
-    entry_by_name,
-)
+from farpath.programs.catalog import catalogue, entry_by_name
+from farpath.programs.entry import CatalogEntry, Parameter
+from farpath.programs.registry import programs
 from farpath.spec.era import MODERN
 
-KINDS = {
-    MAINLINE: "mainline: congestion controls of the lab's kernel",
-    OURS: "ours: modules of images/kernel/stacks",
-    USER_SPACE: "user space: programs over UDP",
-    DATAGRAMS: "datagrams: no transport but UDP",
-}
 INDENT = 15
 COLUMNS = 100
 #: Headings of a feature's fields.
@@ -64,7 +51,8 @@ def _form_and_aliases(entry: CatalogEntry) -> list[str]:
 def all_stacks() -> str:
     """List all stacks by kind, with their sources and their parameters' defaults."""
     blocks = []
-    for kind, heading in KINDS.items():
+    kinds = {kind: text for one in programs().values() for kind, text in one.kinds.items()}
+    for kind, heading in kinds.items():
         blocks.append(f"{heading}\n")
         for entry in catalogue().values():
             if entry.kind != kind:

@@ -14,12 +14,11 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import MachineLacksError
 from farpath.planning.memory import in_flight_bytes
-from farpath.spec.datagrams import pacing_bps
+from farpath.programs.registry import program_of
 from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import FAR_LINK_FILE
 from farpath.spec.sites import FIRST_WINDOW_NS, channels, lead, slots, window_ns
-from farpath.spec.stack import UDP
 
 #: struct far_header without its end: magic, version, sites, channels, slots of a channel, bytes of
 #: a slot, length of a window and start of the first, both in ns, and lead.
@@ -41,11 +40,8 @@ def slot_bytes(plan: Plan, window_s: float) -> int:
     """
     background = plan.path.background
     unbound_bps = background.rate_bps * background.sources if background else 0
-    unbound_bps += sum(
-        pacing_bps(stack, plan.ip_version)
-        for flow in plan.schedule.all_flows
-        if (stack := plan.stack_of(flow)).program == UDP
-    )
+    stacks = [plan.stack_of(flow) for flow in plan.schedule.all_flows]
+    unbound_bps += sum(program_of(one).unbound_bps(one, plan.ip_version) for one in stacks)
     needed = PER_BYTE * (in_flight_bytes(plan) + round(unbound_bps * window_s / 8)) + BASE_BYTES
     return -(-needed // PAGE_BYTES) * PAGE_BYTES
 

@@ -23,7 +23,7 @@ from farpath.base.files import (
 from farpath.base.locks import exclusive_lock, fresh_partial, remove_stale_partials
 from farpath.lab import host, uml
 from farpath.lab.artifacts.images import Images, find_images
-from farpath.lab.artifacts.quic_stacks import build_quic
+from farpath.lab.artifacts.program_builds import build_programs
 from farpath.lab.process import RawRun, Watch
 from farpath.lab.provenance import cycles_mhz, provenance, record_name
 from farpath.lab.replacement import put_in_place
@@ -72,7 +72,7 @@ def run(
     """
     if images is None:
         images = host.find_images(plan) if plan.settings.lab == HOST else find_images()
-    build_quic(plan.stacks, images)
+    build_programs(plan.stacks, images)
     require_unicode(str(out))
     name = record_name(plan, images)
     record_dir = out / name
@@ -138,7 +138,7 @@ def _fill(
                 **idle_path.idle_rtts(idle),
                 **hops,
                 **checked.health,
-                **checks.datagrams(raw.raw, plan),
+                **checks.counted_flows(raw.raw, plan),
                 **checks.ecn(raw.raw, plan),
                 **checks.transfers(raw.raw, plan),
                 **link_changes.link_changes(raw.raw, plan),
@@ -193,9 +193,7 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
     with checks.slow_machine_errors(doubts):
         samples = record.samples_from_raw(raw.raw, plan)
         starved = checks.check_flows(samples, raw.raw, plan)
-        checks.check_congestion(raw.raw, plan)
-        checks.check_windows(samples, plan)
-        checks.check_segments(raw.raw, plan)
+        checks.check_programs(samples, raw.raw, plan)
         link_changes.check_carried(raw.raw, plan)
         checks.check_background(raw.readback, plan)
         short_flows = short_flow_table.from_raw(raw.raw, plan)

@@ -28,7 +28,8 @@ from farpath.base.project import EXPERIMENTS
 from farpath.planning.quantities import DURATION_S
 from farpath.planning.request import RunRequest
 from farpath.planning.stack_texts import parse_stacks
-from farpath.programs.catalog import label_of, split_text
+from farpath.programs.catalog import split_text
+from farpath.programs.entry import label_of
 from farpath.spec.settings import HOST, VIRTUAL_CLOCK
 
 if TYPE_CHECKING:

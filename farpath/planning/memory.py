@@ -11,10 +11,9 @@ import math
 from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError
-from farpath.programs.quic import qlog_bytes
+from farpath.programs.registry import program_of
 from farpath.spec import capture, capture_sizes
 from farpath.spec.arrivals import arrivals_per_s
-from farpath.spec.stack import IPERF3, QUIC
 from farpath.spec.window import largest_window_of
 from topologies import lay_out
 
@@ -62,10 +61,16 @@ def memory_bytes(plan: Plan) -> int:
         + _short_flow_programs_bytes(plan)
         + _captures_bytes(plan)
         + _queue_samples_bytes(plan)
-        + qlog_bytes(plan)
+        + _kept_bytes(plan)
     )
     packets_bytes = GUEST_BYTES_PER_WINDOW_BYTE * in_flight_bytes(plan)
     return max(GUEST_BASE_BYTES, programs_bytes) + packets_bytes
+
+
+def _kept_bytes(plan: Plan) -> int:
+    """Return the most bytes that files of all flows' programs take, such as the qlog of QUIC."""
+    stacks = (plan.stack_of(flow) for flow in plan.schedule.all_flows if plan.stacks)
+    return sum(program_of(stack).kept_bytes(stack) for stack in stacks)
 
 
 def _short_flow_programs_bytes(plan: Plan) -> int:
@@ -123,12 +128,12 @@ def in_flight_bytes(plan: Plan) -> int:
     tcp_bytes = window_bound_bytes = 0
     for flow in plan.schedule.all_flows:
         stack = plan.stack_of(flow)
-        if stack.program == IPERF3 and not stack.build:
-            tcp_bytes += largest_window_of(plan, flow)
-        elif stack.program == QUIC:
-            tcp_bytes += int(stack.parameters["window"])
+        program = program_of(stack)
+        window_bytes = program.window_bytes(stack) or largest_window_of(plan, flow)
+        if program.slows_down(stack):
+            tcp_bytes += window_bytes
         else:
-            window_bound_bytes += largest_window_of(plan, flow)
+            window_bound_bytes += window_bytes
     tcp_bytes += _short_flows_bytes(plan)
     return window_bound_bytes + min(tcp_bytes, _path_bound_bytes(plan))
 

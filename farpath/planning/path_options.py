@@ -21,7 +21,7 @@ from farpath.planning.other_traffic import (
 from farpath.planning.path_files import OPTIONAL_FIELDS, SYSCTL_TEXT, named_paths, path_by_name
 from farpath.planning.queues import parse_queue
 from farpath.planning.rate_traces import is_trace, read_trace
-from farpath.programs.catalog import LARGEST_BUFFER_BYTES
+from farpath.programs.udtperf import LARGEST_BUFFER_BYTES
 from farpath.spec.deliveries import mean_rate_bps
 from farpath.spec.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 

@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from farpath.base.errors import BadInputError
 from farpath.planning.ecn import check_ecn
 from farpath.planning.own_rules import check_own_network
-from farpath.programs.quic import check_quic
+from farpath.programs.registry import program_of
 from farpath.spec import capture, capture_sizes
 from farpath.spec.arrivals import check_number
-from farpath.spec.datagrams import HEADERS_BYTES, size_bytes
 from farpath.spec.dropper import MOST_LISTED, THERE, Dropper
 from farpath.spec.dropping import concerned_flows, counted_above_bytes, horizon_packets
 from farpath.spec.ecn import MODES
@@ -21,12 +20,8 @@ from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANG
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.settings import CLOCKS, HOST, VIRTUAL, VIRTUAL_CLOCK
-from farpath.spec.stack import IPERF3, QUIC, UDP, UDTPERF, Stack
 from farpath.spec.trace import INTERVAL_S_RANGE, MOST_TRACE_SAMPLES, TICK_S, flows
 from topologies import MODULES, find_topology, lay_out
-
-#: The parameter of each program that is the size of the IP packets that it fills.
-SIZES = {UDTPERF: "mss", QUIC: "mtu"}
 
 
 def check_plan(plan: Plan) -> None:
@@ -41,9 +36,10 @@ def check_plan(plan: Plan) -> None:
     """
     _check_settings(plan)
     _check_stacks(plan)
-    check_quic(plan)
     _check_ip(plan)
     _check_topology(plan)
+    for stack in plan.stacks:
+        program_of(stack).check(stack, plan)
     _check_links(plan)
     _check_processor(plan)
     _check_host_jitter(plan)
@@ -118,26 +114,6 @@ def _check_topology(plan: Plan) -> None:
         check_senders(plan.senders, plan.path)
     elif plan.senders or plan.schedule.reverse:
         raise senders_not_taken(plan.topology)
-    for flow in plan.schedule.all_flows:
-        mtu_bytes = plan.flow_mtu_bytes(flow)
-        stack = next((stack for stack in plan.stacks if stack.label == flow.stack), None)
-        size = SIZES.get(stack.program) if stack else None
-        if stack and size and int(stack.parameters.get(size, 0)) > mtu_bytes:
-            raise BadInputError(
-                f"STACK: {stack.label} sends packets of {stack.parameters[size]} bytes, but the "
-                f"MTU of {flow.sender} is {mtu_bytes}: give {stack.name}:{size}={mtu_bytes}"
-            )
-        if stack and stack.program == UDP:
-            _check_size(stack, flow, mtu_bytes - HEADERS_BYTES[plan.ip_version])
-
-
-def _check_size(stack: Stack, flow: Flow, most_bytes: int) -> None:
-    """Raise BadInputError for datagrams that are larger than a packet of their sender's."""
-    if size_bytes(stack) > most_bytes:
-        raise BadInputError(
-            f"STACK: {stack.label} sends datagrams of {size_bytes(stack)} bytes, but a packet of "
-            f"{flow.sender} holds {most_bytes}: give {stack.name}:size={most_bytes}"
-        )
 
 
 def senders_not_taken(topology: str) -> BadInputError:
@@ -158,11 +134,6 @@ def _check_ip(plan: Plan) -> None:
             raise BadInputError(
                 f"MTU is {mtu_bytes} bytes: IP=6 needs at least {LEAST_IPV6_MTU_BYTES} "
                 "(RFC 8200, section 5)"
-            )
-    for stack in plan.stacks:
-        if stack.program == UDTPERF:
-            raise BadInputError(
-                f"STACK: {stack.name} runs over IPv4 only: leave IP=6 out, or use a TCP stack"
             )
 
 
@@ -218,11 +189,12 @@ def _check_processor(plan: Plan) -> None:
 
 def _check_host_jitter(plan: Plan) -> None:
     """Refuse jitter of hosts whose program gives each packet its time."""
-    if plan.era.jitter_ms and any(stack.program in (UDTPERF, UDP) for stack in plan.stacks):
-        raise BadInputError(
-            "ERA has jitter, and UDT and UDP space their packets themselves: leave jitter out, or "
-            "run TCP alone"
-        )
+    for stack in plan.stacks if plan.era.jitter_ms else ():
+        if program_of(stack).paces_itself:
+            raise BadInputError(
+                f"ERA has jitter, and {stack.label} spaces its packets itself: leave jitter out, "
+                "or run TCP alone"
+            )
 
 
 def _check_disks(plan: Plan) -> None:
@@ -247,7 +219,7 @@ def _check_disks(plan: Plan) -> None:
             "ways would do both; leave one of them out"
         )
     for stack in plan.stacks:
-        if stack.program != IPERF3:
+        if not program_of(stack).reads_files:
             raise BadInputError(
                 f"{names} with STACK={stack.label}: its program neither reads nor writes a file; "
                 "use a stack of TCP, which iperf3 runs, or leave the disks out"
@@ -284,7 +256,7 @@ def _check_transfer(plan: Plan) -> None:
     if not plan.transfer_bytes:
         return
     for stack in plan.stacks:
-        if stack.program != IPERF3:
+        if not program_of(stack).takes_bytes:
             raise BadInputError(
                 f"BYTES with STACK={stack.label}: its program sends for a time; use a stack of "
                 "TCP, which iperf3 runs, or leave BYTES out"
@@ -354,20 +326,15 @@ def check_dropper(dropper: Dropper, plan: Plan) -> None:
 def _check_counted(dropper: Dropper, flow: Flow, plan: Plan) -> None:
     """Raise BadInputError for a flow whose data packets are too small to be counted as data."""
     stack = next((stack for stack in plan.stacks if stack.label == flow.stack), None)
-    if stack is None or stack.program not in (*SIZES, UDP):
+    if stack is None:
         return
-    mtu_bytes, headers_bytes = plan.flow_mtu_bytes(flow), HEADERS_BYTES[plan.ip_version]
-    if stack.program == UDP:
-        packet_bytes = size_bytes(stack) + headers_bytes
-        remedy = f"size={mtu_bytes - headers_bytes}"
-    else:
-        size = SIZES[stack.program]
-        packet_bytes, remedy = int(stack.parameters.get(size, 0)), f"{size}={mtu_bytes}"
-    if packet_bytes <= counted_above_bytes(mtu_bytes):
+    mtu_bytes, program = plan.flow_mtu_bytes(flow), program_of(stack)
+    packet_bytes = program.packet_bytes(stack, plan.ip_version)
+    if packet_bytes is not None and packet_bytes <= counted_above_bytes(mtu_bytes):
         raise BadInputError(
             f"DROP is '{dropper}': {flow.name} sends packets of {packet_bytes} bytes, but only "
-            f"those above half the MTU of {mtu_bytes} count as data: give {stack.name}:{remedy}, "
-            "or MTU"
+            f"those above half the MTU of {mtu_bytes} count as data: give "
+            f"{stack.name}:{program.size_text(mtu_bytes, plan.ip_version)}, or MTU"
         )
 
 

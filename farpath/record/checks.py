@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path as FilePath
@@ -10,6 +9,8 @@ from typing import Any
 
 from farpath.base.documents import read_json
 from farpath.base.errors import CheckFailedError, LabFailedError
+from farpath.programs.program import Output
+from farpath.programs.registry import program_of
 from farpath.record.lossy_ways import losses_of
 from farpath.record.machine_health import judge, parse_samples, summarise_machine
 from farpath.record.record import Samples
@@ -17,31 +18,18 @@ from farpath.record.short_flow_table import ShortFlowTable
 from farpath.record.trace_table import Trace
 from farpath.spec.arrivals import arrivals, frames_bytes, own_bytes
 from farpath.spec.background import on_periods, sent_bytes
-from farpath.spec.datagrams import notes_arrivals
 from farpath.spec.dropping import drawn_packets
 from farpath.spec.ecn import agreed_mode
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import ARRIVALS_FILE, ECN_FILE, LAG_FILE, MACHINE_FILE
+from farpath.spec.protocol import ECN_FILE, LAG_FILE, MACHINE_FILE
 from farpath.spec.schedule import Flow
 from farpath.spec.settings import HOST, VIRTUAL
 from farpath.spec.sites import discards_payload
-from farpath.spec.stack import IPERF3, QUIC, UDP
 from farpath.spec.trace import flows as traced_flows
 from farpath.spec.trace import ticks, untraced
-from farpath.spec.window import largest_window_of, segment_bytes, window_of
 from farpath.tools import iperf3, ping, socat, tc, traceroute
 from farpath.tools import transfers as raw_transfers
 
-#: The window may exceed the planned one by one per cent: the kernel rounds the ratio of
-#: window to buffer to 1/256 and the advertised window to its window scale.
-WINDOW_EXCESS = 0.01
-#: It may stay a tenth below: on a lossy path data out of order fills part of the buffer.
-WINDOW_SHORTFALL = 0.1
-#: It may lack two segments more: an ACK leaves with the second (RFC 5681, 4.2), before the
-#: program has read either.
-UNREAD_SEGMENTS = 2
-#: Number of windows after which a flow has certainly been offered the full window.
-WINDOWS_TO_OPEN = 20
 #: Tolerance of background traffic, as a fraction, in addition to what ``check_background``
 #: counts.
 BACKGROUND_OFF = 0.01
@@ -93,59 +81,12 @@ def check_hops(output: str, plan: Plan) -> list[dict[str, Any]]:
     ]
 
 
-def check_windows(samples: Samples, plan: Plan) -> None:
-    """Raise CheckFailedError if a TCP receiver advertised another window than planned.
-
-    A program that waits for its disk leaves data unread, and the window may stay smaller.
-    """
-    for flow in plan.schedule.all_flows:
-        rows = samples.flows[samples.flows["flow"] == flow.name]
-        if plan.stack_of(flow).program != IPERF3 or rows.empty:
-            continue
-        planned_bytes = window_of(plan, flow)
-        unread = UNREAD_SEGMENTS * segment_bytes(plan.flow_mtu_bytes(flow), plan.ip_version)[0]
-        least = planned_bytes * (1 - WINDOW_SHORTFALL) - unread
-        largest = int(rows["snd_wnd_bytes"].max())
-        carried = float((rows["throughput_bps"]).sum()) / 8 * plan.settings.flow_interval_s
-        too_large = largest > largest_window_of(plan, flow) * (1 + WINDOW_EXCESS)
-        opens = carried > WINDOWS_TO_OPEN * planned_bytes and plan.sink is None
-        too_small = opens and largest < least
-        if too_large or too_small:
-            raise CheckFailedError(
-                f"{flow.name} was offered a window of {largest} bytes, not {planned_bytes}: "
-                "the receive buffer does not give the window asked for"
-            )
-
-
-def check_segments(raw_dir: FilePath, plan: Plan) -> None:
-    """Raise CheckFailedError if a flow's segment size does not match its hosts' MTUs."""
-    for flow in plan.schedule.all_flows:
-        if plan.stack_of(flow).program != IPERF3:
-            continue
-        measured = iperf3.parse_segment_bytes((raw_dir / f"{flow.name}-sender.out").read_text())
-        allowed = segment_bytes(plan.flow_mtu_bytes(flow), plan.ip_version)
-        if measured not in allowed:
-            raise CheckFailedError(
-                f"{flow.name} sent segments of {measured} bytes, not {allowed[0]}: the MTU between "
-                f"{flow.sender} and {flow.receiver} is not {plan.flow_mtu_bytes(flow)} bytes"
-            )
-
-
-def check_congestion(raw_dir: FilePath, plan: Plan) -> None:
-    """Raise CheckFailedError if a flow's connection ran another congestion control."""
+def check_programs(samples: Samples, raw_dir: FilePath, plan: Plan) -> None:
+    """Raise CheckFailedError if a flow ran otherwise than its program was to run it."""
     for flow in plan.schedule.all_flows:
         stack = plan.stack_of(flow)
-        planned, parse = stack.congestion, iperf3.parse_congestion
-        if stack.program == QUIC:
-            planned, parse = stack.parameters["cc"], iperf3.parse_program_congestion
-        if not planned:
-            continue
-        actual = parse((raw_dir / f"{flow.name}-sender.out").read_text())
-        if actual != planned:
-            raise CheckFailedError(
-                f"{flow.name} ran congestion control '{actual}', not '{planned}': "
-                f"{'its program' if stack.program == QUIC else 'the kernel'} did not accept it"
-            )
+        rows = samples.flows[samples.flows["flow"] == flow.name]
+        program_of(stack).check_flow(stack, rows, Output(raw_dir, flow), plan)
 
 
 def check_background(readback: Mapping[str, Any], plan: Plan) -> None:
@@ -433,22 +374,16 @@ def slow_machine_errors(doubts: Sequence[str]) -> Iterator[None]:
         raise _too_slow(reasons) from error
 
 
-def datagrams(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
-    """Return the receivers' counts of datagrams, by flow, as an entry of the read-back.
-
-    ``sent`` is the sender's count, ``arrivals`` a listener's. Empty without flows of
-    datagrams.
-    """
-    counted = {}
+def counted_flows(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
+    """Return what programs counted of their flows, by entry of the read-back and by flow."""
+    entries: dict[str, Any] = {}
     for flow in plan.schedule.all_flows:
-        if plan.stack_of(flow).program == UDP:
-            received = iperf3.parse_datagrams((raw_dir / f"{flow.name}-receiver.out").read_text())
-            sent = iperf3.parse_datagrams((raw_dir / f"{flow.name}-sender.out").read_text())
-            counted[flow.name] = {"sent": sent.expected, **dataclasses.asdict(received)}
-            if notes_arrivals(plan.stack_of(flow)):
-                file = raw_dir / ARRIVALS_FILE.format(flow=flow.name)
-                counted[flow.name]["arrivals"] = read_json(file)
-    return {"datagrams": counted} if counted else {}
+        stack = plan.stack_of(flow)
+        program = program_of(stack)
+        if program.counted_as:
+            of_entry = entries.setdefault(program.counted_as, {})
+            of_entry[flow.name] = program.counted(stack, Output(raw_dir, flow))
+    return entries
 
 
 def ecn(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:

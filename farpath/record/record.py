@@ -16,13 +16,15 @@ import math
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
+from farpath.programs.program import Program
+from farpath.programs.registry import program_of
 from farpath.record import captures, frames, queue_table, short_flow_table, trace_table
 from farpath.record.bounds import most_rows
 from farpath.record.captures import CapturedFile
@@ -35,7 +37,6 @@ from farpath.spec.hosts import SIDES
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import CAPTURES_DIR, RAW_DIR, SCHEDULE_START_FILE
 from farpath.spec.schedule import Flow
-from farpath.spec.stack import IPERF3
 from farpath.spec.trace import SUFFIX
 from farpath.tools import accepts, iperf3, ping, tc
 from farpath.tools.iperf3_like import SHORTEST_S
@@ -157,12 +158,11 @@ def _begin_s(raw_dir: FilePath, flow: Flow) -> float:
 
 
 def _flow_rows(
-    raw_dir: FilePath, flow: Flow, interval_s: float, tcp: bool
+    raw_dir: FilePath, flow: Flow, interval_s: float, program: Program
 ) -> list[tuple[str, float, float, float, float, int, int, int, int]]:
     """Return the rows of one flow; the k-th intervals of sender and receiver form one row."""
-    parse_sender = partial(iperf3.parse_sender, tcp=tcp)
-    sent = _parsed(raw_dir, f"{flow.name}-sender.out", parse_sender)
-    received = _parsed(raw_dir, f"{flow.name}-receiver.out", iperf3.parse_receiver)
+    sent = _parsed(raw_dir, f"{flow.name}-sender.out", program.parse_sender)
+    received = _parsed(raw_dir, f"{flow.name}-receiver.out", program.parse_receiver)
     expected_count = (flow.stop_s - flow.start_s) / interval_s
     if abs(len(sent) - expected_count) > max(INTERVALS_OFF, INTERVALS_OFF_PART * expected_count):
         raise LabFailedError(f"{flow.name} sent in {len(sent)} intervals of {expected_count:g}")
@@ -217,7 +217,7 @@ def samples_from_raw(raw_dir: FilePath, plan: Plan) -> Samples:
     flows = [
         row
         for flow in plan.schedule.all_flows
-        for row in _flow_rows(raw_dir, flow, interval_s, plan.stack_of(flow).program == IPERF3)
+        for row in _flow_rows(raw_dir, flow, interval_s, program_of(plan.stack_of(flow)))
     ]
     pings = _parsed(raw_dir, "ping.out", ping.parse)
     queue = _parsed(raw_dir, "queue.txt", tc.parse_samples)

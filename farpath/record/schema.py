@@ -16,10 +16,10 @@ from farpath.base.errors import BadInputError
 from farpath.base.validation import validated
 from farpath.planning.era_catalog import era_names
 from farpath.planning.rules import check_plan
+from farpath.programs.registry import program_of
 from farpath.record.identity import FIRST_RESULTS_VERSION
 from farpath.spec.plan import Plan
 from farpath.spec.programs import Programs
-from farpath.spec.stack import UDP
 
 #: The only record format in which plans hold no stacks.
 FIRST_FORMAT = 1
@@ -230,12 +230,11 @@ def check_description(data: Mapping[str, Any]) -> None:
         raise BadInputError("plan.stacks is empty: it must hold the stack of each flow")
     with _plan_errors():
         check_plan(Plan.from_dict(plan_data))
-    datagrams = {stack.label for stack in plan.stacks if stack.program == UDP}
+    counted_as = {stack.label: program_of(stack).counted_as for stack in plan.stacks}
     for flow in plan.schedule.all_flows:
-        if flow.stack in datagrams and flow.name not in description.readback.datagrams:
-            raise BadInputError(
-                f"readback.datagrams has no {flow.name}: a flow of datagrams must be counted"
-            )
+        entry = counted_as.get(flow.stack)
+        if entry and flow.name not in data["readback"].get(entry, {}):
+            raise BadInputError(f"readback.{entry} has no {flow.name}, which must be counted there")
     if plan.era.name not in era_names():
         raise BadInputError(
             f"plan.era.name is '{plan.era.name}': it must be one of {', '.join(era_names())}"

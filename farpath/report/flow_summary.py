@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farpath.metrics.run import flow_per_second
-from farpath.spec.stack import IMAGE
+from farpath.programs.program import UNKNOWN
+from farpath.programs.registry import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,10 +88,8 @@ def flow_summaries(
     }
     total_bits = sum(float(bits[flow.name].sum()) for flow in schedule.flows)
     # Records of the first format hold no stacks: all of theirs are kernel stacks
-    silent = {stack.label for stack in plan.stacks if stack.program == IMAGE}
-    others = {
-        stack.label for stack in plan.stacks if not stack.congestion and stack.program != IMAGE
-    }
+    silent = {one.label for one in plan.stacks if program_of(one).transport == UNKNOWN}
+    others = {one.label for one in plan.stacks if program_of(one).counts_resent}
     summaries = (
         _summary(
             flow,

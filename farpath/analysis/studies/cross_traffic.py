@@ -8,9 +8,10 @@ from farpath.analysis.studies.measure import Measure, RecordedRun, plain_title
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.run import summarise
 from farpath.metrics.short_flow import summarise_short_flows
+from farpath.programs.program import NONE
+from farpath.programs.registry import program_of
 from farpath.record.record import Record
 from farpath.spec.plan import Plan
-from farpath.spec.stack import UDP
 
 EXPERIMENT = "cross-traffic"
 RENO = "throughput of Reno"
@@ -63,7 +64,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
 def _beside(plan: Plan) -> str:
     """Return what a run has beside its first flow, in words."""
     # A run has a flow: one of hardly any datagrams stands for none
-    if plan.stack_of(plan.schedule.flows[0]).program == UDP:
+    if program_of(plan.stack_of(plan.schedule.flows[0])).transport == NONE:
         return ALONE
     stacks = [flow.stack for flow in plan.schedule.flows[1:]]
     short = [SHORT_FLOWS] if plan.path.short_flows else []

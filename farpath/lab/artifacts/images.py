@@ -12,6 +12,7 @@ from typing import Any
 
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.project import BUILD
+from farpath.programs.registry import program_of
 from farpath.spec.host_image import HostImage
 from farpath.spec.layout import Layout
 from farpath.spec.protocol import (
@@ -23,13 +24,11 @@ from farpath.spec.protocol import (
     PROCESSOR_MODULE,
 )
 from farpath.spec.sites import side_of
-from farpath.spec.stack import QUIC, Stack
+from farpath.spec.stack import Stack
 from farpath.spec.user_time import MODULE as USER_TIME_MODULE
 
 #: Kernel options of congestion controls that have another name there.
 OPTIONS = {"highspeed": "HSTCP"}
-#: Directory of links to the programs of images/quic, next to the directory of users' builds.
-QUIC_LINKS = "quic"
 REMEDY = "run 'make setup' in the project's folder"
 
 
@@ -127,8 +126,9 @@ class Images:
 
     def build(self, stack: Stack) -> FilePath:
         """Return the directory in which a stack was built."""
-        if stack.program == QUIC:
-            return self.own.parent / QUIC_LINKS / stack.name
+        program = program_of(stack)
+        if program.build_script:
+            return self.own.parent / program.name / stack.name
         return self.own / stack.build if stack.build else self.stacks
 
     def stack_manifests(self, stacks: Iterable[Stack]) -> dict[str, Any]:

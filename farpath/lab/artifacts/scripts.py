@@ -23,7 +23,6 @@ LARGE_IMAGE_BYTES = 1_000_000_000
 MOUNTED = ("dev", "proc", "sys")
 IMAGE_SCRIPT = PROJECT / "images" / "own-image"
 MODULES_SCRIPT = PROJECT / "images" / "kernel" / "modules"
-QUIC_SCRIPT = PROJECT / "images" / "quic" / "build"
 CONGESTION_SCRIPT = PROJECT / "images" / "udtperf" / "congestion"
 
 

@@ -25,6 +25,7 @@ from typing import Any
 
 from farpath.base.project import BUILD, PROJECT
 from farpath.lab.artifacts.images import Images, manifest
+from farpath.programs.registry import program_of
 from farpath.record.identity import build_identity, hash_of
 from farpath.spec.drop_counts import draws_numbers
 from farpath.spec.plan import Plan
@@ -36,7 +37,7 @@ from farpath.spec.protocol import (
     PROCESSOR_MODULE,
 )
 from farpath.spec.settings import HOST, VIRTUAL
-from farpath.spec.stack import UDTPERF, Stack
+from farpath.spec.stack import Stack
 from farpath.spec.user_time import MODULE as USER_TIME_MODULE
 from topologies import lay_out
 
@@ -80,15 +81,16 @@ def _kernel(images: Images) -> list[str]:
 def _root(images: Images, name: str, plan: Plan) -> list[Any]:
     """Return what decides packets in a root file system: farpath's own sources and packages.
 
-    udtperf, and the library of a given number of bytes, are among the end hosts' sources for plans
-    that start them.
+    The sources of programs, and the library of a given number of bytes, are among the end hosts'
+    for plans that start them.
     """
     root = images.manifests[name]
     versions = root["packages"]
     deciding = sorted(versions) if draws_numbers(plan) else DECIDING_PACKAGES[name]
     own = [root["own_hash"]]
-    if name == "sender" and any(stack.program == UDTPERF for stack in plan.stacks):
-        own.append(root["udtperf_hash"])
+    if name == "sender":
+        used = dict.fromkeys(program_of(stack) for stack in plan.stacks)
+        own += [root[source] for program in used for source in program.source_hashes]
     if name == "sender" and plan.transfer_bytes:
         own.append(root["transfer_hash"])
     return [*own, [(package, versions.get(package)) for package in deciding]]

@@ -23,15 +23,11 @@ from farpath.lab.artifacts.scripts import (
     linked,
     unpacked,
 )
-from farpath.programs.catalog import (
-    Parameter,
-    catalogue,
-    checked_parameters,
-    label_of,
-    own_congestion_parameters,
-    split_text,
-)
-from farpath.spec.stack import IMAGE, IPERF3, UDTPERF, Stack
+from farpath.programs.catalog import catalogue, split_text
+from farpath.programs.entry import Parameter, checked_parameters, label_of
+from farpath.programs.program import TAKEN
+from farpath.programs.udtperf import PROGRAM as UDT
+from farpath.spec.stack import IMAGE, IPERF3, Stack
 
 VARIABLE = "STACK"
 IMAGE_MARK = "oci:"
@@ -53,19 +49,6 @@ TYPES = {
     "ulong": (0, (1 << 64) - 1),
     "ullong": (0, (1 << 64) - 1),
 }
-#: Options that farpath itself gives to programs (``farpath.tools.iperf3_like``).
-TAKEN = ("server", "one_off", "client", "port", "time", "interval", "json")
-#: Options of udtperf besides those that are parameters of its stacks (images/udtperf).
-UDTPERF_TAKEN = (
-    *TAKEN,
-    "congestion",
-    "congestion_file",
-    "clock",
-    "pacing",
-    "ahead",
-    "gather",
-    "length",
-)
 _PARAMETER = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _VALUE = re.compile(r"[A-Za-z0-9_.+:/@%-]{1,64}")
 
@@ -158,10 +141,10 @@ def _own_congestion(file: FilePath, text: str, given: Mapping[str, str], build: 
         raise BadInputError(f"STACK is '{text}': that is no file; give a source, <name>.cpp")
     rule = "a congestion control for UDT is called <name>.cpp"
     name = _checked_name(file.name.removesuffix(CONGESTION_END), text, rule)
-    of_udt = own_congestion_parameters()
+    of_udt = UDT.user_parameters
     parameters = {
         **_program_parameters(
-            name, {key: given[key] for key in given if key not in of_udt}, UDTPERF_TAKEN
+            name, {key: given[key] for key in given if key not in of_udt}, UDT.taken
         ),
         **checked_parameters(
             name, of_udt.values(), {key: given[key] for key in given if key in of_udt}
@@ -172,7 +155,7 @@ def _own_congestion(file: FilePath, text: str, given: Mapping[str, str], build: 
     return Stack(
         label_of(name, parameters),
         name,
-        UDTPERF,
+        UDT.name,
         parameters=parameters,
         build=linked(directory, build / "own"),
     )

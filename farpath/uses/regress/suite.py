@@ -22,7 +22,8 @@ from farpath.planning.quantities import DURATION_S, RTT_MS
 from farpath.planning.request import RunRequest
 from farpath.planning.schedules import parse_schedule
 from farpath.planning.stack_texts import parse_stacks
-from farpath.programs.catalog import DATAGRAMS, USER_SPACE, catalogue
+from farpath.programs.catalog import catalogue
+from farpath.programs.registry import programs
 from farpath.uses.regress.metrics import EXTRA_METRICS
 from topologies import lay_out
 
@@ -88,7 +89,7 @@ class Trial:
     def request(self) -> RunRequest:
         """The request of its run with seed 1."""
         words = {word: text.format(stack=self.stack) for word, text in self.case.options.items()}
-        if catalogue()[self.stack].kind in (USER_SPACE, DATAGRAMS):
+        if not programs()[catalogue()[self.stack].program].is_tcp:
             # The kernel knows nothing of a program's own transport
             words.pop("trace", None)
         return RunRequest(**words)
@@ -182,4 +183,4 @@ def _groups_of(stack: str) -> set[str]:
             f"STACKS is '{stack}': 'farpath stacks' has none of that name"
             + (f"; did you mean {near[0]}?" if near else "")
         )
-    return {UDT if entry.kind in (USER_SPACE, DATAGRAMS) else TCP}
+    return {TCP if programs()[entry.program].is_tcp else UDT}

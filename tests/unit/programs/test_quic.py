@@ -6,7 +6,8 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.planning.request import RunRequest
-from farpath.programs.quic import PATHS_IN_WINDOW, qlog_bytes
+from farpath.programs.quic import PATHS_IN_WINDOW
+from farpath.programs.registry import program_of
 from farpath.spec.plan import Plan
 from farpath.spec.stack import QUIC
 
@@ -25,7 +26,7 @@ def test_packets_fill_the_paths_mtu_and_flow_control_holds_the_path() -> None:
     assert stack.parameters["mtu"] == "9000"
     assert stack.parameters["cc"] == "bbr"
     assert stack.parameters["window"] == "67108864"
-    assert qlog_bytes(plan) == 16 << 20
+    assert program_of(stack).kept_bytes(stack) == 16 << 20
 
 
 def test_a_path_that_holds_more_gets_a_larger_window() -> None:
