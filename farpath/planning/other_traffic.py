@@ -182,7 +182,7 @@ def _congestion(name: str) -> str:
 
 
 def resolve_background(
-    path: Path, rate_bps: int, request: float | Background | None
+    path: Path | None, rate_bps: int, request: float | Background | None
 ) -> Background | None:
     """Return the on/off sources of a path whose rate is ``rate_bps``.
 
@@ -199,7 +199,7 @@ def resolve_background(
 
 
 def _scaled_background(
-    path: Path, rate_bps: int, request: float | Background | None
+    path: Path | None, rate_bps: int, request: float | Background | None
 ) -> Background | None:
     """As ``resolve_background``, but None if no source can send as little as the fraction."""
     if isinstance(request, Background):
@@ -209,18 +209,19 @@ def _scaled_background(
                 f"of the rate of {rate_bps} bit/s: it must be at most {PART_RANGE[1]:.0%}"
             )
         return request
-    pattern = path.background or Background(
+    usual = path.background if path else None
+    if request is None:
+        if path is None or usual is None or rate_bps == path.rate_bps:
+            return usual
+        request = usual.mean_rate_bps / path.rate_bps
+    pattern = usual or Background(
         DEFAULT_SOURCES, RATE_BPS_RANGE[0], DEFAULT_PERIOD_S, DEFAULT_PERIOD_S
     )
-    if request is None:
-        if path.background is None or rate_bps == path.rate_bps:
-            return path.background
-        request = path.background.mean_rate_bps / path.rate_bps
     return Background.taking(request, rate_bps, pattern.sources, pattern.on_s, pattern.off_s)
 
 
 def resolve_short_flows(
-    path: Path, rate_bps: int, request: OtherTraffic | None
+    path: Path | None, rate_bps: int, request: OtherTraffic | None
 ) -> ShortFlows | None:
     """Return the short flows of a path whose rate is ``rate_bps``.
 
@@ -228,8 +229,8 @@ def resolve_short_flows(
     """
     if request is not None:
         return request.short_flows.of_rate(rate_bps) if request.short_flows else None
-    if path.short_flows is None or rate_bps == path.rate_bps:
-        return path.short_flows
+    if path is None or path.short_flows is None or rate_bps == path.rate_bps:
+        return path.short_flows if path else None
     part = path.short_flows.rate_bps / path.rate_bps
     return ShortFlowsRequest(part, path.short_flows).of_rate(rate_bps)
 

@@ -7,7 +7,6 @@ meets, and its window fits the longest of all ways.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from farpath.base.errors import BadInputError, on_one_line
@@ -50,16 +49,14 @@ def own_path(
     }
     if window is not None:
         values["window_bytes"] = quantities.WINDOW_BYTES.parse(window, "WINDOW")
-    path = path_options.custom_path(network.rtt_ms(*first), values)
-    further = {} if sysctl is None else path_options.parse_sysctl(sysctl)
-    return replace(
-        path,
-        name=name_of(text),
-        title=f"topology {on_one_line(title)}, {network.sizes}",
-        sysctl={**path.sysctl, **further},
-        sources={**path.sources, **_sources(first, queue), **dict.fromkeys(given, "given")}
-        | ({"window_bytes": "given"} if window is not None else {}),
-    )
+        given["window_bytes"] = values["window_bytes"]
+    about = {
+        "name": name_of(text),
+        "title": f"topology {on_one_line(title)}, {network.sizes}",
+        "sysctl": {} if sysctl is None else path_options.parse_sysctl(sysctl),
+        "sources": {**_sources(first, queue), **dict.fromkeys(given, "given")},
+    }
+    return path_options.custom_path(network.rtt_ms(*first), {**values, **about})
 
 
 def check_way(network: OwnNetwork, sender: str, receiver: str) -> None:

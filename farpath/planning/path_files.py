@@ -7,6 +7,7 @@ import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path as FilePath
 from typing import Any
@@ -126,6 +127,20 @@ def _with_queue(data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     return ({**data, "queue": asdict(request.aqm)} if request.aqm else without), []
 
 
+def _content(file: FilePath) -> dict[str, Any]:
+    """Return what a file holds, which is read again only after a change."""
+    try:
+        changed_ns = file.stat().st_mtime_ns
+    except OSError:
+        return read_toml(file)
+    return _read(file, changed_ns)
+
+
+@lru_cache
+def _read(file: FilePath, changed_ns: int) -> dict[str, Any]:
+    return read_toml(file)
+
+
 def load_path(file: FilePath) -> Path:
     """Read a path from a TOML file.
 
@@ -134,7 +149,7 @@ def load_path(file: FilePath) -> Path:
     """
     from farpath.base.validation import validated
 
-    data, problems = _with_queue(_with_buffer_bytes(read_toml(file)))
+    data, problems = _with_queue(_with_buffer_bytes(_content(file)))
     data, out_of_range = _with_own_ranges(data)
     problems += out_of_range
     field_names = [field.name for field in dataclasses.fields(Path)]
@@ -172,6 +187,11 @@ def named_paths() -> dict[str, FilePath]:
     """Return the files in topologies/paths by the name of their path."""
     folder = FilePath(str(resources.files("topologies"))) / "paths"
     return {file.stem: file for file in sorted(folder.glob("*.toml"))}
+
+
+def rtts_ms() -> Mapping[str, Any]:
+    """Return the RTT of each named path in ms, as its file has it."""
+    return {name: _content(file).get("rtt_ms") for name, file in named_paths().items()}
 
 
 def path_by_name(name: str) -> Path:

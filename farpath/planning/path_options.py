@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping
-from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from farpath.base.errors import BadInputError
 from farpath.base.units import Quantity
@@ -18,7 +17,7 @@ from farpath.planning.other_traffic import (
     resolve_background,
     resolve_short_flows,
 )
-from farpath.planning.path_files import OPTIONAL_FIELDS, SYSCTL_TEXT, named_paths, path_by_name
+from farpath.planning.path_files import SYSCTL_TEXT, path_by_name, rtts_ms
 from farpath.planning.queues import parse_queue
 from farpath.planning.rate_traces import is_trace, read_trace
 from farpath.programs.udtperf import LARGEST_BUFFER_BYTES
@@ -49,8 +48,6 @@ AMOUNTS: Mapping[str, tuple[int, int]] = {
 }
 #: Of these the option whose rate it is, in place of RATE.
 _OF_RATE = {"up_buffer": "up_rate"}
-#: Fields that BACKGROUND sets.
-TRAFFIC_FIELDS = ("background", "short_flows")
 #: Paths that stand for a kind of network and not for one. An RTT alone does not choose them.
 KINDS = ("datacentre", "dsl", "geo-satellite", "leo", "lte")
 #: The name of a path that an RTT makes, and the end of the name of a changed path.
@@ -81,8 +78,8 @@ _GIVEN = "given"
 
 def _base_path(
     base: str | Path | None, rtt_ms: float | None, by_rtt: bool
-) -> tuple[Path, str] | None:
-    """Return the path that a name or the RTT chooses, and the reason; None if there is none.
+) -> tuple[Path | None, str]:
+    """Return the path that a name or the RTT chooses, None if there is none, and the reason.
 
     ``base``: a name, or a path that is none of topologies/paths. ``by_rtt``: whether the RTT
     chooses a named path.
@@ -100,18 +97,12 @@ def _base_path(
     named = [name for name in _paths_of_rtt(rtt_ms) if name not in KINDS]
     if by_rtt and named:
         return path_by_name(named[0]), f"the only thing said of the path is its RTT, {rtt_ms:g} ms"
-    return None
-
-
-@cache
-def _rtts_ms() -> Mapping[str, float]:
-    """Return the RTT of each named path in ms."""
-    return {name: path_by_name(name).rtt_ms for name in sorted(named_paths())}
+    return None, ""
 
 
 def _paths_of_rtt(rtt_ms: float) -> list[str]:
     """Return the names of the paths that have an RTT."""
-    return [name for name, path_rtt_ms in _rtts_ms().items() if path_rtt_ms == rtt_ms]
+    return [name for name, path_rtt_ms in rtts_ms().items() if path_rtt_ms == rtt_ms]
 
 
 def choice_text(path: Path) -> str:
@@ -152,7 +143,11 @@ def sysctl_for(window_bytes: int, sysctl: Mapping[str, str]) -> dict[str, str]:
 
 
 def custom_path(rtt_ms: float, values: dict[str, Any]) -> Path:
-    """Make a path of the user's RTT and values; stated defaults fill the other fields."""
+    """Make a path of the user's RTT and values; stated defaults fill the other fields.
+
+    ``values``: of fields. Its sysctls and sources are further ones.
+    """
+    given = [name for name in values if name not in ("name", "title", "sysctl", "sources")]
     rate_bps = values.get("rate_bps", DEFAULT_RATE_BPS)
     mtu_bytes = values.get("mtu_bytes", DEFAULT_MTU_BYTES)
     default_buffer_bytes = _default_buffer_bytes(rate_bps, rtt_ms, mtu_bytes)
@@ -178,19 +173,21 @@ def custom_path(rtt_ms: float, values: dict[str, Any]) -> Path:
         "sysctl": "default: hosts tuned for far paths, TCP buffers of 32 MiB, or more where "
         "the window needs it; Linux's own have at most 6 MiB",
     }
-    return Path(
-        name=CUSTOM,
-        title=f"custom path, RTT {rtt_ms:g} ms",
-        rtt_ms=rtt_ms,
-        rate_bps=rate_bps,
-        buffer_bytes=buffer_bytes,
-        loss=values.get("loss", DEFAULT_LOSS),
-        mtu_bytes=mtu_bytes,
-        window_bytes=window_bytes,
-        sysctl=sysctl_for(window_bytes, TUNED_SYSCTL),
-        sources={**default_sources, **dict.fromkeys(values, _GIVEN)},
-        **{name: values[name] for name in OPTIONAL_FIELDS if name in values},
-    )
+    usual: dict[str, Any] = {
+        "name": CUSTOM,
+        "title": f"custom path, RTT {rtt_ms:g} ms",
+        "rtt_ms": rtt_ms,
+        "rate_bps": rate_bps,
+        "buffer_bytes": buffer_bytes,
+        "loss": DEFAULT_LOSS,
+        "mtu_bytes": mtu_bytes,
+        "window_bytes": window_bytes,
+    }
+    further = {
+        "sysctl": sysctl_for(window_bytes, TUNED_SYSCTL) | values.get("sysctl", {}),
+        "sources": default_sources | dict.fromkeys(given, _GIVEN) | values.get("sources", {}),
+    }
+    return Path(**usual | values | further)
 
 
 def _default_buffer_bytes(rate_bps: int, rtt_ms: float, mtu_bytes: int) -> int:
@@ -264,37 +261,28 @@ def _with_limit(
     return {**texts, "buffer": request.limit}, {"queue": request.aqm}
 
 
-def _rtt_and_rate(
-    option: str, text: str | None, base: str | Path | None, rtt_ms: float | None, by_rtt: bool
-) -> tuple[float, int]:
-    """Return the RTT in ms of the path that options choose, and a rate of it in bit/s.
-
-    ``option``: the one that sets this rate. ``text``: its value, if it is given.
-    """
-    field, quantity = FIELDS[option]
-    if found := _base_path(base, rtt_ms, by_rtt):
-        path_rtt_ms, rate_bps = found[0].rtt_ms, getattr(found[0], field)
-    else:
-        # Without a name, only an RTT chooses none
-        path_rtt_ms, rate_bps = cast(float, rtt_ms), DEFAULT_RATE_BPS if option == "rate" else 0
-    return path_rtt_ms, rate_bps if text is None else int(quantity.parse(text, option.upper()))
-
-
 def _amounts(
-    texts: Mapping[str, str | None], base: str | Path | None, rtt_ms: float | None, by_rtt: bool
+    texts: Mapping[str, str | None], base: Path | None, rtt_ms: float | None
 ) -> dict[str, int]:
     """Return in bytes what is given as a multiple of the bandwidth-delay product, or as a time.
 
-    A buffer or window of ``50ms`` is what the bottleneck sends in that time.
+    A buffer or window of ``50ms`` is what the bottleneck sends in that time. ``base``: the path
+    that is changed; without one the RTT is ``rtt_ms``.
     """
     amounts = {}
+    path_rtt_ms = base.rtt_ms if base else rtt_ms or 0.0
     for option, allowed in AMOUNTS.items():
         text = texts.get(option) or ""
         amount = quantities.parse_amount(text, option.upper())
         if amount is None:
             continue
         of_rate = _OF_RATE.get(option, "rate")
-        path_rtt_ms, rate_bps = _rtt_and_rate(of_rate, texts.get(of_rate), base, rtt_ms, by_rtt)
+        field, quantity = FIELDS[of_rate]
+        rate_text = texts.get(of_rate)
+        if rate_text is not None:
+            rate_bps = quantity.parse(rate_text, of_rate.upper())
+        else:
+            rate_bps = getattr(base, field, DEFAULT_RATE_BPS if of_rate == "rate" else 0)
         if not rate_bps:
             raise _without_up_rate(text)
         size_bytes = round(rate_bps * amount.time_ms(path_rtt_ms) / 8e3)
@@ -372,7 +360,8 @@ def resolve_path(
         rtt, by_rtt = rtts.first, False
     rtt_ms = None if rtt is None else quantities.RTT_MS.parse(rtt, "RTT")
     packets = quantities.parse_buffer_packets(texts.get("buffer") or "")
-    amounts = _amounts(texts, name, rtt_ms, by_rtt)
+    base, reason = _base_path(name, rtt_ms, by_rtt)
+    amounts = _amounts(texts, base, rtt_ms)
     for option, text in texts.items():
         field, quantity = FIELDS[option]
         if option in amounts:
@@ -380,56 +369,40 @@ def resolve_path(
         elif text is not None and not (option == "buffer" and packets):
             values[field] = quantity.parse(text, option.upper())
     traffic = None if background is None else parse_other_traffic(background)
-    background_request = traffic.background if traffic else None
     further_sysctl = {} if sysctl is None else parse_sysctl(sysctl)
-    base = _base_path(name, rtt_ms, by_rtt)
-    if base is None:
-        assert rtt_ms is not None
-        mtu_bytes = values.get("mtu_bytes", DEFAULT_MTU_BYTES)
-        values |= _buffer(values, packets, mtu_bytes, None)
-        values |= _way_back(values, texts.get("up_buffer"), rtt_ms, mtu_bytes, None)
-        values |= _changes(rates, rtts)
-        path = custom_path(rtt_ms, values)
-        traffic_sources = {} if traffic is None else dict.fromkeys(TRAFFIC_FIELDS, _GIVEN)
-        return dataclasses.replace(
-            path,
-            background=resolve_background(path, path.rate_bps, background_request),
-            short_flows=resolve_short_flows(path, path.rate_bps, traffic),
-            sysctl={**path.sysctl, **further_sysctl},
-            sources={**path.sources, **traffic_sources},
-        )
-    path, reason = base
-    mtu_bytes = values.get("mtu_bytes", path.mtu_bytes)
-    values |= _buffer(values, packets, mtu_bytes, path)
-    values |= _way_back(values, texts.get("up_buffer"), path.rtt_ms, mtu_bytes, path)
+    mtu_bytes = values.get("mtu_bytes", base.mtu_bytes if base else DEFAULT_MTU_BYTES)
+    path_rtt_ms = base.rtt_ms if base else rtt_ms or 0.0
+    values |= _buffer(values, packets, mtu_bytes, base)
+    values |= _way_back(values, texts.get("up_buffer"), path_rtt_ms, mtu_bytes, base)
     values |= _changes(rates, rtts)
+    rate_bps = values.get("rate_bps", base.rate_bps if base else DEFAULT_RATE_BPS)
+    others = {
+        "background": resolve_background(base, rate_bps, traffic.background if traffic else None),
+        "short_flows": resolve_short_flows(base, rate_bps, traffic),
+    }
+    if base is None:
+        of_traffic = {} if traffic is None else others
+        return custom_path(path_rtt_ms, {**values, **of_traffic, "sysctl": further_sysctl})
     of_rate = {"rate_changes": None, "rate_trace": ()} if texts.get("rate") is not None else {}
     of_rtt = {"rtt_changes": None} if rtt is not None else {}
     ended = {
         field: none
         for field, none in {**of_rate, **of_rtt}.items()
-        if field not in values and getattr(path, field)
+        if field not in values and getattr(base, field)
     }
     sources = {
-        field: _SOURCE.format(name=path.name, reason=reason, source=source)
-        for field, source in path.sources.items()
+        field: _SOURCE.format(name=base.name, reason=reason, source=source)
+        for field, source in base.sources.items()
         if field not in ended
     }
     sources |= dict.fromkeys(values, _GIVEN)
-    values |= ended
-    rate_bps = values.get("rate_bps", path.rate_bps)
-    values["background"] = resolve_background(path, rate_bps, background_request)
-    values["short_flows"] = resolve_short_flows(path, rate_bps, traffic)
-    for field in TRAFFIC_FIELDS:
+    for field, value in others.items():
         if traffic is not None:
             sources[field] = _GIVEN
-        elif values[field] != getattr(path, field):
+        elif value != getattr(base, field):
             sources[field] += "; in proportion to RATE"
-    if further_sysctl:
-        values["sysctl"] = {**path.sysctl, **further_sysctl}
-    changed = {key: value for key, value in values.items() if value != getattr(path, key)}
+    values |= {**ended, **others, "sysctl": {**base.sysctl, **further_sysctl}}
+    changed = {key: value for key, value in values.items() if value != getattr(base, key)}
     if changed:
-        path = dataclasses.replace(
-            path, name=f"{path.name}-{CHANGED}", title=f"{path.title}, changed", **changed
-        )
-    return dataclasses.replace(path, sources=sources)
+        changed |= {"name": f"{base.name}-{CHANGED}", "title": f"{base.title}, changed"}
+    return dataclasses.replace(base, sources=sources, **changed)

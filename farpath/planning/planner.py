@@ -84,7 +84,7 @@ def make_plan(
         tuple(replace(flow, stack=by_text[flow.stack].label) for flow in flows)
         for flows in (schedule.flows, schedule.reverse)
     )
-    if not find_topology(network.topology).crosses_hops:
+    if path.hops and not find_topology(network.topology).crosses_hops:
         path = _without_hops(path)
     if droppers:
         path = replace(path, name=f"{path.name}-dropping", title=f"{path.title}, with droppers")
