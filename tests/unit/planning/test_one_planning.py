@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path as FilePath
@@ -55,4 +56,5 @@ def test_a_path_file_that_changes_is_read_again(tmp_path: FilePath) -> None:
     file.write_text(text)
     before = path_files.load_path(file).title
     file.write_text(text.replace(f'title = "{before}"', 'title = "another title"'))
+    os.utime(file, ns=(0, 0))
     assert path_files.load_path(file).title == "another title"
