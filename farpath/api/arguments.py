@@ -11,8 +11,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from farpath.base.errors import BadInputError, FarpathError
-from farpath.planning.option_names import OF_OTHER_TOOLS, argument_message
-from farpath.planning.options import options_of
+from farpath.base.options import options_of
+from farpath.planning.option_names import (
+    OF_OTHER_TOOLS,
+    argument_message,
+)
 from farpath.planning.request import RunRequest
 
 #: A value of an option: a text as on the command line, or a number in the unit that the option

@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path as FilePath
 
+from farpath.base.options import Option, options_of
 from farpath.planning.era_catalog import era_names, features, title_of
-from farpath.planning.options import Option, options_of
 from farpath.planning.request import RunRequest
 from farpath.programs.catalog import catalogue, entry_by_name
 from farpath.programs.entry import CatalogEntry, Parameter

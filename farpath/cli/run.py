@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from farpath.base.errors import on_one_line
+from farpath.base.options import LAB
 from farpath.cli.logs import is_verbose, print_warnings
 from farpath.cli.run_options import DEFAULT_OUT, with_run_options
-from farpath.planning.options import LAB
 
 if TYPE_CHECKING:
     from farpath.lab.run import Outcome

@@ -11,8 +11,8 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from farpath.base.options import Option, options_of
 from farpath.cli.completion import completion
-from farpath.planning.options import Option, options_of
 from farpath.planning.request import RunRequest
 
 #: Default directory of records.

@@ -27,8 +27,8 @@ from farpath.lab.artifacts.program_builds import build_programs
 from farpath.lab.process import RawRun, Watch
 from farpath.lab.provenance import cycles_mhz, provenance, record_name
 from farpath.lab.replacement import put_in_place
+from farpath.mechanisms.capture.files import CapturedFile
 from farpath.planning.plan_warnings import plan_warnings
-from farpath.record.captures import CapturedFile
 from farpath.record.queue_table import QueueTable
 from farpath.record.record import RECORD_FILE, Record, Samples
 from farpath.record.short_flow_table import ShortFlowTable
@@ -177,8 +177,8 @@ class _Checked:
 
 def _checked(raw: RawRun, plan: Plan) -> _Checked:
     """Parse and check a lab's raw output; raise CheckFailedError if it differs from the plan."""
+    from farpath.mechanisms.capture import files as captures
     from farpath.record import (
-        captures,
         checks,
         link_changes,
         queue_table,

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError
+from farpath.base.options import options_of
 from farpath.lab.background_run import BackgroundRun
 from farpath.lab.progress import Stage
 from farpath.notebook.answers import Answer
 from farpath.notebook.explorer import lab_problem, plotly_bundle
 from farpath.notebook.overlay import overlay
 from farpath.planning.option_names import argument_message
-from farpath.planning.options import options_of
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record, load_record
 from farpath.spec.plan import Plan

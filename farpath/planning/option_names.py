@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 
 from farpath.base.errors import FarpathError, as_field
-from farpath.planning.options import options_of
+from farpath.base.options import options_of
 from farpath.planning.request import RunRequest
 
 #: Variables of options without a value.

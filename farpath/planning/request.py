@@ -9,7 +9,19 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Protocol
 
 from farpath.base.errors import BadInputError
+from farpath.base.options import (
+    HOSTS,
+    PATH,
+    TRAFFIC,
+    Option,
+    option,
+    options_of,
+    range_text,
+)
 from farpath.base.units import Number, Quantity
+from farpath.mechanisms.capture import EXAMPLE, parse_captures
+from farpath.mechanisms.ecn import parse_ecn
+from farpath.mechanisms.offloads import parse_offloads
 from farpath.planning import (
     era_catalog,
     path_files,
@@ -18,26 +30,14 @@ from farpath.planning import (
     queues,
     stack_texts,
 )
-from farpath.planning.captures import EXAMPLE, parse_captures
 from farpath.planning.disks import parse_disk
 from farpath.planning.droppers import parse_droppers
-from farpath.planning.ecn import parse_ecn
 from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.network import (
     NetworkOptions,
     own_network_options,
     resolve_network,
     topology_texts,
-)
-from farpath.planning.offloads import parse_offloads
-from farpath.planning.options import (
-    HOSTS,
-    PATH,
-    TRAFFIC,
-    Option,
-    option,
-    options_of,
-    range_text,
 )
 from farpath.planning.own_flows import EXAMPLE as FLOWS_EXAMPLE
 from farpath.planning.own_flows import parse_flows

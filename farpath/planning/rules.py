@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from farpath.base.errors import BadInputError
-from farpath.planning.ecn import check_ecn
+from farpath.mechanisms.ecn import check_ecn
 from farpath.planning.own_rules import check_own_network
 from farpath.programs.registry import program_of
 from farpath.spec import capture, capture_sizes

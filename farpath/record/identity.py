@@ -34,6 +34,7 @@ DECIDING_CODE = (
     "farpath/spec",
     "farpath/tools",
     "farpath/guest",
+    "farpath/mechanisms",
     "farpath/record",
     "farpath/lab",
     "topologies",

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from farpath.base.errors import FarpathError
+from farpath.mechanisms.offloads import offloads_text
 from farpath.planning.changes import rate_text, rtt_text
 from farpath.planning.disks import disk_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
 from farpath.planning.network import topology_suffix
-from farpath.planning.offloads import offloads_text
 from farpath.planning.other_traffic import other_traffic_text
 from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import CHANGED

@@ -18,11 +18,11 @@ from farpath.analysis.record_set import RUNS, Member, RecordSet, make_record_set
 from farpath.analysis.results import RunSummary, run_summary
 from farpath.base.errors import BadInputError, FarpathError, LabFailedError
 from farpath.base.files import make_directory
+from farpath.base.options import options_of
 from farpath.lab.machine import available_cores, cores_each, limited_cores
 from farpath.lab.pool import Job, JobEvent, Pool
 from farpath.lab.run import Outcome, run
 from farpath.lab.user_parts import BuiltParts
-from farpath.planning.options import options_of
 from farpath.planning.request import RunRequest, parse_seed
 from farpath.record.identity import plan_identity
 from farpath.record.record import load_record

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from farpath.base.options import Option, options_of
 from farpath.base.project import PROJECT
 from farpath.cli.listing import options_markdown
 from farpath.planning.option_names import OF_OTHER_TOOLS
-from farpath.planning.options import Option, options_of
 from farpath.planning.request import RunRequest
 from farpath.spec.background import Background
 from farpath.spec.capture import Capture

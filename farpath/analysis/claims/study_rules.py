@@ -25,8 +25,8 @@ from farpath.analysis.studies import (
     window_cap,
 )
 from farpath.analysis.studies.measure import Measure, select_measures
+from farpath.mechanisms.offloads import ALL, NONE
 from farpath.planning.experiment_schema import ALL_BUT
-from farpath.planning.offloads import ALL, NONE
 
 CompanionRule = Callable[[Sequence[Measure]], Criteria]
 #: The rules of all claims that companion experiments can decide.

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from farpath.analysis.studies.measure import Measure, RecordedRun, select_measures
 from farpath.base.errors import BadInputError
+from farpath.mechanisms.offloads import ALL, NONE, offloads_text
 from farpath.metrics.run import summarise
-from farpath.planning.offloads import ALL, NONE, offloads_text
 
 EXPERIMENT = "cpu-streams"
 THROUGHPUT = "throughput of all streams"

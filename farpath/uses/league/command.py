@@ -87,7 +87,7 @@ def league(
 
 def _remarks(single: dict[str, str]) -> tuple[str, ...]:
     """Return the common options of all runs, as typed, in a sentence."""
-    from farpath.planning.options import options_of
+    from farpath.base.options import options_of
     from farpath.planning.request import RunRequest
 
     default = RunRequest()

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from farpath.base.errors import BadInputError
-from farpath.planning.options import options_of
+from farpath.base.options import options_of
 from farpath.planning.quantities import MOMENT_S
 from farpath.planning.request import RunRequest, parse_seed
 from farpath.planning.stack_texts import parse_stacks

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 import farpath
-from farpath.planning.options import options_of
+from farpath.base.options import options_of
 from farpath.planning.request import RunRequest
 
 HEAVY = ("matplotlib", "numpy", "pandas", "pydantic", "rich", "typer", "farpath.lab")

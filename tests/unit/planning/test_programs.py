@@ -10,8 +10,8 @@ import shlex
 import pytest
 
 from farpath.base.errors import BadInputError
+from farpath.base.options import options_of
 from farpath.planning.option_names import name_options_as_typed
-from farpath.planning.options import options_of
 from farpath.planning.programs import (
     DEFAULT_MEMORY_BYTES,
     OPTIONS,

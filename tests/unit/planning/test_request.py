@@ -7,7 +7,7 @@ import json
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.planning.options import PATH, Option, options_of
+from farpath.base.options import PATH, Option, options_of
 from farpath.planning.path_options import choice_text, resolve_path
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import cpu_streams
 from farpath.analysis.studies.measure import Measure, select_measures
-from farpath.planning.offloads import ALL, NONE
+from farpath.mechanisms.offloads import ALL, NONE
 from farpath.report.figures.studies.marks import style_of
 from farpath.report.figures.style import FULL_IN, RULE, print_style
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.planning.captures import parse_captures
+from farpath.mechanisms.capture import parse_captures
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.capture import Capture
