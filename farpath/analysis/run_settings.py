@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from farpath.analysis.record_set import Member, RecordSet
 from farpath.analysis.results import RunSummary
-from farpath.analysis.sizes import size_text
-from farpath.mechanisms.offloads import offloads_text
+from farpath.mechanisms.registry import mechanisms
 from farpath.metrics.sizes import size_text
 from farpath.planning.changes import rate_text, rtt_text
 from farpath.planning.disks import disk_text
@@ -132,10 +131,8 @@ def _unusual(plan: Plan) -> Iterator[str]:
     for name, disk in (("SOURCE", plan.source), ("SINK", plan.sink)):
         if text := disk_text(disk, name):
             yield f"{name.lower()} {text}"
-    if offloads := offloads_text(plan.offloads):
-        yield f"offloads {offloads}"
-    if plan.ecn:
-        yield f"ECN {plan.ecn}"
+    for mechanism in mechanisms():
+        yield from mechanism.words(plan)
     if plan.transfer_bytes:
         yield f"flows of {size_text(plan.transfer_bytes)}"
     if settings.sample_interval_s != USUAL_SAMPLE_S:

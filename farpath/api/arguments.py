@@ -12,10 +12,7 @@ from typing import Any
 
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.options import options_of
-from farpath.planning.option_names import (
-    OF_OTHER_TOOLS,
-    argument_message,
-)
+from farpath.planning.option_names import OF_OTHER_TOOLS, argument_message
 from farpath.planning.request import RunRequest
 
 #: A value of an option: a text as on the command line, or a number in the unit that the option

@@ -23,7 +23,8 @@ class Option:
     option. ``unit``: unit of a number without a suffix, or a remark that a suffix is needed.
     ``allowed``: range or choices, or a function that returns them where files have to be read.
     ``see``: page and section of docs/ with details. ``group``: where a command's help shows it.
-    ``words``: values that completion in a shell offers.
+    ``words``: values that completion in a shell offers. ``after``: the option behind which it
+    stands in lists; by default its place among the fields of the request.
     """
 
     help: str
@@ -34,6 +35,7 @@ class Option:
     see: str = ""
     group: str = LAB
     words: Callable[[], Iterable[str]] = tuple
+    after: str = ""
     name: str = ""
 
     @property
@@ -62,8 +64,18 @@ def option(option: Option, value: Any = None) -> Any:
 
 
 def options_of(request: type) -> tuple[Option, ...]:
-    """Return the options that a request's fields describe, in the order of the fields."""
-    return tuple(_option_of(request_field) for request_field in fields(request))
+    """Return the options that a request's fields describe, in the order of the fields.
+
+    Those that stand behind another one follow it.
+    """
+    options = [_option_of(request_field) for request_field in fields(request)]
+    ordered = [option for option in options if not option.after]
+    for option in options:
+        if option.after:
+            names = [one.name for one in ordered]
+            place = names.index(option.after) + 1 if option.after in names else len(names)
+            ordered.insert(place, option)
+    return tuple(ordered)
 
 
 def _option_of(request_field: Field[Any]) -> Option:

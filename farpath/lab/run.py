@@ -27,7 +27,8 @@ from farpath.lab.artifacts.program_builds import build_programs
 from farpath.lab.process import RawRun, Watch
 from farpath.lab.provenance import cycles_mhz, provenance, record_name
 from farpath.lab.replacement import put_in_place
-from farpath.mechanisms.capture.files import CapturedFile
+from farpath.mechanisms.mechanism import Output, RecordPart
+from farpath.mechanisms.registry import mechanisms
 from farpath.planning.plan_warnings import plan_warnings
 from farpath.record.queue_table import QueueTable
 from farpath.record.record import RECORD_FILE, Record, Samples
@@ -138,8 +139,8 @@ def _fill(
                 **idle_path.idle_rtts(idle),
                 **hops,
                 **checked.health,
+                **checked.readback,
                 **checks.counted_flows(raw.raw, plan),
-                **checks.ecn(raw.raw, plan),
                 **checks.transfers(raw.raw, plan),
                 **link_changes.link_changes(raw.raw, plan),
                 **checks.sender_cpu(raw.raw, plan, cycles_mhz()),
@@ -154,7 +155,7 @@ def _fill(
             trace=checked.trace,
             short_flows=checked.short_flows,
             queues=checked.queues,
-            captured=checked.captured,
+            parts=checked.parts,
         )
         if finish:
             finish(written)
@@ -170,14 +171,14 @@ class _Checked:
     trace: Trace | None
     short_flows: ShortFlowTable | None
     queues: QueueTable | None
-    captured: dict[str, CapturedFile]
+    parts: tuple[RecordPart, ...]
     health: dict[str, Any]
+    readback: dict[str, Any]
     warnings: tuple[str, ...]
 
 
 def _checked(raw: RawRun, plan: Plan) -> _Checked:
     """Parse and check a lab's raw output; raise CheckFailedError if it differs from the plan."""
-    from farpath.mechanisms.capture import files as captures
     from farpath.record import (
         checks,
         link_changes,
@@ -204,10 +205,19 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         check_flow_drops(raw.readback)
         trace = trace_table.from_raw(raw.raw, plan)
         missing = checks.check_trace(trace, samples, plan)
-        captured = captures.from_raw(raw.raw, plan)
-        missed = captures.missed_packets(captured)
-    warnings = (*doubts, *starved, *unfinished, *idle, *missing, *missed)
-    return _Checked(samples, trace, short_flows, queues, captured, health, warnings)
+        output = Output(plan, raw.raw, raw.readback, samples.flows)
+        findings = [mechanism.examine(output) for mechanism in mechanisms()]
+    further = [sentence for one in findings for sentence in one.warnings]
+    return _Checked(
+        samples,
+        trace,
+        short_flows,
+        queues,
+        parts=tuple(part for one in findings for part in one.parts),
+        health=health,
+        readback={name: entry for one in findings for name, entry in one.readback.items()},
+        warnings=(*doubts, *starved, *unfinished, *idle, *missing, *further),
+    )
 
 
 def _cost(raw: RawRun) -> dict[str, float]:

@@ -11,8 +11,8 @@ import math
 from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError
+from farpath.mechanisms.registry import mechanisms
 from farpath.programs.registry import program_of
-from farpath.spec import capture, capture_sizes
 from farpath.spec.arrivals import arrivals_per_s
 from farpath.spec.window import largest_window_of
 from topologies import lay_out
@@ -31,8 +31,6 @@ FLOW_BYTES = 5 << 20
 #: kernel keeps of it for a minute after its end (TIME_WAIT); measured: 60 MiB for 11,470 flows.
 SHORT_FLOW_PROGRAMS_BYTES = 64 << 20
 SHORT_FLOW_BYTES = 1 << 10
-#: The program that captures packets; measured: 8 MiB.
-CAPTURER_BYTES = 16 << 20
 #: What these programs keep of a sample until they end; measured: 6 to 7.4 kB.
 SAMPLE_BYTES = 12 << 10
 #: What tc prints of a bottleneck in a sample; measured: 0.6 kB.
@@ -59,9 +57,9 @@ def memory_bytes(plan: Plan) -> int:
         + FLOW_BYTES * len(plan.schedule.all_flows)
         + SAMPLE_BYTES * sample_count(plan)
         + _short_flow_programs_bytes(plan)
-        + _captures_bytes(plan)
         + _queue_samples_bytes(plan)
         + _kept_bytes(plan)
+        + sum(mechanism.memory_bytes(plan) for mechanism in mechanisms())
     )
     packets_bytes = GUEST_BYTES_PER_WINDOW_BYTE * in_flight_bytes(plan)
     return max(GUEST_BASE_BYTES, programs_bytes) + packets_bytes
@@ -86,17 +84,6 @@ def _queue_samples_bytes(plan: Plan) -> int:
         return 0
     samples = math.ceil(plan.schedule.duration_s / plan.settings.sample_interval_s)
     return QUEUE_SAMPLE_BYTES * samples * len(lay_out(plan).bottlenecks)
-
-
-def _captures_bytes(plan: Plan) -> int:
-    """Return the memory of a guest's captured packets: their files, rings and program."""
-    if not plan.captures:
-        return 0
-    slots = capture_sizes.slots(plan)
-    return CAPTURER_BYTES + sum(
-        capture_sizes.most_bytes(plan, one) + slots * capture.slot_bytes(one.snap_bytes)
-        for one in plan.captures
-    )
 
 
 def sample_count(plan: Plan) -> int:

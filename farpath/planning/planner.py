@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from farpath.base.errors import BadInputError
+from farpath.mechanisms.registry import apply_options
 from farpath.planning.era_catalog import era_by_text
 from farpath.planning.memory import memory_bytes
 from farpath.planning.network import NetworkOptions
@@ -17,7 +19,6 @@ from farpath.programs.catalog import (
     resolve_stack,
     with_recovery,
 )
-from farpath.spec.capture import Capture
 from farpath.spec.disk import Disk
 from farpath.spec.dropper import Dropper
 from farpath.spec.era import Era
@@ -53,10 +54,8 @@ def make_plan(
     sample_interval_s: float = 1.0,
     source: Disk | None = None,
     sink: Disk | None = None,
-    offloads: tuple[str, ...] | None = None,
-    captures: Sequence[Capture] = (),
     transfer_bytes: int = 0,
-    ecn: str = "",
+    options: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Plan:
     """Make the plan of a run and check it.
 
@@ -66,9 +65,9 @@ def make_plan(
     published numbers are not compared with it. The receiver discards payload unread on the
     virtual clock only, and not if it has a disk to write it to. ``trace_interval_s``: 0 for no
     trace. ``sample_interval_s``: time between two samples. ``source``, ``sink``: the disks of
-    senders and of receivers. ``offloads``: as a plan has them. ``captures``: places whose
-    packets are captured. ``transfer_bytes``: what each flow sends, 0 for no limit. Raises
-    BadInputError for an unknown stack, and for options that contradict each other.
+    senders and of receivers. ``transfer_bytes``: what each flow sends, 0 for no limit.
+    ``options``: those of mechanisms, by name. Raises BadInputError for an unknown stack, and for
+    options that contradict each other.
     """
     by_text = {stack.label: stack for stack in user_stacks}
     for text in dict.fromkeys(flow.stack for flow in schedule.all_flows):
@@ -111,11 +110,9 @@ def make_plan(
         source=source,
         sink=sink,
         network=network.own,
-        offloads=offloads,
-        captures=tuple(captures),
         transfer_bytes=transfer_bytes,
-        ecn=ecn,
     )
+    plan = apply_options(plan, options)
     check_plan(plan)
     return replace(plan, settings=replace(plan.settings, memory_bytes=memory_bytes(plan)))
 

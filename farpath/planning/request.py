@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from farpath.base.errors import BadInputError
 from farpath.base.options import (
@@ -19,9 +19,7 @@ from farpath.base.options import (
     range_text,
 )
 from farpath.base.units import Number, Quantity
-from farpath.mechanisms.capture import EXAMPLE, parse_captures
-from farpath.mechanisms.ecn import parse_ecn
-from farpath.mechanisms.offloads import parse_offloads
+from farpath.mechanisms.registry import mechanism_options
 from farpath.planning import (
     era_catalog,
     path_files,
@@ -51,10 +49,7 @@ from farpath.planning.schedules import ScheduleMaker, parse_schedule
 from farpath.planning.senders import MOST_SENDERS
 from farpath.programs.catalog import catalogue
 from farpath.spec.background import PART_RANGE
-from farpath.spec.capture import DEFAULT_SNAP_BYTES, SNAP_BYTES_RANGE
 from farpath.spec.dropper import KINDS as DROPPER_KINDS
-from farpath.spec.ecn import MODES as ECN_MODES
-from farpath.spec.offloads import OFFLOADS
 from farpath.spec.path import (
     BUFFER_BYTES_RANGE,
     DUPLICATE_RANGE,
@@ -109,10 +104,11 @@ class UserParts(Protocol):
 
 
 @dataclass(frozen=True)
-class RunRequest:
-    """The options of one run as they were typed; None for an option that was left out.
+class PlainRequest:
+    """The options of one run as they were typed, without those of mechanisms.
 
-    Each field is the option of that name: ``sender_image`` is ``--sender-image``.
+    Each field is the option of that name: ``sender_image`` is ``--sender-image``. None stands for
+    an option that was left out.
     """
 
     path: str | None = option(
@@ -290,18 +286,6 @@ class RunRequest:
             group=HOSTS,
         )
     )
-    ecn: str | None = option(
-        Option(
-            "Explicit Congestion Notification of the end hosts: off; on for all TCP; accecn, with "
-            "accurate feedback; or passive, for hosts with stacks that need it.",
-            "on",
-            "the kernel's, passive; on beside dctcp",
-            allowed=", ".join(ECN_MODES),
-            see="reference/queues.md#ecn",
-            group=HOSTS,
-            words=lambda: ECN_MODES,
-        )
-    )
     acks: str | None = option(
         Option(
             "When receivers acknowledge: delayed (every second packet at once) or each packet.",
@@ -443,17 +427,6 @@ class RunRequest:
             group=HOSTS,
         )
     )
-    offloads: str | None = option(
-        Option(
-            "What end hosts of LAB=host leave to their cards: splitting and joining packets, and "
-            "checksums; on for all, off for none.",
-            "tso,checksum",
-            "none, and checksums cost nothing",
-            allowed=f"on, off, {', '.join(OFFLOADS)}",
-            see="how-to/host-lab.md#offloads",
-            group=HOSTS,
-        )
-    )
     region: str = option(
         Option(
             "Length of a region; the seven-region test lasts eight of them.",
@@ -545,17 +518,6 @@ class RunRequest:
             see="how-to/looking-inside.md#a-trace-of-each-connection",
         )
     )
-    capture: str | None = option(
-        Option(
-            "Places whose packets are captured into files of pcapng: end hosts and bottlenecks, "
-            "separated by commas, each with the bytes of a packet that are kept after a colon.",
-            EXAMPLE,
-            f"none; {DEFAULT_SNAP_BYTES} bytes of each packet",
-            "bytes",
-            range_text(SNAP_BYTES_RANGE, "bytes"),
-            see="how-to/looking-inside.md#packets-in-wireshark",
-        )
-    )
 
     def plan(
         self,
@@ -604,10 +566,8 @@ class RunRequest:
             sample_interval_s=_parsed(quantities.SAMPLE_S, self.sample, "SAMPLE", 1.0),
             source=None if self.source is None else parse_disk(self.source, "SOURCE"),
             sink=None if self.sink is None else parse_disk(self.sink, "SINK"),
-            offloads=None if self.offloads is None else parse_offloads(self.offloads),
-            captures=() if self.capture is None else parse_captures(self.capture),
-            ecn="" if self.ecn is None else parse_ecn(self.ecn),
             transfer_bytes=_parsed(quantities.TRANSFER_BYTES, self.bytes, "BYTES", 0),
+            options={name: getattr(self, name) for name in mechanism_options()},
         )
         if self.sender_image is None:
             return plan
@@ -720,17 +680,40 @@ class RunRequest:
             return own
         return path_options.resolve_path(own or self.path, by_rtt=by_rtt, **texts)
 
+    def changed(self, **texts: Any) -> Self:
+        """Return a request with other values of some options, texts or None."""
+        return dataclasses.replace(self, **texts)
+
     def options(self) -> tuple[str, ...]:
         """Return the options of the command line that make this request, defaults left out."""
         return tuple(f"{option.flag}={value}" for option, value in self.values())
 
     def values(self) -> tuple[tuple[Option, str], ...]:
         """Return the options that are not at their defaults, with their values."""
+        defaults = {field.name: field.default for field in fields(self)}
         return tuple(
             (option, value)
-            for option, field in zip(options_of(type(self)), fields(self), strict=True)
-            if (value := getattr(self, option.name)) != field.default
+            for option in options_of(type(self))
+            if (value := getattr(self, option.name)) != defaults[option.name]
         )
+
+
+if TYPE_CHECKING:
+
+    class RunRequest(PlainRequest):
+        """The options of one run as they were typed; None for an option that was left out."""
+
+        def __init__(self, **texts: str | None) -> None: ...
+
+else:
+    #: The options of one run as they were typed, those of all mechanisms too.
+    RunRequest = dataclasses.make_dataclass(
+        "RunRequest",
+        [(name, str | None, option(one)) for name, one in mechanism_options().items()],
+        bases=(PlainRequest,),
+        namespace={"__doc__": PlainRequest.__doc__, "__module__": __name__},
+        frozen=True,
+    )
 
 
 def _link_hint(name: str) -> str:

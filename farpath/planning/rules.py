@@ -6,22 +6,19 @@ import math
 from collections.abc import Iterable
 
 from farpath.base.errors import BadInputError
-from farpath.mechanisms.ecn import check_ecn
+from farpath.mechanisms.registry import mechanisms
 from farpath.planning.own_rules import check_own_network
 from farpath.programs.registry import program_of
-from farpath.spec import capture, capture_sizes
 from farpath.spec.arrivals import check_number
 from farpath.spec.dropper import MOST_LISTED, THERE, Dropper
 from farpath.spec.dropping import concerned_flows, counted_above_bytes, horizon_packets
-from farpath.spec.ecn import MODES
 from farpath.spec.hosts import SENDER, Sender, numbered
-from farpath.spec.offloads import TSO
 from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANGE, Path
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.settings import CLOCKS, HOST, VIRTUAL, VIRTUAL_CLOCK
 from farpath.spec.trace import INTERVAL_S_RANGE, MOST_TRACE_SAMPLES, TICK_S, flows
-from topologies import MODULES, find_topology, lay_out
+from topologies import MODULES, find_topology
 
 
 def check_plan(plan: Plan) -> None:
@@ -30,9 +27,7 @@ def check_plan(plan: Plan) -> None:
     It refuses a flow without a stack in the plan, and hosts that the topology lacks. It refuses
     packets that IP or a stack cannot send, a dropper that has nothing to drop, a trace without
     a TCP connection, a number of bytes of other programs than iperf3, disks of programs that read
-    or write none, cards that split segments where
-    packets are lost one by one, and captures at places that the topology lacks, or that are too
-    large.
+    or write none, and what mechanisms refuse.
     """
     _check_settings(plan)
     _check_stacks(plan)
@@ -44,15 +39,14 @@ def check_plan(plan: Plan) -> None:
     _check_processor(plan)
     _check_host_jitter(plan)
     _check_disks(plan)
-    _check_offloads(plan)
     _check_transfer(plan)
     for dropper in plan.droppers:
         check_dropper(dropper, plan)
     check_trace(plan)
-    check_captures(plan)
     check_number(plan)
-    check_ecn(plan)
     _check_queue(plan)
+    for mechanism in mechanisms():
+        mechanism.check(plan)
 
 
 def _check_settings(plan: Plan) -> None:
@@ -66,16 +60,13 @@ def _check_settings(plan: Plan) -> None:
     for name in ("ping_interval_s", "sample_interval_s"):
         if not getattr(settings, name) > 0:
             raise BadInputError(f"{name} is {getattr(settings, name):g}: it must be above 0")
-    if plan.ecn and plan.ecn not in MODES:
-        raise BadInputError(f"ecn is '{plan.ecn}': it must be one of {', '.join(MODES)}")
 
 
 def _check_queue(plan: Plan) -> None:
-    if plan.settings.lab == HOST and (plan.path.queue or plan.ecn):
-        name = "QUEUE" if plan.path.queue else "ECN"
+    if plan.settings.lab == HOST and plan.path.queue:
         raise BadInputError(
-            f"{name} is '{plan.path.queue or plan.ecn}' and LAB is '{HOST}': the kernel of another "
-            f"machine may lack it; leave {name} out, or take LAB={VIRTUAL}"
+            f"QUEUE is '{plan.path.queue}' and LAB is '{HOST}': the kernel of another machine may "
+            f"lack it; leave QUEUE out, or take LAB={VIRTUAL}"
         )
 
 
@@ -226,31 +217,6 @@ def _check_disks(plan: Plan) -> None:
             )
 
 
-def _check_offloads(plan: Plan) -> None:
-    """Refuse offloads where CPU is not counted, and TSO where netem or a dropper treats packets."""
-    if plan.offloads is None:
-        return
-    if plan.settings.lab != HOST:
-        raise BadInputError(
-            f"OFFLOADS with LAB={plan.settings.lab}: CPU costs nothing there, and each packet is "
-            f"the path's own; use LAB={HOST}, or leave it out"
-        )
-    path = plan.path
-    treated = {
-        "DROP": bool(plan.droppers),
-        "LOSS": path.loss > 0,
-        "JITTER": path.jitter_ms > 0,
-        "REORDER": path.reorder > 0,
-        "DUPLICATE": path.duplicate > 0,
-    }
-    if TSO in plan.offloads and any(treated.values()):
-        names = " and ".join(name for name, is_set in treated.items() if is_set)
-        raise BadInputError(
-            f"OFFLOADS has {TSO} and {names} is set: up to 44 packets would be one there; leave "
-            f"{TSO} or {names} out, as in LOSS=0"
-        )
-
-
 def _check_transfer(plan: Plan) -> None:
     """Refuse a number of bytes of flows that are no TCP connections of iperf3 from memory."""
     if not plan.transfer_bytes:
@@ -376,36 +342,4 @@ def check_trace(plan: Plan) -> None:
         raise BadInputError(
             f"TRACE: no flow uses the kernel's TCP ({stacks}), and a trace has the state of TCP "
             "connections only: leave TRACE out, or add a flow to STACK"
-        )
-
-
-def check_captures(plan: Plan) -> None:
-    """Raise BadInputError for a capture that a run cannot make.
-
-    Files stay in the guest's memory until the run ends, and so have a bound.
-    """
-    if not plan.captures:
-        return
-    names = ",".join(map(str, plan.captures))
-    if (plan.settings.lab, plan.settings.clock) != (VIRTUAL, VIRTUAL_CLOCK):
-        where = "LAB=host" if plan.settings.lab == HOST else f"CLOCK={plan.settings.clock}"
-        raise BadInputError(
-            f"CAPTURE is '{names}' with {where}: there capturing takes time of its own and would "
-            "change the run; leave one of them out"
-        )
-    places = capture_sizes.ports(lay_out(plan))
-    for one in plan.captures:
-        if one.place not in places:
-            raise BadInputError(
-                f"CAPTURE is '{names}': there is no {one.place} in this run: it must be one of "
-                f"{', '.join(places)}"
-            )
-    size_bytes = sum(capture_sizes.most_bytes(plan, one) for one in plan.captures)
-    if size_bytes > capture.MOST_CAPTURE_BYTES:
-        raise BadInputError(
-            f"CAPTURE is '{names}', which may give {size_bytes / 1e6:,.0f} MB in "
-            f"{plan.schedule.duration_s:g} s: at most {capture.MOST_CAPTURE_BYTES / 1e6:,.0f} MB "
-            "are possible; keep fewer bytes of each packet, as in "
-            f"{plan.captures[0].place}:{capture.SNAP_BYTES_RANGE[0]}, or give a shorter TIME or "
-            "REGION, or fewer places"
         )

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.base.documents import read_json
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.programs.program import Output
 from farpath.programs.registry import program_of
@@ -19,9 +18,8 @@ from farpath.record.trace_table import Trace
 from farpath.spec.arrivals import arrivals, frames_bytes, own_bytes
 from farpath.spec.background import on_periods, sent_bytes
 from farpath.spec.dropping import drawn_packets
-from farpath.spec.ecn import agreed_mode
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import ECN_FILE, LAG_FILE, MACHINE_FILE
+from farpath.spec.protocol import LAG_FILE, MACHINE_FILE
 from farpath.spec.schedule import Flow
 from farpath.spec.settings import HOST, VIRTUAL
 from farpath.spec.sites import discards_payload
@@ -384,31 +382,6 @@ def counted_flows(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
             of_entry = entries.setdefault(program.counted_as, {})
             of_entry[flow.name] = program.counted(stack, Output(raw_dir, flow))
     return entries
-
-
-def ecn(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
-    """Return ECN and marks of the connections, by flow, as an entry of the read-back.
-
-    Empty for a plan that asks for none. Raises CheckFailedError for a connection that used another
-    ECN than ``plan.ecn`` says, or that no sample has met.
-    """
-    if not plan.reads_ecn:
-        return {}
-    found: dict[str, Any] = {}
-    for host in dict.fromkeys(flow.receiver for flow in plan.tcp_flows):
-        found |= read_json(raw_dir / ECN_FILE.format(host=host))
-    for flow in plan.tcp_flows if plan.ecn else ():
-        if flow.name not in found:
-            raise CheckFailedError(
-                f"{flow.name} was over before its ECN was read, which happens at each sample of "
-                "flows: let it last longer, or leave ECN out"
-            )
-        if found[flow.name]["mode"] != (wanted := agreed_mode(plan, flow)):
-            raise CheckFailedError(
-                f"{flow.name} used ECN '{found[flow.name]['mode']}', not '{wanted}' of "
-                f"ECN={plan.ecn}: an end of it did not agree"
-            )
-    return {"ecn": found}
 
 
 def transfers(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:

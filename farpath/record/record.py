@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
-from farpath.mechanisms.capture import files as captures
-from farpath.mechanisms.capture.files import CapturedFile
+from farpath.mechanisms.capture.files import NAME as CAPTURES
+from farpath.mechanisms.mechanism import RecordPart
 from farpath.programs.program import Program
 from farpath.programs.registry import program_of
-from farpath.record import captures, frames, queue_table, short_flow_table, trace_table
+from farpath.record import frames, queue_table, short_flow_table, trace_table
 from farpath.record.bounds import most_rows
 from farpath.record.description import check_hash, write_description
 from farpath.record.flow_drops import FlowDrops, flow_drops
@@ -386,7 +386,7 @@ class Record:
         files = {one.place: one.file for one in self.plan.captures}
         return {
             place: self.directory / CAPTURES_DIR / files[place]
-            for place in self.data.get(captures.NAME, {})
+            for place in self.data.get(CAPTURES, {})
         }
 
     @cached_property
@@ -461,13 +461,13 @@ def write_record(
     trace: Trace | None = None,
     short_flows: ShortFlowTable | None = None,
     queues: QueueTable | None = None,
-    captured: Mapping[str, CapturedFile] | None = None,
+    parts: Sequence[RecordPart] = (),
 ) -> Record:
     """Write a complete record into a fresh directory, which the caller renames.
 
     ``provenance``: the commit, kernel and tools that made the samples. ``readback``: the
-    settings that the lab read back. ``raw_dir``: the tools' output. Raises BadInputError if
-    ``directory`` is not empty.
+    settings that the lab read back. ``raw_dir``: the tools' output. ``parts``: those of mechanisms.
+    Raises BadInputError if ``directory`` is not empty.
     """
     directory.mkdir(parents=True, exist_ok=True)
     if any(directory.iterdir()):
@@ -495,9 +495,9 @@ def write_record(
     if queues:
         queues.frame.to_parquet(_table_file(directory, queue_table.NAME), index=False)
         data[queue_table.NAME] = queues.as_dict()
-    if captured:
-        captures.write(captured, directory)
-        data[captures.NAME] = {place: one.as_dict() for place, one in captured.items()}
+    for part in parts:
+        part.write(directory)
+        data[part.name] = part.entry
     return Record(directory, write_description(directory / RECORD_FILE, data))
 
 

@@ -5,13 +5,12 @@ A command is given only if it leads to the same plan.
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 from collections.abc import Iterator
-from typing import Any
 
 from farpath.base.errors import FarpathError
-from farpath.mechanisms.offloads import offloads_text
+from farpath.base.options import options_of
+from farpath.mechanisms.registry import texts_of
 from farpath.planning.changes import rate_text, rtt_text
 from farpath.planning.disks import disk_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
@@ -55,11 +54,11 @@ def _gives_plan(request: RunRequest, identity: str) -> bool:
 
 def _shortest(request: RunRequest, identity: str) -> RunRequest:
     """Remove each option that changes nothing, but keep the path's name or its RTT."""
-    for field in dataclasses.fields(RunRequest):
-        if field.name == "path":
+    defaults = RunRequest()
+    for option in options_of(RunRequest):
+        if option.name == "path":
             continue
-        changed: dict[str, Any] = {field.name: field.default}
-        without = dataclasses.replace(request, **changed)
+        without = request.changed(**{option.name: getattr(defaults, option.name)})
         if without != request and _gives_plan(without, identity):
             request = without
     return request
@@ -69,7 +68,7 @@ def _candidates(plan: Plan) -> Iterator[RunRequest]:
     """Yield possible requests; sysctls are those that the other options do not set."""
     full = _full_request(plan)
     # A given window does not change with senders that are farther away
-    for request in (full, dataclasses.replace(full, window=None)):
+    for request in (full, full.changed(window=None)):
         yield request
         try:
             settings = request.plan(path_by_rtt=True).path.sysctl
@@ -81,7 +80,7 @@ def _candidates(plan: Plan) -> Iterator[RunRequest]:
             if settings.get(name) != value and name not in OWN_SETTINGS
         ]
         if sysctls:
-            yield dataclasses.replace(request, sysctl=",".join(sysctls))
+            yield request.changed(sysctl=",".join(sysctls))
 
 
 def _full_request(plan: Plan) -> RunRequest:
@@ -116,16 +115,14 @@ def _full_request(plan: Plan) -> RunRequest:
         era=era_text(plan.era),
         source=disk_text(plan.source, "SOURCE"),
         sink=disk_text(plan.sink, "SINK"),
-        offloads=offloads_text(plan.offloads),
         region=f"{schedule.region_s:g}s",
         bytes=str(plan.transfer_bytes) if plan.transfer_bytes else None,
         sample=f"{settings.sample_interval_s * 1e3:g}ms",
         seed=str(plan.seed),
         lab=settings.lab,
         clock=settings.clock if settings.lab == VIRTUAL else None,
-        ecn=plan.ecn or None,
-        capture=",".join(map(str, plan.captures)) or None,
         trace=f"{settings.trace_interval_s * 1e3:g}ms" if settings.trace_interval_s else None,
+        **texts_of(plan),
     )
 
 

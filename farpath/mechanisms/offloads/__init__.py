@@ -1,9 +1,15 @@
-"""Parser of OFFLOADS: what end hosts leave to their cards."""
+"""Offloads: what end hosts of the host lab leave to their cards."""
 
 from __future__ import annotations
 
+import dataclasses
+
 from farpath.base.errors import BadInputError
+from farpath.base.options import HOSTS, Option
+from farpath.mechanisms.mechanism import Mechanism
 from farpath.spec.offloads import CHECKSUM, GSO, OFFLOADS, TSO
+from farpath.spec.plan import Plan
+from farpath.spec.settings import HOST
 
 #: Short texts of sets of offloads.
 ALL, NONE = "on", "off"
@@ -42,3 +48,52 @@ def offloads_text(offloads: tuple[str, ...] | None) -> str | None:
     if offloads is None:
         return None
     return {OFFLOADS: ALL, (): NONE}.get(offloads) or ",".join(offloads)
+
+
+def check_offloads(plan: Plan) -> None:
+    """Raise BadInputError for offloads where CPU is not counted, and for a TSO of lost packets.
+
+    netem and droppers treat packets one by one.
+    """
+    if plan.offloads is None:
+        return
+    if plan.settings.lab != HOST:
+        raise BadInputError(
+            f"OFFLOADS with LAB={plan.settings.lab}: CPU costs nothing there, and each packet is "
+            f"the path's own; use LAB={HOST}, or leave it out"
+        )
+    path = plan.path
+    treated = {
+        "DROP": bool(plan.droppers),
+        "LOSS": path.loss > 0,
+        "JITTER": path.jitter_ms > 0,
+        "REORDER": path.reorder > 0,
+        "DUPLICATE": path.duplicate > 0,
+    }
+    if TSO in plan.offloads and any(treated.values()):
+        names = " and ".join(name for name, is_set in treated.items() if is_set)
+        raise BadInputError(
+            f"OFFLOADS has {TSO} and {names} is set: up to 44 packets would be one there; leave "
+            f"{TSO} or {names} out, as in LOSS=0"
+        )
+
+
+MECHANISM = Mechanism(
+    order=60,
+    options={
+        "offloads": Option(
+            "What end hosts of LAB=host leave to their cards: splitting and joining packets, and "
+            "checksums; on for all, off for none.",
+            "tso,checksum",
+            "none, and checksums cost nothing",
+            allowed=f"on, off, {', '.join(OFFLOADS)}",
+            see="how-to/host-lab.md#offloads",
+            group=HOSTS,
+            after="sink",
+        )
+    },
+    apply=lambda plan, texts: dataclasses.replace(plan, offloads=parse_offloads(texts["offloads"])),
+    texts=lambda plan: {"offloads": text} if (text := offloads_text(plan.offloads)) else {},
+    check=check_offloads,
+    words=lambda plan: [f"offloads {text}"] if (text := offloads_text(plan.offloads)) else [],
+)

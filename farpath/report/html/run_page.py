@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import cycle, zip_longest
 from typing import TYPE_CHECKING, Any
 
+from farpath.mechanisms.registry import mechanisms
 from farpath.metrics.link import busiest, has_several_queues, link_queues, link_summaries
 from farpath.metrics.one_draw import one_draw_sentences
 from farpath.metrics.run import SMOOTHING_S, per_second, smoothed_flows
@@ -324,8 +325,11 @@ def _path_facts(record: Record) -> Facts:
             rows.append((name, f"{probability:g}", name))
     if path.queue:
         rows.append(("queue", str(path.queue), "queue"))
-    if plan.ecn:
-        rows.append(("ECN", plan.ecn, "ecn"))
+    rows += [
+        (fact.name, fact.value, fact.path_field)
+        for mechanism in mechanisms()
+        for fact in mechanism.facts(plan)
+    ]
     rows += [("IP version", str(plan.ip_version), ""), *_topology_facts(plan)]
     if path.hops:
         rows.append(("hops", ", ".join(path.hop_names), "hops"))

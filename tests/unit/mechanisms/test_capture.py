@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from farpath.base.errors import BadInputError
@@ -51,12 +49,12 @@ def test_a_run_that_cannot_be_captured_is_refused(options: dict[str, str], messa
 def test_a_capture_raises_the_memory_of_the_guest_by_its_size() -> None:
     request = RunRequest(rtt="50ms", rate="450Mbit", stack="cubic", time="60s")
     plain = request.plan()
-    captured = replace(request, capture="sender").plan()
+    captured = request.changed(capture="sender").plan()
     more_bytes = captured.settings.memory_bytes - plain.settings.memory_bytes
     assert more_bytes > 0.3 * most_bytes(captured, Capture("sender")) > 100e6
 
 
 def test_a_run_without_captures_keeps_its_identity_and_one_with_them_has_another() -> None:
     request = RunRequest(rtt="50ms", stack="cubic", time="10s")
-    with_captures = [replace(request, capture=text) for text in (None, "sender", "sender:64")]
+    with_captures = [request.changed(capture=text) for text in (None, "sender", "sender:64")]
     assert len({plan_identity(one.plan()) for one in with_captures}) == 3

@@ -73,7 +73,7 @@ MIXED = RunRequest(rtt="40ms", rate="50Mbit", stack="dctcp+reno", time="20s")
 def test_a_classic_flow_that_is_marked_beside_a_scalable_one_is_warned_of(
     queue: str, ecn: str | None
 ) -> None:
-    (warning,) = plan_warnings(dataclasses.replace(MIXED, queue=queue, ecn=ecn).plan())
+    (warning,) = plan_warnings(MIXED.changed(queue=queue, ecn=ecn).plan())
     assert warning.startswith("reno sends packets of ECN (ECT(0)) as dctcp does")
     assert "QUEUE=dualpi2:any_ect, ECN=passive, and reno another host" in warning
 

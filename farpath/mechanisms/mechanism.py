@@ -1,0 +1,99 @@
+"""Mechanism: one thing that a run can have besides flows over a path, with all of its host side.
+
+A folder of ``farpath/mechanisms`` holds one as ``MECHANISM``, which states only the parts that it
+has. What runs of it in the lab is in ``farpath.guest``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from farpath.base.options import Option
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from farpath.spec.plan import Plan
+
+#: Options of a mechanism as they were typed, by name; those that were left out are absent.
+Texts = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a lab brought back of a run.
+
+    ``raw_dir``: the tools' output. ``readback``: settings and counts that the guest read before and
+    after the traffic. ``flows``: the samples of flows (``farpath.record.record.Samples``).
+    """
+
+    plan: Plan
+    raw_dir: FilePath
+    readback: Mapping[str, Any]
+    flows: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class RecordPart:
+    """A further part of a record: its files, and its entry in record.json under ``name``.
+
+    ``write``: writes the files into the record's directory.
+    """
+
+    name: str
+    entry: Any
+    write: Callable[[FilePath], None]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a mechanism found in a run that is as it was planned.
+
+    ``readback``: further entries of the read-back. ``warnings``: sentences for the user. ``parts``:
+    further parts of the record.
+    """
+
+    readback: Mapping[str, Any] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+    parts: Sequence[RecordPart] = ()
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A row of a run's page: what it is called, its value, and the path's field that it is from."""
+
+    name: str
+    value: str
+    path_field: str = ""
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """One thing that a run can have besides flows over a path.
+
+    ``order``: where it stands among all mechanisms, in texts and checks. ``options``: its options
+    by name, in their order. ``apply``: returns a plan with the mechanism that options ask for, of
+    which at least one is given; raises BadInputError for a text that an option does not allow.
+    ``texts``: returns the options from which ``apply`` makes what a plan has.
+
+    ``check``: raises BadInputError for a plan in which the mechanism has no effect, or a wrong one.
+    ``memory_bytes``: the most memory that it needs in the guest. ``words``: how its settings differ
+    from the usual, for people. ``facts``: what it is in a plan, as rows of the run's page.
+
+    ``examine``: checks what a lab brought back, and returns what the record holds of it; raises
+    CheckFailedError if it is not what was planned, and LabFailedError if output is missing or
+    broken.
+    """
+
+    order: int
+    options: Mapping[str, Option] = field(default_factory=dict)
+    apply: Callable[[Plan, Texts], Plan] = lambda plan, _texts: plan
+    texts: Callable[[Plan], Texts] = lambda _plan: {}
+    check: Callable[[Plan], None] = lambda _plan: None
+    memory_bytes: Callable[[Plan], int] = lambda _plan: 0
+    words: Callable[[Plan], Iterable[str]] = lambda _plan: ()
+    facts: Callable[[Plan], Iterable[Fact]] = lambda _plan: ()
+    examine: Callable[[Output], Findings] = lambda _output: Findings()

@@ -1,0 +1,49 @@
+"""Registry: all mechanisms, found as folders of ``farpath/mechanisms``.
+
+Further folders can hold some too: add their directory to ``farpath.mechanisms.__path__`` before
+any other part of farpath is imported, since options of a run are made of those that are found.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from functools import cache
+
+import farpath.mechanisms
+from farpath.base.options import Option
+from farpath.mechanisms.mechanism import Mechanism, Texts
+from farpath.spec.plan import Plan
+
+
+@cache
+def mechanisms() -> tuple[Mechanism, ...]:
+    """Return all mechanisms in their order."""
+    folders = pkgutil.iter_modules(farpath.mechanisms.__path__, f"{farpath.mechanisms.__name__}.")
+    found: list[Mechanism] = [
+        importlib.import_module(folder.name).MECHANISM for folder in folders if folder.ispkg
+    ]
+    return tuple(sorted(found, key=lambda mechanism: mechanism.order))
+
+
+@cache
+def mechanism_options() -> Mapping[str, Option]:
+    """Return the options of all mechanisms by name."""
+    return {
+        name: option for mechanism in mechanisms() for name, option in mechanism.options.items()
+    }
+
+
+def apply_options(plan: Plan, texts: Mapping[str, str | None]) -> Plan:
+    """Return a plan with the mechanisms that options ask for, by name; None for one left out."""
+    for mechanism in mechanisms():
+        given = {name: text for name in mechanism.options if (text := texts.get(name)) is not None}
+        if given:
+            plan = mechanism.apply(plan, given)
+    return plan
+
+
+def texts_of(plan: Plan) -> Texts:
+    """Return the options that ask for the mechanisms of a plan."""
+    return {name: text for one in mechanisms() for name, text in one.texts(plan).items()}
