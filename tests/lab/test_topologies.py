@@ -191,8 +191,9 @@ def counts(record: Record) -> list[tuple[int, int]]:
 
 
 def test_a_constant_bit_rate_takes_its_rate_all_the_time(run_plan: RunPlan) -> None:
-    record = run_plan(plan_of(rate="400Mbit", buffer="1MB", background="cbr:200Mbit",
-                              stack="cubic"))  # fmt: skip
+    record = run_plan(
+        plan_of(rate="400Mbit", buffer="1MB", background="cbr:200Mbit", stack="cubic")
+    )
     readback = record.data["readback"]
     sent = readback["after"]["background_bytes"] - readback["before"]["background_bytes"]
     assert sent == pytest.approx(200e6 / 8 * 30, rel=0.01)

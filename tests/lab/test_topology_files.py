@@ -75,8 +75,10 @@ def test_files_as_courses_share_them_are_read_unedited(
 
 
 def test_a_main_part_gets_the_arguments_and_gives_them_to_its_topology() -> None:
-    delays_ms = [way(read(f"{COURSE / 'dumbbell.py'}{text}"), "h1", "h3")[1][1] for text in
-                 ("", " --", " -- 81")]  # fmt: skip
+    delays_ms = [
+        way(read(f"{COURSE / 'dumbbell.py'}{text}"), "h1", "h3")[1][1]
+        for text in ("", " --", " -- 81")
+    ]
     assert delays_ms == [21, 21, 81]
 
 

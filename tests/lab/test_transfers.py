@@ -18,8 +18,9 @@ INITIAL_WINDOW = 10
 
 
 def plan_of(size: str, **options: str) -> Plan:
-    return RunRequest(rtt="50ms", rate="100Mbit", stack="cubic", time="5s", bytes=size,
-                      **options).plan()  # fmt: skip
+    return RunRequest(
+        rtt="50ms", rate="100Mbit", stack="cubic", time="5s", bytes=size, **options
+    ).plan()
 
 
 def expected_s(plan: Plan) -> float:

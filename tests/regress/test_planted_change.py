@@ -41,9 +41,11 @@ def test_a_planted_change_is_found_with_its_stack_run_metric_and_side(
     regress: Regress, series: str, altered: FilePath
 ) -> None:
     ended = regress(
-        f"--base={series}", f"--head={altered}", "--seeds=3",
+        f"--base={series}",
+        f"--head={altered}",
+        "--seeds=3",
         "--only=htcp/one-loss,reno/one-loss",
-    )  # fmt: skip
+    )
     print(ended.out)
     assert ended.status == 1, ended.err
     # Another kernel, whose other stacks are the same packet for packet

@@ -22,9 +22,8 @@ ROOT = BUILD / "lab" / "rootfs"
 _LIBRARIES = ROOT / "usr" / "lib" / "x86_64-linux-gnu"
 #: Ethernet, IPv4 and UDP headers of a datagram from 10.0.0.2:1 to 10.0.0.1:2.
 DATAGRAM = bytes.fromhex(
-    "020000000001020000000002" "0800" "45000020000000004011" "0000" "0a000002" "0a000001"
-    "00010002000c0000" "00000000"
-)  # fmt: skip
+    "02000000000102000000000208004500002000000000401100000a0000020a00000100010002000c000000000000"
+)
 _LINE = re.compile(
     r"^(?P<s>\d+)\.(?P<ns>\d{9}) IP6? (?P<sender>\S+) > (?P<receiver>\S+): .*"
     r"Flags \[(?P<flags>[^]]+)\].* length (?P<length>\d+)"

@@ -40,8 +40,9 @@ OLD_WORDS = re.compile(
     r"|No module named '(ConfigParser|Queue|urllib2|StringIO|cPickle|commands|httplib|urlparse"
     r"|Tkinter|thread|SocketServer|SimpleHTTPServer|BaseHTTPServer|__builtin__)'"
 )
-OLD_LINE = re.compile(r"^\s*(print\s+[\"'\w]|print\s*$|raise \w+, |exec [\"'])|except .*, \w+:|<>",
-                      re.MULTILINE)  # fmt: skip
+OLD_LINE = re.compile(
+    r"^\s*(print\s+[\"'\w]|print\s*$|raise \w+, |exec [\"'])|except .*, \w+:|<>", re.MULTILINE
+)
 OLD_MININET = re.compile(r"has no attribute '(add)_(host|switch|link)'")
 READS_ARGUMENTS = re.compile(r"sys\.argv|ArgumentParser|OptionParser|\bclick\b|\bgetopt\b")
 MISSING_ARGUMENT = re.compile(r"missing \d+ required .*argument")

@@ -98,8 +98,10 @@ def test_hosts_without_routers_keep_their_one_subnet() -> None:
     assert addresses.mininet_address(layout, "sender2") == "10.0.0.4/8"
     assert addresses.address(layout, "pinger", 6) == "fd00::3"
     assert [one.ip_address for one in addresses.neighbours(layout, "receiver", 4)] == [
-        "10.0.0.2", "10.0.0.3", "10.0.0.4",
-    ]  # fmt: skip
+        "10.0.0.2",
+        "10.0.0.3",
+        "10.0.0.4",
+    ]
     assert addresses.gateway(layout, "sender") is None
     assert addresses.sink_address(layout, 4) == addresses.SINK_ADDRESS[4]
 
@@ -108,8 +110,9 @@ def test_both_ports_of_a_router_have_the_name_of_its_hop() -> None:
     layout = lay_out(short_plan(path="caltech", topology="routed"))
     lines = host_names(layout, 4).splitlines()
     assert [line for line in lines if line.endswith(" losnettos")] == [
-        "10.6.255.1 losnettos", "10.7.255.2 losnettos",
-    ]  # fmt: skip
+        "10.6.255.1 losnettos",
+        "10.7.255.2 losnettos",
+    ]
     assert "10.9.0.1 receiver" in lines
 
 

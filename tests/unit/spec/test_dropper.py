@@ -13,9 +13,11 @@ from tests.support.plans import with_droppers
 
 
 @given(
-    enter=st.floats(1e-4, 0.2), leave=st.floats(0.05, 1.0), loss=st.floats(0.1, 1.0),
+    enter=st.floats(1e-4, 0.2),
+    leave=st.floats(0.05, 1.0),
+    loss=st.floats(0.1, 1.0),
     seed=st.integers(1, 100),
-)  # fmt: skip
+)
 def test_bursts_lose_what_a_gilbert_elliott_chain_does(
     enter: float, leave: float, loss: float, seed: int
 ) -> None:

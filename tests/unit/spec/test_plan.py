@@ -88,8 +88,10 @@ def test_plans_that_differ_have_other_text(change: dict[str, Any]) -> None:
 
 
 def test_a_plan_with_all_of_it_comes_back_equal_from_its_json() -> None:
-    for words in ({"senders": "rtt=172ms mtu=1400", "reverse": "reno", "ip": "6"},
-                  {"topology": "parking-lot:2"}):  # fmt: skip
+    for words in (
+        {"senders": "rtt=172ms mtu=1400", "reverse": "reno", "ip": "6"},
+        {"topology": "parking-lot:2"},
+    ):
         plan = network_plan(**words)
         assert Plan.from_dict(json.loads(plan.to_json())) == plan
 

@@ -99,8 +99,9 @@ def test_a_buffer_that_counts_packets_is_a_pfifo_below() -> None:
         "buffer is 6 packets, not 6000"
     ]
     assert counted.child_differences({}) == [
-        "kind is None, not pfifo", "buffer is None packets, not 6000"
-    ]  # fmt: skip
+        "kind is None, not pfifo",
+        "buffer is None packets, not 6000",
+    ]
     assert NARROW.child_differences({}) == []
     assert NARROW.child_differences(child) == ["its buffer is a pfifo"]
 

@@ -26,8 +26,10 @@ def test_probes_may_be_lost_or_answered_by_several_routers_or_with_an_error() ->
     )
     assert (str(silent), silent.rtts_ms) == ("*", ())
     assert (str(two), two.addresses, two.rtts_ms) == (
-        "a b", ("fd00::ff01", "fd00::ff02"), (0.001, 0.002),
-    )  # fmt: skip
+        "a b",
+        ("fd00::ff01", "fd00::ff02"),
+        (0.001, 0.002),
+    )
     assert (str(refused), refused.rtts_ms) == ("c !H", (0.001, 0.001))
 
 

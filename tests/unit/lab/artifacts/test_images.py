@@ -157,8 +157,9 @@ def test_the_record_of_a_run_names_the_kernel_of_each_side(images: Images) -> No
     made = provenance(divided, plan)
     assert made["kernel"] == made["kernels"]["sender"]
     assert {side: kernel["linux_hash"] for side, kernel in made["kernels"].items()} == {
-        "sender": "zz", "receiver": "aa",
-    }  # fmt: skip
+        "sender": "zz",
+        "receiver": "aa",
+    }
 
 
 def test_a_lab_is_called_by_its_kernel_or_by_those_of_both_sides(images: Images) -> None:

@@ -40,8 +40,9 @@ def test_a_text_names_one_kernel_for_all_sites_or_one_for_each_side(tmp_path: Fi
         assert kernels_by_side(text) == {}
         assert one_kernel(text, "--head") == text
     assert kernels_by_side(f" receiver=7.3  sender={tmp_path}") == {
-        "receiver": "7.3", "sender": str(tmp_path),
-    }  # fmt: skip
+        "receiver": "7.3",
+        "sender": str(tmp_path),
+    }
 
 
 @pytest.mark.parametrize(
