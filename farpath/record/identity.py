@@ -39,6 +39,20 @@ DECIDING_CODE = (
     "farpath/lab",
     "topologies",
 )
+#: Files of these directories that show, store or plan runs, and decide nothing in them.
+SHOWING_CODE = frozenset(
+    f"farpath/lab/{name}.py"
+    for name in (
+        "background_run",
+        "cleanup",
+        "pool",
+        "pool_progress",
+        "preflight",
+        "program_progress",
+        "progress",
+        "replacement",
+    )
+)
 
 
 def code_identity(project: FilePath = PROJECT) -> str:
@@ -49,7 +63,9 @@ def code_identity(project: FilePath = PROJECT) -> str:
     ]
     digest = hashlib.sha256()
     for file in files:
-        digest.update(f"{file.relative_to(project)}\0".encode() + file.read_bytes() + b"\0")
+        name = file.relative_to(project).as_posix()
+        if name not in SHOWING_CODE:
+            digest.update(f"{name}\0".encode() + file.read_bytes() + b"\0")
     return digest.hexdigest()
 
 

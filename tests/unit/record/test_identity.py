@@ -10,7 +10,12 @@ import pytest
 
 from farpath.base.project import PROJECT
 from farpath.record import identity
-from farpath.record.identity import DECIDING_CODE, code_identity, recorded_build_identity
+from farpath.record.identity import (
+    DECIDING_CODE,
+    SHOWING_CODE,
+    code_identity,
+    recorded_build_identity,
+)
 from farpath.spec.background import Background
 
 
@@ -38,9 +43,16 @@ def test_an_edit_of_deciding_code_gives_records_another_place(copy: FilePath, na
     assert code_identity(copy) != code_identity()
 
 
-def test_a_file_that_decides_nothing_changes_no_identity(copy: FilePath) -> None:
-    (copy / "farpath" / "tables.py").write_text("# other tables\n")
+@pytest.mark.parametrize("name", ["farpath/tables.py", *sorted(SHOWING_CODE)])
+def test_an_edit_of_a_file_that_decides_nothing_changes_no_identity(
+    copy: FilePath, name: str
+) -> None:
+    (copy / name).write_text("# edited\n")
     assert code_identity(copy) == code_identity()
+
+
+def test_code_that_shows_runs_is_there_under_these_names() -> None:
+    assert [name for name in SHOWING_CODE if not (PROJECT / name).is_file()] == []
 
 
 def test_a_field_that_a_later_farpath_adds_makes_no_other_run() -> None:
