@@ -28,11 +28,14 @@ def fit(
     ),
 ) -> None:
     """Search for the path model that agrees best with the published numbers."""
-    from benchmarks.path_models.search import continue_search, load_search, run_in_lab
+    from benchmarks.path_models.search import continue_search, load_search
     from benchmarks.path_models.table import best_trial_table, trials_table
+    from farpath.analysis.results import run_summary
+    from farpath.base.errors import FarpathError
     from farpath.base.project import PROJECT
-    from farpath.lab.machine import cores_each
+    from farpath.lab.pool import Pool
     from farpath.report.tables.regions import render, rich_table
+    from farpath.runs.make import make_runs
 
     searches = {
         file.parent.name: file.parent
@@ -43,8 +46,11 @@ def fit(
     if trials < 0 or workers < 1:
         raise BadInputError("--trials must be at least 0 and --workers at least 1")
     search = load_search(searches[name])
-    measure = partial(run_in_lab, search, results, cores_each(workers))
-    continue_search(search, trials, workers, measure, lambda line: print(line, file=sys.stderr))
+    with Pool(workers) as pool:
+        make = partial(
+            make_runs, out=results, measure=run_summary, pool=pool, fatal=(FarpathError,)
+        )
+        continue_search(search, trials, make, lambda line: print(line, file=sys.stderr))
     print(
         render(*(rich_table(table) for table in (best_trial_table(search), trials_table(search)))),
         end="",

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field, fields
-from functools import partial
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -19,27 +18,25 @@ from pydantic.dataclasses import dataclass
 
 from benchmarks.path_models.model import PathModel, cost_of_means, cost_of_tables
 from farpath.analysis.published import published
-from farpath.analysis.results import RunSummary, run_summary
+from farpath.analysis.results import RunSummary
 from farpath.base.documents import read_toml
-from farpath.base.errors import BadInputError, FarpathError
+from farpath.base.errors import BadInputError
 from farpath.base.validation import validated
-from farpath.lab.machine import limited_cores
-from farpath.lab.pool import Job, Pool
-from farpath.lab.run import run as run_plan
 from farpath.metrics.run import Summary
 from farpath.planning.era_catalog import era_by_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.record.record import load_record
 from farpath.runs import trials as trials_file
+from farpath.runs.make import MadeSet
+from farpath.runs.run_set import PlannedRun, RunSet
 from farpath.runs.trials import Interval, Number, load_optuna, write_trials
 from farpath.spec.schedule import seven_regions
 
 SEARCH_FILE = "search.toml"
 TRIALS_FILE = "trials.json"
 PrintLine = Callable[[str], None]
-#: Measures one complete run of a stack over a model of the path.
-MeasureModel = Callable[[PathModel, str], RunSummary]
+#: Makes the runs over a model of the path, and raises the first error of a run.
+MakeModel = Callable[[RunSet], MadeSet[RunSummary]]
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -114,17 +111,17 @@ def best_trial(search: Search) -> dict[str, Any]:
     return min(trials, key=lambda trial: float(trial["cost"]))
 
 
-def run_in_lab(
-    search: Search, results: FilePath, cores: int, model: PathModel, stack: str
-) -> RunSummary:
-    """Make one complete run in the virtual lab, on so many cores; its record is in ``results``."""
+def planned_runs(search: Search, model: PathModel) -> RunSet:
+    """Return one complete run of each stack over a model of the path."""
     path = model.on(path_by_name(search.path))
-    schedule = seven_regions(stack, search.region_s)
-    era = era_by_text(search.era_of.get(stack, search.era))
-    plan = make_plan(path, schedule, search.seed, "virtual", era)
-    with limited_cores(cores):
-        outcome = run_plan(plan, results, force=False, watch=lambda _event: None)
-    return run_summary(load_record(outcome.directory))
+    about = {name: str(value) for name, value in model.as_dict().items()}
+    runs = []
+    for stack in search.stacks:
+        era = era_by_text(search.era_of.get(stack, search.era))
+        schedule = seven_regions(stack, search.region_s)
+        plan = make_plan(path, schedule, search.seed, "virtual", era)
+        runs.append(PlannedRun(stack, plan, {"stack": stack, **about}))
+    return RunSet(tuple(runs))
 
 
 def _trial(chosen: Mapping[str, Any], model: PathModel, cost: float, runs: list[RunSummary]) -> Any:
@@ -156,13 +153,10 @@ def _figures(summary: Summary) -> dict[str, Any]:
     }
 
 
-def continue_search(
-    search: Search, count: int, workers: int, measure: MeasureModel, print_line: PrintLine
-) -> None:
-    """Try ``count`` more models, ``workers`` runs at a time; each trial is saved at once.
+def continue_search(search: Search, count: int, make: MakeModel, print_line: PrintLine) -> None:
+    """Try ``count`` more models, each by the runs that ``make`` makes; a trial is saved at once.
 
-    Raises what a run raises; the trials before it are kept, and runs that are still going are
-    ended.
+    Raises what ``make`` raises; the trials before it are kept.
     """
     optuna = load_optuna()
     distributions = trials_file.distributions(search.ranges)
@@ -182,14 +176,12 @@ def continue_search(
     for guess in search.guesses:
         if dict(guess) not in tried:
             study.enqueue_trial(dict(guess))
-    with Pool(workers) as pool:
-        for number in range(len(trials) + 1, len(trials) + count + 1):
-            trial_request = study.ask(distributions)
-            model = search.model(trial_request.params)
-            jobs = [Job(partial(measure, model, stack)) for stack in search.stacks]
-            runs = [result.unwrap() for result in pool.run(jobs, fatal=(FarpathError,))]
-            cost = search.cost({run.stack: run.summary for run in runs})
-            study.tell(trial_request, cost)
-            trials.append(_trial(trial_request.params, model, cost, runs))
-            write_trials(search.directory / TRIALS_FILE, trials)
-            print_line(f"trial {number}: cost {cost:.3f} (best {study.best_value:.3f}), {model}")
+    for number in range(len(trials) + 1, len(trials) + count + 1):
+        trial_request = study.ask(distributions)
+        model = search.model(trial_request.params)
+        runs = [made.value for made in make(planned_runs(search, model)).runs]
+        cost = search.cost({run.stack: run.summary for run in runs})
+        study.tell(trial_request, cost)
+        trials.append(_trial(trial_request.params, model, cost, runs))
+        write_trials(search.directory / TRIALS_FILE, trials)
+        print_line(f"trial {number}: cost {cost:.3f} (best {study.best_value:.3f}), {model}")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.analysis.results import RunSummary, run_summary
 from farpath.api.arguments import (
     OptionValue,
     argument_errors,
@@ -22,8 +23,6 @@ from farpath.api.arguments import (
 )
 from farpath.api.run_result import RunResult
 from farpath.api.runs import RESULTS, load
-from farpath.lab.pool import JobEvent
-from farpath.lab.pool_progress import progress_printer, progress_text
 from farpath.lab.progress import Stage
 from farpath.notebook.progress import ProgressLine, in_notebook
 from farpath.planning.option_names import argument_message
@@ -31,7 +30,9 @@ from farpath.report.figures.save import for_notebook
 from farpath.report.figures.sweep import draw_sweep
 from farpath.report.tables.sweep import sweep_table
 from farpath.report.tables.sweep_results import SweepResults
-from farpath.runs.sweep import Sweep, SweepOutcome, make_sweep, plan_sweep
+from farpath.runs.make import MadeSet, RunEvent, make_runs
+from farpath.runs.progress import progress_printer, progress_text
+from farpath.runs.run_set import RunSet, product_set
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 class SweepResult:
     """The results of a sweep; ``outcome`` holds its runs, and the errors of those that failed."""
 
-    outcome: SweepOutcome
+    outcome: MadeSet[RunSummary]
 
     @cached_property
     def _results(self) -> SweepResults:
@@ -80,13 +81,12 @@ class SweepResult:
     @cached_property
     def runs(self) -> tuple[RunResult, ...]:
         """The results of each run, in the order of the table."""
-        directory = self.outcome.directory
-        return tuple(load(directory / swept.member.run.record) for swept in self.outcome.runs)
+        return tuple(load(made.record) for made in self.outcome.runs)
 
     @property
     def failures(self) -> dict[str, str]:
         """Why runs failed, by their values."""
-        return {name: argument_message(error) for name, error in self.outcome.failures.items()}
+        return self.outcome.failures(argument_message)
 
     def plot(self, metric: str = "throughput_mbps") -> Figure:
         """Return a figure of a column's means over seeds: one of matplotlib's.
@@ -100,7 +100,7 @@ class SweepResult:
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
-        axes = ", ".join(self.outcome.sweep.axes)
+        axes = ", ".join(self.outcome.run_set.axes)
         return f"<farpath sweep over {axes}: {len(self.outcome.runs)} runs{failed}>"
 
     def _repr_html_(self) -> str:
@@ -127,8 +127,8 @@ def sweep(
     """
     with argument_errors():
         planned = _sweep_of(seeds, options)
-        with _watch_of([run.name for run in planned.runs], progress) as watch:
-            outcome = make_sweep(planned, FilePath(out), cores, watch)
+        with _watch_of(planned, progress) as watch:
+            outcome = make_runs(planned, FilePath(out), cores, watch, measure=run_summary)
         if not outcome.runs:
             raise outcome.failed_error(argument_message)
     result = SweepResult(outcome)
@@ -137,7 +137,7 @@ def sweep(
     return result
 
 
-def _sweep_of(seeds: int, options: Mapping[str, OptionValue | Iterable[OptionValue]]) -> Sweep:
+def _sweep_of(seeds: int, options: Mapping[str, OptionValue | Iterable[OptionValue]]) -> RunSet:
     """Plan the sweep that arguments ask for."""
     check_names(options)
     axes: dict[str, tuple[str, ...]] = {}
@@ -147,21 +147,21 @@ def _sweep_of(seeds: int, options: Mapping[str, OptionValue | Iterable[OptionVal
             axes[name] = tuple(text_of(name, each) for each in value)
         else:
             single[name] = value
-    return plan_sweep(request_of(single), axes, seeds)
+    return product_set(request_of(single), axes, seeds)
 
 
 @contextmanager
-def _watch_of(names: Sequence[str], shown: bool) -> Iterator[Callable[[JobEvent[Any]], None]]:
+def _watch_of(run_set: RunSet, shown: bool) -> Iterator[Callable[[RunEvent[Any]], None]]:
     """Return what is called when runs begin and end, and shows how many are over if ``shown``."""
     if not shown:
         yield lambda _event: None
         return
     if not in_notebook():
-        yield progress_printer("sweep", names)
+        yield progress_printer("sweep")
         return
     with ProgressLine("sweep") as line:
         yield lambda event: line.show(
-            Stage(event.progress.ended / len(names), progress_text(event.progress, len(names)))
+            Stage(event.progress.ended / len(run_set.runs), progress_text(event.progress))
         )
 
 

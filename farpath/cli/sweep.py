@@ -61,27 +61,28 @@ def sweep(
     Values are separated by commas. Runs that have a record are not made again: a sweep that was
     stopped continues with the same command.
     """
+    from farpath.analysis.results import run_summary
     from farpath.base.files import require_directory
-    from farpath.lab.pool_progress import progress_printer
     from farpath.planning.option_names import typed_message
     from farpath.planning.request import RunRequest
     from farpath.report.tables.sweep_results import SweepResults, check_column
-    from farpath.runs.sweep import make_sweep, plan_sweep
+    from farpath.runs.make import make_runs
+    from farpath.runs.progress import progress_printer
+    from farpath.runs.run_set import product_set
 
     single, axes = split_options(option_values)
-    planned = plan_sweep(RunRequest(**single), axes, seeds)
+    planned = product_set(RunRequest(**single), axes, seeds)
     check_column(metric, planned)
     print_paths(run.plan.path for run in planned.runs)
     report = report or out / DEFAULT_REPORT
     require_directory(out)
     require_directory(report, "--report")
-    names = [run.name for run in planned.runs]
-    outcome = make_sweep(planned, out, cores, progress_printer("sweep", names))
+    outcome = make_runs(planned, out, cores, progress_printer("sweep"), measure=run_summary)
     if outcome.runs:
         results = SweepResults(outcome)
         files = _write(results, report, metric)
         _print(results, files, as_json)
-    if outcome.failures:
+    if outcome.failed:
         raise outcome.failed_error(typed_message)
 
 
@@ -138,12 +139,11 @@ def _print(results: SweepResults, files: tuple[FilePath, FilePath], as_json: boo
     if as_json:
         rows = [dict(zip(table.columns, row, strict=True)) for row in table.data]
         report = {"table": str(table_file), "figure": str(figure_file), "runs": rows}
-        failures = {name: typed_message(error) for name, error in outcome.failures.items()}
-        print(json.dumps({**report, "failures": failures}))
+        print(json.dumps({**report, "failures": outcome.failures(typed_message)}))
         return
     tables = [table]
     try:
-        _runs, *over_seeds, _records = run_tables(outcome.records)
+        _runs, *over_seeds, _records = run_tables(results.records)
         if over_seeds:
             shares = shares_table(results)
             tables = [*over_seeds, *([shares] if shares else [])]

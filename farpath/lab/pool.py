@@ -165,7 +165,7 @@ class Pool:
     """
 
     def __init__(self, cores: int | None = None, context: Context | None = None) -> None:
-        self._cores = available_cores() if cores is None else cores
+        self.cores = available_cores() if cores is None else cores
         self._context = context
         self._idle: list[_Worker] = []
         self._busy: dict[Connection, tuple[_Worker, int]] = {}
@@ -202,7 +202,7 @@ class Pool:
         pool has to be left. Any other exception of a job is a bug, and raises RuntimeError with
         its traceback.
         """
-        schedule = _Schedule(jobs, self._cores)
+        schedule = _Schedule(jobs, self.cores)
         while len(schedule.results) < len(jobs):
             while (index := schedule.next()) is not None:
                 self._start(jobs[index], index)

@@ -113,11 +113,9 @@ class RunProgress:
 
     def __init__(self, label: str, duration_s: float, unit: str = "virtual s") -> None:
         self._label = label
-        self._unit = unit
-        self._duration_s = duration_s
-        self._started: float | None = None
-        self._next_line_s = 0.0
-        self._last_line = -math.inf
+        self._reader = StageReader(duration_s, unit)
+        self._next_part = 0.0
+        self._last_line_s = -math.inf
         self._last_note = ""
         console = Console(stderr=True)
         self._bar = Progress(
@@ -129,7 +127,7 @@ class RunProgress:
             transient=True,
             disable=not console.is_terminal,
         )
-        self._task = self._bar.add_task(label, total=duration_s, note="booting")
+        self._task = self._bar.add_task(label, total=1.0, note="booting")
         self._plain = not console.is_terminal
 
     def __enter__(self) -> RunProgress:
@@ -140,29 +138,19 @@ class RunProgress:
         self._bar.stop()
 
     def watch(self, event: dict[str, Any]) -> None:
-        """Show one event of the guest."""
-        if event["event"] != "progress":
-            self._note(STAGES.get(event["event"], "").format(**event))
+        """Show one event of the guest; a stage that several hosts reach is shown once."""
+        stage = self._reader.stage(event)
+        if stage is None or stage.note == self._last_note:
             return
-        now = time.monotonic()
-        self._started = now if self._started is None else self._started
-        t_s = float(event["t_s"])
-        note = describe(t_s, self._duration_s, now - self._started, self._unit)
-        self._bar.update(self._task, completed=t_s, note=note)
-        if (
-            self._plain
-            and t_s > 0
-            and t_s >= self._next_line_s
-            and now - self._last_line >= PLAIN_EVERY_S
-        ):
-            self._next_line_s = t_s + self._duration_s / PLAIN_STEPS
-            self._last_line = now
-            print(f"{self._label}: {note}", file=sys.stderr, flush=True)
-
-    def _note(self, text: str) -> None:
-        """Show a stage of the run, once: each of several senders verifies its idle path."""
-        if text and text != self._last_note:
-            self._last_note = text
-            self._bar.update(self._task, note=text)
-            if self._plain:
-                print(f"{self._label}: {text}", file=sys.stderr, flush=True)
+        if event["event"] == "progress":
+            self._bar.update(self._task, completed=stage.part, note=stage.note)
+            now_s = time.monotonic()
+            is_due = now_s - self._last_line_s >= PLAIN_EVERY_S and stage.part >= self._next_part
+            if stage.part == 0 or not is_due:
+                return
+            self._next_part, self._last_line_s = stage.part + 1 / PLAIN_STEPS, now_s
+        else:
+            self._last_note = stage.note
+            self._bar.update(self._task, note=stage.note)
+        if self._plain:
+            print(f"{self._label}: {stage.note}", file=sys.stderr, flush=True)

@@ -59,7 +59,7 @@ def draw_sweep(results: SweepResults, key: str = "throughput_mbps") -> Figure:
     """
     column = results.column(key)
     several: list[Axis] = [
-        (name, values) for name, values in results.outcome.sweep.axes.items() if len(values) > 1
+        (name, values) for name, values in results.outcome.run_set.axes.items() if len(values) > 1
     ]
     with print_style():
         return _heat_map(results, column, several) if len(several) > 1 else _lines(
@@ -67,7 +67,7 @@ def draw_sweep(results: SweepResults, key: str = "throughput_mbps") -> Figure:
 
 
 def _title(results: SweepResults, column: SweepColumn, width_in: float) -> str:
-    seeds = len({swept.member.plan.seed for swept in results.outcome.runs})
+    seeds = len({swept.run.plan.seed for swept in results.outcome.runs})
     text = f"{column.words}, mean of {seeds} seeds" if seeds > 1 else column.words
     return fill(text[:1].upper() + text[1:], round(width_in * CHARS_IN))
 
@@ -228,7 +228,8 @@ def _positions(results: SweepResults, axis: Axis) -> tuple[list[float], bool]:
     if name not in _NUMBERS:
         return places, False
     setting = next(each for each in SETTINGS if each.key == _NUMBERS[name])
-    found = {swept.run.values[name]: setting.value(swept.member) for swept in results.outcome.runs}
+    runs = zip(results.outcome.runs, results.members, strict=True)
+    found = {made.run.values[name]: setting.value(member) for made, member in runs}
     numbers = [float(found.get(value, math.nan)) for value in values]
     ascending = sorted(set(numbers))
     if any(math.isnan(number) for number in numbers) or len(ascending) < len(values):

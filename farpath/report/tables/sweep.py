@@ -32,30 +32,30 @@ def sweep_table(results: SweepResults) -> ResultTable:
     Where runs have several flows the data hold ``flow1_stack``, ``flow1_mbps``, ``flow1_share`` and
     so on, and the text the shares. ``queue_link`` is there where runs have several bottlenecks.
     """
-    runs, axes = results.outcome.runs, results.outcome.sweep.axes
+    runs, axes = results.outcome.runs, results.outcome.run_set.axes
     settings = [setting for setting in SETTINGS if setting.key in _SHOWN]
     data: dict[str, list[CellValue]] = {
-        setting.key: [setting.value(swept.member) for swept in runs] for setting in settings
+        setting.key: [setting.value(member) for member in results.members] for setting in settings
     }
     for name in axes:
         if name not in _OF_SETTINGS:
             data[name] = [swept.run.values[name] for swept in runs]
-    data["seed"] = [swept.member.plan.seed for swept in runs]
+    data["seed"] = [swept.run.plan.seed for swept in runs]
     of_runs, of_flows = results.columns[: len(METRICS)], results.columns[len(METRICS) :]
     data |= {column.key: _data(column) for column in of_runs}
-    links = [swept.member.run.summary.queue_link for swept in runs]
+    links = [swept.value.summary.queue_link for swept in runs]
     if any(links):
         data["queue_link"] = list(links)
     for name in results.flow_names:
         data[f"{name}_stack"] = list(results.stacks_of(name))
         data |= {column.key: _data(column) for column in of_flows if _is_of(column, name)}
-    one_draw = [is_one_draw(swept.member.plan) for swept in runs]
+    one_draw = [is_one_draw(swept.run.plan) for swept in runs]
     data["one_draw"] = list(one_draw)
-    data["record"] = [swept.member.run.record for swept in runs]
-    data["fingerprint"] = [swept.member.run.fingerprint for swept in runs]
+    data["record"] = [swept.record.name for swept in runs]
+    data["fingerprint"] = [swept.value.fingerprint for swept in runs]
 
     text = {name: [swept.run.values[name] for swept in runs] for name in axes}
-    text["seed"] = [str(swept.member.plan.seed) for swept in runs]
+    text["seed"] = [str(swept.run.plan.seed) for swept in runs]
     text |= {column.heading: _texts(column) for column in of_runs}
     if any(links):
         text["drops at"] = [link or "" for link in links]
@@ -64,7 +64,7 @@ def sweep_table(results: SweepResults) -> ResultTable:
         text |= {column.heading: _texts(column) for column in shares}
     notes = [
         *([_SHARES_NOTE] if 0 < len(shares) <= MOST_SHARES else []),
-        *one_draw_notes([swept.member.plan for swept in runs]),
+        *one_draw_notes([swept.run.plan for swept in runs]),
     ]
     note = " ".join(notes)
     table = TextTable("Runs of the sweep", tuple(text), _rows(text), note)
@@ -105,7 +105,7 @@ def shares_table(results: SweepResults) -> ResultTable | None:
     text: list[tuple[str, ...]] = []
     data: list[tuple[CellValue, ...]] = []
     for values, indices in runs.items():
-        fingerprints = [results.outcome.runs[index].member.run.fingerprint for index in indices]
+        fingerprints = [results.outcome.runs[index].fingerprint for index in indices]
         means = [
             estimate_over_seeds([column.values[index] for index in indices], fingerprints)
             for column in shares
@@ -113,7 +113,7 @@ def shares_table(results: SweepResults) -> ResultTable | None:
         seeds = seeds_words(len(indices), are_alike(fingerprints))
         text.append((*values, seeds, *(with_interval(mean, 3) for mean in means)))
         data.append((*values, len(indices), *(mean.mean for mean in means)))
-    axes = tuple(results.outcome.sweep.axes)
+    axes = tuple(results.outcome.run_set.axes)
     header = (*axes, "seeds", *(column.heading for column in shares))
     table = TextTable("Shares of flows", header, tuple(text), f"{_SHARES_NOTE} {INTERVAL_NOTE}")
     columns = (*axes, "seeds", *(column.key for column in shares))

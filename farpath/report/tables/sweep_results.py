@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from farpath.analysis.record_set import RUNS, Member, RecordSet, make_record_set
+from farpath.analysis.results import RunSummary
 from farpath.base.errors import BadInputError
 from farpath.record.record import load_record
 from farpath.report.flow_summary import FlowSummary, flows_of
 from farpath.report.tables.run_metrics import METRICS
-from farpath.runs.sweep import Sweep, SweepOutcome
+from farpath.runs.make import MadeSet
+from farpath.runs.run_set import RunSet
 from farpath.spec.plan import Plan
 
 #: What is shown of each flow where runs have several: the ends of keys, words, and decimals.
@@ -35,14 +38,14 @@ class SweepColumn:
     less_is_better: bool = False
 
 
-def column_keys(sweep: Sweep) -> tuple[str, ...]:
+def column_keys(sweep: RunSet) -> tuple[str, ...]:
     """Return the keys of the columns that a sweep will have, before it is made."""
     flows = _flow_names([run.plan for run in sweep.runs])
     return (*(metric.key for metric in METRICS), *(f"{flow}_{end}" for flow in flows
             for end in _FLOW_WORDS))  # fmt: skip
 
 
-def check_column(key: str, sweep: Sweep) -> None:
+def check_column(key: str, sweep: RunSet) -> None:
     """Raise BadInputError for a key that no column of a sweep has."""
     keys = column_keys(sweep)
     if key not in keys:
@@ -60,21 +63,28 @@ def _flow_names(plans: Sequence[Plan]) -> tuple[str, ...]:
 class SweepResults:
     """The recorded runs of a sweep, and what each of their flows got."""
 
-    outcome: SweepOutcome
+    outcome: MadeSet[RunSummary]
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """The plan and the summary of each run."""
+        return tuple(Member(made.run.plan, made.value) for made in self.outcome.runs)
+
+    @property
+    def records(self) -> RecordSet:
+        """The records as a set, for tables."""
+        return make_record_set(self.outcome.directory, self.members, RUNS)
 
     @cached_property
     def flows(self) -> tuple[dict[str, FlowSummary], ...]:
         """The flows of each run, by name; their records are read at first use."""
-        records = (
-            load_record(self.outcome.directory / swept.member.run.record, verify=False)
-            for swept in self.outcome.runs
-        )
+        records = (load_record(made.record, verify=False) for made in self.outcome.runs)
         return tuple({flow.flow: flow for flow in flows_of(record)} for record in records)
 
     @cached_property
     def flow_names(self) -> tuple[str, ...]:
         """The names of all flows; none if each run has one."""
-        return _flow_names([swept.run.plan for swept in self.outcome.runs])
+        return _flow_names([made.run.plan for made in self.outcome.runs])
 
     def stacks_of(self, name: str) -> tuple[str, ...]:
         """Return the stack of a flow in each run, empty where there is no such flow."""
@@ -89,7 +99,7 @@ class SweepResults:
                 metric.heading,
                 metric.words,
                 metric.decimals,
-                tuple(float(metric.of(swept.member.run.summary)) for swept in self.outcome.runs),
+                tuple(float(metric.of(made.value.summary)) for made in self.outcome.runs),
                 metric.less_is_better,
             )
             for metric in METRICS
@@ -108,7 +118,7 @@ class SweepResults:
 
     def column(self, key: str) -> SweepColumn:
         """Return the column of a key; raise BadInputError for one that there is not."""
-        check_column(key, self.outcome.sweep)
+        check_column(key, self.outcome.run_set)
         return next(column for column in self.columns if column.key == key)
 
 

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path as FilePath
 
-from farpath.base.files import make_directory
 from farpath.lab.artifacts.images import Images
-from farpath.lab.machine import cores_each, limited_cores
-from farpath.lab.pool import Job, Pool
-from farpath.lab.pool_progress import progress_printer
+from farpath.record.record import Record
+from farpath.runs.make import FailedRun, make_runs
+from farpath.runs.progress import progress_printer
+from farpath.runs.run_set import PlannedRun, RunSet
 from farpath.uses.conformance.measures import MEASURES
 from farpath.uses.conformance.scenarios import Scenario
 from farpath.uses.conformance.verdict import Verdict, failed, judge
-
-#: Virtual seconds of traffic that take about as long as the start of a guest.
-START_COST_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -30,19 +27,8 @@ class Conformance:
     records: Mapping[str, FilePath]
 
 
-def _run(scenario: Scenario, stack: str, images: Images, out: FilePath, cores: int) -> FilePath:
-    """Make a scenario's record, or find it in ``out``; return its directory."""
-    from farpath.lab.run import run
-
-    with limited_cores(cores):
-        return run(scenario.plan(stack), out, False, lambda _event: None, images).directory
-
-
-def judged(scenario: Scenario, record_dir: FilePath) -> list[Verdict]:
+def judged(scenario: Scenario, record: Record) -> list[Verdict]:
     """Judge a scenario's statements by its record."""
-    from farpath.record.record import load_record
-
-    record = load_record(record_dir)
     return [
         judge(scenario, statement, MEASURES[statement.measure](record))
         for statement in scenario.statements
@@ -59,29 +45,20 @@ def run_scenarios(
 ) -> Conformance:
     """Run scenarios on a kernel, several at once, and judge them; print progress.
 
-    ``kernel``: its name for people. A run whose record is in ``out`` is not made again. A run that
-    fails is a verdict. Raises the errors of a plan that is not allowed, and as ``make_directory``.
+    ``kernel``: its name for people. A run that fails is a verdict. Raises what a plan raises that
+    is not allowed, and as ``make_runs``.
     """
-    plans = [scenario.plan(stack) for scenario in scenarios]
-    make_directory(out)
-    cores = cores_each(min(at_once, len(scenarios)))
-    calls = [
-        Job(
-            partial(_run, scenario, stack, images, out, cores),
-            START_COST_S + plan.schedule.duration_s,
-        )
-        for scenario, plan in zip(scenarios, plans, strict=True)
-    ]
-    with Pool(at_once) as pool:
-        results = pool.run(
-            calls, progress_printer("conformance", [scenario.name for scenario in scenarios])
-        )
+    run_set = RunSet(
+        tuple(PlannedRun(each.name, each.plan(stack), images=images) for each in scenarios)
+    )
+    measures = [partial(judged, scenario) for scenario in scenarios]
+    watch = progress_printer("conformance")
+    made = make_runs(run_set, out, at_once, watch, measure=measures)
     verdicts: list[Verdict] = []
-    records = {}
-    for scenario, result in zip(scenarios, results, strict=True):
-        if result.value is None:
-            verdicts += failed(scenario, result.error.message if result.error else "")
+    for scenario, result in zip(scenarios, made.results, strict=True):
+        if isinstance(result, FailedRun):
+            verdicts += failed(scenario, result.error.message)
         else:
-            records[scenario.name] = result.value
-            verdicts += judged(scenario, result.value)
+            verdicts += result.value
+    records = {result.run.name: result.record for result in made.runs}
     return Conformance(stack, kernel, tuple(verdicts), records)

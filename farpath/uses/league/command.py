@@ -53,12 +53,12 @@ def league(
     its own. Runs that have a record are not made again.
     """
     from farpath.base.files import require_directory
-    from farpath.lab.pool_progress import progress_printer
     from farpath.metrics.one_draw import one_draw_notes
     from farpath.planning.option_names import typed_message
     from farpath.planning.request import RunRequest
-    from farpath.runs.sweep import make_sweep
-    from farpath.uses.league.measure import encounters
+    from farpath.runs.make import make_runs
+    from farpath.runs.progress import progress_printer
+    from farpath.uses.league.measure import encounters, sides_of
     from farpath.uses.league.question import STACK, plan_league
 
     report = report or out / DEFAULT_REPORT
@@ -70,18 +70,18 @@ def league(
     stacks = split_values(STACK, option_values.pop(STACK))
     single, axes = split_options(option_values)
     planned = plan_league(RunRequest(**single), stacks, axes, seeds)
-    print_paths(run.plan.path for run in planned.sweep.runs)
-    names = [run.name for run in planned.sweep.runs]
-    outcome = make_sweep(planned.sweep, out, cores, progress_printer("league", names))
+    print_paths(run.plan.path for run in planned.run_set.runs)
+    watch = progress_printer("league")
+    outcome = make_runs(planned.run_set, out, cores, watch, measure=sides_of)
     if outcome.runs:
         found = encounters(outcome)
-        plans = [swept.member.plan for swept in outcome.runs]
+        plans = [made.run.plan for made in outcome.runs]
         draws = one_draw_notes(plans)
         _write(planned, found, report, (*_remarks(single), *(note.rstrip(".") for note in draws)))
         _print(planned, found, report, as_json)
         if not as_json:
             print(*draws, sep="\n", end="\n" if draws else "")
-    if outcome.failures:
+    if outcome.failed:
         raise outcome.failed_error(typed_message)
 
 

@@ -6,16 +6,15 @@ import itertools
 import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path as FilePath
 
 import numpy as np
 
 from farpath.metrics.one_draw import is_one_draw
 from farpath.metrics.share import fair_shares
 from farpath.planning.stack_texts import parse_stacks
-from farpath.record.record import Record, load_record
+from farpath.record.record import Record
 from farpath.report.flow_summary import flow_summaries
-from farpath.runs.sweep import SweepOutcome, SweptRun
+from farpath.runs.make import MadeRun, MadeSet
 from farpath.uses.league.question import STACK, League
 
 
@@ -68,35 +67,47 @@ class Standing:
         return min(self.won_least[0], self.left_least[0], self.own_least)
 
 
-def encounters(outcome: SweepOutcome) -> tuple[Encounter, ...]:
-    """Return both sides of each recorded run of a league."""
-    found = (_sides(swept, outcome.directory) for swept in outcome.runs)
-    return tuple(itertools.chain.from_iterable(found))
+@dataclass(frozen=True)
+class Side:
+    """What one of the two flows of a run had; fields as those of ``Encounter``."""
+
+    share: float
+    throughput_bps: float
+    retransmits: int | None
+    completion_s: float | None
+    utilisation: float
+    delay_ms: float | None
 
 
-def _sides(swept: SweptRun, directory: FilePath) -> Iterator[Encounter]:
-    record = load_record(directory / swept.member.run.record)
+def sides_of(record: Record) -> tuple[Side, ...]:
+    """Return what each flow of a run had."""
     flows = flow_summaries(record.samples, record.plan, record.completions_s)
-    names = parse_stacks(swept.run.values[STACK])
     throughputs_bps = [flow.throughput_bps for flow in flows]
-    sides = zip(names, flows, fair_shares(throughputs_bps), strict=True)
-    total_bps = sum(throughputs_bps)
+    utilisation = sum(throughputs_bps) / record.plan.path.rate_bps
     delay_ms = _delay_ms(record)
-    conditions = {name: text for name, text in swept.run.values.items() if name != STACK}
-    for (name, flow, share), (other, _, _) in itertools.permutations(sides, 2):
+    return tuple(
+        Side(share, flow.throughput_bps, flow.retransmits, flow.completion_s, utilisation, delay_ms)
+        for flow, share in zip(flows, fair_shares(throughputs_bps), strict=True)
+    )
+
+
+def encounters(outcome: MadeSet[tuple[Side, ...]]) -> tuple[Encounter, ...]:
+    """Return both sides of each recorded run of a league."""
+    return tuple(itertools.chain.from_iterable(map(_encounters, outcome.runs)))
+
+
+def _encounters(made: MadeRun[tuple[Side, ...]]) -> Iterator[Encounter]:
+    named = zip(parse_stacks(made.run.values[STACK]), made.value, strict=True)
+    conditions = {name: text for name, text in made.run.values.items() if name != STACK}
+    for (stack, side), (other, _) in itertools.permutations(named, 2):
         yield Encounter(
             conditions=conditions,
-            stack=name,
+            stack=stack,
             other=other,
-            seed=record.plan.seed,
-            share=share,
-            throughput_bps=flow.throughput_bps,
-            retransmits=flow.retransmits,
-            completion_s=flow.completion_s,
-            utilisation=total_bps / record.plan.path.rate_bps,
-            delay_ms=delay_ms,
-            record=swept.member.run.record,
-            one_draw=is_one_draw(record.plan),
+            seed=made.run.plan.seed,
+            **vars(side),
+            record=made.record.name,
+            one_draw=is_one_draw(made.run.plan),
         )
 
 

@@ -1,4 +1,4 @@
-"""A league: every stack beside every other one and beside itself, as the runs of a sweep."""
+"""A league: every stack beside every other one and beside itself, as a run set."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from farpath.base.errors import BadInputError
 from farpath.planning.request import RunRequest
 from farpath.planning.stack_texts import parse_stacks
-from farpath.runs.sweep import Sweep, plan_sweep
+from farpath.runs.run_set import RunSet, product_set
 
 #: The sign between the two stacks of an encounter, as in STACK.
 _BESIDE = "+"
@@ -21,7 +21,7 @@ class League:
     """The stacks, as typed, and the runs of all their encounters."""
 
     stacks: tuple[str, ...]
-    sweep: Sweep
+    run_set: RunSet
 
 
 def plan_league(
@@ -31,7 +31,7 @@ def plan_league(
 
     ``base``: the options that all runs share. ``axes``: values of further options: each
     combination of these has all encounters. Raises BadInputError for fewer than two stacks, for one
-    that is several flows, and as ``plan_sweep``.
+    that is several flows, and as ``product_set``.
     """
     if len(stacks) < 2:
         raise BadInputError(f"STACK is '{','.join(stacks)}': a league needs two stacks or more")
@@ -41,4 +41,4 @@ def plan_league(
                 f"STACK has '{stack}': in a league each is one flow, and meets each of the others"
             )
     pairs = tuple(map(_BESIDE.join, itertools.combinations_with_replacement(stacks, 2)))
-    return League(tuple(stacks), plan_sweep(base, {**axes, STACK: pairs}, seeds))
+    return League(tuple(stacks), product_set(base, {**axes, STACK: pairs}, seeds))

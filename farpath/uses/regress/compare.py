@@ -57,7 +57,7 @@ def compare_kernels(
         [TrialJob(trial, base, seed) for trial in differing for seed in range(2, seeds + 1)],
         out,
         at_once,
-        f"runs for the bounds of {len(differing)} that differ",
+        f"runs made for the bounds of {len(differing)} that differ",
     )
     befores = {
         trial.name: [before, *(result for result in further_results if result.job.trial == trial)]
@@ -85,7 +85,7 @@ def _run_with_sides(
     """
     divided = [trial for trial in trials if trial.has_sides]
     jobs = [TrialJob(trial, base.with_side(side, head)) for trial in divided for side in SIDES]
-    label = f"runs that tell which end {len(divided)} that changed come from"
+    label = f"runs made to tell which end {len(divided)} that changed come from"
     results = run_trials(jobs, out, at_once, label)
     by_trial = zip(*(results[number :: len(SIDES)] for number in range(len(SIDES))), strict=True)
     return {

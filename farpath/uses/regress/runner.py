@@ -8,11 +8,10 @@ from functools import partial
 from pathlib import Path as FilePath
 
 from farpath.base.errors import FarpathError
-from farpath.base.files import make_directory
 from farpath.lab.artifacts.images import Images
-from farpath.lab.machine import cores_each, limited_cores
-from farpath.lab.pool import Job, Pool
-from farpath.lab.pool_progress import progress_printer
+from farpath.runs.make import FailedRun, MadeRun, make_runs
+from farpath.runs.progress import MADE, progress_printer
+from farpath.runs.run_set import PlannedRun, RunSet
 from farpath.uses.regress.metrics import metrics_of
 from farpath.uses.regress.suite import Trial
 
@@ -44,6 +43,14 @@ class TrialJob:
     kernel: Kernel
     seed: int = 1
 
+    @property
+    def run(self) -> PlannedRun:
+        """The run of the trial."""
+        plan = self.trial.plan(self.seed)
+        plan = plan.in_one_guest() if self.kernel.one_guest else plan
+        images, name = self.kernel.images, self.kernel.name
+        return PlannedRun(self.trial.name, plan, images=images, kernel=name)
+
 
 @dataclass(frozen=True)
 class TrialResult:
@@ -57,37 +64,23 @@ class TrialResult:
     wall_s: float = 0.0
 
 
-def run_trial(job: TrialJob, out: FilePath, cores: int) -> TrialResult:
-    """Run one job on so many cores, or find its record in ``out``; raises the errors of the run."""
-    from farpath.lab.run import run
-    from farpath.record.record import load_record
-
-    plan = job.trial.plan(job.seed)
-    if job.kernel.one_guest:
-        plan = plan.in_one_guest()
-    with limited_cores(cores):
-        outcome = run(plan, out, False, lambda _event: None, job.kernel.images)
-    record = load_record(outcome.directory)
-    metrics = metrics_of(record, job.trial.case.extra_metrics)
-    return TrialResult(job, record.fingerprint, metrics, record.directory)
-
-
 def run_trials(
-    jobs: Sequence[TrialJob], out: FilePath, at_once: int, label: str = "runs"
+    jobs: Sequence[TrialJob], out: FilePath, at_once: int, label: str = MADE
 ) -> list[TrialResult]:
     """Run all jobs, several at once, and print progress; results are in the order of ``jobs``.
 
-    ``label`` names the jobs for people. If this process is interrupted or killed, runs that are
-    going end at once and leave nothing incomplete. Raises as ``make_directory``.
+    ``label`` names the jobs for people. Raises as ``make_runs``.
     """
-    make_directory(out)
-    cores = cores_each(min(at_once, len(jobs)))
-    calls = [Job(partial(run_trial, job, out, cores), job.trial.cost_s) for job in jobs]
-    with Pool(at_once) as pool:
-        results = pool.run(
-            calls, progress_printer("regress", [job.trial.name for job in jobs], label)
-        )
-    return [
-        replace(result.value or TrialResult(job, failure=result.error), wall_s=result.wall_s)
-        for job, result in zip(jobs, results, strict=True)
-    ]
+    measures = [partial(metrics_of, extra=job.trial.case.extra_metrics) for job in jobs]
+    run_set = RunSet(tuple(job.run for job in jobs))
+    watch = progress_printer("regress", label)
+    made = make_runs(run_set, out, at_once, watch, measure=measures)
+    return [_result(job, result) for job, result in zip(jobs, made.results, strict=True)]
+
+
+def _result(job: TrialJob, result: MadeRun[dict[str, float]] | FailedRun) -> TrialResult:
+    if isinstance(result, FailedRun):
+        return TrialResult(job, failure=result.error, wall_s=result.wall_s)
+    return TrialResult(
+        job, result.fingerprint, result.value, record=result.record, wall_s=result.wall_s
+    )

@@ -18,10 +18,8 @@ from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.validation import validated
 from farpath.lab.user_parts import BuiltParts
-from farpath.planning.quantities import DURATION_S, RTT_MS
+from farpath.planning.quantities import RTT_MS
 from farpath.planning.request import RunRequest
-from farpath.planning.schedules import parse_schedule
-from farpath.planning.stack_texts import parse_stacks
 from farpath.programs.catalog import catalogue
 from farpath.programs.registry import programs
 from farpath.uses.regress.metrics import EXTRA_METRICS
@@ -35,8 +33,6 @@ TCP, UDT = "tcp", "udt"
 SUITE = FilePath(__file__).with_name("suite.toml")
 #: The largest relative change of the base RTT with further seeds.
 RTT_VARIATION = 1e-3
-#: The virtual seconds of a case's traffic that take about as long as the start of its guest.
-START_COST_S = 30.0
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -98,16 +94,6 @@ class Trial:
     def has_sides(self) -> bool:
         """Whether its run has a guest, and so may have a kernel, for each side of the path."""
         return lay_out(self.plan()).sites > 1
-
-    @property
-    def cost_s(self) -> float:
-        """The cost of a run in virtual seconds of traffic; starting its guest counts as some."""
-        request = self.request
-        _, make_schedule = parse_schedule(request.schedule)
-        schedule = make_schedule(
-            parse_stacks(request.stack), DURATION_S.parse(request.region, "REGION")
-        )
-        return START_COST_S + schedule.duration_s
 
     def plan(self, seed: int = 1) -> Plan:
         """Return the plan; with seeds other than 1 the base RTT also varies by a random bit.

@@ -14,20 +14,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path as FilePath
-from typing import Any
 
 from farpath.base.errors import BadInputError
 from farpath.base.files import make_directory
 from farpath.base.validation import validated
 from farpath.lab.artifacts.images import find_images
-from farpath.lab.machine import available_cores, cores_each
-from farpath.lab.pool import Job, JobEvent, Pool
+from farpath.lab.pool import Pool
 from farpath.lab.provenance import record_name
 from farpath.lab.user_parts import BuiltParts
 from farpath.metrics.share import fair_shares, joint_means_bps
-from farpath.planning.request import RunRequest
-from farpath.record.record import RECORD_FILE, load_record
-from farpath.runs.sweep import make_run
+from farpath.record.identity import plan_identity
+from farpath.record.record import RECORD_FILE, Record
+from farpath.runs.make import MadeRun, MadeSet, RunEvent, make_runs
+from farpath.runs.run_set import PlannedRun, RunSet, planned_run
 from farpath.runs.trials import distributions, load_optuna, read_trials, write_trials
 from farpath.spec.settings import VIRTUAL_CLOCK
 from farpath.uses.starvation.question import Starvation, Trial, command_of
@@ -39,17 +38,16 @@ NAME_LETTERS = 10
 
 
 @dataclass(frozen=True)
-class MeasuredRun:
-    """Result of one run; see ``Trial``."""
+class Shares:
+    """What the two flows of a run had; see ``Trial.shares`` and ``Trial.throughputs_bps``."""
 
-    shares: tuple[float, ...] | None
+    of_flows: tuple[float, ...] | None
     throughputs_bps: tuple[float, ...]
-    record: str
-    fingerprint: str
 
 
-#: Makes a run, in a worker process.
-Measure = Callable[[RunRequest], MeasuredRun]
+WatchRuns = Callable[[RunEvent[Shares]], None]
+#: Makes the runs of a batch, as ``make_runs`` does.
+MakeBatch = Callable[[RunSet, WatchRuns], MadeSet[Shares]]
 Watch = Callable[[Trial, Sequence[Trial]], None]
 
 
@@ -96,18 +94,11 @@ def chosen(search: Starvation, batch: int, before: Sequence[Trial]) -> list[dict
     return [search.rounded(study.ask(allowed).params) for _ in range(search.batch)]
 
 
-def run_in_lab(out: FilePath, cores: int, request: RunRequest) -> MeasuredRun:
-    """Make a run in the virtual lab on so many cores, or find its record, and measure it."""
-    outcome = make_run(request, out, cores)
-    record = load_record(outcome.directory)
+def shares_of(record: Record) -> Shares:
+    """Return what the two flows of a run had while both sent."""
     means_bps = joint_means_bps(record.samples, record.plan.schedule)
     shares = fair_shares(means_bps)
-    return MeasuredRun(
-        shares=None if any(map(math.isnan, shares)) else shares,
-        throughputs_bps=means_bps,
-        record=outcome.directory.name,
-        fingerprint=record.fingerprint,
-    )
+    return Shares(None if any(map(math.isnan, shares)) else shares, means_bps)
 
 
 def read(file: FilePath, out: FilePath) -> dict[int, Trial]:
@@ -117,80 +108,76 @@ def read(file: FilePath, out: FilePath) -> dict[int, Trial]:
 
 
 def continue_starvation(
-    search: Starvation,
-    count: int,
-    file: FilePath,
-    out: FilePath,
-    measure: Measure,
-    at_once: int,
-    watch: Watch,
+    search: Starvation, count: int, file: FilePath, out: FilePath, make: MakeBatch, watch: Watch
 ) -> tuple[Trial, ...]:
     """Make the trials of a search up to ``count`` that are not in its file; return all of these.
 
-    ``measure``: a function for worker processes, of which ``at_once`` are there. ``watch``: called
-    with each new trial, and all so far. Each is saved at once. Raises the error of a run when the
-    others of its batch are made; an interruption ends the runs under way.
+    ``make``: makes the runs of a batch. ``watch``: called with each new trial, and all so far. Each
+    is saved at once. Raises what a run raises when the others of its batch are made; an
+    interruption ends the runs under way.
     """
     trials = read(file, out)
-    wanted = range(1, count + 1)
-    if all(number in trials for number in wanted):
-        return tuple(trials[number] for number in wanted)
-    with Pool(at_once) as pool:
-        for batch, first in enumerate(range(1, count + 1, search.batch)):
-            numbers = [each for each in range(first, first + search.batch) if each <= count]
-            if all(number in trials for number in numbers):
-                continue
-            values = chosen(search, batch, [trials[number] for number in range(1, first)])
-            missing = {
-                number: of_trial
-                for number, of_trial in zip(numbers, values, strict=False)
-                if number not in trials
-            }
+    for batch, first in enumerate(range(1, count + 1, search.batch)):
+        numbers = [each for each in range(first, first + search.batch) if each <= count]
+        if all(number in trials for number in numbers):
+            continue
+        values = chosen(search, batch, [trials[number] for number in range(1, first)])
+        missing = {
+            number: of_trial
+            for number, of_trial in zip(numbers, values, strict=False)
+            if number not in trials
+        }
 
-            def keep(number: int, measured: MeasuredRun, of_trial: Mapping[str, float]) -> None:
-                trials[number] = _trial(search, number, of_trial, measured)
-                made = [trials[each] for each in sorted(trials)]
-                write_trials(file, [dataclasses.asdict(each) for each in made], search=search.name)
-                watch(trials[number], made)
+        def keep(number: int, of_trial: Mapping[str, float], made: MadeRun[Shares]) -> None:
+            trials[number] = _trial(search, number, of_trial, made)
+            kept = [trials[each] for each in sorted(trials)]
+            write_trials(file, [dataclasses.asdict(each) for each in kept], search=search.name)
+            watch(trials[number], kept)
 
-            _make(pool, search, missing, measure, keep)
-    return tuple(trials[number] for number in wanted)
+        _make(search, missing, make, keep)
+    return tuple(trials[number] for number in range(1, count + 1))
 
 
 def _make(
-    pool: Pool,
     search: Starvation,
     missing: Mapping[int, Mapping[str, float]],
-    measure: Measure,
-    keep: Callable[[int, MeasuredRun, Mapping[str, float]], None],
+    make: MakeBatch,
+    keep: Callable[[int, Mapping[str, float], MadeRun[Shares]], None],
 ) -> None:
-    """Make the trials of a batch; two of the same values are one run."""
-    requests = {number: search.request(values) for number, values in missing.items()}
-    distinct = list(dict.fromkeys(requests.values()))
+    """Make the trials of a batch; two of the same plan are one run."""
+    planned = {number: _run(search, values) for number, values in missing.items()}
+    identities = {number: plan_identity(run.plan) for number, run in planned.items()}
+    distinct = {identities[number]: run for number, run in planned.items()}
 
-    def watch(event: JobEvent[MeasuredRun]) -> None:
-        if event.result is None or event.result.error is not None:
-            return
-        for number, values in missing.items():
-            if requests[number] == distinct[event.index]:
-                keep(number, event.result.unwrap(), values)
+    def watch(event: RunEvent[Shares]) -> None:
+        if isinstance(event.result, MadeRun):
+            for number, values in missing.items():
+                if distinct[identities[number]] is event.run:
+                    keep(number, values, event.result)
 
-    results = pool.run([Job(partial(measure, request)) for request in distinct], watch)
-    for request, result in zip(distinct, results, strict=True):
-        if result.error is not None:
-            result.error.detail = f"of {command_of(request)}\n{result.error.detail}".strip()
-            raise result.error
+    for failed in make(RunSet(tuple(distinct.values())), watch).failed:
+        failed.error.detail = f"of {failed.run.name}\n{failed.error.detail}".strip()
+        raise failed.error
+
+
+def _run(search: Starvation, values: Mapping[str, float]) -> PlannedRun:
+    request = search.request(values)
+    run = planned_run(command_of(request), request)
+    return dataclasses.replace(run, values=search.texts(values))
 
 
 def _trial(
-    search: Starvation, number: int, values: Mapping[str, float], measured: MeasuredRun
+    search: Starvation, number: int, values: Mapping[str, float], made: MadeRun[Shares]
 ) -> Trial:
     return Trial(
         number=number,
         values=values,
         options=search.texts(values),
+        shares=made.value.of_flows,
+        throughputs_bps=made.value.throughputs_bps,
+        record=made.record.name,
+        fingerprint=made.fingerprint,
         command=command_of(search.request(values)),
-        **dataclasses.asdict(measured),
     )
 
 
@@ -203,14 +190,14 @@ def make_starvation(
     watch: Callable[[Starvation, Trial, Sequence[Trial]], None],
 ) -> list[tuple[Starvation, tuple[Trial, ...]]]:
     """Make the trials of all searches in the lab; their files are in ``directory``."""
-    at_once = available_cores() if cores is None else cores
     make_directory(out)
-    checked = [(search, check(search)) for search in searches]
-    made: list[tuple[Starvation, tuple[Trial, ...]]] = []
-    for search, build in checked:
-        measure: Any = partial(run_in_lab, out, cores_each(min(at_once, search.batch)))
-        file = trials_file(search, build, directory)
-        of_search = partial(watch, search)
-        trials = continue_starvation(search, count, file, out, measure, at_once, of_search)
-        made.append((search, trials))
-    return made
+    files = [(each, trials_file(each, check(each), directory)) for each in searches]
+    with Pool(cores) as pool:
+
+        def make(run_set: RunSet, watch: WatchRuns) -> MadeSet[Shares]:
+            return make_runs(run_set, out, None, watch, measure=shares_of, pool=pool)
+
+        return [
+            (search, continue_starvation(search, count, file, out, make, partial(watch, search)))
+            for search, file in files
+        ]

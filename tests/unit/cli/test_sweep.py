@@ -6,9 +6,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.base.errors import MachineLacksError
-from farpath.runs import sweep
-from farpath.runs.sweep import Sweep, SweepOutcome
+from farpath.base.errors import LabFailedError
+from farpath.runs import make
+from farpath.runs.make import FailedRun, MadeSet
+from farpath.runs.run_set import RunSet
 from tests.support.command_line import Farpath
 
 
@@ -38,11 +39,11 @@ def test_bad_input_is_refused_in_one_line(
 def test_messages_of_runs_that_failed_name_options_as_they_are_typed(
     farpath: Farpath, monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath
 ) -> None:
-    def fail(planned: Sweep, out: FilePath, *_rest: object) -> SweepOutcome:
-        error = MachineLacksError("no space left: free some, or give another directory with `out`")
-        return SweepOutcome(planned, out, (), {run.name: error for run in planned.runs})
+    def fail(planned: RunSet, out: FilePath, *_rest: object, **_more: object) -> MadeSet[None]:
+        error = LabFailedError("no space left: free some, or give another directory with `out`")
+        return MadeSet(planned, out, tuple(FailedRun(run, error) for run in planned.runs))
 
-    monkeypatch.setattr(sweep, "make_sweep", fail)
+    monkeypatch.setattr(make, "make_runs", fail)
     ended = farpath("sweep", "--rtt=20ms,30ms", "--json", f"--out={tmp_path}")
     assert ended.status == 4
     assert ended.err.count("or give another directory with --out") == 2

@@ -11,7 +11,7 @@ from farpath.base.options import PATH, Option, options_of
 from farpath.planning.path_options import choice_text, resolve_path
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
-from farpath.runs.sweep import plan_sweep
+from farpath.runs.run_set import product_set
 from farpath.spec.plan import Plan
 from tests.support.plans import request_of
 
@@ -50,10 +50,10 @@ def test_beside_any_other_option_of_a_path_an_rtt_names_none(option: Option) -> 
 
 
 def test_a_sweep_of_rtts_changes_nothing_but_the_rtt() -> None:
-    swept = plan_sweep(RunRequest(rate="50Mbit", time="5s"), {"rtt": ("119ms", "120ms")})
+    swept = product_set(RunRequest(rate="50Mbit", time="5s"), {"rtt": ("119ms", "120ms")})
     buffers = [run.plan.path.buffer_bytes for run in swept.runs]
     assert buffers == [743_750, 750_000]
-    (alone,) = plan_sweep(RunRequest(rtt="164ms", time="5s"), {}).runs
+    (alone,) = product_set(RunRequest(rtt="164ms", time="5s"), {}).runs
     assert alone.plan.path.name == "custom"
 
 

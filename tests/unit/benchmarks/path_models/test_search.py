@@ -16,6 +16,8 @@ from farpath.analysis.results import RunSummary
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.base.project import PROJECT
 from farpath.planning.path_files import path_by_name
+from farpath.runs.make import MadeRun, MadeSet
+from farpath.runs.run_set import RunSet
 from tests.support.campaigns import run_of
 from tests.support.printed_runs import as_printed, printed_of
 
@@ -47,14 +49,23 @@ def directory(tmp_path: FilePath) -> FilePath:
     return tmp_path
 
 
-def pretend(model: PathModel, stack: str) -> RunSummary:
-    """A world in which 622 Mbit/s agrees best; no lab."""
+def summary_of(stack: str, rate_bps: float) -> RunSummary:
+    """A run in a world in which 622 Mbit/s agrees best; no lab."""
     found = as_printed(stack)
-    mean_bps = found.mean_bps * model.rate_bps / 622e6
+    mean_bps = found.mean_bps * rate_bps / 622e6
     return run_of(printed_of(stack).stack, stack=stack, mean_bps=mean_bps)
 
 
-def fail(model: PathModel, stack: str) -> RunSummary:
+def pretend(run_set: RunSet) -> MadeSet[RunSummary]:
+    """Makes runs of that world."""
+    made = (
+        MadeRun(run, FilePath(), "", summary_of(run.values["stack"], float(run.values["rate_bps"])))
+        for run in run_set.runs
+    )
+    return MadeSet(run_set, FilePath(), tuple(made))
+
+
+def fail(run_set: RunSet) -> MadeSet[RunSummary]:
     """A lab that does not come to its end."""
     raise LabFailedError("the guest hangs")
 
@@ -62,7 +73,7 @@ def fail(model: PathModel, stack: str) -> RunSummary:
 def test_a_search_begins_with_its_guesses_and_finds_what_fits(directory: FilePath) -> None:
     search = load_search(directory)
     lines: list[str] = []
-    continue_search(search, 30, 2, pretend, lines.append)
+    continue_search(search, 30, pretend, lines.append)
     trials = read_trials(search)
     assert trials[0]["chosen"] == {"rate_bps": 5e8, "loss": 1e-6, "sources": 2}
     assert len(trials) == len(lines) == 30
@@ -71,7 +82,7 @@ def test_a_search_begins_with_its_guesses_and_finds_what_fits(directory: FilePat
     assert best["model"]["queue_ms"] == 100.0
     assert set(best["runs"]) == {"htcp_2004", "reno_2004"}
     tables = {
-        stack: pretend(search.model(best["chosen"]), stack).summary for stack in search.stacks
+        stack: summary_of(stack, best["model"]["rate_bps"]).summary for stack in search.stacks
     }
     printed = {stack: printed_of(stack) for stack in search.stacks}
     assert cost_of_tables(tables, printed) == best["cost"]
@@ -79,10 +90,10 @@ def test_a_search_begins_with_its_guesses_and_finds_what_fits(directory: FilePat
 
 def test_a_search_goes_on_where_it_stopped(directory: FilePath) -> None:
     search = load_search(directory)
-    continue_search(search, 2, 1, pretend, lambda _line: None)
+    continue_search(search, 2, pretend, lambda _line: None)
     with pytest.raises(LabFailedError):
-        continue_search(search, 1, 1, fail, lambda _line: None)
-    continue_search(search, 1, 1, pretend, lambda _line: None)
+        continue_search(search, 1, fail, lambda _line: None)
+    continue_search(search, 1, pretend, lambda _line: None)
     models = [json.dumps(trial["model"]) for trial in read_trials(search)]
     assert len(set(models)) == 3
 
@@ -119,7 +130,7 @@ def test_a_search_that_is_not_there_is_named(tmp_path: FilePath) -> None:
 def test_damaged_trials_are_not_overwritten(directory: FilePath, text: str) -> None:
     (directory / "trials.json").write_text(text)
     with pytest.raises(BadInputError, match=r"trials\.json"):
-        continue_search(load_search(directory), 1, 1, pretend, lambda _line: None)
+        continue_search(load_search(directory), 1, pretend, lambda _line: None)
     assert (directory / "trials.json").read_text() == text
 
 
@@ -128,14 +139,14 @@ def test_without_optuna_it_is_said_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(MachineLacksError, match=r"Optuna is missing: .*'make dev'"):
-        continue_search(load_search(directory), 1, 1, pretend, lambda _line: None)
+        continue_search(load_search(directory), 1, pretend, lambda _line: None)
 
 
 def test_a_search_shows_its_trials_by_cost_and_its_best_beside_published(
     directory: FilePath,
 ) -> None:
     search = load_search(directory)
-    continue_search(search, 3, 1, pretend, lambda _line: None)
+    continue_search(search, 3, pretend, lambda _line: None)
     grid = trials_table(search)
     costs = [float(row[1]) for row in grid.rows]
     assert costs == sorted(costs)

@@ -12,7 +12,6 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from farpath.analysis.record_set import Member
 from farpath.analysis.results import run_summary
 from farpath.base.errors import BadInputError
 from farpath.planning.request import RunRequest
@@ -23,25 +22,26 @@ from farpath.report.figures.sweep import draw_sweep
 from farpath.report.tables.formats import as_csv
 from farpath.report.tables.sweep import shares_table, sweep_table
 from farpath.report.tables.sweep_results import SweepResults, check_column
-from farpath.runs.sweep import Sweep, SweepOutcome, SweptRun, plan_sweep
+from farpath.runs.make import MadeRun, MadeSet
+from farpath.runs.run_set import RunSet, product_set
 from tests.support.lesson_runs import Curve, write_lesson_run
 
 BUFFERS = {"buffer": ("0.25xBDP", "1xBDP", "16xBDP")}
 
 
-def planned(axes: Mapping[str, tuple[str, ...]], seeds: int = 1, **options: str) -> Sweep:
+def planned(axes: Mapping[str, tuple[str, ...]], seeds: int = 1, **options: str) -> RunSet:
     """A sweep of short runs, in which nothing has to be built."""
     texts = {"rtt": "50ms", "rate": "20Mbit", "time": "5s", "sample": "100ms"} | options
-    return plan_sweep(RunRequest(**texts), axes, seeds)
+    return product_set(RunRequest(**texts), axes, seeds)
 
 
-def made(out: FilePath, sweep: Sweep) -> SweepResults:
+def made(out: FilePath, sweep: RunSet) -> SweepResults:
     """Records of a sweep: the k-th run's first flow gets k Mbit/s, its second 2, a third 3."""
     swept = []
     for number, run in enumerate(sweep.runs, 1):
         record = write_lesson_run(out / str(number), run.plan, throughput_mbps=rates(number))
-        swept.append(SweptRun(run, Member(run.plan, run_summary(record)), cached=False))
-    return SweepResults(SweepOutcome(sweep, out, tuple(swept)))
+        swept.append(MadeRun(run, record.directory, record.fingerprint, run_summary(record)))
+    return SweepResults(MadeSet(sweep, out, tuple(swept)))
 
 
 def rates(first_mbps: int) -> Curve:

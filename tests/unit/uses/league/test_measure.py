@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from farpath.runs.sweep import Sweep
+from farpath.runs.run_set import RunSet
 from farpath.uses.league.measure import Encounter, by_conditions, mean_shares, standings
 from farpath.uses.league.page import render_league
 from farpath.uses.league.question import League
 from farpath.uses.league.table import encounters_table, shares_table, standings_table
 
-LEAGUE = League(("meek", "fair", "greedy"), Sweep({}, ()))
+LEAGUE = League(("meek", "fair", "greedy"), RunSet(()))
 SHARES = {
     ("meek", "meek"): 1.0,
     ("fair", "fair"): 0.9,

@@ -9,12 +9,16 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError, LabFailedError
+from farpath.lab.pool import PoolProgress
 from farpath.planning.request import RunRequest
 from farpath.record.record import RECORD_FILE
+from farpath.runs.make import FailedRun, MadeRun, MadeSet, RunEvent
+from farpath.runs.run_set import RunSet
 from farpath.uses.starvation.question import Starvation, Trial, command_of, plan_starvation, worst
 from farpath.uses.starvation.search import (
-    Measure,
-    MeasuredRun,
+    MakeBatch,
+    Shares,
+    WatchRuns,
     check,
     chosen,
     continue_starvation,
@@ -29,21 +33,26 @@ def plan(start: str = "0..3s", batch: int = 4, stacks: Sequence[str] = ("bbr", "
     return plan_starvation({**OPTIONS, **options}, stacks, start, "5s", batch)[0]
 
 
-def pretend(request: RunRequest) -> MeasuredRun:
+def pretend(run_set: RunSet, watch: WatchRuns) -> MadeSet[Shares]:
     """A world in which the first flow starves where jitter is 7 ms; no lab."""
-    assert request.jitter is not None
-    share = min(1.0, abs(float(request.jitter.removesuffix("ms")) - 7) / 10)
-    shares = (share, 2 - share)
-    return MeasuredRun(shares, (1e6 * share, 1e6 * (2 - share)), "made", command_of(request))
+    results = []
+    for run in run_set.runs:
+        share = min(1.0, abs(float(run.values["jitter"].removesuffix("ms")) - 7) / 10)
+        shares = (share, 2 - share)
+        value = Shares(shares, (1e6 * share, 1e6 * (2 - share)))
+        results.append(MadeRun(run, FilePath("made"), run.name, value))
+        watch(RunEvent(run, results[-1], PoolProgress(1, 0, 0, 0, None)))
+    return MadeSet(run_set, FilePath(), tuple(results))
 
 
-def fail(request: RunRequest) -> MeasuredRun:
+def fail(run_set: RunSet, watch: WatchRuns) -> MadeSet[Shares]:
     """A lab that does not come to its end."""
-    raise LabFailedError("the guest hangs")
+    error = LabFailedError("the guest hangs")
+    return MadeSet(run_set, FilePath(), tuple(FailedRun(run, error) for run in run_set.runs))
 
 
 def search(
-    directory: FilePath, count: int, cores: int = 1, measure: Measure = pretend
+    directory: FilePath, count: int, make: MakeBatch = pretend
 ) -> tuple[tuple[Trial, ...], list[int]]:
     """Continue the search in a directory; return all trials, and the numbers of the new ones."""
     (directory / "made").mkdir(parents=True, exist_ok=True)
@@ -52,7 +61,7 @@ def search(
     asked = plan()
     file = trials_file(asked, "build", directory)
     made = continue_starvation(
-        asked, count, file, directory, measure, cores, lambda trial, _all: new.append(trial.number)
+        asked, count, file, directory, make, lambda trial, _all: new.append(trial.number)
     )
     return made, sorted(new)
 
@@ -105,16 +114,15 @@ def test_the_ends_of_each_range_are_planned_before_anything_runs() -> None:
         check(too_wide)
 
 
-def test_trials_are_the_same_on_any_number_of_cores_and_after_an_interruption(
-    tmp_path: FilePath,
-) -> None:
-    whole, new = search(tmp_path / "whole", 14, cores=2)
+def test_trials_are_the_same_after_an_interruption(tmp_path: FilePath) -> None:
+    whole, new = search(tmp_path / "whole", 14)
     assert new == list(range(1, 15))
     for count, expected in ((3, [1, 2, 3]), (9, [4, 5, 6, 7, 8, 9])):
         _, new = search(tmp_path / "parts", count)
         assert new == expected
-    with pytest.raises(LabFailedError):
-        search(tmp_path / "parts", 14, measure=fail)
+    with pytest.raises(LabFailedError) as caught:
+        search(tmp_path / "parts", 14, fail)
+    assert "of farpath run --rtt=40ms" in caught.value.detail
     made, new = search(tmp_path / "parts", 14)
     assert new == [10, 11, 12, 13, 14]
     assert made == whole
@@ -122,7 +130,7 @@ def test_trials_are_the_same_on_any_number_of_cores_and_after_an_interruption(
 
 
 def test_the_sampler_learns_where_a_flow_starves(tmp_path: FilePath) -> None:
-    made, _ = search(tmp_path, 40, cores=2)
+    made, _ = search(tmp_path, 40)
     assert worst(made).least_share < 0.05
     late = [trial.least_share for trial in made[20:]]
     early = [trial.least_share for trial in made[:10]]
@@ -142,7 +150,7 @@ def test_a_trial_without_its_record_is_made_again(tmp_path: FilePath) -> None:
     made, _ = search(tmp_path / "results", 2)
     file = trials_file(plan(), "build", tmp_path / "results")
     again: list[Trial] = []
-    args = (file, tmp_path / "elsewhere", pretend, 1, lambda trial, _all: again.append(trial))
+    args = (file, tmp_path / "elsewhere", pretend, lambda trial, _all: again.append(trial))
     assert continue_starvation(plan(), 2, *args) == made
     assert sorted(trial.number for trial in again) == [1, 2]
 

@@ -1,0 +1,121 @@
+"""Run sets: several runs described at once, by axes, pairs, values or the cases of a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from farpath.base.errors import BadInputError
+from farpath.base.options import options_of
+from farpath.lab.user_parts import BuiltParts
+from farpath.planning.request import RunRequest, parse_seed
+from farpath.record.identity import plan_identity
+
+if TYPE_CHECKING:
+    from farpath.lab.artifacts.images import Images
+    from farpath.spec.plan import Plan
+
+#: The most runs of a set: a month of a core with runs of ten minutes.
+MOST_RUNS = 5_000
+#: What starting a guest takes, in virtual seconds of traffic at the rate below.
+START_COST_S, COST_RATE_BPS = 10.0, 100e6
+
+
+def cost_s(plan: Plan) -> float:
+    """Return what a run takes, relative to others: its time and its bits."""
+    return START_COST_S + plan.schedule.duration_s * plan.rates.mean / COST_RATE_BPS
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run of a set.
+
+    ``name``: for people. ``values``: of the options that vary in the set, as typed. ``images``:
+    those of another kernel, None for the project's, and ``kernel`` its name. ``expected_s``: real
+    seconds on one core where they are known; else they follow from the plan.
+    """
+
+    name: str
+    plan: Plan
+    values: Mapping[str, str] = field(default_factory=dict)
+    images: Images | None = None
+    kernel: str = ""
+    expected_s: float | None = None
+
+    @property
+    def cost_s(self) -> float:
+        """What it takes, relative to the other runs of its set."""
+        return cost_s(self.plan) if self.expected_s is None else self.expected_s
+
+
+@dataclass(frozen=True)
+class RunSet:
+    """Runs that are all different; ``axes``: the values of each option that varies, as typed.
+
+    Raises BadInputError if two runs have one plan on one kernel.
+    """
+
+    runs: tuple[PlannedRun, ...]
+    axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names: dict[tuple[str, str], str] = {}
+        for run in self.runs:
+            key = plan_identity(run.plan), run.kernel
+            if key in names:
+                raise BadInputError(
+                    f"'{names[key]}' and '{run.name}' are the same run: leave one of the values out"
+                )
+            names[key] = run.name
+
+
+def planned_run(name: str, request: RunRequest) -> PlannedRun:
+    """Return the run of a request; raise BadInputError for one that is not allowed."""
+    return PlannedRun(name, request.plan(user_parts=BuiltParts(request.lab)))
+
+
+def product_set(base: RunRequest, axes: Mapping[str, tuple[str, ...]], seeds: int = 1) -> RunSet:
+    """Return all combinations of values, the last option and then the seed changing fastest.
+
+    ``base``: the options that all runs share. ``axes``: the values of each option that varies.
+    ``seeds``: how many each combination gets, from that of ``base`` on. Raises BadInputError for
+    the first run that is not allowed, and for two that are the same.
+    """
+    _check_count(axes, seeds)
+    return RunSet(tuple(_combined(base, axes, seeds)), axes)
+
+
+def _combined(
+    base: RunRequest, axes: Mapping[str, tuple[str, ...]], seeds: int
+) -> Iterator[PlannedRun]:
+    first = parse_seed(base.seed)
+    for combination in itertools.product(*axes.values()):
+        values = dict(zip(axes, combination, strict=True))
+        for seed in range(first, first + seeds):
+            request = dataclasses.replace(base, **{**values, "seed": str(seed)})
+            name = ", ".join(
+                [*(f"{name}={value}" for name, value in values.items()), f"seed {seed}"]
+            )
+            yield dataclasses.replace(planned_run(name, request), values=values)
+
+
+def _check_count(axes: Mapping[str, tuple[str, ...]], seeds: int) -> None:
+    variables = {option.name: option.variable for option in options_of(RunRequest)}
+    for name, values in axes.items():
+        if not values:
+            raise BadInputError(f"{variables[name]} has no value: give one or several")
+    if "seed" in axes:
+        raise BadInputError("SEED has several values: a sweep takes SEEDS=3, from SEED on")
+    if seeds not in range(1, MOST_RUNS + 1):
+        raise BadInputError(
+            f"SEEDS is '{seeds}': it must be a whole number from 1 to {MOST_RUNS:,}"
+        )
+    count = math.prod([seeds, *map(len, axes.values())])
+    if count > MOST_RUNS:
+        raise BadInputError(
+            f"the sweep has {count:,} runs: at most {MOST_RUNS:,} are made: take fewer values"
+        )
