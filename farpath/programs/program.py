@@ -189,6 +189,13 @@ class Program:
         """Parse the intervals of a receiver; raises LabFailedError for a broken report."""
         return iperf3.parse_receiver(text)
 
+    def parse_begin_ns(self, text: str) -> int | None:
+        """Return when a receiver began its first interval, in ns of its host's monotonic clock.
+
+        None if its report does not say so. Raises LabFailedError if it is no time.
+        """
+        return iperf3.parse_begin_ns(text)
+
     def check_flow(self, stack: Stack, rows: pd.DataFrame, output: Output, plan: Plan) -> None:
         """Raise CheckFailedError for a flow that ran otherwise than planned.
 

@@ -35,6 +35,7 @@ DECIDING_CODE = (
     "farpath/tools",
     "farpath/guest",
     "farpath/mechanisms",
+    "farpath/programs",
     "farpath/record",
     "farpath/lab",
     "topologies",

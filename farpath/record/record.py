@@ -39,7 +39,7 @@ from farpath.spec.plan import Plan
 from farpath.spec.protocol import CAPTURES_DIR, RAW_DIR, SCHEDULE_START_FILE
 from farpath.spec.schedule import Flow
 from farpath.spec.trace import SUFFIX
-from farpath.tools import accepts, iperf3, ping, tc
+from farpath.tools import accepts, ping, tc
 from farpath.tools.iperf3_like import SHORTEST_S
 
 if TYPE_CHECKING:
@@ -137,13 +137,13 @@ def _parsed(raw_dir: FilePath, name: str, parse: Callable[[str], T]) -> T:
         raise LabFailedError(f"{name}: {error.message}", error.detail) from error
 
 
-def _begin_s(raw_dir: FilePath, flow: Flow) -> float:
+def _begin_s(raw_dir: FilePath, flow: Flow, program: Program) -> float:
     """Return when a flow's receiver began its first interval, in s from the schedule's start.
 
     A program that does not say so is taken to begin at the flow's start.
     """
     accepted = accepts.parse(_read(raw_dir, f"{flow.name}-receiver.err"))
-    begin_ns = _parsed(raw_dir, f"{flow.name}-receiver.out", iperf3.parse_begin_ns)
+    begin_ns = _parsed(raw_dir, f"{flow.name}-receiver.out", program.parse_begin_ns)
     if begin_ns is None and not accepted:
         return flow.start_s
     # iperf3's last connection is the one that carries data
@@ -171,7 +171,7 @@ def _flow_rows(
         raise LabFailedError(
             f"{flow.name}'s receiver reported {len(received)} intervals, its sender {len(sent)}"
         )
-    begin_s = _begin_s(raw_dir, flow)
+    begin_s = _begin_s(raw_dir, flow, program)
     rows = []
     for sender, receiver in zip_longest(sent, received):
         length_s = receiver.end_s - receiver.start_s

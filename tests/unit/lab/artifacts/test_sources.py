@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 import shutil
 from pathlib import Path as FilePath
 from typing import Any
@@ -21,10 +19,7 @@ from farpath.spec.dropper import Dropper
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 from farpath.spec.settings import HOST
-from tests.support.data import captured
-
-#: Lines of a kernel's configuration, of which some describe the compiler.
-CONFIG = captured("kernel/config.txt")
+from tests.support.built_images import CONFIG, built_images, changed, write_module
 
 
 @pytest.fixture
@@ -34,49 +29,8 @@ def plan() -> Plan:
 
 @pytest.fixture
 def images(tmp_path: FilePath) -> Images:
-    """A lab's parts, of a kernel with one module of its own."""
-    for name in ("kernel", "lab", "sender", "stacks"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "kernel" / "config").write_text(CONFIG)
-    write_module(tmp_path / "stacks", "int htcp;", "bytes of gcc 12")
-    return Images(
-        kernel=tmp_path / "kernel",
-        lab=tmp_path / "lab",
-        sender=tmp_path / "sender",
-        stacks=tmp_path / "stacks",
-        own=tmp_path / "own",
-        manifests={
-            "kernel": {"source_hash": "s", "cflags": "-O2", "linux_hash": "bytes of gcc 12"},
-            "lab": {"own_hash": "l", "packages": {"openvswitch-switch": "3.5", "perl-base": "5"}},
-            "sender": {
-                "own_hash": "e",
-                "udtperf_hash": "u",
-                "transfer_hash": "t",
-                "packages_hash": "e",
-                "packages": {"iperf3": "3.18", "libpam0g": "1.7"},
-            },
-        },
-    )
-
-
-def write_module(place: FilePath, source: str, module: str) -> None:
-    """Write a stack's module, beside devices that are built from the project's sources."""
-    (place / "tcp_htcp_2004.c").write_text(source)
-    built = {"tcp_htcp_2004": source.encode()}
-    built |= {file.stem: file.read_bytes() for file in sources.DEVICES.glob("*.c")}
-    modules = {
-        name: {
-            "source_hash": hashlib.sha256(text).hexdigest(),
-            "module_hash": hashlib.sha256(module.encode()).hexdigest(),
-        }
-        for name, text in built.items()
-    }
-    (place / "manifest.json").write_text(json.dumps({"modules": modules}))
-
-
-def changed(images: Images, part: str, **values: object) -> Images:
-    manifests = {**images.manifests, part: {**images.manifests[part], **values}}
-    return dataclasses.replace(images, manifests=manifests)
+    """A lab's parts."""
+    return built_images(tmp_path)
 
 
 def test_another_compiler_makes_no_other_run(plan: Plan, images: Images) -> None:
