@@ -1,4 +1,4 @@
-"""The making of a run from its request: what the command line and Python share."""
+"""The making of a run from its request, for the command line and for Python."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class ReadyRun:
 def ready_run(
     request: RunRequest, kernel: str | None = None, path_by_rtt: bool = False
 ) -> ReadyRun:
-    """Plan a run and build what it names: the user's stacks and images, and its kernel.
+    """Plan a run and build its parts: the user's stacks and images, and its kernel.
 
     ``kernel``: a series of Debian's source, a Linux tree, or of one side (``receiver=7.3``); None
-    for the lab's own. ``path_by_rtt``: as for ``RunRequest.plan``. Raises BadInputError for what
-    is not allowed.
+    for the lab's own. ``path_by_rtt``: as for ``RunRequest.plan``. Raises BadInputError for a
+    request that is not allowed.
     """
     plan = request.plan(user_parts=BuiltParts(request.lab), path_by_rtt=path_by_rtt)
     return ReadyRun(plan, None if kernel is None else _images_with(kernel, plan))

@@ -50,7 +50,7 @@ class RunResult:
 
     @property
     def plan(self) -> Plan:
-        """What was asked for: path, schedule, stacks, settings, seed."""
+        """The plan: path, schedule, stacks, settings, seed."""
         return self.record.plan
 
     @property
@@ -76,9 +76,9 @@ class RunResult:
         to stop), ``share`` (fraction of all flows' bits), ``retransmits`` (segments),
         ``rtt_median_ms``, ``rtt_p99_ms`` (of the sender's smoothed RTT), ``completion_s`` (of a
         flow of ``bytes``, over which ``throughput_mbps`` is taken then), ``drops`` (packets
-        towards the receiver that the queues of bottlenecks dropped), ``lost`` (those that random
+        towards the receiver that the queues of bottlenecks dropped), ``lost`` (packets that random
         loss and droppers took), ``spurious`` (retransmissions beyond these), ``resent`` (packets
-        that UDT or QUIC sent again, which are no ``retransmits``). What is not known is missing.
+        that UDT or QUIC sent again, which are no ``retransmits``). Unknown values are missing.
         """
         import pandas as pd
 
@@ -108,7 +108,7 @@ class RunResult:
     def queue(self) -> pd.DataFrame:
         """The bottleneck at ``t_s``: ``backlog_bytes``, ``backlog_packets``, ``drops`` so far.
 
-        With several bottlenecks it is that of the first flow; ``queues`` has all.
+        With several bottlenecks it is the one of the first flow; ``queues`` has all.
         """
         return self.record.samples.queue
 
@@ -116,7 +116,7 @@ class RunResult:
     def queues(self) -> pd.DataFrame | None:
         """The queue of each ``link`` at ``t_s``, with ``queue``'s columns, ``bytes`` and ``marks``.
 
-        ``bytes``: what has left it so far. None of a run with one queue.
+        ``bytes``: that have left it so far. None of a run with one queue.
         """
         return self.record.queues
 
@@ -126,7 +126,7 @@ class RunResult:
 
         Columns: ``link`` (its nodes in the direction of the packets), ``rate_bps``, ``utilisation``
         (fraction of the rate), ``queueing_mean_ms``, ``queueing_p99_ms``, ``queue_max_bytes``,
-        ``drops`` and ``marks`` (packets). What is not known is missing.
+        ``drops`` and ``marks`` (packets). Unknown values are missing.
         """
         import pandas as pd
 
@@ -151,7 +151,7 @@ class RunResult:
         return f"<farpath run: {title(self.plan)}, {throughput_mbps:.1f} Mbit/s, {self.path}>"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the results of each flow and of the run, and its figure."""
+        """Return HTML for a notebook: the results of each flow and of the run, and its figure."""
         return render_summary(self.record, self.path / FIGURE_FILE)
 
 

@@ -19,7 +19,7 @@ from farpath.record.record import load_record
 if TYPE_CHECKING:
     from farpath.lab.process import Watch
 
-#: Where records go, below the current directory: as that of the command line.
+#: The directory of records, below the current one, as on the command line.
 RESULTS = "results"
 
 
@@ -58,7 +58,7 @@ def load(directory: str | os.PathLike[str]) -> RunResult:
 
 @contextmanager
 def _watch_of(ready: ReadyRun, shown: bool) -> Iterator[Watch]:
-    """Return what is called with the lab's events, and shows them if ``shown``."""
+    """Return the watcher of the lab's events, which shows them if ``shown``."""
     if not shown:
         yield lambda _event: None
         return

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class SweepResult:
-    """The results of a sweep; ``outcome`` holds its runs, and the errors of those that failed."""
+    """The results of a sweep; ``outcome`` holds its runs, and the errors of failed ones."""
 
     outcome: MadeSet[RunSummary]
 
@@ -104,7 +104,7 @@ class SweepResult:
         return f"<farpath sweep over {axes}: {len(self.outcome.runs)} runs{failed}>"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the table."""
+        """Return HTML for a notebook: the table."""
         return str(self.table.to_html(index=False))
 
 
@@ -152,7 +152,7 @@ def _sweep_of(seeds: int, options: Mapping[str, OptionValue | Iterable[OptionVal
 
 @contextmanager
 def _watch_of(run_set: RunSet, shown: bool) -> Iterator[Callable[[RunEvent[Any]], None]]:
-    """Return what is called when runs begin and end, and shows how many are over if ``shown``."""
+    """Return the watcher of runs that begin and end, which shows how many are over if ``shown``."""
     if not shown:
         yield lambda _event: None
         return

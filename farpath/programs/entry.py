@@ -41,7 +41,7 @@ class Parameter:
 
     @property
     def allowed(self) -> str:
-        """Return what is allowed as text."""
+        """Return the allowed values as text."""
         if self.choices:
             return " or ".join(self.choices)
         if self.low is None:
@@ -115,7 +115,7 @@ def _parameter(name: str, data: Mapping[str, Any]) -> Parameter:
 def read_entries(package: str, program: str, kind: str) -> dict[str, CatalogEntry]:
     """Read the stacks of a program, by name; none if its package has no ``stacks.toml``.
 
-    ``kind``: of those that do not say theirs.
+    ``kind``: of stacks that name none.
     """
     file = resources.files(package).joinpath(STACKS_FILE)
     if not file.is_file():

@@ -1,8 +1,8 @@
 """Program: what a flow runs, with all that farpath asks of it.
 
 A program is a folder of ``farpath/programs`` that holds ``PROGRAM``, an object of a class of
-its own below ``Program``, and ``stacks.toml`` with the stacks that it runs. Mechanisms ask what a
-program can do, and never which it is.
+its own below ``Program``, and ``stacks.toml`` with the stacks that it runs. Mechanisms ask for its
+abilities, and never for its name.
 """
 
 from __future__ import annotations
@@ -49,21 +49,21 @@ class Output:
 
     @property
     def sender(self) -> str:
-        """What the sending program printed."""
+        """Output of the sending program."""
         return self.read(f"{self.flow.name}-sender.out")
 
     @property
     def receiver(self) -> str:
-        """What the receiving program printed."""
+        """Output of the receiving program."""
         return self.read(f"{self.flow.name}-receiver.out")
 
 
 class Program:
-    """What a flow runs; a class for each folder says what differs from the values here.
+    """What a flow runs; the class of each folder overrides the values here.
 
     Its report is iperf3's (``farpath.tools.iperf3``). ``name``: as ``Stack.program``. ``rank``:
-    its place in lists. ``kinds``: kinds of its stacks with their headings; stacks that do not
-    say theirs have the first.
+    its place in lists. ``kinds``: kinds of its stacks with their headings; stacks that name none
+    have the first.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Program:
     labs: tuple[str, ...] = (VIRTUAL, HOST)
     #: Whether it gives each packet a time, which jitter of its host would undo.
     paces_itself: bool = False
-    #: Whether it reads from a disk of its host, or writes to it, what it sends and receives.
+    #: Whether its payload comes from a disk of the sending host, or goes to one of the receiver.
     reads_files: bool = False
     #: Whether it ends after a number of bytes.
     takes_bytes: bool = False
@@ -147,7 +147,7 @@ class Program:
                 )
 
     def headers_bytes(self, ip_version: int) -> int:
-        """Return what a packet holds beside ``packet_size_parameter``."""
+        """Return the bytes of a packet besides ``packet_size_parameter``."""
         return 0
 
     def packet_bytes(self, stack: Stack, ip_version: int) -> int | None:
@@ -166,7 +166,7 @@ class Program:
         return stack.name
 
     def window_bytes(self, stack: Stack) -> int | None:
-        """Return the most that a flow has in flight; None for the path's largest window."""
+        """Return the most bytes that a flow has in flight; None for the path's largest window."""
         return None
 
     def slows_down(self, stack: Stack) -> bool:

@@ -1,6 +1,6 @@
 """Image: the program of a user's OCI image, which has iperf3's command line and report.
 
-It may use the kernel's TCP or bring a transport, and need not report what was sent again.
+It may use the kernel's TCP or bring a transport, and need not report retransmissions.
 """
 
 from __future__ import annotations

@@ -17,12 +17,12 @@ from farpath.tools import iperf3
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Each stack is called so and then like its library.
+#: Prefix of the stacks' names, before the name of the library.
 PREFIX = "quic_"
 #: Smallest MTU: datagrams of 1200 bytes must pass (RFC 9000, section 14), below the headers of
 #: IPv6 and UDP, and IPv6 has none below this (RFC 8200, section 5).
 LEAST_MTU_BYTES = 1280
-#: Windows of flow control hold what the path and its buffer hold, this many times: the window of
+#: Windows of flow control are path and buffer, this many times: the window of
 #: slow start doubles beyond both before a loss is known (RFC 9002, section 7.3.1).
 PATHS_IN_WINDOW = 4
 #: The largest window that the stacks take.
@@ -39,9 +39,9 @@ class Quic(Program):
     build_script = "images/quic/build"
 
     def fitted(self, stack: Stack, path: Path, ip_version: int) -> Stack:
-        """Make packets fill the path's MTU, and the window hold what the path holds.
+        """Make packets fill the path's MTU, and the window fill the path.
 
-        The window is the default's, or what the path needs if that is more. Raises BadInputError
+        The window is the default, or the path's need if that is more. Raises BadInputError
         for packets that the path cannot carry, and for BBR that may not pace.
         """
         if path.mtu_bytes < LEAST_MTU_BYTES:
@@ -95,7 +95,7 @@ class Quic(Program):
         return int(stack.parameters["qlog"]) << 20
 
     def check_flow(self, stack: Stack, rows: pd.DataFrame, output: Output, plan: Plan) -> None:
-        """Check the congestion control that the program says it ran."""
+        """Check the congestion control that the program reports."""
         actual, planned = iperf3.parse_program_congestion(output.sender), stack.parameters["cc"]
         if actual != planned:
             raise CheckFailedError(

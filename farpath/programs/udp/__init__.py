@@ -74,9 +74,9 @@ class Udp(Program):
         return pacing_bps(stack, ip_version)
 
     def counted(self, stack: Stack, output: Output) -> dict[str, Any]:
-        """Return what the receiver counted; ``sent``: the sender's count.
+        """Return the receiver's counts; ``sent``: the sender's count.
 
-        ``arrivals``: what a listener noted, of stacks that ask for it.
+        ``arrivals``: a listener's notes, of stacks that ask for them.
         """
         received = iperf3.parse_datagrams(output.receiver)
         sent = iperf3.parse_datagrams(output.sender)
