@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from farpath.analysis.record_set import Member, RecordSet
 from farpath.analysis.results import RunSummary
+from farpath.mechanisms.disk import disk_text
 from farpath.mechanisms.registry import mechanisms
 from farpath.metrics.sizes import size_text
 from farpath.planning.changes import rate_text, rtt_text
-from farpath.planning.disks import disk_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
 from farpath.planning.path_options import CUSTOM, choice_text

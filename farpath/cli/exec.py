@@ -120,7 +120,7 @@ def execute(
     from farpath.lab.program_users import current_user, named_user
     from farpath.lab.programs import WallTimeoutError, run_programs
     from farpath.lab.user_parts import BuiltParts
-    from farpath.planning import quantities
+    from farpath.mechanisms import quantities
     from farpath.planning.plan_warnings import plan_warnings
     from farpath.planning.request import RunRequest
     from farpath.spec.programs import (

@@ -179,6 +179,7 @@ class _Checked:
 
 def _checked(raw: RawRun, plan: Plan) -> _Checked:
     """Parse and check a lab's raw output; raise CheckFailedError if it differs from the plan."""
+    from farpath.mechanisms.dropper.flow_drops import check_flow_drops
     from farpath.record import (
         checks,
         link_changes,
@@ -187,7 +188,6 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         short_flow_table,
         trace_table,
     )
-    from farpath.record.flow_drops import check_flow_drops
 
     # Effects of a slow machine on the flows are reported as the machine's fault.
     health, doubts = checks.check_machine(raw.raw, plan)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
 from farpath.base.units import Number, Quantity
-from farpath.planning import quantities
+from farpath.mechanisms import quantities
 from farpath.spec.changes import RateChanges, RttChanges, times_problem
 from farpath.spec.path import Path
 

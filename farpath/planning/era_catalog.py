@@ -11,7 +11,7 @@ from importlib import resources
 from typing import Any
 
 from farpath.base.errors import BadInputError
-from farpath.planning.quantities import FREQUENCY_HZ, JITTER_MS, RATE_BPS
+from farpath.mechanisms.quantities import FREQUENCY_HZ, JITTER_MS, RATE_BPS
 from farpath.programs.catalog import split_text
 from farpath.spec.bus import CLOCKS_HZ, MMRBC_BYTES, Bus
 from farpath.spec.era import Era

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS
-from farpath.planning.quantities import DURATION_S
+from farpath.mechanisms.quantities import DURATION_S
 from farpath.planning.request import RunRequest
 from farpath.planning.stack_texts import parse_stacks
 from farpath.programs.catalog import split_text

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
 from farpath.base.units import NUMBERS, Quantity
-from farpath.planning import quantities
+from farpath.mechanisms import quantities
 from farpath.programs.catalog import catalogue, entry_by_name
 from farpath.programs.iperf3 import MAINLINE
 from farpath.spec.background import PART_RANGE, RATE_BPS_RANGE, Background

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from farpath.base.errors import BadInputError
-from farpath.planning import quantities
+from farpath.mechanisms import quantities
 from farpath.planning.queues import parse_queue
 from farpath.spec.own_network import BUFFER_PACKETS_RANGE, Cable, OwnNetwork, Shaping
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from farpath.base.errors import BadInputError, on_one_line
-from farpath.planning import path_options, quantities
+from farpath.mechanisms import quantities
+from farpath.planning import path_options
 from farpath.planning.own_topology import name_of
 from farpath.spec.hosts import Pair
 from farpath.spec.own_network import OwnNetwork, Step

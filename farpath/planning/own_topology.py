@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from farpath.base.errors import BadInputError, on_one_line
-from farpath.planning import quantities
+from farpath.mechanisms import quantities
 from farpath.planning.own_links import DEFAULT_BUFFER_PACKETS
 from farpath.planning.queues import parse_queue
 from farpath.spec.aqm import Aqm

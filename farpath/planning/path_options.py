@@ -9,7 +9,7 @@ from typing import Any
 
 from farpath.base.errors import BadInputError
 from farpath.base.units import Quantity
-from farpath.planning import quantities
+from farpath.mechanisms import quantities
 from farpath.planning.changes import ChangesText, rate_changes, rtt_changes, split_changes
 from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.other_traffic import (

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
-from farpath.planning import quantities
+from farpath.mechanisms import quantities
 from farpath.spec.aqm import DROP_TAIL, KINDS, Aqm, Parameter
 
 EXAMPLE = "fq_codel:target=5ms,ecn"

@@ -19,17 +19,17 @@ from farpath.base.options import (
     range_text,
 )
 from farpath.base.units import Number, Quantity
+from farpath.mechanisms import quantities
+from farpath.mechanisms.disk import parse_disk
+from farpath.mechanisms.dropper import parse_droppers
 from farpath.mechanisms.registry import mechanism_options
 from farpath.planning import (
     era_catalog,
     path_files,
     path_options,
-    quantities,
     queues,
     stack_texts,
 )
-from farpath.planning.disks import parse_disk
-from farpath.planning.droppers import parse_droppers
 from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.network import (
     NetworkOptions,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from farpath.base.errors import BadInputError
-from farpath.planning import quantities
+from farpath.mechanisms import quantities
 from farpath.spec.schedule import JOINING, SCHEDULES, Schedule, staggered
 
 #: Whole seconds between the starts of two flows.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from farpath.base.errors import BadInputError
-from farpath.planning import quantities
+from farpath.mechanisms import quantities
 from farpath.planning.rules import check_senders
 from farpath.spec.hosts import SENDER, Sender, numbered
 from farpath.spec.path import Path

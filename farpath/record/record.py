@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.mechanisms.capture.files import NAME as CAPTURES
+from farpath.mechanisms.dropper.flow_drops import FlowDrops, flow_drops
 from farpath.mechanisms.mechanism import RecordPart
 from farpath.programs.program import Program
 from farpath.programs.registry import program_of
 from farpath.record import frames, queue_table, short_flow_table, trace_table
 from farpath.record.bounds import most_rows
 from farpath.record.description import check_hash, write_description
-from farpath.record.flow_drops import FlowDrops, flow_drops
 from farpath.record.queue_table import QueueTable
 from farpath.record.short_flow_table import ShortFlowTable
 from farpath.record.trace_table import Trace

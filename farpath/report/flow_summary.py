@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from farpath.mechanisms.dropper.flow_drops import FlowDrops
     from farpath.metrics.run import Array
-    from farpath.record.flow_drops import FlowDrops
     from farpath.record.record import Record, Samples
     from farpath.spec.plan import Plan
     from farpath.spec.schedule import Flow

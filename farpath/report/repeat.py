@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from farpath.base.errors import FarpathError
 from farpath.base.options import options_of
+from farpath.mechanisms.disk import disk_text
 from farpath.mechanisms.registry import texts_of
 from farpath.planning.changes import rate_text, rtt_text
-from farpath.planning.disks import disk_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
 from farpath.planning.network import topology_suffix

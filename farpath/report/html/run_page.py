@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from itertools import cycle, zip_longest
 from typing import TYPE_CHECKING, Any
 
+from farpath.mechanisms.disk import disk_text
 from farpath.mechanisms.registry import mechanisms
 from farpath.metrics.link import busiest, has_several_queues, link_queues, link_summaries
 from farpath.metrics.one_draw import one_draw_sentences
 from farpath.metrics.run import SMOOTHING_S, per_second, smoothed_flows
 from farpath.metrics.sizes import memory_text, size_text
-from farpath.planning.disks import disk_text
 from farpath.planning.era_catalog import era_text, title_of
 from farpath.programs.catalog import catalogue
 from farpath.record.trace_table import windows_mb

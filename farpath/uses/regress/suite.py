@@ -18,7 +18,7 @@ from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.validation import validated
 from farpath.lab.user_parts import BuiltParts
-from farpath.planning.quantities import RTT_MS
+from farpath.mechanisms.quantities import RTT_MS
 from farpath.planning.request import RunRequest
 from farpath.programs.catalog import catalogue
 from farpath.programs.registry import programs

@@ -54,7 +54,7 @@ def responsiveness(
     A client and a server of HTTP/2 load the path with more and more connections and probe it.
     """
     from farpath.lab.user_parts import BuiltParts
-    from farpath.planning import quantities
+    from farpath.mechanisms import quantities
     from farpath.planning.plan_warnings import plan_warnings
     from farpath.planning.request import RunRequest
     from farpath.report.figures.save import FORMATS

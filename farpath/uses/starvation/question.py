@@ -19,7 +19,7 @@ from typing import Any
 
 from farpath.base.errors import BadInputError
 from farpath.base.options import options_of
-from farpath.planning.quantities import MOMENT_S
+from farpath.mechanisms.quantities import MOMENT_S
 from farpath.planning.request import RunRequest, parse_seed
 from farpath.planning.stack_texts import parse_stacks
 from farpath.runs.ranges import Range, Template, parse_template

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import CheckFailedError, LabFailedError
-from farpath.planning.droppers import parse_droppers
+from farpath.mechanisms.dropper import parse_droppers
 from farpath.planning.path_files import path_by_name
 from farpath.planning.request import RunRequest
 from farpath.record import trace_table

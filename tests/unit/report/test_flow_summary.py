@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
+from farpath.mechanisms.dropper.flow_drops import FlowDrops
 from farpath.planning.request import RunRequest
-from farpath.record.flow_drops import FlowDrops
 from farpath.record.record import Samples, typed_frame
 from farpath.report.flow_summary import flow_summaries
 from farpath.report.overview import flows_table

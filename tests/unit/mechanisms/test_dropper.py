@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.planning.droppers import parse_droppers
+from farpath.mechanisms.dropper import parse_droppers
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from farpath.base.errors import BadInputError
-from farpath.planning.quantities import RATE_BPS, SIZE_BYTES
+from farpath.mechanisms.quantities import RATE_BPS, SIZE_BYTES
 from farpath.spec.disk import CACHE_BYTES_RANGE, Disk
 
 KIND = "disk:"

@@ -7,7 +7,7 @@ import re
 from itertools import combinations
 
 from farpath.base.errors import BadInputError
-from farpath.planning import quantities
+from farpath.mechanisms import quantities
 from farpath.spec.dropper import KINDS, Dropper
 
 _NUMBER = re.compile(r"[0-9]{1,10}(e[0-9])?")

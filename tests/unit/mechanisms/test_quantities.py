@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from farpath.base.errors import BadInputError
 from farpath.base.units import Quantity
-from farpath.planning import quantities
+from farpath.mechanisms import quantities
 from farpath.spec.path import RATE_BPS_RANGE, RTT_MS_RANGE
 
 QUANTITIES = [

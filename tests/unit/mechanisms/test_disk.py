@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.planning.disks import disk_text, parse_disk
+from farpath.mechanisms.disk import disk_text, parse_disk
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.disk import Disk
