@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from farpath.analysis.record_set import Member, RecordSet
 from farpath.analysis.results import RunSummary
-from farpath.mechanisms.disk import disk_text
+from farpath.base.sizes import size_text
+from farpath.mechanisms.mechanism import OF_HOSTS
 from farpath.mechanisms.registry import mechanisms
-from farpath.metrics.sizes import size_text
 from farpath.planning.changes import rate_text, rtt_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
@@ -116,8 +116,9 @@ def _unusual(plan: Plan) -> Iterator[str]:
     if path.name != CUSTOM:
         yield f"path {path.name}"
     yield from _of_path(path)
-    if plan.droppers:
-        yield f"drop {' '.join(map(str, plan.droppers))}"
+    for mechanism in mechanisms():
+        if mechanism.order < OF_HOSTS:
+            yield from mechanism.words(plan)
     if plan.senders:
         yield f"senders {' '.join(map(str, plan.senders))}"
     if plan.schedule.reverse:
@@ -128,13 +129,9 @@ def _unusual(plan: Plan) -> Iterator[str]:
         yield f"IPv{plan.ip_version}"
     if (era := era_text(plan.era)) != USUAL_ERA:
         yield f"era {era}"
-    for name, disk in (("SOURCE", plan.source), ("SINK", plan.sink)):
-        if text := disk_text(disk, name):
-            yield f"{name.lower()} {text}"
     for mechanism in mechanisms():
-        yield from mechanism.words(plan)
-    if plan.transfer_bytes:
-        yield f"flows of {size_text(plan.transfer_bytes)}"
+        if mechanism.order >= OF_HOSTS:
+            yield from mechanism.words(plan)
     if settings.sample_interval_s != USUAL_SAMPLE_S:
         yield f"samples of {settings.sample_interval_s:g} s"
     if not settings.delayed_ack:

@@ -141,7 +141,6 @@ def _fill(
                 **checked.health,
                 **checked.readback,
                 **checks.counted_flows(raw.raw, plan),
-                **checks.transfers(raw.raw, plan),
                 **link_changes.link_changes(raw.raw, plan),
                 **checks.sender_cpu(raw.raw, plan, cycles_mhz()),
             },
@@ -179,7 +178,6 @@ class _Checked:
 
 def _checked(raw: RawRun, plan: Plan) -> _Checked:
     """Parse and check a lab's raw output; raise CheckFailedError if it differs from the plan."""
-    from farpath.mechanisms.dropper.flow_drops import check_flow_drops
     from farpath.record import (
         checks,
         link_changes,
@@ -200,9 +198,6 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         short_flows = short_flow_table.from_raw(raw.raw, plan)
         queues = queue_table.from_raw(raw.raw, plan)
         unfinished = checks.check_short_flows(short_flows, raw.readback, plan)
-        checks.check_disks(raw.readback, raw.raw, plan)
-        idle = checks.check_droppers(raw.readback, plan)
-        check_flow_drops(raw.readback)
         trace = trace_table.from_raw(raw.raw, plan)
         missing = checks.check_trace(trace, samples, plan)
         output = Output(plan, raw.raw, raw.readback, samples.flows)
@@ -216,7 +211,7 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         parts=tuple(part for one in findings for part in one.parts),
         health=health,
         readback={name: entry for one in findings for name, entry in one.readback.items()},
-        warnings=(*doubts, *starved, *unfinished, *idle, *missing, *further),
+        warnings=(*doubts, *starved, *unfinished, *missing, *further),
     )
 
 

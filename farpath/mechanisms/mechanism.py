@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Options of a mechanism as they were typed, by name; those that were left out are absent.
 Texts = Mapping[str, str]
+#: The order from which on mechanisms are of hosts; those before are of the path.
+OF_HOSTS = 50
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,13 @@ class Mechanism:
     ``order``: where it stands among all mechanisms, in texts and checks. ``options``: its options
     by name, in their order. ``apply``: returns a plan with the mechanism that options ask for, of
     which at least one is given; raises BadInputError for a text that an option does not allow.
-    ``texts``: returns the options from which ``apply`` makes what a plan has.
+    ``texts``: returns the options from which ``apply`` makes what a plan has. ``ends_flows``:
+    whether flows end before their time, so that they all start at once unless a schedule is given.
 
     ``check``: raises BadInputError for a plan in which the mechanism has no effect, or a wrong one.
     ``memory_bytes``: the most memory that it needs in the guest. ``words``: how its settings differ
-    from the usual, for people. ``facts``: what it is in a plan, as rows of the run's page.
+    from the usual, for people. ``facts`` and ``host_facts``: what it is in a plan, as rows of the
+    path and of the hosts on the run's page.
 
     ``examine``: checks what a lab brought back, and returns what the record holds of it; raises
     CheckFailedError if it is not what was planned, and LabFailedError if output is missing or
@@ -93,7 +97,9 @@ class Mechanism:
     apply: Callable[[Plan, Texts], Plan] = lambda plan, _texts: plan
     texts: Callable[[Plan], Texts] = lambda _plan: {}
     check: Callable[[Plan], None] = lambda _plan: None
+    ends_flows: bool = False
     memory_bytes: Callable[[Plan], int] = lambda _plan: 0
     words: Callable[[Plan], Iterable[str]] = lambda _plan: ()
     facts: Callable[[Plan], Iterable[Fact]] = lambda _plan: ()
+    host_facts: Callable[[Plan], Iterable[Fact]] = lambda _plan: ()
     examine: Callable[[Output], Findings] = lambda _output: Findings()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from farpath.metrics.sizes import size_text
+from farpath.base.sizes import size_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,8 +19,6 @@ from farpath.programs.catalog import (
     resolve_stack,
     with_recovery,
 )
-from farpath.spec.disk import Disk
-from farpath.spec.dropper import Dropper
 from farpath.spec.era import Era
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
@@ -33,8 +31,6 @@ from topologies import find_topology
 #: kernel would enlarge the receive buffer (tcp_set_rcvlowat in net/ipv4/tcp.c) and close the window
 #: meanwhile. It wakes more often with a small window, since unread data reduces what it offers.
 LEAST_WAKES_PER_WINDOW, WAKES_PER_SMALL_WINDOW = 4, 8
-#: Of flows that end with a number of bytes, whose last ones would wait for more.
-EACH_PACKET = 1
 #: A dumbbell with one sender.
 DEFAULT_NETWORK = NetworkOptions()
 
@@ -48,24 +44,17 @@ def make_plan(
     user_stacks: Sequence[Stack] = (),
     lab: str = VIRTUAL,
     network: NetworkOptions = DEFAULT_NETWORK,
-    droppers: Sequence[Dropper] = (),
     delayed_ack: bool = True,
     trace_interval_s: float = 0.0,
     sample_interval_s: float = 1.0,
-    source: Disk | None = None,
-    sink: Disk | None = None,
-    transfer_bytes: int = 0,
     options: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Plan:
     """Make the plan of a run and check it.
 
     The schedule's flows name their stacks by a text of ``farpath.programs.catalog`` or by
     the label of one of ``user_stacks``, and run between hosts of ``network``. Without an era, the
-    hosts have the era of the stacks. With droppers the path is called ``<name>-dropping``, so that
-    published numbers are not compared with it. The receiver discards payload unread on the
-    virtual clock only, and not if it has a disk to write it to. ``trace_interval_s``: 0 for no
-    trace. ``sample_interval_s``: time between two samples. ``source``, ``sink``: the disks of
-    senders and of receivers. ``transfer_bytes``: what each flow sends, 0 for no limit.
+    hosts have the era of the stacks. The receiver discards payload unread on the virtual clock
+    only. ``trace_interval_s``: 0 for no trace. ``sample_interval_s``: time between two samples.
     ``options``: those of mechanisms, by name. Raises BadInputError for an unknown stack, and for
     options that contradict each other.
     """
@@ -85,16 +74,14 @@ def make_plan(
     )
     if path.hops and not find_topology(network.topology).crosses_hops:
         path = _without_hops(path)
-    if droppers:
-        path = replace(path, name=f"{path.name}-dropping", title=f"{path.title}, with droppers")
     plan = Plan(
         path,
         replace(schedule, flows=flows, reverse=reverse),
         Settings(
             clock=clock,
-            receiver_discards=clock == VIRTUAL_CLOCK and sink is None,
+            receiver_discards=clock == VIRTUAL_CLOCK,
             lab=lab,
-            wake_bytes=EACH_PACKET if transfer_bytes else _wake_bytes(path.window_bytes),
+            wake_bytes=_wake_bytes(path.window_bytes),
             delayed_ack=delayed_ack,
             trace_interval_s=trace_interval_s,
             sample_interval_s=sample_interval_s,
@@ -103,14 +90,10 @@ def make_plan(
         topology=network.topology,
         stacks=stacks,
         era=era,
-        droppers=tuple(droppers),
         senders=network.senders,
         ip_version=network.ip_version,
         bottlenecks=network.bottlenecks,
-        source=source,
-        sink=sink,
         network=network.own,
-        transfer_bytes=transfer_bytes,
     )
     plan = apply_options(plan, options)
     check_plan(plan)

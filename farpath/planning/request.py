@@ -20,9 +20,7 @@ from farpath.base.options import (
 )
 from farpath.base.units import Number, Quantity
 from farpath.mechanisms import quantities
-from farpath.mechanisms.disk import parse_disk
-from farpath.mechanisms.dropper import parse_droppers
-from farpath.mechanisms.registry import mechanism_options
+from farpath.mechanisms.registry import mechanism_options, mechanisms
 from farpath.planning import (
     era_catalog,
     path_files,
@@ -49,7 +47,6 @@ from farpath.planning.schedules import ScheduleMaker, parse_schedule
 from farpath.planning.senders import MOST_SENDERS
 from farpath.programs.catalog import catalogue
 from farpath.spec.background import PART_RANGE
-from farpath.spec.dropper import KINDS as DROPPER_KINDS
 from farpath.spec.path import (
     BUFFER_BYTES_RANGE,
     DUPLICATE_RANGE,
@@ -66,7 +63,6 @@ from farpath.spec.plan import Plan
 from farpath.spec.schedule import MOST_FLOWS, SCHEDULES, SEVEN_REGIONS, TOGETHER
 from farpath.spec.settings import CLOCKS, SAMPLE_S_RANGE, VIRTUAL
 from farpath.spec.trace import INTERVAL_S_RANGE
-from farpath.spec.transfer import TRANSFER_BYTES_RANGE
 from topologies import MODULES
 
 if TYPE_CHECKING:
@@ -81,12 +77,15 @@ SEED_RANGE = (1, 2**31 - 1)
 ACKS = {"delayed": True, "each": False}
 #: Options of a path, as ``farpath.planning.path_options.resolve_path`` calls them.
 _PATH_OPTIONS = ("rtt", "background", "sysctl", "queue", *path_options.FIELDS)
+#: Options of mechanisms on the path.
+_ON_PATH = tuple(name for name, one in mechanism_options().items() if one.group == PATH)
 #: Options beside RTT that say something of the path. Where one is given, an RTT names no path.
-_OF_PATH = ("path", "drop", "topology", *(name for name in _PATH_OPTIONS if name != "rtt"))
+_OF_PATH = ("path", "topology", *(name for name in _PATH_OPTIONS if name != "rtt"), *_ON_PATH)
 #: Options that a topology of the user's own takes the place of: its links say what these do.
 _OF_LINKS = (
-    *("path", "rtt", "rate", "buffer", "queue", "loss", "drop", "background", "jitter", "reorder"),
+    *("path", "rtt", "rate", "buffer", "queue", "loss", "background", "jitter", "reorder"),
     *("duplicate", "senders", "reverse", "stack", "parallel", "up_rate", "up_buffer"),
+    *_ON_PATH,
 )
 
 
@@ -198,18 +197,6 @@ class PlainRequest:
             "the path's, else none",
             "a fraction, or %",
             range_text(LOSS_RANGE, ""),
-            group=PATH,
-        )
-    )
-    drop: str | None = option(
-        Option(
-            "Packets to drop on purpose before the bottleneck: every Nth, listed ones, at a time, "
-            "by chance or in bursts, of one flow or one direction; several droppers are separated "
-            "by blanks.",
-            "every:1000",
-            "none",
-            allowed=", ".join(f"{kind}:..." for kind in DROPPER_KINDS),
-            see="how-to/traffic-and-losses.md#losing-packets-on-purpose",
             group=PATH,
         )
     )
@@ -406,27 +393,6 @@ class PlainRequest:
             words=era_catalog.era_names,
         )
     )
-    source: str | None = option(
-        Option(
-            "Disk that the sending programs read: its rate, and how much it reads ahead.",
-            "disk:445MB/s,readahead=2MB",
-            "none: they send from memory; readahead=128KiB",
-            allowed="disk:RATE, readahead=SIZE",
-            see="how-to/flows.md#from-disk-to-disk",
-            group=HOSTS,
-        )
-    )
-    sink: str | None = option(
-        Option(
-            "Disk that the receiving programs write: its rate, and how much may wait to be "
-            "written.",
-            "disk:200MB/s,writeback=64MB",
-            "none: what arrives is discarded; writeback=0",
-            allowed="disk:RATE, writeback=SIZE",
-            see="how-to/flows.md#from-disk-to-disk",
-            group=HOSTS,
-        )
-    )
     region: str = option(
         Option(
             "Length of a region; the seven-region test lasts eight of them.",
@@ -445,17 +411,6 @@ class PlainRequest:
             "none: REGION and SCHEDULE say it",
             "whole seconds, a unit is needed",
             range_text(quantities.REGION_S_RANGE, "s"),
-            group=TRAFFIC,
-        )
-    )
-    bytes: str | None = option(
-        Option(
-            "Payload of each flow, as iperf3's -n: it ends then, or when TIME or REGION is over.",
-            "100MB",
-            "none: flows last for TIME or REGION",
-            "bytes",
-            range_text(TRANSFER_BYTES_RANGE, "bytes"),
-            see="how-to/flows.md#flows-of-a-size",
             group=TRAFFIC,
         )
     )
@@ -560,13 +515,9 @@ class PlainRequest:
             user_stacks=tuple(user_stacks.values()),
             lab=self.lab,
             network=network,
-            droppers=() if self.drop is None else parse_droppers(self.drop),
             delayed_ack=self.acks is None or ACKS[_choice("ACKS", self.acks, ACKS)],
             trace_interval_s=_parsed(quantities.TRACE_S, self.trace, "TRACE", 0.0),
             sample_interval_s=_parsed(quantities.SAMPLE_S, self.sample, "SAMPLE", 1.0),
-            source=None if self.source is None else parse_disk(self.source, "SOURCE"),
-            sink=None if self.sink is None else parse_disk(self.sink, "SINK"),
-            transfer_bytes=_parsed(quantities.TRANSFER_BYTES, self.bytes, "BYTES", 0),
             options={name: getattr(self, name) for name in mechanism_options()},
         )
         if self.sender_image is None:
@@ -586,7 +537,7 @@ class PlainRequest:
         at_once = [name for name in ("time", "parallel") if getattr(self, name) is not None]
         if not at_once:
             schedule, make_schedule = parse_schedule(self.schedule)
-            if schedule == SEVEN_REGIONS and (is_own(self.topology) or self.bytes is not None):
+            if schedule == SEVEN_REGIONS and (is_own(self.topology) or self._flows_end):
                 schedule, make_schedule = parse_schedule(TOGETHER)
             return schedule, make_schedule, quantities.DURATION_S.parse(self.region, "REGION")
         first = at_once[0]
@@ -602,6 +553,16 @@ class PlainRequest:
         if self.time is None:
             return *parse_schedule(TOGETHER), quantities.DURATION_S.parse(self.region, "REGION")
         return *parse_schedule(TOGETHER), quantities.DURATION_S.parse(self.time, "TIME")
+
+    @property
+    def _flows_end(self) -> bool:
+        """Whether a mechanism ends flows before their time."""
+        return any(
+            getattr(self, name) is not None
+            for mechanism in mechanisms()
+            if mechanism.ends_flows
+            for name in mechanism.options
+        )
 
     def _stack_texts(self) -> tuple[str, ...]:
         """Return the stack of each flow; with ``parallel`` that many flows of the only one."""
@@ -704,6 +665,8 @@ if TYPE_CHECKING:
         """The options of one run as they were typed; None for an option that was left out."""
 
         def __init__(self, **texts: str | None) -> None: ...
+
+        def __getattr__(self, name: str) -> str | None: ...
 
 else:
     #: The options of one run as they were typed, those of all mechanisms too.

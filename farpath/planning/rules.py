@@ -10,12 +10,10 @@ from farpath.mechanisms.registry import mechanisms
 from farpath.planning.own_rules import check_own_network
 from farpath.programs.registry import program_of
 from farpath.spec.arrivals import check_number
-from farpath.spec.dropper import MOST_LISTED, THERE, Dropper
-from farpath.spec.dropping import concerned_flows, counted_above_bytes, horizon_packets
 from farpath.spec.hosts import SENDER, Sender, numbered
 from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANGE, Path
 from farpath.spec.plan import DUMBBELL, Plan
-from farpath.spec.schedule import Flow, Schedule
+from farpath.spec.schedule import Schedule
 from farpath.spec.settings import CLOCKS, HOST, VIRTUAL, VIRTUAL_CLOCK
 from farpath.spec.trace import INTERVAL_S_RANGE, MOST_TRACE_SAMPLES, TICK_S, flows
 from topologies import MODULES, find_topology
@@ -25,9 +23,8 @@ def check_plan(plan: Plan) -> None:
     """Raise BadInputError for a plan whose parts contradict each other.
 
     It refuses a flow without a stack in the plan, and hosts that the topology lacks. It refuses
-    packets that IP or a stack cannot send, a dropper that has nothing to drop, a trace without
-    a TCP connection, a number of bytes of other programs than iperf3, disks of programs that read
-    or write none, and what mechanisms refuse.
+    packets that IP or a stack cannot send, a trace without a TCP connection, and what mechanisms
+    refuse.
     """
     _check_settings(plan)
     _check_stacks(plan)
@@ -38,10 +35,6 @@ def check_plan(plan: Plan) -> None:
     _check_links(plan)
     _check_processor(plan)
     _check_host_jitter(plan)
-    _check_disks(plan)
-    _check_transfer(plan)
-    for dropper in plan.droppers:
-        check_dropper(dropper, plan)
     check_trace(plan)
     check_number(plan)
     _check_queue(plan)
@@ -188,53 +181,6 @@ def _check_host_jitter(plan: Plan) -> None:
             )
 
 
-def _check_disks(plan: Plan) -> None:
-    """Refuse disks that no program of a run would read or write, or that are not the lab's."""
-    given = [name for name, disk in (("SOURCE", plan.source), ("SINK", plan.sink)) if disk]
-    if not given:
-        return
-    names = " and ".join(given)
-    if plan.settings.lab == HOST:
-        raise BadInputError(
-            f"{names} with LAB=host: these disks are devices of the lab's own kernel; leave one "
-            "of them out"
-        )
-    if plan.settings.clock != VIRTUAL_CLOCK:
-        raise BadInputError(
-            f"{names} with CLOCK={plan.settings.clock}: there copying takes time too, as no disk "
-            f"of that rate would; use CLOCK={VIRTUAL_CLOCK}"
-        )
-    if plan.schedule.reverse:
-        raise BadInputError(
-            f"{names} with REVERSE: a disk is read or written here, and hosts with flows both "
-            "ways would do both; leave one of them out"
-        )
-    for stack in plan.stacks:
-        if not program_of(stack).reads_files:
-            raise BadInputError(
-                f"{names} with STACK={stack.label}: its program neither reads nor writes a file; "
-                "use a stack of TCP, which iperf3 runs, or leave the disks out"
-            )
-
-
-def _check_transfer(plan: Plan) -> None:
-    """Refuse a number of bytes of flows that are no TCP connections of iperf3 from memory."""
-    if not plan.transfer_bytes:
-        return
-    for stack in plan.stacks:
-        if not program_of(stack).takes_bytes:
-            raise BadInputError(
-                f"BYTES with STACK={stack.label}: its program sends for a time; use a stack of "
-                "TCP, which iperf3 runs, or leave BYTES out"
-            )
-    if names := " and ".join(
-        name for name, disk in (("SOURCE", plan.source), ("SINK", plan.sink)) if disk
-    ):
-        raise BadInputError(
-            f"BYTES with {names}: disks are read and written for a time; leave one of them out"
-        )
-
-
 def check_senders(senders: Iterable[Sender], path: Path) -> None:
     """Raise BadInputError for further senders that cannot share a path's bottleneck."""
     for number, sender in enumerate(senders, start=2):
@@ -254,54 +200,6 @@ def check_senders(senders: Iterable[Sender], path: Path) -> None:
                 f"SENDERS has an MTU of {sender.mtu_bytes} bytes: it must be at most the path's, "
                 f"{path.mtu_bytes}, and at least {MTU_BYTES_RANGE[0]}; give the largest MTU as MTU"
             )
-
-
-def check_dropper(dropper: Dropper, plan: Plan) -> None:
-    """Raise BadInputError for a dropper that has nothing to drop in a plan, or too much."""
-    flows = concerned_flows(dropper, plan)
-    if not flows:
-        names = ", ".join(flow.name for flow in plan.schedule.flows)
-        raise BadInputError(
-            f"DROP is '{dropper}': there is no flow {dropper.flow}: it must be one of {names}"
-        )
-    if dropper.direction == THERE:
-        for flow in flows:
-            _check_counted(dropper, flow, plan)
-    last = max(flows, key=lambda flow: flow.stop_s)
-    if dropper.kind == "at" and dropper.numbers[-1] >= last.stop_s:
-        raise BadInputError(
-            f"DROP is '{dropper}': {last.name} ends after {last.stop_s:g} s: give an earlier time, "
-            "or a longer REGION"
-        )
-    horizon = horizon_packets(plan)
-    if dropper.kind in ("every", "packets") and dropper.numbers[-1] > horizon:
-        raise BadInputError(
-            f"DROP is '{dropper}': in {plan.schedule.duration_s:g} s the path carries at most some "
-            f"{horizon / 2:,.0f} packets; give a smaller number, or a longer REGION"
-        )
-    if dropper.kind == "burst":
-        enter, leave = dropper.numbers[:2]
-        losses = horizon * enter / (enter + leave)
-        if losses > MOST_LISTED:
-            raise BadInputError(
-                f"DROP is '{dropper}': it drops some {losses:,.0f} packets, and at most "
-                f"{MOST_LISTED:,} are possible: give rarer bursts, or a shorter REGION"
-            )
-
-
-def _check_counted(dropper: Dropper, flow: Flow, plan: Plan) -> None:
-    """Raise BadInputError for a flow whose data packets are too small to be counted as data."""
-    stack = next((stack for stack in plan.stacks if stack.label == flow.stack), None)
-    if stack is None:
-        return
-    mtu_bytes, program = plan.flow_mtu_bytes(flow), program_of(stack)
-    packet_bytes = program.packet_bytes(stack, plan.ip_version)
-    if packet_bytes is not None and packet_bytes <= counted_above_bytes(mtu_bytes):
-        raise BadInputError(
-            f"DROP is '{dropper}': {flow.name} sends packets of {packet_bytes} bytes, but only "
-            f"those above half the MTU of {mtu_bytes} count as data: give "
-            f"{stack.name}:{program.size_text(mtu_bytes, plan.ip_version)}, or MTU"
-        )
 
 
 def check_interval(interval_s: float, schedule: Schedule) -> None:

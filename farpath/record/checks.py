@@ -17,7 +17,6 @@ from farpath.record.short_flow_table import ShortFlowTable
 from farpath.record.trace_table import Trace
 from farpath.spec.arrivals import arrivals, frames_bytes, own_bytes
 from farpath.spec.background import on_periods, sent_bytes
-from farpath.spec.dropping import drawn_packets
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import LAG_FILE, MACHINE_FILE
 from farpath.spec.schedule import Flow
@@ -26,7 +25,6 @@ from farpath.spec.sites import discards_payload
 from farpath.spec.trace import flows as traced_flows
 from farpath.spec.trace import ticks, untraced
 from farpath.tools import iperf3, ping, socat, tc, traceroute
-from farpath.tools import transfers as raw_transfers
 
 #: Tolerance of background traffic, as a fraction, in addition to what ``check_background``
 #: counts.
@@ -42,11 +40,6 @@ SHORT_FLOW_FRAMES_OFF = 0.01
 SHORT_FLOW_EXTRA_FRAMES = 2
 #: Frames that a source of the kernel module may send in an on period above its rate.
 MODULE_FRAMES = 3
-#: Blocks of iperf3 by which a flow's bytes may differ from those of its disk: one read or written,
-#: and one that came late.
-BLOCKS_OFF = 2
-#: Name of the draw from the seed for a dropper, by its kind.
-DRAWN = {"random": "losses", "burst": "bursts"}
 #: Packets that fq lets a socket send beyond its rate: when it starts, and when it continues
 #: after a pause (initial_quantum and quantum in fq_init, net/sched/sch_fq.c).
 FQ_FIRST_PACKETS, FQ_PACKETS = 10, 2
@@ -184,59 +177,6 @@ def _check_short_flow_frames(frame: Any, readback: Mapping[str, Any], plan: Plan
             f"the server of short flows sent {sent / 1e6:.3f} MB in frames: {arrived / 1e6:.3f} MB "
             f"arrived of {offered / 1e6:.3f} MB that were asked for"
         )
-
-
-def check_disks(readback: Mapping[str, Any], raw_dir: FilePath, plan: Plan) -> None:
-    """Raise CheckFailedError if a disk gave or took other bytes than its flows sent or received.
-
-    iperf3 counts a block when it has sent it, which is after it was read, or before it writes it,
-    and counts none that comes after the test's end.
-    """
-    counted: dict[str, int] = dict.fromkeys(plan.disks, 0)
-    allowed = dict.fromkeys(plan.disks, 0)
-    for flow in plan.schedule.flows if counted else ():
-        sent = iperf3.parse_sender((raw_dir / f"{flow.name}-sender.out").read_text())
-        received = iperf3.parse_receiver((raw_dir / f"{flow.name}-receiver.out").read_text())
-        for host, intervals in ((flow.sender, sent), (flow.receiver, received)):
-            if host in counted:
-                counted[host] += sum(interval.bytes for interval in intervals)
-                allowed[host] += BLOCKS_OFF * iperf3.BLOCK_BYTES
-    for host, flow_bytes in counted.items():
-        moved = readback["after"]["disks"][host]["moved_bytes"]
-        if abs(moved - flow_bytes) > allowed[host]:
-            raise CheckFailedError(
-                f"the disk of {host} has {moved:,} bytes of its programs, but the flows there "
-                f"have {flow_bytes:,} (within {allowed[host]:,})"
-            )
-
-
-def check_droppers(readback: Mapping[str, Any], plan: Plan) -> list[str]:
-    """Check the counts of a plan's droppers; return a warning for each that dropped no packet.
-
-    Raises CheckFailedError if a dropper dropped another number of packets than it should, and
-    if it counted no packet at all.
-    """
-    idle = []
-    for dropper, counts in zip(plan.droppers, readback["after"]["droppers"], strict=True):
-        seen, lost = counts["seen"], counts["lost"]
-        if not seen:
-            raise CheckFailedError(
-                f"DROP {dropper} saw no packet: no packet had its flow and direction"
-            )
-        if min(seen, dropper.cycle_packets) > drawn_packets(dropper, plan):
-            raise CheckFailedError(
-                f"DROP {dropper} saw {seen:,} packets, more than its {DRAWN[dropper.kind]} were "
-                "drawn for: the flows send far above the bottleneck's rate"
-            )
-        expected = dropper.expected(seen, plan.seed)
-        if lost != expected:
-            reason = ": a packet that it should drop never came" if lost < expected else ""
-            raise CheckFailedError(
-                f"DROP {dropper} took {lost:,} of {seen:,} packets, not {expected:,}{reason}"
-            )
-        if not lost:
-            idle.append(f"DROP {dropper} lost nothing: it saw {seen:,} packets")
-    return idle
 
 
 def check_trace(trace: Trace | None, samples: Samples, plan: Plan) -> list[str]:
@@ -382,29 +322,6 @@ def counted_flows(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
             of_entry = entries.setdefault(program.counted_as, {})
             of_entry[flow.name] = program.counted(stack, Output(raw_dir, flow))
     return entries
-
-
-def transfers(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
-    """Return the completion times of flows of a number of bytes, as an entry of the read-back.
-
-    They are in s, by flow; None if a flow's time was over before. Empty without such flows.
-    Raises CheckFailedError if a flow's receiver got more, or less although it was completed.
-    """
-    if not plan.transfer_bytes:
-        return {}
-    completions = {}
-    for flow in plan.schedule.all_flows:
-        written = (raw_dir / f"{flow.name}-sender.err").read_text(errors="replace")
-        completions[flow.name] = completion_s = raw_transfers.parse(written)
-        report = (raw_dir / f"{flow.name}-receiver.out").read_text()
-        received = sum(interval.bytes for interval in iperf3.parse_receiver(report))
-        least = 0 if completion_s is None else plan.transfer_bytes
-        if not least <= received <= plan.transfer_bytes:
-            raise CheckFailedError(
-                f"{flow.name} was to send {plan.transfer_bytes:,} bytes, but its receiver counted "
-                f"{received:,}"
-            )
-    return {"transfers": completions}
 
 
 def sender_cpu(raw_dir: FilePath, plan: Plan, mhz: float | None) -> dict[str, Any]:

@@ -317,7 +317,7 @@ class Record:
 
     @property
     def completions_s(self) -> dict[str, float | None]:
-        """How long each flow of a number of bytes took (``farpath.record.checks.transfers``).
+        """How long each flow of a number of bytes took (``farpath.mechanisms.transfer.transfers``).
 
         In s; None where its time was over before. Empty if flows had no number of bytes.
         """

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farpath.analysis.published import published_for
+from farpath.base.sizes import size_text
 from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
 from farpath.metrics.short_flow import summarise_short_flows
-from farpath.metrics.sizes import size_text
 from farpath.report.flow_summary import FlowSummary, flows_of
 from farpath.report.tables.regions import (
     NOTHING,

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from farpath.base.errors import FarpathError
 from farpath.base.options import options_of
-from farpath.mechanisms.disk import disk_text
 from farpath.mechanisms.registry import texts_of
 from farpath.planning.changes import rate_text, rtt_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
@@ -98,7 +97,6 @@ def _full_request(plan: Plan) -> RunRequest:
         buffer=buffer,
         queue=str(path.queue) if path.queue else DROP_TAIL,
         loss=repr(path.loss),
-        drop=" ".join(map(str, plan.droppers)) or None,
         background=other_traffic_text(path),
         jitter=f"{path.jitter_ms:.12g}ms",
         reorder=repr(path.reorder),
@@ -113,10 +111,7 @@ def _full_request(plan: Plan) -> RunRequest:
         stack=_without_blanks(stacks_label(schedule)),
         schedule=schedule_option(schedule),
         era=era_text(plan.era),
-        source=disk_text(plan.source, "SOURCE"),
-        sink=disk_text(plan.sink, "SINK"),
         region=f"{schedule.region_s:g}s",
-        bytes=str(plan.transfer_bytes) if plan.transfer_bytes else None,
         sample=f"{settings.sample_interval_s * 1e3:g}ms",
         seed=str(plan.seed),
         lab=settings.lab,

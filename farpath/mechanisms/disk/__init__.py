@@ -1,10 +1,21 @@
-"""Parsers of SOURCE and SINK: the disks that sending programs read and receiving ones write."""
+"""Disks: the storage that sending programs read (SOURCE) and receiving ones write (SINK)."""
 
 from __future__ import annotations
 
-from farpath.base.errors import BadInputError
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path as FilePath
+from typing import Any
+
+from farpath.base.errors import BadInputError, CheckFailedError
+from farpath.base.options import HOSTS, Option
+from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, Output, Texts
 from farpath.mechanisms.quantities import RATE_BPS, SIZE_BYTES
+from farpath.programs.registry import program_of
 from farpath.spec.disk import CACHE_BYTES_RANGE, Disk
+from farpath.spec.plan import Plan
+from farpath.spec.settings import HOST, VIRTUAL_CLOCK
+from farpath.tools import iperf3
 
 KIND = "disk:"
 #: What lies between program and disk, by the option.
@@ -16,6 +27,9 @@ EXAMPLES = {
 #: Read-ahead is that of Linux unless it is set (VM_READAHEAD_PAGES in include/linux/mm.h).
 #: Write-back depends on a host's memory there; without any, programs write at the disk's rate.
 DEFAULT_BYTES = {"SOURCE": 128 << 10, "SINK": 0}
+#: Blocks of iperf3 by which a flow's bytes may differ from those of its disk: one read or written,
+#: and one that came late.
+BLOCKS_OFF = 2
 
 
 def parse_disk(text: str, option: str) -> Disk:
@@ -57,3 +71,117 @@ def disk_text(disk: Disk | None, option: str) -> str | None:
     if disk.cache_bytes == DEFAULT_BYTES[option]:
         return text
     return f"{text},{CACHES[option]}={disk.cache_bytes / 1e6:.12g}MB"
+
+
+def disk_texts(plan: Plan) -> dict[str, str]:
+    """Return the disks of a plan as they are typed, by option."""
+    texts = {"source": disk_text(plan.source, "SOURCE"), "sink": disk_text(plan.sink, "SINK")}
+    return {name: text for name, text in texts.items() if text}
+
+
+def _apply(plan: Plan, texts: Texts) -> Plan:
+    disks: dict[str, Any] = {name: parse_disk(text, name.upper()) for name, text in texts.items()}
+    plan = replace(plan, **disks)
+    if plan.sink is None:
+        return plan
+    # A receiver with a disk reads payload to write it
+    return replace(plan, settings=replace(plan.settings, receiver_discards=False))
+
+
+def check_plan(plan: Plan) -> None:
+    """Raise BadInputError for disks that no program would read or write, or that no lab has."""
+    given = [name.upper() for name in disk_texts(plan)]
+    if not given:
+        return
+    names = " and ".join(given)
+    if plan.settings.lab == HOST:
+        raise BadInputError(
+            f"{names} with LAB=host: these disks are devices of the lab's own kernel; leave one "
+            "of them out"
+        )
+    if plan.settings.clock != VIRTUAL_CLOCK:
+        raise BadInputError(
+            f"{names} with CLOCK={plan.settings.clock}: there copying takes time too, as no disk "
+            f"of that rate would; use CLOCK={VIRTUAL_CLOCK}"
+        )
+    if plan.schedule.reverse:
+        raise BadInputError(
+            f"{names} with REVERSE: a disk is read or written here, and hosts with flows both "
+            "ways would do both; leave one of them out"
+        )
+    for stack in plan.stacks:
+        if not program_of(stack).reads_files:
+            raise BadInputError(
+                f"{names} with STACK={stack.label}: its program neither reads nor writes a file; "
+                "use a stack of TCP, which iperf3 runs, or leave the disks out"
+            )
+
+
+def check_disks(readback: Mapping[str, Any], raw_dir: FilePath, plan: Plan) -> None:
+    """Raise CheckFailedError if a disk gave or took other bytes than its flows sent or received.
+
+    iperf3 counts a block when it has sent it, which is after it was read, or before it writes it,
+    and counts none that comes after the test's end.
+    """
+    counted: dict[str, int] = dict.fromkeys(plan.disks, 0)
+    allowed = dict.fromkeys(plan.disks, 0)
+    for flow in plan.schedule.flows if counted else ():
+        sent = iperf3.parse_sender((raw_dir / f"{flow.name}-sender.out").read_text())
+        received = iperf3.parse_receiver((raw_dir / f"{flow.name}-receiver.out").read_text())
+        for host, intervals in ((flow.sender, sent), (flow.receiver, received)):
+            if host in counted:
+                counted[host] += sum(interval.bytes for interval in intervals)
+                allowed[host] += BLOCKS_OFF * iperf3.BLOCK_BYTES
+    for host, flow_bytes in counted.items():
+        moved = readback["after"]["disks"][host]["moved_bytes"]
+        if abs(moved - flow_bytes) > allowed[host]:
+            raise CheckFailedError(
+                f"the disk of {host} has {moved:,} bytes of its programs, but the flows there "
+                f"have {flow_bytes:,} (within {allowed[host]:,})"
+            )
+
+
+def _words(plan: Plan) -> Iterator[str]:
+    return (f"{name} {text}" for name, text in disk_texts(plan).items())
+
+
+def _host_facts(plan: Plan) -> Iterator[Fact]:
+    return (Fact(name, text) for name, text in disk_texts(plan).items())
+
+
+def _examine(output: Output) -> Findings:
+    check_disks(output.readback, output.raw_dir, output.plan)
+    return Findings()
+
+
+_SEE = "how-to/flows.md#from-disk-to-disk"
+MECHANISM = Mechanism(
+    order=55,
+    options={
+        "source": Option(
+            "Disk that the sending programs read: its rate, and how much it reads ahead.",
+            EXAMPLES["SOURCE"],
+            "none: they send from memory; readahead=128KiB",
+            allowed="disk:RATE, readahead=SIZE",
+            see=_SEE,
+            group=HOSTS,
+            after="era",
+        ),
+        "sink": Option(
+            "Disk that the receiving programs write: its rate, and how much may wait to be "
+            "written.",
+            EXAMPLES["SINK"],
+            "none: what arrives is discarded; writeback=0",
+            allowed="disk:RATE, writeback=SIZE",
+            see=_SEE,
+            group=HOSTS,
+            after="source",
+        ),
+    },
+    apply=_apply,
+    texts=disk_texts,
+    check=check_plan,
+    words=_words,
+    host_facts=_host_facts,
+    examine=_examine,
+)

@@ -1,15 +1,32 @@
-"""Parser of DROP's text; ``farpath.spec.dropper`` says what each kind of dropper means."""
+"""Droppers: packets that are lost on purpose; ``farpath.spec.dropper`` has the kinds of them."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
-from farpath.base.errors import BadInputError
+from farpath.base.errors import BadInputError, CheckFailedError
+from farpath.base.options import PATH, Option
 from farpath.mechanisms import quantities
-from farpath.spec.dropper import KINDS, Dropper
+from farpath.mechanisms.dropper.flow_drops import check_flow_drops
+from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, Output, Texts
+from farpath.programs.registry import program_of
+from farpath.spec.dropper import KINDS, MOST_LISTED, THERE, Dropper
+from farpath.spec.dropping import (
+    concerned_flows,
+    counted_above_bytes,
+    drawn_packets,
+    horizon_packets,
+)
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import Flow
 
+#: Name of the draw from the seed for a dropper, by its kind.
+DRAWN = {"random": "losses", "burst": "bursts"}
 _NUMBER = re.compile(r"[0-9]{1,10}(e[0-9])?")
 
 
@@ -85,3 +102,127 @@ _PARSERS = {
     "random": _parse_probability,
     "burst": _parse_probability,
 }
+
+
+def droppers_text(plan: Plan) -> str:
+    """Return a plan's droppers as they are typed; empty for none."""
+    return " ".join(map(str, plan.droppers))
+
+
+def _apply(plan: Plan, texts: Texts) -> Plan:
+    """Return a plan with droppers; its path has a name that published numbers do not have."""
+    path = plan.path
+    path = replace(path, name=f"{path.name}-dropping", title=f"{path.title}, with droppers")
+    return replace(plan, path=path, droppers=parse_droppers(texts["drop"]))
+
+
+def check_dropper(dropper: Dropper, plan: Plan) -> None:
+    """Raise BadInputError for a dropper that has nothing to drop in a plan, or too much."""
+    flows = concerned_flows(dropper, plan)
+    if not flows:
+        names = ", ".join(flow.name for flow in plan.schedule.flows)
+        raise BadInputError(
+            f"DROP is '{dropper}': there is no flow {dropper.flow}: it must be one of {names}"
+        )
+    if dropper.direction == THERE:
+        for flow in flows:
+            _check_counted(dropper, flow, plan)
+    last = max(flows, key=lambda flow: flow.stop_s)
+    if dropper.kind == "at" and dropper.numbers[-1] >= last.stop_s:
+        raise BadInputError(
+            f"DROP is '{dropper}': {last.name} ends after {last.stop_s:g} s: give an earlier time, "
+            "or a longer REGION"
+        )
+    horizon = horizon_packets(plan)
+    if dropper.kind in ("every", "packets") and dropper.numbers[-1] > horizon:
+        raise BadInputError(
+            f"DROP is '{dropper}': in {plan.schedule.duration_s:g} s the path carries at most some "
+            f"{horizon / 2:,.0f} packets; give a smaller number, or a longer REGION"
+        )
+    if dropper.kind == "burst":
+        enter, leave = dropper.numbers[:2]
+        losses = horizon * enter / (enter + leave)
+        if losses > MOST_LISTED:
+            raise BadInputError(
+                f"DROP is '{dropper}': it drops some {losses:,.0f} packets, and at most "
+                f"{MOST_LISTED:,} are possible: give rarer bursts, or a shorter REGION"
+            )
+
+
+def _check_counted(dropper: Dropper, flow: Flow, plan: Plan) -> None:
+    """Raise BadInputError for a flow whose data packets are too small to be counted as data."""
+    stack = next((stack for stack in plan.stacks if stack.label == flow.stack), None)
+    if stack is None:
+        return
+    mtu_bytes, program = plan.flow_mtu_bytes(flow), program_of(stack)
+    packet_bytes = program.packet_bytes(stack, plan.ip_version)
+    if packet_bytes is not None and packet_bytes <= counted_above_bytes(mtu_bytes):
+        raise BadInputError(
+            f"DROP is '{dropper}': {flow.name} sends packets of {packet_bytes} bytes, but only "
+            f"those above half the MTU of {mtu_bytes} count as data: give "
+            f"{stack.name}:{program.size_text(mtu_bytes, plan.ip_version)}, or MTU"
+        )
+
+
+def _check_plan(plan: Plan) -> None:
+    for dropper in plan.droppers:
+        check_dropper(dropper, plan)
+
+
+def check_droppers(readback: Mapping[str, Any], plan: Plan) -> list[str]:
+    """Check the counts of a plan's droppers; return a warning for each that dropped no packet.
+
+    Raises CheckFailedError if a dropper dropped another number of packets than it should, and
+    if it counted no packet at all.
+    """
+    idle = []
+    for dropper, counts in zip(plan.droppers, readback["after"]["droppers"], strict=True):
+        seen, lost = counts["seen"], counts["lost"]
+        if not seen:
+            raise CheckFailedError(
+                f"DROP {dropper} saw no packet: no packet had its flow and direction"
+            )
+        if min(seen, dropper.cycle_packets) > drawn_packets(dropper, plan):
+            raise CheckFailedError(
+                f"DROP {dropper} saw {seen:,} packets, more than its {DRAWN[dropper.kind]} were "
+                "drawn for: the flows send far above the bottleneck's rate"
+            )
+        expected = dropper.expected(seen, plan.seed)
+        if lost != expected:
+            reason = ": a packet that it should drop never came" if lost < expected else ""
+            raise CheckFailedError(
+                f"DROP {dropper} took {lost:,} of {seen:,} packets, not {expected:,}{reason}"
+            )
+        if not lost:
+            idle.append(f"DROP {dropper} lost nothing: it saw {seen:,} packets")
+    return idle
+
+
+def _examine(output: Output) -> Findings:
+    idle = check_droppers(output.readback, output.plan)
+    check_flow_drops(output.readback)
+    return Findings(warnings=idle)
+
+
+MECHANISM = Mechanism(
+    order=40,
+    options={
+        "drop": Option(
+            "Packets to drop on purpose before the bottleneck: every Nth, listed ones, at a time, "
+            "by chance or in bursts, of one flow or one direction; several droppers are separated "
+            "by blanks.",
+            "every:1000",
+            "none",
+            allowed=", ".join(f"{kind}:..." for kind in KINDS),
+            see="how-to/traffic-and-losses.md#losing-packets-on-purpose",
+            group=PATH,
+            after="loss",
+        )
+    },
+    apply=_apply,
+    texts=lambda plan: {"drop": text} if (text := droppers_text(plan)) else {},
+    check=_check_plan,
+    words=lambda plan: [f"drop {text}"] if (text := droppers_text(plan)) else [],
+    facts=lambda plan: [Fact("droppers", droppers_text(plan) or "none")],
+    examine=_examine,
+)

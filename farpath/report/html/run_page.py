@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from itertools import cycle, zip_longest
 from typing import TYPE_CHECKING, Any
 
-from farpath.mechanisms.disk import disk_text
+from farpath.base.sizes import memory_text, size_text
 from farpath.mechanisms.registry import mechanisms
 from farpath.metrics.link import busiest, has_several_queues, link_queues, link_summaries
 from farpath.metrics.one_draw import one_draw_sentences
 from farpath.metrics.run import SMOOTHING_S, per_second, smoothed_flows
-from farpath.metrics.sizes import memory_text, size_text
 from farpath.planning.era_catalog import era_text, title_of
 from farpath.programs.catalog import catalogue
 from farpath.record.trace_table import windows_mb
@@ -334,7 +333,6 @@ def _path_facts(record: Record) -> Facts:
     if path.hops:
         rows.append(("hops", ", ".join(path.hop_names), "hops"))
     rows.append(("other traffic", str(path.background or path.short_flows or "none"), "background"))
-    rows.append(("droppers", " ".join(map(str, plan.droppers)) or "none", ""))
     return Facts(
         f"Path {path.name}",
         tuple((words, value, path.sources.get(source, "")) for words, value, source in rows),
@@ -367,9 +365,7 @@ def _stack_facts(record: Record) -> Facts:
         )
         rows.append((stack.label, f"{description}; {values}" if values else description))
     rows += [
-        (name.lower(), text)
-        for name, disk in (("SOURCE", plan.source), ("SINK", plan.sink))
-        if (text := disk_text(disk, name))
+        (fact.name, fact.value) for mechanism in mechanisms() for fact in mechanism.host_facts(plan)
     ]
     rows.append(("hosts", f"era {era_text(plan.era)}: {title_of(plan.era.name)}"))
     return Facts("Stacks and hosts", tuple(rows))

@@ -13,8 +13,8 @@ from typing import TypeVar
 
 from farpath.analysis.run_settings import further_text
 from farpath.base.errors import BadInputError, FarpathError, on_one_line
+from farpath.base.sizes import size_text
 from farpath.metrics.run import summarise
-from farpath.metrics.sizes import size_text
 from farpath.planning.path_options import CUSTOM
 from farpath.record.program_record import (
     ProgramRecord,

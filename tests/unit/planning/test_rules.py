@@ -69,8 +69,8 @@ def test_a_flow_whose_packets_are_too_small_to_count_is_refused() -> None:
     words = {"rtt": "20ms", "region": "5s", "schedule": "together", "mtu": "9000"}
     small = RunRequest(**words, stack="udt:mss=4500")
     with pytest.raises(BadInputError, match="packets of 4500 bytes, but only those above half"):
-        dataclasses.replace(small, drop="every:10").plan()
-    dataclasses.replace(small, drop="every:10,direction=back").plan()
+        small.changed(drop="every:10").plan()
+    small.changed(drop="every:10,direction=back").plan()
     RunRequest(**words, stack="udt:mss=4501", drop="every:10").plan()
 
 

@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import CheckFailedError, LabFailedError
-from farpath.mechanisms.dropper import parse_droppers
+from farpath.mechanisms.disk import check_disks
+from farpath.mechanisms.dropper import check_droppers, parse_droppers
 from farpath.planning.path_files import path_by_name
 from farpath.planning.request import RunRequest
 from farpath.record import trace_table
 from farpath.record.checks import (
     check_background,
-    check_disks,
-    check_droppers,
     check_flows,
     check_hops,
     check_trace,
