@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from farpath.base.errors import BadInputError, CheckFailedError
+from farpath.cli.shared_options import AsJson
 
 
 def add_to(app: typer.Typer) -> None:
@@ -17,7 +18,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def bench(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
     quick: Annotated[bool, typer.Option("--quick", help="Make short runs only.")] = False,
     scale: Annotated[
         bool, typer.Option("--scale", help="Measure the cost of large runs only.")

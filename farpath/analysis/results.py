@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 #: The format version of the summary file.
 FIGURES_VERSION = 2
-_FIGURES_REMEDY = "give records with --records, or make it from them with 'farpath summary'"
+_FIGURES_REMEDY = (
+    "give records with --records, or make it from them with 'farpath tables --format=summary'"
+)
 #: A sentence on mixed records names at most this many.
 MAX_NAMED_RECORDS = 3
 

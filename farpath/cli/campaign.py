@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from farpath.base.errors import BadInputError
+from farpath.cli.shared_options import RESULTS
 from farpath.planning.experiment import PAPER, WHOLE
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from farpath.runs.job import CampaignJob
 
 LOG = logging.getLogger(__name__)
-RESULTS = FilePath("results")
 
 ExperimentName = Annotated[str, typer.Option(help="A folder of experiments/.")]
 SetName = Annotated[

@@ -17,7 +17,8 @@ import typer
 
 from farpath.base.errors import BadInputError
 from farpath.cli.logs import print_paths, print_warnings
-from farpath.cli.run_options import DEFAULT_OUT, with_options
+from farpath.cli.run_options import with_options
+from farpath.cli.shared_options import RESULTS, RecordsDir
 from farpath.planning import programs as planning
 
 if TYPE_CHECKING:
@@ -105,9 +106,7 @@ def execute(
     output_limit: Annotated[
         str, typer.Option(help="Largest output of a program, and largest file that it writes.")
     ] = "1GiB",
-    out: Annotated[FilePath, typer.Option(help="Directory of the records.")] = FilePath(
-        DEFAULT_OUT
-    ),
+    out: RecordsDir = RESULTS,
     **option_values: Any,
 ) -> None:
     """Run any program over a path, in virtual time, with a server at its other end.

@@ -1,12 +1,20 @@
-"""Texts that list stacks, eras, and the options of a run."""
+"""``farpath stacks``, ``eras``, ``options`` and ``paths``: what a run can be given."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import textwrap
 from pathlib import Path as FilePath
+from typing import Annotated
+
+import typer
 
 from farpath.base.options import Option, options_of
+from farpath.cli.completion import completion
+from farpath.cli.shared_options import AsJson
 from farpath.planning.era_catalog import era_names, features, title_of
+from farpath.planning.path_files import named_paths, path_by_name
 from farpath.planning.request import RunRequest
 from farpath.programs.catalog import catalogue, entry_by_name
 from farpath.programs.entry import CatalogEntry, Parameter
@@ -17,6 +25,60 @@ INDENT = 15
 COLUMNS = 100
 #: Headings of a feature's fields.
 HEADINGS = {"then": "2004", "now": "Linux 7.2", "set": "set", "left": "stays"}
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    for command in (stacks, eras, options, paths):
+        app.command()(command)
+
+
+def stacks(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="A stack whose parameters are explained.", autocompletion=completion(catalogue)
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the stacks that a flow can run, with their parameters and defaults."""
+    if as_json:
+        print(json.dumps({name: dataclasses.asdict(entry) for name, entry in catalogue().items()}))
+    else:
+        print(all_stacks() if name is None else one_stack(name))
+
+
+def eras(
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the table of docs/reference/eras.md.")
+    ] = False,
+) -> None:
+    """List how hosts of 2004 differ from today's: each setting, and the limits of the lab."""
+    print(eras_markdown() if markdown else all_eras())
+
+
+def options(
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the table of docs/reference/usage.md.")
+    ] = False,
+) -> None:
+    """List the options of a run with their units, ranges, defaults and variables of Make."""
+    print(options_markdown() if markdown else all_options())
+
+
+def paths() -> None:
+    """List the named paths."""
+    all_paths = [path_by_name(name) for name in named_paths()]
+    name_width = max(len(path.name) for path in all_paths)
+    title_width = max(len(path.title) for path in all_paths)
+    for path in all_paths:
+        changing = ", changing" if path.is_changing else ""
+        print(
+            f"{path.name:<{name_width}}  {path.title:<{title_width}}  RTT {path.rtt_ms:g} ms, "
+            f"{path.rate_bps / 1e6:g} Mbit/s{changing}, buffer {path.buffer_bytes / 1e6:g} MB, "
+            f"loss {path.loss:g}, background {path.background or 'none'}"
+        )
 
 
 def _with_unit(value: str, unit: str) -> str:

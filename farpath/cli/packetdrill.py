@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from farpath.cli.shared_options import RESULTS, LogDir
+
 if TYPE_CHECKING:
     from farpath.lab.packetdrill import Script
 
@@ -50,9 +52,7 @@ def packetdrill(
         str | None,
         typer.Option(help="linux-source-7.3 or a Linux tree (default: the lab's kernel)."),
     ] = None,
-    out: Annotated[FilePath, typer.Option(help="Directory of the guest's console log.")] = FilePath(
-        "results"
-    ),
+    out: LogDir = RESULTS,
 ) -> None:
     """Run packetdrill's scripts of TCP inside the lab, on the virtual clock.
 

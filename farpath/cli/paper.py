@@ -1,4 +1,4 @@
-"""``farpath tables``, ``claims`` and ``summary``: results of many records.
+"""``farpath tables`` and ``claims``: results of many records.
 
 Heavy libraries are imported where they are used.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from farpath.report.tables.formats import ResultTable
 
 #: File with the results of the project's own campaign, below the project's folder.
-SUMMARY_FILE = FilePath("experiments") / PAPER / "summary.json"
+SUMMARY, SUMMARY_FILE = "summary", FilePath("experiments") / PAPER / "summary.json"
 
 Records = Annotated[
     FilePath | None,
@@ -54,7 +54,6 @@ def add_to(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     app.command()(tables)
     app.command()(claims)
-    app.command()(summary)
 
 
 def tables(
@@ -69,7 +68,12 @@ def tables(
         str | None, typer.Option(help="Print tables 1 and 2 of this path only.")
     ] = None,
     form: Annotated[
-        str, typer.Option("--format", help="Format: text, markdown, latex or csv.")
+        str,
+        typer.Option(
+            "--format",
+            help="Format: text, markdown, latex or csv; summary writes the results of all "
+            "records into one file, summary.json, which --records of tables and claims reads.",
+        ),
     ] = "text",
     held_out: Annotated[
         str | None,
@@ -90,16 +94,28 @@ def tables(
     from farpath.base.files import write_text
     from farpath.report.tables.formats import FORMS, SUFFIXES, file_name
 
-    if form not in FORMS:
-        raise BadInputError(f"FORMAT is '{form}': it must be one of {', '.join(FORMS)}")
+    if form not in (*FORMS, SUMMARY):
+        raise BadInputError(
+            option="format", given=form, remedy=f"it must be one of {', '.join((*FORMS, SUMMARY))}"
+        )
     paper_options = {"records": records, "cpu-records": cpu_records, "path": path,
-                     "held-out": held_out, "view": view}  # fmt: skip
+                     "held_out": held_out, "view": view}  # fmt: skip
     forbidden = {"measures": measures} if experiment == PAPER else paper_options
     for option, value in forbidden.items():
         if value is not None:
             raise BadInputError(
-                f"--{option} does not go with EXPERIMENT '{experiment}': leave one of them out"
+                option=option,
+                problem=f"it does not go with `experiment={experiment}`",
+                remedy="leave one of them out",
             )
+    if form == SUMMARY:
+        for option, value in (("path", path), ("held_out", held_out), ("view", view)):
+            if value is not None:
+                raise BadInputError(
+                    option=option, problem="a summary has all results", remedy="leave it out"
+                )
+        _write_summary(records, cpu_records, out)
+        return
     if experiment != PAPER:
         tables = _companion_tables(experiment, measures)
     else:
@@ -136,7 +152,7 @@ def _tables(
         return record_view.tables(path)
     if view is not None:
         raise BadInputError(
-            f"--view is '{view}': it goes with --records and a directory of records"
+            option="view", given=view, remedy="it goes with `records` and a directory of records"
         )
     campaign = _campaign(records, cpu_records)
     if held_out is None and records is None:
@@ -169,8 +185,10 @@ def _companion_tables(name: str, measures: FilePath | None) -> Sequence[ResultTa
     if not chosen:
         source = "the project ships" if measures is None else f"{measures} has"
         raise BadInputError(
-            f"EXPERIMENT is '{name}': {source} no measures of it: run 'make "
-            f"{make_target(name)}' and give --measures=<its report>/measures.json"
+            option="experiment",
+            given=name,
+            problem=f"{source} no measures of it",
+            remedy=f"run 'make {make_target(name)}' and give `measures=<its report>/measures.json`",
         )
     return study_tables(chosen, experiment_titles(chosen, EXPERIMENTS))
 
@@ -193,9 +211,11 @@ def claims(
     campaign = _campaign(records, cpu_records)
     if measures is None and not labels_by_paper_name(campaign):
         raise BadInputError(
-            f"{records}: has no run of the 2005 study's test and stacks, which the claims are "
-            "about: give records of 'make paper', or none for those that the project ships; "
-            "'farpath tables' shows any records"
+            option="records",
+            given=str(records),
+            problem="it has no run of the 2005 study's test and stacks, which the claims are about",
+            remedy="give records of 'make paper', or none for those that the project ships; "
+            "'farpath tables' shows any records",
         )
     if measures is not None:
         campaign = dataclasses.replace(campaign, measures=read_measures(measures))
@@ -222,17 +242,20 @@ def _claims_json(campaign: ResultSet, verdicts: tuple[ClaimVerdict, ...]) -> dic
     }
 
 
-def summary(
-    records: Annotated[FilePath, typer.Option(help="Directory of records.")],
-    out: Annotated[FilePath, typer.Option(help="The file to write.")],
-    cpu_records: CpuRecords = None,
+def _write_summary(
+    records: FilePath | None, cpu_records: FilePath | None, out: FilePath | None
 ) -> None:
     """Write the results of all records to one file, which tables and claims read."""
     from farpath.analysis.results import write_figures
 
+    if records is None:
+        raise BadInputError(
+            option="format", given=SUMMARY, problem="it needs records", remedy="give `records`"
+        )
     campaign = _campaign(records, cpu_records)
-    write_figures(campaign, out)
-    print(f"{out}: {len(campaign.runs)} runs, {len(campaign.cpu_runs)} with CPU counted")
+    file = (out or FilePath()) / SUMMARY_FILE.name
+    write_figures(campaign, file)
+    print(f"{file}: {len(campaign.runs)} runs, {len(campaign.cpu_runs)} with CPU counted")
 
 
 def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> ResultSet:
@@ -244,8 +267,10 @@ def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> ResultS
     if records is None or records.is_file():
         if cpu_records is not None:
             raise BadInputError(
-                f"--cpu-records is '{cpu_records}': it goes with --records and a directory of "
-                "records; a summary has its own CPU records"
+                option="cpu_records",
+                given=str(cpu_records),
+                problem="it goes with `records` and a directory of records",
+                remedy="a summary has its own CPU records",
             )
         campaign = read_figures(records or PROJECT / SUMMARY_FILE)
         if records is None:

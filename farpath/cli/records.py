@@ -11,7 +11,7 @@ import typer
 from farpath.base.errors import BadInputError
 from farpath.cli.paper import print_left_out
 from farpath.cli.run import PAGE_COLUMNS
-from farpath.cli.run_options import DEFAULT_OUT
+from farpath.cli.shared_options import RESULTS, AsJson
 
 PAGE_FILE, FIGURE_FILE = "comparison.html", "comparison.png"
 #: The folder of a comparison, next to its records.
@@ -29,10 +29,8 @@ Records = Annotated[list[FilePath], typer.Argument(help="Directories of records.
 
 
 def list_(
-    directory: Annotated[FilePath, typer.Argument(help="Directory of the records.")] = FilePath(
-        DEFAULT_OUT
-    ),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    directory: Annotated[FilePath, typer.Argument(help="Directory of the records.")] = RESULTS,
+    as_json: AsJson = False,
 ) -> None:
     """List records, the latest first: date, path, stacks, throughput, fingerprint.
 

@@ -14,7 +14,8 @@ import typer
 from farpath.base.errors import on_one_line
 from farpath.base.options import LAB
 from farpath.cli.logs import is_verbose, print_warnings
-from farpath.cli.run_options import DEFAULT_OUT, with_run_options
+from farpath.cli.run_options import with_run_options
+from farpath.cli.shared_options import RESULTS, AsJson
 
 if TYPE_CHECKING:
     from farpath.lab.run import Outcome
@@ -38,7 +39,7 @@ def add_to(app: typer.Typer) -> None:
 def run(
     out: Annotated[
         FilePath, typer.Option(help="Directory of the records.", rich_help_panel=LAB)
-    ] = FilePath(DEFAULT_OUT),
+    ] = RESULTS,
     force: Annotated[
         bool,
         typer.Option("--force", help="Run even if there is a record already.", rich_help_panel=LAB),
@@ -238,7 +239,7 @@ def _image_lines(plan: Plan) -> list[str]:
 
 def show(
     directory: Annotated[FilePath, typer.Argument(help="Directory of a record.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
     whole: Annotated[
         bool,
         typer.Option(

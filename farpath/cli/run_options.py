@@ -15,8 +15,6 @@ from farpath.base.options import Option, options_of
 from farpath.cli.completion import completion
 from farpath.planning.request import RunRequest
 
-#: Default directory of records.
-DEFAULT_OUT = "results"
 Command = TypeVar("Command", bound=Callable[..., None])
 
 

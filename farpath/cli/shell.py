@@ -7,12 +7,13 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path as FilePath
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from farpath.cli.logs import print_paths, print_warnings
-from farpath.cli.run_options import DEFAULT_OUT, with_options
+from farpath.cli.run_options import with_options
+from farpath.cli.shared_options import RESULTS, LogDir
 from farpath.planning import programs as planning
 
 PROMPT = "mininet> "
@@ -28,9 +29,7 @@ def add_to(app: typer.Typer) -> None:
 
 @with_options((*planning.OPTIONS, "topology"), planning.DEFAULTS, planning.HELPS)
 def shell(
-    out: Annotated[FilePath, typer.Option(help="Directory of the guest's console log.")] = FilePath(
-        DEFAULT_OUT
-    ),
+    out: LogDir = RESULTS,
     **option_values: Any,
 ) -> None:
     """Open Mininet's command line in the lab: sender ping -c3 receiver.

@@ -1,4 +1,4 @@
-"""``farpath figures`` and ``farpath site``: draw figures, or build a site, from many records."""
+"""``farpath site``: builds a site, or draws figures, from many records."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from farpath.base.errors import BadInputError
 from farpath.cli.logs import print_warnings
 from farpath.cli.paper import CpuRecords, ViewOf, print_left_out
 
@@ -15,23 +16,53 @@ Records = Annotated[FilePath, typer.Option(help="Directory of the records.")]
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    app.command()(figures)
+    """Add the command to the command line."""
     app.command()(site)
 
 
-def figures(
+def site(
     records: Records,
-    out: Annotated[FilePath, typer.Option(help="Directory of the figures.")] = FilePath("figures"),
-    hatches: Annotated[
-        bool, typer.Option("--hatches", help="Part flows by hatches too, for print in grey.")
+    out: Annotated[
+        FilePath | None,
+        typer.Option(help="Directory of the site, or of the figures (default: site or figures)."),
+    ] = None,
+    figures: Annotated[
+        bool, typer.Option("--figures", help="Draw the figures alone, each as PNG and SVG.")
     ] = False,
+    hatches: Annotated[
+        bool,
+        typer.Option("--hatches", help="Part flows of figures by hatches too, for print in grey."),
+    ] = False,
+    cpu_records: CpuRecords = None,
+    held_out: Annotated[
+        str, typer.Option(help="Stacks that no path was fitted to: hstcp_2004,ltcp,...")
+    ] = "",
     view: ViewOf = None,
 ) -> None:
-    """Draw each run over time and all together; for the 2005 study, the paper's figures 1 to 5.
+    """Build a site of static pages from records; it opens offline and needs no server.
 
-    Each figure is written as PNG and SVG.
+    Its index is a table of the runs; for the 2005 study, a table of stacks against paths. With
+    --figures: each run over time and all together; for the 2005 study, the paper's figures 1 to 5.
     """
+    if figures:
+        for name, value in (("cpu_records", cpu_records), ("held_out", held_out or None)):
+            if value is not None:
+                raise BadInputError(
+                    option=name,
+                    given=value,
+                    problem="figures do not show it",
+                    remedy="leave it out",
+                )
+        _draw_figures(records, out or FilePath("figures"), hatches, view)
+    elif hatches:
+        raise BadInputError(
+            option="hatches", problem="a site has colours", remedy="leave it out, or add `figures`"
+        )
+    else:
+        _build_site(records, out or FilePath("site"), cpu_records, held_out, view)
+
+
+def _draw_figures(records: FilePath, out: FilePath, hatches: bool, view: str | None) -> None:
     from farpath.analysis.record_set import load_record_set
     from farpath.report.site.view import view_for
 
@@ -43,25 +74,9 @@ def figures(
     print_warnings((*record_view.remarks, *record_view.missing))
 
 
-def _print_progress(step: str, count: int, total: int) -> None:
-    """Print the progress of a step in one line of a terminal; elsewhere print nothing."""
-    if sys.stderr.isatty():
-        print(f"\r{step}: {count}{f' of {total}' if total else ''}  ", end="", file=sys.stderr)
-
-
-def site(
-    records: Records,
-    out: Annotated[FilePath, typer.Option(help="Directory of the site.")] = FilePath("site"),
-    cpu_records: CpuRecords = None,
-    held_out: Annotated[
-        str, typer.Option(help="Stacks that no path was fitted to: hstcp_2004,ltcp,...")
-    ] = "",
-    view: ViewOf = None,
+def _build_site(
+    records: FilePath, out: FilePath, cpu_records: FilePath | None, held_out: str, view: str | None
 ) -> None:
-    """Build a site of static pages from records; it opens offline and needs no server.
-
-    Its index is a table of the runs; for the 2005 study, a table of stacks against paths.
-    """
     from farpath.report.site.build import build_site
     from farpath.report.tables.agreement import parse_paper_stacks
 
@@ -71,3 +86,9 @@ def site(
         print(file=sys.stderr)
     print_warnings(built.problems)
     print(f"{built.index}: runs {built.pages}, {built.bytes / 1e6:.1f} MB")
+
+
+def _print_progress(step: str, count: int, total: int) -> None:
+    """Print the progress of a step in one line of a terminal; elsewhere print nothing."""
+    if sys.stderr.isatty():
+        print(f"\r{step}: {count}{f' of {total}' if total else ''}  ", end="", file=sys.stderr)

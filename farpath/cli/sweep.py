@@ -13,7 +13,8 @@ import typer
 from farpath.base.errors import MachineLacksError
 from farpath.cli.logs import print_paths
 from farpath.cli.run import PAGE_COLUMNS
-from farpath.cli.run_options import DEFAULT_OUT, with_run_options
+from farpath.cli.run_options import with_run_options
+from farpath.cli.shared_options import RESULTS, AsJson, Cores, RecordsDir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,9 +41,7 @@ def sweep(
     seeds: Annotated[
         int, typer.Option(help="How many seeds each combination gets, from --seed on.")
     ] = 1,
-    out: Annotated[FilePath, typer.Option(help="Directory of the records.")] = FilePath(
-        DEFAULT_OUT
-    ),
+    out: RecordsDir = RESULTS,
     report: Annotated[
         FilePath | None,
         typer.Option(help="Directory of the table and the figure (default: sweep in --out)."),
@@ -50,10 +49,8 @@ def sweep(
     metric: Annotated[
         str, typer.Option(help="Column of the table that the figure shows, as flow1_share.")
     ] = "throughput_mbps",
-    cores: Annotated[
-        int | None, typer.Option(min=1, help="How many runs at once (default: one on each core).")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    cores: Cores = None,
+    as_json: AsJson = False,
     **option_values: Any,
 ) -> None:
     """Make a run of each combination of values, as in --rtt=20ms,160ms --stack=cubic,bbr --seeds=3.

@@ -50,10 +50,12 @@ _EXTRA_ARGUMENT = re.compile(r"Got unexpected extra argument(?:\(s\)|s)? \(([^ )
 _MISSING_RECORDS = re.compile(r"Missing option '--records'")
 #: Options that take the directory which other commands take as an argument.
 _DIRECTORY_OPTIONS = ("--records", "--record")
-#: Commands that other tools have, and what takes their place here.
+#: Commands that other tools or older farpaths have, and what takes their place.
 COMMANDS_OF_OTHER_TOOLS = {
     "help": "farpath --help, or farpath run --help for one command",
     "version": "farpath --version",
+    "figures": "farpath site --figures",
+    "summary": "farpath tables --format=summary",
 }
 #: Words that are variables at the start of an error or before ``=``, and nouns elsewhere.
 _NOUNS = ("RTT", "MTU", "IP", "ECN")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from farpath.base.errors import BadInputError
+from farpath.cli.shared_options import AsJson, ReportsDir
 
 if TYPE_CHECKING:
     from farpath.uses.conformance.runner import Conformance
@@ -39,11 +40,11 @@ def conformance(
     jobs: Annotated[
         int | None, typer.Option(help="Number of runs at once (default: all cores).")
     ] = None,
-    out: Annotated[FilePath, typer.Option(help="Directory of records and reports.")] = RESULTS,
+    out: ReportsDir = RESULTS,
     list_scenarios: Annotated[
         bool, typer.Option("--list", help="List the scenarios and statements; run none.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run the scenarios that a stack's standards state; print measured and stated values.
 

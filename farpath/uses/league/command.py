@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from farpath.cli.logs import print_paths
-from farpath.cli.run_options import DEFAULT_OUT, with_run_options
+from farpath.cli.run_options import with_run_options
+from farpath.cli.shared_options import RESULTS, AsJson, Cores, RecordsDir
 from farpath.cli.sweep import split_options, split_values
 
 if TYPE_CHECKING:
@@ -34,17 +35,13 @@ def league(
     seeds: Annotated[
         int, typer.Option(help="How many seeds each encounter gets, from --seed on.")
     ] = 1,
-    out: Annotated[FilePath, typer.Option(help="Directory of the records.")] = FilePath(
-        DEFAULT_OUT
-    ),
+    out: RecordsDir = RESULTS,
     report: Annotated[
         FilePath | None,
         typer.Option(help="Directory of page, matrix and table (default: league in --out)."),
     ] = None,
-    cores: Annotated[
-        int | None, typer.Option(min=1, help="How many runs at once (default: one on each core).")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    cores: Cores = None,
+    as_json: AsJson = False,
     **option_values: Any,
 ) -> None:
     """Run every stack beside every other one and itself, as in --stack=reno,cubic,bbr.

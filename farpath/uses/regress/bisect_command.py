@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from farpath.base.errors import BadInputError
+from farpath.cli.shared_options import AsJson, RecordsDir
 
 if TYPE_CHECKING:
     from farpath.uses.regress.bisection import Bisection, Tree
@@ -45,8 +46,8 @@ def bisect(
     seeds: Annotated[
         int, typer.Option(help="Number of seeds from which bounds are computed.")
     ] = SEEDS,
-    out: Annotated[FilePath, typer.Option(help="Directory of the records.")] = RESULTS,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    out: RecordsDir = RESULTS,
+    as_json: AsJson = False,
 ) -> None:
     """Find the commit of a Linux tree that changed a stack's packets, by git bisect.
 

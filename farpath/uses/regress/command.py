@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from farpath.base.errors import BadInputError
+from farpath.cli.shared_options import AsJson, ReportsDir
 from farpath.uses.regress import bisect_command
 
 if TYPE_CHECKING:
@@ -73,9 +74,9 @@ def regress(
     jobs: Annotated[
         int | None, typer.Option(help="Number of runs at once (default: all cores).")
     ] = None,
-    out: Annotated[FilePath, typer.Option(help="Directory of records and reports.")] = RESULTS,
+    out: ReportsDir = RESULTS,
     list_runs: Annotated[bool, typer.Option("--list", help="List the runs; make none.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run the suite; each run is identical, within bounds, changed or failed.
 

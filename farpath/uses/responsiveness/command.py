@@ -15,7 +15,8 @@ import typer
 
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.cli.logs import print_paths, print_warnings
-from farpath.cli.run_options import DEFAULT_OUT, with_options
+from farpath.cli.run_options import with_options
+from farpath.cli.shared_options import RESULTS, AsJson, RecordsDir
 from farpath.planning import programs as planning
 
 if TYPE_CHECKING:
@@ -43,10 +44,8 @@ def responsiveness(
     figure: Annotated[
         FilePath | None, typer.Option(help="Draw probes, goodput and RPM: rpm.png or rpm.svg.")
     ] = None,
-    out: Annotated[FilePath, typer.Option(help="Directory of the records.")] = FilePath(
-        DEFAULT_OUT
-    ),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    out: RecordsDir = RESULTS,
+    as_json: AsJson = False,
     **option_values: Any,
 ) -> None:
     """Measure round trips per minute under load, as draft-ietf-ippm-responsiveness says.

@@ -14,7 +14,8 @@ import typer
 
 from farpath.base.errors import BadInputError
 from farpath.cli.logs import print_paths
-from farpath.cli.run_options import DEFAULT_OUT, with_options
+from farpath.cli.run_options import with_options
+from farpath.cli.shared_options import RESULTS, AsJson, Cores, RecordsDir
 from farpath.cli.sweep import split_values
 from farpath.planning.request import RunRequest
 
@@ -58,19 +59,15 @@ def starvation(
     batch: Annotated[
         int, typer.Option(help="How many are chosen together: as many cores are of use.")
     ] = BATCH,
-    out: Annotated[FilePath, typer.Option(help="Directory of the records.")] = FilePath(
-        DEFAULT_OUT
-    ),
+    out: RecordsDir = RESULTS,
     report: Annotated[
         FilePath | None,
         typer.Option(
             help="Directory of trials, page, figure and table (default: starvation in --out)."
         ),
     ] = None,
-    cores: Annotated[
-        int | None, typer.Option(min=1, help="How many runs at once (default: one on each core).")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    cores: Cores = None,
+    as_json: AsJson = False,
     **option_values: Any,
 ) -> None:
     """Seek conditions under which one of two flows starves, as in --stack=bbr,cubic --rtt=40ms.

@@ -300,7 +300,9 @@ def test_damaged_figures_are_refused_with_the_remedy(
     file = tmp_path / "summary.json"
     write_figures(published_campaign(), file)
     file.write_text(damage(file.read_text()))
-    with pytest.raises(BadInputError, match=r"summary\.json: is .*'farpath summary'"):
+    with pytest.raises(
+        BadInputError, match=r"summary\.json: is .*'farpath tables --format=summary'"
+    ):
         read_figures(file)
 
 

@@ -432,10 +432,10 @@ def test_a_fault_of_farpaths_own_is_no_verdict(
     farpath: Farpath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Status 1, which Python itself gives, would say that a stack changed
-    def fail(**_how: object) -> None:
+    def fail() -> None:
         raise RuntimeError("BUG")
 
-    monkeypatch.setattr(app, "app", fail)
+    monkeypatch.setattr(app, "command_line", fail)
     ended = farpath("regress")
     assert ended.status == 70
     assert "RuntimeError: BUG" in ended.err
@@ -516,7 +516,8 @@ def test_a_place_for_records_that_is_not_utf_8_is_refused_before_anything_runs(
         (["run", "--loss=5"], "which is out of range (did you mean 5%?)"),
         (["run", "--stack=bbr2"], "--stack is 'bbr2' (did you mean bbr?): it must be one of the "),
         (["tables", "mine"], "write --records=mine"),
-        (["figures", "mine"], "write --records=mine"),
+        (["figures", "mine"], "No such command 'figures'; write farpath site --figures"),
+        (["summary"], "No such command 'summary'; write farpath tables --format=summary"),
         (["site", "mine"], "write --records=mine"),
         (["show", "results/none*"], "for several give them without quotes to farpath compare"),
     ],

@@ -124,8 +124,8 @@ COMMANDS = {
     "site": ("site", "--records={records}", "--out={out}"),
     "tables": ("tables", "--records={records}"),
     "claims": ("claims", "--records={records}"),
-    "figures": ("figures", "--records={records}", "--out={out}"),
-    "summary": ("summary", "--records={records}", "--out={out}"),
+    "figures": ("site", "--figures", "--records={records}", "--out={out}"),
+    "summary": ("tables", "--format=summary", "--records={records}", "--out={out}"),
 }
 
 

@@ -171,7 +171,13 @@ def test_a_summary_is_written_with_its_runs_on_the_cpu_clock_and_read_again(
     file = tmp_path / "summary.json"
     cpu = tmp_path / "cpu"
     write_seven_regions(cpu / "htcp-1", region_s=5.0)
-    ended = farpath("summary", f"--records={records}", f"--cpu-records={cpu}", f"--out={file}")
+    ended = farpath(
+        "tables",
+        "--format=summary",
+        f"--records={records}",
+        f"--cpu-records={cpu}",
+        f"--out={tmp_path}",
+    )
     assert (ended.status, ended.out) == (0, f"{file}: 3 runs, 1 with CPU counted\n")
     assert [run.summary.region_s for run in read_figures(file).cpu_runs] == [5.0]
     from_records = farpath("tables", f"--records={records}", "--format=csv").out
@@ -182,6 +188,7 @@ BAD = {
     "form that is not offered": (["tables", "--format=pdf"], ("--format", "'pdf'", "latex")),
     "path that was not run": (["tables", "--path=mars"], ("'mars'", "caltech, cern, ufl")),
     "stack that is not the paper's": (["tables", "--held-out=quic"], ("'quic'", "Reno")),
+    "summary of one path": (["tables", "--format=summary", "--path=cern"], ("--path",)),
     "CPU records beside a summary": (["claims", "--cpu-records=cpu"], ("--cpu-records", "cpu")),
 }
 

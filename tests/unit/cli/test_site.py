@@ -21,7 +21,7 @@ def test_figures_are_named_on_stdout_and_missing_ones_on_stderr(
     farpath: Farpath, records: FilePath, tmp_path: FilePath
 ) -> None:
     out = tmp_path / "figures"
-    ended = farpath("figures", "--records", str(records), "--out", str(out), "--hatches")
+    ended = farpath("site", "--figures", "--records", str(records), "--out", str(out), "--hatches")
     assert ended.status == 0
     files = [FilePath(line) for line in ended.out.split()]
     assert sorted(out.iterdir()) == sorted(files)
@@ -39,11 +39,11 @@ def test_the_site_says_where_its_index_is_and_how_large_it_is(
     assert "figure 2 is not drawn" in ended.err
 
 
-@pytest.mark.parametrize("command", ["figures", "site"])
+@pytest.mark.parametrize("options", [["--figures"], []])
 def test_a_directory_without_records_is_refused_in_one_line(
-    farpath: Farpath, tmp_path: FilePath, command: str
+    farpath: Farpath, tmp_path: FilePath, options: list[str]
 ) -> None:
-    ended = farpath(command, "--records", str(tmp_path), "--out", str(tmp_path / "out"))
+    ended = farpath("site", "--records", str(tmp_path), "--out", str(tmp_path / "out"), *options)
     assert ended.status == 2
     assert "holds no record" in ended.err
     assert ended.err.count("\n") == 1
@@ -54,7 +54,7 @@ def test_a_place_that_is_no_directory_is_refused_in_one_line(
     farpath: Farpath, records: FilePath, tmp_path: FilePath
 ) -> None:
     (tmp_path / "file").write_text("")
-    ended = farpath("figures", "--records", str(records), "--out", str(tmp_path / "file"))
+    ended = farpath("site", "--figures", f"--records={records}", f"--out={tmp_path / 'file'}")
     assert ended.status == 2
     assert "cannot be written" in ended.err
 
@@ -65,7 +65,7 @@ def test_figures_of_ones_own_runs_are_all_together_and_each_over_time(
     for seed in (1, 2):
         write_named(tmp_path / "records", "cern", "cubic", seed)
     out = tmp_path / "figures"
-    ended = farpath("figures", f"--records={tmp_path / 'records'}", f"--out={out}")
+    ended = farpath("site", "--figures", f"--records={tmp_path / 'records'}", f"--out={out}")
     assert (ended.status, ended.err) == (0, "")
     stems = {FilePath(line).name for line in ended.out.split()}
     wanted = ("overview", "cern-cubic-seed1", "cern-cubic-seed2")
@@ -80,3 +80,18 @@ def test_claims_of_runs_that_are_not_the_studys_are_refused(
     ended = farpath("claims", f"--records={tmp_path / 'records'}")
     assert (ended.status, ended.out) == (2, "")
     assert "has no run of the 2005 study's test" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("options", "option"),
+    [
+        (["--hatches"], "--hatches"),
+        (["--figures", "--held-out=ltcp"], "--held-out"),
+        (["--figures", "--cpu-records=cpu"], "--cpu-records"),
+    ],
+)
+def test_options_that_a_site_or_its_figures_would_ignore_are_refused(
+    farpath: Farpath, records: FilePath, options: list[str], option: str
+) -> None:
+    ended = farpath("site", f"--records={records}", *options)
+    assert (ended.status, ended.err.split()[1].rstrip(":")) == (2, option)

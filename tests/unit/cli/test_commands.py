@@ -1,0 +1,41 @@
+"""The commands in their groups, and when they are imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from farpath.cli.app import command_line
+from farpath.cli.commands import GROUPS, LazyCommand, all_commands
+
+IMPORTED = """
+import sys
+sys.argv = ["farpath", "--help"]
+from farpath.cli.app import main
+try:
+    main()
+finally:
+    names = ("farpath.cli.run", "farpath.uses.league.command", "farpath.planning", "pandas")
+    print("imported:", *(name for name in names if name in sys.modules))
+"""
+
+
+def test_help_shows_the_six_groups_in_order_and_imports_no_command() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", IMPORTED], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.endswith("imported:\n")
+    places = [ended.stdout.index(f"\u2500 {group} \u2500") for group in GROUPS]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("command", list(all_commands()), ids=lambda command: str(command.name))
+def test_the_list_of_commands_has_the_first_line_of_each_commands_help(
+    command: LazyCommand,
+) -> None:
+    context = typer.Context(command_line())
+    own = command.make_context(command.name, [], context, resilient_parsing=True).command
+    assert own.help.split("\n\n")[0].replace("\n", " ") == command.help
