@@ -6,7 +6,7 @@ from functools import partial
 
 from farpath.lab import host
 from farpath.lab.artifacts.host_images import host_images
-from farpath.lab.artifacts.own_topologies import own_network
+from farpath.lab.artifacts.user_topologies import own_network
 from farpath.lab.artifacts.user_stacks import own_stack
 from farpath.spec.host_image import HostImage
 from farpath.spec.own_network import OwnNetwork

@@ -15,8 +15,8 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
-from farpath.lab.artifacts import own_topologies
-from farpath.lab.artifacts.own_topologies import own_network
+from farpath.lab.artifacts import user_topologies as own_topologies
+from farpath.lab.artifacts.user_topologies import own_network
 from farpath.spec.own_network import OwnNetwork
 
 #: Files of the forms that courses share.

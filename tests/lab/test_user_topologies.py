@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.lab.idle_rtt import PLAIN, draw, idle_pings, judged
 from farpath.base.project import BUILD, PROJECT
-from farpath.lab.artifacts.own_topologies import PACKAGE
+from farpath.lab.artifacts.user_topologies import PACKAGE
 from farpath.lab.user_parts import BuiltParts
 from farpath.metrics.run import per_second
 from farpath.planning.request import RunRequest
