@@ -159,11 +159,11 @@ def remove_stale_locks(out: FilePath) -> list[FilePath]:
 def remove_unheld(
     directory: FilePath,
     names: re.Pattern[str],
-    is_own: Callable[[FilePath], bool] = lambda _file: True,
+    may_remove: Callable[[FilePath], bool] = lambda _file: True,
 ) -> list[FilePath]:
     """Remove the entries of a directory that match ``names`` and that no process has locked.
 
-    Symbolic links are kept, and so are entries for which ``is_own`` returns False. Returns the
+    Symbolic links are kept, and so are entries for which ``may_remove`` returns False. Returns the
     removed paths.
     """
     files = sorted(directory.iterdir()) if directory.is_dir() else []
@@ -172,6 +172,6 @@ def remove_unheld(
         for file in files
         if names.fullmatch(file.name)
         and not file.is_symlink()
-        and is_own(file)
+        and may_remove(file)
         and _remove_if_unheld(file)
     ]

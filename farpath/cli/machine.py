@@ -36,14 +36,14 @@ def preflight(
 
 def _virtual_checks(stack: str) -> list[Check]:
     from farpath.lab import preflight as lab_preflight
-    from farpath.lab.artifacts.user_stacks import is_own
+    from farpath.lab.artifacts.user_stacks import is_user_stack
     from farpath.planning.stack_texts import parse_stacks
     from farpath.programs.catalog import resolve_stack
 
     for text in parse_stacks(stack):
         # A user's own stack is not resolved: it is compiled for the lab's kernel, which may be
         # missing.
-        if not is_own(text):
+        if not is_user_stack(text):
             resolve_stack(text)
     return lab_preflight.virtual_checks()
 

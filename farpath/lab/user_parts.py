@@ -6,8 +6,8 @@ from functools import partial
 
 from farpath.lab import host
 from farpath.lab.artifacts.host_images import host_images
-from farpath.lab.artifacts.user_topologies import own_network
-from farpath.lab.artifacts.user_stacks import own_stack
+from farpath.lab.artifacts.user_stacks import user_stack
+from farpath.lab.artifacts.user_topologies import user_network
 from farpath.spec.host_image import HostImage
 from farpath.spec.own_network import OwnNetwork
 from farpath.spec.plan import Plan
@@ -23,8 +23,8 @@ class BuiltParts:
     """
 
     def __init__(self, lab: str) -> None:
-        on_host = partial(own_stack, kernel=host.kernel_to_build_for)
-        self._build = on_host if lab == HOST else own_stack
+        on_host = partial(user_stack, kernel=host.kernel_to_build_for)
+        self._build = on_host if lab == HOST else user_stack
 
     def stack(self, text: str) -> Stack | None:
         """Build the user's stack that a text names; None if it names another stack."""
@@ -36,4 +36,4 @@ class BuiltParts:
 
     def network(self, text: str) -> OwnNetwork | None:
         """Read the network that a text names by the user's file; None if it names another."""
-        return own_network(text)
+        return user_network(text)

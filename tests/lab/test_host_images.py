@@ -20,7 +20,7 @@ from farpath.lab import provenance
 from farpath.lab import run as running
 from farpath.lab.artifacts.host_images import host_images
 from farpath.lab.artifacts.images import find_images
-from farpath.lab.artifacts.user_stacks import own_stack
+from farpath.lab.artifacts.user_stacks import user_stack
 from farpath.spec.plan import Plan
 from tests.support.paths import SHORT
 
@@ -188,7 +188,7 @@ def test_a_docker_save_is_a_program_for_a_stack_too(
 ) -> None:
     docker("import", "--change", 'ENTRYPOINT ["/run", "-v"]', "-", engine, text=tar_of(root))
     docker("save", "--output", tmp_path / "mine.tar", engine)
-    stack = own_stack(f"oci:{tmp_path / 'mine.tar'}", tmp_path / "build")
+    stack = user_stack(f"oci:{tmp_path / 'mine.tar'}", tmp_path / "build")
     assert stack is not None
     assert stack.command == ("/run", "-v")
     rootfs = tmp_path / "build" / "own" / stack.build / "rootfs"

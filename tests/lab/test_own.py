@@ -21,7 +21,7 @@ from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.base.project import PROJECT
 from farpath.lab import uml
 from farpath.lab.artifacts.images import find_images
-from farpath.lab.artifacts.user_stacks import own_stack
+from farpath.lab.artifacts.user_stacks import user_stack
 from farpath.lab.watchdog import Patience
 from farpath.planning.planner import make_plan
 from farpath.spec.plan import Plan
@@ -44,7 +44,7 @@ def own(build: FilePath) -> OwnStack:
     """The stack that a text means, built in a cache of this test's own."""
 
     def make(text: str) -> Stack:
-        stack = own_stack(text, build)
+        stack = user_stack(text, build)
         assert stack is not None
         return stack
 

@@ -15,8 +15,8 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
-from farpath.lab.artifacts import user_topologies as own_topologies
-from farpath.lab.artifacts.user_topologies import own_network
+from farpath.lab.artifacts import user_topologies
+from farpath.lab.artifacts.user_topologies import user_network
 from farpath.spec.own_network import OwnNetwork
 
 #: Files of the forms that courses share.
@@ -25,7 +25,7 @@ COURSE = PROJECT / "tests" / "data" / "topologies"
 
 def read(text: str) -> OwnNetwork:
     """The network that a text names."""
-    network = own_network(text)
+    network = user_network(text)
     assert network is not None
     return network
 
@@ -48,7 +48,7 @@ def written(tmp_path: FilePath, text: str, name: str = "mine.py") -> str:
 def refusal(text: str) -> str:
     """What is said of a file that cannot be used, in one line."""
     with pytest.raises(BadInputError) as caught:
-        own_network(text)
+        user_network(text)
     assert "\n" not in caught.value.message
     return caught.value.message
 
@@ -291,7 +291,7 @@ def test_a_module_above_the_file_is_found_for_the_user(tmp_path: FilePath) -> No
 def test_a_file_that_does_not_end_is_ended(
     tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_topologies, "MOST_S", 1.0)
+    monkeypatch.setattr(user_topologies, "MOST_S", 1.0)
     file = written(tmp_path, "while True:\n    print('still here')\n")
     assert "has made no topology within 1 s: let it do nothing" in refusal(file)
 

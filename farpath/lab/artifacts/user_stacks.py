@@ -57,13 +57,13 @@ def _virtual_kernel(build: FilePath) -> FilePath:
     return build / "kernel"
 
 
-def is_own(text: str) -> bool:
+def is_user_stack(text: str) -> bool:
     """Whether a text names a user's stack: a source file or an image."""
     path = text.partition(":")[0]
     return text.startswith(IMAGE_MARK) or "/" in path or path.endswith((".c", CONGESTION_END))
 
 
-def own_stack(
+def user_stack(
     text: str, build: FilePath = BUILD, kernel: Callable[[FilePath], FilePath] = _virtual_kernel
 ) -> Stack | None:
     """Build the user's stack that a text names; None if it names another stack.
@@ -73,16 +73,16 @@ def own_stack(
     Raises BadInputError for a stack that cannot be built or run, with the compiler's output as
     detail, and MachineLacksError if a tool for building is missing.
     """
-    if not is_own(text):
+    if not is_user_stack(text):
         return None
     is_image = text.startswith(IMAGE_MARK)
     path, given = split_text(text.removeprefix(IMAGE_MARK))
     file = FilePath(os.path.abspath(path))
     if is_image:
-        return _own_image(file, path, given, build)
+        return _user_image(file, path, given, build)
     if path.endswith(CONGESTION_END):
-        return _own_congestion(file, path, given, build)
-    return _own_module(file, path, given, build, kernel)
+        return _user_congestion(file, path, given, build)
+    return _user_module(file, path, given, build, kernel)
 
 
 def _checked_name(name: str, path: str, rule: str) -> str:
@@ -98,7 +98,7 @@ def _checked_name(name: str, path: str, rule: str) -> str:
     return name
 
 
-def _own_module(
+def _user_module(
     file: FilePath,
     text: str,
     given: Mapping[str, str],
@@ -136,7 +136,7 @@ def _own_module(
     )
 
 
-def _own_congestion(file: FilePath, text: str, given: Mapping[str, str], build: FilePath) -> Stack:
+def _user_congestion(file: FilePath, text: str, given: Mapping[str, str], build: FilePath) -> Stack:
     if not file.is_file():
         raise BadInputError(f"STACK is '{text}': that is no file; give a source, <name>.cpp")
     rule = "a congestion control for UDT is called <name>.cpp"
@@ -161,7 +161,7 @@ def _own_congestion(file: FilePath, text: str, given: Mapping[str, str], build: 
     )
 
 
-def _own_image(image: FilePath, text: str, given: Mapping[str, str], build: FilePath) -> Stack:
+def _user_image(image: FilePath, text: str, given: Mapping[str, str], build: FilePath) -> Stack:
     if not text or not (image.is_dir() or image.is_file()):
         raise BadInputError(
             f"STACK is 'oci:{text}': there is no such directory or file; give an OCI image layout, "

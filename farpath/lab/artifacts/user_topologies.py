@@ -34,7 +34,7 @@ MOST_LETTERS = 300
 LOG = logging.getLogger(__name__)
 
 
-def own_network(text: str, build: FilePath = BUILD) -> OwnNetwork | None:
+def user_network(text: str, build: FilePath = BUILD) -> OwnNetwork | None:
     """Return the network that a text names by a file; None if it names another topology.
 
     Parts of the file that have no effect here are named in a warning. Raises BadInputError for a

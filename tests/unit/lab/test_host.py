@@ -11,7 +11,7 @@ import pytest
 
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.lab import host, preflight
-from farpath.lab.artifacts.user_stacks import own_stack
+from farpath.lab.artifacts.user_stacks import user_stack
 from farpath.lab.provenance import record_name
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
@@ -108,9 +108,9 @@ def test_a_module_of_ones_own_needs_the_running_kernels_headers(
     release = "0.0-none"
     monkeypatch.setattr(os, "uname", lambda: os.uname_result(("Linux", "x", release, "#1", "x")))
     with pytest.raises(MachineLacksError, match=rf"linux-headers-{release}"):
-        own_stack(str(source), tmp_path, kernel=host.kernel_to_build_for)
+        user_stack(str(source), tmp_path, kernel=host.kernel_to_build_for)
 
 
 def test_a_module_of_ones_own_is_looked_at_before_the_kernel(tmp_path: FilePath) -> None:
     with pytest.raises(BadInputError, match="no file"):
-        own_stack(str(tmp_path / "tcp_none.c"), tmp_path, kernel=host.kernel_to_build_for)
+        user_stack(str(tmp_path / "tcp_none.c"), tmp_path, kernel=host.kernel_to_build_for)

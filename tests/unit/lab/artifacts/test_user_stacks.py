@@ -68,7 +68,7 @@ def module(tmp_path: FilePath, script: Callable[[str], None]) -> FilePath:
     "text", ["htcp", "fast:alpha=200", "fast:alpha=1/2", "nothing", "", "oci", "tcp_mine"]
 )
 def test_a_text_without_a_path_an_ending_or_oci_is_left_to_the_catalogue(text: str) -> None:
-    assert user_stacks.own_stack(text) is None
+    assert user_stacks.user_stack(text) is None
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_text_without_a_path_an_ending_or_oci_is_left_to_the_catalogue(text: s
 )
 def test_what_is_not_there_or_malformed_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(BadInputError, match=complaint):
-        user_stacks.own_stack(text)
+        user_stacks.user_stack(text)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_modules_file_has_a_name_that_the_kernel_takes_and_the_catalogue_lacks
 ) -> None:
     (tmp_path / name).write_text("")
     with pytest.raises(BadInputError, match=complaint):
-        user_stacks.own_stack(str(tmp_path / name))
+        user_stacks.user_stack(str(tmp_path / name))
 
 
 def test_a_modules_parameters_are_read_from_what_was_built(
@@ -120,7 +120,7 @@ def test_a_modules_parameters_are_read_from_what_was_built(
 def test_a_module_is_a_stack_of_the_name_and_the_parameters_given(
     module: FilePath, tmp_path: FilePath
 ) -> None:
-    stack = user_stacks.own_stack(f"{module}:gain=-007,fast=1", tmp_path / "build")
+    stack = user_stacks.user_stack(f"{module}:gain=-007,fast=1", tmp_path / "build")
     assert stack == Stack(
         "mine:fast=1,gain=-7",
         "mine",
@@ -148,7 +148,7 @@ def test_a_parameter_that_the_module_lacks_or_cannot_hold_is_refused(
     module: FilePath, tmp_path: FilePath, given: str, complaint: str
 ) -> None:
     with pytest.raises(BadInputError, match=complaint):
-        user_stacks.own_stack(f"{module}:{given}", tmp_path / "build")
+        user_stacks.user_stack(f"{module}:{given}", tmp_path / "build")
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ def congestion(tmp_path: FilePath, script: Callable[[str], None]) -> FilePath:
 def test_a_congestion_control_for_udt_runs_in_udtperf_with_its_parameters_and_udts(
     congestion: FilePath, tmp_path: FilePath
 ) -> None:
-    stack = user_stacks.own_stack(f"{congestion}:fc=0300,gain=0.5", tmp_path / "build")
+    stack = user_stacks.user_stack(f"{congestion}:fc=0300,gain=0.5", tmp_path / "build")
     assert stack == Stack(
         "mine:gain=0.5,fc=300",
         "mine",
@@ -191,7 +191,7 @@ def test_a_parameter_that_udtperf_cannot_pass_on_is_refused(
     congestion: FilePath, tmp_path: FilePath, given: str, complaint: str
 ) -> None:
     with pytest.raises(BadInputError, match=re.escape(complaint)):
-        user_stacks.own_stack(f"{congestion}:{given}", tmp_path / "build")
+        user_stacks.user_stack(f"{congestion}:{given}", tmp_path / "build")
 
 
 @pytest.mark.parametrize(("status", "error"), [(2, BadInputError), (3, MachineLacksError)])
@@ -205,7 +205,7 @@ def test_a_build_that_fails_is_its_last_line_with_the_rest_below(
     source.write_text("")
     script(f"echo 'tcp_mine.c:1: error' >&2; echo 'build-it: it fails' >&2; exit {status}")
     with pytest.raises(error) as caught:
-        user_stacks.own_stack(str(source), tmp_path / "build")
+        user_stacks.user_stack(str(source), tmp_path / "build")
     assert (caught.value.message, caught.value.detail) == (
         "STACK: it fails",
         "tcp_mine.c:1: error",
@@ -221,7 +221,7 @@ def test_an_image_is_a_stack_that_starts_as_its_configuration_says(
     image = layout.image(
         {"Entrypoint": ["/run"], "Cmd": ["-v"], "Env": ["A=b=c"], "WorkingDir": "/srv"}
     )
-    stack = user_stacks.own_stack(f"oci:{layout.index(image)}:rate=1e6,b=x", tmp_path / "build")
+    stack = user_stacks.user_stack(f"oci:{layout.index(image)}:rate=1e6,b=x", tmp_path / "build")
     assert stack == Stack(
         "mine:b=x,rate=1e6",
         "mine",
@@ -254,7 +254,7 @@ def test_a_parameter_that_can_be_no_option_of_a_program_is_refused(
 ) -> None:
     place = layout.index(layout.image(RUN))
     with pytest.raises(BadInputError, match=complaint):
-        user_stacks.own_stack(f"oci:{place}:{given}")
+        user_stacks.user_stack(f"oci:{place}:{given}")
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_an_images_directory_has_a_name_that_can_be_a_stacks(
 ) -> None:
     (tmp_path / name).mkdir()
     with pytest.raises(BadInputError, match=complaint):
-        user_stacks.own_stack(f"oci:{tmp_path / name}")
+        user_stacks.user_stack(f"oci:{tmp_path / name}")
 
 
 def test_a_machine_without_umoci_is_told_so(
@@ -287,15 +287,15 @@ def test_a_machine_without_umoci_is_told_so(
     monkeypatch.setenv("FARPATH_CACHE", str(tmp_path / "cache"))
     place = layout.index(layout.image(RUN))
     with pytest.raises(MachineLacksError, match=r"lacks umoci.*host-packages"):
-        user_stacks.own_stack(f"oci:{place}", tmp_path / "build")
+        user_stacks.user_stack(f"oci:{place}", tmp_path / "build")
 
 
 def test_a_project_that_cannot_be_written_is_named(module: FilePath, tmp_path: FilePath) -> None:
     (tmp_path / "build").write_text("a file")
     with pytest.raises(MachineLacksError, match="cannot be written"):
-        user_stacks.own_stack(str(module), tmp_path / "build")
+        user_stacks.user_stack(str(module), tmp_path / "build")
 
 
 def test_what_is_wrong_with_an_image_is_said_of_the_stack(layout: Layout) -> None:
     with pytest.raises(BadInputError, match=f"^STACK: {layout.place} is no whole image"):
-        user_stacks.own_stack(f"oci:{layout.place}")
+        user_stacks.user_stack(f"oci:{layout.place}")
