@@ -25,9 +25,13 @@ LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ReadyRun:
-    """A run that can be made: its plan, and the images of its lab; None for the lab's own."""
+    """A run that can be made: its plan and request, and the images of its lab.
+
+    ``images``: None for the lab's own.
+    """
 
     plan: Plan
+    request: RunRequest
     images: Images | None = None
 
     @property
@@ -50,7 +54,11 @@ class ReadyRun:
         from farpath.record.record import load_record
         from farpath.report.html.run_page import PAGE_FILE, save_pictures
 
-        outcome = run_plan(self.plan, out, force, watch, self.images, finish=save_pictures)
+        outcome = run_plan(
+            *(self.plan, out, force, watch, self.images),
+            finish=save_pictures,
+            request=self.request.typed,
+        )
         if not (outcome.directory / PAGE_FILE).exists():
             save_pictures(load_record(outcome.directory))
         return outcome
@@ -66,7 +74,7 @@ def ready_run(
     request that is not allowed.
     """
     plan = request.plan(user_parts=BuiltParts(request.lab), path_by_rtt=path_by_rtt)
-    return ReadyRun(plan, None if kernel is None else _images_with(kernel, plan))
+    return ReadyRun(plan, request, None if kernel is None else _images_with(kernel, plan))
 
 
 def _images_with(kernel: str, plan: Plan) -> Images:

@@ -277,7 +277,12 @@ def _make_one(job: CampaignJob, index: int, cores: int) -> None:
     unit = "s" if state.run.on_host else "virtual s"
     duration_s = state.run.plan.schedule.duration_s
     with RunProgress(state.run.label, duration_s, unit) as progress, limited_cores(cores):
-        print(run(state.run.plan, job.out, False, progress.watch, finish=save_pictures).directory)
+        outcome = run(
+            *(state.run.plan, job.out, False, progress.watch),
+            finish=save_pictures,
+            request=state.run.request.typed,
+        )
+        print(outcome.directory)
 
 
 def reference(

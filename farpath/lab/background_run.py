@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -20,8 +20,8 @@ class BackgroundRun:
     """A run in a thread, so that the caller can continue.
 
     ``on_stage`` is called with each ``Stage``, and ``on_end`` with this object at the end, both
-    in the run's thread. ``finish``: as for ``farpath.lab.run.run``. Afterwards ``outcome`` or
-    ``error`` is set.
+    in the run's thread. ``finish``, ``request``: as for ``farpath.lab.run.run``. Afterwards
+    ``outcome`` or ``error`` is set.
     """
 
     def __init__(
@@ -31,11 +31,12 @@ class BackgroundRun:
         on_stage: Callable[[Stage], None],
         on_end: Callable[[BackgroundRun], None],
         finish: Finish | None = None,
+        request: Mapping[str, str] | None = None,
     ) -> None:
         self.outcome: Outcome | None = None
         self.error: FarpathError | None = None
         self._plan, self._out, self._on_stage, self._on_end = plan, out, on_stage, on_end
-        self._finish = finish
+        self._finish, self._request = finish, request
         self._reader = StageReader(plan.schedule.duration_s)
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="farpath-attempt", daemon=True)
@@ -64,7 +65,11 @@ class BackgroundRun:
 
     def _run(self) -> None:
         try:
-            self.outcome = run(self._plan, self._out, False, self._watch, finish=self._finish)
+            self.outcome = run(
+                *(self._plan, self._out, False, self._watch),
+                finish=self._finish,
+                request=self._request,
+            )
         except FarpathError as error:
             self.error = error
         except Exception as error:

@@ -6,7 +6,7 @@ A record is made in a partial directory and renamed when it is complete.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -63,13 +63,15 @@ def run(
     watch: Watch,
     images: Images | None = None,
     finish: Finish | None = None,
+    request: Mapping[str, str] | None = None,
 ) -> Outcome:
     """Make a plan's record under ``out``, or find it there.
 
     ``force``: make it even if it exists. ``watch``: called with every event of the guest.
     ``images``: by default those built for the project. ``finish``: adds files, such as figures,
-    to the record before it is renamed to its directory. Raises the errors of the lab and the
-    checks; only the console's log is left then, and after an interruption no file.
+    to the record before it is renamed to its directory. ``request``: the options that the record
+    keeps as they were typed. Raises the errors of the lab and the checks; only the console's log
+    is left then, and after an interruption no file.
     """
     if images is None:
         images = host.find_images(plan) if plan.settings.lab == HOST else find_images()
@@ -88,7 +90,7 @@ def run(
             remove_stale_partials(out)
             log = out / f"{name}.console.log"
             with fresh_partial(out) as partial, _log_kept_for_failures(log):
-                wall_s = _fill(partial, plan, images, log, watch, finish)
+                wall_s = _fill(partial, plan, images, log, watch, finish, request)
                 put_in_place(partial, record_dir, RECORD_FILE)
     return Outcome(record_dir, cached=False, wall_s=wall_s)
 
@@ -110,6 +112,7 @@ def _fill(
     log: FilePath,
     watch: Watch,
     finish: Finish | None,
+    request: Mapping[str, str] | None,
 ) -> float:
     """Run the lab, check the run and write its record; return the real seconds it took."""
     from farpath.record import checks, idle_path, link_changes, record
@@ -155,6 +158,7 @@ def _fill(
             short_flows=checked.short_flows,
             queues=checked.queues,
             parts=checked.parts,
+            request=request,
         )
         if finish:
             finish(written)

@@ -47,9 +47,10 @@ class Choice:
     seed: int = 1
     region: str = FIRST_REGION
 
-    def plan(self) -> Plan:
-        """Return the plan of the seven-region test; raise BadInputError for an invalid text."""
-        request = RunRequest(
+    @property
+    def request(self) -> RunRequest:
+        """The request of the seven-region test."""
+        return RunRequest(
             path=self.path,
             loss=self.loss.strip() or None,
             buffer=self.buffer.strip() or None,
@@ -57,7 +58,10 @@ class Choice:
             region=self.region,
             seed=str(self.seed),
         )
-        return request.plan()
+
+    def plan(self) -> Plan:
+        """Return the plan; raise BadInputError for an invalid text."""
+        return self.request.plan()
 
 
 def lab_problem() -> str:
@@ -153,7 +157,12 @@ class Explorer:
             self._set_line(error.message)
             return
         self._attempt = BackgroundRun(
-            plan, self._out, self._show_stage, self._show_outcome, save_pictures
+            plan,
+            self._out,
+            self._show_stage,
+            self._show_outcome,
+            save_pictures,
+            choice.request.typed,
         )
         self._widgets.run.disabled, self._widgets.stop.disabled = True, False
         self._show_stage(Stage(0.0, "booting"))

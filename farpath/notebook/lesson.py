@@ -162,6 +162,7 @@ class Lesson:
         self._run = BackgroundRun(
             plan, self._out, self._show_stage,
             lambda ended: self._show_outcome(ended, chosen, predicted),
+            request=self._request(chosen).typed,
         )  # fmt: skip
         self._widgets.run.disabled, self._widgets.stop.disabled = True, False
         self._show_stage(Stage(0.0, "booting"))
@@ -205,9 +206,12 @@ class Lesson:
             for text in texts[1:]:
                 self._plan({**first, name: text})
 
+    def _request(self, chosen: Mapping[str, str]) -> RunRequest:
+        return RunRequest(**self._fixed, **chosen)
+
     def _plan(self, chosen: Mapping[str, str]) -> Plan:
         try:
-            return RunRequest(**self._fixed, **chosen).plan()
+            return self._request(chosen).plan()
         except BadInputError as error:
             raise BadInputError(argument_message(error)) from error
 

@@ -649,6 +649,15 @@ class PlainRequest:
         """Return the options of the command line that make this request, defaults left out."""
         return tuple(f"{option.flag}={value}" for option, value in self.values())
 
+    @property
+    def typed(self) -> dict[str, str]:
+        """The options that are not at their defaults, as a record keeps them.
+
+        >>> RunRequest(rtt="50ms", buffer="2xBDP").typed
+        {'rtt': '50ms', 'buffer': '2xBDP'}
+        """
+        return {option.name: value for option, value in self.values()}
+
     def values(self) -> tuple[tuple[Option, str], ...]:
         """Return the options that are not at their defaults, with their values."""
         defaults = {field.name: field.default for field in fields(self)}

@@ -301,6 +301,12 @@ class Record:
         return str(provenance.get("kernel", {}).get("release", ""))
 
     @property
+    def request(self) -> Mapping[str, str] | None:
+        """The options of the run as they were typed, by their names; None in older records."""
+        request: Mapping[str, str] | None = self.data.get("request")
+        return request
+
+    @property
     def droppers(self) -> list[dict[str, Any]]:
         """For each dropper, the packets that it counted (``seen``) and dropped (``lost``)."""
         counts: list[dict[str, Any]] = self.data["readback"].get("after", {}).get("droppers", [])
@@ -462,12 +468,14 @@ def write_record(
     short_flows: ShortFlowTable | None = None,
     queues: QueueTable | None = None,
     parts: Sequence[RecordPart] = (),
+    request: Mapping[str, str] | None = None,
 ) -> Record:
     """Write a complete record into a fresh directory, which the caller renames.
 
     ``provenance``: the commit, kernel and tools that made the samples. ``readback``: the
     settings that the lab read back. ``raw_dir``: the tools' output. ``parts``: those of mechanisms.
-    Raises BadInputError if ``directory`` is not empty.
+    ``request``: the options of the run as they were typed. Raises BadInputError if ``directory`` is
+    not empty.
     """
     directory.mkdir(parents=True, exist_ok=True)
     if any(directory.iterdir()):
@@ -483,6 +491,8 @@ def write_record(
         "warnings": list(warnings),
         "fingerprint": fingerprint(samples),
     }
+    if request is not None:
+        data["request"] = dict(request)
     if trace:
         trace.frame.to_parquet(
             _table_file(directory, trace_table.NAME), index=False, **trace_table.PARQUET

@@ -169,6 +169,7 @@ class _Description(_Part):
     short_flows: _ShortFlows | None = None
     queues: _Queues | None = None
     captures: dict[str, _Capture] = {}
+    request: dict[str, str] | None = None
 
 
 class _ServerEnding(_Part):

@@ -1,4 +1,4 @@
-"""The command that repeats a run, derived from its plan.
+"""The command that repeats a run, as it was typed or derived from its plan.
 
 A command is given only if it leads to the same plan.
 """
@@ -6,7 +6,7 @@ A command is given only if it leads to the same plan.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from farpath.base.errors import FarpathError
 from farpath.base.options import options_of
@@ -29,19 +29,33 @@ from farpath.spec.settings import VIRTUAL
 COMMAND = ("farpath", "run")
 
 
-def command_of(plan: Plan) -> str | None:
-    """Return the shortest ``farpath run`` of a plan; None if no options alone lead to it.
+def command_of(plan: Plan, typed: Mapping[str, str] | None = None) -> str | None:
+    """Return the ``farpath run`` that leads to a plan; None if no options alone lead to it.
 
-    A user's files (a path, a topology, a stack's source, an image) are in no option that a plan
-    could tell.
+    ``typed``: the options as its record has them. Without them, or where they no longer mean the
+    plan, the command is the shortest that does: a file may have changed, and outside the command
+    line an RTT chooses no path. A user's files (a path, a topology, a stack's source, an image)
+    are in no option that a plan could tell.
     """
     if plan.images or plan.network or any(stack.build for stack in plan.stacks):
         return None
     identity = plan_identity(plan)
+    if typed is not None and _gives_plan(request := _request(typed), identity):
+        return _command(request)
     for request in _candidates(plan):
         if _gives_plan(request, identity):
-            return shlex.join([*COMMAND, *_shortest(request, identity).options()])
+            return _command(_shortest(request, identity))
     return None
+
+
+def _request(typed: Mapping[str, str]) -> RunRequest:
+    """Return the request of typed options, without those that this version does not know."""
+    names = [option.name for option in options_of(RunRequest)]
+    return RunRequest(**{name: typed[name] for name in names if name in typed})
+
+
+def _command(request: RunRequest) -> str:
+    return shlex.join([*COMMAND, *request.options()])
 
 
 def _gives_plan(request: RunRequest, identity: str) -> bool:

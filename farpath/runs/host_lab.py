@@ -114,7 +114,8 @@ def _make_here(out: FilePath, state: RunStatus, finish: Finish) -> FilePath:
     plan = state.run.plan
     with RunProgress(state.run.label, plan.schedule.duration_s, "s") as progress:
         # A record that is there was not accepted, so it is replaced
-        return run(plan, out, True, progress.watch, finish=finish).directory
+        request = state.run.request.typed
+        return run(plan, out, True, progress.watch, finish=finish, request=request).directory
 
 
 @contextmanager

@@ -106,7 +106,9 @@ def make_one(
 ) -> Outcome:
     """Make one run on so many cores, or find its record; arguments as ``farpath.lab.run.run``."""
     with limited_cores(cores):
-        return run(run_.plan, out, force, watch, run_.images, finish=finish)
+        return run(
+            *(run_.plan, out, force, watch, run_.images), finish=finish, request=run_.request
+        )
 
 
 def make_runs(

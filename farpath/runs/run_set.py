@@ -34,7 +34,8 @@ def cost_s(plan: Plan) -> float:
 class PlannedRun:
     """One run of a set.
 
-    ``name``: for people. ``values``: of the options that vary in the set, as typed. ``images``:
+    ``name``: for people. ``values``: of the options that vary in the set, as typed, and
+    ``request`` all that are not at their defaults, which the record keeps. ``images``:
     those of another kernel, None for the project's, and ``kernel`` its name. ``expected_s``: real
     seconds on one core where they are known; else they follow from the plan.
     """
@@ -45,6 +46,7 @@ class PlannedRun:
     images: Images | None = None
     kernel: str = ""
     expected_s: float | None = None
+    request: Mapping[str, str] | None = None
 
     @property
     def cost_s(self) -> float:
@@ -75,7 +77,8 @@ class RunSet:
 
 def planned_run(name: str, request: RunRequest) -> PlannedRun:
     """Return the run of a request; raise BadInputError for one that is not allowed."""
-    return PlannedRun(name, request.plan(user_parts=BuiltParts(request.lab)))
+    plan = request.plan(user_parts=BuiltParts(request.lab))
+    return PlannedRun(name, plan, request=request.typed)
 
 
 def product_set(base: RunRequest, axes: Mapping[str, tuple[str, ...]], seeds: int = 1) -> RunSet:

@@ -395,7 +395,7 @@ def render_page(record: Record, links: NavLinks | None = None, assets: str = "")
         above_rate=above_rate_note(record.samples, plan),
         has_regions=len(plan.schedule.regions()) > 1,
         tables=overview(record),
-        command=command_of(plan),
+        command=command_of(plan, record.request),
         kernels=record.kernel if record.has_kernels_by_side else "",
         recorded_at=_time_text(record.data["provenance"].get("recorded_at", "")),
         facts=(_stack_facts(record), _path_facts(record)),

@@ -49,7 +49,12 @@ def run_scenarios(
     is not allowed, and as ``make_runs``.
     """
     run_set = RunSet(
-        tuple(PlannedRun(each.name, each.plan(stack), images=images) for each in scenarios)
+        tuple(
+            PlannedRun(
+                *(each.name, each.plan(stack)), images=images, request=each.request(stack).typed
+            )
+            for each in scenarios
+        )
     )
     measures = [partial(judged, scenario) for scenario in scenarios]
     watch = progress_printer("conformance")

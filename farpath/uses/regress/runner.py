@@ -49,7 +49,8 @@ class TrialJob:
         plan = self.trial.plan(self.seed)
         plan = plan.in_one_guest() if self.kernel.one_guest else plan
         images, name = self.kernel.images, self.kernel.name
-        return PlannedRun(self.trial.name, plan, images=images, kernel=name)
+        request = self.trial.seeded(self.seed).typed
+        return PlannedRun(self.trial.name, plan, images=images, kernel=name, request=request)
 
 
 @dataclass(frozen=True)

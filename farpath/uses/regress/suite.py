@@ -95,22 +95,24 @@ class Trial:
         """Whether its run has a guest, and so may have a kernel, for each side of the path."""
         return lay_out(self.plan()).sites > 1
 
-    def plan(self, seed: int = 1) -> Plan:
-        """Return the plan; with seeds other than 1 the base RTT also varies by a random bit.
+    def seeded(self, seed: int) -> RunRequest:
+        """Return the request for a seed; with others than 1 the base RTT varies by a random bit.
 
         A single flow without random losses hardly depends on its seed. An RTT that differs by a
         thousandth changes only the phase of packets relative to each other, and no behaviour of a
         stack. A case on a named path then has a custom path with its other options.
         """
         request = dataclasses.replace(self.request, seed=str(seed))
-        if seed != 1:
-            assert request.rtt is not None
-            variation = random.Random(f"{self.name} {seed}").uniform(-RTT_VARIATION, RTT_VARIATION)
-            request = dataclasses.replace(
-                request,
-                path=None,
-                rtt=f"{RTT_MS.parse(request.rtt, 'RTT') * (1 + variation):.3f}ms",
-            )
+        if seed == 1:
+            return request
+        assert request.rtt is not None
+        variation = random.Random(f"{self.name} {seed}").uniform(-RTT_VARIATION, RTT_VARIATION)
+        rtt_ms = RTT_MS.parse(request.rtt, "RTT") * (1 + variation)
+        return dataclasses.replace(request, path=None, rtt=f"{rtt_ms:.3f}ms")
+
+    def plan(self, seed: int = 1) -> Plan:
+        """Return the plan of the request for a seed."""
+        request = self.seeded(seed)
         return request.plan(user_parts=BuiltParts(request.lab))
 
 

@@ -26,7 +26,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
     """A lab that records 9 Mbit/s at once; the plans it was given."""
     plans: list[Plan] = []
 
-    def run(plan: Plan, out: FilePath, _force: bool, watch: Any, finish: Any) -> Outcome:
+    def run(plan: Plan, out: FilePath, _force: bool, watch: Any, **_further: Any) -> Outcome:
         plans.append(plan)
         watch({"event": "progress", "t_s": 1.0})
         record_dir = out / f"run-{len(plans)}"
@@ -144,7 +144,7 @@ def test_a_lab_that_fails_is_one_line_and_another_run_can_be_made(
 def test_a_run_under_way_is_stopped_and_no_other_begins_meanwhile(
     monkeypatch: pytest.MonkeyPatch, lesson: Lesson
 ) -> None:
-    def forever(_plan: Plan, _out: FilePath, _force: bool, watch: Any, finish: Any) -> Outcome:
+    def forever(_plan: Plan, _out: FilePath, _force: bool, watch: Any, **_further: Any) -> Outcome:
         while True:
             watch({"event": "network-ready"})
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from farpath.base.documents import read_toml
 from farpath.planning import path_files
 from farpath.planning.request import RunRequest
 from farpath.spec.path import Path
@@ -19,7 +20,7 @@ from farpath.spec.path import Path
 def counts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
     """Count reads of path files by their names, and checks of paths."""
     counts: Counter[str] = Counter()
-    read_toml, check = path_files.read_toml, Path.__post_init__
+    check = Path.__post_init__
 
     def counted_read(file: FilePath) -> dict[str, Any]:
         counts[file.stem] += 1
@@ -29,7 +30,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
         counts["checks"] += 1
         check(path)
 
-    monkeypatch.setattr(path_files, "read_toml", counted_read)
+    monkeypatch.setattr("farpath.planning.path_files.read_toml", counted_read)
     monkeypatch.setattr(Path, "__post_init__", counted_check)
     path_files._read.cache_clear()
     yield counts

@@ -329,6 +329,21 @@ def test_a_record_is_never_written_over_another(
         write_record(record.directory, plan, samples, {}, {}, [], raw_dir)
 
 
+def test_a_record_keeps_its_options_as_typed_and_they_are_no_part_of_the_fingerprint(
+    record: Record, samples: Samples, plan: Plan, raw_dir: FilePath, tmp_path: FilePath
+) -> None:
+    typed = {"rtt": "50ms", "buffer": "2xBDP"}
+    place = tmp_path / "typed"
+    written = write_record(
+        *(place, plan, samples, record.data["provenance"], record.data["readback"], [], raw_dir),
+        request=typed,
+    )
+    again = load_record(place)
+    assert again.request == typed
+    assert record.request is None
+    assert written.fingerprint == again.fingerprint == record.fingerprint
+
+
 def test_a_trace_is_read_back_equal_and_is_no_part_of_the_fingerprint(
     traced: Record, tmp_path: FilePath, tracing: Plan
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+from pathlib import Path as FilePath
 
 import pytest
 
@@ -11,6 +12,7 @@ from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.report.repeat import command_of
 from farpath.spec.host_image import HostImage
+from farpath.spec.plan import Plan
 from tests.support.plans import request_of
 
 
@@ -46,6 +48,45 @@ def test_the_command_is_what_was_asked(options: str) -> None:
     assert sorted(repeated) == sorted(words)
     again = request_of(repeated).plan()
     assert plan_identity(again) == plan_identity(plan)
+
+
+def test_the_command_of_a_record_that_knows_its_request_is_what_was_typed() -> None:
+    typed = {"rtt": "50ms", "buffer": "2xBDP", "background": "25%", "time": "10s"}
+    command = "farpath run --rtt=50ms --buffer=2xBDP --background=25% --time=10s"
+    assert command_of(RunRequest(**typed).plan(), typed) == command
+
+
+def test_one_planning_is_enough_for_a_typed_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = RunRequest(rtt="50ms", buffer="2xBDP")
+    plan = request.plan()
+    planned: list[RunRequest] = []
+
+    def counted(self: RunRequest, **options: bool) -> Plan:
+        planned.append(self)
+        return plan
+
+    monkeypatch.setattr(RunRequest, "plan", counted)
+    assert command_of(plan, request.typed) is not None
+    assert planned == [request]
+
+
+def test_options_that_no_longer_mean_the_plan_are_searched_for(tmp_path: FilePath) -> None:
+    trace = tmp_path / "cell.trace"
+    trace.write_text("1\n2\n10\n")
+    of_file = RunRequest(rtt="50ms", rate=f"trace:{trace}", time="10s")
+    plan = of_file.plan()
+    assert (
+        command_of(plan, of_file.typed) == f"farpath run --rtt=50ms --rate=trace:{trace} --time=10s"
+    )
+    trace.unlink()
+    assert command_of(plan, of_file.typed) is None
+    # Python's RTT chooses no named path, and that of the command line does
+    of_python = RunRequest(rtt="164ms")
+    command = command_of(of_python.plan(), of_python.typed)
+    assert command is not None
+    assert plan_identity(request_of(shlex.split(command)[2:]).plan(path_by_rtt=True)) == (
+        plan_identity(of_python.plan())
+    )
 
 
 def test_of_what_only_files_can_say_there_is_no_command() -> None:
