@@ -11,20 +11,16 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from typing import IO, Any
 
 from farpath.base.errors import FarpathError, LabFailedError
 from farpath.base.files import (
-    make_directory,
     remove_directory,
-    require_replaceable,
     require_unicode,
     safe_name,
     user_errors,
 )
-from farpath.base.locks import exclusive_lock, fresh_partial, remove_stale_partials
 from farpath.lab import machine_files, uml
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.console import FEWER_FLOWS
@@ -32,7 +28,7 @@ from farpath.lab.forwarder import Forwarder
 from farpath.lab.process import RawRun
 from farpath.lab.program_progress import ProgramProgress
 from farpath.lab.provenance import images_identity, provenance
-from farpath.lab.replacement import put_in_place
+from farpath.lab.replacement import circumstances, whole_record
 from farpath.lab.watchdog import OutOfTime, Patience
 from farpath.record import idle_path
 from farpath.record.program_record import EXEC_FILE, Ending, ServerEnding, write_program_record
@@ -113,25 +109,16 @@ def run_programs(
     images = images or find_images()
     require_unicode(str(out))
     name = _record_name(plan, programs, images)
-    with user_errors(out):
-        require_replaceable(out / name, directory=True)
-        make_directory(out)
-        with exclusive_lock(out / f".{name}.lock", f"is making this record in {out}"):
-            remove_stale_partials(out)
-            log, kept = out / f"{name}.console.log", out / f"{name}.output"
-            remove_directory(kept)
-            with fresh_partial(out) as partial:
-                try:
-                    ending, stamp = _fill(
-                        *(partial, plan, programs, images, log, share, collect),
-                        *(stdout, stderr, watch, stdin, wall_s, kept),
-                    )
-                except (KeyboardInterrupt, SystemExit):
-                    log.unlink(missing_ok=True)
-                    raise
-                except LabFailedError as error:
-                    raise _with_remedy(error, programs) from error
-                put_in_place(partial, out / name, EXEC_FILE)
+    with whole_record(out, name, EXEC_FILE) as (partial, log):
+        kept = out / f"{name}.output"
+        remove_directory(kept)
+        try:
+            ending, stamp = _fill(
+                *(partial, plan, programs, images, log, share, collect),
+                *(stdout, stderr, watch, stdin, wall_s, kept),
+            )
+        except LabFailedError as error:
+            raise _with_remedy(error, programs) from error
     return ProgramOutcome(out / name, ending, stamp)
 
 
@@ -211,12 +198,6 @@ def _fill(
             LOG.warning(REAL_COUNTER)
         if collect is not None:
             _bring_back(place / COLLECTED_DIR, collect)
-        cost = {
-            "wall_s": raw.wall_s,
-            "cpu_s": raw.cpu_s,
-            "peak_memory_bytes": raw.peak_memory_bytes,
-        }
-        now = datetime.now(UTC).isoformat(timespec="seconds")
         stamp = write_program_record(
             partial,
             plan,
@@ -225,12 +206,7 @@ def _fill(
             output=place / OUTPUT_DIR,
             collected=place / COLLECTED_DIR,
             raw_dir=raw.raw,
-            provenance={
-                **provenance(images, plan),
-                FILES: files,
-                "cost": cost,
-                "recorded_at": now,
-            },
+            provenance={**provenance(images, plan), FILES: files, **circumstances(raw)},
             readback={
                 **raw.readback,
                 **idle_path.idle_rtts(idle),
@@ -238,7 +214,6 @@ def _fill(
             },
             warnings=warnings,
         )
-    shutil.move(log, partial / "console.log")
     return ending, stamp
 
 

@@ -5,28 +5,18 @@ A record is made in a partial directory and renamed when it is complete.
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.base.errors import StoppedError
-from farpath.base.files import (
-    make_directory,
-    require_replaceable,
-    require_unicode,
-    user_errors,
-)
-from farpath.base.locks import exclusive_lock, fresh_partial, remove_stale_partials
+from farpath.base.files import require_unicode, user_errors
 from farpath.lab import host, uml
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.artifacts.program_builds import build_programs
 from farpath.lab.process import RawRun, Watch
 from farpath.lab.provenance import cycles_mhz, provenance, record_name
-from farpath.lab.replacement import put_in_place
+from farpath.lab.replacement import circumstances, whole_record
 from farpath.mechanisms.mechanism import Output, RecordPart
 from farpath.mechanisms.registry import mechanisms
 from farpath.planning.plan_warnings import plan_warnings
@@ -49,11 +39,6 @@ class Outcome:
     directory: FilePath
     cached: bool
     wall_s: float
-
-
-def _now() -> str:
-    """Return the date and time of the real clock in UTC."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def run(
@@ -83,26 +68,9 @@ def run(
         # The directory alone proves nothing: Snakemake makes the directories that it waits for.
         if (record_dir / RECORD_FILE).exists() and not force:
             return Outcome(record_dir, cached=True, wall_s=0.0)
-        require_replaceable(record_dir, directory=True)
-        make_directory(out)
-        lock = out / f".{name}.lock"
-        with exclusive_lock(lock, f"is making this record in {out}"):
-            remove_stale_partials(out)
-            log = out / f"{name}.console.log"
-            with fresh_partial(out) as partial, _log_kept_for_failures(log):
-                wall_s = _fill(partial, plan, images, log, watch, finish, request)
-                put_in_place(partial, record_dir, RECORD_FILE)
+    with whole_record(out, name, RECORD_FILE) as (partial, log):
+        wall_s = _fill(partial, plan, images, log, watch, finish, request)
     return Outcome(record_dir, cached=False, wall_s=wall_s)
-
-
-@contextmanager
-def _log_kept_for_failures(log: FilePath) -> Iterator[None]:
-    """Remove the console's log if the run was stopped or interrupted, but not if it failed."""
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit, StoppedError):
-        log.unlink(missing_ok=True)
-        raise
 
 
 def _fill(
@@ -136,7 +104,7 @@ def _fill(
             partial,
             plan,
             checked.samples,
-            provenance={**provenance(images, plan), "cost": _cost(raw), "recorded_at": _now()},
+            provenance={**provenance(images, plan), **circumstances(raw)},
             readback={
                 **raw.readback,
                 **idle_path.idle_rtts(idle),
@@ -162,7 +130,6 @@ def _fill(
         )
         if finish:
             finish(written)
-        shutil.move(log, partial / "console.log")
         return raw.wall_s
 
 
@@ -217,14 +184,3 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         readback={name: entry for one in findings for name, entry in one.readback.items()},
         warnings=(*doubts, *starved, *unfinished, *missing, *further),
     )
-
-
-def _cost(raw: RawRun) -> dict[str, float]:
-    """Return the cost of a run: real and CPU time, and memory."""
-    critical = {} if raw.critical_cpu_s is None else {"critical_cpu_s": raw.critical_cpu_s}
-    return {
-        "wall_s": raw.wall_s,
-        "cpu_s": raw.cpu_s,
-        "peak_memory_bytes": raw.peak_memory_bytes,
-        **critical,
-    }

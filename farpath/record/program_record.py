@@ -17,15 +17,15 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.base.documents import read_json
-from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
+from farpath.base.errors import BadInputError, LabFailedError
 from farpath.record import trace_rows
 from farpath.record.bounds import most_program_rows
-from farpath.record.description import check_hash, write_description
+from farpath.record.description import write_description
 from farpath.record.frames import add_to_hash, read_frame, typed_frame
 from farpath.record.record import COLUMNS as SAMPLE_COLUMNS
 from farpath.record.record import columns_of as sample_columns_of
 from farpath.record.record import ping_rows
+from farpath.record.record_directory import RecordDirectory, directories_with, table_file
 from farpath.record.trace_table import NUMBERS, state_columns
 from farpath.spec.plan import Plan
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, Programs
@@ -142,7 +142,7 @@ def fingerprint(
     for server in ending.servers:
         digest.update(f"{server.label} {server.status} {server.t_s!r}\n".encode())
     others = {directory / name for name in (EXEC_FILE, CONSOLE_LOG)}
-    others |= {_table_file(directory, name) for name in TABLES}
+    others |= {table_file(directory, name) for name in TABLES}
     files = {file for file in directory.rglob("*") if file.is_file()}
     for file in sorted(files - others):
         with file.open("rb") as stream:
@@ -178,7 +178,7 @@ def write_program_record(
     frames = tables(raw_dir, plan)
     stamp = fingerprint(directory, ending, frames, plan)
     for name, frame in frames.items():
-        frame.to_parquet(_table_file(directory, name), index=False)
+        frame.to_parquet(table_file(directory, name), index=False)
     data = {
         "format_version": FORMAT_VERSION,
         "plan": plan.as_dict(),
@@ -196,21 +196,13 @@ def write_program_record(
     return stamp
 
 
-def _table_file(directory: FilePath, name: str) -> FilePath:
-    return directory / f"{name}.parquet"
-
-
 @dataclass(frozen=True)
-class ProgramRecord:
-    """A program record in its directory. ``data``: its exec.json."""
+class ProgramRecord(RecordDirectory):
+    """A program record; its plan is the lab: path, hosts, seed."""
 
-    directory: FilePath
-    data: dict[str, Any]
-
-    @cached_property
-    def plan(self) -> Plan:
-        """The lab: path, hosts, seed."""
-        return Plan.from_dict(self.data["plan"])
+    DESCRIPTION = EXEC_FILE
+    FORMAT = FORMAT_VERSION
+    REMEDY = "the record was changed; run the command again"
 
     @cached_property
     def programs(self) -> Programs:
@@ -227,16 +219,6 @@ class ProgramRecord:
             self.data.get("killed_for_memory", 0),
         )
 
-    @property
-    def recorded_at(self) -> str:
-        """When the record was made, in UTC (ISO 8601)."""
-        return str(self.data["provenance"].get("recorded_at", ""))
-
-    @property
-    def fingerprint(self) -> str:
-        """The SHA-256 that was stored with the record."""
-        return str(self.data["fingerprint"])
-
     @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
         """The tables, read at first use and checked by the fingerprint.
@@ -245,22 +227,16 @@ class ProgramRecord:
         """
         most_rows = most_program_rows(self.plan, self.programs)
         frames = {
-            name: read_frame(_table_file(self.directory, name), columns, most_rows.get(name))
+            name: read_frame(table_file(self.directory, name), columns, most_rows.get(name))
             for name, columns in columns_of(self.plan).items()
         }
-        computed = fingerprint(self.directory, self.ending, frames, self.plan)
-        if computed != self.fingerprint:
-            raise CheckFailedError(
-                f"{self.directory}: the fingerprint is {computed[:12]}..., stored is "
-                f"{self.fingerprint[:12]}...: the record was changed; run the command again"
-            )
+        self.check_fingerprint(fingerprint(self.directory, self.ending, frames, self.plan))
         return frames
 
 
 def program_records_in(directory: FilePath) -> list[FilePath]:
     """Return the directories of program records in a directory, but none in the making."""
-    found = [file.parent for file in directory.glob(f"*/{EXEC_FILE}")]
-    return sorted(record_dir for record_dir in found if not record_dir.name.startswith("."))
+    return directories_with(directory, EXEC_FILE)
 
 
 def load_program_record(directory: FilePath) -> ProgramRecord:
@@ -271,19 +247,9 @@ def load_program_record(directory: FilePath) -> ProgramRecord:
     """
     from farpath.record.schema import check_program_description
 
-    file = directory / EXEC_FILE
-    remedy = "the record was changed; run the command again"
-    absent = [one.name for name in TABLES if not (one := _table_file(directory, name)).is_file()]
+    absent = [one.name for name in TABLES if not (one := table_file(directory, name)).is_file()]
     if absent:
-        raise BadInputError(f"{directory}: lacks {', '.join(absent)}: {remedy}")
-    data = read_json(file, remedy)
-    if not isinstance(data, dict) or data.get("format_version") != FORMAT_VERSION:
-        raise BadInputError(f"{file}: is no description of version {FORMAT_VERSION}: {remedy}")
-    try:
-        check_program_description(data)
-    except BadInputError as error:
-        raise BadInputError(f"{file}: {error.message}: {remedy}") from error
-    check_hash(data, file, remedy)
-    record = ProgramRecord(directory, data)
+        raise BadInputError(f"{directory}: lacks {', '.join(absent)}: {ProgramRecord.REMEDY}")
+    record = ProgramRecord(directory, ProgramRecord.read(directory, check_program_description))
     _ = record.tables
     return record

@@ -21,7 +21,6 @@ from itertools import zip_longest
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.mechanisms.capture.files import NAME as CAPTURES
 from farpath.mechanisms.dropper.flow_drops import FlowDrops, flow_drops
@@ -30,8 +29,9 @@ from farpath.programs.program import Program
 from farpath.programs.registry import program_of
 from farpath.record import frames, queue_table, short_flow_table, trace_table
 from farpath.record.bounds import most_rows
-from farpath.record.description import check_hash, write_description
+from farpath.record.description import write_description
 from farpath.record.queue_table import QueueTable
+from farpath.record.record_directory import RecordDirectory, directories_with, table_file
 from farpath.record.short_flow_table import ShortFlowTable
 from farpath.record.trace_table import Trace
 from farpath.spec.hosts import SIDES
@@ -266,25 +266,12 @@ def _with_new_columns(flows: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class Record:
-    """The record of one run.
+class Record(RecordDirectory):
+    """The record of one run; samples and trace are read from disk when they are first used."""
 
-    ``directory``: where it is. ``data``: the contents of its ``record.json``. Samples and trace
-    are read from disk when they are first used.
-    """
-
-    directory: FilePath
-    data: dict[str, Any]
-
-    @property
-    def fingerprint(self) -> str:
-        """The stored SHA-256 over the samples, in hexadecimal."""
-        return str(self.data["fingerprint"])
-
-    @cached_property
-    def plan(self) -> Plan:
-        """The plan of the run."""
-        return Plan.from_dict(self.data["plan"])
+    DESCRIPTION = RECORD_FILE
+    FORMAT = FORMAT_VERSION
+    REMEDY = "the record was changed; repeat the run"
 
     @property
     def has_kernels_by_side(self) -> bool:
@@ -368,19 +355,14 @@ class Record:
         samples = Samples(
             **{
                 name: frames.read_frame(
-                    _table_file(self.directory, name),
+                    table_file(self.directory, name),
                     columns_of(name, version, marks),
                     most_rows(self.plan, name),
                 )
                 for name in COLUMNS
             }
         )
-        computed = fingerprint(samples, version)
-        if computed != self.fingerprint:
-            raise CheckFailedError(
-                f"{self.directory}: the samples' fingerprint is {computed[:12]}..., stored is "
-                f"{self.fingerprint[:12]}...: the record was changed; repeat the run"
-            )
+        self.check_fingerprint(fingerprint(samples, version))
         if version <= LAST_WITHOUT_BEGIN:
             flows = _with_new_columns(samples.flows, self.plan)
             samples = dataclasses.replace(samples, flows=flows)
@@ -432,15 +414,11 @@ class Record:
         stored = self.data.get(name)
         if stored is None:
             return None
-        file = _table_file(self.directory, name)
+        file = table_file(self.directory, name)
         frame = frames.read_frame(file, columns, most_rows(self.plan, name))
         if hash_of(frame) != stored["fingerprint"]:
             raise CheckFailedError(f"{file}: the record was changed; repeat the run")
         return frame
-
-
-def _table_file(directory: FilePath, name: str) -> FilePath:
-    return directory / f"{name}.parquet"
 
 
 def _compress_raw(source: FilePath, target: FilePath) -> None:
@@ -482,7 +460,7 @@ def write_record(
         raise BadInputError(f"{directory}: is not empty: a record needs a fresh directory")
     _compress_raw(raw_dir, directory / RAW_DIR)
     for name in COLUMNS:
-        samples.frame(name).to_parquet(_table_file(directory, name), index=False)
+        samples.frame(name).to_parquet(table_file(directory, name), index=False)
     data = {
         "format_version": FORMAT_VERSION,
         "plan": plan.as_dict(),
@@ -495,15 +473,15 @@ def write_record(
         data["request"] = dict(request)
     if trace:
         trace.frame.to_parquet(
-            _table_file(directory, trace_table.NAME), index=False, **trace_table.PARQUET
+            table_file(directory, trace_table.NAME), index=False, **trace_table.PARQUET
         )
         data["trace"] = trace.as_dict()
     if short_flows:
-        file = _table_file(directory, short_flow_table.NAME)
+        file = table_file(directory, short_flow_table.NAME)
         short_flows.frame.to_parquet(file, index=False)
         data[short_flow_table.NAME] = short_flows.as_dict()
     if queues:
-        queues.frame.to_parquet(_table_file(directory, queue_table.NAME), index=False)
+        queues.frame.to_parquet(table_file(directory, queue_table.NAME), index=False)
         data[queue_table.NAME] = queues.as_dict()
     for part in parts:
         part.write(directory)
@@ -511,33 +489,9 @@ def write_record(
     return Record(directory, write_description(directory / RECORD_FILE, data))
 
 
-def _read_data(directory: FilePath) -> dict[str, Any]:
-    """Read the ``record.json`` of a record and validate it by ``farpath.record.schema``."""
-    from farpath.record.schema import check_description
-
-    file = directory / RECORD_FILE
-    remedy = "the record was changed; repeat the run"
-    data = read_json(file, remedy)
-    if not isinstance(data, dict) or "format_version" not in data:
-        raise BadInputError(f"{file}: does not describe a record: {remedy}")
-    version = data["format_version"]
-    if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
-        raise BadInputError(
-            f"{file}: has format version {version!r}, this farpath reads 1 to {FORMAT_VERSION}: "
-            f"use a newer farpath"
-        )
-    try:
-        check_description(data)
-    except BadInputError as error:
-        raise BadInputError(f"{file}: {error.message}: {remedy}") from error
-    check_hash(data, file, remedy)
-    return data
-
-
 def records_in(directory: FilePath) -> list[FilePath]:
     """Return the record directories in a directory, complete or damaged, but none in the making."""
-    record_dirs = [file.parent for file in directory.glob(f"*/{RECORD_FILE}")]
-    return sorted(record_dir for record_dir in record_dirs if not record_dir.name.startswith("."))
+    return directories_with(directory, RECORD_FILE)
 
 
 def load_record(directory: FilePath, *, verify: bool = True) -> Record:
@@ -547,20 +501,22 @@ def load_record(directory: FilePath, *, verify: bool = True) -> Record:
     BadInputError if the directory is missing, is not a complete record, has a newer format or
     a damaged record.json, and CheckFailedError if the samples were changed.
     """
+    from farpath.record.schema import check_description
+
     if not directory.is_dir():
         several = any(letter in str(directory) for letter in "*?[")
         remedy = "; for several give them without quotes to farpath compare" if several else ""
         raise BadInputError(
             f"{directory}: is not a directory: give the directory of a record{remedy}"
         )
-    needed = [directory / RECORD_FILE, *(_table_file(directory, name) for name in COLUMNS)]
+    needed = [directory / RECORD_FILE, *(table_file(directory, name) for name in COLUMNS)]
     absent = [file.name for file in needed if not file.is_file()]
     if absent:
         raise BadInputError(
             f"{directory}: is not a complete record, it lacks {', '.join(absent)}: "
             f"give the directory of a finished run"
         )
-    record = Record(directory, _read_data(directory))
+    record = Record(directory, Record.read(directory, check_description))
     if verify:
         _ = record.samples
     return record

@@ -41,7 +41,7 @@ def flent_data(record: Record) -> dict[str, Any]:
     count from when the run was recorded.
     """
     schedule = record.plan.schedule
-    recorded = datetime.fromisoformat(record.data["provenance"].get("recorded_at") or NO_DATE)
+    recorded = datetime.fromisoformat(record.recorded_at or NO_DATE)
     flows_mbps = per_second(record.samples, schedule) / 1e6
     names = {flow.name: f"{UPLOAD}::{number}" for number, flow in enumerate(schedule.flows, 1)}
     series = {names[flow]: list(flows_mbps[flow]) for flow in names}

@@ -397,7 +397,7 @@ def render_page(record: Record, links: NavLinks | None = None, assets: str = "")
         tables=overview(record),
         command=command_of(plan, record.request),
         kernels=record.kernel if record.has_kernels_by_side else "",
-        recorded_at=_time_text(record.data["provenance"].get("recorded_at", "")),
+        recorded_at=_time_text(record.recorded_at),
         facts=(_stack_facts(record), _path_facts(record)),
         fingerprint=record.fingerprint,
         seed=plan.seed,

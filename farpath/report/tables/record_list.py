@@ -150,7 +150,7 @@ def _row(record: Record) -> tuple[CellValue, ...]:
     plan = record.plan
     path, schedule = plan.path, plan.schedule
     return (
-        record.directory.name, record.data["provenance"].get("recorded_at", ""), path.name,
+        record.directory.name, record.recorded_at, path.name,
         path.rtt_ms, path.rate_bps, path.loss, stacks_label(schedule), schedule.duration_s,
         plan.seed, summarise(record.samples, plan).mean_bps, record.fingerprint,
         path.buffer_bytes, further_text(plan),

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from farpath.lab.replacement import put_in_place
+from farpath.base.errors import BadInputError, LabFailedError, StoppedError
+from farpath.lab.replacement import put_in_place, whole_record
 
 RECORD = "record.json"
 SETTINGS = {"clock": "virtual", "lab": "virtual"}
@@ -109,3 +110,42 @@ def test_a_first_record_and_one_in_the_place_of_a_damaged_one_are_put_there_with
     (fresh / RECORD).write_text(json.dumps(description("b")))
     put_in_place(fresh, place, RECORD)
     assert caplog.messages == []
+
+
+def test_a_record_appears_whole_and_has_the_consoles_log(out: FilePath) -> None:
+    with whole_record(out, "one", RECORD) as (partial, log):
+        (partial / RECORD).write_text("{}")
+        log.write_text("booted")
+        assert not (out / "one").exists()
+    assert sorted(file.name for file in out.iterdir()) == ["one"]
+    assert (out / "one" / "console.log").read_text() == "booted"
+
+
+@pytest.mark.parametrize(
+    ("error", "left"),
+    [
+        (LabFailedError("the guest ended"), ["one.console.log"]),
+        (StoppedError("stopped"), []),
+        (KeyboardInterrupt(), []),
+    ],
+)
+def test_a_failure_leaves_the_consoles_log_alone_and_a_stop_nothing(
+    out: FilePath, error: BaseException, left: list[str]
+) -> None:
+    def fail() -> None:
+        with whole_record(out, "one", RECORD) as (partial, log):
+            (partial / RECORD).write_text("{}")
+            log.write_text("booted")
+            raise error
+
+    with pytest.raises(type(error)):
+        fail()
+    assert [file.name for file in out.iterdir()] == left
+
+
+def test_one_process_makes_a_record_at_a_time(out: FilePath) -> None:
+    with whole_record(out, "one", RECORD) as (_, log):
+        log.touch()
+        again = whole_record(out, "one", RECORD)
+        with pytest.raises(BadInputError, match="is making this record"), again:
+            pass

@@ -74,7 +74,7 @@ def test_a_table_of_connections_without_any_is_read(tmp_path: FilePath) -> None:
 def test_a_damaged_record_is_refused_in_one_line(programs: ProgramRecord) -> None:
     file = programs.directory / "exec.json"
     data = json.loads(file.read_text())
-    for damaged in ({**data, "format_version": 2}, {**data, "status": "0"}, {**data, "plan": {}}):
+    for damaged in ({}, {**data, "status": "0"}, {**data, "plan": {}}):
         file.write_text(json.dumps(damaged))
         with pytest.raises(BadInputError, match="run the command again"):
             load_program_record(programs.directory)

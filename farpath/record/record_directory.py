@@ -1,0 +1,93 @@
+"""Record directory: the parts that records of flows and records of programs have in common.
+
+A description (``record.json`` or ``exec.json``), which is written last, and tables as Parquet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import Any, ClassVar
+
+from farpath.base.documents import read_json
+from farpath.base.errors import BadInputError, CheckFailedError
+from farpath.record.description import check_hash
+from farpath.spec.plan import Plan
+
+
+def table_file(directory: FilePath, name: str) -> FilePath:
+    """Return the file of a table."""
+    return directory / f"{name}.parquet"
+
+
+def directories_with(directory: FilePath, description: str) -> list[FilePath]:
+    """Return the directories of records in a directory, but none in the making.
+
+    ``description``: the name of their description.
+    """
+    found = [file.parent for file in directory.glob(f"*/{description}")]
+    return sorted(record_dir for record_dir in found if not record_dir.name.startswith("."))
+
+
+@dataclass(frozen=True)
+class RecordDirectory:
+    """A record in its directory. ``data``: the contents of its description."""
+
+    directory: FilePath
+    data: dict[str, Any]
+
+    #: Name of the description, the latest version of its format, and what helps if it was changed.
+    DESCRIPTION: ClassVar[str]
+    FORMAT: ClassVar[int]
+    REMEDY: ClassVar[str]
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan."""
+        return Plan.from_dict(self.data["plan"])
+
+    @property
+    def fingerprint(self) -> str:
+        """The stored SHA-256 over the samples, in hexadecimal."""
+        return str(self.data["fingerprint"])
+
+    @property
+    def recorded_at(self) -> str:
+        """When the record was made, in UTC (ISO 8601); empty if that is unknown."""
+        return str(self.data["provenance"].get("recorded_at", ""))
+
+    def check_fingerprint(self, computed: str) -> None:
+        """Raise CheckFailedError if the fingerprint of the read data is not the stored one."""
+        if computed != self.fingerprint:
+            raise CheckFailedError(
+                f"{self.directory}: the fingerprint of its data is {computed[:12]}..., stored is "
+                f"{self.fingerprint[:12]}...: {self.REMEDY}"
+            )
+
+    @classmethod
+    def read(
+        cls, directory: FilePath, check: Callable[[Mapping[str, Any]], None]
+    ) -> dict[str, Any]:
+        """Read the description in a directory.
+
+        ``check``: raises BadInputError for a wrong field. Raises BadInputError if it is missing,
+        damaged or of a newer format, and CheckFailedError if its hash is not that of its content.
+        """
+        file = directory / cls.DESCRIPTION
+        data = read_json(file, cls.REMEDY)
+        if not isinstance(data, dict) or "format_version" not in data:
+            raise BadInputError(f"{file}: does not describe a record: {cls.REMEDY}")
+        version = data["format_version"]
+        if type(version) is not int or not 1 <= version <= cls.FORMAT:
+            raise BadInputError(
+                f"{file}: has format version {version!r}, this farpath reads 1 to {cls.FORMAT}: "
+                f"use a newer farpath"
+            )
+        try:
+            check(data)
+        except BadInputError as error:
+            raise BadInputError(f"{file}: {error.message}: {cls.REMEDY}") from error
+        check_hash(data, file, cls.REMEDY)
+        return data
