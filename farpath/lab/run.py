@@ -17,8 +17,8 @@ from farpath.lab.artifacts.program_builds import build_programs
 from farpath.lab.process import RawRun, Watch
 from farpath.lab.provenance import cycles_mhz, provenance, record_name
 from farpath.lab.replacement import circumstances, whole_record
-from farpath.mechanisms.mechanism import Output, RecordPart
-from farpath.mechanisms.registry import mechanisms
+from farpath.mechanisms.mechanism import Findings, Output
+from farpath.mechanisms.registry import examine
 from farpath.planning.plan_warnings import plan_warnings
 from farpath.record.queue_table import QueueTable
 from farpath.record.record import RECORD_FILE, Record, Samples
@@ -110,7 +110,7 @@ def _fill(
                 **idle_path.idle_rtts(idle),
                 **hops,
                 **checked.health,
-                **checked.readback,
+                **checked.found.readback,
                 **checks.counted_flows(raw.raw, plan),
                 **link_changes.link_changes(raw.raw, plan),
                 **checks.sender_cpu(raw.raw, plan, cycles_mhz()),
@@ -125,7 +125,7 @@ def _fill(
             trace=checked.trace,
             short_flows=checked.short_flows,
             queues=checked.queues,
-            parts=checked.parts,
+            parts=checked.found.parts,
             request=request,
         )
         if finish:
@@ -141,9 +141,8 @@ class _Checked:
     trace: Trace | None
     short_flows: ShortFlowTable | None
     queues: QueueTable | None
-    parts: tuple[RecordPart, ...]
+    found: Findings
     health: dict[str, Any]
-    readback: dict[str, Any]
     warnings: tuple[str, ...]
 
 
@@ -172,15 +171,13 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         trace = trace_table.from_raw(raw.raw, plan)
         missing = checks.check_trace(trace, samples, plan)
         output = Output(plan, raw.raw, raw.readback, samples.flows)
-        findings = [mechanism.examine(output) for mechanism in mechanisms()]
-    further = [sentence for one in findings for sentence in one.warnings]
+        found = examine(output)
     return _Checked(
         samples,
         trace,
         short_flows,
         queues,
-        parts=tuple(part for one in findings for part in one.parts),
+        found=found,
         health=health,
-        readback={name: entry for one in findings for name, entry in one.readback.items()},
-        warnings=(*doubts, *starved, *unfinished, *missing, *further),
+        warnings=(*doubts, *starved, *unfinished, *missing, *found.warnings),
     )

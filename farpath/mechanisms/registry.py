@@ -13,7 +13,7 @@ from functools import cache
 
 import farpath.mechanisms
 from farpath.base.options import Option
-from farpath.mechanisms.mechanism import Mechanism, Texts
+from farpath.mechanisms.mechanism import Findings, Mechanism, Output, Texts
 from farpath.spec.plan import Plan
 
 
@@ -47,3 +47,13 @@ def apply_options(plan: Plan, texts: Mapping[str, str | None]) -> Plan:
 def texts_of(plan: Plan) -> Texts:
     """Return the options that ask for the mechanisms of a plan."""
     return {name: text for one in mechanisms() for name, text in one.texts(plan).items()}
+
+
+def examine(output: Output) -> Findings:
+    """Return what all mechanisms found in a run; raises what their checks raise."""
+    findings = [mechanism.examine(output) for mechanism in mechanisms()]
+    return Findings(
+        {name: entry for one in findings for name, entry in one.readback.items()},
+        [sentence for one in findings for sentence in one.warnings],
+        [part for one in findings for part in one.parts],
+    )

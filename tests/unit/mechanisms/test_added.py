@@ -1,0 +1,172 @@
+"""A mechanism is one folder: a new one is found everywhere, and no file of the project changes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from farpath.base.project import PROJECT
+
+#: A mechanism whose part in the guest is there already: sysctls of end hosts are set and read back.
+CODE = '''
+"""Keepalive: how long a connection may be idle before its host asks whether it lives."""
+
+from dataclasses import replace
+
+from farpath.base.errors import BadInputError, CheckFailedError
+from farpath.base.options import HOSTS, Option
+from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, RecordPart
+from farpath.mechanisms.quantities import MOMENT_S
+
+SYSCTL = "net.ipv4.tcp_keepalive_time"
+
+
+def apply(plan, texts):
+    time_s = MOMENT_S.parse(texts["keepalive"], "KEEPALIVE")
+    path = replace(plan.path, sysctl={**plan.path.sysctl, SYSCTL: f"{time_s:.0f}"})
+    return replace(plan, path=path)
+
+
+def texts(plan):
+    return {"keepalive": f"{plan.path.sysctl[SYSCTL]}s"} if SYSCTL in plan.path.sysctl else {}
+
+
+def check(plan):
+    if SYSCTL in plan.path.sysctl and float(plan.path.sysctl[SYSCTL]) > plan.schedule.duration_s:
+        raise BadInputError("KEEPALIVE is longer than the run: give a shorter one")
+
+
+def examine(output):
+    if not texts(output.plan):
+        return Findings()
+    asked = int((output.raw_dir / "keepalive.txt").read_text())
+    if not asked:
+        raise CheckFailedError("no host asked whether its peer lives")
+    def write(directory):
+        (directory / "keepalive.csv").write_text(f"{asked}\\n")
+    part = RecordPart("keepalive_table", {"rows": 1}, write)
+    return Findings({"keepalive": {"asked": asked}}, ["peers were asked"], [part])
+
+
+MECHANISM = Mechanism(
+    order=80,
+    options={
+        "keepalive": Option("Idle time.", "3s", "2 h", "a unit is needed", group=HOSTS, after="ecn")
+    },
+    apply=apply,
+    texts=texts,
+    check=check,
+    words=lambda plan: [f"keepalive {text}" for text in texts(plan).values()],
+    facts=lambda plan: [Fact("kept alive after", text) for text in texts(plan).values()],
+    examine=examine,
+)
+'''
+#: A process of its own has the new folder before it makes the options of a run.
+SCRIPT = """
+import contextlib, io, json, sys
+from pathlib import Path
+import farpath.mechanisms
+folder, raw_dir = map(Path, sys.argv[1:])
+farpath.mechanisms.__path__.append(str(folder))
+from farpath.base.errors import FarpathError
+from farpath.cli.app import main
+from farpath.cli.listing import options_markdown
+from farpath.mechanisms.mechanism import Output
+from farpath.mechanisms.registry import examine
+from farpath.planning.request import RunRequest
+from farpath.record.identity import plan_identity
+from farpath.record.record import load_record
+from farpath.report.html.run_page import render_page
+from farpath.report.repeat import command_of
+from tests.support.lesson_runs import write_lesson_run
+from tests.support.record_sets import member, record_set
+from farpath.analysis.run_settings import further_settings
+
+def error_of(call):
+    try:
+        call()
+    except FarpathError as error:
+        return error.message
+
+def help_of(command):
+    sys.argv = ["farpath", command, "--help"]
+    with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
+        main()
+    return shown.getvalue()
+
+words = {"rtt": "50ms", "stack": "reno", "time": "5s"}
+plain, plan = RunRequest(**words).plan(), RunRequest(**words, keepalive="3s").plan()
+record = write_lesson_run(raw_dir / "record", plan)
+output = Output(plan, raw_dir, {"after": {"droppers": []}}, record.samples.flows)
+(raw_dir / "keepalive.txt").write_text("0")
+failed = error_of(lambda: examine(output))
+(raw_dir / "keepalive.txt").write_text("7")
+found = examine(output)
+for part in found.parts:
+    part.write(raw_dir)
+print(json.dumps({
+    "help": help_of("run"),
+    "markdown": options_markdown(),
+    "sysctl": dict(plan.path.sysctl),
+    "refused": [
+        error_of(lambda text=text: RunRequest(**words, keepalive=text).plan())
+        for text in ("soon", "10min")
+    ],
+    "identities": [plan_identity(plain), plan_identity(plan)],
+    "failed": failed,
+    "found": [found.readback, found.warnings, [(part.name, part.entry) for part in found.parts]],
+    "file": (raw_dir / "keepalive.csv").read_text(),
+    "column": list(further_settings(record_set(member("a", keepalive="3s"))).values()),
+    "page": render_page(load_record(record.directory)),
+    "command": command_of(plan),
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the parts of farpath say of the mechanism."""
+    folder, raw_dir = tmp_path_factory.mktemp("mechanisms"), tmp_path_factory.mktemp("raw")
+    (folder / "keepalive").mkdir()
+    (folder / "keepalive" / "__init__.py").write_text(CODE)
+    command = [sys.executable, "-c", SCRIPT, str(folder), str(raw_dir)]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+    answers: dict[str, Any] = json.loads(done.stdout)
+    return answers
+
+
+def test_its_option_is_in_the_help_and_in_the_table_of_options(said: dict[str, Any]) -> None:
+    assert "--keepalive" in said["help"]
+    rows = [line.split("|")[1].strip() for line in said["markdown"].splitlines()]
+    assert rows[rows.index("`KEEPALIVE`") - 1] == "`ECN`"
+
+
+def test_its_option_is_in_the_plan_and_in_its_identity(said: dict[str, Any]) -> None:
+    assert said["sysctl"]["net.ipv4.tcp_keepalive_time"] == "3"
+    assert len(set(said["identities"])) == 2
+
+
+def test_its_parser_and_its_rules_refuse(said: dict[str, Any]) -> None:
+    unreadable, too_long = said["refused"]
+    assert "KEEPALIVE is 'soon'" in unreadable
+    assert too_long == "KEEPALIVE is longer than the run: give a shorter one"
+
+
+def test_it_checks_the_raw_output_and_adds_to_the_record(said: dict[str, Any]) -> None:
+    assert said["failed"] == "no host asked whether its peer lives"
+    readback, warnings, parts = said["found"]
+    assert (readback["keepalive"], warnings) == ({"asked": 7}, ["peers were asked"])
+    assert (parts, said["file"]) == ([["keepalive_table", {"rows": 1}]], "7\n")
+
+
+def test_it_is_in_the_column_of_settings_on_the_page_and_in_the_command_that_repeats(
+    said: dict[str, Any],
+) -> None:
+    assert "keepalive 3s" in said["column"][0]
+    assert "kept alive after" in said["page"]
+    assert "--keepalive=3s" in said["command"]
