@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from farpath.metrics import flow as flow_metrics
-from farpath.uses.conformance.measured import Measured, trace_of, unseen
+from farpath.uses.conformance.trace_parts import Measured, trace_of, unseen
 
 if TYPE_CHECKING:
     import pandas as pd

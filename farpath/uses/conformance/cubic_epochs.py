@@ -7,7 +7,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from farpath.metrics.theory import cubic
-from farpath.uses.conformance.measured import Measured, losses_of, slope_per_rtt, trace_of, unseen
+from farpath.uses.conformance.trace_parts import (
+    Measured,
+    losses_of,
+    slope_per_rtt,
+    trace_of,
+    unseen,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.stack_colours import look_of
 from farpath.report.figures.window_curve import Curve, draw_window
 from farpath.uses.conformance.cubic_epochs import epochs_of
-from farpath.uses.conformance.measured import trace_of
+from farpath.uses.conformance.trace_parts import trace_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

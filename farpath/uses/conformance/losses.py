@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from farpath.metrics.theory import cubic
 from farpath.metrics.theory.window_rules import reno_window
-from farpath.uses.conformance.measured import (
+from farpath.uses.conformance.trace_parts import (
     Loss,
     Measured,
     losses_of,

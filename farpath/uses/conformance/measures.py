@@ -16,7 +16,7 @@ from farpath.uses.conformance import (
 
 if TYPE_CHECKING:
     from farpath.record.record import Record
-    from farpath.uses.conformance.measured import Measured
+    from farpath.uses.conformance.trace_parts import Measured
 
 Measure = Callable[["Record"], "Measured"]
 #: All measures by the names of their functions.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.run import fairness
 from farpath.metrics.short_flow import summarise_short_flows
-from farpath.uses.conformance.measured import Measured, unseen
+from farpath.uses.conformance.trace_parts import Measured, unseen
 
 if TYPE_CHECKING:
     import pandas as pd

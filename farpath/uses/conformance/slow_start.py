@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from farpath.uses.conformance.measured import Measured, trace_of, unseen
+from farpath.uses.conformance.trace_parts import Measured, trace_of, unseen
 
 if TYPE_CHECKING:
     from farpath.record.record import Record

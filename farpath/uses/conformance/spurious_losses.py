@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from farpath.uses.conformance.losses import NO_LOSS, NO_TIMEOUT
-from farpath.uses.conformance.measured import Measured, losses_of, trace_of, unseen
+from farpath.uses.conformance.trace_parts import Measured, losses_of, trace_of, unseen
 
 if TYPE_CHECKING:
     from farpath.record.record import Record

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from farpath.uses.conformance.measured import Measured
 from farpath.uses.conformance.scenarios import Scenario, Statement
+from farpath.uses.conformance.trace_parts import Measured
 
 
 class State(StrEnum):

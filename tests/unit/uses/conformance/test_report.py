@@ -8,9 +8,9 @@ import math
 import pytest
 
 from farpath.uses.conformance import report
-from farpath.uses.conformance.measured import Measured
 from farpath.uses.conformance.runner import Conformance
 from farpath.uses.conformance.scenarios import scenarios_of
+from farpath.uses.conformance.trace_parts import Measured
 from farpath.uses.conformance.verdict import State, Verdict, failed, judge
 
 
