@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from farpath.base.errors import BadInputError
+from farpath.base.errors import BadInputError, LabFailedError
 from farpath.cli.shared_options import RESULTS
 from farpath.planning.experiment import PAPER, WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from farpath.runs.job import CampaignJob
 
 LOG = logging.getLogger(__name__)
@@ -118,17 +117,11 @@ def campaign(
 ) -> None:
     """Make all runs of an experiment, then its tables, figures, claims and page.
 
-    Runs that have a record are not repeated. Options after -- go to Snakemake:
-    farpath campaign --cores=40 -- --executor slurm.
+    Runs that have a record are not repeated. Options after -- go to Snakemake, which makes the
+    runs on a cluster: farpath campaign --cores=40 -- --executor slurm.
     """
-    import dataclasses
-
-    from farpath.analysis.studies.registry import ALL_ANALYSES, ANALYSES, is_ablation
     from farpath.base.files import require_directory
     from farpath.lab.machine import available_cores
-    from farpath.report.html.run_page import save_pictures
-    from farpath.runs.cluster import run_campaign
-    from farpath.runs.host_lab import run_on_host
 
     job = _job(experiment, which, quick, cpu, experiments, out, region, only, paths)
     require_directory(job.out)
@@ -151,30 +144,69 @@ def campaign(
 
         print(f"{link(job.states(), gather)} records of {len(job.runs)} in {gather}")
     else:
-        if job.on_host:
-            from farpath.report.study import PARTS as STUDY_PARTS
+        job = dataclasses.replace(job, options=tuple(context.args), cores=cores or job.cores)
+        _conduct(job, qemu, None if no_report else report or _default_report_dir(job))
 
-            report_dir = report or _default_report_dir(job)
-            parts = STUDY_PARTS if job.experiment.name in ALL_ANALYSES and not no_report else ()
-            try:
-                run_on_host(job, qemu, save_pictures)
-            finally:
-                if parts:
-                    _report_study(job, report_dir)
-            _print_places(job, report_dir, parts)
-            return
-        if is_ablation(job.experiment) or set(job.experiment.parts) <= set(ANALYSES):
-            _run_companion(job, tuple(context.args), cores, no_report, report)
-            return
-        report_dir = report or _default_report_dir(job)
-        job = dataclasses.replace(
-            job,
-            report=None if no_report else report_dir,
-            options=tuple(context.args),
-            cores=cores or job.cores,
-        )
-        run_campaign(job)
-        _print_places(job, report_dir, () if no_report else job.parts)
+
+def _conduct(job: CampaignJob, qemu: bool, report_dir: FilePath | None) -> None:
+    """Make the runs that are missing, then the report of all that have records."""
+    from farpath.report.html.run_page import save_pictures
+    from farpath.report.records import check_report
+    from farpath.runs.campaign import make_campaign
+    from farpath.runs.cluster import make_on_cluster
+
+    parts = () if report_dir is None else _report_parts(job)
+    if report_dir is not None and parts == job.parts:
+        check_report(report_dir)
+    failure = None
+    try:
+        if job.options and not job.on_host:
+            make_on_cluster(job)
+        else:
+            make_campaign(job, save_pictures, qemu)
+    except LabFailedError as error:
+        failure = error
+    if report_dir is not None and parts and any(state.record for state in job.states()):
+        LOG.info(f"campaign: writing {', '.join(parts)} of the records to {report_dir}")
+        _write_report(job, report_dir)
+    if failure is not None:
+        raise failure
+    print(f"records     {job.out}")
+    for part in parts:
+        print(f"{part:<11} {FilePath(report_dir or '') / part}")
+
+
+def _report_parts(job: CampaignJob) -> tuple[str, ...]:
+    """Return the parts of a job's report, each a file or a directory."""
+    from farpath.analysis.studies.registry import ALL_ANALYSES, is_ablation
+    from farpath.report import ablation, study
+
+    if is_ablation(job.experiment):
+        return ablation.PARTS
+    if set(job.experiment.parts) <= set(ALL_ANALYSES):
+        return study.PARTS
+    return () if job.on_host else job.parts
+
+
+def _write_report(job: CampaignJob, report_dir: FilePath) -> None:
+    """Write the report, and print that of a companion experiment or of an ablation."""
+    from farpath.report import ablation, study
+    from farpath.report.records import write_records_report
+
+    parts = _report_parts(job)
+    if parts == ablation.PARTS:
+        # Also those mechanisms that an earlier call made
+        whole = job.of_all_mechanisms()
+        result = ablation.ablation_of(whole.experiment, whole.states())
+        ablation.write_report(result, report_dir)
+        print(ablation.report_text(result))
+    elif parts == study.PARTS:
+        recorded = [state for state in job.states() if state.record is not None]
+        report = study.report_of(recorded, job.experiments)
+        study.write_report(report, report_dir)
+        print(study.report_text(report))
+    else:
+        write_records_report(job, report_dir)
 
 
 def _default_report_dir(job: CampaignJob) -> FilePath:
@@ -185,60 +217,6 @@ def _default_report_dir(job: CampaignJob) -> FilePath:
     if job.experiment.name == PAPER:
         return RESULTS / f"paper{which}"
     return job.out / f"report{which}"
-
-
-def _run_companion(
-    job: CampaignJob,
-    options: tuple[str, ...],
-    cores: int | None,
-    no_report: bool,
-    report: FilePath | None,
-) -> None:
-    """Make the runs of a companion experiment or an ablation; report those that succeed."""
-    import dataclasses
-
-    from farpath.analysis.studies.registry import is_ablation
-    from farpath.report import ablation, study
-    from farpath.runs.cluster import run_campaign
-    from farpath.runs.job import print_status
-
-    report_dir = report or _default_report_dir(job)
-    compares_mechanisms = is_ablation(job.experiment)
-    parts = ablation.PARTS if compares_mechanisms else study.PARTS
-    job = dataclasses.replace(job, options=options, cores=cores or job.cores)
-    try:
-        run_campaign(job)
-    finally:
-        if not no_report and not compares_mechanisms:
-            _report_study(job, report_dir)
-        elif not no_report and any(state.record is not None for state in job.states()):
-            print_status(f"writing {', '.join(parts)} of the records to {report_dir}")
-            # Also those mechanisms that an earlier call made
-            whole = job.of_all_mechanisms()
-            result = ablation.ablation_of(whole.experiment, whole.states())
-            ablation.write_report(result, report_dir)
-            print(ablation.report_text(result))
-    _print_places(job, report_dir, () if no_report else parts)
-
-
-def _print_places(job: CampaignJob, report_dir: FilePath, parts: Sequence[str]) -> None:
-    print(f"records     {job.out}")
-    for part in parts:
-        print(f"{part:<11} {report_dir / part}")
-
-
-def _report_study(job: CampaignJob, report_dir: FilePath) -> None:
-    """Report the runs of an experiment with measures that have records, if any has."""
-    from farpath.report import study
-    from farpath.runs.job import print_status
-
-    recorded = [state for state in job.states() if state.record is not None]
-    if not recorded:
-        return
-    print_status(f"writing {', '.join(study.PARTS)} of the records to {report_dir}")
-    report = study.report_of(recorded, job.experiments)
-    study.write_report(report, report_dir)
-    print(study.report_text(report))
 
 
 def _list(job: CampaignJob) -> None:
@@ -257,11 +235,10 @@ def _list(job: CampaignJob) -> None:
 def _make_one(job: CampaignJob, index: int, cores: int) -> None:
     """Make one run on so many cores, as jobs of Snakemake and Kubernetes do."""
     from farpath.base.files import make_directory
-    from farpath.lab.machine import limited_cores
-    from farpath.lab.progress import RunProgress
-    from farpath.lab.run import run
     from farpath.report.html.run_page import save_pictures
+    from farpath.runs.campaign import make_shown
     from farpath.runs.job import check_space
+    from farpath.runs.run_set import PlannedRun
 
     runs = job.runs
     if not 0 <= index < len(runs):
@@ -275,14 +252,8 @@ def _make_one(job: CampaignJob, index: int, cores: int) -> None:
     make_directory(job.out)
     check_space(job.out, 1)
     unit = "s" if state.run.on_host else "virtual s"
-    duration_s = state.run.plan.schedule.duration_s
-    with RunProgress(state.run.label, duration_s, unit) as progress, limited_cores(cores):
-        outcome = run(
-            *(state.run.plan, job.out, False, progress.watch),
-            finish=save_pictures,
-            request=state.run.request.typed,
-        )
-        print(outcome.directory)
+    run = PlannedRun(state.run.label, state.run.plan, request=state.run.request.typed)
+    print(make_shown(run, job.out, cores, unit=unit, finish=save_pictures).directory)
 
 
 def reference(

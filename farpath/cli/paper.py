@@ -20,7 +20,6 @@ from farpath.planning.experiment import PAPER
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from farpath.analysis.claims import ClaimVerdict
     from farpath.analysis.results import ResultSet
     from farpath.report.tables.formats import ResultTable
 
@@ -200,13 +199,10 @@ def claims(
     as_json: AsJson = False,
 ) -> None:
     """List the claims of the 2005 study's documents: whether each holds, and its numbers."""
-    from farpath.analysis.claims import as_text, judge_all
-    from farpath.analysis.paper_stacks import (
-        cpu_measurement_note,
-        intended_differences,
-        labels_by_paper_name,
-    )
+    from farpath.analysis.claims import judge_all
+    from farpath.analysis.paper_stacks import labels_by_paper_name
     from farpath.analysis.studies.measure import read_measures
+    from farpath.report.records import claims_data, claims_text
 
     campaign = _campaign(records, cpu_records)
     if measures is None and not labels_by_paper_name(campaign):
@@ -221,25 +217,9 @@ def claims(
         campaign = dataclasses.replace(campaign, measures=read_measures(measures))
     verdicts = judge_all(campaign)
     if as_json:
-        print(json.dumps(_claims_json(campaign, verdicts)))
-        return
-    for sentence in (*intended_differences(campaign.runs), cpu_measurement_note(campaign.cpu_runs)):
-        print(sentence, end="\n" if sentence else "")
-    print(as_text(verdicts))
-
-
-def _claims_json(campaign: ResultSet, verdicts: tuple[ClaimVerdict, ...]) -> dict[str, object]:
-    from farpath.analysis.claims import count_states
-    from farpath.analysis.paper_stacks import cpu_measurement_note, intended_differences
-    from farpath.analysis.results import mixed
-
-    return {
-        "counts": count_states(verdicts),
-        "mixed": list(mixed(campaign)),
-        "differences": list(intended_differences(campaign.runs)),
-        "cpu": cpu_measurement_note(campaign.cpu_runs),
-        "claims": [verdict.as_dict() for verdict in verdicts],
-    }
+        print(json.dumps(claims_data(campaign, verdicts)))
+    else:
+        print(claims_text(campaign, verdicts), end="")
 
 
 def _write_summary(

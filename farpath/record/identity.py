@@ -47,7 +47,6 @@ SHOWING_CODE = frozenset(
         "background_run",
         "cleanup",
         "pool",
-        "pool_progress",
         "preflight",
         "program_progress",
         "progress",

@@ -1,14 +1,14 @@
-"""Campaigns run by Snakemake: all runs of an experiment, with progress, and their report.
+"""Campaigns on a cluster: Snakemake starts the runs of an experiment on Slurm or Kubernetes.
 
-Snakemake (experiments/Snakefile) starts the jobs. Progress is read from the directory of records,
+Its jobs are described in experiments/Snakefile. Progress is read from the directory of records,
 wherever the jobs run.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,30 +18,28 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
-from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
-from farpath.base.files import write_text
-from farpath.base.project import EXPERIMENTS, REPORT_MARK, SITE_MARK
-from farpath.lab.progress import pool_time_left_s, time_left_text
+from farpath.base.errors import LabFailedError, MachineLacksError
+from farpath.base.project import EXPERIMENTS
+from farpath.lab.pool import PoolProgress
+from farpath.lab.progress import pool_time_left_s
 from farpath.record.record import RECORD_FILE
 from farpath.runs.job import (
-    PARTS,
-    RUN_BYTES,
     TAIL_LINES,
     CampaignJob,
     campaign_directory,
     check_space,
     failed_error,
+    failure_lines,
     ignored_record_notes,
     print_status,
 )
+from farpath.runs.progress import progress_text
 from farpath.runs.status import RunStatus, move_damaged_records
 
 SNAKEFILE = EXPERIMENTS / "Snakefile"
 #: Seconds between two polls, and between two lines of progress when nothing happens.
 POLL_INTERVAL_S = 1.0
 PROGRESS_INTERVAL_S = 300.0
-#: The parts that hold links to the records that the report is made of.
-GATHERED_PARTS = ("records", "cpu-records")
 #: A shell script that interrupts a process group unless a line arrives before the end of its input.
 JANITOR = 'read -r _ && exit; kill -s INT -- "-$1"'
 #: Seconds that jobs may take to clean up after an interruption.
@@ -76,24 +74,20 @@ class Progress:
                 waiting.append(state)
         return done, running, failed, waiting
 
-    def counts(self) -> str:
-        """Return how many runs are done, running, failed and left."""
-        done, running, failed, waiting = map(len, self._sorted())
-        total = len(self.todo) + self.made_before
-        text = f"{done + self.made_before} of {total} runs made, {running} running, "
-        return text + (f"{failed} failed, " if failed else "") + f"{waiting} left"
-
-    def line(self, now_s: float) -> str:
-        """Return the counts and the time that is left."""
-        done, running, _failed, waiting = self._sorted()
+    def now(self, now_s: float) -> PoolProgress:
+        """Return how many runs are done, running, failed and left, and the time that is left."""
+        done, running, failed, waiting = self._sorted()
         for state in running:
             self.started_s.setdefault(state.name, now_s)
         for state in done:
             if state.name in self.started_s:
                 self.duration_s.setdefault(state.name, now_s - self.started_s[state.name])
-        if not running and not waiting:
-            return self.counts()
-        return f"{self.counts()}; {time_left_text(self.time_left_s(running, waiting, now_s))}"
+        left_s = self.time_left_s(running, waiting, now_s)
+        return PoolProgress(len(done), len(failed), len(running), len(waiting), left_s)
+
+    def line(self, now_s: float) -> str:
+        """Return the counts and the time that is left, for people."""
+        return progress_text(self.now(now_s), before=self.made_before)
 
     def time_left_s(
         self, running: Sequence[RunStatus], waiting: Sequence[RunStatus], now_s: float
@@ -110,59 +104,24 @@ class Progress:
         )
 
 
-def run_campaign(job: CampaignJob) -> tuple[RunStatus, ...]:
-    """Make the runs that have no record, then all parts of the report.
+def make_on_cluster(job: CampaignJob) -> tuple[RunStatus, ...]:
+    """Make the runs that have no record with the executor of Snakemake that ``job.options`` name.
 
-    Returns the states of the runs. Raises LabFailedError at the end if runs or parts of the report
-    failed, with the commands of those runs; everything else is kept.
+    Returns the states of the runs. Raises LabFailedError at the end if runs failed, with the
+    commands of those runs; everything else is kept.
     """
     if importlib.util.find_spec("snakemake") is None:
         raise MachineLacksError(
-            "Snakemake is missing, which campaigns need: 'make venv-paper' in farpath's clone "
+            "Snakemake is missing, which clusters need: 'make venv-paper' in farpath's clone "
             "adds it to farpath's other packages"
         )
-    if job.report is not None:
-        check_report(job.report)
     with campaign_directory(job.out):
         (job.out / "logs").mkdir(exist_ok=True)
         states = _make_runs(job)
-        recorded = [state for state in states if state.record is not None]
-        unwritten = _write_report(job, job.report) if job.report and recorded else []
-    missing = [state for state in states if state.record is None]
-    failed = [f"{len(missing)} of {len(states)} runs failed"] if missing else []
-    failed += ["parts of the report failed"] if unwritten else []
-    if failed:
-        lines = [line for state in missing for line in _failure_lines(job.out, state)]
-        raise failed_error(" and ".join(failed), lines + unwritten)
+    if missing := [state for state in states if state.record is None]:
+        lines = [line for state in missing for line in failure_lines(job.out, state, None)]
+        raise failed_error(f"{len(missing)} of {len(states)} runs failed", lines)
     return states
-
-
-def check_report(report: FilePath) -> None:
-    """Raise BadInputError if the directory holds parts that farpath did not make.
-
-    farpath would replace them.
-    """
-    if (report / REPORT_MARK).is_file() or (report / "page" / SITE_MARK).is_file():
-        return
-    parts = [name for name in (*GATHERED_PARTS, *PARTS) if os.path.lexists(report / name)]
-    if parts:
-        raise BadInputError(
-            f"{report} holds {', '.join(parts)}, which farpath has not made and would replace: "
-            "give --report another directory"
-        )
-
-
-def _write_report(job: CampaignJob, report: FilePath) -> list[str]:
-    """Make the parts of the report of all records; return lines on parts that failed."""
-    print_status(f"making {', '.join(job.parts)} of the records in {report}")
-    write_text(report / REPORT_MARK, "Made by farpath, which replaces its parts.\n")
-    log = _snakemake(job, ["report"], ["--forcerun", "gather"], partial=True)
-    faults = []
-    for part in job.parts:
-        if not (report / part).exists():
-            part_log = job.out / "logs" / f"report-{part}.log"
-            faults += [f"{part}:", *_tail(part_log if part_log.is_file() else log)]
-    return faults
 
 
 def _make_runs(job: CampaignJob) -> tuple[RunStatus, ...]:
@@ -177,7 +136,7 @@ def _make_runs(job: CampaignJob) -> tuple[RunStatus, ...]:
         print_status(progress.line(time.monotonic()))
         return before
     check_space(job.out, min(job.cores, len(todo)))
-    log = _snakemake(job, ["runs"], [], partial=False, progress=progress)
+    log = _snakemake(job, progress)
     after = job.states()
     reported = {file.stem for file in (job.out / "logs").glob("*.failed")}
     if unreported := [
@@ -190,58 +149,35 @@ def _make_runs(job: CampaignJob) -> tuple[RunStatus, ...]:
     return after
 
 
-def _failure_lines(out: FilePath, state: RunStatus) -> list[str]:
-    """Return a failed run's command and the end of its log."""
-    command = " ".join([*state.run.command, f"--out={out}"])
-    tail = _tail(out / "logs" / f"{state.name}.log")
-    if not tail and shutil.disk_usage(out).free < RUN_BYTES:
-        tail = [f"  it could say nothing: no space is left under {out}"]
-    return [f"{state.run.label}: {command}", *tail]
-
-
 def _tail(log: FilePath) -> list[str]:
     """Return the last lines of a log, indented."""
     lines = log.read_text(errors="replace").strip().splitlines() if log.is_file() else []
     return [f"  {line}" for line in lines[-TAIL_LINES:]]
 
 
-def _command(
-    job: CampaignJob, targets: Sequence[str], arguments: Sequence[str], partial: bool
-) -> list[str]:
+def _command(job: CampaignJob) -> list[str]:
     settings = [f"experiment={job.experiment.name}", f"set={job.which}"]
-    settings += [f"experiments={job.experiments.resolve()}"]
-    settings += [f"report={job.report.resolve()}"] if job.report else []
-    settings += ["partial=1"] if partial else []
-    settings += job.experiment.part.settings()
-    settings += [] if "--executor" in job.options else [f"cores={job.cores}"]
+    settings += [f"experiments={job.experiments.resolve()}", *job.experiment.part.settings()]
     return [
-        *(sys.executable, "-m", "snakemake", *targets),
+        *(sys.executable, "-m", "snakemake", "runs"),
         *("--snakefile", str(SNAKEFILE), "--directory", str(job.out.resolve())),
         *("--cores", str(job.cores), "--jobs", str(job.cores), "--scheduler", "greedy"),
         *("--keep-going", "--ignore-incomplete", "--rerun-triggers", "mtime"),
         *("--nolock", "--nocolor", "--drop-metadata"),
-        *arguments,
         *job.options,
         *("--config", *settings),
     ]
 
 
-def _snakemake(
-    job: CampaignJob,
-    targets: Sequence[str],
-    arguments: Sequence[str],
-    *,
-    partial: bool,
-    progress: Progress | None = None,
-) -> FilePath:
+def _snakemake(job: CampaignJob, progress: Progress) -> FilePath:
     """Run Snakemake to its end; return the log of its output.
 
     However this process ends, Snakemake and its jobs are interrupted.
     """
-    log = job.out / "logs" / f"snakemake-{targets[0]}.log"
+    log = job.out / "logs" / "snakemake-runs.log"
     with log.open("wb") as logged:
         process = subprocess.Popen(
-            _command(job, targets, arguments, partial),
+            _command(job),
             stdin=subprocess.DEVNULL,
             stdout=logged,
             stderr=subprocess.STDOUT,
@@ -254,17 +190,16 @@ def _snakemake(
     return log
 
 
-def _follow(process: subprocess.Popen[bytes], progress: Progress | None) -> None:
+def _follow(process: subprocess.Popen[bytes], progress: Progress) -> None:
     """Wait for a process; print progress when it changes, and at intervals."""
-    last_counts, last_print_s = "", time.monotonic()
+    last, last_print_s = None, time.monotonic()
     while True:
         over = process.poll() is not None
-        if progress is not None:
-            now_s = time.monotonic()
-            counts, line = progress.counts(), progress.line(now_s)
-            if counts != last_counts or now_s - last_print_s > PROGRESS_INTERVAL_S:
-                print_status(line)
-                last_counts, last_print_s = counts, now_s
+        now_s = time.monotonic()
+        counts = dataclasses.replace(progress.now(now_s), left_s=None)
+        if counts != last or now_s - last_print_s > PROGRESS_INTERVAL_S:
+            print_status(progress.line(now_s))
+            last, last_print_s = counts, now_s
         if over:
             return
         time.sleep(POLL_INTERVAL_S)

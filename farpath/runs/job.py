@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
 from farpath.analysis.record_set import STUDY, default_view
-from farpath.base.errors import LabFailedError, MachineLacksError
+from farpath.base.errors import FarpathError, LabFailedError, MachineLacksError, on_one_line
 from farpath.base.files import make_directory, user_errors
 from farpath.base.locks import exclusive_lock, remove_stale_locks, remove_stale_partials
 from farpath.base.project import EXPERIMENTS
@@ -48,7 +48,6 @@ class CampaignJob:
     experiment: Experiment
     which: str = WHOLE
     out: FilePath = FilePath("results")
-    report: FilePath | None = None
     experiments: FilePath = EXPERIMENTS
     cores: int = field(default_factory=available_cores)
     options: tuple[str, ...] = ()
@@ -162,6 +161,21 @@ def failed_error(what: str, lines: Sequence[str]) -> LabFailedError:
         f"{what}; what was made is kept, and the same command tries the rest again",
         "\n".join(lines),
     )
+
+
+def failure_lines(out: FilePath, state: RunStatus, error: FarpathError | None) -> list[str]:
+    """Return a failed run's command, and its error or else the end of its log."""
+    command = " ".join([*state.run.command, f"--out={out}"])
+    log = out / "logs" / f"{state.name}.log"
+    if error is not None:
+        said = [on_one_line(error.message), *error.detail.splitlines()[-TAIL_LINES:]]
+    elif log.is_file() and (text := log.read_text(errors="replace").strip()):
+        said = text.splitlines()[-TAIL_LINES:]
+    elif shutil.disk_usage(out).free < RUN_BYTES:
+        said = [f"it could say nothing: no space is left under {out}"]
+    else:
+        said = []
+    return [f"{state.run.label}: {command}", *(f"  {line}" for line in said)]
 
 
 def print_status(line: str) -> None:

@@ -118,7 +118,7 @@ def make_runs(
     watch: Callable[[RunEvent[M]], None] = lambda _event: None,
     *,
     measure: Callable[[Record], M] | Sequence[Callable[[Record], M]],
-    make: Make = make_one,
+    make: Make | Sequence[Make] = make_one,
     pool: Pool | None = None,
     fatal: tuple[type[FarpathError], ...] = (),
 ) -> MadeSet[M]:
@@ -126,8 +126,8 @@ def make_runs(
 
     ``at_once``: how many at once, by default one on each core, and one of the host lab. ``watch``:
     called in this process whenever a run begins or ends. ``measure``: called in a worker with a
-    run's record, which is loaded once; one for all runs, or one for each. ``make``: in what way
-    a run is made. ``pool``: of the caller's, for several sets after each other. ``fatal``: errors
+    run's record, which is loaded once. ``make``: makes a run. Of both there is one for all runs, or
+    one for each. ``pool``: of the caller's, for several sets after each other. ``fatal``: errors
     that end everything at once. An interruption leaves nothing half made. Raises as
     ``make_directory``.
     """
@@ -138,11 +138,13 @@ def make_runs(
                 run_set, out, None, watch, measure=measure, make=make, pool=own, fatal=fatal
             )
     make_directory(out)
-    measures = [measure] * len(run_set.runs) if callable(measure) else measure
-    cores = cores_each(min(pool.cores, len(run_set.runs)))
+    count = len(run_set.runs)
+    measures = [measure] * count if callable(measure) else measure
+    makes = [make] * count if callable(make) else make
+    cores = cores_each(min(pool.cores, count))
     jobs = [
-        Job(partial(_measured, make, each, run_, out, cores), run_.cost_s)
-        for run_, each in zip(run_set.runs, measures, strict=True)
+        Job(partial(_measured, make_, measure_, run_, out, cores), run_.cost_s)
+        for run_, make_, measure_ in zip(run_set.runs, makes, measures, strict=True)
     ]
 
     def tell(event: JobEvent[tuple[Outcome, str, M]]) -> None:

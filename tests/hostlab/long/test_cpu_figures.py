@@ -9,6 +9,7 @@ from farpath.metrics.run import Summary, summarise
 from farpath.record.record import Record, load_record
 from farpath.runs import host_lab
 from farpath.runs.job import CampaignJob
+from farpath.runs.run_set import PlannedRun
 
 STACK = "htcp_2004"
 
@@ -17,7 +18,9 @@ STACK = "htcp_2004"
 def record(machine: Machine, cpu_job: CampaignJob) -> Record:
     (state,) = (s for s in cpu_job.local_states() if s.run.plan.stacks[0].label == STACK)
     cpu_job.out.mkdir(exist_ok=True)
-    return load_record(host_lab.make_in_machine(machine, cpu_job, state))
+    run = PlannedRun(state.run.label, state.run.plan)
+    made = host_lab.make_in_machine(run, cpu_job.out, 1, machine, job=cpu_job, state=state)
+    return load_record(made.directory)
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -18,13 +15,15 @@ from farpath.analysis.studies.measure import read_measures, select_measures
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.lab import provenance
 from farpath.lab.artifacts import sources
-from farpath.lab.pool import Job, Pool
+from farpath.lab.pool import Pool
 from farpath.lab.qemu import CommandResult
+from farpath.lab.run import Outcome
 from farpath.planning.experiment import CPU, QUICK, load_experiment
 from farpath.record.description import write_description
 from farpath.record.record import RECORD_FILE, Record, load_record, write_record
-from farpath.runs import host_lab, status
+from farpath.runs import campaign, host_lab, status
 from farpath.runs.job import CampaignJob
+from farpath.runs.run_set import PlannedRun
 from farpath.runs.status import RunStatus
 from tests.support.command_line import Farpath
 from tests.support.study_runs import write_run
@@ -51,41 +50,19 @@ def written(
     return place
 
 
-@dataclass
-class Maker:
-    """A QEMU machine's place: makes records of so many runs in a folder."""
-
-    folder: FilePath
-    sample: FilePath
-    whole: int
-
-    @contextmanager
-    def __call__(
-        self, _job: CampaignJob, todo: Sequence[RunStatus]
-    ) -> Iterator[host_lab.PoolAndJobs]:
-        (self.folder / "asked").unlink(missing_ok=True)
-        with Pool(1) as pool:
-            yield (
-                pool,
-                [
-                    Job(partial(self.make, state, status.wanted_identity(state.run, None)))
-                    for state in todo
-                ],
-            )
-
-    def make(self, state: RunStatus, identity: str) -> FilePath:
-        """Make a record in a worker; fail if there are enough."""
-        with (self.folder / "asked").open("a") as file:
-            file.write(f"{state.run.label}\n")
-        if len(self.asked) > self.whole:
-            raise LabFailedError("the lab failed", "console's end")
-        place = self.folder / "out" / f"{state.name}-0123456789"
-        return written(place, state, load_record(self.sample), identity)
-
-    @property
-    def asked(self) -> list[str]:
-        """The labels of the runs that were asked for."""
-        return (self.folder / "asked").read_text().splitlines()
+def make_in_place(
+    run: PlannedRun, out: FilePath, _cores: int, *, job: CampaignJob, state: RunStatus
+) -> Outcome:
+    """A QEMU machine's place: it makes as many records as a file says, and then fails."""
+    world = json.loads((job.out.parent / "world.json").read_text())
+    asked = job.out.parent / "asked"
+    with asked.open("a") as file:
+        file.write(f"{run.name}\n")
+    if len(asked.read_text().splitlines()) > world["whole"]:
+        raise LabFailedError("the lab failed", "console's end")
+    place = out / f"{state.name}-0123456789"
+    sample = load_record(FilePath(world["sample"]))
+    return Outcome(written(place, state, sample, world["identities"][run.name]), False, 0.0)
 
 
 def test_what_fails_is_told_at_the_end_and_the_next_call_makes_the_rest_only(
@@ -95,18 +72,26 @@ def test_what_fails_is_told_at_the_end_and_the_next_call_makes_the_rest_only(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
-    maker = Maker(job.out.parent, record.directory, whole=7)
-    monkeypatch.setattr(host_lab, "_qemu_pool", maker)
+    monkeypatch.setattr(campaign, "qemu_pool", lambda _job, _runs: Pool(1))
+    monkeypatch.setattr(campaign, "make_in_machine", make_in_place)
+    asked = job.out.parent / "asked"
+    identities = {run.label: status.wanted_identity(run, None) for run in job.runs}
+
+    def make(whole: int) -> list[str]:
+        world = {"whole": whole, "sample": str(record.directory), "identities": identities}
+        (job.out.parent / "world.json").write_text(json.dumps(world))
+        asked.unlink(missing_ok=True)
+        states = campaign.make_campaign(job, lambda _record: None, in_qemu=True)
+        assert all(state.record for state in states)
+        return asked.read_text().splitlines()
+
     with pytest.raises(LabFailedError, match="2 of 9 runs failed") as caught:
-        host_lab.run_on_host(job, in_qemu=True, finish=lambda _record: None)
+        make(whole=7)
     assert caught.value.detail.count("the lab failed") == 2
     assert "console's end" in caught.value.detail
     assert "0 of 9 runs made, 9 left" in caplog.text
-    first = maker.asked
-    maker.whole = 9
-    found = host_lab.run_on_host(job, in_qemu=True, finish=lambda _record: None)
-    assert maker.asked == first[7:]
-    assert all(state.record for state in found)
+    first = asked.read_text().splitlines()
+    assert make(whole=9) == first[7:]
 
 
 def test_a_shipped_record_is_another_machines_and_does_not_count_as_made(
@@ -115,7 +100,7 @@ def test_a_shipped_record_is_another_machines_and_does_not_count_as_made(
     folder = tmp_path / "experiments" / "seven-regions"
     host_lab.copy_experiment(job, folder.parent)
     there = CampaignJob(
-        load_experiment("seven-regions", folder.parent), CPU, job.out, None, folder.parent
+        load_experiment("seven-regions", folder.parent), CPU, job.out, folder.parent
     )
     state = there.states()[0]
     written(there.shipped[0] / "its", state, record)
@@ -153,7 +138,9 @@ def test_a_record_leaves_the_machine_whole_and_what_is_in_its_way_is_put_aside(
     (job.out / inside.name / RECORD_FILE).write_text("damaged")
     (tmp_path / "jobs").mkdir()
     machine: Any = FakeMachine(tmp_path / "jobs", CommandResult(0, f"{inside}\n", ""))
-    assert host_lab.make_in_machine(machine, job, state) == job.out / inside.name
+    run = PlannedRun(state.run.label, state.run.plan)
+    made = host_lab.make_in_machine(run, job.out, 1, machine, job=job, state=state)
+    assert made.directory == job.out / inside.name
     assert load_record(job.out / inside.name).plan == state.run.plan
     assert {"--set=cpu", "--index=1"} <= set(machine.asked)
     assert [place.name for place in (job.out / "damaged").iterdir()] == [f"{inside.name}-1"]
@@ -164,8 +151,9 @@ def test_a_run_that_fails_in_the_machine_fails_with_its_last_line(
 ) -> None:
     state = job.local_states()[0]
     machine: Any = FakeMachine(tmp_path, CommandResult(5, "", "network built\nfarpath: too slow\n"))
+    run = PlannedRun(state.run.label, state.run.plan)
     with pytest.raises(LabFailedError, match=r"^too slow$"):
-        host_lab.make_in_machine(machine, job, state)
+        host_lab.make_in_machine(run, job.out, 1, machine, job=job, state=state)
 
 
 def test_where_the_clock_counts_instructions_a_cycle_is_one(

@@ -63,7 +63,7 @@ def test_of_an_ablation_the_summaries_are_shipped_and_not_the_records(
     ]
     unmade = RunStatus(runs[0], "unmade", None)
     monkeypatch.setattr(jobs, "run_statuses", lambda _runs, _directories: (*states, unmade))
-    job = CampaignJob(load_experiment(ABLATION), QUICK, tmp_path / "records", None, tmp_path)
+    job = CampaignJob(load_experiment(ABLATION), QUICK, tmp_path / "records", tmp_path)
     file = tmp_path / ABLATION / ABLATION_FILE
     assert publish(job) == [f"summaries of 2 runs written to {file}", "1 runs have none yet"]
     assert len(read_ablation(file).runs) == 2
@@ -98,7 +98,7 @@ def recorded(job: CampaignJob, tmp_path: FilePath, digest: str = "new") -> RunSt
 def test_a_new_record_takes_the_place_of_one_whose_name_has_another_digest(
     tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch, which: str
 ) -> None:
-    job = CampaignJob(load_experiment(PAPER), which, tmp_path, None, tmp_path)
+    job = CampaignJob(load_experiment(PAPER), which, tmp_path, tmp_path)
     state = recorded(job, tmp_path)
     (folder,) = job.shipped
     for name in (f"{state.name}-old", "elsewhere-seed1-old"):
@@ -120,7 +120,7 @@ def test_a_new_record_takes_the_place_of_one_whose_name_has_another_digest(
 def test_a_record_with_a_large_table_is_not_shipped_where_measures_have_what_it_says(
     tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch, size_bytes: int
 ) -> None:
-    job = CampaignJob(load_experiment("udp"), WHOLE, tmp_path, None, tmp_path)
+    job = CampaignJob(load_experiment("udp"), WHOLE, tmp_path, tmp_path)
     state = recorded(job, tmp_path)
     assert state.record is not None
     (state.record / "short_flows.parquet").write_bytes(bytes(size_bytes))
@@ -140,7 +140,7 @@ def test_a_record_with_a_large_table_is_not_shipped_where_measures_have_what_it_
 def test_a_quick_record_takes_the_place_of_no_whole_one_of_its_name(
     tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = CampaignJob(load_experiment("udp"), QUICK, tmp_path, None, tmp_path)
+    job = CampaignJob(load_experiment("udp"), QUICK, tmp_path, tmp_path)
     state = recorded(job, tmp_path)
     (folder,) = job.shipped
     for digest in ("whole", "old"):
