@@ -9,11 +9,12 @@ import subprocess
 from typing import Any
 
 from farpath import __version__
+from farpath.base.path_variants import CHANGED
 from farpath.base.project import PROJECT
 from farpath.lab.artifacts.images import Images
 from farpath.lab.artifacts.sources import source_identity, used_devices
 from farpath.lab.machine import cpu_mhz, cpu_model
-from farpath.planning.path_options import CHANGED, CUSTOM
+from farpath.planning.path_options import CUSTOM
 from farpath.record.identity import RESULTS_VERSION, code_identity
 from farpath.spec.hosts import SENDER, SIDES
 from farpath.spec.path import Path
@@ -57,7 +58,7 @@ def _path_text(path: Path) -> str:
     """Return the name of a named path; for others RTT, rate, loss and variants."""
     base, *suffixes = path.name.split("-")
     is_custom = base == CUSTOM
-    if not is_custom and CHANGED not in suffixes:
+    if not is_custom and CHANGED.word not in suffixes:
         return path.name
     loss = [f"loss{path.loss:g}"] if path.loss else []
     up = [f"up{path.up_rate_bps / 1e6:g}Mbit"] if path.up_rate_bps else []

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
+from farpath.base.path_variants import DROPPING
 from farpath.base.project import EXPERIMENTS
 from farpath.mechanisms.quantities import DURATION_S
 from farpath.planning.request import RunRequest
@@ -369,6 +370,6 @@ def _label(
         details.append("host lab")
     elif plan.settings.clock != VIRTUAL_CLOCK:
         details.append(f"{plan.settings.clock} clock")
-    path_name = request.path if mechanisms else plan.path.name.removesuffix("-dropping")
+    path_name = request.path if mechanisms else plan.path.name.removesuffix(f"-{DROPPING.word}")
     stack = stack_name(request.stack) if mechanisms else request.stack
     return ", ".join([f"{path_name} {stack} seed {plan.seed}", *details])

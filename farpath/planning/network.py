@@ -9,7 +9,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from farpath.base import path_variants
 from farpath.base.errors import BadInputError
+from farpath.base.path_variants import varied
 from farpath.planning.own_flows import OwnFlow
 from farpath.planning.path_options import sysctl_for
 from farpath.planning.rules import senders_not_taken
@@ -137,15 +139,6 @@ def topology_texts() -> str:
     return ", ".join(texts)
 
 
-def topology_suffix(name: str, bottlenecks: int) -> str:
-    """Return what the name of a path gets in a topology other than the dumbbell.
-
-    >>> topology_suffix("parking-lot", 2), topology_suffix("routed", 1)
-    ('parking-lot-2', 'routed')
-    """
-    return f"{name}-{bottlenecks}" if bottlenecks > 1 else name
-
-
 def flow_routes(plan: Plan) -> list[str]:
     """Return a line for each pair of hosts with its base RTT, MTU, flows and stacks."""
     lines = []
@@ -197,17 +190,13 @@ def _with_window(path: Path, senders: Sequence[Sender]) -> Path:
 
 def _renamed(path: Path, network: NetworkOptions) -> Path:
     """Add each difference from the path's own network to its name and its title."""
-    bottlenecks = f"{network.topology} of {network.bottlenecks} bottlenecks"
     differences = {
-        topology_suffix(network.topology, network.bottlenecks): (
-            network.topology != DUMBBELL,
-            bottlenecks if network.bottlenecks > 1 else network.topology,
+        path_variants.of_topology(network.topology, network.bottlenecks): (
+            network.topology != DUMBBELL
         ),
-        "senders": (bool(network.senders), "further senders"),
-        "reverse": (bool(network.reverse), "flows in both directions"),
-        "ipv6": (network.ip_version == 6, "IPv6"),
+        path_variants.SENDERS: bool(network.senders),
+        path_variants.REVERSE: bool(network.reverse),
+        path_variants.IPV6: network.ip_version == 6,
     }
-    for suffix, (differs, title) in differences.items():
-        if differs:
-            path = replace(path, name=f"{path.name}-{suffix}", title=f"{path.title}, {title}")
-    return path
+    variants = [variant for variant, differs in differences.items() if differs]
+    return replace(path, **varied(path.name, path.title, variants)) if variants else path

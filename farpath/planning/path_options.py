@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from farpath.base.errors import BadInputError
+from farpath.base.path_variants import CHANGED, varied
 from farpath.base.units import Quantity
 from farpath.mechanisms import quantities
 from farpath.planning.changes import ChangesText, rate_changes, rtt_changes, split_changes
@@ -50,8 +51,8 @@ AMOUNTS: Mapping[str, tuple[int, int]] = {
 _OF_RATE = {"up_buffer": "up_rate"}
 #: Paths that stand for a kind of network and not for one. An RTT alone does not choose them.
 KINDS = ("datacentre", "dsl", "geo-satellite", "leo", "lte")
-#: The name of a path that an RTT makes, and the end of the name of a changed path.
-CUSTOM, CHANGED = "custom", "changed"
+#: The name of a path that an RTT makes.
+CUSTOM = "custom"
 #: Defaults of a path that an RTT makes.
 DEFAULT_RATE_BPS = 450_000_000
 DEFAULT_MTU_BYTES = 1500
@@ -404,5 +405,5 @@ def resolve_path(
     values |= {**ended, **others, "sysctl": {**base.sysctl, **further_sysctl}}
     changed = {key: value for key, value in values.items() if value != getattr(base, key)}
     if changed:
-        changed |= {"name": f"{base.name}-{CHANGED}", "title": f"{base.title}, changed"}
+        changed |= varied(base.name, base.title, [CHANGED])
     return dataclasses.replace(base, sources=sources, **changed)

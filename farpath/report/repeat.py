@@ -10,14 +10,13 @@ from collections.abc import Iterator, Mapping
 
 from farpath.base.errors import FarpathError
 from farpath.base.options import options_of
+from farpath.base.path_variants import base_name, of_topology
 from farpath.mechanisms.registry import texts_of
 from farpath.planning.changes import rate_text, rtt_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
-from farpath.planning.network import topology_suffix
 from farpath.planning.other_traffic import other_traffic_text
 from farpath.planning.path_files import named_paths
-from farpath.planning.path_options import CHANGED
 from farpath.planning.request import ACKS, RunRequest
 from farpath.planning.schedules import schedule_option
 from farpath.record.identity import plan_identity
@@ -99,7 +98,7 @@ def _candidates(plan: Plan) -> Iterator[RunRequest]:
 def _full_request(plan: Plan) -> RunRequest:
     """Return the request with all that a plan says, as options of the command line."""
     path, settings, schedule = plan.path, plan.settings, plan.schedule
-    name = _base_name(plan)
+    name = base_name(path.name, of_topology(plan.topology, plan.bottlenecks))
     size = f"{path.buffer_bytes / 1e6:.12g}MB"
     buffer = f"{path.buffer_packets}packets" if path.buffer_packets else size
     return RunRequest(
@@ -143,13 +142,3 @@ def _topology(plan: Plan) -> str | None:
 
 def _without_blanks(label: str) -> str:
     return label.replace(" ", "")
-
-
-def _base_name(plan: Plan) -> str:
-    """Return the name of the path that a plan's path was derived from, if it has one."""
-    topology = topology_suffix(plan.topology, plan.bottlenecks)
-    suffixes = ("dropping", "ipv6", "reverse", "senders", topology)
-    name = plan.path.name
-    for suffix in (*suffixes, CHANGED):
-        name = name.removesuffix(f"-{suffix}")
-    return name

@@ -14,13 +14,12 @@ from farpath.analysis.published import PublishedMeasure, published_measures
 from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
+from farpath.base.path_variants import CHANGED, REVERSE, SENDERS, without
 from farpath.planning.experiment import WantedRun
 from farpath.record.record import Record
 from farpath.spec.path import Path
 
 FORMAT_VERSION = 1
-#: What options of a run add to the title of its path.
-ADDITIONS = ("changed", "further senders", "flows in both directions")
 #: The file in an experiment's folder that holds the measures of its shipped records.
 MEASURES_FILE = "measures.json"
 
@@ -83,10 +82,7 @@ class Measure:
 
 def plain_title(path: Path) -> str:
     """Return a path's title without what options of a run added to it."""
-    title = path.title
-    for addition in ADDITIONS:
-        title = title.replace(f", {addition}", "")
-    return title
+    return without(path.title, CHANGED, SENDERS, REVERSE)
 
 
 def select_measures(measures: Iterable[Measure], quantity: str, **about: str) -> list[Measure]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.base.options import PATH, Option
+from farpath.base.path_variants import DROPPING, varied
 from farpath.mechanisms import quantities
 from farpath.mechanisms.dropper.flow_drops import check_flow_drops
 from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, Output, Texts
@@ -112,7 +113,7 @@ def droppers_text(plan: Plan) -> str:
 def _apply(plan: Plan, texts: Texts) -> Plan:
     """Return a plan with droppers; its path has a name that published numbers do not have."""
     path = plan.path
-    path = replace(path, name=f"{path.name}-dropping", title=f"{path.title}, with droppers")
+    path = replace(path, **varied(path.name, path.title, [DROPPING]))
     return replace(plan, path=path, droppers=parse_droppers(texts["drop"]))
 
 

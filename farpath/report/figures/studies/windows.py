@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.studies import cbr_background, recovery
 from farpath.analysis.studies.measure import RecordedRun
+from farpath.base.path_variants import DROPPING, without
 from farpath.metrics import flow as flow_metrics
 from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.run import flow_colours
@@ -40,9 +41,8 @@ def draw_recoveries(runs: Sequence[RecordedRun]) -> Figure:
             )
         frames[0].set_ylim(bottom=0)
         frames[-1].set_xlabel("time (s)")
-        figure.suptitle(
-            f"Recoveries: {runs[0].run.plan.path.title}".removesuffix(", with droppers")
-        )
+        title = without(runs[0].run.plan.path.title, DROPPING)
+        figure.suptitle(f"Recoveries: {title}")
     return figure
 
 
