@@ -1,7 +1,7 @@
 """Mechanism: one thing that a run can have besides flows over a path, with all of its host side.
 
 A folder of ``farpath/mechanisms`` holds one as ``MECHANISM``, which states only the parts that it
-has. What runs of it in the lab is in ``farpath.guest``.
+has. Its part in the lab is in ``farpath.guest``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from farpath.spec.plan import Plan
 
-#: Options of a mechanism as they were typed, by name; those that were left out are absent.
+#: Options of a mechanism as they were typed, by name; options that were left out are absent.
 Texts = Mapping[str, str]
 #: The order from which on mechanisms are of hosts; those before are of the path.
 OF_HOSTS = 50
@@ -26,7 +26,7 @@ OF_HOSTS = 50
 
 @dataclass(frozen=True)
 class Output:
-    """What a lab brought back of a run.
+    """The raw result of a run in the lab.
 
     ``raw_dir``: the tools' output. ``readback``: settings and counts that the guest read before and
     after the traffic. ``flows``: the samples of flows (``farpath.record.record.Samples``).
@@ -52,7 +52,7 @@ class RecordPart:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a mechanism found in a run that is as it was planned.
+    """Results of a mechanism's check of a run that is as planned.
 
     ``readback``: further entries of the read-back. ``warnings``: sentences for the user. ``parts``:
     further parts of the record.
@@ -65,7 +65,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class Fact:
-    """A row of a run's page: what it is called, its value, and the path's field that it is from."""
+    """A row of a run's page: its name, its value, and the path's field of its source."""
 
     name: str
     value: str
@@ -79,17 +79,17 @@ class Mechanism:
     ``order``: where it stands among all mechanisms, in texts and checks. ``options``: its options
     by name, in their order. ``apply``: returns a plan with the mechanism that options ask for, of
     which at least one is given; raises BadInputError for a text that an option does not allow.
-    ``texts``: returns the options from which ``apply`` makes what a plan has. ``ends_flows``:
-    whether flows end before their time, so that they all start at once unless a schedule is given.
+    ``texts``: returns the options from which ``apply`` makes the mechanism of a plan.
+    ``ends_flows``: whether flows end before their time, so that they all start at once unless a
+    schedule is given.
 
     ``check``: raises BadInputError for a plan in which the mechanism has no effect, or a wrong one.
     ``memory_bytes``: the most memory that it needs in the guest. ``words``: how its settings differ
     from the usual, for people. ``facts`` and ``host_facts``: what it is in a plan, as rows of the
     path and of the hosts on the run's page.
 
-    ``examine``: checks what a lab brought back, and returns what the record holds of it; raises
-    CheckFailedError if it is not what was planned, and LabFailedError if output is missing or
-    broken.
+    ``examine``: checks the raw result and returns its parts for the record; raises CheckFailedError
+    if it differs from the plan, and LabFailedError if output is missing or broken.
     """
 
     order: int

@@ -1,4 +1,4 @@
-"""Kinds of quantities that options have, and parsers of those that depend on a path.
+"""Kinds of quantities of options, and parsers of those kinds that depend on a path.
 
 ``farpath.base.units`` knows the units. ``RTT_MS.parse("0.164 s", "RTT")`` is 164.0.
 """
@@ -92,7 +92,7 @@ MTU_BYTES = Quantity(
     *("a size in whole bytes", "1500", units.SIZES, "bytes", MTU_BYTES_RANGE, round),
     whole_number_of(1, "bytes"),
 )
-#: What each flow sends.
+#: Payload of each flow.
 TRANSFER_BYTES = Quantity(
     *("a size", "100MB", units.PAYLOADS, "bytes", TRANSFER_BYTES_RANGE, round),
     _transfer_problem,
@@ -114,7 +114,7 @@ def whole(allowed: tuple[float, float]) -> Quantity[int]:
 
 @dataclass(frozen=True)
 class Amount:
-    """What a bottleneck sends in a time: ``ms``, or ``products`` times the path's RTT."""
+    """Bytes that a bottleneck sends in a time: ``ms``, or ``products`` times the path's RTT."""
 
     products: float = 0.0
     ms: float = 0.0

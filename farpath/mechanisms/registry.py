@@ -1,7 +1,7 @@
 """Registry: all mechanisms, found as folders of ``farpath/mechanisms``.
 
 Further folders can hold some too: add their directory to ``farpath.mechanisms.__path__`` before
-any other part of farpath is imported, since options of a run are made of those that are found.
+any other part of farpath is imported, since the options of a run are made of the mechanisms found.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def texts_of(plan: Plan) -> Texts:
 
 
 def examine(output: Output) -> Findings:
-    """Return what all mechanisms found in a run; raises what their checks raise."""
+    """Return the findings of all mechanisms in a run; raises the errors of their checks."""
     findings = [mechanism.examine(output) for mechanism in mechanisms()]
     return Findings(
         {name: entry for one in findings for name, entry in one.readback.items()},

@@ -11,7 +11,7 @@ from farpath.mechanisms import quantities
 from farpath.spec.changes import RateChanges, RttChanges, times_problem
 from farpath.spec.path import Path
 
-#: What the last part begins with that says when the values begin again.
+#: Beginning of the last part, which gives the time after which the values begin again.
 REPEAT = "repeat"
 
 

@@ -17,14 +17,14 @@ from farpath.spec.bus import CLOCKS_HZ, MMRBC_BYTES, Bus
 from farpath.spec.era import Era
 from farpath.spec.processor import BACKLOG_PACKETS, Processor
 
-#: Length of a NIC's queue in packets, and what its ring holds beyond. Linux allows any number; a
+#: Length of a NIC's queue in packets, and of its ring. Linux allows any number; a
 #: longer queue than this would hold more than a second of packets at 1 Gbit/s.
 QUEUE_RANGES = {"txqueuelen": (1, 100_000), "ring": (0, 4096)}
 #: Other programs, processors of a host, and packets that may wait for them.
 PROCESSOR_RANGES = {"load": (0, 100), "processors": (1, 64), "backlog": (1, 100_000)}
-#: Whether what finds a full backlog closes it until it is empty.
+#: Whether a packet that finds a full backlog closes it until it is empty.
 THROTTLE = "throttle"
-#: What a bus reads at once, and whether the card makes the packets.
+#: Bytes that a bus reads at once, and whether the card makes the packets.
 BUS_WORDS = ("mmrbc", "toe")
 YES, NO = "yes", "no"
 #: Whether end hosts offer selective acknowledgements.
@@ -43,7 +43,7 @@ class Feature:
     """A difference between hosts of 2004 and of today.
 
     ``then``, ``now``: behaviour of Linux in 2004 and today. ``set``: settings of the era.
-    ``left``: what stays as today.
+    ``left``: differences that remain.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Memory: an upper bound of what the guest of a plan needs, computed before it boots.
+"""Memory: an upper bound of the need of a plan's guest, computed before it boots.
 
 The guest gets this much memory, and ``farpath.lab.machine.check_memory`` refuses a run on a
 machine with less. The host allocates a page when the guest first uses it. Only the kernel's
@@ -31,9 +31,9 @@ FLOW_BYTES = 5 << 20
 #: kernel keeps of it for a minute after its end (TIME_WAIT); measured: 60 MiB for 11,470 flows.
 SHORT_FLOW_PROGRAMS_BYTES = 64 << 20
 SHORT_FLOW_BYTES = 1 << 10
-#: What these programs keep of a sample until they end; measured: 6 to 7.4 kB.
+#: Bytes that these programs keep of a sample until they end; measured: 6 to 7.4 kB.
 SAMPLE_BYTES = 12 << 10
-#: What tc prints of a bottleneck in a sample; measured: 0.6 kB.
+#: Bytes that tc prints of a bottleneck in a sample; measured: 0.6 kB.
 QUEUE_SAMPLE_BYTES = 1 << 10
 #: Most samples of all flows together; they need 12 GB in the guest.
 MOST_SAMPLES = 1_000_000
@@ -100,7 +100,7 @@ def sample_count(plan: Plan) -> int:
 
 
 def run_bytes(plan: Plan) -> int:
-    """Return what a run may need at most: each of its sites has a guest."""
+    """Return the most memory of a run: each of its sites has a guest."""
     return plan.settings.memory_bytes * lay_out(plan).sites
 
 

@@ -36,7 +36,7 @@ _TOPOLOGY = re.compile(r"([a-z-]+?)(?::([0-9]{1,3}))?")
 class NetworkOptions:
     """Hosts of a run and how they are connected.
 
-    ``senders``: those beyond the first. ``reverse``: stacks of the flows from receiver to sender.
+    ``senders``: further ones. ``reverse``: stacks of the flows from receiver to sender.
     ``own``: the user's network, if it has one, with its ``flows``.
     """
 

@@ -22,7 +22,7 @@ _OTHER_VARIABLES = (
 )  # fmt: skip
 _UNKNOWN_OPTION = re.compile(r"No such option:? '?(--[\w-]+)'?")
 _UNKNOWN_COMMAND = re.compile(r"No such command '([\w-]+)'")
-#: Options that other tools have, and what takes their place here.
+#: Options of other tools, and their counterparts here.
 OF_OTHER_TOOLS = {
     **dict.fromkeys(("--bw", "--bandwidth", "--bitrate", "--link"), "--rate=100Mbit"),
     **dict.fromkeys(
@@ -50,7 +50,7 @@ _EXTRA_ARGUMENT = re.compile(r"Got unexpected extra argument(?:\(s\)|s)? \(([^ )
 _MISSING_RECORDS = re.compile(r"Missing option '--records'")
 #: Options that take the directory which other commands take as an argument.
 _DIRECTORY_OPTIONS = ("--records", "--record")
-#: Commands that other tools or older farpaths have, and what takes their place.
+#: Commands of other tools or older farpaths, and their counterparts.
 COMMANDS_OF_OTHER_TOOLS = {
     "help": "farpath --help, or farpath run --help for one command",
     "version": "farpath --version",
@@ -139,7 +139,7 @@ def _named(message: str, name_of: Callable[[str], str]) -> str:
 def with_meaning_elsewhere(
     message: str, known: Collection[str] | None = None, words: Sequence[str] = ()
 ) -> str:
-    """Replace what a message of the parser suggests for an option or command of other tools.
+    """Replace the parser's suggestion for an option or command of other tools.
 
     ``known``: options of the command that was given; None for all of a run's. ``words``: the
     command line, whose value the suggestion keeps where it is a value here too.

@@ -1,4 +1,4 @@
-"""Other traffic of a path: what BACKGROUND means for a path of some rate."""
+"""Other traffic of a path: the meaning of BACKGROUND for a path of some rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parser of LINK's text: what links of a user's network do, given from outside of his file."""
+"""Parser of LINK's text: options of links of a user's network, from outside of the file."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _LINK = re.compile(r"(\*|\w+[->]\w+):(.*)", re.DOTALL)
 
 @dataclass(frozen=True)
 class LinkRequest:
-    """What a text says of one link: its name, and values by the fields of ``Shaping``."""
+    """The request for one link: its name, and values by the fields of ``Shaping``."""
 
     name: str
     values: Mapping[str, Any]
 
 
 def with_links(network: OwnNetwork, text: str | None) -> OwnNetwork:
-    """Return a network with what LINK says of its links; without a text the same.
+    """Return a network with the options of LINK; without a text the same.
 
-    A link's name takes the place of what its file says. ``*`` gives all links what they have not.
+    A link's name overrides its file. ``*`` gives all links the options that they lack.
     Raises BadInputError for any other text, and for a link that is not there.
     """
     if text is None:
@@ -123,7 +123,7 @@ def _parsed(owner: str, option: str, text: str) -> dict[str, Any]:
 
 
 def _packets(owner: str, text: str) -> int:
-    """Parse a buffer in packets, which is what a link's buffer counts."""
+    """Parse a buffer in packets, the unit of a link's buffer."""
     number = re.fullmatch(r"([0-9]{1,9})(p|packets)?", text)
     least, most = BUFFER_PACKETS_RANGE
     if number is None or not least <= int(number[1]) <= most:
@@ -144,7 +144,7 @@ def _directions(name: str, cable: Cable) -> tuple[str, ...]:
 
 
 def _changed(cable: Cable, requests: list[LinkRequest]) -> Cable:
-    """Return a cable with what requests for it say, the last one last."""
+    """Return a cable with the values of its requests, the last one last."""
     for request in requests:
         for direction in _directions(request.name, cable):
             shaping = getattr(cable, direction)
@@ -154,14 +154,14 @@ def _changed(cable: Cable, requests: list[LinkRequest]) -> Cable:
 
 
 def _filled(cable: Cable, request: LinkRequest) -> Cable:
-    """Return a cable with what it has not, in each direction."""
+    """Return a cable with the values that it lacks, in each direction."""
     for direction in ("there", "back"):
         shaping = getattr(cable, direction)
         fresh = {
             name: value for name, value in request.values.items() if not getattr(shaping, name)
         }
         if shaping.rate_bps:
-            # What waits for a rate of its own is its own too
+            # A rate of its own comes with a buffer of its own
             fresh = {n: v for n, v in fresh.items() if n not in ("buffer_packets", "queue")}
         filled: dict[str, Any] = {direction: _with(shaping, fresh, f"{cable.one}-{cable.other}")}
         cable = replace(cable, **filled)

@@ -1,4 +1,4 @@
-"""Own path: the path of a run over a user's own network, which is that of its first flow.
+"""Own path: the path of a run over a user's network: the way of its first flow.
 
 Metrics, figures and tables know one path. Its RTT, rate and buffer are those that the first flow
 meets, and its window fits the longest of all ways.

@@ -41,7 +41,7 @@ def _check_flows(plan: Plan, network: OwnNetwork) -> None:
 
 
 def _check_options(plan: Plan) -> None:
-    """Refuse what is made for one path between two sites."""
+    """Refuse options that are made for one path between two sites."""
     path = plan.path
     given = {
         "LAB=host": plan.settings.lab == HOST,

@@ -1,6 +1,6 @@
 """Own topology: a Mininet topology of a user's file, mapped to cables with exact queues.
 
-What Mininet would do and the lab does not is refused by its name. The mapping is in
+Options of Mininet that the lab does not have are refused by name. The mapping is in
 ``docs/how-to/own-topologies.md``.
 """
 
@@ -74,7 +74,7 @@ _IGNORED: Mapping[str, Mapping[str, str]] = {
     },
 }
 _ENDS = ("node1", "node2", "port1", "port2")
-#: What is the matter with options that are refused, if there is more to say.
+#: Reasons for refused options, where there are special ones.
 _REASONS = {
     **dict.fromkeys(
         _INTERFACES,
@@ -91,7 +91,7 @@ _REASONS = {
 #: the kernel then takes (2^32 - 1 >> 13) * (max - min) / 2^32 (red_set_parms in include/net/red.h).
 _RED = {"min": 30_000, "max": 35_000, "burst": 20, "probability": 0.61035}
 _RED_LIMIT_BYTES = 1_000_000
-#: What use_tbf sets there: the bucket, and the wait in s times bit/s that there is without
+#: Settings of use_tbf there: the bucket, and the wait in s times bit/s that there is without
 #: latency_ms, both in bytes.
 _TBF_BURST_BYTES = _TBF_WAIT_BYTES = 15_000
 #: The frame in which buffers of bytes are counted, of Ethernet's usual MTU of 1500.
@@ -106,7 +106,7 @@ def is_own(text: str | None) -> bool:
 
 @dataclass(frozen=True)
 class OwnText:
-    """What the text of a topology names: a file, a topology in it, and the file's arguments.
+    """Parts of a topology's text: a file, a topology in it, and the file's arguments.
 
     ``arguments``: None without ``--``, which is not the same as none.
     """
@@ -145,7 +145,7 @@ def split_text(text: str) -> OwnText:
 
 
 def name_of(text: str) -> str:
-    """Return what the path of a topology is called: like its class, else like its file.
+    """Return the name of a topology's path: its class, else its file.
 
     >>> name_of("./my lab.py"), name_of("./mine.py:Tree,2")
     ('own-my-lab', 'own-tree')
@@ -157,14 +157,14 @@ def name_of(text: str) -> str:
 
 
 def network_of(description: Mapping[str, Any], warn: Warn = lambda _words: None) -> OwnNetwork:
-    """Map what ``farpath.lab.artifacts.topo_reader`` prints of a topology.
+    """Map the output of ``farpath.lab.artifacts.topo_reader``.
 
-    ``warn``: is told what means nothing here. Raises BadInputError that names what cannot be
-    mapped.
+    ``warn``: called with a sentence on ignored options. Raises BadInputError that names an option
+    that cannot be mapped.
     """
     ignored: dict[str, str] = {}
     try:
-        # What a node is says more than its options
+        # The kind of a node says more than its options
         for name, options in description["hosts"].items():
             _check_class(f"host {name}", options.get("cls"), _HOST_CLASSES)
         for number, (name, options) in enumerate(description["hosts"].items(), start=1):
@@ -246,7 +246,7 @@ def _cable(info: Mapping[str, Any], switches: Mapping[str, Any], ignored: dict[s
             if option not in _MAPPED:
                 _check_without_effect(name, option, value, ignored)
         if options.get("speedup") and options.get("bw") and node in switches:
-            # What leaves a switch has another rate there (TCIntf.bwCmds in mininet/link.py)
+            # Packets that leave a switch have another rate there (TCIntf.bwCmds in mininet/link.py)
             options["bw"] = options["speedup"]
         ends.append(options)
     there, back = (_shaping(owner, options) for options in ends)
@@ -269,7 +269,7 @@ def _check_without_effect(name: str, option: str, value: Any, ignored: dict[str,
 
 
 def _shaping(owner: str, options: Mapping[str, Any]) -> Shaping:
-    """Map what TCLink would do to the packets that leave one end."""
+    """Map TCLink's effects on packets that leave one end."""
     delay_ms = _time_ms(owner, "delay", options.get("delay"))
     jitter_ms = _time_ms(owner, "jitter", options.get("jitter"))
     if jitter_ms > delay_ms:
@@ -297,7 +297,7 @@ def _shaping(owner: str, options: Mapping[str, Any]) -> Shaping:
 
 
 def _queue(owner: str, options: Mapping[str, Any], rate_bps: int) -> tuple[Aqm | None, int]:
-    """Return what a rate's queue is, None for drop-tail, and its packets without max_queue_size."""
+    """Return a rate's queue, None for drop-tail, and its packets without max_queue_size."""
     is_red = options.get("enable_ecn") or options.get("enable_red")
     if options.get("queue"):
         if is_red:

@@ -60,7 +60,7 @@ def _without_sources(data: dict[str, Any]) -> list[str]:
 
 
 def _sysctl_problems(sysctl: Mapping[str, Any]) -> list[str]:
-    """Describe what is wrong with the sysctls of a path file."""
+    """Describe the faults of the sysctls of a path file."""
     problems = [
         f"sysctl: {name!r} is {value!r}: it must be a sysctl of the network and its value, both "
         'text, as in "net.ipv4.tcp_sack" = "0"'
@@ -128,7 +128,7 @@ def _with_queue(data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _content(file: FilePath) -> dict[str, Any]:
-    """Return what a file holds, which is read again only after a change."""
+    """Return the content of a file, which is read again only after a change."""
     try:
         changed_ns = file.stat().st_mtime_ns
     except OSError:

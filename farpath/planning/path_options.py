@@ -1,4 +1,4 @@
-"""Options of a path: resolves them to a path whose ``sources`` state where each value is from."""
+"""Options of a path: resolves them to a path with the source of each value in ``sources``."""
 
 from __future__ import annotations
 
@@ -265,10 +265,10 @@ def _with_limit(
 def _amounts(
     texts: Mapping[str, str | None], base: Path | None, rtt_ms: float | None
 ) -> dict[str, int]:
-    """Return in bytes what is given as a multiple of the bandwidth-delay product, or as a time.
+    """Return amounts that are multiples of the bandwidth-delay product, or times, in bytes.
 
-    A buffer or window of ``50ms`` is what the bottleneck sends in that time. ``base``: the path
-    that is changed; without one the RTT is ``rtt_ms``.
+    A buffer or window of ``50ms`` holds the bytes that the bottleneck sends in that time. ``base``:
+    the path that is changed; without one the RTT is ``rtt_ms``.
     """
     amounts = {}
     path_rtt_ms = base.rtt_ms if base else rtt_ms or 0.0

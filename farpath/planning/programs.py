@@ -1,4 +1,4 @@
-"""Programs: the plan of a lab on whose hosts a user's own programs run, and their options."""
+"""Programs: the plan of a lab for a user's own programs, and their options."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OPTIONS = (
 DEFAULTS = {"stack": "cubic", "sample": "100ms"}
 #: Default of the IP version of ``farpath exec``: both, where a plan has the first.
 BOTH_FAMILIES, FAMILIES = "both", ("both", "4", "6")
-#: What options mean here, where that is not what they mean for a run.
+#: Meanings of options where they differ from a run's.
 HELPS = {
     "rtt": "Round-trip time of the path.",
     "rate": "Rate of the bottleneck, in each direction.",
@@ -54,7 +54,7 @@ _WITHOUT_CHANGES = (
     "programs have no schedule by which a path would change: give RATE=100Mbit and RTT=50ms, "
     "without changes"
 )
-#: Memory for programs and what they write, beside that of the packets, in bytes.
+#: Memory for programs and their files, besides the packets', in bytes.
 DEFAULT_MEMORY_BYTES = 1 << 30
 #: What clocks show when the client starts, if no date is asked for: a day after those from which
 #: certificates of this release's time are valid. It is the same in every run of a release.
@@ -79,7 +79,7 @@ def program_plan(
 ) -> Plan:
     """Make the plan of a lab in which programs run, in one guest.
 
-    ``program_bytes``: memory for programs and what they write. ``both_families``: whether hosts
+    ``program_bytes``: memory for programs and their files. ``both_families``: whether hosts
     have IPv4 and IPv6, as of ``parse_families``. Both directions of the path are
     alike. Hosts have Debian's usual buffers unless the request names a path, or WINDOW. Background
     traffic of a named path is left out. Raises BadInputError.

@@ -1,4 +1,4 @@
-"""Parser of QUEUE's text; ``farpath.spec.aqm`` says what each kind of queue takes."""
+"""Parser of QUEUE's text; ``farpath.spec.aqm`` has the parameters of each kind of queue."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def check_plan(plan: Plan) -> None:
 
 
 def _check_settings(plan: Plan) -> None:
-    """Check what a request cannot get wrong, but the plan of a record that was changed can."""
+    """Check settings that a request cannot get wrong, but the plan of a changed record can."""
     settings = plan.settings
     clocks = CLOCKS.get(settings.lab)
     if clocks is None:
@@ -122,7 +122,7 @@ def _check_ip(plan: Plan) -> None:
 
 
 def _check_links(plan: Plan) -> None:
-    """Refuse changes of links that a run does not reach, and what only the virtual lab has."""
+    """Refuse changes of links that a run does not reach, and options of the virtual lab alone."""
     path, duration_s = plan.path, plan.schedule.duration_s
     for name, changes in (("RATE", path.rate_changes), ("RTT", path.rtt_changes)):
         if changes and not changes.period_s and changes.at_s[-1] >= duration_s:

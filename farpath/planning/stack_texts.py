@@ -12,7 +12,7 @@ _TIMES = re.compile(r"([0-9]{1,4})x([^0-9].*)")
 
 
 def parse_stacks(text: str, name: str = "STACK") -> tuple[str, ...]:
-    """Parse stacks joined by a plus and return that of each flow; ``2xreno`` is two flows.
+    """Parse stacks joined by a plus and return one for each flow; ``2xreno`` is two flows.
 
     ``name``: the option in errors. Raises BadInputError for any other text, and for too many flows.
 

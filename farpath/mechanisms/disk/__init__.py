@@ -18,7 +18,7 @@ from farpath.spec.settings import HOST, VIRTUAL_CLOCK
 from farpath.tools import iperf3
 
 KIND = "disk:"
-#: What lies between program and disk, by the option.
+#: Name of the cache between program and disk, by the option.
 CACHES = {"SOURCE": "readahead", "SINK": "writeback"}
 EXAMPLES = {
     "SOURCE": f"{KIND}445MB/s,readahead=2MB",

@@ -15,7 +15,7 @@ from farpath.spec.plan import Plan
 from farpath.spec.protocol import ECN_FILE
 from farpath.spec.settings import HOST, VIRTUAL
 
-#: What ECN=l4s would need.
+#: Missing part for ECN=l4s.
 L4S = "l4s"
 
 

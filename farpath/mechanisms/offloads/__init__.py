@@ -1,4 +1,4 @@
-"""Offloads: what end hosts of the host lab leave to their cards."""
+"""Offloads: work that end hosts of the host lab leave to their cards."""
 
 from __future__ import annotations
 
