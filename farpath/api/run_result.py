@@ -7,11 +7,11 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.metrics.flow_summary import flows_of
 from farpath.metrics.link import link_summaries
 from farpath.record.record import Record
 from farpath.report.figures.run import draw, title
 from farpath.report.figures.save import for_notebook
-from farpath.report.flow_summary import flows_of
 from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
 from farpath.report.html.run_summary import render_summary
 from farpath.report.overview import metrics_of

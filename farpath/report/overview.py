@@ -12,9 +12,9 @@ import numpy as np
 
 from farpath.analysis.published import published_for
 from farpath.base.sizes import size_text
+from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
 from farpath.metrics.short_flow import summarise_short_flows
-from farpath.report.flow_summary import FlowSummary, flows_of
 from farpath.report.tables.regions import (
     NOTHING,
     TextTable,

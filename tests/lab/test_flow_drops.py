@@ -6,8 +6,8 @@ import pytest
 
 from farpath.base.project import PROJECT
 from farpath.lab.user_parts import BuiltParts
+from farpath.metrics.flow_summary import flows_of
 from farpath.planning.request import RunRequest
-from farpath.report.flow_summary import flows_of
 from farpath.report.overview import flows_table
 from tests.lab.conftest import RunPlan
 

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from farpath.metrics.flow_summary import flows_of
 from farpath.planning.request import RunRequest
-from farpath.report.flow_summary import flows_of
 from farpath.report.overview import flows_table
 from farpath.spec.plan import Plan
 from farpath.spec.window import segment_bytes

@@ -14,9 +14,9 @@ from farpath.analysis.record_set import RUNS, Member, make_record_set
 from farpath.analysis.results import run_summary
 from farpath.analysis.run_settings import SETTINGS, further_settings
 from farpath.base.errors import BadInputError
+from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.link import busiest, summarise_record
 from farpath.metrics.run import Summary, aggregate, per_second
-from farpath.report.flow_summary import FlowSummary, flows_of
 from farpath.report.tables.regions import NOTHING, TextTable, difference, number, ratio
 from farpath.report.tables.run_metrics import FLOW_METRICS, METRICS
 

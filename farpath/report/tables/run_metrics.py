@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from farpath.metrics.flow_summary import FlowSummary
 from farpath.metrics.run import Summary
-from farpath.report.flow_summary import FlowSummary
 
 
 @dataclass(frozen=True)

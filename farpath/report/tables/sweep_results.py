@@ -10,8 +10,8 @@ from functools import cached_property
 from farpath.analysis.record_set import RUNS, Member, RecordSet, make_record_set
 from farpath.analysis.results import RunSummary
 from farpath.base.errors import BadInputError
+from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.record.record import load_record
-from farpath.report.flow_summary import FlowSummary, flows_of
 from farpath.report.tables.run_metrics import METRICS
 from farpath.runs.make import MadeSet
 from farpath.runs.run_set import RunSet

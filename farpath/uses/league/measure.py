@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from farpath.metrics.flow_summary import flow_summaries
 from farpath.metrics.one_draw import is_one_draw
 from farpath.metrics.share import fair_shares
 from farpath.planning.stack_texts import parse_stacks
 from farpath.record.record import Record
-from farpath.report.flow_summary import flow_summaries
 from farpath.runs.make import MadeRun, MadeSet
 from farpath.uses.league.question import STACK, League
 

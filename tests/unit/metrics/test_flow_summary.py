@@ -7,9 +7,9 @@ import dataclasses
 import pytest
 
 from farpath.mechanisms.dropper.flow_drops import FlowDrops
+from farpath.metrics.flow_summary import flow_summaries
 from farpath.planning.request import RunRequest
 from farpath.record.record import Samples, typed_frame
-from farpath.report.flow_summary import flow_summaries
 from farpath.report.overview import flows_table
 from farpath.spec.plan import Plan
 
