@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from farpath.analysis.record_set import Member, RecordSet
 from farpath.analysis.results import RunSummary
 from farpath.base.sizes import size_text
 from farpath.mechanisms.mechanism import OF_HOSTS
 from farpath.mechanisms.registry import mechanisms
+from farpath.metrics.column import Column
 from farpath.planning.changes import rate_text, rtt_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
@@ -29,20 +29,6 @@ WINDOW_SYSCTLS = (*OWN_SETTINGS, "net.core.rmem_max", "net.core.wmem_max", "net.
 SHORT_HASH_DIGITS = 7
 
 
-@dataclass(frozen=True)
-class Setting:
-    """A column of a table of runs: its heading, its key with its unit, its text and value.
-
-    ``words``: the format of the text outside a table.
-    """
-
-    heading: str
-    key: str
-    text: Callable[[Member], str]
-    value: Callable[[Member], str | float | int]
-    words: str = "{}"
-
-
 def _buffer_text(path: Path) -> str:
     return f"{path.buffer_packets} packets" if path.buffer_packets else size_text(path.buffer_bytes)
 
@@ -56,19 +42,20 @@ def schedule_text(plan: Plan) -> str:
     return f"{regions} of {schedule.region_s:g} s"
 
 
-#: The settings of each run that every table shows, in this order.
+#: The settings of each run that every table shows, in this order; their words are for texts
+#: outside a table.
 SETTINGS = (
-    Setting("stack", "stack", lambda m: m.stacks, lambda m: m.stacks),
-    Setting("RTT ms", "rtt_ms", lambda m: f"{m.plan.path.rtt_ms:g}",
-            lambda m: m.plan.path.rtt_ms, "RTT {} ms"),
-    Setting("rate Mbit/s", "rate_bps", lambda m: f"{m.plan.path.rate_bps / 1e6:g}",
-            lambda m: m.plan.path.rate_bps, "{} Mbit/s"),
-    Setting("buffer", "buffer_bytes", lambda m: _buffer_text(m.plan.path),
-            lambda m: m.plan.path.buffer_bytes, "buffer {}"),
-    Setting("loss", "loss", lambda m: f"{m.plan.path.loss:g}", lambda m: m.plan.path.loss,
-            "loss {}"),
-    Setting("schedule", "schedule", lambda m: schedule_text(m.plan),
-            lambda m: m.plan.schedule.name),
+    Column[Member]("stack", "stack", lambda m: m.stacks, words="{}"),
+    Column[Member]("rtt_ms", "RTT ms", lambda m: m.plan.path.rtt_ms, words="RTT {} ms",
+                   shown=lambda m: f"{m.plan.path.rtt_ms:g}"),
+    Column[Member]("rate_bps", "rate Mbit/s", lambda m: m.plan.path.rate_bps, words="{} Mbit/s",
+                   shown=lambda m: f"{m.plan.path.rate_bps / 1e6:g}"),
+    Column[Member]("buffer_bytes", "buffer", lambda m: m.plan.path.buffer_bytes,
+                   words="buffer {}", shown=lambda m: _buffer_text(m.plan.path)),
+    Column[Member]("loss", "loss", lambda m: m.plan.path.loss, words="loss {}",
+                   shown=lambda m: f"{m.plan.path.loss:g}"),
+    Column[Member]("schedule", "schedule", lambda m: m.plan.schedule.name, words="{}",
+                   shown=lambda m: schedule_text(m.plan)),
 )  # fmt: skip
 
 

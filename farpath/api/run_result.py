@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.metrics.flow_summary import flows_of
 from farpath.metrics.link import link_summaries
+from farpath.metrics.record import metrics_of
 from farpath.record.record import Record
 from farpath.report.figures.run import draw, title
 from farpath.report.figures.save import for_notebook
 from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
 from farpath.report.html.run_summary import render_summary
-from farpath.report.overview import metrics_of
 from farpath.spec.plan import Plan
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class RunResult:
 
         Columns: ``flow``, ``stack``, ``start_s``, ``stop_s``, ``throughput_mbps`` (mean from start
         to stop), ``share`` (fraction of all flows' bits), ``retransmits`` (segments),
-        ``rtt_median_ms``, ``rtt_p99_ms`` (of the sender's smoothed RTT), ``completion_s`` (of a
+        ``smoothed_rtt_median_ms``, ``smoothed_rtt_p99_ms`` (of the sender), ``completion_s`` (of a
         flow of ``bytes``, over which ``throughput_mbps`` is taken then), ``drops`` (packets
         towards the receiver that the queues of bottlenecks dropped), ``lost`` (packets that random
         loss and droppers took), ``spurious`` (retransmissions beyond these), ``resent`` (packets
@@ -124,9 +124,10 @@ class RunResult:
     def links(self) -> pd.DataFrame:
         """A row for each bottleneck, and for each other link on which packets waited.
 
-        Columns: ``link`` (its nodes in the direction of the packets), ``rate_bps``, ``utilisation``
-        (fraction of the rate), ``queueing_mean_ms``, ``queueing_p99_ms``, ``queue_max_bytes``,
-        ``drops`` and ``marks`` (packets). Unknown values are missing.
+        Columns: ``link`` (its nodes in the direction of the packets), ``rate_bps``,
+        ``frame_utilisation`` (whole frames over the rate), ``queueing_mean_ms``,
+        ``queueing_p99_ms``, ``queue_max_bytes``, ``drops`` and ``marks`` (packets). Unknown
+        values are missing.
         """
         import pandas as pd
 

@@ -58,9 +58,9 @@ class SweepResult:
         ``utilisation`` (its fraction of the rate), ``cov`` (coefficient of variation),
         ``fairness_min`` (Jain's index), ``rtt_p99_ms`` (of pings), ``retransmits``,
         ``queue_drops``; ``record`` (the name of its directory) and ``fingerprint``. Where runs have
-        several flows each has three more: ``flow1_stack``, ``flow1_mbps`` and ``flow1_share`` (its
-        fraction of all flows' bits). Where they have several bottlenecks ``queue_link`` is the link
-        of the drops.
+        several flows each has three more: ``flow1_stack``, ``flow1_throughput_mbps`` and
+        ``flow1_share`` (its fraction of all flows' bits). Where they have several bottlenecks
+        ``queue_link`` is the link of the drops.
         """
         import pandas as pd
 

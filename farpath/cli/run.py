@@ -90,7 +90,7 @@ def _report(outcome: Outcome, as_json: bool) -> None:
 
 
 def _as_json(record: Record, cached: bool, wall_s: float) -> dict[str, Any]:
-    from farpath.report.overview import metrics_of
+    from farpath.metrics.record import metrics_of
 
     return {
         "record": str(record.directory),

@@ -34,9 +34,9 @@ class FlowSummary:
 
     ``throughput_bps``: its mean from ``start_s`` to ``stop_s``, or over ``completion_s``.
     ``share``: its fraction of all bits that the run's flows received; None for a flow in the
-    reverse direction. ``retransmits``: segments sent again by TCP. ``rtt_median_ms``,
-    ``rtt_p99_ms``: median and 99th percentile of its sender's smoothed RTT at the end of each
-    interval.
+    reverse direction. ``retransmits``: segments sent again by TCP. ``smoothed_rtt_median_ms``,
+    ``smoothed_rtt_p99_ms``: median and 99th percentile of its sender's smoothed RTT at the end of
+    each interval.
     ``completion_s``: of a run with a number of bytes, the time from the first byte that the
     sender's TCP was given to the acknowledgement of the last one. ``drops``: its packets towards
     the receiver that the queues of the path's bottlenecks dropped. ``lost``: those that the path's
@@ -52,8 +52,8 @@ class FlowSummary:
     throughput_bps: float
     share: float | None
     retransmits: int | None
-    rtt_median_ms: float | None
-    rtt_p99_ms: float | None
+    smoothed_rtt_median_ms: float | None
+    smoothed_rtt_p99_ms: float | None
     completion_s: float | None = None
     drops: int | None = None
     lost: int | None = None
@@ -163,6 +163,6 @@ def _summary(
         share=float(bits.sum()) / total_bits if total_bits > 0 else None,
         retransmits=retransmits if is_known and not is_no_tcp else None,
         resent=retransmits if is_no_tcp else None,
-        rtt_median_ms=float(np.median(rtts_ms)) if rtts_ms.size else None,
-        rtt_p99_ms=float(np.percentile(rtts_ms, 99)) if rtts_ms.size else None,
+        smoothed_rtt_median_ms=float(np.median(rtts_ms)) if rtts_ms.size else None,
+        smoothed_rtt_p99_ms=float(np.percentile(rtts_ms, 99)) if rtts_ms.size else None,
     )

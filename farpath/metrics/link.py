@@ -57,21 +57,32 @@ class LinkQueue:
         waits_ms: Array = 8e3 * self.samples["backlog_bytes"].to_numpy(np.float64) / rates_bps
         return waits_ms
 
+    @property
+    def wait_mean_ms(self) -> float | None:
+        """The mean of ``waits_ms``; None if there are none."""
+        return float(self.waits_ms.mean()) if self.waits_ms.size else None
+
+    @property
+    def wait_p99_ms(self) -> float | None:
+        """The 99th percentile of ``waits_ms``; None if there are none."""
+        return float(np.percentile(self.waits_ms, 99)) if self.waits_ms.size else None
+
 
 @dataclass(frozen=True)
 class LinkSummary:
     """What a link's queue did over a whole run.
 
-    ``rate_bps``: of the link, on average. ``utilisation``: what left the queue, in whole frames,
-    over that rate; None where it was not counted. ``queueing_mean_ms``, ``queueing_p99_ms``: mean
-    and 99th percentile of the backlog over the rate; None for a rate of a trace.
+    ``rate_bps``: of the link, on average. ``frame_utilisation``: what left the queue, in whole
+    frames, over that rate; None where it was not counted. ``queueing_mean_ms``,
+    ``queueing_p99_ms``: mean and 99th percentile of the backlog over the rate; None for a rate of a
+    trace.
     ``queue_max_bytes``: the largest sampled backlog. ``drops``: packets. ``marks``: packets that
     an active queue marked by ECN.
     """
 
     link: str
     rate_bps: float
-    utilisation: float | None
+    frame_utilisation: float | None
     queueing_mean_ms: float | None
     queueing_p99_ms: float | None
     queue_max_bytes: int
@@ -133,7 +144,7 @@ def busiest(record: Record) -> LinkQueue:
     queues = link_queues(record)
     if not _is_chosen(record):
         return queues[0]
-    return max(queues, key=lambda queue: float(queue.waits_ms.mean()) if len(queue.waits_ms) else 0)
+    return max(queues, key=lambda queue: queue.wait_mean_ms or 0.0)
 
 
 def _is_chosen(record: Record) -> bool:
@@ -161,7 +172,7 @@ def link_summaries(record: Record) -> tuple[LinkSummary, ...]:
 
 def _summaries(record: Record) -> Iterator[LinkSummary]:
     for queue in link_queues(record):
-        samples, waits_ms = queue.samples, queue.waits_ms
+        samples = queue.samples
         if not len(samples):
             continue
         counted = {
@@ -175,16 +186,16 @@ def _summaries(record: Record) -> Iterator[LinkSummary]:
         yield LinkSummary(
             queue.link,
             float(rates.mean),
-            _utilisation(samples, float(rates.mean)),
-            float(waits_ms.mean()) if waits_ms.size else None,
-            float(np.percentile(waits_ms, 99)) if waits_ms.size else None,
+            _frame_utilisation(samples, float(rates.mean)),
+            queue.wait_mean_ms,
+            queue.wait_p99_ms,
             longest,
             counted["drops"],
             counted["marks"],
         )
 
 
-def _utilisation(samples: pd.DataFrame, rate_bps: float) -> float | None:
+def _frame_utilisation(samples: pd.DataFrame, rate_bps: float) -> float | None:
     if "bytes" not in samples:
         return None
     first, last = samples.iloc[0], samples.iloc[-1]

@@ -53,6 +53,18 @@ def stability(throughputs_bps: npt.ArrayLike) -> float:
     return standard_deviation(values) / mean if mean > 0 else math.nan
 
 
+def utilisation(throughput_bps: float, rate_bps: float) -> float:
+    """Return the part of a bottleneck's rate that arrived as payload.
+
+    ``rate_bps``: its mean over the same time (``Plan.rates.mean``), so that the result is payload
+    over what the link could carry, also where the rate changes.
+
+    >>> utilisation(30e6, 40e6)
+    0.75
+    """
+    return throughput_bps / rate_bps
+
+
 def standard_deviation(values: npt.ArrayLike) -> float:
     """Return the sample standard deviation (n - 1) of the values that are not NaN.
 
@@ -263,7 +275,7 @@ class Summary:
     @property
     def utilisation(self) -> float:
         """Throughput over the bottleneck's rate; NaN with several, which have no one rate."""
-        return math.nan if self.queue_link else self.mean_bps / self.rate_bps
+        return math.nan if self.queue_link else utilisation(self.mean_bps, self.rate_bps)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists and numbers for JSON; undefined values are None.

@@ -14,6 +14,7 @@ from farpath.base.sizes import size_text
 if TYPE_CHECKING:
     import pandas as pd
 
+    from farpath.record.record import Record
     from farpath.spec.plan import Plan
 
 #: Upper bounds of the classes of sizes in bytes; the last class has none. Flows below the first
@@ -80,6 +81,12 @@ def summarise_short_flows(frame: pd.DataFrame, plan: Plan) -> ShortFlowSummary:
         carried_bps=float(frame["received_bytes"].sum()) * per_s,
         classes=tuple(one for one in classes if one.flows),
     )
+
+
+def short_flows_of(record: Record) -> ShortFlowSummary | None:
+    """Summarise the short flows of a record; None of a run without any."""
+    frame = record.short_flows
+    return None if frame is None else summarise_short_flows(frame, record.plan)
 
 
 def _size_class(frame: pd.DataFrame, least: int, bound: int | None) -> SizeClass:

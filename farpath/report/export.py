@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_bytes
+from farpath.metrics.record import metrics_of
 from farpath.record.record import COLUMNS
 from farpath.report.flent import flent_data
-from farpath.report.overview import metrics_of
 from farpath.report.tables.formats import csv_text
 
 if TYPE_CHECKING:

@@ -5,33 +5,33 @@ A run for which the paper has rows also gets the paper's tables 1 and 2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from farpath.analysis.published import published_for
 from farpath.base.sizes import size_text
+from farpath.metrics.column import FLOW, LINK, NOTHING, SHORT_FLOW, Column, Subject, in_mbps, number
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
-from farpath.metrics.short_flow import summarise_short_flows
-from farpath.report.tables.regions import (
-    NOTHING,
-    TextTable,
-    cpu_note,
-    number,
-    run_table_1,
-    run_table_2,
-)
+from farpath.metrics.ping import ping_figures
+from farpath.metrics.short_flow import short_flows_of
+from farpath.report.tables.regions import TextTable, cpu_note, run_table_1, run_table_2
 
 if TYPE_CHECKING:
-    from farpath.metrics.run import Array, Summary
+    from farpath.metrics.run import Summary
     from farpath.metrics.short_flow import ShortFlowSummary
     from farpath.record.record import Record
     from farpath.spec.plan import Plan
 
 #: The names of the metrics that the paper calls S and F.
 STABILITY, FAIRNESS = "coefficient of variation (S)", "Jain's fairness index (F)"
+#: The columns of flows; one run's own tables have fewer digits of throughputs, and per cent.
+_FLOW_COLUMNS = {
+    **FLOW,
+    "throughput_mbps": replace(FLOW["throughput_mbps"], decimals=1),
+    "share": replace(FLOW["share"], shown=lambda flow: share_text(flow.share)),
+}
 _FLOWS_NOTE = (
     "Mbit/s: the mean while the flow sends. Share: of all bits that the flows got. RTT: the "
     "smoothed RTT of the flow's sender, in each sample."
@@ -76,6 +76,11 @@ _DISKS_NOTE = (
 )
 
 
+def share_text(share: float | None) -> str:
+    """Format a share in per cent."""
+    return NOTHING if share is None else f"{100 * share:.1f} %"
+
+
 def results(record: Record) -> tuple[TextTable, ...]:
     """Return a run's own tables."""
     plan = record.plan
@@ -85,7 +90,7 @@ def results(record: Record) -> tuple[TextTable, ...]:
         whole_run_table(summary, record),
         *((links_table(record),) if has_several_queues(record) else ()),
         *hops_tables(record),
-        *((short_flows_table(short),) if (short := _short_flows(record)) else ()),
+        *((short_flows_table(short),) if (short := short_flows_of(record)) else ()),
         *([disks_table(record)] if record.disks else []),
         *([regions_table(summary, plan)] if len(summary.regions) > 1 else []),
     )
@@ -100,44 +105,6 @@ def overview(record: Record) -> tuple[TextTable, ...]:
     return tables
 
 
-def metrics_of(record: Record) -> dict[str, Any]:
-    """Return all metrics of a run as plain values: its summary, and ``flows``, each flow's.
-
-    ``links``: what the queue of each link did, of runs with several queues.
-    """
-    summary = summarise_record(record).as_dict()
-    answered = _answered_ms(record)
-    mean_ms, median_ms = (
-        (float(answered.mean()), float(np.median(answered))) if answered.size else (None, None)
-    )
-    waits_ms = busiest(record).waits_ms
-    flows = [flow.as_dict() for flow in flows_of(record)]
-    short = _short_flows(record)
-    return {
-        **summary,
-        "rtt_mean_ms": mean_ms,
-        "rtt_median_ms": median_ms,
-        "queueing_mean_ms": float(waits_ms.mean()) if waits_ms.size else None,
-        "queueing_p99_ms": float(np.percentile(waits_ms, 99)) if waits_ms.size else None,
-        "flows": flows,
-        **({"links": _links(record)} if has_several_queues(record) else {}),
-        **({"short_flows": short.as_dict()} if short else {}),
-        **({"disks": record.disks} if record.disks else {}),
-    }
-
-
-def _short_flows(record: Record) -> ShortFlowSummary | None:
-    frame = record.short_flows
-    return None if frame is None else summarise_short_flows(frame, record.plan)
-
-
-def _answered_ms(record: Record) -> Array:
-    """Return the RTTs in ms of the pings that were answered."""
-    rtt_ms = record.samples.ping["rtt_ms"].to_numpy(dtype=np.float64)
-    answered: Array = rtt_ms[~np.isnan(rtt_ms)]
-    return answered
-
-
 def whole_run_table(summary: Summary, record: Record) -> TextTable:
     """Return the table of the whole run, with one column of values."""
     notes = [_RUN_NOTE]
@@ -147,7 +114,7 @@ def whole_run_table(summary: Summary, record: Record) -> TextTable:
         notes.append(cpu_note(summary))
     rows = (
         *_throughput_rows(summary, record.plan),
-        *_rtt_rows(record),
+        *_rtt_rows(summary, record),
         *_queue_rows(record, summary.queue_link),
         *_loss_rows(summary, record),
     )
@@ -157,12 +124,12 @@ def whole_run_table(summary: Summary, record: Record) -> TextTable:
 
 
 def _throughput_rows(summary: Summary, plan: Plan) -> list[tuple[str, str]]:
-    rows = [("throughput", f"{number(summary.mean_bps / 1e6, 1)} Mbit/s")]
+    rows = [("throughput", f"{number(in_mbps(summary.mean_bps), 1)} Mbit/s")]
     if summary.queue_link is None:
-        utilisation = number(100 * summary.mean_bps / summary.rate_bps, 1)
+        used = number(100 * summary.utilisation, 1)
         mean = ", on average" if plan.path.rate_changes or plan.path.rate_trace else ""
-        rows.append((f"payload of the bottleneck's rate{mean}", f"{utilisation} %"))
-    rows.append(("standard deviation", f"{number(summary.std_bps / 1e6, 1)} Mbit/s"))
+        rows.append((f"payload of the bottleneck's rate{mean}", f"{used} %"))
+    rows.append(("standard deviation", f"{number(in_mbps(summary.std_bps), 1)} Mbit/s"))
     rows.append((STABILITY, number(summary.stability, 2)))
     low, high = number(summary.fairness_min, 2), number(summary.fairness_max, 2)
     if low != NOTHING:
@@ -170,55 +137,41 @@ def _throughput_rows(summary: Summary, plan: Plan) -> list[tuple[str, str]]:
     return rows
 
 
-def _rtt_rows(record: Record) -> list[tuple[str, str]]:
-    answered, sent = _answered_ms(record), len(record.samples.ping)
-    rows = []
-    if answered.size:
-        figures = {
-            "mean": answered.mean(),
-            "median": np.median(answered),
-            "99th percentile": np.percentile(answered, 99),
-            "largest": answered.max(),
-        }
-        rows = [(f"ping RTT, {name}", f"{value:.1f} ms") for name, value in figures.items()]
-    if lost := sent - answered.size:
-        rows.append(("pings lost", f"{lost:,} of {sent:,}"))
+def _rtt_rows(summary: Summary, record: Record) -> list[tuple[str, str]]:
+    figures = ping_figures(record)
+    rows = [(f"ping RTT, {name}", f"{value:.1f} ms") for name, value in figures.items()]
+    if summary.pings_lost:
+        rows.append(("pings lost", f"{summary.pings_lost:,} of {summary.pings:,}"))
     return rows
 
 
 def _queue_rows(record: Record, link: str | None) -> list[tuple[str, str]]:
-    waits_ms = busiest(record).waits_ms
-    if not waits_ms.size:
-        return []
-    figures = {"mean": waits_ms.mean(), "99th percentile": np.percentile(waits_ms, 99)}
+    queue = busiest(record)
+    figures = {"mean": queue.wait_mean_ms, "99th percentile": queue.wait_p99_ms}
     delay = f"queueing delay at {link}" if link else "queueing delay"
-    return [(f"{delay}, {name}", f"{value:.1f} ms") for name, value in figures.items()]
-
-
-def _links(record: Record) -> list[dict[str, Any]]:
-    return [link.as_dict() for link in link_summaries(record)]
+    return [
+        (f"{delay}, {name}", f"{value:.1f} ms")
+        for name, value in figures.items()
+        if value is not None
+    ]
 
 
 def links_table(record: Record) -> TextTable:
     """Return a row for each link that is a bottleneck or queued."""
     links = link_summaries(record)
     marking = any(link.marks for link in links)
-    columns = {
-        "link": [link.link for link in links],
-        "Mbit/s": [f"{link.rate_bps / 1e6:g}" for link in links],
-        "used %": [_percent(link.utilisation) for link in links],
-        "queueing delay mean ms": [number(link.queueing_mean_ms, 1) for link in links],
-        "p99 ms": [number(link.queueing_p99_ms, 1) for link in links],
-        "longest queue kB": [f"{link.queue_max_bytes / 1e3:,.0f}" for link in links],
-        "drops": [f"{link.drops:,}" for link in links],
-        **({"marks": [f"{link.marks:,}" for link in links]} if marking else {}),
-    }
+    columns = [column for key, column in LINK.items() if marking or key != "marks"]
     note = _LINKS_NOTE if record.queues is not None else f"{_LINKS_NOTE} {_OLD_LINKS_NOTE}"
-    return TextTable("Links", tuple(columns), tuple(zip(*columns.values(), strict=True)), note)
+    return _table_of("Links", columns, links, note)
 
 
-def _percent(fraction: float | None) -> str:
-    return number(None if fraction is None else 100 * fraction, 1)
+def _table_of(
+    title: str, columns: Sequence[Column[Subject]], subjects: Iterable[Subject], note: str
+) -> TextTable:
+    """Return a row for each subject."""
+    header = tuple(column.heading for column in columns)
+    rows = tuple(tuple(column.text(subject) for column in columns) for subject in subjects)
+    return TextTable(title, header, rows, note)
 
 
 def _loss_rows(summary: Summary, record: Record) -> list[tuple[str, str]]:
@@ -260,26 +213,19 @@ def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> Text
     ``transfer_bytes``: what each was to send; a completion time is shown only then. Drops are
     shown where they were counted, and losses where there are any.
     """
-    times = [f"{flow.start_s:g}-{flow.stop_s:g}" for flow in flows]
     counted = any(flow.drops is not None for flow in flows)
     losing = any(flow.lost for flow in flows)
     wasted = any(flow.spurious for flow in flows)
     resending = any(flow.resent is not None for flow in flows)
-    columns = {
-        "flow": [flow.flow for flow in flows],
-        "stack": [flow.stack for flow in flows],
-        **({"sends, s": times} if len(set(times)) > 1 else {}),
-        **({"done in s": [number(f.completion_s, 3) for f in flows]} if transfer_bytes else {}),
-        "Mbit/s": [number(flow.throughput_bps / 1e6, 1) for flow in flows],
-        "share": [NOTHING if flow.share is None else f"{100 * flow.share:.1f} %" for flow in flows],
-        "retransmits": [_count(flow.retransmits) for flow in flows],
-        **({"resent": [_count(flow.resent) for flow in flows]} if resending else {}),
-        **({"drops": [_count(flow.drops) for flow in flows]} if counted else {}),
-        **({"lost": [_count(flow.lost) for flow in flows]} if losing else {}),
-        **({"spurious": [_count(flow.spurious) for flow in flows]} if wasted else {}),
-        "RTT median ms": [number(flow.rtt_median_ms, 1) for flow in flows],
-        "RTT p99 ms": [number(flow.rtt_p99_ms, 1) for flow in flows],
+    left_out = {
+        "sends_s": len({(flow.start_s, flow.stop_s) for flow in flows}) == 1,
+        "completion_s": not transfer_bytes,
+        "resent": not resending,
+        "drops": not counted,
+        "lost": not losing,
+        "spurious": not wasted,
     }
+    columns = [column for key, column in _FLOW_COLUMNS.items() if not left_out.get(key)]
     notes = (
         *((_transfer_note(transfer_bytes),) if transfer_bytes else ()),
         _FLOWS_NOTE,
@@ -288,12 +234,7 @@ def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> Text
         *((_SPURIOUS_NOTE,) if wasted else ()),
         *((_RESENT_NOTE,) if resending else ()),
     )
-    rows = tuple(zip(*columns.values(), strict=True))
-    return TextTable("Each flow", tuple(columns), rows, " ".join(notes))
-
-
-def _count(packets: int | None) -> str:
-    return NOTHING if packets is None else f"{packets:,}"
+    return _table_of("Each flow", columns, flows, " ".join(notes))
 
 
 def _transfer_note(transfer_bytes: int) -> str:
@@ -321,20 +262,13 @@ def _probes_text(rtts_ms: Iterable[float]) -> str:
 
 def short_flows_table(short: ShortFlowSummary) -> TextTable:
     """Return a row for each class of sizes of a run's short flows; the load is in the note."""
-    header = ("short flows of", "flows", "ended", "median ms", "p95 ms", "p99 ms")
-    rows = tuple(
-        (
-            one.title, f"{one.flows:,}", f"{one.finished:,}", number(one.median_ms, 1),
-            number(one.p95_ms, 1), number(one.p99_ms, 1),
-        )
-        for one in short.classes
-    )  # fmt: skip
     load = (
         f"{short.flows:,} flows asked for {short.offered_bps / 1e6:.2f} Mbit/s of payload and got "
         f"{short.carried_bps / 1e6:.2f} Mbit/s; {short.retransmits:,} segments were sent again."
     )
     title = "Short flows, completion times by size"
-    return TextTable(title, header, rows, f"{load} {_SHORT_FLOWS_NOTE}")
+    columns = list(SHORT_FLOW.values())
+    return _table_of(title, columns, short.classes, f"{load} {_SHORT_FLOWS_NOTE}")
 
 
 def disks_table(record: Record) -> TextTable:
@@ -359,7 +293,7 @@ def regions_table(summary: Summary, plan: Plan) -> TextTable:
     rows = tuple(
         (
             f"{region.number}", f"{span.start_s:g} to {span.stop_s:g}", f"{len(region.flows)}",
-            number(region.mean_bps / 1e6, 1), number(region.stability, 2),
+            number(in_mbps(region.mean_bps), 1), number(region.stability, 2),
             number(region.fairness, 2) if len(region.flows) > 1 else NOTHING,
             number(region.rtt_max_ms, 1),
         )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farpath.base.errors import on_one_line
-from farpath.report.tables.regions import NOTHING, TextTable, number
+from farpath.metrics.column import NOTHING, number
+from farpath.report.tables.regions import TextTable
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, server_label
 
 if TYPE_CHECKING:

@@ -112,7 +112,7 @@ def test_every_bottleneck_of_a_parking_lot_is_sampled(run_plan: RunPlan) -> None
     assert dict(counts) == dict.fromkeys(("s1-s2", "s2-s3"), len(record.samples.queue))
     # The crossing flow begins at the second bottleneck, so it carries as much as the first.
     links = {link.link: link for link in link_summaries(record)}
-    assert [links[name].utilisation for name in ("s1-s2", "s2-s3")] == pytest.approx(
+    assert [links[name].frame_utilisation for name in ("s1-s2", "s2-s3")] == pytest.approx(
         [0.9, 0.9], abs=0.1
     )
     assert links["s1-s2"].drops == summarise(record.samples, record.plan).queue_drops

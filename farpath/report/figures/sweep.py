@@ -68,7 +68,7 @@ def draw_sweep(results: SweepResults, key: str = "throughput_mbps") -> Figure:
 
 def _title(results: SweepResults, column: SweepColumn, width_in: float) -> str:
     seeds = len({swept.run.plan.seed for swept in results.outcome.runs})
-    text = f"{column.words}, mean of {seeds} seeds" if seeds > 1 else column.words
+    text = f"{column.column.words}, mean of {seeds} seeds" if seeds > 1 else column.column.words
     return fill(text[:1].upper() + text[1:], round(width_in * CHARS_IN))
 
 
@@ -95,7 +95,7 @@ def _heat_map(results: SweepResults, column: SweepColumn, several: Sequence[Axis
     figure = Figure(figsize=(width_in, height_in), layout="constrained")
     all_axes = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axes, grid, panel in zip(all_axes, grids, panels, strict=False):
-        colours = LESS if column.less_is_better else MORE
+        colours = LESS if column.column.less_is_better else MORE
         image = axes.imshow(grid, aspect="auto", cmap=colours, vmin=limits[0], vmax=limits[1])
         _write_values(axes, grid, image.to_rgba(grid))
         _name_axes(axes, upright, across)
@@ -178,14 +178,14 @@ def _colours(results: SweepResults, column: SweepColumn, axis: Axis) -> list[str
     """Return the colour of each value: of its stack, of the column's flow, or of no stack."""
     if axis[0] == "stack" and not results.flow_names:
         return [look_of(value).colour for value in axis[1]]
-    flow = column.key.rpartition("_")[0]
+    flow = column.key.partition("_")[0]
     stacks = set(results.stacks_of(flow)) if flow in results.flow_names else set()
     return [look_of(stacks.pop()).colour if len(stacks) == 1 else INK] * len(axis[1])
 
 
 def _unit(column: SweepColumn) -> str:
     """Return what is in a column's words in brackets at their end; nothing of a pure number."""
-    words, bracket, rest = column.words.rpartition(" (")
+    words, bracket, rest = column.column.words.rpartition(" (")
     return rest.removesuffix(")") if bracket and rest.endswith(")") and words else ""
 
 
@@ -229,8 +229,8 @@ def _positions(results: SweepResults, axis: Axis) -> tuple[list[float], bool]:
         return places, False
     setting = next(each for each in SETTINGS if each.key == _NUMBERS[name])
     runs = zip(results.outcome.runs, results.members, strict=True)
-    found = {made.run.values[name]: setting.value(member) for made, member in runs}
-    numbers = [float(found.get(value, math.nan)) for value in values]
+    found = {made.run.values[name]: setting.number_of(member) for made, member in runs}
+    numbers = [found.get(value, math.nan) for value in values]
     ascending = sorted(set(numbers))
     if any(math.isnan(number) for number in numbers) or len(ascending) < len(values):
         return places, False

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from farpath.analysis.published import published
 from farpath.analysis.results import ResultSet, RunSummary
+from farpath.metrics.column import NOTHING
 from farpath.metrics.estimate import estimate_over_seeds
 from farpath.report.html.run_page import NavLink
 from farpath.report.site.pages import RUNS_DIR, columns, path_label, rows
 from farpath.report.site.thumbnail import Area
-from farpath.report.tables.regions import NOTHING
 
 #: Runs with the most common provenance have no mark, the others these.
 MARKS = "abcdefghijklmnopqrstuvwxyz"

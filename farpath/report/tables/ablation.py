@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from farpath.analysis.ablation import BASE, QUANTITIES, Ablation, Quantity, Score
 from farpath.analysis.paper_stacks import paper_names
 from farpath.analysis.published import PUBLISHED_PATH, all_published
+from farpath.metrics.column import NOTHING, number
 from farpath.metrics.estimate import Estimate
 from farpath.report.tables.campaign import with_interval
 from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import NOTHING, TextTable, number
+from farpath.report.tables.regions import TextTable
 
 PUBLISHED_ROW = "published"
 #: What stands for the results of runs that are the base's own.

@@ -18,6 +18,7 @@ from farpath.analysis.published import (
 )
 from farpath.analysis.results import ResultSet, mixed
 from farpath.base.errors import BadInputError
+from farpath.metrics.column import NOTHING, number
 from farpath.metrics.estimate import spearman
 from farpath.report.tables.campaign import (
     QUANTITIES,
@@ -28,7 +29,7 @@ from farpath.report.tables.campaign import (
     table_2,
 )
 from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import NOTHING, TextTable, number, ratio
+from farpath.report.tables.regions import TextTable, ratio
 
 #: Goals for Spearman's rank correlation of the nine means of table 1, and of the 63 S of table 2.
 SPEARMAN_GOAL = 0.9

@@ -25,17 +25,11 @@ from farpath.analysis.published import (
     published_paths,
 )
 from farpath.analysis.results import ResultSet, RunSummary, mixed
+from farpath.metrics.column import NOTHING, number
 from farpath.metrics.estimate import Estimate, estimate, estimate_over_seeds
 from farpath.metrics.run import Summary
 from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import (
-    NOTHING,
-    SENT_NOTE,
-    TextTable,
-    difference,
-    number,
-    ratio,
-)
+from farpath.report.tables.regions import SENT_NOTE, TextTable, difference, ratio
 
 #: The numbers of the paper's regions.
 REGION_NUMBERS = range(1, 8)

@@ -14,11 +14,11 @@ from farpath.analysis.record_set import RUNS, Member, make_record_set
 from farpath.analysis.results import run_summary
 from farpath.analysis.run_settings import SETTINGS, further_settings
 from farpath.base.errors import BadInputError
+from farpath.metrics.column import FLOW, NOTHING, RUN_RESULTS, number
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.link import busiest, summarise_record
 from farpath.metrics.run import Summary, aggregate, per_second
-from farpath.report.tables.regions import NOTHING, TextTable, difference, number, ratio
-from farpath.report.tables.run_metrics import FLOW_METRICS, METRICS
+from farpath.report.tables.regions import TextTable, difference, ratio
 
 if TYPE_CHECKING:
     from farpath.record.record import Record
@@ -34,6 +34,9 @@ MOST_FLOWS, MOST_IN_TITLE = 4, 2
 STACK, BUFFER, SEED, USUAL = "stack", "buffer", "seed", "as usual"
 #: By which part a buffer may differ from the multiple of a BDP that it is called.
 BDP_PART = 0.01
+#: The quantities of flows: of several, and of a run's only one, which shares the others with it.
+_OF_FLOWS = ("throughput_mbps", "share", "completion_s", "drops")
+_OF_ONE_FLOW = ("completion_s",)
 _RUNS_NOTE = "Numbers are of one run each: with other seeds they differ too."
 _NOTE = (
     "Differences from {first} are in per cent, or plain where its value is 0. Numbers are of one "
@@ -168,9 +171,10 @@ class Comparison:
         for other in others:
             header += [other.letter, f"{other.letter} against {first.letter}"]
         rows = [
-            _row(metric.words, [metric.of(run.summary) for run in self.runs], metric.decimals)
-            for metric in METRICS
-        ]
+            _row(column.words, [column.number_of(run.summary) for run in self.runs],
+                 column.decimals)
+            for column in RUN_RESULTS
+        ]  # fmt: skip
         rows += self._link_rows()
         rows += self._flow_rows()
         note = _NOTE.format(first=first.letter)
@@ -178,8 +182,8 @@ class Comparison:
 
     def _table_by_run(self) -> TextTable:
         columns = {
-            metric.heading: [number(metric.of(run.summary), metric.decimals) for run in self.runs]
-            for metric in METRICS
+            column.heading: [column.text(run.summary) for run in self.runs]
+            for column in RUN_RESULTS
         }
         links = [run.summary.queue_link for run in self.runs]
         if any(links):
@@ -211,12 +215,11 @@ class Comparison:
         for index in range(most):
             flows = [run.flows[index] if index < len(run.flows) else None for run in self.runs]
             stacks = dict.fromkeys(flow.stack for flow in flows if flow)
-            for metric in FLOW_METRICS:
-                values = [metric.of(flow) if flow else None for flow in flows]
-                if any(value is not None for value in values) and (most > 1 or metric.of_one_flow):
-                    words = f"flow{index + 1} {' or '.join(stacks)} ({metric.words})"
-                    known = [math.nan if value is None else value for value in values]
-                    yield words, known, metric.decimals
+            for column in [FLOW[key] for key in (_OF_FLOWS if most > 1 else _OF_ONE_FLOW)]:
+                values = [column.number_of(flow) if flow else math.nan for flow in flows]
+                if not all(map(math.isnan, values)):
+                    words = f"flow{index + 1} {' or '.join(stacks)} ({column.heading})"
+                    yield words, values, column.decimals
 
 
 def _flows(run: Compared) -> tuple[Flow, ...]:
@@ -307,7 +310,7 @@ def _differences(records: Sequence[Record], by: str) -> _Differences:
             if name == BUFFER and (multiples := _bdp_multiples(members)):
                 words, values = "buffer {} BDP", multiples
             parts[name] = (words, values)
-            sort[name] = [setting.value(member) for member in members]
+            sort[name] = [setting.of(member) for member in members]
     further = further_settings(make_record_set(records[0].directory.parent, members, RUNS))
     shared = set.intersection(*(set(text.split(", ")) for text in further.values()))
     others = [

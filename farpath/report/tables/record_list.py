@@ -14,6 +14,7 @@ from typing import TypeVar
 from farpath.analysis.run_settings import further_text
 from farpath.base.errors import BadInputError, FarpathError, on_one_line
 from farpath.base.sizes import size_text
+from farpath.metrics.column import NOTHING, number
 from farpath.metrics.run import summarise
 from farpath.planning.path_options import CUSTOM
 from farpath.record.program_record import (
@@ -23,7 +24,7 @@ from farpath.record.program_record import (
 )
 from farpath.record.record import Record, load_record, records_in
 from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import NOTHING, TextTable, number
+from farpath.report.tables.regions import TextTable
 from farpath.spec.labels import stacks_label
 
 T = TypeVar("T")

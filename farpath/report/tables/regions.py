@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from farpath.metrics.column import NOTHING, number
 from farpath.metrics.run import Summary
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from farpath.analysis.published import Published
 
-NOTHING = "-"
 SENT_NOTE = (
     "Throughputs and S are of what receivers read; those called sent are of what the sending "
     "programs handed over, as an iperf reports at its sender. The paper does not say which it "
@@ -31,11 +31,6 @@ class TextTable:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
-
-
-def number(value: float | None, decimals: int) -> str:
-    """Format a number; a dash for None, NaN and infinity."""
-    return NOTHING if value is None or not math.isfinite(value) else f"{value:.{decimals}f}"
 
 
 def cpu_note(summary: Summary) -> str:

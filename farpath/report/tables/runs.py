@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from farpath.analysis.record_set import Group, Member, RecordSet
 from farpath.analysis.run_settings import SETTINGS, further_settings, group_settings
-from farpath.metrics.run import Summary
+from farpath.metrics.column import NOTHING, RUN
 from farpath.planning.era_catalog import era_text
 from farpath.report.tables.campaign import with_interval
 from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import NOTHING, TextTable, number
+from farpath.report.tables.regions import TextTable
 
 NOTE = (
     "CoV, the coefficient of variation (the paper's S): standard deviation over mean of each "
@@ -25,22 +25,10 @@ ALIKE_NOTE = (
 )
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A metric of a run: its heading, its key with its unit, and how it is shown."""
-
-    heading: str
-    key: str
-    of: Callable[[Summary], float]
-    decimals: int
-
-
+#: The results of runs; with many settings beside them a heading says that the rate is a mean.
 METRICS = (
-    Metric("mean Mbit/s", "mean_mbps", lambda run: run.mean_bps / 1e6, 2),
-    Metric("CoV", "cov", lambda run: run.stability, 2),
-    Metric("F min", "fairness_min", lambda run: run.fairness_min, 2),
-    Metric("RTT p99 ms", "rtt_p99_ms", lambda run: run.rtt_p99_ms, 1),
-    Metric("drops", "queue_drops", lambda run: run.queue_drops, 0),
+    replace(RUN["throughput_mbps"], heading="mean Mbit/s"),
+    *(RUN[key] for key in ("cov", "fairness_min", "rtt_p99_ms", "queue_drops")),
 )
 
 
@@ -53,7 +41,7 @@ def run_tables(records: RecordSet) -> tuple[ResultTable, ...]:
 
 
 def _settings_data(member: Member, further: str) -> list[CellValue]:
-    values = [setting.value(member) for setting in SETTINGS]
+    values = [setting.of(member) for setting in SETTINGS]
     plan = member.plan
     return [*values, plan.schedule.region_s, plan.path.name, era_text(plan.era), further]
 
@@ -67,7 +55,7 @@ def _runs_table(records: RecordSet) -> ResultTable:
     for index, member in enumerate(records.members, 1):
         run, seed = member.run, member.plan.seed
         texts = [setting.text(member) for setting in SETTINGS]
-        values_text = [number(metric.of(run.summary), metric.decimals) for metric in METRICS]
+        values_text = [metric.text(run.summary) for metric in METRICS]
         rows.append((str(index), *texts, str(seed), *values_text))
         values = [metric.of(run.summary) for metric in METRICS]
         provenance = (run.kernel, run.record, run.fingerprint)
@@ -115,7 +103,7 @@ def _over_seeds(records: RecordSet, groups: Sequence[tuple[Group, str]]) -> Resu
     for group, settings_text in groups:
         first = group.members[0]
         run_numbers = _numbers([records.members.index(member) + 1 for member in group.members])
-        means = [group.over_seeds(metric.of) for metric in METRICS]
+        means = [group.over_seeds(metric.number_of) for metric in METRICS]
         texts = [
             with_interval(mean, metric.decimals)
             for mean, metric in zip(means, METRICS, strict=True)

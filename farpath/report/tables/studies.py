@@ -8,9 +8,10 @@ from statistics import fmean
 
 from farpath.analysis.studies import response
 from farpath.analysis.studies.measure import Measure, select_measures
+from farpath.metrics.column import NOTHING
 from farpath.metrics.estimate import Estimate, estimate
 from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import NOTHING, TextTable, ratio
+from farpath.report.tables.regions import TextTable, ratio
 
 HEADER = ("run", "", "measured", "theory", "deviation", "published", "deviation", "")
 COLUMNS = (

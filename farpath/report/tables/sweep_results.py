@@ -4,45 +4,48 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from farpath.analysis.record_set import RUNS, Member, RecordSet, make_record_set
 from farpath.analysis.results import RunSummary
 from farpath.base.errors import BadInputError
+from farpath.metrics.column import FLOW, RUN_RESULTS, Column, number
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.record.record import load_record
-from farpath.report.tables.run_metrics import METRICS
 from farpath.runs.make import MadeSet
 from farpath.runs.run_set import RunSet
 from farpath.spec.plan import Plan
 
-#: What is shown of each flow where runs have several: the ends of keys, words, and decimals.
-MBPS, SHARE = "mbps", "share"
-_FLOW_WORDS = {MBPS: ("throughput of {} (Mbit/s)", 2), SHARE: ("share of {} of all flows' bits", 3)}
+#: The quantities of each flow where runs have several: the ends of the keys of their columns.
+THROUGHPUT, SHARE = "throughput_mbps", "share"
+_OF_FLOWS = (THROUGHPUT, SHARE)
 
 
 @dataclass(frozen=True)
 class SweepColumn:
-    """A quantity of each run: its key with its unit, its heading in tables, its words, decimals.
+    """A column with a value of each run, NaN where it is not known."""
 
-    ``values``: one for each run, NaN where it is not known. ``less_is_better``: whether the best
-    run has the least.
-    """
-
-    key: str
-    heading: str
-    words: str
-    decimals: int
+    column: Column[Any]
     values: tuple[float, ...]
-    less_is_better: bool = False
+
+    @property
+    def key(self) -> str:
+        """The key of the column."""
+        return self.column.key
+
+    @property
+    def texts(self) -> list[str]:
+        """The values as people read them."""
+        return [number(value, self.column.decimals) for value in self.values]
 
 
 def column_keys(sweep: RunSet) -> tuple[str, ...]:
     """Return the keys of the columns that a sweep will have, before it is made."""
     flows = _flow_names([run.plan for run in sweep.runs])
-    return (*(metric.key for metric in METRICS), *(f"{flow}_{end}" for flow in flows
-            for end in _FLOW_WORDS))  # fmt: skip
+    return (*(metric.key for metric in RUN_RESULTS), *(f"{flow}_{key}" for flow in flows
+            for key in _OF_FLOWS))  # fmt: skip
 
 
 def check_column(key: str, sweep: RunSet) -> None:
@@ -93,38 +96,27 @@ class SweepResults:
     @cached_property
     def columns(self) -> tuple[SweepColumn, ...]:
         """The quantities of whole runs, then those of each flow if runs have several."""
+        summaries = [made.value.summary for made in self.outcome.runs]
         of_runs = (
-            SweepColumn(
-                metric.key,
-                metric.heading,
-                metric.words,
-                metric.decimals,
-                tuple(float(metric.of(made.value.summary)) for made in self.outcome.runs),
-                metric.less_is_better,
-            )
-            for metric in METRICS
+            SweepColumn(column, tuple(map(column.number_of, summaries))) for column in RUN_RESULTS
         )
-        of_flows = (self._of_flow(name, end) for name in self.flow_names for end in _FLOW_WORDS)
+        of_flows = (self._of_flow(name, FLOW[key]) for name in self.flow_names for key in _OF_FLOWS)
         return (*of_runs, *of_flows)
 
-    def _of_flow(self, name: str, end: str) -> SweepColumn:
-        words, decimals = _FLOW_WORDS[end]
+    def _of_flow(self, name: str, column: Column[FlowSummary]) -> SweepColumn:
         stacks = list(dict.fromkeys(filter(None, self.stacks_of(name))))
-        values = tuple(_value(flows.get(name), end) for flows in self.flows)
-        full_name = f"{name} ({' or '.join(stacks)})"
         stack = f" {stacks[0]}" if len(stacks) == 1 else ""
-        heading = f"{name}{stack} {'Mbit/s' if end == MBPS else end}"
-        return SweepColumn(f"{name}_{end}", heading, words.format(full_name), decimals, values)
+        named = replace(
+            column,
+            key=f"{name}_{column.key}",
+            heading=f"{name}{stack} {column.heading}",
+            words=column.words.format(f"{name} ({' or '.join(stacks)})"),
+        )
+        flows = (each.get(name) for each in self.flows)
+        values = (math.nan if flow is None else column.number_of(flow) for flow in flows)
+        return SweepColumn(named, tuple(values))
 
     def column(self, key: str) -> SweepColumn:
         """Return the column of a key; raise BadInputError for one that there is not."""
         check_column(key, self.outcome.run_set)
         return next(column for column in self.columns if column.key == key)
-
-
-def _value(flow: FlowSummary | None, end: str) -> float:
-    if flow is None:
-        return math.nan
-    if end == MBPS:
-        return flow.throughput_bps / 1e6
-    return math.nan if flow.share is None else flow.share

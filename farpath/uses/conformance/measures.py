@@ -59,11 +59,11 @@ MEASURES: Mapping[str, Measure] = {
         bbr_phases.probe_rtt_window_fraction,
         queues_and_shares.standing_queue,
         queues_and_shares.fraction_sent_again,
-        queues_and_shares.utilisation,
+        queues_and_shares.payload_utilisation,
         queues_and_shares.jain_fairness,
         queues_and_shares.share_left,
-        queues_and_shares.utilisation_at_the_end,
-        queues_and_shares.utilisation_beside_short_flows,
+        queues_and_shares.payload_utilisation_at_the_end,
+        queues_and_shares.payload_utilisation_beside_short_flows,
         queues_and_shares.short_flow_completion,
     )
 }

@@ -39,8 +39,11 @@ def fraction_sent_again(record: Record) -> Measured:
     return Measured(again_per_s / (arrived_per_s + again_per_s))
 
 
-def utilisation(record: Record) -> Measured:
-    """Return all flows' mean throughput over the payload rate of the bottleneck."""
+def payload_utilisation(record: Record) -> Measured:
+    """Return all flows' mean throughput over the payload rate of the bottleneck.
+
+    A link that is full of the flows' frames has 1, and by the ``utilisation`` of runs less.
+    """
     total_bps = sum(flow_metrics.mean_bps(record, flow.name) for flow in record.plan.schedule.flows)
     goodput_bps = flow_metrics.goodput_bps(record.plan.path, record.plan.ip_version)
     return Measured(total_bps / goodput_bps)
@@ -59,7 +62,7 @@ def share_left(record: Record) -> Measured:
     return Measured(means_bps[-1] * len(means_bps) / sum(means_bps))
 
 
-def utilisation_at_the_end(record: Record) -> Measured:
+def payload_utilisation_at_the_end(record: Record) -> Measured:
     """Return the first flow's mean throughput in the run's last fifth over the payload rate."""
     plan = record.plan
     from_s = (1 - END_FRACTION) * plan.schedule.duration_s
@@ -74,11 +77,11 @@ def _short_flows_of(record: Record) -> pd.DataFrame:
     return frame
 
 
-def utilisation_beside_short_flows(record: Record) -> Measured:
+def payload_utilisation_beside_short_flows(record: Record) -> Measured:
     """Return all flows' mean throughput over the payload rate that short flows left them."""
     carried_bps = summarise_short_flows(_short_flows_of(record), record.plan).carried_bps
     goodput_bps = flow_metrics.goodput_bps(record.plan.path, record.plan.ip_version)
-    return Measured(utilisation(record).value * goodput_bps / (goodput_bps - carried_bps))
+    return Measured(payload_utilisation(record).value * goodput_bps / (goodput_bps - carried_bps))
 
 
 def short_flow_completion(record: Record) -> Measured:

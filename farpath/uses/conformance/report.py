@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from farpath import __version__
+from farpath.metrics.column import NOTHING
 from farpath.report.html.render import render
 from farpath.report.tables.formats import ResultTable, as_markdown, as_wide_text
-from farpath.report.tables.regions import NOTHING, TextTable
+from farpath.report.tables.regions import TextTable
 from farpath.uses.conformance.scenarios import book
 from farpath.uses.conformance.verdict import State, Verdict, count_states
 

@@ -7,10 +7,10 @@ import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from farpath.metrics.flow_summary import flow_summaries
 from farpath.metrics.one_draw import is_one_draw
+from farpath.metrics.ping import ping_delay_ms
+from farpath.metrics.run import utilisation
 from farpath.metrics.share import fair_shares
 from farpath.planning.stack_texts import parse_stacks
 from farpath.record.record import Record
@@ -83,10 +83,10 @@ def sides_of(record: Record) -> tuple[Side, ...]:
     """Return what each flow of a run had."""
     flows = flow_summaries(record.samples, record.plan, record.completions_s)
     throughputs_bps = [flow.throughput_bps for flow in flows]
-    utilisation = sum(throughputs_bps) / record.plan.path.rate_bps
-    delay_ms = _delay_ms(record)
+    used = utilisation(sum(throughputs_bps), record.plan.rates.mean)
+    delay_ms = ping_delay_ms(record)
     return tuple(
-        Side(share, flow.throughput_bps, flow.retransmits, flow.completion_s, utilisation, delay_ms)
+        Side(share, flow.throughput_bps, flow.retransmits, flow.completion_s, used, delay_ms)
         for flow, share in zip(flows, fair_shares(throughputs_bps), strict=True)
     )
 
@@ -109,13 +109,6 @@ def _encounters(made: MadeRun[tuple[Side, ...]]) -> Iterator[Encounter]:
             record=made.record.name,
             one_draw=is_one_draw(made.run.plan),
         )
-
-
-def _delay_ms(record: Record) -> float | None:
-    rtts_ms = record.samples.ping["rtt_ms"].dropna().to_numpy(dtype=np.float64)
-    if not rtts_ms.size:
-        return None
-    return float(np.percentile(rtts_ms, 95)) - record.plan.path.rtt_ms
 
 
 def by_conditions(found: tuple[Encounter, ...]) -> dict[str, tuple[Encounter, ...]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
+from farpath.metrics.column import number
 from farpath.report.html.render import render
-from farpath.report.tables.regions import TextTable, number
+from farpath.report.tables.regions import TextTable
 from farpath.uses.league.measure import Encounter, by_conditions, mean_shares
 from farpath.uses.league.question import League
 from farpath.uses.league.table import standings_table

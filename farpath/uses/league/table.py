@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from farpath.metrics.column import NOTHING, number
 from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import NOTHING, TextTable, number
+from farpath.report.tables.regions import TextTable
 from farpath.uses.league.measure import Encounter, mean_shares, standings
 from farpath.uses.league.question import League
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from farpath.report.tables.regions import TextTable, number
+from farpath.metrics.column import number
+from farpath.report.tables.regions import TextTable
 from farpath.uses.responsiveness.measure import (
     FOREIGN,
     HANDSHAKE,

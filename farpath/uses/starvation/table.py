@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from farpath.metrics.column import NOTHING, number
 from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import NOTHING, TextTable, number
+from farpath.report.tables.regions import TextTable
 from farpath.uses.starvation.question import Starvation, Trial, worst
 
 #: The most trials in the table of the worst.

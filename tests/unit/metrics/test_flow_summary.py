@@ -23,8 +23,8 @@ def test_each_flow_has_what_it_got_by_hand(samples: Samples, plan: Plan) -> None
     assert second.throughput_bps == pytest.approx(200e6)
     assert first.share == pytest.approx(10_000 / (10_000 + 6_008))
     assert (first.retransmits, second.retransmits) == (20, 15)
-    assert first.rtt_median_ms == pytest.approx(164.0195)
-    assert first.rtt_p99_ms == pytest.approx(164.03861)
+    assert first.smoothed_rtt_median_ms == pytest.approx(164.0195)
+    assert first.smoothed_rtt_p99_ms == pytest.approx(164.03861)
 
 
 def test_shares_are_of_one_direction_and_add_up() -> None:
@@ -85,5 +85,9 @@ def test_what_a_program_does_not_tell_is_not_made_up(samples: Samples, plan: Pla
     )
     program = dataclasses.replace(plan.stacks[0], program="image")
     first, _ = flow_summaries(silent, dataclasses.replace(plan, stacks=(program,)))
-    assert (first.retransmits, first.rtt_median_ms, first.rtt_p99_ms) == (None, None, None)
+    assert (first.retransmits, first.smoothed_rtt_median_ms, first.smoothed_rtt_p99_ms) == (
+        None,
+        None,
+        None,
+    )
     assert flow_summaries(silent, plan)[0].retransmits == 0  # TCP counts them

@@ -11,11 +11,12 @@ import pytest
 from farpath.analysis.results import run_summary
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.metrics.link import link_summaries
+from farpath.metrics.record import metrics_of
 from farpath.record import queue_table
 from farpath.record.record import Record, load_record
 from farpath.report.export import tables_of
 from farpath.report.html.run_page import curves
-from farpath.report.overview import metrics_of, overview
+from farpath.report.overview import overview
 from farpath.report.tables.comparison import compare
 from farpath.spec.own_network import Cable, OwnNetwork, Shaping
 from farpath.spec.plan import Plan
@@ -77,7 +78,7 @@ def test_each_bottleneck_and_each_link_that_queued_has_a_row(row: Plan, tmp_path
     idle, full, access = link_summaries(record)
     assert (idle.link, idle.drops, idle.queue_max_bytes) == ("s3-s4", 0, 0)
     assert (full.link, full.drops, full.queue_max_bytes) == ("s1-s2", 30, 50 * 1514)
-    assert full.utilisation == pytest.approx(0.8)
+    assert full.frame_utilisation == pytest.approx(0.8)
     assert full.queueing_mean_ms == pytest.approx(8e3 * 25 * 1514 / 20e6)
     assert access.link == "h1-s1"
     rows = {table.title: table for table in overview(record)}["Links"].rows
@@ -130,7 +131,7 @@ def test_a_record_without_the_table_names_the_only_link_that_it_has(
 ) -> None:
     record = write_lesson_run(tmp_path / "run", row)
     (link,) = link_summaries(record)
-    assert (link.link, link.utilisation) == ("s3-s4", None)
+    assert (link.link, link.frame_utilisation) == ("s3-s4", None)
     table = {table.title: table for table in overview(record)}["Links"]
     assert "samples of the first flow's bottleneck only" in table.note
     assert metrics_of(record)["queue_link"] == "s3-s4"

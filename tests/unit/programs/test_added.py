@@ -11,12 +11,12 @@ import pytest
 from farpath import programs as package
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.lab.artifacts.sources import source_identity
+from farpath.metrics.flow_summary import flow_summaries
 from farpath.planning.request import RunRequest
 from farpath.planning.rules import check_plan
 from farpath.record.checks import check_programs, counted_flows
 from farpath.record.identity import plan_identity
 from farpath.record.record import samples_from_raw
-from farpath.report.flow_summary import flow_summaries
 from farpath.report.overview import flows_table
 from farpath.spec.plan import Plan
 from tests.support.built_images import built_images, changed

@@ -7,9 +7,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.metrics.record import metrics_of
 from farpath.planning.experiment import QUICK, load_experiment
 from farpath.record.record import Record
-from farpath.report.overview import metrics_of, overview
+from farpath.report.overview import overview
 from farpath.report.tables.regions import TextTable
 from tests.support.campaigns import write_seven_regions
 from tests.support.study_runs import write_run

@@ -51,8 +51,8 @@ def test_runs_that_differ_in_their_seeds_alone_have_a_mean_and_an_interval(
     _, means, _ = run_tables(records)
     (row,) = csv.DictReader(io.StringIO(as_csv(means)))
     each = [member.run.summary.mean_bps / 1e6 for member in records.groups[0].members]
-    assert float(row["mean_mbps"]) == pytest.approx(sum(each) / 2)
-    assert float(row["mean_mbps_half_width_95"]) > 0
+    assert float(row["throughput_mbps"]) == pytest.approx(sum(each) / 2)
+    assert float(row["throughput_mbps_half_width_95"]) > 0
     assert (row["runs"], row["seeds"]) == ("1-2", "2")
 
 

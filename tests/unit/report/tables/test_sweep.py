@@ -57,7 +57,7 @@ def test_each_flow_of_each_run_has_its_stack_throughput_and_share(tmp_path: File
     results = made(tmp_path, planned(BUFFERS, stack="bbr+cubic"))
     rows = rows_of(results)
     assert [(row["flow1_stack"], row["flow2_stack"]) for row in rows] == [("bbr", "cubic")] * 3
-    assert [float(row["flow1_mbps"]) for row in rows] == pytest.approx([1, 2, 3])
+    assert [float(row["flow1_throughput_mbps"]) for row in rows] == pytest.approx([1, 2, 3])
     assert [float(row["flow1_share"]) for row in rows] == pytest.approx([1 / 3, 1 / 2, 3 / 5])
     assert [float(row["flow2_share"]) for row in rows] == pytest.approx([2 / 3, 1 / 2, 2 / 5])
     header = sweep_table(results).text.header

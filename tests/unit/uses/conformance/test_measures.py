@@ -253,7 +253,9 @@ def test_shares_losses_and_queues_are_those_of_the_samples() -> None:
     assert _measured("standing_queue", record) == pytest.approx(50_000 / record.plan.path.bdp_bytes)
     goodput = flow_metrics.goodput_bps(record.plan.path, 4)
     payload = flow_metrics.payload_bytes(record.plan.path, 4)
-    assert _measured("utilisation", record) == pytest.approx(1000 * payload * 8 / goodput, rel=0.01)
+    assert _measured("payload_utilisation", record) == pytest.approx(
+        1000 * payload * 8 / goodput, rel=0.01
+    )
 
 
 def _alone(scenario: str, packets_per_s: list[int]) -> Record:
@@ -265,7 +267,9 @@ def _alone(scenario: str, packets_per_s: list[int]) -> Record:
 def test_a_rate_that_has_come_back_is_measured_in_the_last_fifth() -> None:
     record = _alone("rate-change", [100] * 24 + [1500] * 6)
     goodput_packets = flow_metrics.goodput_bps(record.plan.path, 4) / 8 / 1448
-    assert _measured("utilisation_at_the_end", record) == pytest.approx(1500 / goodput_packets)
+    assert _measured("payload_utilisation_at_the_end", record) == pytest.approx(
+        1500 / goodput_packets
+    )
 
 
 def test_a_long_flow_is_held_against_what_short_flows_leave_and_these_against_two_round_trips() -> (
@@ -280,7 +284,7 @@ def test_a_long_flow_is_held_against_what_short_flows_leave_and_these_against_tw
         "retransmits": 0,
     })  # fmt: skip
     left_bps = flow_metrics.goodput_bps(path, 4) - 10 * 10_000 * 8
-    used = _measured("utilisation_beside_short_flows", record)
+    used = _measured("payload_utilisation_beside_short_flows", record)
     assert used == pytest.approx(1000 * 1448 * 8 / left_bps)
     completion = MEASURES["short_flow_completion"](record)
     assert completion.value == pytest.approx(0.1 / 0.04)
