@@ -33,8 +33,8 @@ def draw(
     """Draw the hosts, switches and links of a run or of a record."""
     from farpath.lab.artifacts.host_images import check_places
     from farpath.lab.user_parts import BuiltParts
-    from farpath.planning.own_topology import is_own
     from farpath.planning.request import RunRequest
+    from farpath.planning.user_topology import is_own
     from farpath.record.record import load_record
     from farpath.report.figures import topology
     from farpath.report.figures.save import FORMATS, save

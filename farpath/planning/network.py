@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from farpath.base import path_variants
 from farpath.base.errors import BadInputError
 from farpath.base.path_variants import varied
-from farpath.planning.own_flows import OwnFlow
 from farpath.planning.path_options import sysctl_for
 from farpath.planning.rules import senders_not_taken
 from farpath.planning.senders import parse_senders
 from farpath.planning.stack_texts import parse_stacks
+from farpath.planning.user_flows import OwnFlow
 from farpath.spec.hosts import (
     Pair,
     Sender,

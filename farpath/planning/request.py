@@ -35,16 +35,16 @@ from farpath.planning.network import (
     resolve_network,
     topology_texts,
 )
-from farpath.planning.own_flows import EXAMPLE as FLOWS_EXAMPLE
-from farpath.planning.own_flows import parse_flows
-from farpath.planning.own_links import EXAMPLE as LINK_EXAMPLE
-from farpath.planning.own_links import OPTIONS as LINK_OPTIONS
-from farpath.planning.own_links import with_links
-from farpath.planning.own_path import own_path
-from farpath.planning.own_topology import is_own
 from farpath.planning.planner import make_plan
 from farpath.planning.schedules import ScheduleMaker, parse_schedule
 from farpath.planning.senders import MOST_SENDERS
+from farpath.planning.user_flows import EXAMPLE as FLOWS_EXAMPLE
+from farpath.planning.user_flows import parse_flows
+from farpath.planning.user_links import EXAMPLE as LINK_EXAMPLE
+from farpath.planning.user_links import OPTIONS as LINK_OPTIONS
+from farpath.planning.user_links import with_links
+from farpath.planning.user_path import own_path
+from farpath.planning.user_topology import is_own
 from farpath.programs.catalog import catalogue
 from farpath.spec.background import PART_RANGE
 from farpath.spec.path import (

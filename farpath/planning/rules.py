@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.registry import mechanisms
-from farpath.planning.own_rules import check_own_network
+from farpath.planning.user_rules import check_own_network
 from farpath.programs.registry import program_of
 from farpath.spec.arrivals import check_number
 from farpath.spec.hosts import SENDER, Sender, numbered

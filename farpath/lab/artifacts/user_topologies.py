@@ -20,7 +20,7 @@ from typing import Any
 from farpath.base.errors import BadInputError, MachineLacksError, on_one_line
 from farpath.base.project import BUILD
 from farpath.lab.artifacts.images import REMEDY
-from farpath.planning.own_topology import OwnText, is_own, network_of, split_text
+from farpath.planning.user_topology import OwnText, is_own, network_of, split_text
 from farpath.spec.own_network import OwnNetwork
 from farpath.tools.commands import note
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.planning.own_flows import parse_flows
-from farpath.planning.own_topology import OwnText, is_own, name_of, network_of, split_text
+from farpath.planning.user_flows import parse_flows
+from farpath.planning.user_topology import OwnText, is_own, name_of, network_of, split_text
 from farpath.spec.aqm import Aqm
 from farpath.spec.own_network import OwnNetwork, Shaping
 

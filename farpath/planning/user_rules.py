@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from farpath.base.errors import BadInputError
-from farpath.planning.own_path import check_way
+from farpath.planning.user_path import check_way
 from farpath.spec.own_network import OwnNetwork
 from farpath.spec.plan import OWN, Plan
 from farpath.spec.settings import HOST

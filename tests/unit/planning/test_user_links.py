@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.planning.own_links import with_links
+from farpath.planning.user_links import with_links
 from farpath.spec.aqm import Aqm
 from farpath.spec.own_network import Cable, OwnNetwork, Shaping
 

@@ -12,7 +12,7 @@ from typing import Any
 from farpath.base.errors import BadInputError, on_one_line
 from farpath.mechanisms import quantities
 from farpath.planning import path_options
-from farpath.planning.own_topology import name_of
+from farpath.planning.user_topology import name_of
 from farpath.spec.hosts import Pair
 from farpath.spec.own_network import OwnNetwork, Step
 from farpath.spec.path import ETHERNET_HEADER_BYTES, WAY_RTT_MS_RANGE, WINDOW_BYTES_RANGE, Path
