@@ -34,7 +34,7 @@ def draw(
     from farpath.lab.artifacts.host_images import check_places
     from farpath.lab.user_parts import BuiltParts
     from farpath.planning.request import RunRequest
-    from farpath.planning.user_topology import is_own
+    from farpath.planning.user_topology import is_user_topology
     from farpath.record.record import load_record
     from farpath.report.figures import topology
     from farpath.report.figures.save import FORMATS, save
@@ -49,7 +49,7 @@ def draw(
         plan = load_record(record, verify=False).plan
     else:
         plan = replace(request, sender_image=None).plan(
-            user_parts=BuiltParts(request.lab) if is_own(request.topology) else None,
+            user_parts=BuiltParts(request.lab) if is_user_topology(request.topology) else None,
             path_by_rtt=True,
         )
         # A picture needs no image unpacked

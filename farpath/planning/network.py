@@ -16,7 +16,7 @@ from farpath.planning.path_options import sysctl_for
 from farpath.planning.rules import senders_not_taken
 from farpath.planning.senders import parse_senders
 from farpath.planning.stack_texts import parse_stacks
-from farpath.planning.user_flows import OwnFlow
+from farpath.planning.user_flows import UserFlow
 from farpath.spec.hosts import (
     Pair,
     Sender,
@@ -46,7 +46,7 @@ class NetworkOptions:
     reverse: tuple[str, ...] = ()
     ip_version: int = 4
     own: OwnNetwork | None = None
-    flows: tuple[OwnFlow, ...] = ()
+    flows: tuple[UserFlow, ...] = ()
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -154,8 +154,8 @@ def flow_routes(plan: Plan) -> list[str]:
     return lines
 
 
-def own_network_options(
-    own: OwnNetwork, flows: tuple[OwnFlow, ...], ip: str | None
+def user_network_options(
+    own: OwnNetwork, flows: tuple[UserFlow, ...], ip: str | None
 ) -> NetworkOptions:
     """Return the options of a run over the user's network."""
     pairs = [flow.pair for flow in flows]

@@ -31,9 +31,9 @@ from farpath.planning import (
 from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.network import (
     NetworkOptions,
-    own_network_options,
     resolve_network,
     topology_texts,
+    user_network_options,
 )
 from farpath.planning.planner import make_plan
 from farpath.planning.schedules import ScheduleMaker, parse_schedule
@@ -43,8 +43,8 @@ from farpath.planning.user_flows import parse_flows
 from farpath.planning.user_links import EXAMPLE as LINK_EXAMPLE
 from farpath.planning.user_links import OPTIONS as LINK_OPTIONS
 from farpath.planning.user_links import with_links
-from farpath.planning.user_path import own_path
-from farpath.planning.user_topology import is_own
+from farpath.planning.user_path import user_path
+from farpath.planning.user_topology import is_user_topology
 from farpath.programs.catalog import catalogue
 from farpath.spec.background import PART_RANGE
 from farpath.spec.path import (
@@ -537,7 +537,7 @@ class PlainRequest:
         at_once = [name for name in ("time", "parallel") if getattr(self, name) is not None]
         if not at_once:
             schedule, make_schedule = parse_schedule(self.schedule)
-            if schedule == SEVEN_REGIONS and (is_own(self.topology) or self._flows_end):
+            if schedule == SEVEN_REGIONS and (is_user_topology(self.topology) or self._flows_end):
                 schedule, make_schedule = parse_schedule(TOGETHER)
             return schedule, make_schedule, quantities.DURATION_S.parse(self.region, "REGION")
         first = at_once[0]
@@ -585,8 +585,8 @@ class PlainRequest:
         path_by_rtt: bool,
     ) -> tuple[Path, NetworkOptions]:
         """Return the path of the run and its network: the user's own, or one of farpath's."""
-        if self.topology is not None and is_own(self.topology):
-            return self._own_network(self.topology, user_parts)
+        if self.topology is not None and is_user_topology(self.topology):
+            return self._user_network(self.topology, user_parts)
         for variable, value, what in (
             ("FLOWS", self.flows, "hosts"),
             ("LINK", self.link, "links"),
@@ -607,7 +607,7 @@ class PlainRequest:
             keep_window=self.window is not None,
         )
 
-    def _own_network(self, text: str, user_parts: UserParts | None) -> tuple[Path, NetworkOptions]:
+    def _user_network(self, text: str, user_parts: UserParts | None) -> tuple[Path, NetworkOptions]:
         for given, value in self.values():
             if given.name in _OF_LINKS:
                 instead = (
@@ -629,8 +629,8 @@ class PlainRequest:
         flows = parse_flows(self.flows, own.hosts)
         pairs = [flow.pair for flow in flows]
         named = text if self.link is None else f"{text} with LINK='{self.link}'"
-        path = own_path(text, named, own, pairs, self.mtu, self.window, self.sysctl)
-        return path, own_network_options(own, flows, self.ip)
+        path = user_path(text, named, own, pairs, self.mtu, self.window, self.sysctl)
+        return path, user_network_options(own, flows, self.ip)
 
     def _path(self, own_paths: Mapping[str, FilePath], by_rtt: bool) -> Path:
         texts = {name: getattr(self, name) for name in _PATH_OPTIONS}

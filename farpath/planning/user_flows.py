@@ -16,7 +16,7 @@ EXAMPLE = "h1>h2:cubic h3>h2:bbr"
 
 
 @dataclass(frozen=True)
-class OwnFlow:
+class UserFlow:
     """A flow between two hosts, by their names. ``stack``: its text, as in STACK."""
 
     sender: str
@@ -29,7 +29,7 @@ class OwnFlow:
         return self.sender, self.receiver
 
 
-def parse_flows(text: str | None, hosts: Sequence[str]) -> tuple[OwnFlow, ...]:
+def parse_flows(text: str | None, hosts: Sequence[str]) -> tuple[UserFlow, ...]:
     """Parse flows separated by blanks; ``h1>h2:2xcubic+bbr`` has three between two hosts.
 
     ``hosts``: those of the network. Raises BadInputError for any other text.
@@ -39,7 +39,7 @@ def parse_flows(text: str | None, hosts: Sequence[str]) -> tuple[OwnFlow, ...]:
             f"TOPOLOGY is a file, and FLOWS is missing: name flows by hosts, as in "
             f"FLOWS='{hosts[0]}>{hosts[1]}:cubic'; the hosts are {', '.join(hosts)}"
         )
-    flows: list[OwnFlow] = []
+    flows: list[UserFlow] = []
     for word in text.split():
         match = _FLOWS.fullmatch(word)
         if match is None:
@@ -56,7 +56,7 @@ def parse_flows(text: str | None, hosts: Sequence[str]) -> tuple[OwnFlow, ...]:
         if match[1] == match[2]:
             raise BadInputError(f"FLOWS has '{word}': a flow leads from one host to another")
         stacks = parse_stacks(match[3], "FLOWS")
-        flows += [OwnFlow(match[1], match[2], stack) for stack in stacks]
+        flows += [UserFlow(match[1], match[2], stack) for stack in stacks]
     if not 1 <= len(flows) <= MOST_FLOWS:
         raise BadInputError(
             f"FLOWS is '{text}', {len(flows)} flows: give 1 to {MOST_FLOWS}, as in '{EXAMPLE}'"

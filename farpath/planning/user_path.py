@@ -1,4 +1,4 @@
-"""Own path: the path of a run over a user's network: the way of its first flow.
+"""User path: the path of a run over a user's network: the way of its first flow.
 
 Metrics, figures and tables know one path. Its RTT, rate and buffer are those that the first flow
 meets, and its window fits the longest of all ways.
@@ -18,7 +18,7 @@ from farpath.spec.own_network import OwnNetwork, Step
 from farpath.spec.path import ETHERNET_HEADER_BYTES, WAY_RTT_MS_RANGE, WINDOW_BYTES_RANGE, Path
 
 
-def own_path(
+def user_path(
     text: str,
     title: str,
     network: OwnNetwork,

@@ -99,13 +99,13 @@ _FRAME_BYTES = 1514
 Warn = Callable[[str], None]
 
 
-def is_own(text: str | None) -> bool:
+def is_user_topology(text: str | None) -> bool:
     """Whether a text names a topology of the user's: a file, with a name in it or without."""
     return text is not None and ("/" in text or bool(_OWN.fullmatch(text)))
 
 
 @dataclass(frozen=True)
-class OwnText:
+class UserText:
     """Parts of a topology's text: a file, a topology in it, and the file's arguments.
 
     ``arguments``: None without ``--``, which is not the same as none.
@@ -116,13 +116,13 @@ class OwnText:
     arguments: tuple[str, ...] | None = None
 
 
-def split_text(text: str) -> OwnText:
+def split_text(text: str) -> UserText:
     """Split a text into its parts; raises BadInputError for any other text.
 
     Arguments are split as a shell does, and nothing in them is replaced.
 
     >>> split_text("mine.py:Tree,2,bw=10")
-    OwnText(file='mine.py', selection='Tree,2,bw=10', arguments=None)
+    UserText(file='mine.py', selection='Tree,2,bw=10', arguments=None)
     >>> split_text("./cli.py -- --bw-net 10").arguments
     ('--bw-net', '10')
     """
@@ -139,7 +139,7 @@ def split_text(text: str) -> OwnText:
         raise BadInputError(
             f"TOPOLOGY is '{text}': behind -- a quotation mark is open ({error}); close it"
         ) from error
-    return OwnText(
+    return UserText(
         match["file"], match["selection"] or "", tuple(arguments) if has_arguments else None
     )
 
@@ -304,7 +304,7 @@ def _queue(owner: str, options: Mapping[str, Any], rate_bps: int) -> tuple[Aqm |
             raise BadInputError(
                 f"{owner} has queue and enable_red or enable_ecn, which say the same; leave one out"
             )
-        return _own_queue(owner, options["queue"])
+        return _user_queue(owner, options["queue"])
     if is_red:
         marks = {"ecn": 1} if options.get("enable_ecn") else {}
         return Aqm("red", {**_RED, **marks}), _RED_LIMIT_BYTES // _FRAME_BYTES
@@ -316,7 +316,7 @@ def _queue(owner: str, options: Mapping[str, Any], rate_bps: int) -> tuple[Aqm |
     return None, DEFAULT_BUFFER_PACKETS
 
 
-def _own_queue(owner: str, text: Any) -> tuple[Aqm | None, int]:
+def _user_queue(owner: str, text: Any) -> tuple[Aqm | None, int]:
     """Map a queue as QUEUE names it, and its limit if that counts packets."""
     if not isinstance(text, str):
         raise BadInputError(

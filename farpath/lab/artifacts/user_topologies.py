@@ -20,7 +20,7 @@ from typing import Any
 from farpath.base.errors import BadInputError, MachineLacksError, on_one_line
 from farpath.base.project import BUILD
 from farpath.lab.artifacts.images import REMEDY
-from farpath.planning.user_topology import OwnText, is_own, network_of, split_text
+from farpath.planning.user_topology import UserText, is_user_topology, network_of, split_text
 from farpath.spec.own_network import OwnNetwork
 from farpath.tools.commands import note
 
@@ -41,7 +41,7 @@ def user_network(text: str, build: FilePath = BUILD) -> OwnNetwork | None:
     file that cannot be read or mapped, and MachineLacksError if the lab's root file system, which
     has Mininet, is not built.
     """
-    if not is_own(text):
+    if not is_user_topology(text):
         return None
     named = split_text(text)
     file = FilePath(os.path.abspath(named.file))
@@ -67,7 +67,7 @@ def user_network(text: str, build: FilePath = BUILD) -> OwnNetwork | None:
     return network_of(description, warn)
 
 
-def _read(package: FilePath, file: FilePath, named: OwnText) -> dict[str, Any]:
+def _read(package: FilePath, file: FilePath, named: UserText) -> dict[str, Any]:
     """Run the reader and return the topology that it prints, or ``error``."""
     orders = {
         "package": str(package),

@@ -10,7 +10,13 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.planning.user_flows import parse_flows
-from farpath.planning.user_topology import OwnText, is_own, name_of, network_of, split_text
+from farpath.planning.user_topology import (
+    UserText,
+    is_user_topology,
+    name_of,
+    network_of,
+    split_text,
+)
 from farpath.spec.aqm import Aqm
 from farpath.spec.own_network import OwnNetwork, Shaping
 
@@ -264,22 +270,22 @@ def test_what_is_no_tree_of_switches_and_hosts_is_refused(
 
 
 def test_a_file_is_told_from_the_name_of_a_topology() -> None:
-    assert [is_own(text) for text in ("./mine.py", "mine.py:Tree,2", "folder/mine", "routed")] == [
-        *(True, True, True, False)
-    ]
+    assert [
+        is_user_topology(text) for text in ("./mine.py", "mine.py:Tree,2", "folder/mine", "routed")
+    ] == [*(True, True, True, False)]
     with pytest.raises(BadInputError, match=r"TOPOLOGY is 'folder/mine': .* is a Python file"):
         split_text("folder/mine")
 
 
 def test_a_text_has_a_file_a_topology_in_it_and_the_files_own_arguments() -> None:
-    assert split_text("./cli.py") == OwnText("./cli.py")
-    assert split_text("./cli.py:BB,2 -- --bw-net 10") == OwnText(
+    assert split_text("./cli.py") == UserText("./cli.py")
+    assert split_text("./cli.py:BB,2 -- --bw-net 10") == UserText(
         "./cli.py", "BB,2", ("--bw-net", "10")
     )
     assert split_text("./a b.py -- --name 'two words' $HOME `id` other.py").arguments == (
         *("--name", "two words", "$HOME", "`id`", "other.py"),
     )
-    assert split_text("./cli.py --") == OwnText("./cli.py", "", ())
+    assert split_text("./cli.py --") == UserText("./cli.py", "", ())
     with pytest.raises(BadInputError, match="behind -- a quotation mark is open"):
         split_text("./cli.py -- 'open")
 
