@@ -10,7 +10,6 @@ import typer
 
 from farpath.base.errors import BadInputError
 from farpath.cli.paper import print_left_out
-from farpath.cli.run import PAGE_COLUMNS
 from farpath.cli.shared_options import RESULTS, AsJson
 
 PAGE_FILE, FIGURE_FILE = "comparison.html", "comparison.png"
@@ -65,32 +64,27 @@ def compare(
 
     They are sorted by the settings in which they differ; differences are from the first.
     """
-    from rich.console import Console
-
-    from farpath.base.files import write_text
     from farpath.record.record import load_record
     from farpath.report.figures.comparison import draw_comparison
-    from farpath.report.figures.save import save
     from farpath.report.html.comparison_page import render_comparison
+    from farpath.report.report import Report, terminal_text
     from farpath.report.tables.comparison import compare as compare_records
-    from farpath.report.tables.regions import fitting
 
     comparison = compare_records((load_record(directory) for directory in records), by)
     if out is None:
         out = records[0].parent / DEFAULT_COMPARISON
-    write_text(out / PAGE_FILE, render_comparison(comparison))
-    save(draw_comparison(comparison), out / FIGURE_FILE)
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=PAGE_COLUMNS)
-    print(comparison.title)
-    for run in comparison.runs:
-        print(f"{run.label}  ({run.record.directory})")
-    for remark in comparison.remarks:
-        print(remark)
-    console.print(*fitting(comparison.results_table, console.width), sep="\n")
-    print(f"page        {out / PAGE_FILE}")
-    print(f"figure      {out / FIGURE_FILE}")
+    lines = [
+        comparison.title,
+        *(f"{run.label}  ({run.record.directory})" for run in comparison.runs),
+        *comparison.remarks,
+    ]
+    report = Report(
+        {PAGE_FILE: render_comparison(comparison), FIGURE_FILE: draw_comparison(comparison)},
+        "\n".join([*lines, terminal_text([comparison.results_table])]),
+        None,
+    )
+    report.write(out)
+    report.print(out, as_json=False)
 
 
 def export(

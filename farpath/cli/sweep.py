@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from pathlib import Path as FilePath
@@ -12,13 +11,13 @@ import typer
 
 from farpath.base.errors import MachineLacksError
 from farpath.cli.logs import print_paths
-from farpath.cli.run import PAGE_COLUMNS
 from farpath.cli.run_options import with_run_options
 from farpath.cli.shared_options import RESULTS, AsJson, Cores, RecordsDir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from farpath.report.report import Report
     from farpath.report.tables.sweep_results import SweepResults
 
 #: A comma between two values, but not one between words of a value (``fast:alpha=8,beta=2``), nor
@@ -76,9 +75,9 @@ def sweep(
     require_directory(report, "--report")
     outcome = make_runs(planned, out, cores, progress_printer("sweep"), measure=run_summary)
     if outcome.runs:
-        results = SweepResults(outcome)
-        files = _write(results, report, metric)
-        _print(results, files, as_json)
+        made = _report(SweepResults(outcome), report, metric)
+        made.write(report)
+        made.print(report, as_json)
     if outcome.failed:
         raise outcome.failed_error(typed_message)
 
@@ -109,35 +108,16 @@ def split_values(name: str, text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in _SEPARATOR.split(text))
 
 
-def _write(results: SweepResults, report: FilePath, metric: str) -> tuple[FilePath, FilePath]:
-    """Write the table of all runs and the figure of a column; return their files."""
-    from farpath.base.files import write_text
-    from farpath.report.figures.save import save
-    from farpath.report.figures.sweep import draw_sweep
-    from farpath.report.tables.formats import as_csv
-    from farpath.report.tables.sweep import sweep_table
-
-    table_file, figure_file = report / TABLE_FILE, report / f"{metric}.png"
-    write_text(table_file, as_csv(sweep_table(results)))
-    save(draw_sweep(results, metric), figure_file)
-    return table_file, figure_file
-
-
-def _print(results: SweepResults, files: tuple[FilePath, FilePath], as_json: bool) -> None:
-    from rich.console import Console
-
+def _report(results: SweepResults, report: FilePath, metric: str) -> Report:
+    """Return the tables of all runs and the figure of a column."""
     from farpath.planning.option_names import typed_message
-    from farpath.report.tables.regions import fitting
+    from farpath.report.figures.sweep import draw_sweep
+    from farpath.report.report import Report, terminal_text
+    from farpath.report.tables.formats import as_csv
     from farpath.report.tables.runs import run_tables
     from farpath.report.tables.sweep import shares_table, sweep_table
 
     outcome, table = results.outcome, sweep_table(results)
-    table_file, figure_file = files
-    if as_json:
-        rows = [dict(zip(table.columns, row, strict=True)) for row in table.data]
-        report = {"table": str(table_file), "figure": str(figure_file), "runs": rows}
-        print(json.dumps({**report, "failures": outcome.failures(typed_message)}))
-        return
     tables = [table]
     try:
         _runs, *over_seeds, _records = run_tables(results.records)
@@ -146,13 +126,19 @@ def _print(results: SweepResults, files: tuple[FilePath, FilePath], as_json: boo
             tables = [*over_seeds, *([shares] if shares else [])]
     except MachineLacksError as error:  # measured values need no statistics
         print(f"warning: {error.message}", file=sys.stderr)
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=PAGE_COLUMNS)
-    for each in tables:
-        console.print(*fitting(each.text, console.width), sep="\n")
-    cached = sum(swept.cached for swept in outcome.runs)
-    print(f"runs        {len(outcome.runs)}, of which {cached} were recorded before")
-    print(f"records     {outcome.directory}")
-    print(f"table       {table_file}")
-    print(f"figure      {figure_file}")
+    cached = sum(made.cached for made in outcome.runs)
+    data = {
+        "table": str(report / TABLE_FILE),
+        "figure": str(report / f"{metric}.png"),
+        "runs": [dict(zip(table.columns, row, strict=True)) for row in table.data],
+        "failures": outcome.failures(typed_message),
+    }
+    return Report(
+        {TABLE_FILE: as_csv(table), f"{metric}.png": draw_sweep(results, metric)},
+        terminal_text(each.text for each in tables),
+        data,
+        {
+            "runs": f"{len(outcome.runs)}, of which {cached} were recorded before",
+            "records": outcome.directory,
+        },
+    )

@@ -18,6 +18,7 @@ from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
 from farpath.base.project import REPORT_MARK, SITE_MARK
 from farpath.planning.experiment import CPU
+from farpath.report.report import Report
 from farpath.report.site.build import build_site
 from farpath.report.site.view import view_for
 from farpath.report.tables.agreement import parse_paper_stacks
@@ -81,8 +82,7 @@ def write_records_report(job: CampaignJob, report: FilePath) -> None:
         for table in view.tables()
     }
     texts |= dict(_claims(records, cpu_records)) if job.is_study else {}
-    for name, text in texts.items():
-        write_text(report / name, text)
+    Report(texts, "", None).write(report)
     for _file in view.write_figures(report / "figures"):
         pass
     build_site(records, report / "page", lambda *_step: None, cpu_records, held_out)

@@ -24,16 +24,17 @@ _METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "svg": {"Date
 
 def save(figure: Figure, file: FilePath) -> None:
     """Write a figure in the format of the file's suffix, completely or not at all."""
-    write_bytes(file, _image(figure, file.suffix.removeprefix("."), DPI))
+    write_bytes(file, image_of(figure, file.suffix.removeprefix(".")))
 
 
 def for_notebook(figure: Figure) -> Figure:
     """Let a notebook show a figure that is a cell's value; matplotlib does so for pyplot's only."""
-    vars(figure)["_repr_png_"] = partial(_image, figure, "png", NOTEBOOK_DPI)
+    vars(figure)["_repr_png_"] = partial(image_of, figure, "png", NOTEBOOK_DPI)
     return figure
 
 
-def _image(figure: Figure, file_format: str, dpi: int) -> bytes:
+def image_of(figure: Figure, file_format: str, dpi: int = DPI) -> bytes:
+    """Return a figure as the bytes of a file, in one of ``FORMATS``."""
     buffer = io.BytesIO()
     with print_style():
         figure.savefig(buffer, format=file_format, dpi=dpi, metadata=_METADATA[file_format])

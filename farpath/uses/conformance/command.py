@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +12,7 @@ from farpath.base.errors import BadInputError
 from farpath.cli.shared_options import AsJson, ReportsDir
 
 if TYPE_CHECKING:
+    from farpath.report.report import Report
     from farpath.uses.conformance.runner import Conformance
 
 LOG = logging.getLogger(__name__)
@@ -54,7 +54,6 @@ def conformance(
     from farpath.lab.artifacts.images import find_images
     from farpath.lab.artifacts.kernels import images_of, one_kernel, title_of
     from farpath.lab.machine import available_cores
-    from farpath.uses.conformance import report
     from farpath.uses.conformance.runner import run_scenarios
     from farpath.uses.conformance.scenarios import scenarios_of
 
@@ -77,35 +76,31 @@ def conformance(
     )
     title = f"{title_of(images)} ({kernel})" if kernel else title_of(images)
     result = run_scenarios(chosen, stack, title, images, out / "records", at_once)
-    files = _write_reports(result, out / safe_name(stack))
-    print(report.as_json(result).rstrip() if as_json else report.text(result))
-    for file in files:
-        print(f"{file.suffix.removeprefix('.'):<6} {file}", file=sys.stderr)
+    made = _report(result)
+    made.write(out / safe_name(stack))
+    made.print(out / safe_name(stack), as_json)
     _exit_with_status(result)
 
 
-def _write_reports(result: Conformance, directory: FilePath) -> list[FilePath]:
-    """Write the report in three formats with its figures; return the files."""
-    from farpath.base.files import write_text
-    from farpath.report.figures.save import save
+def _report(result: Conformance) -> Report:
+    """Return the report in three formats with its figures."""
+    from farpath.report.figures.save import image_of
+    from farpath.report.report import Report
     from farpath.uses.conformance import report
     from farpath.uses.conformance.figures import figures_of
 
     figures = figures_of(result)
     names = {name: f"{name}.svg" for name in figures}
-    for name, figure in figures.items():
-        save(figure, directory / names[name])
-    drawn = {name: (directory / file).read_text("utf-8") for name, file in names.items()}
+    drawn = {name: image_of(figure, "svg").decode() for name, figure in figures.items()}
     # A page has the drawing without the lines that make it a document of its own
-    drawn = {name: svg[svg.index("<svg") :] for name, svg in drawn.items()}
-    texts = {
+    inner = {name: svg[svg.index("<svg") :] for name, svg in drawn.items()}
+    files = {
         "report.md": report.markdown(result, names),
         "report.json": report.as_json(result),
-        "report.html": report.html(result, drawn),
+        "report.html": report.html(result, inner),
+        **{names[name]: svg for name, svg in drawn.items()},
     }
-    for name, text in texts.items():
-        write_text(directory / name, text)
-    return [directory / name for name in (*texts, *names.values())]
+    return Report(files, report.text(result), report.as_dict(result))
 
 
 def _exit_with_status(result: Conformance) -> None:

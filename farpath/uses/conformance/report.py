@@ -95,9 +95,9 @@ def markdown(conformance: Conformance, figures: Mapping[str, str]) -> str:
     return "\n".join(part for part in parts if part) + "\n"
 
 
-def as_json(conformance: Conformance) -> str:
-    """Return the report as JSON text, without NaN."""
-    report = {
+def as_dict(conformance: Conformance) -> dict[str, Any]:
+    """Return the report as plain values for programs, without NaN."""
+    return {
         "farpath": __version__,
         "stack": conformance.stack,
         "kernel": conformance.kernel,
@@ -106,7 +106,11 @@ def as_json(conformance: Conformance) -> str:
         },
         "statements": [_statement(verdict) for verdict in conformance.verdicts],
     }
-    return json.dumps(report, indent=1) + "\n"
+
+
+def as_json(conformance: Conformance) -> str:
+    """Return ``as_dict`` as JSON text."""
+    return json.dumps(as_dict(conformance), indent=1) + "\n"
 
 
 def _finite(value: float) -> float | None:

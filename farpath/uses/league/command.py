@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +13,7 @@ from farpath.cli.shared_options import RESULTS, AsJson, Cores, RecordsDir
 from farpath.cli.sweep import split_options, split_values
 
 if TYPE_CHECKING:
+    from farpath.report.report import Report
     from farpath.uses.league.measure import Encounter
     from farpath.uses.league.question import League
 
@@ -72,12 +72,10 @@ def league(
     outcome = make_runs(planned.run_set, out, cores, watch, measure=sides_of)
     if outcome.runs:
         found = encounters(outcome)
-        plans = [made.run.plan for made in outcome.runs]
-        draws = one_draw_notes(plans)
-        _write(planned, found, report, (*_remarks(single), *(note.rstrip(".") for note in draws)))
-        _print(planned, found, report, as_json)
-        if not as_json:
-            print(*draws, sep="\n", end="\n" if draws else "")
+        draws = tuple(one_draw_notes([made.run.plan for made in outcome.runs]))
+        made = _report(planned, found, report, _remarks(single), draws)
+        made.write(report)
+        made.print(report, as_json)
     if outcome.failed:
         raise outcome.failed_error(typed_message)
 
@@ -96,36 +94,37 @@ def _remarks(single: dict[str, str]) -> tuple[str, ...]:
     return (f"All runs have {', '.join(given)}",) if given else ()
 
 
-def _write(
-    planned: League, found: tuple[Encounter, ...], report: FilePath, remarks: tuple[str, ...]
-) -> None:
-    """Write the table of all encounters, the matrix and the page."""
-    from farpath.base.files import write_text
-    from farpath.report.figures.save import save
-    from farpath.report.tables.formats import as_csv
-    from farpath.uses.league.figure import draw_league
-    from farpath.uses.league.page import render_league
-    from farpath.uses.league.table import encounters_table
+def _report(
+    planned: League,
+    found: tuple[Encounter, ...],
+    report: FilePath,
+    remarks: tuple[str, ...],
+    draws: tuple[str, ...],
+) -> Report:
+    """Return the table of all encounters, the matrix and the page.
 
-    write_text(report / TABLE_FILE, as_csv(encounters_table(found)))
-    save(draw_league(planned, found), report / FIGURE_FILE)
-    write_text(report / PAGE_FILE, render_league(planned, found, remarks))
-
-
-def _print(planned: League, found: tuple[Encounter, ...], report: FilePath, as_json: bool) -> None:
-    from farpath.report.tables.formats import TEXT_COLUMNS, as_text
+    ``draws``: notes on runs in which nothing is random.
+    """
+    from farpath.report.report import Report
+    from farpath.report.tables.formats import TEXT_COLUMNS, as_csv, as_text
     from farpath.report.tables.regions import render, rich_table
+    from farpath.uses.league.figure import draw_league
     from farpath.uses.league.measure import by_conditions
+    from farpath.uses.league.page import render_league
     from farpath.uses.league.table import encounters_table, shares_table, standings_table
 
-    if as_json:
-        table = encounters_table(found)
-        rows = [dict(zip(table.columns, row, strict=True)) for row in table.data]
-        print(json.dumps({"report": str(report), "encounters": rows}))
-        return
+    table = encounters_table(found)
+    texts = []
     for title, group in by_conditions(found).items():
-        shares = shares_table(planned, group, title)
-        print(render(rich_table(shares), width_columns=TEXT_COLUMNS), end="")
-        print(as_text(standings_table(planned, group, title)), end="")
-    for name in (PAGE_FILE, FIGURE_FILE, TABLE_FILE):
-        print(f"{name.partition('.')[2]:<12}{report / name}")
+        shares = rich_table(shares_table(planned, group, title))
+        texts += [render(shares, width_columns=TEXT_COLUMNS)]
+        texts += [as_text(standings_table(planned, group, title))]
+    page = render_league(planned, found, (*remarks, *(note.rstrip(".") for note in draws)))
+    return Report(
+        {PAGE_FILE: page, FIGURE_FILE: draw_league(planned, found), TABLE_FILE: as_csv(table)},
+        "".join([*texts, *(f"{note}\n" for note in draws)]),
+        {
+            "report": str(report),
+            "encounters": [dict(zip(table.columns, row, strict=True)) for row in table.data],
+        },
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +15,7 @@ from farpath.uses.regress import bisect_command
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from farpath.report.report import Report
     from farpath.uses.regress.baseline import Baseline
     from farpath.uses.regress.compare import Comparison
     from farpath.uses.regress.runner import Kernel
@@ -86,7 +86,6 @@ def regress(
     """
     from farpath.base.files import require_directory
     from farpath.lab.machine import available_cores
-    from farpath.uses.regress import report
     from farpath.uses.regress.baseline import read_baseline
     from farpath.uses.regress.suite import trials
 
@@ -128,10 +127,9 @@ def regress(
     inputs = {"base": base, "head": head, "side": side, "baseline": baseline}
     options = [f"--{name}={value}" for name, value in inputs.items() if value is not None]
     options += ["--one-guest"] * one_guest
-    files = _write_reports(comparison, chosen, out / "report", options)
-    print(report.as_json(comparison) if as_json else report.text(comparison))
-    for file in files:
-        print(f"{file.suffix.removeprefix('.'):<6} {file}", file=sys.stderr)
+    made = _report(comparison, chosen, options)
+    made.write(out / "report")
+    made.print(out / "report", as_json)
     _exit_with_status(comparison)
 
 
@@ -254,22 +252,18 @@ def _update(
     print(f"{file}: {len(new.runs)} runs of {seeds} seeds")
 
 
-def _write_reports(
-    comparison: Comparison, trials: Sequence[Trial], directory: FilePath, options: Sequence[str]
-) -> list[FilePath]:
-    """Write a comparison in four formats and return the files."""
-    from farpath.base.files import write_text
+def _report(comparison: Comparison, trials: Sequence[Trial], options: Sequence[str]) -> Report:
+    """Return a comparison's report in four formats."""
+    from farpath.report.report import Report
     from farpath.uses.regress import html, report
 
-    texts = {
+    files = {
         "report.md": report.markdown(comparison),
         "report.json": report.as_json(comparison),
         "junit.xml": report.junit(comparison),
         "report.html": html.render_page(comparison, trials, options),
     }
-    for name, text in texts.items():
-        write_text(directory / name, text)
-    return [directory / name for name in texts]
+    return Report(files, report.text(comparison), report.as_dict(comparison))
 
 
 def _exit_with_status(comparison: Comparison) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
@@ -20,6 +19,7 @@ from farpath.cli.sweep import split_values
 from farpath.planning.request import RunRequest
 
 if TYPE_CHECKING:
+    from farpath.report.report import Report
     from farpath.spec.path import Path
     from farpath.spec.plan import Plan
     from farpath.uses.starvation.question import Starvation, Trial
@@ -98,8 +98,9 @@ def starvation(
         print(f"starvation: {_line(search, trial, made, trials)}", file=sys.stderr, flush=True)
 
     found = make_starvation(searches, trials, report, out, cores, watch)
-    _write(found, report, out)
-    _print(found, report, as_json)
+    made = _report(found, report, out)
+    made.write(report)
+    made.print(report, as_json)
 
 
 def _paths(search: Starvation) -> list[Path]:
@@ -131,43 +132,35 @@ def _line(search: Starvation, trial: Trial, made: Sequence[Trial], count: int) -
     )
 
 
-def _write(found: Searches, report: FilePath, out: FilePath) -> None:
-    """Write the table of all trials, the figure and the page."""
-    from farpath.base.files import write_text
+def _report(found: Searches, report: FilePath, out: FilePath) -> Report:
+    """Return the table of all trials, the figure and the page."""
+    from farpath.metrics.one_draw import one_draw_sentences
     from farpath.record.record import load_record
-    from farpath.report.figures.save import save
-    from farpath.report.tables.formats import as_csv
+    from farpath.report.figures.save import image_of
+    from farpath.report.report import Report
+    from farpath.report.tables.formats import TEXT_COLUMNS, as_csv
+    from farpath.report.tables.regions import render, rich_table
     from farpath.uses.starvation.figure import draw_starvation
     from farpath.uses.starvation.page import render_starvation
     from farpath.uses.starvation.question import worst
-    from farpath.uses.starvation.table import trials_table
+    from farpath.uses.starvation.table import as_json, trials_table, worst_table
 
-    write_text(report / TABLE_FILE, as_csv(trials_table(found)))
-    records = [load_record(out / worst(trials).record) for _, trials in found]
-    save(draw_starvation(found, records), report / FIGURE_FILE)
+    figure = draw_starvation(found, [load_record(out / worst(made).record) for _, made in found])
     shared = [f"{option.variable}={text}" for option, text in found[0][0].base.values()]
     remarks = (f"All runs have {', '.join(shared)}",) if shared else ()
-    figure = (report / FIGURE_FILE).read_bytes()
-    write_text(report / PAGE_FILE, render_starvation(found, figure, remarks))
-
-
-def _print(found: Searches, report: FilePath, as_json: bool) -> None:
-    from farpath.metrics.one_draw import one_draw_sentences
-    from farpath.report.tables.formats import TEXT_COLUMNS
-    from farpath.report.tables.regions import render, rich_table
-    from farpath.uses.starvation.question import worst
-    from farpath.uses.starvation.table import as_json as searches_json
-    from farpath.uses.starvation.table import worst_table
-
-    if as_json:
-        print(json.dumps({"report": str(report), "searches": searches_json(found)}))
-        return
+    texts = []
     for search, trials in found:
-        table = worst_table(search, trials)
-        print(render(rich_table(table), width_columns=TEXT_COLUMNS), end="")
-        for note in one_draw_sentences(_worst_plan(search, trials)):
-            print(note)
-        print(f"worst       {worst(trials).command}")
-        print(f"fingerprint {worst(trials).fingerprint}")
-    for name in (PAGE_FILE, FIGURE_FILE, TABLE_FILE):
-        print(f"{name.partition('.')[2]:<12}{report / name}")
+        table = rich_table(worst_table(search, trials))
+        texts += [render(table, width_columns=TEXT_COLUMNS).rstrip()]
+        texts += one_draw_sentences(_worst_plan(search, trials))
+        texts += [f"worst       {worst(trials).command}"]
+        texts += [f"fingerprint {worst(trials).fingerprint}"]
+    return Report(
+        {
+            PAGE_FILE: render_starvation(found, image_of(figure, "png"), remarks),
+            FIGURE_FILE: figure,
+            TABLE_FILE: as_csv(trials_table(found)),
+        },
+        "\n".join(texts),
+        {"report": str(report), "searches": as_json(found)},
+    )
