@@ -15,11 +15,12 @@ from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
 from farpath.planning.path_options import CUSTOM, choice_text
 from farpath.planning.schedules import schedule_option
+from farpath.platforms import platform_of
 from farpath.spec.aqm import DROP_TAIL
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS, TOGETHER
-from farpath.spec.settings import HOST, VIRTUAL_CLOCK
+from farpath.spec.settings import VIRTUAL_CLOCK
 
 #: The MTU, era, IP version and time between samples that tables do not mention.
 USUAL_MTU_BYTES, USUAL_ERA, USUAL_IP_VERSION, USUAL_SAMPLE_S = 1500, "modern", 4, 1.0
@@ -125,7 +126,7 @@ def _unusual(plan: Plan) -> Iterator[str]:
         yield "each packet acknowledged"
     if plan.images:
         yield f"image {' and '.join(sorted({image.name for image in plan.images.values()}))}"
-    if settings.lab == HOST:
+    if platform_of(plan).measures_cpu:
         yield "host lab"
     elif settings.clock != VIRTUAL_CLOCK:
         yield f"{settings.clock} clock"

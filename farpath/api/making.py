@@ -12,9 +12,9 @@ from farpath.lab.run import Outcome
 from farpath.lab.run import run as run_plan
 from farpath.lab.user_parts import BuiltParts
 from farpath.planning.request import RunRequest
+from farpath.platforms import platform_of
 from farpath.spec.labels import stacks_label
 from farpath.spec.plan import Plan
-from farpath.spec.settings import HOST
 
 if TYPE_CHECKING:
     from farpath.lab.artifacts.images import Images
@@ -79,7 +79,7 @@ def ready_run(
 
 def _images_with(kernel: str, plan: Plan) -> Images:
     """Build the kernel that the user names."""
-    if plan.settings.lab == HOST:
+    if not platform_of(plan).boots_kernel:
         raise BadInputError("--kernel is for LAB=virtual: the host lab runs on this kernel")
     from farpath.lab.artifacts.kernels import images_of, kernels_by_side
     from farpath.spec.sites import check_sides

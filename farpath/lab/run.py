@@ -11,9 +11,9 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.files import require_unicode, user_errors
-from farpath.lab import host, uml
-from farpath.lab.artifacts.images import Images, find_images
+from farpath.lab.artifacts.images import Images
 from farpath.lab.artifacts.program_builds import build_programs
+from farpath.lab.platforms import LAB_PLATFORMS
 from farpath.lab.process import RawRun, Watch
 from farpath.lab.provenance import cycles_mhz, provenance, record_name
 from farpath.lab.replacement import circumstances, whole_record
@@ -26,7 +26,6 @@ from farpath.record.short_flow_table import ShortFlowTable
 from farpath.record.trace_table import Trace
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
-from farpath.spec.settings import HOST
 
 #: Function that adds files to a complete record before it is renamed to its directory.
 Finish = Callable[[Record], None]
@@ -59,7 +58,7 @@ def run(
     is left then, and after an interruption no file.
     """
     if images is None:
-        images = host.find_images(plan) if plan.settings.lab == HOST else find_images()
+        images = LAB_PLATFORMS[plan.settings.lab].find_images(plan)
     build_programs(plan.stacks, images)
     require_unicode(str(out))
     name = record_name(plan, images)
@@ -97,7 +96,7 @@ def _fill(
             hops["hops"] = checks.check_hops(event["output"], plan)
         watch(event)
 
-    play = host.play if plan.settings.lab == HOST else uml.play
+    play = LAB_PLATFORMS[plan.settings.lab].play
     with named_losses(plan), play(plan, images, log, check_and_watch) as raw:
         checked = _checked(raw, plan)
         written = record.write_record(

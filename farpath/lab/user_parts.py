@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from farpath.lab import host
 from farpath.lab.artifacts.host_images import host_images
-from farpath.lab.artifacts.user_stacks import user_stack
 from farpath.lab.artifacts.user_topologies import user_network
+from farpath.lab.platforms import LAB_PLATFORMS
+from farpath.planning.request import check_lab
 from farpath.spec.host_image import HostImage
 from farpath.spec.own_network import OwnNetwork
 from farpath.spec.plan import Plan
-from farpath.spec.settings import HOST
 from farpath.spec.stack import Stack
 
 
@@ -23,8 +20,8 @@ class BuiltParts:
     """
 
     def __init__(self, lab: str) -> None:
-        on_host = partial(user_stack, kernel=host.kernel_to_build_for)
-        self._build = on_host if lab == HOST else user_stack
+        check_lab(lab)
+        self._build = LAB_PLATFORMS[lab].build_stack
 
     def stack(self, text: str) -> Stack | None:
         """Build the user's stack that a text names; None if it names another stack."""

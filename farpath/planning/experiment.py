@@ -29,9 +29,10 @@ from farpath.base.project import EXPERIMENTS
 from farpath.mechanisms.quantities import DURATION_S
 from farpath.planning.request import RunRequest
 from farpath.planning.stack_texts import parse_stacks
+from farpath.platforms import platform_of
 from farpath.programs.catalog import split_text
 from farpath.programs.entry import label_of
-from farpath.spec.settings import HOST, VIRTUAL_CLOCK
+from farpath.spec.settings import VIRTUAL_CLOCK
 
 if TYPE_CHECKING:
     from farpath.planning.experiment_schema import RunsTable
@@ -74,7 +75,7 @@ class WantedRun:
     @property
     def on_host(self) -> bool:
         """Whether it is a run of the host lab."""
-        return self.plan.settings.lab == HOST
+        return platform_of(self.plan).measures_cpu
 
 
 @dataclass(frozen=True)
@@ -366,7 +367,7 @@ def _label(
     varied = [name for name, values in options.items() if len(values) > 1]
     details = [", ".join(mechanisms)] if mechanisms else []
     details += [f"{name} {getattr(request, name)}" for name in varied if name not in _LABELLED]
-    if plan.settings.lab == HOST:
+    if platform_of(plan).measures_cpu:
         details.append("host lab")
     elif plan.settings.clock != VIRTUAL_CLOCK:
         details.append(f"{plan.settings.clock} clock")

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.registry import mechanisms
 from farpath.planning.user_rules import check_own_network
+from farpath.platforms import platform_of, real_time_option
 from farpath.programs.registry import program_of
 from farpath.spec.arrivals import check_number
 from farpath.spec.hosts import SENDER, Sender, numbered
@@ -56,7 +57,7 @@ def _check_settings(plan: Plan) -> None:
 
 
 def _check_queue(plan: Plan) -> None:
-    if plan.settings.lab == HOST and plan.path.queue:
+    if plan.path.queue and not platform_of(plan).boots_kernel:
         raise BadInputError(
             f"QUEUE is '{plan.path.queue}' and LAB is '{HOST}': the kernel of another machine may "
             f"lack it; leave QUEUE out, or take LAB={VIRTUAL}"
@@ -132,13 +133,13 @@ def _check_links(plan: Plan) -> None:
             )
         if changes and plan.settings.clock != VIRTUAL_CLOCK:
             raise BadInputError(
-                f"{name} has changes with {_real_time(plan)}: they are exact in virtual time only; "
-                f"use LAB={VIRTUAL} with CLOCK={VIRTUAL_CLOCK}"
+                f"{name} has changes with {real_time_option(plan.settings)}: they are exact in "
+                f"virtual time only; use LAB={VIRTUAL} with CLOCK={VIRTUAL_CLOCK}"
             )
     if path.rate_trace and plan.settings.clock != VIRTUAL_CLOCK:
         raise BadInputError(
-            f"RATE is a trace with {_real_time(plan)}: its times are exact in virtual time only; "
-            f"use LAB={VIRTUAL} with CLOCK={VIRTUAL_CLOCK}"
+            f"RATE is a trace with {real_time_option(plan.settings)}: its times are exact in "
+            f"virtual time only; use LAB={VIRTUAL} with CLOCK={VIRTUAL_CLOCK}"
         )
     if path.rtt_changes and plan.bottlenecks > 1:
         raise BadInputError(
@@ -150,21 +151,15 @@ def _check_links(plan: Plan) -> None:
             f"UP_RATE with TOPOLOGY={plan.topology}: it has no bottleneck towards its senders; use "
             f"TOPOLOGY={DUMBBELL}"
         )
-    if path.up_rate_bps and plan.settings.lab == HOST:
+    if path.up_rate_bps and platform_of(plan).measures_cpu:
         raise BadInputError(
             f"UP_RATE with LAB={HOST}: its checks know one rate only; use LAB={VIRTUAL}"
         )
 
 
-def _real_time(plan: Plan) -> str:
-    """Name the option by which a plan does not run in virtual time."""
-    settings = plan.settings
-    return f"LAB={HOST}" if settings.lab == HOST else f"CLOCK={settings.clock}"
-
-
 def _check_processor(plan: Plan) -> None:
     """Refuse the processor of 2004 on a real kernel, whose own processor counts there."""
-    if plan.era.processor and plan.settings.lab == HOST:
+    if plan.era.processor and platform_of(plan).measures_cpu:
         raise BadInputError(
             "ERA has cpu with LAB=host: hosts there have this machine's own processor; leave one "
             "of them out"

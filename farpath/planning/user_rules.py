@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from farpath.base.errors import BadInputError
 from farpath.planning.user_path import check_way
+from farpath.platforms import platform_of
 from farpath.spec.own_network import OwnNetwork
 from farpath.spec.plan import OWN, Plan
-from farpath.spec.settings import HOST
 
 
 def check_own_network(plan: Plan) -> None:
@@ -44,7 +44,7 @@ def _check_options(plan: Plan) -> None:
     """Refuse options that are made for one path between two sites."""
     path = plan.path
     given = {
-        "LAB=host": plan.settings.lab == HOST,
+        "LAB=host": not platform_of(plan).boots_kernel,
         "DROP": plan.droppers,
         "BACKGROUND": path.background or path.short_flows,
         "REORDER": path.reorder,

@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import CheckFailedError, LabFailedError
+from farpath.platforms import platform_of
 from farpath.programs.program import Output
 from farpath.programs.registry import program_of
 from farpath.record.lossy_ways import losses_of
@@ -20,7 +21,6 @@ from farpath.spec.background import on_periods, sent_bytes
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import LAG_FILE, MACHINE_FILE
 from farpath.spec.schedule import Flow
-from farpath.spec.settings import HOST, VIRTUAL
 from farpath.spec.sites import discards_payload
 from farpath.spec.trace import flows as traced_flows
 from farpath.spec.trace import ticks, untraced
@@ -100,7 +100,7 @@ def check_background(readback: Mapping[str, Any], plan: Plan) -> None:
     periods = len(on_periods(background, plan.seed, duration_s))
     sent = readback["after"]["background_bytes"] - readback["before"]["background_bytes"]
     frame_bytes = plan.path.frame_bytes
-    if plan.settings.lab == VIRTUAL:
+    if platform_of(plan).boots_kernel:
         slack = periods * MODULE_FRAMES * frame_bytes
         _check_amount(sent, expected_bytes, expected_bytes - slack, expected_bytes + slack)
         return
@@ -263,7 +263,7 @@ def check_machine(raw_dir: FilePath, plan: Plan) -> tuple[dict[str, Any], list[s
     CheckFailedError with the reasons if the machine was too slow for the path, by the
     thresholds of ``farpath.record.machine_health``.
     """
-    if plan.settings.lab != HOST:
+    if not platform_of(plan).measures_cpu:
         return {}, []
 
     def text(name: str) -> str:
@@ -331,7 +331,7 @@ def sender_cpu(raw_dir: FilePath, plan: Plan, mhz: float | None) -> dict[str, An
     (section III.A). Empty if a program does not report it, and on the virtual lab, where
     CPU time is free or counted in part (docs/reference/limitations.md).
     """
-    if plan.settings.lab != HOST or mhz is None:
+    if mhz is None or not platform_of(plan).measures_cpu:
         return {}
     total_s = 0.0
     for flow in plan.schedule.flows:

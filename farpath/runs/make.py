@@ -17,9 +17,9 @@ from farpath.base.files import make_directory
 from farpath.lab.machine import available_cores, cores_each, limited_cores
 from farpath.lab.pool import Job, JobEvent, JobResult, Pool, PoolProgress
 from farpath.lab.run import Finish, Outcome, run
+from farpath.platforms import platform_of
 from farpath.record.record import Record, load_record
 from farpath.runs.run_set import PlannedRun, RunSet
-from farpath.spec.settings import HOST
 
 M = TypeVar("M")
 #: Spells an error's message, with options as the user typed them.
@@ -132,8 +132,8 @@ def make_runs(
     ``make_directory``.
     """
     if pool is None:
-        on_host = any(run_.plan.settings.lab == HOST for run_ in run_set.runs)
-        with Pool(at_once or (1 if on_host else available_cores())) as own:
+        one_by_one = any(platform_of(run_.plan).measures_cpu for run_ in run_set.runs)
+        with Pool(at_once or (1 if one_by_one else available_cores())) as own:
             return make_runs(
                 run_set, out, None, watch, measure=measure, make=make, pool=own, fatal=fatal
             )

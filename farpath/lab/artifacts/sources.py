@@ -25,6 +25,7 @@ from typing import Any
 
 from farpath.base.project import BUILD, PROJECT
 from farpath.lab.artifacts.images import Images, manifest
+from farpath.platforms import platform_of
 from farpath.programs.registry import program_of
 from farpath.record.identity import build_identity, hash_of
 from farpath.spec.drop_counts import draws_numbers
@@ -36,7 +37,6 @@ from farpath.spec.protocol import (
     FAR_LINK_MODULE,
     PROCESSOR_MODULE,
 )
-from farpath.spec.settings import HOST, VIRTUAL
 from farpath.spec.stack import Stack
 from farpath.spec.user_time import MODULE as USER_TIME_MODULE
 from topologies import lay_out
@@ -109,7 +109,9 @@ def used_devices(plan: Plan) -> tuple[str, ...]:
         DELIVERIES_MODULE: bool(plan.path.rate_trace),
         USER_TIME_MODULE: plan.programs,
     }
-    return tuple(name for name, is_used in used.items() if is_used and plan.settings.lab == VIRTUAL)
+    return tuple(
+        name for name, is_used in used.items() if is_used and platform_of(plan).boots_kernel
+    )
 
 
 def _devices(images: Images, plan: Plan) -> dict[str, Any]:
@@ -153,7 +155,7 @@ def _plain_hash(file: FilePath) -> str:
 
 def source_identity(plan: Plan, images: Images) -> str:
     """Return the build identity of a run, from its plan and the sources of its lab."""
-    if plan.settings.lab == HOST:
+    if not platform_of(plan).boots_kernel:
         sources = {
             stack.label: _stack(images, stack, images.stack_manifests([stack])[stack.label])
             for stack in plan.stacks

@@ -8,6 +8,7 @@ from farpath.base.errors import BadInputError
 from farpath.base.options import Option, range_text
 from farpath.mechanisms.capture import files
 from farpath.mechanisms.mechanism import Findings, Mechanism, Output, RecordPart
+from farpath.platforms import real_time_option
 from farpath.spec import capture_sizes
 from farpath.spec.capture import (
     DEFAULT_SNAP_BYTES,
@@ -17,7 +18,7 @@ from farpath.spec.capture import (
     slot_bytes,
 )
 from farpath.spec.plan import Plan
-from farpath.spec.settings import HOST, VIRTUAL, VIRTUAL_CLOCK
+from farpath.spec.settings import VIRTUAL, VIRTUAL_CLOCK
 from topologies import lay_out
 
 EXAMPLE = "sender,bottleneck:128"
@@ -67,7 +68,7 @@ def check_captures(plan: Plan) -> None:
         return
     names = ",".join(map(str, plan.captures))
     if (plan.settings.lab, plan.settings.clock) != (VIRTUAL, VIRTUAL_CLOCK):
-        where = "LAB=host" if plan.settings.lab == HOST else f"CLOCK={plan.settings.clock}"
+        where = real_time_option(plan.settings)
         raise BadInputError(
             f"CAPTURE is '{names}' with {where}: there capturing takes time of its own and would "
             "change the run; leave one of them out"

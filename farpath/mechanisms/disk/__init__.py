@@ -11,10 +11,11 @@ from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.base.options import HOSTS, Option
 from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, Output, Texts
 from farpath.mechanisms.quantities import RATE_BPS, SIZE_BYTES
+from farpath.platforms import platform_of
 from farpath.programs.registry import program_of
 from farpath.spec.disk import CACHE_BYTES_RANGE, Disk
 from farpath.spec.plan import Plan
-from farpath.spec.settings import HOST, VIRTUAL_CLOCK
+from farpath.spec.settings import VIRTUAL_CLOCK
 from farpath.tools import iperf3
 
 KIND = "disk:"
@@ -94,7 +95,7 @@ def check_plan(plan: Plan) -> None:
     if not given:
         return
     names = " and ".join(given)
-    if plan.settings.lab == HOST:
+    if not platform_of(plan).boots_kernel:
         raise BadInputError(
             f"{names} with LAB=host: these disks are devices of the lab's own kernel; leave one "
             "of them out"

@@ -10,6 +10,7 @@ from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.base.options import HOSTS, Option
 from farpath.mechanisms.mechanism import Fact, Findings, Mechanism
+from farpath.platforms import platform_of
 from farpath.spec.ecn import MODES, OFF, SYSCTL, agreed_mode, needs_ecn
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import ECN_FILE
@@ -52,7 +53,7 @@ def check_ecn(plan: Plan) -> None:
             f"ECN is '{OFF}' and STACK has {needing[0]}, which needs it and runs Reno without: "
             "leave one of them out"
         )
-    if plan.settings.lab == HOST:
+    if not platform_of(plan).boots_kernel:
         raise BadInputError(
             f"ECN is '{plan.ecn}' and LAB is '{HOST}': the kernel of another machine may lack it; "
             f"leave ECN out, or take LAB={VIRTUAL}"

@@ -7,6 +7,7 @@ import dataclasses
 from farpath.base.errors import BadInputError
 from farpath.base.options import HOSTS, Option
 from farpath.mechanisms.mechanism import Mechanism
+from farpath.platforms import platform_of
 from farpath.spec.offloads import CHECKSUM, GSO, OFFLOADS, TSO
 from farpath.spec.plan import Plan
 from farpath.spec.settings import HOST
@@ -57,7 +58,7 @@ def check_offloads(plan: Plan) -> None:
     """
     if plan.offloads is None:
         return
-    if plan.settings.lab != HOST:
+    if not platform_of(plan).measures_cpu:
         raise BadInputError(
             f"OFFLOADS with LAB={plan.settings.lab}: CPU costs nothing there, and each packet is "
             f"the path's own; use LAB={HOST}, or leave it out"

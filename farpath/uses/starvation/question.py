@@ -20,8 +20,9 @@ from typing import Any
 from farpath.base.errors import BadInputError
 from farpath.base.options import options_of
 from farpath.mechanisms.quantities import MOMENT_S
-from farpath.planning.request import RunRequest, parse_seed
+from farpath.planning.request import RunRequest, check_lab, parse_seed
 from farpath.planning.stack_texts import parse_stacks
+from farpath.platforms import PLATFORMS
 from farpath.runs.ranges import Range, Template, parse_template
 from farpath.runs.trials import Interval, Number
 from farpath.spec.schedule import JOINING
@@ -179,7 +180,8 @@ def plan_starvation(
             "no option has a range: give what is sought, as in JITTER=0..10ms or BUFFER=0.1..8xBDP"
         )
     base = RunRequest(**{name: text for name, text in options.items() if name not in templates})
-    if base.lab == HOST:
+    check_lab(base.lab)
+    if PLATFORMS[base.lab].measures_cpu:
         raise BadInputError(
             f"LAB is '{HOST}': a search needs runs that repeat, as those of LAB=virtual do"
         )

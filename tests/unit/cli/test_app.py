@@ -28,7 +28,7 @@ from tests.support.command_line import Farpath
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the images were built; nothing can boot them."""
-    monkeypatch.setattr(run, "find_images", lambda: None)
+    monkeypatch.setattr(images, "find_images", lambda: None)
     monkeypatch.setattr(run, "record_name", lambda _plan, _images: "record")
 
 
@@ -243,7 +243,8 @@ def test_a_process_with_bad_input_ends_with_status_2_without_a_traceback(
 def test_missing_images_are_status_3_and_name_make_setup(
     farpath: Farpath, monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath
 ) -> None:
-    monkeypatch.setattr(run, "find_images", lambda: images.find_images(tmp_path))
+    find = images.find_images
+    monkeypatch.setattr(images, "find_images", lambda: find(tmp_path))
     ended = farpath("run", f"--out={tmp_path / 'results'}")
     assert ended.status == 3
     last = ended.err.splitlines()[-1]
