@@ -1,4 +1,4 @@
-"""Own topology: a Mininet topology of a user's file, mapped to cables with exact queues.
+"""User topology: a Mininet topology of a user's file, mapped to cables with exact queues.
 
 Options of Mininet that the lab does not have are refused by name. The mapping is in
 ``docs/how-to/own-topologies.md``.
