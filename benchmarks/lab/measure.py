@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks.lab.determinism import determinism_figures
 from benchmarks.lab.figure import Figure
+from benchmarks.lab.first_plan import first_plan_figures
 from benchmarks.lab.lab_runs import lab_figures
 from benchmarks.lab.ns3 import ns3_figures
 from benchmarks.lab.scale import measure_scale
@@ -53,7 +54,7 @@ def measure(quick: bool, scale_alone: bool = False) -> dict[str, object]:
 
 def _figures(quick: bool) -> dict[str, Figure]:
     LOG.info("bench: the lab: speed, memory, accuracy")
-    figures: dict[str, Figure] = lab_figures(quick)
+    figures: dict[str, Figure] = {**first_plan_figures(), **lab_figures(quick)}
     LOG.info("bench: the same path in ns-3")
     figures |= ns3_figures(figures["lab_packets_per_s"].value, quick)
     LOG.info("bench: a bare veth pair on this machine's kernel")
