@@ -52,7 +52,7 @@ def estimate(values: Sequence[float]) -> Estimate:
 def estimate_over_seeds(values: Sequence[float], fingerprints: Sequence[str]) -> Estimate:
     """Return mean and interval over seeds; runs that are equal packet for packet have no interval.
 
-    ``fingerprints``: those of the runs. Nothing in equal runs is random, so that they are one draw,
+    ``fingerprints``: of the runs. Nothing in equal runs is random, so that they are one draw,
     and an interval of 0 would say that the mean is known.
 
     >>> estimate_over_seeds([5.0, 5.0], ["a", "a"]).half_width

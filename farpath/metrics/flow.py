@@ -48,7 +48,7 @@ def bdp_packets(path: Path) -> float:
 
 
 def flow_samples(record: Record, flow: str = "flow1") -> pd.DataFrame:
-    """Return a flow's samples with a congestion window: those taken while its sender ran."""
+    """Return a flow's samples with a congestion window, which were taken while its sender ran."""
     rows = record.samples.flows
     return rows[(rows["flow"] == flow) & (rows["cwnd_bytes"] > 0)]
 
@@ -62,10 +62,10 @@ def first_flow_trace(record: Record) -> pd.DataFrame | None:
 def throughput_curve_bps(record: Record, flow: str) -> pd.Series[float]:
     """Return a flow's throughput over time, by the end of each step in s.
 
-    With a trace it is what arrived by the sender's acknowledgements, selective ones included, in
-    steps of ``DELIVERY_STEP_S`` or of the trace. Without one it is what the receiving program read,
-    a running mean over ``SHORTEST_MEAN_S``: iperf3 reads blocks of 128 KiB, so that shorter times
-    hold none, one or two of them.
+    With a trace it is the payload that acknowledgements report, selective ones included, in
+    steps of ``DELIVERY_STEP_S`` or of the trace. Without one it is the payload that the receiving
+    program read, a running mean over ``SHORTEST_MEAN_S``: iperf3 reads blocks of 128 KiB, so that
+    shorter times hold none, one or two of them.
     """
     trace = record.trace
     rows = None if trace is None else trace[trace["flow"] == flow]
@@ -83,7 +83,7 @@ def throughput_curve_bps(record: Record, flow: str) -> pd.Series[float]:
 
 
 def _delivered_bps(rows: pd.DataFrame) -> pd.Series[float]:
-    """Return what the rows of a flow's trace say that arrived in each step."""
+    """Return the rate in each step at which packets arrived, from a flow's trace."""
     import pandas as pd
 
     times_s = rows["t_s"].to_numpy(dtype=np.float64)

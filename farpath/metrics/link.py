@@ -70,7 +70,7 @@ class LinkQueue:
 
 @dataclass(frozen=True)
 class LinkSummary:
-    """What a link's queue did over a whole run.
+    """Summary of a link's queue over a whole run.
 
     ``rate_bps``: of the link, on average. ``frame_utilisation``: what left the queue, in whole
     frames, over that rate; None where it was not counted. ``queueing_mean_ms``,
@@ -154,7 +154,7 @@ def _is_chosen(record: Record) -> bool:
 
 
 def summarise_record(record: Record) -> Summary:
-    """Return all metrics of a record; those of the queue are of the busiest link.
+    """Return all metrics of a record, of queues that of the busiest link.
 
     Its name is among them unless it is the only bottleneck.
     """

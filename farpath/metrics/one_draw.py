@@ -59,7 +59,7 @@ def _has_random_cable(plan: Plan) -> bool:
 
 
 def one_draw_text(plan: Plan) -> str:
-    """Return what to say of a run that is one draw, and what tells how much hangs on it."""
+    """Return the note on a run that is one draw, with the option that shows its influence."""
     return (
         "nothing in this run is random: another seed gives the same packets, and shares may hang "
         f"on their phase (Floyd and Jacobson 1991); {_remedy(plan)} show how much"

@@ -155,7 +155,7 @@ def flow_per_second(rows: pd.DataFrame, seconds: int, column: str = RECEIVED) ->
 def per_second(samples: Samples, schedule: Schedule, column: str = RECEIVED) -> pd.DataFrame:
     """Return the throughput in bit/s of each flow (column) in each second of the schedule.
 
-    ``column``: of the table of flows, what was received or what was sent. The index is the end of
+    ``column``: of the table of flows, received or sent bits. The index is the end of
     the second: 1, 2, ... For the second in which an interval counts see ``flow_per_second``. A
     short last interval holds what arrived after the sender stopped; its bits count in the second
     after. Seconds without a sample are 0.

@@ -1,4 +1,4 @@
-"""Shares: what each flow of a run has of its fair part while all flows are there."""
+"""Shares: the part of a fair share that each flow of a run has while all flows are there."""
 
 from __future__ import annotations
 

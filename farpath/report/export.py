@@ -70,7 +70,7 @@ def _plain(values: list[Any]) -> list[Any]:
     return [None if isinstance(v, float) and not math.isfinite(v) else v for v in values]
 
 
-#: What makes a record's files in each format, as endings of their names and contents.
+#: Functions that make a record's files in each format, as endings of their names and contents.
 FORMATS: Mapping[str, Callable[[Record], Iterator[tuple[str, bytes]]]] = {
     "csv": _as_csv,
     "flent": _as_flent,

@@ -29,7 +29,7 @@ UPLOAD, FAIRNESS, PING = "TCP upload", "TCP upload fairness", "Ping (ms) ICMP"
 MBITS, MS = "Mbits/s", "ms"
 #: The time between two points of a series in s.
 STEP_S = 1.0
-#: What a record without a date is taken to have been made at.
+#: Date of a record that has none.
 NO_DATE = "1970-01-01T00:00:00+00:00"
 
 

@@ -37,7 +37,7 @@ def program_overview(record: ProgramRecord) -> tuple[TextTable, ...]:
 
 
 def program_metrics(record: ProgramRecord) -> dict[str, Any]:
-    """Return what a record of programs says of its path and connections, as plain values."""
+    """Return the metrics of path and connections of a record of programs, as plain values."""
     ping = record.tables["ping"]["rtt_ms"].to_numpy(dtype=np.float64)
     answered = ping[~np.isnan(ping)]
     return {

@@ -1,1 +1,1 @@
-"""Campaigns: the status of an experiment's runs, and the making of those without records."""
+"""Runs: sets of runs, their status, and the making of runs without records."""

@@ -1,4 +1,4 @@
-"""A campaign's job: the set of runs to make, where, and what holds however they are made."""
+"""A campaign's job: the set of runs to make, their directory, and the common checks."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def check_space(out: FilePath, runs: int) -> None:
 
 @contextmanager
 def campaign_directory(out: FilePath) -> Iterator[None]:
-    """Lock the directory of records for a campaign, and remove what killed runs left there.
+    """Lock the directory of records for a campaign, and remove leftovers of killed runs there.
 
     Raises BadInputError if another campaign runs there, and as ``make_directory``.
     """

@@ -33,7 +33,7 @@ Make = Callable[..., Outcome]
 
 @dataclass(frozen=True)
 class MadeRun(Generic[M]):
-    """A run that is recorded: its record's directory and fingerprint, and what was measured.
+    """A run that is recorded: its record's directory, fingerprint and measured value.
 
     ``cached``: whether it was recorded before. ``wall_s``: real seconds, all of the job.
     """

@@ -20,7 +20,7 @@ MADE = "runs made"
 def progress_text(progress: PoolProgress, label: str = MADE, before: int = 0) -> str:
     """Say how many runs are made, running, failed and left, and how long the others will take.
 
-    ``label``: what runs are, for people. ``before``: how many had been made earlier.
+    ``label``: word for the runs. ``before``: number of runs made earlier.
 
     >>> progress_text(PoolProgress(done=1, failed=1, running=2, waiting=3, left_s=60), before=2)
     '3 of 9 runs made, 2 running, 1 failed, 3 left; about 1 min to go'

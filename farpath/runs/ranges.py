@@ -20,7 +20,7 @@ DIGITS = 3
 class Range:
     """A range of values of an option, both ends included.
 
-    ``name``: the option's, with a number if it has several. ``unit``: what follows each value.
+    ``name``: the option's, with a number if it has several. ``unit``: text after each value.
     ``whole``: only whole numbers.
     """
 
@@ -75,7 +75,7 @@ class Template:
 def parse_template(text: str, name: str, variable: str, whole: bool = False) -> Template:
     """Parse the text of an option; raise BadInputError for a range that is none.
 
-    ``variable``: what errors call the option. ``whole``: whether its ranges have whole numbers
+    ``variable``: the option's name in errors. ``whole``: whether its ranges have whole numbers
     only; a range without a unit between whole numbers has no others either.
 
     >>> parse_template("rtt=20..80ms", "senders", "SENDERS").text({"senders": 31.5})

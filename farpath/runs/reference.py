@@ -54,7 +54,7 @@ SUMMARY_FILE = "summary.json"
 #: The tables that only some records have, as the entries of record.json that describe them.
 FURTHER_TABLES = (trace_table.NAME, short_flow_table.NAME, queue_table.NAME)
 #: The largest table that only some records have. A record with a larger one is not shipped if its
-#: experiment has measures, which hold what was measured of it.
+#: experiment has measures, which hold its results.
 LARGEST_TABLE_BYTES = 2_000_000
 #: The largest total size of an experiment's reference records.
 LIMIT_BYTES = 25_000_000
@@ -191,7 +191,7 @@ def _write_summary(job: CampaignJob, states: Sequence[RunStatus]) -> None:
 
 
 def _update_summary(job: CampaignJob) -> None:
-    """Replace the CPU runs in the existing summary by those that are shipped."""
+    """Replace the CPU runs in the existing summary by the shipped ones."""
     from farpath.analysis.results import load_runs, read_figures, result_set_of, write_figures
 
     file = job.experiments / job.experiment.name / SUMMARY_FILE

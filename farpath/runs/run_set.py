@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 #: The most runs of a set: a month of a core with runs of ten minutes.
 MOST_RUNS = 5_000
-#: What starting a guest takes, in virtual seconds of traffic at the rate below.
+#: Cost of starting a guest, in virtual seconds of traffic at the rate below.
 START_COST_S, COST_RATE_BPS = 10.0, 100e6
 
 
 def cost_s(plan: Plan) -> float:
-    """Return what a run takes, relative to others: its time and its bits."""
+    """Return the cost of a run, relative to others, from its time and its bits."""
     return START_COST_S + plan.schedule.duration_s * plan.rates.mean / COST_RATE_BPS
 
 
@@ -50,7 +50,7 @@ class PlannedRun:
 
     @property
     def cost_s(self) -> float:
-        """What it takes, relative to the other runs of its set."""
+        """Its cost, relative to the other runs of its set."""
         return cost_s(self.plan) if self.expected_s is None else self.expected_s
 
 
@@ -85,8 +85,8 @@ def product_set(base: RunRequest, axes: Mapping[str, tuple[str, ...]], seeds: in
     """Return all combinations of values, the last option and then the seed changing fastest.
 
     ``base``: the options that all runs share. ``axes``: the values of each option that varies.
-    ``seeds``: how many each combination gets, from that of ``base`` on. Raises BadInputError for
-    the first run that is not allowed, and for two that are the same.
+    ``seeds``: number of seeds of each combination, from the seed of ``base`` on. Raises
+    BadInputError for the first run that is not allowed, and for two that are the same.
     """
     _check_count(axes, seeds)
     return RunSet(tuple(_combined(base, axes, seeds)), axes)

@@ -2,7 +2,7 @@
 
 A run's record is the one in its own directory, or one of the same source identity: that was made on
 another machine, and shipped with the project or copied here. Records of another kernel, image or
-setting do not count; those made by other code of farpath's are marked. A run of the host lab may
+setting do not count; records of other code of farpath's are marked. A run of the host lab may
 have the record of any machine: its figures are those of that machine.
 """
 
@@ -117,7 +117,7 @@ def _status(run: WantedRun, name: str, candidates: Iterable[FilePath]) -> RunSta
 
 
 def move_damaged_records(out: FilePath, missing: Iterable[RunStatus]) -> list[str]:
-    """Move damaged records away from the directories of runs; return what was moved."""
+    """Move damaged records away from the directories of runs; return the moved ones."""
     sentences = []
     for state in missing:
         run_dir = out / state.name

@@ -1,4 +1,4 @@
-"""Trials of a search: the file that keeps them, and what Optuna is told of their parameters.
+"""Trials of a search: the file that keeps them, and Optuna's view of their parameters.
 
 Optuna chooses the next trials (Akiba et al., *Optuna: A Next-generation Hyperparameter Optimization
 Framework*, KDD 2019).
@@ -51,7 +51,7 @@ def read_trials(file: FilePath) -> list[dict[str, Any]]:
 
 
 def write_trials(file: FilePath, trials: Sequence[Mapping[str, Any]], **about: Any) -> None:
-    """Write all trials, completely or not at all; ``about``: what else the file says."""
+    """Write all trials, completely or not at all; ``about``: further entries of the file."""
     data = {"format_version": FORMAT_VERSION, **about, "trials": trials}
     write_text(file, json.dumps(data, indent=1) + "\n")
 
@@ -71,7 +71,7 @@ def load_optuna() -> ModuleType:
 def distributions(
     allowed: Mapping[str, Interval | range | list[Number] | Number],
 ) -> dict[str, optuna.distributions.BaseDistribution]:
-    """Return what Optuna is told of each parameter that varies.
+    """Return Optuna's distribution of each parameter that varies.
 
     ``allowed``: an interval, whole numbers, a list of choices, or a fixed number.
     """

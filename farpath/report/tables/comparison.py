@@ -138,7 +138,7 @@ class Comparison:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """A sentence for each record whose samples are those of the first."""
+        """A sentence for each record with the same samples as the first."""
         first, *others = self.runs
         return tuple(
             f"{other.letter} has the fingerprint of {first.letter}: the same packets at the same "
@@ -265,7 +265,7 @@ def compare(records: Iterable[Record], by: str = "") -> Comparison:
 
 @dataclass(frozen=True)
 class _Differences:
-    """In what records differ: the keys that sort them, their texts, and what titles say.
+    """Differences of records: the keys that sort them, their texts, and titles.
 
     ``common``: the stacks of all. ``parts``: for each setting its words, and each record's value.
     ``is_ordered``: whether all of them are numbers.
@@ -278,7 +278,7 @@ class _Differences:
     is_ordered: bool
 
     def title(self, order: Sequence[int]) -> str:
-        """Return what the records have in common, and the values in which they differ, in order."""
+        """Return the common settings of the records, and the differing values in order."""
         if not self.parts:
             return f"{len(order)} runs of {self.common}"
         if len(self.parts) > MOST_IN_TITLE:

@@ -1,4 +1,4 @@
-"""The list of a directory's records: when each was made, of what, and what its flows got.
+"""The list of a directory's records: date, settings and throughput of each.
 
 Those of programs are in a table of their own: which client, and how it ended.
 """
@@ -54,7 +54,7 @@ _COMMAND_LETTERS = 60
 class RecordList:
     """A directory's records as tables, and a sentence for each that cannot be read.
 
-    ``runs``: those of runs. ``programs``: those of programs. Either may have no rows.
+    ``runs``: of runs. ``programs``: of programs. Either may have no rows.
     """
 
     runs: ResultTable
@@ -94,7 +94,7 @@ def _loaded(
 
 
 def records_table(records: Iterable[Record], directory: FilePath) -> ResultTable:
-    """Return a row for each record, the latest first; those without a date are last."""
+    """Return a row for each record, the latest first; records without a date are last."""
     data = _latest_first(map(_row, records))
     rows = tuple(map(_texts, data))
     return ResultTable("records", TextTable(f"Records in {directory}", _HEADER, rows), _COLUMNS,

@@ -64,7 +64,7 @@ def _flow_names(plans: Sequence[Plan]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class SweepResults:
-    """The recorded runs of a sweep, and what each of their flows got."""
+    """The recorded runs of a sweep, and the results of each of their flows."""
 
     outcome: MadeSet[RunSummary]
 
