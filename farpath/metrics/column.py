@@ -133,12 +133,13 @@ RUN_RESULTS = tuple(
 FLOW = _by_key(
     Column[FlowSummary]("flow", "flow", lambda flow: flow.flow),
     Column[FlowSummary]("stack", "stack", lambda flow: flow.stack),
-    Column[FlowSummary](
-        "sends_s", "sends, s", lambda flow: f"{flow.start_s:g}-{flow.stop_s:g}"
-    ),
+    Column[FlowSummary]("sends_s", "sends, s", lambda flow: f"{flow.start_s:g}-{flow.stop_s:g}"),
     Column[FlowSummary]("completion_s", "done in s", lambda flow: flow.completion_s, 3),
     Column[FlowSummary](
-        "throughput_mbps", "Mbit/s", lambda flow: in_mbps(flow.throughput_bps), 2,
+        "throughput_mbps",
+        "Mbit/s",
+        lambda flow: in_mbps(flow.throughput_bps),
+        2,
         "throughput of {} (Mbit/s)",
     ),
     Column[FlowSummary](
@@ -151,7 +152,7 @@ FLOW = _by_key(
     Column[FlowSummary](
         "smoothed_rtt_p99_ms", "RTT p99 ms", lambda flow: flow.smoothed_rtt_p99_ms, 1
     ),
-)  # fmt: skip
+)
 
 #: The quantities of a link's queue, by key.
 LINK = _by_key(
@@ -175,11 +176,11 @@ LINK = _by_key(
 #: The quantities of the short flows of one class of sizes, by key.
 SHORT_FLOW = _by_key(
     Column[SizeClass]("size_class", "short flows of", lambda one: one.title),
-    Column[SizeClass]("flows", "flows", lambda one: one.flows,
-                      shown=lambda one: count(one.flows)),
-    Column[SizeClass]("finished", "ended", lambda one: one.finished,
-                      shown=lambda one: count(one.finished)),
+    Column[SizeClass]("flows", "flows", lambda one: one.flows, shown=lambda one: count(one.flows)),
+    Column[SizeClass](
+        "finished", "ended", lambda one: one.finished, shown=lambda one: count(one.finished)
+    ),
     Column[SizeClass]("median_ms", "median ms", lambda one: one.median_ms, 1),
     Column[SizeClass]("p95_ms", "p95 ms", lambda one: one.p95_ms, 1),
     Column[SizeClass]("p99_ms", "p99 ms", lambda one: one.p99_ms, 1),
-)  # fmt: skip
+)

@@ -95,7 +95,6 @@ def _rows(file: FilePath, link: str) -> list[tuple[object, ...]]:
         name: getattr(samples[0], name) if samples else 0 for name in ("drops", "bytes", "marks")
     }
     return [
-        (link, sample.t_s,
-         *(getattr(sample, name) - counted.get(name, 0) for name in NUMBERS))
+        (link, sample.t_s, *(getattr(sample, name) - counted.get(name, 0) for name in NUMBERS))
         for sample in samples
-    ]  # fmt: skip
+    ]

@@ -53,8 +53,9 @@ def flent_data(record: Record) -> dict[str, Any]:
         FAIRNESS: [fairness(row) for row in flows_mbps.to_numpy()],
         PING: _pings_at(record, flows_mbps.index.to_numpy(dtype=np.float64)),
     }
-    raw = {names[flow.name]: _raw_flow(record, flow, recorded.timestamp())
-           for flow in schedule.flows}  # fmt: skip
+    raw = {
+        names[flow.name]: _raw_flow(record, flow, recorded.timestamp()) for flow in schedule.flows
+    }
     return {
         "version": FORMAT_VERSION,
         "metadata": _metadata(record, recorded, names, results),
@@ -70,10 +71,12 @@ def _metadata(
     schedule = record.plan.schedule
     time = recorded.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     series_meta: dict[str, Any] = {
-        name: {"UNITS": {PING: MS, FAIRNESS: "Idx"}.get(name, MBITS),
-               "MEAN_VALUE": None if np.isnan(values).all() else float(np.nanmean(values))}
+        name: {
+            "UNITS": {PING: MS, FAIRNESS: "Idx"}.get(name, MBITS),
+            "MEAN_VALUE": None if np.isnan(values).all() else float(np.nanmean(values)),
+        }
         for name, values in results.items()
-    }  # fmt: skip
+    }
     for flow in schedule.flows:
         series_meta[names[flow.name]] |= {"CONG_CONTROL": flow.stack, "LABEL": flow_label(flow)}
     return {

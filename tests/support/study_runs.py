@@ -68,9 +68,10 @@ def write_run(
     waited_s = len(plan.schedule.flows) * plan.schedule.duration_s / 2
     disk = {"moved_bytes": SEEN, "waited_s": waited_s, "idle_s": 0.0}
     readback: dict[str, Any] = {
-        "before": {}, "after": {"droppers": [counted], "disks": dict.fromkeys(plan.disks, disk)},
+        "before": {},
+        "after": {"droppers": [counted], "disks": dict.fromkeys(plan.disks, disk)},
         "datagrams": counts,
-    }  # fmt: skip
+    }
     if plan.settings.lab == HOST:
         readback["cpu"] = {"senders_s": plan.schedule.duration_s * CPU_PART, "mhz": 1000.0}
     made = {"kernel": {"release": kernel}}

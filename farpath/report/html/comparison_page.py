@@ -61,6 +61,8 @@ def _layout(comparison: Comparison) -> dict[str, Any]:
     for index, quantity in enumerate(quantities):
         top = 1 - index * height
         layout[f"yaxis{index + 1 if index else ''}"] = {
-            "title": {"text": quantity}, "domain": [top - height + GAP, top], "rangemode": "tozero",
-        }  # fmt: skip
+            "title": {"text": quantity},
+            "domain": [top - height + GAP, top],
+            "rangemode": "tozero",
+        }
     return layout

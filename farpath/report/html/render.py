@@ -19,9 +19,11 @@ PLOTLY_CONFIG: dict[str, Any] = {
     "responsive": True,
     "plotlyServerURL": "",
     "modeBarButtons": [
-        ["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"], ["toImage"],
+        ["zoom2d", "pan2d"],
+        ["zoomIn2d", "zoomOut2d", "resetScale2d"],
+        ["toImage"],
     ],
-}  # fmt: skip
+}
 
 
 def asset_text(name: str) -> str:

@@ -132,8 +132,9 @@ class Comparison:
     def quantities(self) -> dict[str, Callable[[Record], Curve]]:
         """What is drawn: each flow's throughput if all runs have the same, else that of all."""
         of_all, *others = QUANTITIES.items()
-        of_flows = [(f"{flow.name} {flow.stack} (Mbit/s)", flow_curve(flow.name))
-                    for flow in self.flows]  # fmt: skip
+        of_flows = [
+            (f"{flow.name} {flow.stack} (Mbit/s)", flow_curve(flow.name)) for flow in self.flows
+        ]
         return dict([*(of_flows or [of_all]), *others])
 
     @property
@@ -171,10 +172,11 @@ class Comparison:
         for other in others:
             header += [other.letter, f"{other.letter} against {first.letter}"]
         rows = [
-            _row(column.words, [column.number_of(run.summary) for run in self.runs],
-                 column.decimals)
+            _row(
+                column.words, [column.number_of(run.summary) for run in self.runs], column.decimals
+            )
             for column in RUN_RESULTS
-        ]  # fmt: skip
+        ]
         rows += self._link_rows()
         rows += self._flow_rows()
         note = _NOTE.format(first=first.letter)
@@ -232,10 +234,12 @@ def _row(words: str, values: Sequence[float], decimals: int) -> tuple[str, ...]:
     for value in others:
         cells.append(number(value, decimals))
         cells.append(
-            NOTHING if not math.isfinite(first)
-            else ratio(value, first) if first
+            NOTHING
+            if not math.isfinite(first)
+            else ratio(value, first)
+            if first
             else difference(value, first, decimals)
-        )  # fmt: skip
+        )
     return tuple(cells)
 
 

@@ -97,8 +97,9 @@ def records_table(records: Iterable[Record], directory: FilePath) -> ResultTable
     """Return a row for each record, the latest first; records without a date are last."""
     data = _latest_first(map(_row, records))
     rows = tuple(map(_texts, data))
-    return ResultTable("records", TextTable(f"Records in {directory}", _HEADER, rows), _COLUMNS,
-                       tuple(data))  # fmt: skip
+    return ResultTable(
+        "records", TextTable(f"Records in {directory}", _HEADER, rows), _COLUMNS, tuple(data)
+    )
 
 
 def _latest_first(rows: Iterable[tuple[CellValue, ...]]) -> list[tuple[CellValue, ...]]:
@@ -143,8 +144,10 @@ def _path_texts(
     return (
         str(date).replace("T", " ").removesuffix("+00:00") or NOTHING,
         NOTHING if path == CUSTOM else str(path),
-        f"{rtt_ms:g}", f"{rate_bps / 1e6:g}", f"{loss:g}",
-    )  # fmt: skip
+        f"{rtt_ms:g}",
+        f"{rate_bps / 1e6:g}",
+        f"{loss:g}",
+    )
 
 
 def _row(record: Record) -> tuple[CellValue, ...]:

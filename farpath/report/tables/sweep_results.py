@@ -44,8 +44,10 @@ class SweepColumn:
 def column_keys(sweep: RunSet) -> tuple[str, ...]:
     """Return the keys of the columns that a sweep will have, before it is made."""
     flows = _flow_names([run.plan for run in sweep.runs])
-    return (*(metric.key for metric in RUN_RESULTS), *(f"{flow}_{key}" for flow in flows
-            for key in _OF_FLOWS))  # fmt: skip
+    return (
+        *(metric.key for metric in RUN_RESULTS),
+        *(f"{flow}_{key}" for flow in flows for key in _OF_FLOWS),
+    )
 
 
 def check_column(key: str, sweep: RunSet) -> None:

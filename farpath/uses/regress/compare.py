@@ -131,9 +131,10 @@ def make_baseline(
                 f"{trial_text}: {result.failure.message}", result.failure.detail
             )
     runs = {
-        trial.name: baseline_run(results[index].fingerprint, [
-            result.metrics for result in results[index : index + seeds]
-        ])
+        trial.name: baseline_run(
+            results[index].fingerprint,
+            [result.metrics for result in results[index : index + seeds]],
+        )
         for trial, index in zip(trials, range(0, len(results), seeds), strict=True)
-    }  # fmt: skip
+    }
     return Baseline(name, made, runs)

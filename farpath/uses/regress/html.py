@@ -185,6 +185,8 @@ def _layout() -> dict[str, Any]:
     }
     for index, (text, domain) in enumerate(zip(PANELS, ([0.53, 1.0], [0.0, 0.47]), strict=True)):
         layout[f"yaxis{index + 1 if index else ''}"] = {
-            "title": {"text": text}, "domain": domain, "rangemode": "tozero",
-        }  # fmt: skip
+            "title": {"text": text},
+            "domain": domain,
+            "rangemode": "tozero",
+        }
     return layout

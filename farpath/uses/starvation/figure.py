@@ -86,9 +86,11 @@ def _draw_flows(axes: Axes, search: Starvation, record: Record) -> None:
         axes.plot(
             throughputs_bps.index[present] - 0.5,
             throughputs_bps[flow.name][present] / 1e6,
-            color=look.colour, linestyle=look.linestyle, label=f"{flow.name} {stack}",
+            color=look.colour,
+            linestyle=look.linestyle,
+            label=f"{flow.name} {stack}",
             linewidth=0.9,
-        )  # fmt: skip
+        )
     axes.set_xlim(0, record.plan.schedule.duration_s)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("time in the worst run (s)")

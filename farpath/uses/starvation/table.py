@@ -41,14 +41,16 @@ def worst_table(search: Starvation, trials: Sequence[Trial]) -> TextTable:
         ("trial", "least share", "of", *search.templates, "Mbit/s", "other Mbit/s"),
         tuple(
             (
-                str(trial.number), share_text(trial), starved_text(search, trial),
+                str(trial.number),
+                share_text(trial),
+                starved_text(search, trial),
                 *trial.options.values(),
                 *(f"{bps / 1e6:.2f}" for bps in sorted(trial.throughputs_bps)),
             )
             for trial in shown
         ),
         _NOTE,
-    )  # fmt: skip
+    )
 
 
 def trials_table(searches: Searches) -> ResultTable:

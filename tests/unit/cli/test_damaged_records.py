@@ -66,9 +66,10 @@ def _changed(at: tuple[Any, ...], change: str, odd: Any) -> dict[str, Any]:
 
 
 @given(
-    st.sampled_from(PLACES), st.sampled_from(["drop", "nest", "add", "replace"]),
+    st.sampled_from(PLACES),
+    st.sampled_from(["drop", "nest", "add", "replace"]),
     st.sampled_from(ODD),
-)  # fmt: skip
+)
 @settings(
     max_examples=25, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -139,8 +139,10 @@ def test_tables_are_written_one_file_each(
     ended = farpath("tables", f"--records={summary}", "--format=csv", f"--out={out}")
     names = {
         *(f"table{number}-{path}.csv" for number in (1, 2) for path in ("caltech", "ufl", "cern")),
-        "path-means.csv", "deviations.csv", "agreement.csv",
-    }  # fmt: skip
+        "path-means.csv",
+        "deviations.csv",
+        "agreement.csv",
+    }
     assert {file.name for file in out.iterdir()} == names
     assert set(ended.out.split()) == {str(out / name) for name in names}
     rows = list(csv.DictReader(io.StringIO((out / "table2-cern.csv").read_text())))

@@ -72,8 +72,10 @@ def test_every_host_has_the_disk_of_its_side_and_payload_for_a_disk_is_not_disca
     both = RunRequest(**words, senders="rtt=30ms", source="disk:5MB/s", sink="disk:4MB/s").plan()
     assert without.disks == {}
     assert {host: disk.rate_bps for host, disk in both.disks.items()} == {
-        "sender": 40_000_000, "sender2": 40_000_000, "receiver": 32_000_000,
-    }  # fmt: skip
+        "sender": 40_000_000,
+        "sender2": 40_000_000,
+        "receiver": 32_000_000,
+    }
     read = RunRequest(**words, source="disk:5MB/s").plan()
     discards = [plan.settings.receiver_discards for plan in (without, read, both)]
     assert discards == [True, True, False]

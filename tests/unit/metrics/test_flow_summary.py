@@ -28,8 +28,9 @@ def test_each_flow_has_what_it_got_by_hand(samples: Samples, plan: Plan) -> None
 
 
 def test_shares_are_of_one_direction_and_add_up() -> None:
-    plan = RunRequest(rtt="50ms", stack="reno+bbr", schedule="together", region="10s",
-                    reverse="cubic").plan()  # fmt: skip
+    plan = RunRequest(
+        rtt="50ms", stack="reno+bbr", schedule="together", region="10s", reverse="cubic"
+    ).plan()
     rows = [
         (flow.name, second + 1.0, 1.0, 10e6 * number, 10e6 * number, 0, 10**6, 10**7, 50_000)
         for number, flow in enumerate(plan.schedule.all_flows, 1)

@@ -115,8 +115,10 @@ def test_cpu_is_shown_per_core_and_per_bit_where_it_was_counted(
 def test_regions_count_the_flows_present_throughout(samples: Samples, plan: Plan) -> None:
     regions = metrics.summarise(samples, plan).regions
     assert [region.flows for region in regions] == [
-        ("flow1",), ("flow1", "flow2"), ("flow1",),
-    ]  # fmt: skip
+        ("flow1",),
+        ("flow1", "flow2"),
+        ("flow1",),
+    ]
     assert regions[0].fairness == 1.0
     assert regions[1].flow_means_bps == pytest.approx((200e6, 200e6))
     assert regions[2].mean_bps == pytest.approx(401.6e6)

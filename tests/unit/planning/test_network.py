@@ -17,8 +17,10 @@ from tests.support.plans import network_plan
 def test_one_stack_alone_is_sent_by_each_sender_and_several_are_taken_in_turn() -> None:
     alone = network_plan(senders="rtt=172ms rtt=172ms").schedule.flows
     assert [(flow.sender, flow.stack) for flow in alone] == [
-        ("sender", "reno"), ("sender2", "reno"), ("sender3", "reno"),
-    ]  # fmt: skip
+        ("sender", "reno"),
+        ("sender2", "reno"),
+        ("sender3", "reno"),
+    ]
     four = network_plan(senders="rtt=172ms", stack="reno+htcp+2xbic").schedule.flows
     assert [flow.sender for flow in four] == ["sender", "sender2", "sender", "sender2"]
     assert {flow.receiver for flow in four} == {"receiver"}
@@ -32,8 +34,9 @@ def test_a_sender_without_a_flow_is_refused() -> None:
 def test_reverse_flows_last_as_long_as_the_schedule_and_are_no_part_of_what_is_measured() -> None:
     schedule = network_plan(reverse="2xreno", senders="rtt=172ms", region="30s").schedule
     assert [(flow.sender, flow.receiver) for flow in schedule.reverse] == [
-        ("receiver", "sender"), ("receiver", "sender2"),
-    ]  # fmt: skip
+        ("receiver", "sender"),
+        ("receiver", "sender2"),
+    ]
     assert {(flow.start_s, flow.stop_s) for flow in schedule.reverse} == {(0.0, 30.0)}
     assert [region.flows for region in schedule.regions()] == [("flow1", "flow2")]
     ports = [flow.port for flow in schedule.all_flows]
@@ -43,8 +46,10 @@ def test_reverse_flows_last_as_long_as_the_schedule_and_are_no_part_of_what_is_m
 def test_a_parking_lot_has_the_long_way_first_and_one_across_each_bottleneck() -> None:
     plan = network_plan(topology="parking-lot:2")
     assert [(flow.sender, flow.receiver) for flow in plan.schedule.flows] == [
-        ("sender", "receiver"), ("sender2", "receiver2"), ("sender3", "receiver3"),
-    ]  # fmt: skip
+        ("sender", "receiver"),
+        ("sender2", "receiver2"),
+        ("sender3", "receiver3"),
+    ]
     assert plan.bottlenecks == 2
     assert network_plan(topology="parking-lot", schedule="seven-regions").bottlenecks == 3
 
@@ -76,7 +81,7 @@ def test_a_parking_lot_has_the_long_way_first_and_one_across_each_bottleneck() -
         ({"background": "cbr:"}, "BACKGROUND: cbr is ''"),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_contradicts_or_means_nothing_is_refused_in_one_line(
     words: dict[str, str], message: str
 ) -> None:

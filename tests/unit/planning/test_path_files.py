@@ -59,14 +59,14 @@ def test_an_unknown_name_lists_the_names_and_suggests_one() -> None:
         ("2e-8", "2", "loss is 2: it must lie between 0 and 0.5$"),
         ('_max" = "33554432"', '_max" = 33554432', "sysctl.net.core.rmem_max: .*valid string"),
         ('name = "cern"', 'name = "other"', "name is 'other'"),
-        ("buffer_bytes = \"Path", "other = \"Our", "sources.buffer_bytes: missing"),
+        ('buffer_bytes = "Path', 'other = "Our', "sources.buffer_bytes: missing"),
         ("[sysctl]", "[sysctl", "is not TOML"),
         ("[sysctl]", "[[sysctl]]", "sysctl: is no table"),
         ("[sysctl]", '[sysctl]\n"../../etc/motd" = "1"', "sysctl: '../../etc/motd' is '1'"),
         ("[sysctl]", '[sysctl]\n"kernel.core_pattern" = "1"', "sysctl: 'kernel.core_pattern'"),
         ("[sysctl]", "[sysctl]\nnet.ipv4.tcp_sack = 0", "sysctl: 'net' is"),
         ("[sources]", '[sources]\nweather = "x"', "sources.weather"),
-        ("hops = \"Paper", "other = \"Paper", "sources.hops: missing"),
+        ('hops = "Paper', 'other = "Paper', "sources.hops: missing"),
         ('"cern", "",', '"CERN", "",', "hop 6 is 'CERN': it must be"),
         ('"cern", "",', '"a..b", "",', "hop 6 is 'a..b'"),
         ('"cern", "",', '"hop4", "",', "hop 6 is 'hop4'.* none of the lab's own names"),
@@ -75,7 +75,7 @@ def test_an_unknown_name_lists_the_names_and_suggests_one() -> None:
         ('"cern", "",', '"cern", 7,', "hops.6: .*valid string"),
         ('"cern", ""', '"cern"' + 25 * ', ""', "hops are 33: there may be at most 29 routers"),
     ],
-)  # fmt: skip
+)
 def test_a_faulty_path_file_is_refused_by_file_and_field(
     tmp_path: FilePath, old: str, new: str, complaint: str
 ) -> None:

@@ -134,8 +134,9 @@ def test_one_second_that_emptied_the_queue_within_does_not_spoil_the_rate() -> N
 
 def test_a_run_without_pings_of_the_side_path_failed() -> None:
     with pytest.raises(LabFailedError, match="side path"):
-        summarise_machine(PATH, [sample(0, 1), sample(1, 1)], [], pings(), pings(40.0),
-                          pings(40.0), pings(40.0))  # fmt: skip
+        summarise_machine(
+            PATH, [sample(0, 1), sample(1, 1)], [], pings(), pings(40.0), pings(40.0), pings(40.0)
+        )
 
 
 def test_a_full_buffer_delays_a_ping_by_what_it_holds_at_the_rate() -> None:

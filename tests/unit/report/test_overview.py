@@ -36,8 +36,10 @@ def test_a_run_that_is_not_the_papers_has_tables_of_its_own_alone(record: Record
     assert (whole["retransmits"], whole["drops at the bottleneck"]) == ("35 packets", "80 packets")
     regions = grids["Each region, in which the same flows send"]
     assert [row[0:3] for row in regions.rows] == [
-        ("1", "0 to 5", "1"), ("2", "5 to 35", "2"), ("3", "35 to 40", "1"),
-    ]  # fmt: skip
+        ("1", "0 to 5", "1"),
+        ("2", "5 to 35", "2"),
+        ("3", "35 to 40", "1"),
+    ]
     assert [row[5] for row in regions.rows] == ["-", "1.00", "-"]
 
 
@@ -83,7 +85,8 @@ def test_a_run_with_disks_says_who_waited_for_whom(tmp_path: FilePath) -> None:
     grid = _grids(record)["Disks"]
     assert grid.header[0] == "disk of"
     assert [row[:4] for row in grid.rows] == [
-        ("sender", "read", "264", "2.097 MB"), ("receiver", "written", "50", "200 MB"),
-    ]  # fmt: skip
+        ("sender", "read", "264", "2.097 MB"),
+        ("receiver", "written", "50", "200 MB"),
+    ]
     assert {row[4:] for row in grid.rows} == {("1.0", "2.50 s", "0.00 s")}
     assert set(metrics_of(record)["disks"]) == {"sender", "receiver"}

@@ -32,8 +32,9 @@ def test_mixed_records_mark_every_table() -> None:
     )
     sheets = agreement.all_tables(campaign)
     assert len(sheets) == 9
-    assert [made.name for made in sheets if "MIXED: records of different kernel" not in
-            made.text.note] == []  # fmt: skip
+    assert [
+        made.name for made in sheets if "MIXED: records of different kernel" not in made.text.note
+    ] == []
 
 
 def test_a_deviation_beyond_its_goal_is_marked_and_counted() -> None:
@@ -45,8 +46,9 @@ def test_a_deviation_beyond_its_goal_is_marked_and_counted() -> None:
     numbers = numbers_of(made)
     assert [row["held_out"] for row in numbers].count("yes") == 2
     assert (numbers[0]["mean_mbps_within_goal"], numbers[0]["stability_within_goal"]) == (
-        "no", "yes",
-    )  # fmt: skip
+        "no",
+        "yes",
+    )
 
 
 @given(STACKS, st.floats(0.905, 1.095))
@@ -79,14 +81,18 @@ def test_the_agreement_says_which_goals_are_met() -> None:
     made = agreement.agreement(published_campaign(), ("HSTCP",))
     rows = {row[0]: row[1:] for row in made.text.rows}
     assert rows["Spearman's rank correlation of the means at CERN"] == (
-        "1.000", "at least 0.9", "yes",
-    )  # fmt: skip
+        "1.000",
+        "at least 0.9",
+        "yes",
+    )
     assert rows["held-out stacks: S, within 0.15"] == ("1 of 1", "all", "yes")
     assert rows["cern: mean S off 0.42"] == ("0.002", "at most 0.1", "yes")
     assert rows["caltech: mean S off 0.21, fitted"] == ("0.208", "at most 0.1", "no")
     assert rows["claims C1 to C30 that hold (7 fail, 10 are undecided)"] == (
-        "13", "at least 22", "no",
-    )  # fmt: skip
+        "13",
+        "at least 22",
+        "no",
+    )
 
 
 def test_the_one_mean_that_the_study_printed_twice_is_named() -> None:

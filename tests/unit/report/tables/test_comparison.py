@@ -113,15 +113,19 @@ def test_runs_are_sorted_and_named_by_what_differs(buffers: list[Record]) -> Non
     every = compare(buffers)
     assert every.title == "bbr + cubic: buffer 0.25, 0.5, 1, 16 BDP; seed 1, 2"
     assert [row[0] for row in every.results_table.rows] == [
-        "A: buffer 0.25 BDP, seed 1", "B: buffer 0.5 BDP, seed 2",
-        "C: buffer 1 BDP, seed 2", "D: buffer 16 BDP, seed 1",
-    ]  # fmt: skip
+        "A: buffer 0.25 BDP, seed 1",
+        "B: buffer 0.5 BDP, seed 2",
+        "C: buffer 1 BDP, seed 2",
+        "D: buffer 16 BDP, seed 1",
+    ]
     assert "flow1 bbr (share)" in every.results_table.header
     by_seed = [run.settings for run in compare(buffers, by="seed").runs]
     assert by_seed == [
-        "buffer 0.25 BDP, seed 1", "buffer 16 BDP, seed 1",
-        "buffer 0.5 BDP, seed 2", "buffer 1 BDP, seed 2",
-    ]  # fmt: skip
+        "buffer 0.25 BDP, seed 1",
+        "buffer 16 BDP, seed 1",
+        "buffer 0.5 BDP, seed 2",
+        "buffer 1 BDP, seed 2",
+    ]
     with pytest.raises(BadInputError, match="BY is 'bufer': it must be one of stack, rtt, rate"):
         compare(buffers, by="bufer")
 

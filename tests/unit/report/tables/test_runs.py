@@ -35,8 +35,10 @@ def test_runs_are_listed_with_their_settings_in_order_and_their_records() -> Non
     ]
     first = next(csv.DictReader(io.StringIO(as_csv(listed))))
     assert (first["buffer_bytes"], first["rate_bps"], first["path"]) == (
-        "250000", "100000000", "custom",
-    )  # fmt: skip
+        "250000",
+        "100000000",
+        "custom",
+    )
 
 
 def test_runs_that_differ_in_their_seeds_alone_have_a_mean_and_an_interval(

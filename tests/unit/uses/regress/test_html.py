@@ -34,9 +34,10 @@ def test_every_mark_of_the_page_leads_to_what_it_is_about() -> None:
 
 def test_why_a_baseline_is_not_drawn_is_said(tmp_path: FilePath) -> None:
     one = dataclasses.replace(
-        compared(), verdicts=compared().verdicts[2:3],
+        compared(),
+        verdicts=compared().verdicts[2:3],
         records={"cubic/one-loss": (None, write_named(tmp_path, "cern", "cubic", 1).directory)},
-    )  # fmt: skip
+    )
     page = render_page(one, trials(["cubic"], ["one-loss"]))
     assert "a baseline holds figures and bounds, and no samples" in page
     assert "windows of the run after" in page

@@ -63,8 +63,10 @@ def test_another_seed_is_of_a_round_trip_that_is_off_by_a_thousandth_at_most() -
 
 def test_trials_are_chosen_by_stack_and_by_pattern() -> None:
     assert [trial.name for trial in trials(["htcp"], ["one-loss", "htcp/s*"])] == [
-        "htcp/slow-start", "htcp/one-loss", "htcp/seven-regions",
-    ]  # fmt: skip
+        "htcp/slow-start",
+        "htcp/one-loss",
+        "htcp/seven-regions",
+    ]
     assert {trial.stack for trial in trials(only=["beside-reno"])} == set(suite().groups["delay"])
 
 

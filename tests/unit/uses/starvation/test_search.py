@@ -28,8 +28,9 @@ from farpath.uses.starvation.search import (
 OPTIONS = {"rtt": "40ms", "rate": "10Mbit", "jitter": "0..10ms", "buffer": "0.1..8xBDP"}
 
 
-def plan(start: str = "0..3s", batch: int = 4, stacks: Sequence[str] = ("bbr", "cubic"),
-         **options: str) -> Starvation:  # fmt: skip
+def plan(
+    start: str = "0..3s", batch: int = 4, stacks: Sequence[str] = ("bbr", "cubic"), **options: str
+) -> Starvation:
     return plan_starvation({**OPTIONS, **options}, stacks, start, "5s", batch)[0]
 
 
