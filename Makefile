@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
 RUN_VARIABLES := PATH_NAME RTT RATE BUFFER UP_RATE UP_BUFFER QUEUE LOSS DROP JITTER REORDER DUPLICATE BACKGROUND MTU WINDOW SYSCTL ECN ACKS TOPOLOGY FLOWS LINK SENDERS REVERSE IP STACK PARALLEL SCHEDULE ERA SOURCE SINK OFFLOADS SENDER_IMAGE REGION TIME BYTES SAMPLE SEED TRACE CAPTURE LAB CLOCK OUT
-OTHER_VARIABLES := CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON NOTEBOOK_PORT JUPYTER_TOKEN
+OTHER_VARIABLES := EXPERIMENT SET QEMU CORES STACKS ONLY BASE HEAD SIDE LAB_RUNTIME KERNEL_SRC KERNEL_VERSION KDIR BASE_IMAGE FORCE JSON NOTEBOOK_PORT JUPYTER_TOKEN
 ALLOWED := $(RUN_VARIABLES) $(OTHER_VARIABLES)
 
 # A mistyped variable must not run the default in silence.
@@ -32,10 +32,10 @@ $(if $(filter 0,$(MAKELEVEL)),$(foreach v,$(given),$(if $(filter simple,$(flavor
 $(foreach v,$(ALLOWED),$(if $(filter undefined,$(origin $(v))),,$(eval override $(v) := $$(value $(v)))))
 # They reach the shell through the environment, never as text of a recipe.
 export $(ALLOWED)
-# Errors name the variable then, not the option
-experiment draw shell paper paper-quick companion companion-quick ablation ablation-quick cpu-figures \
-	cpu-streams cpu-streams-quick regress reference bench: \
-	export FARPATH_CALLER := make
+# farpath then takes the options of a run from these variables, and its errors name them
+experiment draw shell campaign paper regress reference bench: export FARPATH_CALLER := make
+# What images/container hands on
+experiment: export FARPATH_VARIABLES := $(RUN_VARIABLES)
 chosen = $(if $(filter-out 0 no false,$($(1))),$(2))
 
 # Two kernels at once: the run builds them, and the lab's own stays
@@ -57,8 +57,7 @@ C_SOURCES = $(filter-out $(NOT_FORMATTED),$(shell find images examples farpath -
 
 .PHONY: help setup host-packages venv venv-paper dev lock kernel stacks modules modules-built quic images rootfs-lab rootfs-sender \
 	rootfs-unpacker python python-notebook bundle \
-	base-image containers notebook experiment draw shell paper paper-quick companion companion-quick \
-	ablation ablation-quick cpu-figures cpu-streams cpu-streams-quick regress reference test test-host-lab \
+	base-image containers notebook experiment draw shell paper campaign regress reference test test-host-lab \
 	check coverage bench clean clean-cache
 
 help:
@@ -67,14 +66,7 @@ help:
 	make draw         draw hosts, switches and links of that run, OUT=topology.png
 	make shell        Mininet's command line in the lab, on this terminal: RTT=164ms RATE=100Mbit
 	make paper        all runs of the paper, then tables, figures, claims and page
-	make paper-quick  the same with one seed, one path and short regions
-	make companion    the experiments around the paper: losses, recoveries, biases, sharing
-	make companion-quick  a short form of each
-	make ablation     what each mechanism of 2004's hosts does to the paper's stacks, alone and together
-	make ablation-quick  the same with one seed and short regions
-	make cpu-figures  the runs that count CPU, for table 1: in QEMU, on Debian's kernel
-	make cpu-streams  what a bit costs by streams and offloads, there too
-	make cpu-streams-quick  the same with few of both
+	make campaign     the runs of EXPERIMENT=companion, ablation or cpu-streams; SET=quick for a short form
 	make regress      say whether stacks behave as they did: any kernel against any other
 	make reference    put the records that make paper has made into the project
 	make test         all checks and tests
@@ -129,9 +121,10 @@ help:
 	  OFFLOADS=on      or off, tso,checksum: what end hosts of LAB=host leave to their cards
 	  OUT=results      where records go               FORCE=1        run again, even if recorded
 	  JSON=1           results as JSON                LAB_RUNTIME=docker, or process
-	of make ablation: REGION=30s for all runs  ONLY=base,queue  CORES=2
-	of make paper, companion and their quick forms: CORES=2, runs at once; OUT=results/seven-regions, records,
-	also of make cpu-figures and cpu-streams
+	of make paper and campaign: CORES=2, runs at once; OUT=results/seven-regions, records
+	of make campaign: EXPERIMENT=companion, around the paper: losses, recoveries, biases, sharing; or
+	                  ablation, of 2004's hosts (REGION=30s for all runs, ONLY=base,queue); SET=quick, or
+	                  cpu, for table 1; QEMU=1: runs that count CPU in QEMU, as EXPERIMENT=cpu-streams
 	of make regress: STACKS=htcp,cubic  ONLY=one-loss  CORES=2  BASE=linux-source-7.2  HEAD=<Linux tree>
 	                 SIDE=sender or receiver, if HEAD is to run there only
 	of make notebook: NOTEBOOK_PORT=8888  JUPYTER_TOKEN=<one of yours>
@@ -246,28 +239,6 @@ bundle: host-packages
 	@FARPATH_PROGRESS=lines $(again) -j4 stacks rootfs-sender python
 	images/bundle/make
 
-# The options of a run that were given as variables
-asked = $${PATH_NAME:+"--path=$$PATH_NAME"} $${RTT:+"--rtt=$$RTT"} $${RATE:+"--rate=$$RATE"} \
-	$${BUFFER:+"--buffer=$$BUFFER"} $${UP_RATE:+"--up-rate=$$UP_RATE"} $${UP_BUFFER:+"--up-buffer=$$UP_BUFFER"} \
-	$${QUEUE:+"--queue=$$QUEUE"} $${LOSS:+"--loss=$$LOSS"} $${DROP:+"--drop=$$DROP"} \
-	$${JITTER:+"--jitter=$$JITTER"} $${REORDER:+"--reorder=$$REORDER"} \
-	$${DUPLICATE:+"--duplicate=$$DUPLICATE"} $${BACKGROUND:+"--background=$$BACKGROUND"} \
-	$${MTU:+"--mtu=$$MTU"} $${WINDOW:+"--window=$$WINDOW"} \
-	$${SYSCTL:+"--sysctl=$$SYSCTL"} $${ECN:+"--ecn=$$ECN"} $${ACKS:+"--acks=$$ACKS"} \
-	$${TOPOLOGY:+"--topology=$$TOPOLOGY"} $${FLOWS:+"--flows=$$FLOWS"} \
-	$${LINK:+"--link=$$LINK"} \
-	$${SENDERS:+"--senders=$$SENDERS"} \
-	$${REVERSE:+"--reverse=$$REVERSE"} $${IP:+"--ip=$$IP"} $${STACK:+"--stack=$$STACK"} \
-	$${PARALLEL:+"--parallel=$$PARALLEL"} \
-	$${SCHEDULE:+"--schedule=$$SCHEDULE"} $${ERA:+"--era=$$ERA"} \
-	$${SOURCE:+"--source=$$SOURCE"} $${SINK:+"--sink=$$SINK"} \
-	$${OFFLOADS:+"--offloads=$$OFFLOADS"} \
-	$${SENDER_IMAGE:+"--sender-image=$$SENDER_IMAGE"} $${REGION:+"--region=$$REGION"} \
-	$${TIME:+"--time=$$TIME"} $${BYTES:+"--bytes=$$BYTES"} $${SAMPLE:+"--sample=$$SAMPLE"} \
-	$${SEED:+"--seed=$$SEED"} $${TRACE:+"--trace=$$TRACE"} \
-	$${CAPTURE:+"--capture=$$CAPTURE"} $${LAB:+"--lab=$$LAB"} \
-	$${CLOCK:+"--clock=$$CLOCK"}
-
 # In a container where a Docker engine answers, else as a process (images/container)
 experiment:
 	@runtime=$$(images/container runtime)
@@ -277,16 +248,16 @@ experiment:
 		$(again) setup $(if $(sides),KERNEL_SRC=)
 		farpath=(.venv/bin/farpath)
 	fi
-	"$${farpath[@]}" run $(asked) $(sides) $${OUT:+"--out=$$OUT"} \
+	"$${farpath[@]}" run $(sides) $${OUT:+"--out=$$OUT"} \
 		$(call chosen,FORCE,--force) $(call chosen,JSON,--json)
 
 # A picture of what make experiment would run, without a lab
 draw: $(VENV)
-	@.venv/bin/farpath draw $(asked) $${OUT:+"--out=$$OUT"}
+	@.venv/bin/farpath draw $${OUT:+"--out=$$OUT"}
 
 # Mininet's command line, on the terminal that make has
 shell: setup
-	@.venv/bin/farpath shell $(asked) $${OUT:+"--out=$$OUT"}
+	@.venv/bin/farpath shell $${OUT:+"--out=$$OUT"}
 
 # Snakemake, which only campaigns need
 $(PAPER): $(VENV)
@@ -300,38 +271,27 @@ venv-paper: $(PAPER)
 paper: setup $(PAPER)
 	@.venv/bin/farpath campaign $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}
 
-paper-quick: setup $(PAPER)
-	@.venv/bin/farpath campaign --quick $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}
+# With QEMU=1 one run after another, in a machine whose clock counts instructions
+campaign: setup $(if $(QEMU),,$(PAPER))
+	@$(if $(QEMU),images/host-packages qemu)
+	.venv/bin/farpath campaign $${EXPERIMENT:+"--experiment=$$EXPERIMENT"} $${SET:+"--set=$$SET"} \
+		$${REGION:+"--region=$$REGION"} $${ONLY:+"--only=$$ONLY"} $${CORES:+"--cores=$$CORES"} \
+		$(call chosen,QEMU,--qemu) $${OUT:+"--out=$$OUT"}
 
-companion: setup $(PAPER)
-	@.venv/bin/farpath campaign --experiment=companion $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}
-
-companion-quick: setup $(PAPER)
-	@.venv/bin/farpath campaign --experiment=companion --quick $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}
-
-mechanisms = .venv/bin/farpath campaign --experiment=ablation $${REGION:+"--region=$$REGION"} \
-	$${ONLY:+"--only=$$ONLY"} $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}
-
-ablation: setup $(PAPER)
-	@$(mechanisms)
-
-ablation-quick: setup $(PAPER)
-	@$(mechanisms) --quick
-
-# One after another, in a machine whose clock counts instructions
-cpu-figures: setup
-	@images/host-packages qemu
-	.venv/bin/farpath campaign --cpu --qemu $${OUT:+"--out=$$OUT"}
-
-cpu_streams = .venv/bin/farpath campaign --experiment=cpu-streams --qemu $${OUT:+"--out=$$OUT"}
-
-cpu-streams: setup
-	@images/host-packages qemu
-	$(cpu_streams)
-
-cpu-streams-quick: setup
-	@images/host-packages qemu
-	$(cpu_streams) --quick
+# Targets of before, and what each is now
+now_paper-quick := SET=quick
+now_companion := EXPERIMENT=companion
+now_companion-quick := EXPERIMENT=companion SET=quick
+now_ablation := EXPERIMENT=ablation
+now_ablation-quick := EXPERIMENT=ablation SET=quick
+now_cpu-figures := SET=cpu QEMU=1
+now_cpu-streams := EXPERIMENT=cpu-streams QEMU=1
+now_cpu-streams-quick := EXPERIMENT=cpu-streams SET=quick QEMU=1
+FORMER := $(patsubst now_%,%,$(filter now_%,$(.VARIABLES)))
+.PHONY: $(FORMER)
+$(FORMER):
+	@echo "make $@ is now: make campaign $(now_$@)" >&2
+	exit 2
 
 regress: setup
 	@.venv/bin/farpath regress $${STACKS:+"--stacks=$$STACKS"} $${ONLY:+"--only=$$ONLY"} \

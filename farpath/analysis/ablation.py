@@ -43,7 +43,7 @@ BASE = "base"
 #: The file in an experiment's folder, and in a report, that holds an ablation.
 ABLATION_FILE = "ablation.json"
 FORMAT_VERSION = 1
-REMEDY = "run 'make ablation', which writes one"
+REMEDY = "run 'make campaign EXPERIMENT=ablation', which writes one"
 #: The mechanism that all others make together.
 ALL = "all"
 #: Options that tell runs of one mechanism apart, or that all runs of an ablation have in common.

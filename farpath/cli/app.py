@@ -28,13 +28,11 @@ from farpath.base.errors import (
 )
 from farpath.base.files import require_unicode, resource_errors
 from farpath.cli import logs
-from farpath.cli.commands import all_commands
+from farpath.cli.commands import all_commands, called_by_make
 from farpath.cli.completion import join_values
 from farpath.cli.streams import ReaderGone, check_stdout, open_streams
 
 INTERRUPTED = 130
-#: Environment variable that the Makefile sets, and its value.
-CALLER, MAKE = "FARPATH_CALLER", "make"
 #: EX_SOFTWARE of sysexits.h
 BUG_STATUS = 70
 
@@ -112,7 +110,7 @@ def _as_typed(error: FarpathError) -> str:
     """Return an error's message, its options as they were typed: variables if Make runs this."""
     from farpath.planning.option_names import as_variable, typed_message
 
-    return error.spelled(as_variable) if os.environ.get(CALLER) == MAKE else typed_message(error)
+    return error.spelled(as_variable) if called_by_make() else typed_message(error)
 
 
 def _require_working_directory() -> None:

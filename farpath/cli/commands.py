@@ -7,6 +7,7 @@ package stand in ``COMMANDS``. Each folder of ``FOLDERS`` has a module ``command
 
 from __future__ import annotations
 
+import os
 import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
@@ -121,6 +122,14 @@ COMMANDS = {
         ),
     },
 }
+
+#: Environment variable that the Makefile sets, and its value.
+CALLER, MAKE = "FARPATH_CALLER", "make"
+
+
+def called_by_make() -> bool:
+    """Whether the Makefile called farpath: options are variables then, in errors too."""
+    return os.environ.get(CALLER) == MAKE
 
 
 class LazyCommand(TyperCommand):

@@ -168,7 +168,7 @@ def print_left_out(problems: Iterable[str]) -> None:
 def _companion_tables(name: str, measures: FilePath | None) -> Sequence[ResultTable]:
     from farpath.analysis.ablation import ABLATION_FILE, read_ablation
     from farpath.analysis.studies.measure import read_measures
-    from farpath.analysis.studies.registry import is_ablation, make_target, shipped_measures
+    from farpath.analysis.studies.registry import campaign_command, is_ablation, shipped_measures
     from farpath.base.project import EXPERIMENTS
     from farpath.planning.experiment import load_experiment
     from farpath.report.study import experiment_titles
@@ -187,7 +187,7 @@ def _companion_tables(name: str, measures: FilePath | None) -> Sequence[ResultTa
             option="experiment",
             given=name,
             problem=f"{source} no measures of it",
-            remedy=f"run 'make {make_target(name)}' and give `measures=<its report>/measures.json`",
+            remedy=f"run '{campaign_command(name)}' and give `measures=<its report>/measures.json`",
         )
     return study_tables(chosen, experiment_titles(chosen, EXPERIMENTS))
 

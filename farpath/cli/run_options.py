@@ -12,15 +12,20 @@ from typing import Annotated, TypeVar
 import typer
 
 from farpath.base.options import Option, options_of
+from farpath.cli.commands import called_by_make
 from farpath.cli.completion import completion
 from farpath.planning.request import RunRequest
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
-def _typer_option(option: Option, help_text: str) -> typer.models.OptionInfo:
+def _typer_option(
+    option: Option, help_text: str, from_environment: bool
+) -> typer.models.OptionInfo:
     described: typer.models.OptionInfo = typer.Option(
         option.flag,
+        envvar=option.variable if from_environment else None,
+        show_envvar=False,
         help=f"{help_text} Example: {option.example}",
         rich_help_panel=option.group,
         autocompletion=completion(option.words),
@@ -47,8 +52,10 @@ def with_run_options(
     """Replace a command's ``**`` parameter by one parameter for each option of a run.
 
     typer reads a command's parameters from its signature and annotations. ``names``: the options;
-    all by default. ``other_defaults``, ``other_helps``: by name, where they differ from a run's.
+    all by default, which a call by Make takes from its variables too. ``other_defaults``,
+    ``other_helps``: by name, where they differ from a run's.
     """
+    from_environment = names is None and called_by_make()
     signature = inspect.signature(command, eval_str=True)
     defaults = {field.name: field.default for field in fields(RunRequest)} | dict(other_defaults)
     run_parameters = [
@@ -57,7 +64,8 @@ def with_run_options(
             inspect.Parameter.KEYWORD_ONLY,
             default=defaults[option.name],
             annotation=Annotated[
-                str | None, _typer_option(option, other_helps.get(option.name, option.help))
+                str | None,
+                _typer_option(option, other_helps.get(option.name, option.help), from_environment),
             ],
         )
         for option in options_of(RunRequest)

@@ -16,7 +16,10 @@ from farpath.report.tables.formats import ResultTable
 
 #: The reports below results/<experiment> in the order in which they are taken, with their commands.
 #: One of regions of another length has that behind its name.
-REPORTS = {"report": "make ablation", "report-quick": "make ablation-quick"}
+REPORTS = {
+    "report": "make campaign EXPERIMENT=ablation",
+    "report-quick": "make campaign EXPERIMENT=ablation SET=quick",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +59,8 @@ def ablation_to_show(
     if not shipped.is_file():
         raise BadInputError(
             f"there are no results to show of {name}, neither in {FilePath(results) / name} nor "
-            f"in {shipped}: make some with 'make ablation-quick', which takes half an hour, or "
-            "'make ablation', which takes hours"
+            f"in {shipped}: make some with 'make campaign EXPERIMENT=ablation SET=quick', which "
+            "takes half an hour, or 'make campaign EXPERIMENT=ablation', which takes hours"
         )
     return AblationSelection("The runs that farpath made", read_ablation(shipped))
 

@@ -25,8 +25,8 @@ from farpath.runs.status import shipped_records
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan
 
-#: The directories below results in which `make paper` and `make paper-quick` link their records.
-OWN = {"make paper": "paper/records", "make paper-quick": "paper-quick/records"}
+#: By command of Make the directory below results in which it links its records.
+OWN = {"make paper": "paper/records", "make campaign SET=quick": "paper-quick/records"}
 #: The directory in which `make paper` links the records with CPU counted.
 OWN_CPU = "paper/cpu-records"
 #: The shipped sets of runs; the first that has records is shown.
@@ -98,7 +98,7 @@ def records_to_show(
 ) -> RecordSelection:
     """Select the reader's own records below ``results``, else those that farpath ships.
 
-    Own records are those of `make paper` or else of `make paper-quick`; shipped ones are the whole
+    Own records are those of `make paper` or else of its quick set; shipped ones are the whole
     campaign or else the quick set, of the runs as they are now or else of earlier settings. Raises
     BadInputError naming the command to make some, if there are none. Values on CPU come from own or
     shipped records in which it was counted. Measures of the companion experiments are those that
@@ -135,7 +135,7 @@ def select_records(
                 return origin, selected, unreadable
     raise BadInputError(
         f"there are no records to show, neither in {results / OWN['make paper']} nor in "
-        f"{shipped_dir}: make some with 'make paper-quick', which takes minutes, or "
+        f"{shipped_dir}: make some with 'make campaign SET=quick', which takes minutes, or "
         "'make paper', which takes hours"
     )
 

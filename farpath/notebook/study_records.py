@@ -14,7 +14,7 @@ from typing import Any
 from farpath.analysis.claims import ClaimVerdict
 from farpath.analysis.claims.study_rules import claims_of
 from farpath.analysis.studies.measure import MEASURES_FILE, Measure, RecordedRun, read_measures
-from farpath.analysis.studies.registry import make_target, measures_of
+from farpath.analysis.studies.registry import campaign_command, experiment_with, measures_of
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
 from farpath.notebook.paper_records import SHIPPED, load_plan
@@ -26,7 +26,7 @@ from farpath.report.tables.formats import ResultTable
 from farpath.report.tables.studies import study_tables
 from farpath.runs.status import shipped_records
 
-#: The directory below results in which `make companion` and `make companion-quick` put records;
+#: The directory below results in which `make campaign EXPERIMENT=companion` puts records;
 #: runs of one experiment alone are in a folder of its name.
 OWN = "companion"
 #: At most this many missing runs are named.
@@ -120,11 +120,11 @@ def experiment_to_show(
         by_plan, measures = {}, read_measures(file)
     else:
         which, by_plan, measures = WHOLE, {}, ()
-        target = make_target(name)
-        own_dir = FilePath(results) / target
+        own_dir = FilePath(results) / experiment_with(name)
         origin = (
             f"Nothing is measured yet, neither in {own_dir} nor in {folder}; make records with "
-            f"'make {target}-quick', which takes minutes, or 'make {target}', which takes hours"
+            f"'{campaign_command(name, QUICK)}', which takes minutes, or "
+            f"'{campaign_command(name)}', which takes hours"
         )
     runs = experiment.runs(which)
     done, unreadable = _load(runs, by_plan)

@@ -20,7 +20,7 @@ COMMAND = (sys.executable, "-m", "farpath", "campaign", "--experiment=companion"
 
 @dataclass(frozen=True)
 class QuickCompanion:
-    """What ``make companion-quick`` makes: ``report``, its measures, and verdicts by claim."""
+    """The quick set of the experiment companion: ``report``, measures, and verdicts by claim."""
 
     records: FilePath
     report: FilePath

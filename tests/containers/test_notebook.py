@@ -21,7 +21,7 @@ from tests.containers.conftest import container, docker, inspect
 from tests.support.campaigns import LABELS, write_seven_regions
 from tests.support.processes import await_true
 
-OWN = OWN_PLACES["make paper-quick"]
+OWN = OWN_PLACES["make campaign SET=quick"]
 START_LIMIT_S = 180.0
 TOKEN = "a-token-of-this-test"
 
@@ -120,7 +120,7 @@ def executed(notebook: Notebook, name: str) -> str:
 
 def test_its_notebooks_show_the_records_in_results(notebook: Notebook) -> None:
     text = executed(notebook, "01-seven-regions")
-    assert f"Your own records, of 'make paper-quick': {len(LABELS)} runs" in text
+    assert f"Your own records, of 'make campaign SET=quick': {len(LABELS)} runs" in text
 
 
 def test_its_explorer_runs_the_lab(notebook: Notebook) -> None:

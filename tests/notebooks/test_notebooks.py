@@ -75,7 +75,9 @@ def test_the_readers_own_records_take_the_place_of_those_shipped(shipped: Clone)
     shutil.rmtree(own / "cern-udt")
     done = shipped.run("01-seven-regions")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "Your own records, of 'make paper-quick': 8 runs" in shipped.text("01-seven-regions")
+    assert "Your own records, of 'make campaign SET=quick': 8 runs" in shipped.text(
+        "01-seven-regions"
+    )
 
 
 def test_without_records_the_paper_s_notebooks_end_with_one_line_and_no_traceback(
@@ -83,7 +85,7 @@ def test_without_records_the_paper_s_notebooks_end_with_one_line_and_no_tracebac
 ) -> None:
     done = clone.run("04-claims")
     assert done.returncode == 1
-    words, remedy = "there are no records to show", "make paper-quick"
+    words, remedy = "there are no records to show", "make campaign SET=quick"
     assert any(words in line and remedy in line for line in done.stdout.splitlines())
     assert "farpath/notebook/paper_records.py" not in done.stdout
     assert "raise BadInputError" not in done.stdout
@@ -121,7 +123,11 @@ def test_a_companion_notebook_without_records_runs_and_says_that_nothing_is_meas
     done = clone.run(name)
     assert done.returncode == 0, done.stdout + done.stderr
     put_out = "".join(outputs(clone, name))
-    for words in ("Nothing is measured yet", "make companion-quick", *claims_of("recovery")):
+    for words in (
+        "Nothing is measured yet",
+        "make campaign EXPERIMENT=companion SET=quick",
+        *claims_of("recovery"),
+    ):
         assert words in put_out, words
 
 
@@ -141,7 +147,9 @@ def test_without_an_ablation_its_notebook_ends_with_one_line(clone: Clone) -> No
     (clone.folder / "experiments" / ABLATION / ABLATION_FILE).unlink(missing_ok=True)
     done = clone.run(ABLATION_NOTEBOOK)
     assert done.returncode == 1
-    assert any("make ablation-quick" in line for line in done.stdout.splitlines())
+    assert any(
+        "make campaign EXPERIMENT=ablation SET=quick" in line for line in done.stdout.splitlines()
+    )
     assert "raise BadInputError" not in done.stdout
 
 

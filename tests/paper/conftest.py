@@ -23,7 +23,7 @@ QUICK_REGION, REGION = 'region = "30s"', 'region = "6s"'
 
 @dataclass(frozen=True)
 class QuickPaper:
-    """What ``make paper-quick`` makes: records and, in ``report``, what was made of them."""
+    """What ``make campaign SET=quick`` makes: records and, in ``report``, what was made of them."""
 
     report: FilePath
     records: dict[str, Record]

@@ -60,8 +60,8 @@ FITTED: Mapping[str, str] = {
 
 #: The experiments of claims that no run of the seven regions on the three paths decides.
 EXPERIMENTS: Mapping[str, str] = {
-    "C19": "CPU by streams, of the host lab (make cpu-streams): 1 and 40 streams",
-    "C20": "CPU by streams, of the host lab (make cpu-streams): offloads on and off",
+    "C19": "CPU by streams, of the host lab (EXPERIMENT=cpu-streams): 1 and 40 streams",
+    "C20": "CPU by streams, of the host lab (EXPERIMENT=cpu-streams): offloads on and off",
     "C21": "response function: one flow of each stack under losses 1e-5 to 1e-2",
     "C22": "recovery: one loss in 1e6 packets, RTT 128 ms, 1 Gbit/s",
     "C23": "recovery: one loss on several paths, with and without delayed ACKs",

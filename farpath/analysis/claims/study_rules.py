@@ -125,7 +125,7 @@ def _bit_costs(measures: Sequence[Measure]) -> tuple[Sequence[Measure], str]:
     if not costs:
         raise MissingRunsError(
             f"missing runs of the experiment {cpu_streams.EXPERIMENT} of the host lab: no records, "
-            f"'make {cpu_streams.EXPERIMENT}' makes them"
+            f"'make campaign EXPERIMENT={cpu_streams.EXPERIMENT} QEMU=1' makes them"
         )
     at_one_rate = cpu_streams.at_usual_rate(costs)
     return at_one_rate, f"at {at_one_rate[0].about['rate']} Mbit/s"

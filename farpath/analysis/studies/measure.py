@@ -108,7 +108,7 @@ def read_measures(file: FilePath) -> tuple[Measure, ...]:
 
     Raises BadInputError for a file that is missing, damaged or of another version.
     """
-    remedy = "run 'make companion', which writes one"
+    remedy = "run 'make campaign EXPERIMENT=companion', which writes one"
     data = read_json(file, remedy)
     check_format_version(data, FORMAT_VERSION, file, remedy)
     entries = data.get("measures")

@@ -50,9 +50,16 @@ HOST_ANALYSES: Mapping[str, Callable[[Iterable[RecordedRun]], list[Measure]]] = 
 ALL_ANALYSES = {**ANALYSES, **HOST_ANALYSES}
 
 
-def make_target(experiment: str) -> str:
-    """Return the target of the Makefile that makes an experiment's runs."""
-    return experiment if experiment in HOST_ANALYSES else "companion"
+def experiment_with(name: str) -> str:
+    """Return the experiment that makes an experiment's runs: itself, or that of all companions."""
+    return name if name in HOST_ANALYSES else "companion"
+
+
+def campaign_command(name: str, which: str = "") -> str:
+    """Return the command of Make that makes a set of an experiment's runs."""
+    words = ["make", "campaign", f"EXPERIMENT={experiment_with(name)}"]
+    words += [f"SET={which}"] if which else []
+    return " ".join([*words, *(["QEMU=1"] if name in HOST_ANALYSES else [])])
 
 
 def is_ablation(experiment: Experiment) -> bool:

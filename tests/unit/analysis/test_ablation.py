@@ -159,7 +159,7 @@ def test_a_file_that_is_no_ablation_is_refused_in_one_line(
     with pytest.raises(BadInputError) as refused:
         read_ablation(file)
     assert complaint in refused.value.message
-    assert "make ablation" in refused.value.message
+    assert "make campaign EXPERIMENT=ablation" in refused.value.message
     assert "\n" not in refused.value.message
 
 

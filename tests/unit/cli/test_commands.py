@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path as FilePath
 
 import pytest
 import typer
@@ -39,3 +41,21 @@ def test_the_list_of_commands_has_the_first_line_of_each_commands_help(
     context = typer.Context(command_line())
     own = command.make_context(command.name, [], context, resilient_parsing=True).command
     assert own.help.split("\n\n")[0].replace("\n", " ") == command.help
+
+
+@pytest.mark.parametrize(
+    ("caller", "status"), [("make", 2), ("", 0)], ids=["called by make", "called by a user"]
+)
+def test_only_make_s_variables_are_options_of_a_run(
+    tmp_path: FilePath, caller: str, status: int
+) -> None:
+    environment = {**os.environ, "FARPATH_CALLER": caller, "RTT": "far", "STACK": ""}
+    ended = subprocess.run(
+        [sys.executable, "-m", "farpath", "draw", f"--out={tmp_path / 'drawn.svg'}"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == status, ended.stderr
+    assert ended.stderr.startswith("farpath: RTT is 'far'" if status else "")

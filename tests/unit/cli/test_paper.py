@@ -253,7 +253,7 @@ def test_an_experiment_of_which_nothing_is_measured_is_refused(
 ) -> None:
     ended = farpath("tables", "--experiment=mtu-bias", f"--measures={measures}")
     assert ended.status == 2
-    assert "make companion" in ended.err
+    assert "make campaign EXPERIMENT=companion" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -282,5 +282,5 @@ def test_without_its_file_an_ablation_has_no_tables(farpath: Farpath, tmp_path: 
     missing = tmp_path / "none.json"
     ended = farpath("tables", "--experiment=ablation", f"--measures={missing}")
     assert ended.status == 2
-    assert "make ablation" in ended.err
+    assert "make campaign EXPERIMENT=ablation" in ended.err
     assert ended.err.count("\n") == 1

@@ -16,7 +16,7 @@ from tests.support.ablations import ablation_of
 def test_without_results_one_line_names_the_commands_that_make_some(tmp_path: FilePath) -> None:
     with pytest.raises(BadInputError) as refused:
         ablation_to_show(tmp_path / "results", tmp_path)
-    assert "make ablation-quick" in refused.value.message
+    assert "make campaign EXPERIMENT=ablation SET=quick" in refused.value.message
     assert "\n" not in refused.value.message
 
 
@@ -29,10 +29,14 @@ def test_shipped_results_are_shown_until_there_are_own_ones(tmp_path: FilePath) 
     assert shown.tables[0].name == "ablation-mean_mbps"
     write_ablation(ablation_of(which=QUICK), results / ABLATION / "report-quick" / ABLATION_FILE)
     own = ablation_to_show(results, experiments)
-    assert own.sentence.startswith("Your own runs, of 'make ablation-quick': 83 runs")
+    assert own.sentence.startswith(
+        "Your own runs, of 'make campaign EXPERIMENT=ablation SET=quick': 83 runs"
+    )
     for folder in ("report-quick-5s", "report-30s"):
         write_ablation(ablation_of(which=QUICK), results / ABLATION / folder / ABLATION_FILE)
     own = ablation_to_show(results, experiments)
-    assert own.sentence.startswith("Your own runs, of 'make ablation REGION=30s': 83 runs")
+    assert own.sentence.startswith(
+        "Your own runs, of 'make campaign EXPERIMENT=ablation REGION=30s': 83 runs"
+    )
     write_ablation(ablation_of(), results / ABLATION / "report" / ABLATION_FILE)
-    assert "'make ablation'" in ablation_to_show(results, experiments).sentence
+    assert "'make campaign EXPERIMENT=ablation'" in ablation_to_show(results, experiments).sentence

@@ -51,7 +51,7 @@ def test_without_any_record_one_line_names_the_command_that_makes_some(
 ) -> None:
     with pytest.raises(BadInputError) as refused:
         records_to_show(results, experiments)
-    assert "make paper-quick" in refused.value.message
+    assert "make campaign SET=quick" in refused.value.message
     assert str(results) in refused.value.message
     assert "\n" not in refused.value.message
 
@@ -115,15 +115,17 @@ def test_a_shipped_record_of_no_set_is_not_shown(results: FilePath, experiments:
         records_to_show(results, experiments)
 
 
-@pytest.mark.parametrize("made", ["paper", "paper-quick"])
+@pytest.mark.parametrize(
+    ("made", "command"), [("paper", "make paper"), ("paper-quick", "make campaign SET=quick")]
+)
 def test_the_readers_own_records_go_before_shipped_ones(
-    results: FilePath, experiments: FilePath, made: str
+    results: FilePath, experiments: FilePath, made: str, command: str
 ) -> None:
     ship(experiments, "whole", WHOLE_S)
     write_seven_regions(results / made / "records" / "mine")
     selection = records_to_show(results, experiments)
     assert names(selection) == {"mine"}
-    assert selection.sentences[0].startswith(f"Your own records, of 'make {made}': 1 runs")
+    assert selection.sentences[0].startswith(f"Your own records, of '{command}': 1 runs")
 
 
 def test_the_readers_whole_campaign_goes_before_his_quick_one(

@@ -12,7 +12,7 @@ import pytest
 from farpath.analysis.claims.study_rules import COMPANION_RULES, claims_of
 from farpath.analysis.studies import cbr_background, recovery, sharing
 from farpath.analysis.studies.measure import MEASURES_FILE, select_measures, write_measures
-from farpath.analysis.studies.registry import ALL_ANALYSES, make_target
+from farpath.analysis.studies.registry import ALL_ANALYSES, campaign_command
 from farpath.base.errors import BadInputError
 from farpath.notebook.study_records import experiment_to_show
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
@@ -39,8 +39,8 @@ def test_without_any_record_nothing_is_shown_and_one_line_names_the_commands_tha
 ) -> None:
     selection = experiment_to_show(name, results, experiments)
     origin, missing = selection.sentences
-    target = make_target(name)
-    for words in (f"of {name}", str(results), f"make {target}-quick", f"make {target}'"):
+    commands = (campaign_command(name, "quick"), campaign_command(name))
+    for words in (f"of {name}", str(results), *(f"'{command}'" for command in commands)):
         assert words in origin
     assert origin.startswith("Nothing is measured yet")
     assert ": 0 of " in origin
