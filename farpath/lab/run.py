@@ -19,11 +19,11 @@ from farpath.lab.provenance import cycles_mhz, provenance, record_name
 from farpath.lab.replacement import circumstances, whole_record
 from farpath.mechanisms.mechanism import Findings, Output
 from farpath.mechanisms.registry import examine
+from farpath.mechanisms.trace.table import Trace
+from farpath.mechanisms.traffic.short_flow_table import ShortFlowTable
 from farpath.planning.plan_warnings import plan_warnings
 from farpath.record.queue_table import QueueTable
 from farpath.record.record import RECORD_FILE, Record, Samples
-from farpath.record.short_flow_table import ShortFlowTable
-from farpath.record.trace_table import Trace
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
 
@@ -82,7 +82,8 @@ def _fill(
     request: Mapping[str, str] | None,
 ) -> float:
     """Run the lab, check the run and write its record; return the real seconds it took."""
-    from farpath.record import checks, idle_path, link_changes, record
+    from farpath.mechanisms.changes import carried as link_changes
+    from farpath.record import checks, idle_path, record
     from farpath.record.lossy_ways import named_losses
 
     idle: dict[str, idle_path.IdleRtt] = {}
@@ -147,13 +148,13 @@ class _Checked:
 
 def _checked(raw: RawRun, plan: Plan) -> _Checked:
     """Parse and check a lab's raw output; raise CheckFailedError if it differs from the plan."""
+    from farpath.mechanisms.changes import carried as link_changes
+    from farpath.mechanisms.trace import table as trace_table
+    from farpath.mechanisms.traffic import short_flow_table
     from farpath.record import (
         checks,
-        link_changes,
         queue_table,
         record,
-        short_flow_table,
-        trace_table,
     )
 
     # Effects of a slow machine on the flows are reported as the machine's fault.

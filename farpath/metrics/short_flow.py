@@ -69,7 +69,7 @@ class ShortFlowSummary:
 
 
 def summarise_short_flows(frame: pd.DataFrame, plan: Plan) -> ShortFlowSummary:
-    """Summarise a table of short flows (``farpath.record.short_flow_table``)."""
+    """Summarise a table of short flows (``farpath.mechanisms.traffic.short_flow_table``)."""
     per_s = 8 / plan.schedule.duration_s
     bounds = pairwise((0, *CLASS_BOUNDS_BYTES, None))
     classes = [_size_class(frame, least or 0, bound) for least, bound in bounds]

@@ -14,8 +14,8 @@ from typing import Any
 
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
+from farpath.mechanisms.queue import parse_queue
 from farpath.planning.end_host_sysctls import why_without_effect
-from farpath.planning.queues import parse_queue
 from farpath.spec.path import ETHERNET_HEADER_BYTES, LOSS_RANGE, RTT_MS_RANGE, Path
 
 #: Fields of a path for which a file must state a source.

@@ -11,16 +11,16 @@ from farpath.base.errors import BadInputError
 from farpath.base.path_variants import CHANGED, varied
 from farpath.base.units import Quantity
 from farpath.mechanisms import quantities
-from farpath.planning.changes import ChangesText, rate_changes, rtt_changes, split_changes
-from farpath.planning.end_host_sysctls import check_setting
-from farpath.planning.other_traffic import (
+from farpath.mechanisms.changes.rate_traces import is_trace, read_trace
+from farpath.mechanisms.changes.text import ChangesText, rate_changes, rtt_changes, split_changes
+from farpath.mechanisms.queue import parse_queue
+from farpath.mechanisms.traffic.text import (
     parse_other_traffic,
     resolve_background,
     resolve_short_flows,
 )
+from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.path_files import SYSCTL_TEXT, path_by_name, rtts_ms
-from farpath.planning.queues import parse_queue
-from farpath.planning.rate_traces import is_trace, read_trace
 from farpath.programs.udtperf import LARGEST_BUFFER_BYTES
 from farpath.spec.deliveries import mean_rate_bps
 from farpath.spec.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path

@@ -20,12 +20,12 @@ from farpath.base.options import (
 )
 from farpath.base.units import Number, Quantity
 from farpath.mechanisms import quantities
+from farpath.mechanisms import queue as queues
 from farpath.mechanisms.registry import mechanism_options, mechanisms
 from farpath.planning import (
     era_catalog,
     path_files,
     path_options,
-    queues,
     stack_texts,
 )
 from farpath.planning.end_host_sysctls import check_setting

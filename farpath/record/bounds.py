@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from farpath.record import queue_table, short_flow_table, trace_table
+from farpath.mechanisms.trace import table as trace_table
+from farpath.mechanisms.traffic import short_flow_table
+from farpath.record import queue_table
 from farpath.spec import trace
 from farpath.spec.arrivals import MOST_SHORT_FLOWS
 

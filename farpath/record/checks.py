@@ -8,14 +8,14 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import CheckFailedError, LabFailedError
+from farpath.mechanisms.trace.table import Trace
+from farpath.mechanisms.traffic.short_flow_table import ShortFlowTable
 from farpath.platforms import platform_of
 from farpath.programs.program import Output
 from farpath.programs.registry import program_of
 from farpath.record.lossy_ways import losses_of
 from farpath.record.machine_health import judge, parse_samples, summarise_machine
 from farpath.record.record import Samples
-from farpath.record.short_flow_table import ShortFlowTable
-from farpath.record.trace_table import Trace
 from farpath.spec.arrivals import arrivals, frames_bytes, own_bytes
 from farpath.spec.background import on_periods, sent_bytes
 from farpath.spec.plan import Plan

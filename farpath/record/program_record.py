@@ -18,15 +18,15 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.base.errors import BadInputError, LabFailedError
-from farpath.record import trace_rows
+from farpath.base.frames import add_to_hash, read_frame, typed_frame
+from farpath.mechanisms.trace import rows as trace_rows
+from farpath.mechanisms.trace.table import NUMBERS, state_columns
 from farpath.record.bounds import most_program_rows
 from farpath.record.description import write_description
-from farpath.record.frames import add_to_hash, read_frame, typed_frame
 from farpath.record.record import COLUMNS as SAMPLE_COLUMNS
 from farpath.record.record import columns_of as sample_columns_of
 from farpath.record.record import ping_rows
 from farpath.record.record_directory import RecordDirectory, directories_with, table_file
-from farpath.record.trace_table import NUMBERS, state_columns
 from farpath.spec.plan import Plan
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, Programs
 from farpath.spec.protocol import COLLECTED_DIR, CONNECTIONS_FILE

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.base.errors import LabFailedError
-from farpath.record.frames import add_to_hash, typed_frame
+from farpath.base.frames import add_to_hash, typed_frame
 from farpath.tools import tc
 from topologies import lay_out
 

@@ -21,19 +21,22 @@ from itertools import zip_longest
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from farpath.base import frames
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.mechanisms.capture.files import NAME as CAPTURES
 from farpath.mechanisms.dropper.flow_drops import FlowDrops, flow_drops
 from farpath.mechanisms.mechanism import RecordPart
+from farpath.mechanisms.trace import table as trace_table
+from farpath.mechanisms.trace.table import Trace
+from farpath.mechanisms.traffic import short_flow_table
+from farpath.mechanisms.traffic.short_flow_table import ShortFlowTable
 from farpath.programs.program import Program
 from farpath.programs.registry import program_of
-from farpath.record import frames, queue_table, short_flow_table, trace_table
+from farpath.record import queue_table
 from farpath.record.bounds import most_rows
 from farpath.record.description import write_description
 from farpath.record.queue_table import QueueTable
 from farpath.record.record_directory import RecordDirectory, directories_with, table_file
-from farpath.record.short_flow_table import ShortFlowTable
-from farpath.record.trace_table import Trace
 from farpath.spec.hosts import SIDES
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import CAPTURES_DIR, RAW_DIR, SCHEDULE_START_FILE
@@ -319,7 +322,7 @@ class Record(RecordDirectory):
 
     @property
     def link_changes(self) -> list[dict[str, Any]]:
-        """The changes of links during the run (``farpath.record.link_changes``)."""
+        """The changes of links during the run (``farpath.mechanisms.changes.carried``)."""
         changes: list[dict[str, Any]] = self.data["readback"].get("link_changes", [])
         return changes
 
@@ -381,7 +384,7 @@ class Record(RecordDirectory):
     def trace(self) -> pd.DataFrame | None:
         """The TCP trace, read from disk at first use and checked; None if the run has none.
 
-        Its columns are ``farpath.record.trace_table.COLUMNS``. Raises CheckFailedError if it is
+        Its columns are ``farpath.mechanisms.trace.table.COLUMNS``. Raises CheckFailedError if it is
         not the trace that was stored.
         """
         return self._further_table(trace_table.NAME, trace_table.COLUMNS, trace_table.fingerprint)
@@ -390,8 +393,8 @@ class Record(RecordDirectory):
     def short_flows(self) -> pd.DataFrame | None:
         """The table of short flows, read from disk at first use and checked; None without any.
 
-        Its columns are ``farpath.record.short_flow_table.COLUMNS``. Raises CheckFailedError if it
-        is not the table that was stored.
+        Its columns are ``farpath.mechanisms.traffic.short_flow_table.COLUMNS``. Raises
+        CheckFailedError if it is not the table that was stored.
         """
         return self._further_table(
             short_flow_table.NAME, short_flow_table.COLUMNS, short_flow_table.fingerprint

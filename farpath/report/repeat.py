@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from farpath.base.errors import FarpathError
 from farpath.base.options import options_of
 from farpath.base.path_variants import base_name, of_topology
+from farpath.mechanisms.changes.text import rate_text, rtt_text
 from farpath.mechanisms.registry import texts_of
-from farpath.planning.changes import rate_text, rtt_text
+from farpath.mechanisms.traffic.text import other_traffic_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.era_catalog import era_text
-from farpath.planning.other_traffic import other_traffic_text
 from farpath.planning.path_files import named_paths
 from farpath.planning.request import ACKS, RunRequest
 from farpath.planning.schedules import schedule_option

@@ -24,8 +24,10 @@ from farpath.analysis.studies.registry import ALL_ANALYSES, is_ablation, measure
 from farpath.base.errors import BadInputError
 from farpath.base.files import apply_umask, remove_directory, replace_directory, user_errors
 from farpath.base.locks import fresh_partial, remove_stale_partials
+from farpath.mechanisms.trace import table as trace_table
+from farpath.mechanisms.traffic import short_flow_table
 from farpath.planning.experiment import CPU, WHOLE, load_experiment
-from farpath.record import queue_table, short_flow_table, trace_table
+from farpath.record import queue_table
 from farpath.record.description import write_description
 from farpath.record.identity import plan_identity
 from farpath.record.record import (

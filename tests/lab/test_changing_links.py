@@ -8,9 +8,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.mechanisms.changes.carried import LATE_S
 from farpath.metrics.flow import mean_bps
 from farpath.planning.request import RunRequest
-from farpath.record.link_changes import LATE_S
 from farpath.record.record import Record
 from farpath.spec.deliveries import OPPORTUNITY_BYTES, opportunities_before
 from farpath.spec.ethernet import ETHERNET_HEADER_BYTES

@@ -7,10 +7,10 @@ from pathlib import Path as FilePath
 
 import pandas as pd
 
+from farpath.mechanisms.trace.table import COLUMNS, Trace
 from farpath.planning.request import RunRequest
 from farpath.record.queue_table import QueueTable
 from farpath.record.record import Record, Samples, typed_frame, write_record
-from farpath.record.trace_table import COLUMNS, Trace
 from farpath.spec.plan import Plan
 
 #: Between two samples, and two rows of a trace.

@@ -11,9 +11,9 @@ import pandas as pd
 from farpath.analysis.studies.measure import RecordedRun
 from farpath.analysis.studies.registry import ALL_ANALYSES, ANALYSES
 from farpath.base.project import EXPERIMENTS
+from farpath.mechanisms.trace.table import COLUMNS, Trace
 from farpath.planning.experiment import FILE, OWN_PATHS, QUICK, WantedRun, load_experiment
 from farpath.record.record import Record, Samples, typed_frame, write_record
-from farpath.record.trace_table import COLUMNS, Trace
 from farpath.runs.status import shipped_records
 from farpath.spec.datagrams import notes_arrivals
 from farpath.spec.plan import Plan

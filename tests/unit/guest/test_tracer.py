@@ -7,7 +7,7 @@ import socket
 import numpy as np
 
 from farpath.guest.tracer import CARRIES_DATA_BYTES, Tracer
-from farpath.record import trace_rows
+from farpath.mechanisms.trace import rows as trace_rows
 from farpath.spec.trace import TracerConfig
 from tests.support.sock_diag import FIRST, SECOND, Connections, diag_message, packed_tcp_info
 

@@ -12,9 +12,9 @@ import pytest
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.mechanisms.disk import check_disks
 from farpath.mechanisms.dropper import check_droppers, parse_droppers
+from farpath.mechanisms.trace import table as trace_table
 from farpath.planning.path_files import path_by_name
 from farpath.planning.request import RunRequest
-from farpath.record import trace_table
 from farpath.record.checks import (
     check_background,
     check_flows,

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError
-from farpath.record.frames import read_frame, typed_frame
+from farpath.base.frames import read_frame, typed_frame
 from farpath.record.program_record import (
     CONNECTION_COLUMNS,
     ProgramRecord,

@@ -15,9 +15,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from farpath.base import frames
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError, MachineLacksError
+from farpath.mechanisms.trace import table as trace_table
 from farpath.metrics.run import summarise
-from farpath.record import frames, trace_table
 from farpath.record.description import write_description
 from farpath.record.record import (
     COLUMNS,

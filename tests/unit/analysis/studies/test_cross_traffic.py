@@ -8,9 +8,9 @@ import pytest
 
 from farpath.analysis.studies import cross_traffic
 from farpath.analysis.studies.measure import Measure, RecordedRun, select_measures
+from farpath.mechanisms.traffic import short_flow_table
 from farpath.planning.experiment import QUICK, load_experiment
 from farpath.planning.path_files import path_by_name
-from farpath.record import short_flow_table
 from farpath.record.record import write_record
 from tests.support.short_flows import TAKEN_NS, write_short_flows
 from tests.support.study_runs import write_recorded_runs, write_run

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import LabFailedError
-from farpath.record import trace_table
+from farpath.mechanisms.trace import table as trace_table
 from farpath.spec import trace
 from farpath.spec.plan import Plan
 from tests.support.plans import with_trace

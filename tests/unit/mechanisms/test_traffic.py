@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.planning.other_traffic import other_traffic_text
+from farpath.mechanisms.traffic.text import other_traffic_text
 from farpath.planning.path_options import resolve_path
 from farpath.planning.request import RunRequest
 from farpath.spec.path import Path

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from farpath.base.errors import CheckFailedError, FarpathError, MachineLacksError
 from farpath.base.memory import available_bytes
-from farpath.record.parquet_pages import uncompressed_bytes
+from farpath.base.parquet_pages import uncompressed_bytes
 
 if TYPE_CHECKING:
     import pandas as pd

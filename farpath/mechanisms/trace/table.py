@@ -9,8 +9,8 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.base.errors import LabFailedError
-from farpath.record import trace_rows
-from farpath.record.frames import add_to_hash, typed_frame
+from farpath.base.frames import add_to_hash, typed_frame
+from farpath.mechanisms.trace import rows as trace_rows
 from farpath.spec import trace
 from farpath.tools import tcp_info
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.planning.changes import rate_text, rtt_text
+from farpath.mechanisms.changes.rate_traces import read_trace
+from farpath.mechanisms.changes.text import rate_text, rtt_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.path_options import KINDS, resolve_path
 from farpath.planning.programs import program_plan
-from farpath.planning.rate_traces import read_trace
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.report.repeat import command_of

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import CheckFailedError, LabFailedError
+from farpath.mechanisms.changes.carried import check_carried, link_changes
 from farpath.planning.request import RunRequest
-from farpath.record.link_changes import check_carried, link_changes
 from farpath.spec.plan import Plan
 
 PLAN = RunRequest(

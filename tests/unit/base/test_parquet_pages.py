@@ -9,8 +9,8 @@ import pytest
 from pyarrow import parquet
 
 from farpath.base.errors import CheckFailedError
-from farpath.record.frames import read_frame
-from farpath.record.parquet_pages import uncompressed_bytes
+from farpath.base.frames import read_frame
+from farpath.base.parquet_pages import uncompressed_bytes
 
 COLUMNS = {"t_s": "float"}
 ROWS = 100

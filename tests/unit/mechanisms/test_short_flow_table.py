@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import CheckFailedError, LabFailedError
+from farpath.mechanisms.traffic import short_flow_table
+from farpath.mechanisms.traffic.short_flow_table import ShortFlowTable
 from farpath.metrics.record import metrics_of
 from farpath.metrics.short_flow import summarise_short_flows
-from farpath.record import short_flow_table
 from farpath.record.checks import check_short_flows
 from farpath.record.record import Samples, load_record, write_record
-from farpath.record.short_flow_table import ShortFlowTable
-from farpath.report.overview import overview
+from farpath.report.overview import metrics_of, overview
 from farpath.spec.arrivals import arrivals, frames_bytes
 from farpath.spec.plan import Plan
 from tests.support.plans import network_plan
