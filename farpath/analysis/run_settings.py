@@ -107,6 +107,7 @@ def _unusual(plan: Plan) -> Iterator[str]:
     for mechanism in mechanisms():
         if mechanism.order < OF_HOSTS:
             yield from mechanism.words(plan)
+            yield from mechanism.path_words(path)
     if plan.senders:
         yield f"senders {' '.join(map(str, plan.senders))}"
     if plan.schedule.reverse:
@@ -137,29 +138,6 @@ def _of_path(path: Path) -> Iterator[str]:
         yield f"MTU {path.mtu_bytes}"
     if path.sources.get("window_bytes") == "given":
         yield f"window {size_text(path.window_bytes)}"
-    if path.rate_changes:
-        yield f"rate {rate_text(path)}"
-    if path.rate_trace:
-        yield f"rate of a trace of {path.rate_trace[-1] / 1e3:g} s"
-    if path.rtt_changes:
-        yield f"RTT {rtt_text(path)}"
-    if path.up_rate_bps:
-        yield f"up {path.up_rate_bps / 1e6:g} Mbit/s, buffer {size_text(path.up_buffer_bytes)}"
-    if path.background:
-        yield f"background {path.background.mean_rate_bps / 1e6:.4g} Mbit/s"
-    if path.short_flows:
-        yield f"short flows {path.short_flows.rate_bps / 1e6:.4g} Mbit/s"
-    yield from _impairments(path)
-
-
-def _impairments(path: Path) -> Iterator[str]:
-    if path.queue:
-        yield f"queue {path.queue}"
-    if path.jitter_ms:
-        yield f"jitter {path.jitter_ms:g} ms"
-    for name in ("reorder", "duplicate"):
-        if probability := getattr(path, name):
-            yield f"{name} {probability:g}"
 
 
 def path_headline(path: Path) -> str:
@@ -193,7 +171,8 @@ def path_line(path: Path) -> str:
         parts.append(f"MTU {path.mtu_bytes}")
     if path.up_rate_bps:
         parts.append(f"reverse path {path.up_rate_bps / 1e6:g} Mbit/s")
-    return ", ".join([*parts, *_impairments(path)])
+    further = [words for mechanism in mechanisms() for words in mechanism.path_words(path)]
+    return ", ".join([*parts, *further])
 
 
 def _percent(rate_bps: float, path: Path) -> str:

@@ -19,8 +19,6 @@ from farpath.lab.provenance import cycles_mhz, provenance, record_name
 from farpath.lab.replacement import circumstances, whole_record
 from farpath.mechanisms.mechanism import Findings, Output
 from farpath.mechanisms.registry import examine
-from farpath.mechanisms.trace.table import Trace
-from farpath.mechanisms.traffic.short_flow_table import ShortFlowTable
 from farpath.planning.plan_warnings import plan_warnings
 from farpath.record.queue_table import QueueTable
 from farpath.record.record import RECORD_FILE, Record, Samples
@@ -82,7 +80,6 @@ def _fill(
     request: Mapping[str, str] | None,
 ) -> float:
     """Run the lab, check the run and write its record; return the real seconds it took."""
-    from farpath.mechanisms.changes import carried as link_changes
     from farpath.record import checks, idle_path, record
     from farpath.record.lossy_ways import named_losses
 
@@ -112,7 +109,6 @@ def _fill(
                 **checked.health,
                 **checked.found.readback,
                 **checks.counted_flows(raw.raw, plan),
-                **link_changes.link_changes(raw.raw, plan),
                 **checks.sender_cpu(raw.raw, plan, cycles_mhz()),
             },
             warnings=[
@@ -122,8 +118,6 @@ def _fill(
                 *checked.warnings,
             ],
             raw_dir=raw.raw,
-            trace=checked.trace,
-            short_flows=checked.short_flows,
             queues=checked.queues,
             parts=checked.found.parts,
             request=request,
@@ -138,8 +132,6 @@ class _Checked:
     """A run's samples that passed the checks, the machine's health, and warnings."""
 
     samples: Samples
-    trace: Trace | None
-    short_flows: ShortFlowTable | None
     queues: QueueTable | None
     found: Findings
     health: dict[str, Any]
@@ -148,9 +140,6 @@ class _Checked:
 
 def _checked(raw: RawRun, plan: Plan) -> _Checked:
     """Parse and check a lab's raw output; raise CheckFailedError if it differs from the plan."""
-    from farpath.mechanisms.changes import carried as link_changes
-    from farpath.mechanisms.trace import table as trace_table
-    from farpath.mechanisms.traffic import short_flow_table
     from farpath.record import (
         checks,
         queue_table,
@@ -163,21 +152,13 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         samples = record.samples_from_raw(raw.raw, plan)
         starved = checks.check_flows(samples, raw.raw, plan)
         checks.check_programs(samples, raw.raw, plan)
-        link_changes.check_carried(raw.raw, plan)
-        checks.check_background(raw.readback, plan)
-        short_flows = short_flow_table.from_raw(raw.raw, plan)
         queues = queue_table.from_raw(raw.raw, plan)
-        unfinished = checks.check_short_flows(short_flows, raw.readback, plan)
-        trace = trace_table.from_raw(raw.raw, plan)
-        missing = checks.check_trace(trace, samples, plan)
         output = Output(plan, raw.raw, raw.readback, samples.flows)
         found = examine(output)
     return _Checked(
         samples,
-        trace,
-        short_flows,
         queues,
         found=found,
         health=health,
-        warnings=(*doubts, *starved, *unfinished, *missing, *found.warnings),
+        warnings=(*doubts, *starved, *found.warnings),
     )

@@ -16,12 +16,15 @@ from farpath.base.options import Option
 if TYPE_CHECKING:
     import pandas as pd
 
+    from farpath.spec.path import Path
     from farpath.spec.plan import Plan
 
 #: Options of a mechanism as they were typed, by name; options that were left out are absent.
 Texts = Mapping[str, str]
 #: The order from which on mechanisms are of hosts; those before are of the path.
 OF_HOSTS = 50
+#: Prefix of warnings about the machine, in contrast to the path.
+DOUBT = "slow machine: "
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,15 @@ class RecordPart:
     name: str
     entry: Any
     write: Callable[[FilePath], None]
+
+
+def table_part(name: str, frame: pd.DataFrame, entry: Any, **options: Any) -> RecordPart:
+    """Return a table as a part of a record; ``options``: of its Parquet file."""
+
+    def write(directory: FilePath) -> None:
+        frame.to_parquet(directory / f"{name}.parquet", index=False, **options)
+
+    return RecordPart(name, entry, write)
 
 
 @dataclass(frozen=True)
@@ -85,8 +97,9 @@ class Mechanism:
 
     ``check``: raises BadInputError for a plan in which the mechanism has no effect, or a wrong one.
     ``memory_bytes``: the most memory that it needs in the guest. ``words``: how its settings differ
-    from the usual, for people. ``facts`` and ``host_facts``: what it is in a plan, as rows of the
-    path and of the hosts on the run's page.
+    from the usual, for people, and ``path_words`` how it makes a path differ from a plain one.
+    ``facts`` and ``host_facts``: what it is in a plan, as rows of the path and of the hosts on the
+    run's page.
 
     ``examine``: checks the raw result and returns its parts for the record; raises CheckFailedError
     if it differs from the plan, and LabFailedError if output is missing or broken.
@@ -100,6 +113,7 @@ class Mechanism:
     ends_flows: bool = False
     memory_bytes: Callable[[Plan], int] = lambda _plan: 0
     words: Callable[[Plan], Iterable[str]] = lambda _plan: ()
+    path_words: Callable[[Path], Iterable[str]] = lambda _path: ()
     facts: Callable[[Plan], Iterable[Fact]] = lambda _plan: ()
     host_facts: Callable[[Plan], Iterable[Fact]] = lambda _plan: ()
     examine: Callable[[Output], Findings] = lambda _output: Findings()

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.registry import mechanisms
 from farpath.programs.registry import program_of
-from farpath.spec.arrivals import arrivals_per_s
 from farpath.spec.window import largest_window_of
 from topologies import lay_out
 
@@ -27,10 +26,6 @@ GUEST_BASE_BYTES = 512 << 20
 GUEST_OWN_BYTES = 128 << 20
 #: Programs and the two containers of a flow; measured: 3.2 MiB.
 FLOW_BYTES = 5 << 20
-#: Client and server of short flows, and what they write of each flow until they end, with what the
-#: kernel keeps of it for a minute after its end (TIME_WAIT); measured: 60 MiB for 11,470 flows.
-SHORT_FLOW_PROGRAMS_BYTES = 64 << 20
-SHORT_FLOW_BYTES = 1 << 10
 #: Bytes that these programs keep of a sample until they end; measured: 6 to 7.4 kB.
 SAMPLE_BYTES = 12 << 10
 #: Bytes that tc prints of a bottleneck in a sample; measured: 0.6 kB.
@@ -56,7 +51,6 @@ def memory_bytes(plan: Plan) -> int:
         GUEST_OWN_BYTES
         + FLOW_BYTES * len(plan.schedule.all_flows)
         + SAMPLE_BYTES * sample_count(plan)
-        + _short_flow_programs_bytes(plan)
         + _queue_samples_bytes(plan)
         + _kept_bytes(plan)
         + sum(mechanism.memory_bytes(plan) for mechanism in mechanisms())
@@ -69,13 +63,6 @@ def _kept_bytes(plan: Plan) -> int:
     """Return the most bytes that files of all flows' programs take, such as the qlog of QUIC."""
     stacks = (plan.stack_of(flow) for flow in plan.schedule.all_flows if plan.stacks)
     return sum(program_of(stack).kept_bytes(stack) for stack in stacks)
-
-
-def _short_flow_programs_bytes(plan: Plan) -> int:
-    if plan.path.short_flows is None:
-        return 0
-    flows = math.ceil(arrivals_per_s(plan) * plan.schedule.duration_s)
-    return SHORT_FLOW_PROGRAMS_BYTES + SHORT_FLOW_BYTES * flows
 
 
 def _queue_samples_bytes(plan: Plan) -> int:

@@ -45,7 +45,6 @@ def make_plan(
     lab: str = VIRTUAL,
     network: NetworkOptions = DEFAULT_NETWORK,
     delayed_ack: bool = True,
-    trace_interval_s: float = 0.0,
     sample_interval_s: float = 1.0,
     options: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Plan:
@@ -54,7 +53,7 @@ def make_plan(
     The schedule's flows name their stacks by a text of ``farpath.programs.catalog`` or by
     the label of one of ``user_stacks``, and run between hosts of ``network``. Without an era, the
     hosts have the era of the stacks. The receiver discards payload unread on the virtual clock
-    only. ``trace_interval_s``: 0 for no trace. ``sample_interval_s``: time between two samples.
+    only. ``sample_interval_s``: time between two samples.
     ``options``: those of mechanisms, by name. Raises BadInputError for an unknown stack, and for
     options that contradict each other.
     """
@@ -83,7 +82,6 @@ def make_plan(
             lab=lab,
             wake_bytes=_wake_bytes(path.window_bytes),
             delayed_ack=delayed_ack,
-            trace_interval_s=trace_interval_s,
             sample_interval_s=sample_interval_s,
         ),
         seed,

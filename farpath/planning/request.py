@@ -62,7 +62,6 @@ from farpath.spec.path import (
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import MOST_FLOWS, SCHEDULES, SEVEN_REGIONS, TOGETHER
 from farpath.spec.settings import CLOCKS, SAMPLE_S_RANGE, VIRTUAL
-from farpath.spec.trace import INTERVAL_S_RANGE
 from topologies import MODULES
 
 if TYPE_CHECKING:
@@ -463,16 +462,6 @@ class PlainRequest:
             group=HOSTS,
         )
     )
-    trace: str | None = option(
-        Option(
-            "Interval at which the state of each TCP connection is recorded.",
-            "10ms",
-            "none",
-            "whole milliseconds, a unit is needed",
-            range_text(INTERVAL_S_RANGE, "s"),
-            see="how-to/looking-inside.md#a-trace-of-each-connection",
-        )
-    )
 
     def plan(
         self,
@@ -516,7 +505,6 @@ class PlainRequest:
             lab=self.lab,
             network=network,
             delayed_ack=self.acks is None or ACKS[_choice("ACKS", self.acks, ACKS)],
-            trace_interval_s=_parsed(quantities.TRACE_S, self.trace, "TRACE", 0.0),
             sample_interval_s=_parsed(quantities.SAMPLE_S, self.sample, "SAMPLE", 1.0),
             options={name: getattr(self, name) for name in mechanism_options()},
         )

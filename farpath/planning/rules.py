@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.registry import mechanisms
 from farpath.planning.user_rules import check_own_network
-from farpath.platforms import platform_of, real_time_option
+from farpath.platforms import platform_of
 from farpath.programs.registry import program_of
-from farpath.spec.arrivals import check_number
 from farpath.spec.hosts import SENDER, Sender, numbered
 from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANGE, Path
 from farpath.spec.plan import DUMBBELL, Plan
-from farpath.spec.schedule import Schedule
-from farpath.spec.settings import CLOCKS, HOST, VIRTUAL, VIRTUAL_CLOCK
-from farpath.spec.trace import INTERVAL_S_RANGE, MOST_TRACE_SAMPLES, TICK_S, flows
+from farpath.spec.settings import CLOCKS
 from topologies import MODULES, find_topology
 
 
@@ -24,8 +20,7 @@ def check_plan(plan: Plan) -> None:
     """Raise BadInputError for a plan whose parts contradict each other.
 
     It refuses a flow without a stack in the plan, and hosts that the topology lacks. It refuses
-    packets that IP or a stack cannot send, a trace without a TCP connection, and what mechanisms
-    refuse.
+    packets that IP or a stack cannot send, and what mechanisms refuse.
     """
     _check_settings(plan)
     _check_stacks(plan)
@@ -33,12 +28,8 @@ def check_plan(plan: Plan) -> None:
     _check_topology(plan)
     for stack in plan.stacks:
         program_of(stack).check(stack, plan)
-    _check_links(plan)
     _check_processor(plan)
     _check_host_jitter(plan)
-    check_trace(plan)
-    check_number(plan)
-    _check_queue(plan)
     for mechanism in mechanisms():
         mechanism.check(plan)
 
@@ -54,14 +45,6 @@ def _check_settings(plan: Plan) -> None:
     for name in ("ping_interval_s", "sample_interval_s"):
         if not getattr(settings, name) > 0:
             raise BadInputError(f"{name} is {getattr(settings, name):g}: it must be above 0")
-
-
-def _check_queue(plan: Plan) -> None:
-    if plan.path.queue and not platform_of(plan).boots_kernel:
-        raise BadInputError(
-            f"QUEUE is '{plan.path.queue}' and LAB is '{HOST}': the kernel of another machine may "
-            f"lack it; leave QUEUE out, or take LAB={VIRTUAL}"
-        )
 
 
 def _check_stacks(plan: Plan) -> None:
@@ -122,41 +105,6 @@ def _check_ip(plan: Plan) -> None:
             )
 
 
-def _check_links(plan: Plan) -> None:
-    """Refuse changes of links that a run does not reach, and options of the virtual lab alone."""
-    path, duration_s = plan.path, plan.schedule.duration_s
-    for name, changes in (("RATE", path.rate_changes), ("RTT", path.rtt_changes)):
-        if changes and not changes.period_s and changes.at_s[-1] >= duration_s:
-            raise BadInputError(
-                f"{name} has a change at {changes.at_s[-1]:g} s, but the run ends after "
-                f"{duration_s:g} s: give an earlier time, or a longer TIME or REGION"
-            )
-        if changes and plan.settings.clock != VIRTUAL_CLOCK:
-            raise BadInputError(
-                f"{name} has changes with {real_time_option(plan.settings)}: they are exact in "
-                f"virtual time only; use LAB={VIRTUAL} with CLOCK={VIRTUAL_CLOCK}"
-            )
-    if path.rate_trace and plan.settings.clock != VIRTUAL_CLOCK:
-        raise BadInputError(
-            f"RATE is a trace with {real_time_option(plan.settings)}: its times are exact in "
-            f"virtual time only; use LAB={VIRTUAL} with CLOCK={VIRTUAL_CLOCK}"
-        )
-    if path.rtt_changes and plan.bottlenecks > 1:
-        raise BadInputError(
-            f"RTT has changes with TOPOLOGY={plan.topology}: several paths are there; use "
-            f"TOPOLOGY={DUMBBELL}"
-        )
-    if path.up_rate_bps and not find_topology(plan.topology).takes_senders:
-        raise BadInputError(
-            f"UP_RATE with TOPOLOGY={plan.topology}: it has no bottleneck towards its senders; use "
-            f"TOPOLOGY={DUMBBELL}"
-        )
-    if path.up_rate_bps and platform_of(plan).measures_cpu:
-        raise BadInputError(
-            f"UP_RATE with LAB={HOST}: its checks know one rate only; use LAB={VIRTUAL}"
-        )
-
-
 def _check_processor(plan: Plan) -> None:
     """Refuse the processor of 2004 on a real kernel, whose own processor counts there."""
     if plan.era.processor and platform_of(plan).measures_cpu:
@@ -195,44 +143,3 @@ def check_senders(senders: Iterable[Sender], path: Path) -> None:
                 f"SENDERS has an MTU of {sender.mtu_bytes} bytes: it must be at most the path's, "
                 f"{path.mtu_bytes}, and at least {MTU_BYTES_RANGE[0]}; give the largest MTU as MTU"
             )
-
-
-def check_interval(interval_s: float, schedule: Schedule) -> None:
-    """Raise BadInputError for a trace's interval in s that is not allowed in a schedule.
-
-    It must be whole milliseconds within ``INTERVAL_S_RANGE`` and give no more than
-    ``MOST_TRACE_SAMPLES`` samples. It must be at most half of the shortest flow, so that each
-    flow has a sample between its start and its end.
-    """
-    low, high = INTERVAL_S_RANGE
-    steps = interval_s / TICK_S
-    if not low <= interval_s <= high or not math.isclose(steps, round(steps), rel_tol=1e-9):
-        raise BadInputError(
-            f"TRACE is {interval_s * 1e3:g} ms: it must be whole milliseconds, from "
-            f"{low * 1e3:g} ms to {high:g} s"
-        )
-    shortest_s = min(flow.stop_s - flow.start_s for flow in schedule.all_flows)
-    if interval_s > shortest_s / 2:
-        raise BadInputError(
-            f"TRACE is {interval_s:g} s, more than half of the {shortest_s:g} s that a flow lasts: "
-            "give a shorter TRACE or a longer REGION"
-        )
-    samples = sum(flow.stop_s - flow.start_s for flow in schedule.all_flows) / interval_s
-    if samples > MOST_TRACE_SAMPLES:
-        raise BadInputError(
-            f"TRACE is {interval_s * 1e3:g} ms, which gives {samples:,.0f} samples of all flows: "
-            f"at most {MOST_TRACE_SAMPLES:,} are possible; give a longer TRACE or a shorter REGION"
-        )
-
-
-def check_trace(plan: Plan) -> None:
-    """Raise BadInputError for a plan whose trace would be empty or too large."""
-    if not plan.settings.trace_interval_s:
-        return
-    check_interval(plan.settings.trace_interval_s, plan.schedule)
-    if not flows(plan):
-        stacks = ", ".join(dict.fromkeys(flow.stack for flow in plan.schedule.all_flows))
-        raise BadInputError(
-            f"TRACE: no flow uses the kernel's TCP ({stacks}), and a trace has the state of TCP "
-            "connections only: leave TRACE out, or add a flow to STACK"
-        )

@@ -27,9 +27,7 @@ from farpath.mechanisms.capture.files import NAME as CAPTURES
 from farpath.mechanisms.dropper.flow_drops import FlowDrops, flow_drops
 from farpath.mechanisms.mechanism import RecordPart
 from farpath.mechanisms.trace import table as trace_table
-from farpath.mechanisms.trace.table import Trace
 from farpath.mechanisms.traffic import short_flow_table
-from farpath.mechanisms.traffic.short_flow_table import ShortFlowTable
 from farpath.programs.program import Program
 from farpath.programs.registry import program_of
 from farpath.record import queue_table
@@ -445,8 +443,6 @@ def write_record(
     readback: dict[str, Any],
     warnings: Sequence[str],
     raw_dir: FilePath,
-    trace: Trace | None = None,
-    short_flows: ShortFlowTable | None = None,
     queues: QueueTable | None = None,
     parts: Sequence[RecordPart] = (),
     request: Mapping[str, str] | None = None,
@@ -474,15 +470,6 @@ def write_record(
     }
     if request is not None:
         data["request"] = dict(request)
-    if trace:
-        trace.frame.to_parquet(
-            table_file(directory, trace_table.NAME), index=False, **trace_table.PARQUET
-        )
-        data["trace"] = trace.as_dict()
-    if short_flows:
-        file = table_file(directory, short_flow_table.NAME)
-        short_flows.frame.to_parquet(file, index=False)
-        data[short_flow_table.NAME] = short_flows.as_dict()
     if queues:
         queues.frame.to_parquet(table_file(directory, queue_table.NAME), index=False)
         data[queue_table.NAME] = queues.as_dict()

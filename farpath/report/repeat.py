@@ -129,7 +129,6 @@ def _full_request(plan: Plan) -> RunRequest:
         seed=str(plan.seed),
         lab=settings.lab,
         clock=settings.clock if settings.lab == VIRTUAL else None,
-        trace=f"{settings.trace_interval_s * 1e3:g}ms" if settings.trace_interval_s else None,
         **texts_of(plan),
     )
 

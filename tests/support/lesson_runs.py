@@ -49,10 +49,10 @@ def write_lesson_run(
     )
     raw = record_dir.parent / ".raw"
     raw.mkdir(parents=True, exist_ok=True)
-    rows = None if trace is None else Trace(_whole(trace, plan), {}, {})
+    parts = () if trace is None else (Trace(_whole(trace, plan), {}, {}).part,)
     made = {"kernel": {"release": "7.2.1"}}
     readback: dict[str, dict[str, str]] = {"before": {}, "after": {}}
-    return write_record(record_dir, plan, samples, made, readback, [], raw, rows, queues=queues)
+    return write_record(record_dir, plan, samples, made, readback, [], raw, queues, parts)
 
 
 def _whole(rows: pd.DataFrame, plan: Plan) -> pd.DataFrame:

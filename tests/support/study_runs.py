@@ -75,7 +75,8 @@ def write_run(
     if plan.settings.lab == HOST:
         readback["cpu"] = {"senders_s": plan.schedule.duration_s * CPU_PART, "mhz": 1000.0}
     made = {"kernel": {"release": kernel}}
-    return write_record(record_dir, plan, samples, made, readback, [], raw, trace_of(plan))
+    parts = [trace.part] if (trace := trace_of(plan)) else []
+    return write_record(record_dir, plan, samples, made, readback, [], raw, parts=parts)
 
 
 def trace_of(plan: Plan) -> Trace | None:

@@ -83,7 +83,10 @@ def traced(tracing: Plan, samples: Samples, tmp_path: FilePath) -> Record:
     write_raw_trace(raw, tracing)
     tcp_trace = trace_table.from_raw(raw, tracing)
     like = samples_like(samples, tracing)
-    return write_record(tmp_path / "traced", tracing, like, {}, {"before": {}}, [], raw, tcp_trace)
+    assert tcp_trace
+    parts = [tcp_trace.part]
+    directory = tmp_path / "traced"
+    return write_record(directory, tracing, like, {}, {"before": {}}, [], raw, parts=parts)
 
 
 @pytest.fixture

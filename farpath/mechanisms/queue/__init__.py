@@ -1,4 +1,4 @@
-"""Parser of QUEUE's text; ``farpath.spec.aqm`` has the parameters of each kind of queue."""
+"""Queue: what the bottleneck's buffer is; ``farpath.spec.aqm`` has the parameters of each kind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
 from farpath.mechanisms import quantities
+from farpath.mechanisms.mechanism import Fact, Mechanism
+from farpath.platforms import platform_of
 from farpath.spec.aqm import DROP_TAIL, KINDS, Aqm, Parameter
+from farpath.spec.plan import Plan
+from farpath.spec.settings import HOST, VIRTUAL
 
 EXAMPLE = "fq_codel:target=5ms,ecn"
 #: All texts that begin a queue.
@@ -91,3 +95,20 @@ def _value(text: str, name: str, equals: str, value: str, parameter: Parameter) 
     if parameter.unit == "fraction":
         return quantities.FRACTION.parse(value, owner, allowed)
     return quantities.whole(allowed).parse(value, owner)
+
+
+def check_queue(plan: Plan) -> None:
+    """Raise BadInputError for an active queue of the host lab, whose kernel may lack it."""
+    if plan.path.queue and not platform_of(plan).boots_kernel:
+        raise BadInputError(
+            f"QUEUE is '{plan.path.queue}' and LAB is '{HOST}': the kernel of another machine may "
+            f"lack it; leave QUEUE out, or take LAB={VIRTUAL}"
+        )
+
+
+MECHANISM = Mechanism(
+    order=25,
+    check=check_queue,
+    path_words=lambda path: [f"queue {path.queue}"] if path.queue else [],
+    facts=lambda plan: [Fact("queue", str(plan.path.queue), "queue")] if plan.path.queue else [],
+)

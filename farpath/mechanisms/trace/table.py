@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.base.errors import LabFailedError
 from farpath.base.frames import add_to_hash, typed_frame
+from farpath.mechanisms.mechanism import RecordPart, table_part
 from farpath.mechanisms.trace import rows as trace_rows
 from farpath.spec import trace
 from farpath.tools import tcp_info
@@ -97,6 +98,11 @@ class Trace:
             "ticks": dict(self.ticks),
             "asked": dict(self.asked),
         }
+
+    @property
+    def part(self) -> RecordPart:
+        """The table as a part of a record."""
+        return table_part(NAME, self.frame, self.as_dict(), **PARQUET)
 
 
 def fingerprint(frame: pd.DataFrame) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.base.errors import LabFailedError
 from farpath.base.frames import add_to_hash, typed_frame
+from farpath.mechanisms.mechanism import RecordPart, table_part
 from farpath.spec.arrivals import arrivals
 from farpath.spec.hosts import CLIENT, SERVER
 from farpath.spec.protocol import SHORT_FLOWS_FILE
@@ -47,6 +48,11 @@ class ShortFlowTable:
     def as_dict(self) -> dict[str, Any]:
         """Return the entry of record.json that describes the table."""
         return {"fingerprint": fingerprint(self.frame), "congestion": list(self.congestion)}
+
+    @property
+    def part(self) -> RecordPart:
+        """The table as a part of a record."""
+        return table_part(NAME, self.frame, self.as_dict())
 
 
 def fingerprint(frame: pd.DataFrame) -> str:

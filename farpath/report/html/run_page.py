@@ -317,13 +317,6 @@ def _path_facts(record: Record) -> Facts:
     ]
     if path.buffer_packets:
         rows.append(("buffer length", f"{path.buffer_packets:,} packets", "buffer_packets"))
-    if path.jitter_ms:
-        rows.append(("jitter", f"{path.jitter_ms:g} ms", "jitter_ms"))
-    for name in ("reorder", "duplicate"):
-        if probability := getattr(path, name):
-            rows.append((name, f"{probability:g}", name))
-    if path.queue:
-        rows.append(("queue", str(path.queue), "queue"))
     rows += [
         (fact.name, fact.value, fact.path_field)
         for mechanism in mechanisms()
@@ -332,7 +325,6 @@ def _path_facts(record: Record) -> Facts:
     rows += [("IP version", str(plan.ip_version), ""), *_topology_facts(plan)]
     if path.hops:
         rows.append(("hops", ", ".join(path.hop_names), "hops"))
-    rows.append(("other traffic", str(path.background or path.short_flows or "none"), "background"))
     return Facts(
         f"Path {path.name}",
         tuple((words, value, path.sources.get(source, "")) for words, value, source in rows),

@@ -9,12 +9,12 @@ import pytest
 
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.mechanisms.traffic import short_flow_table
+from farpath.mechanisms.traffic.checks import check_short_flows
 from farpath.mechanisms.traffic.short_flow_table import ShortFlowTable
 from farpath.metrics.record import metrics_of
 from farpath.metrics.short_flow import summarise_short_flows
-from farpath.record.checks import check_short_flows
 from farpath.record.record import Samples, load_record, write_record
-from farpath.report.overview import metrics_of, overview
+from farpath.report.overview import overview
 from farpath.spec.arrivals import arrivals, frames_bytes
 from farpath.spec.plan import Plan
 from tests.support.plans import network_plan
@@ -109,8 +109,8 @@ def test_a_record_keeps_its_short_flows_beside_the_fingerprint_of_its_samples(
     raw = tmp_path / "raw"
     raw.mkdir()
     records = [
-        write_record(tmp_path / name, plan, samples, {}, {}, [], raw, short_flows=flows)
-        for name, flows in {"without": None, "with": table}.items()
+        write_record(tmp_path / name, plan, samples, {}, {}, [], raw, parts=parts)
+        for name, parts in {"without": [], "with": [table.part]}.items()
     ]
     assert records[0].fingerprint == records[1].fingerprint
     assert records[0].short_flows is None
@@ -147,7 +147,7 @@ def test_a_run_s_tables_and_metrics_have_them(
 ) -> None:
     raw = tmp_path / "raw"
     raw.mkdir()
-    record = write_record(tmp_path / "run", plan, samples, {}, {}, [], raw, short_flows=table)
+    record = write_record(tmp_path / "run", plan, samples, {}, {}, [], raw, parts=[table.part])
     (shown,) = [grid for grid in overview(record) if "Short flows" in grid.title]
     small = table.frame[table.frame["size_bytes"] < 10_000]
     ended = small["completion_s"].count()

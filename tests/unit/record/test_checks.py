@@ -12,14 +12,14 @@ import pytest
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.mechanisms.disk import check_disks
 from farpath.mechanisms.dropper import check_droppers, parse_droppers
+from farpath.mechanisms.trace import check_trace
 from farpath.mechanisms.trace import table as trace_table
+from farpath.mechanisms.traffic.checks import check_background
 from farpath.planning.path_files import path_by_name
 from farpath.planning.request import RunRequest
 from farpath.record.checks import (
-    check_background,
     check_flows,
     check_hops,
-    check_trace,
     slow_machine_errors,
 )
 from farpath.record.record import Samples
@@ -148,8 +148,8 @@ def test_on_a_machine_without_doubts_a_failed_reading_stays_what_it_is() -> None
 def test_a_good_trace_passes_its_check(tracing: Plan, samples: Samples, tmp_path: FilePath) -> None:
     write_raw_trace(tmp_path, tracing, ticks=1012)
     tcp_trace = trace_table.from_raw(tmp_path, tracing)
-    assert check_trace(tcp_trace, samples_like(samples, tracing), tracing) == []
-    assert check_trace(None, samples, tracing) == []
+    assert check_trace(tcp_trace, samples_like(samples, tracing).flows, tracing) == []
+    assert check_trace(None, samples.flows, tracing) == []
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_a_trace_with_ticks_or_bytes_missing_fails_the_run(
     write_raw_trace(tmp_path, tracing, ticks, requests)
     tcp_trace = trace_table.from_raw(tmp_path, tracing)
     with pytest.raises(CheckFailedError, match=message):
-        check_trace(tcp_trace, samples_like(samples, tracing, bytes_per_s), tracing)
+        check_trace(tcp_trace, samples_like(samples, tracing, bytes_per_s).flows, tracing)
 
 
 def test_a_late_machine_in_real_time_is_a_warning(
@@ -178,7 +178,7 @@ def test_a_late_machine_in_real_time_is_a_warning(
     )
     write_raw_trace(tmp_path, real, 1001, 998)
     tcp_trace = trace_table.from_raw(tmp_path, real)
-    (warning,) = check_trace(tcp_trace, samples_like(samples, real), real)
+    (warning,) = check_trace(tcp_trace, samples_like(samples, real).flows, real)
     assert "the trace of sender lacks 3 of 1,001 ticks" in warning
 
 

@@ -58,10 +58,11 @@ def measured_with_short_flows(tmp_path: FilePath, stack: str) -> list[Measure]:
     raw.mkdir()
     write_short_flows(raw, run.plan)
     table = short_flow_table.from_raw(raw, run.plan)
+    assert table
     record = write_record(
         *(tmp_path / "record", run.plan, written.samples, {}, {}, []),
         raw_dir=raw,
-        short_flows=table,
+        parts=[table.part],
     )
     return cross_traffic.measures([RecordedRun(run, record)])
 

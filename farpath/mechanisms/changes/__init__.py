@@ -1,0 +1,70 @@
+"""Changes: rates and delays of links that change in a run, traces of rates, and UP_RATE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from farpath.base.errors import BadInputError
+from farpath.base.sizes import size_text
+from farpath.mechanisms.changes.carried import check_carried, link_changes
+from farpath.mechanisms.changes.text import rate_text, rtt_text
+from farpath.mechanisms.mechanism import Findings, Mechanism, Output
+from farpath.platforms import platform_of, real_time_option
+from farpath.spec.plan import DUMBBELL, Plan
+from farpath.spec.settings import HOST, VIRTUAL, VIRTUAL_CLOCK
+from topologies import find_topology
+
+
+def check_links(plan: Plan) -> None:
+    """Raise BadInputError for changes that a run does not reach, or that its lab does not have."""
+    path, duration_s = plan.path, plan.schedule.duration_s
+    for name, changes in (("RATE", path.rate_changes), ("RTT", path.rtt_changes)):
+        if changes and not changes.period_s and changes.at_s[-1] >= duration_s:
+            raise BadInputError(
+                f"{name} has a change at {changes.at_s[-1]:g} s, but the run ends after "
+                f"{duration_s:g} s: give an earlier time, or a longer TIME or REGION"
+            )
+        if changes and plan.settings.clock != VIRTUAL_CLOCK:
+            raise BadInputError(
+                f"{name} has changes with {real_time_option(plan.settings)}: they are exact in "
+                f"virtual time only; use LAB={VIRTUAL} with CLOCK={VIRTUAL_CLOCK}"
+            )
+    if path.rate_trace and plan.settings.clock != VIRTUAL_CLOCK:
+        raise BadInputError(
+            f"RATE is a trace with {real_time_option(plan.settings)}: its times are exact in "
+            f"virtual time only; use LAB={VIRTUAL} with CLOCK={VIRTUAL_CLOCK}"
+        )
+    if path.rtt_changes and plan.bottlenecks > 1:
+        raise BadInputError(
+            f"RTT has changes with TOPOLOGY={plan.topology}: several paths are there; use "
+            f"TOPOLOGY={DUMBBELL}"
+        )
+    if path.up_rate_bps and not find_topology(plan.topology).takes_senders:
+        raise BadInputError(
+            f"UP_RATE with TOPOLOGY={plan.topology}: it has no bottleneck towards its senders; use "
+            f"TOPOLOGY={DUMBBELL}"
+        )
+    if path.up_rate_bps and platform_of(plan).measures_cpu:
+        raise BadInputError(
+            f"UP_RATE with LAB={HOST}: its checks know one rate only; use LAB={VIRTUAL}"
+        )
+
+
+def _words(plan: Plan) -> Iterator[str]:
+    path = plan.path
+    if path.rate_changes:
+        yield f"rate {rate_text(path)}"
+    if path.rate_trace:
+        yield f"rate of a trace of {path.rate_trace[-1] / 1e3:g} s"
+    if path.rtt_changes:
+        yield f"RTT {rtt_text(path)}"
+    if path.up_rate_bps:
+        yield f"up {path.up_rate_bps / 1e6:g} Mbit/s, buffer {size_text(path.up_buffer_bytes)}"
+
+
+def _examine(output: Output) -> Findings:
+    check_carried(output.raw_dir, output.plan)
+    return Findings(link_changes(output.raw_dir, output.plan))
+
+
+MECHANISM = Mechanism(order=10, check=check_links, words=_words, examine=_examine)
