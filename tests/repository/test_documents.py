@@ -18,6 +18,10 @@ from farpath.base.project import PROJECT
 DOCS = PROJECT / "docs"
 CODE_BLOCK = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+#: A file of the project that a document names.
+NAMED_FILE = re.compile(
+    r"`((?:farpath|tests|images|topologies|benchmarks|experiments|examples)/[\w./-]+\.[a-z]+)`"
+)
 HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 #: A decision's heading or, of a short one, its row.
 DECISION = re.compile(r"^(?:## |\| )(\d+)(?:\.| \|)", re.MULTILINE)
@@ -63,6 +67,14 @@ def test_its_links_lead_somewhere(file: FilePath) -> None:
         if not target_file.exists() or (anchor and anchor not in anchors(target_file)):
             wrong.append(link)
     assert wrong == []
+
+
+def test_files_that_documents_name_are_there() -> None:
+    # The list of changes names files of its time
+    texts = [text_of(file) for file in documents() if file.name != "CHANGELOG.md"]
+    named = {name for text in texts for name in NAMED_FILE.findall(text)}
+    assert len(named) > 50
+    assert [name for name in sorted(named) if not (PROJECT / name).exists()] == []
 
 
 def test_the_index_names_every_document() -> None:
