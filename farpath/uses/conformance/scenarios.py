@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path as FilePath
@@ -11,11 +10,10 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.validation import validated
 from farpath.lab.user_parts import BuiltParts
-from farpath.planning.request import RunRequest
+from farpath.runs.cases import RunCase, matching, read_cases
 from farpath.uses.conformance.measures import MEASURES
 
 if TYPE_CHECKING:
@@ -68,21 +66,11 @@ class Statement:
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Scenario:
-    """A run, as options with ``{stack}`` in them, and the statements that its record decides.
+class Scenario(RunCase):
+    """A run, the stacks that it is about, and the statements that its record decides."""
 
-    ``stacks``: the stacks that it concerns.
-    """
-
-    name: str
-    title: str
     stacks: tuple[str, ...]
-    options: Mapping[str, str]
     statements: tuple[Statement, ...]
-
-    def request(self, stack: str) -> RunRequest:
-        """Return the request of its run for a stack, which may have parameters."""
-        return RunRequest(**{name: text.format(stack=stack) for name, text in self.options.items()})
 
     def plan(self, stack: str) -> Plan:
         """Return the plan of its run; raise BadInputError for unknown parameters of the stack."""
@@ -120,10 +108,7 @@ def book(file: FilePath = FILE) -> Book:
     Each also has the file's ``options``, unless it has its own. Raises BadInputError for an invalid
     field.
     """
-    data = read_toml(file)
-    options = data.pop("options", {})
-    each = [{**case, "options": {**options, **case["options"]}} for case in data["scenarios"]]
-    return validated(Book, {**data, "scenarios": each}, str(file))
+    return validated(Book, read_cases(file, "scenarios"), str(file))
 
 
 def scenarios_of(stack: str, only: Sequence[str] = ()) -> tuple[Scenario, ...]:
@@ -138,15 +123,6 @@ def scenarios_of(stack: str, only: Sequence[str] = ()) -> tuple[Scenario, ...]:
             f"no scenario is about the stack '{stack}': give one of {', '.join(book().stacks)}, "
             "with parameters or without"
         )
-    selected = tuple(each for each in book().scenarios if name in each.stacks)
-    for pattern in only:
-        if not any(fnmatch.fnmatchcase(each.name, pattern) for each in selected):
-            names = ", ".join(each.name for each in selected)
-            raise BadInputError(
-                f"ONLY is '{pattern}': {name} has no scenario of that name; give one of {names}"
-            )
-    return tuple(
-        each
-        for each in selected
-        if not only or any(fnmatch.fnmatchcase(each.name, pattern) for pattern in only)
-    )
+    selected = {each.name: each for each in book().scenarios if name in each.stacks}
+    otherwise = f"{name} has no scenario of that name; give one of {', '.join(selected)}"
+    return tuple(selected[each] for each in matching({n: (n,) for n in selected}, only, otherwise))

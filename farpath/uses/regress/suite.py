@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import fnmatch
 import random
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.validation import validated
 from farpath.lab.user_parts import BuiltParts
@@ -22,6 +20,7 @@ from farpath.mechanisms.quantities import RTT_MS
 from farpath.planning.request import RunRequest
 from farpath.programs.catalog import catalogue
 from farpath.programs.registry import programs
+from farpath.runs.cases import RunCase, matching, read_cases
 from farpath.uses.regress.metrics import EXTRA_METRICS
 from topologies import lay_out
 
@@ -36,16 +35,13 @@ RTT_VARIATION = 1e-3
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Case:
-    """One case: its options, with ``{stack}`` in them, and its extra metrics.
+class Case(RunCase):
+    """One case: a run, the names of its groups of stacks, and its extra metrics.
 
-    ``groups``: names of groups of stacks. ``extra_metrics``: names of ``EXTRA_METRICS``.
+    ``extra_metrics``: names of ``EXTRA_METRICS``.
     """
 
-    name: str
-    title: str
     groups: tuple[str, ...]
-    options: Mapping[str, str]
     extra_metrics: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -84,11 +80,11 @@ class Trial:
     @property
     def request(self) -> RunRequest:
         """The request of its run with seed 1."""
-        words = {word: text.format(stack=self.stack) for word, text in self.case.options.items()}
-        if not programs()[catalogue()[self.stack].program].is_tcp:
-            # The kernel knows nothing of a program's own transport
-            words.pop("trace", None)
-        return RunRequest(**words)
+        request = self.case.request(self.stack)
+        if programs()[catalogue()[self.stack].program].is_tcp:
+            return request
+        # The kernel knows nothing of a program's own transport
+        return dataclasses.replace(request, trace=RunRequest().trace)
 
     @property
     def has_sides(self) -> bool:
@@ -123,10 +119,7 @@ def suite(file: FilePath = SUITE) -> Suite:
     Each case also has the file's ``options``, unless it has its own. Raises BadInputError for an
     invalid field.
     """
-    data = read_toml(file)
-    options = data.pop("options", {})
-    cases = [{**case, "options": {**options, **case["options"]}} for case in data["cases"]]
-    return validated(Suite, {**data, "cases": cases}, str(file))
+    return validated(Suite, read_cases(file, "cases"), str(file))
 
 
 def trials(stacks: Sequence[str] = (), only: Sequence[str] = ()) -> tuple[Trial, ...]:
@@ -137,26 +130,22 @@ def trials(stacks: Sequence[str] = (), only: Sequence[str] = ()) -> tuple[Trial,
     ``one-loss``. Raises BadInputError for an unknown stack, and for a pattern that matches nothing.
     """
     full_suite = suite()
-    selected = [
-        Trial(stack, case)
+    selected = {
+        f"{stack}/{case.name}": Trial(stack, case)
         for stack in stacks or full_suite.stacks
         for case in full_suite.cases
         if set(case.groups) & _groups_of(stack)
-    ]
-    if not only:
-        return tuple(selected)
-    for pattern in only:
-        if not any(_matches(trial, pattern) for trial in selected):
-            names = ", ".join(case.name for case in full_suite.cases)
-            raise BadInputError(
-                f"ONLY is '{pattern}': no run of {', '.join(stacks) or 'the suite'} is called so; "
-                f"give one of {names}, or a pattern such as 'htcp/*'"
-            )
-    return tuple(trial for trial in selected if any(_matches(trial, pattern) for pattern in only))
-
-
-def _matches(trial: Trial, pattern: str) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for name in (trial.name, trial.case.name))
+    }
+    otherwise = (
+        f"no run of {', '.join(stacks) or 'the suite'} is called so; give one of "
+        f"{', '.join(case.name for case in full_suite.cases)}, or a pattern such as 'htcp/*'"
+    )
+    return tuple(
+        selected[name]
+        for name in matching(
+            {name: (name, trial.case.name) for name, trial in selected.items()}, only, otherwise
+        )
+    )
 
 
 def _groups_of(stack: str) -> set[str]:
