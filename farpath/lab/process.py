@@ -32,6 +32,7 @@ from farpath.lab.artifacts import elf
 from farpath.lab.artifacts.images import REMEDY, Images
 from farpath.lab.console import Console, guest_end
 from farpath.lab.watchdog import LOOK_S, Hang, LastProgress, Patience, VirtualClock, Watchdog
+from farpath.platforms import platform_of
 from farpath.record.readback import merged
 from farpath.spec import user_time
 from farpath.spec.plan import Plan
@@ -45,7 +46,6 @@ from farpath.spec.protocol import (
     parse_event,
     site_modules,
 )
-from farpath.spec.settings import VIRTUAL
 from farpath.tools.commands import note
 from topologies import lay_out
 
@@ -103,7 +103,7 @@ def copy_code(code: FilePath) -> None:
 def _fill(share: FilePath, images: Images, plan: Plan | None) -> None:
     """Fill the shared directory: code, links to root file systems, and the plan's files."""
     copy_code(share / CODE_DIR)
-    if plan is None or plan.settings.lab == VIRTUAL:
+    if plan is None or platform_of(plan).boots_kernel:
         (share / "root").symlink_to((images.lab / "rootfs").resolve())
     if plan is not None:
         _fill_plan(share, images, plan)
@@ -137,7 +137,7 @@ def _copy_modules(directory: FilePath, images: Images, plan: Plan) -> None:
     """
     directory.mkdir()
     modules = {module for stack in plan.stacks if (module := images.module(stack))}
-    if plan.settings.lab == VIRTUAL:
+    if platform_of(plan).boots_kernel:
         modules |= set(images.devices)
     if plan.programs:
         modules.add(images.user_time)
