@@ -56,10 +56,11 @@ def make_campaign(job: CampaignJob, finish: Finish, in_qemu: bool = False) -> tu
         missing = [state for state in before if state.record is None]
         todo = list({plan_identity(state.run.plan): state for state in missing}.values())
         made_before = sum(state.record is not None for state in before)
+        if todo:
+            check_space(job.out, 1 if job.on_host else min(job.cores, len(todo)))
         print_status(f"{made_before} of {len(before)} runs made, {len(todo)} left")
         if not todo:
             return before
-        check_space(job.out, 1 if job.on_host else min(job.cores, len(todo)))
         made = _make(job, todo, finish, in_qemu, made_before)
         for result in made.runs if job.on_host else ():
             for warning in result.value:
