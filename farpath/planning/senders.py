@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from farpath.base.errors import BadInputError
+from farpath.base.words import parse_words
 from farpath.mechanisms import quantities
 from farpath.planning.rules import check_senders
 from farpath.spec.hosts import SENDER, Sender, numbered
@@ -34,15 +35,8 @@ def parse_senders(text: str, path: Path) -> tuple[Sender, ...]:
 
 
 def _parse_sender(text: str, name: str, path: Path) -> Sender:
-    options: dict[str, str] = {}
-    for part in text.split(","):
-        key, equals, value = part.partition("=")
-        if key not in ("rtt", "mtu") or not equals or key in options:
-            raise BadInputError(
-                f"SENDERS has '{text}': a sender is rtt=172ms, mtu=1500 or rtt=172ms,mtu=1500; "
-                "separate senders by blanks"
-            )
-        options[key] = value
+    example = "rtt=172ms,mtu=1500 rtt=50ms: senders are separated by blanks"
+    options, _ = parse_words(text, "senders", text, example, ("rtt", "mtu"))
     rtt_ms = (
         quantities.RTT_MS.parse(options["rtt"], "SENDERS: rtt") if "rtt" in options else path.rtt_ms
     )

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from farpath.base.errors import BadInputError
+from farpath.base.words import parse_words
 from farpath.programs.entry import CatalogEntry, checked_parameters, label_of
 from farpath.programs.iperf3 import OURS
 from farpath.programs.program import Program
@@ -42,16 +43,9 @@ def split_text(text: str) -> tuple[str, dict[str, str]]:
     ('fast', {'alpha': '200', 'period_ms': '20'})
     """
     name, colon, rest = text.partition(":")
-    parameters: dict[str, str] = {}
-    for part in rest.split(",") if colon else []:
-        key, equals, value = part.partition("=")
-        if not (key and equals and value) or key in parameters:
-            raise BadInputError(
-                f"STACK is '{text}': after the colon, give each parameter once with its value, as "
-                "in fast:alpha=200,gamma=50"
-            )
-        parameters[key] = value
-    return name, parameters
+    if not colon:
+        return name, {}
+    return name, parse_words(rest, "stack", text, "fast:alpha=200,gamma=50")[0]
 
 
 def entry_by_name(name: str) -> CatalogEntry:

@@ -9,6 +9,7 @@ from typing import Any
 
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.base.options import HOSTS, Option
+from farpath.base.words import parse_words
 from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, Output, Texts
 from farpath.mechanisms.quantities import RATE_BPS, SIZE_BYTES
 from farpath.platforms import platform_of
@@ -42,22 +43,17 @@ def parse_disk(text: str, option: str) -> Disk:
     Disk(rate_bps=3560000000, cache_bytes=2000000)
     """
     cache = CACHES[option]
-    rate, *words = text.strip().removeprefix(KIND).split(",")
-    if not text.strip().startswith(KIND) or not rate or len(words) > 1:
+    words = text.strip().removeprefix(KIND)
+    values, rates = parse_words(words, option.lower(), text, EXAMPLES[option], (cache,), bare=True)
+    if not text.strip().startswith(KIND) or len(rates) != 1:
         raise BadInputError(
             f"{option} is '{text}': it must be a disk's rate, and {cache} if given, as in "
             f"{EXAMPLES[option]}"
         )
     cache_bytes = DEFAULT_BYTES[option]
-    if words:
-        name, equals, size = words[0].partition("=")
-        if name.strip() != cache or not equals:
-            raise BadInputError(
-                f"{option} has '{words[0]}': what can be set of its disk is {cache}, as in "
-                f"{EXAMPLES[option]}"
-            )
-        cache_bytes = SIZE_BYTES.parse(size, f"{option}: {cache}", CACHE_BYTES_RANGE)
-    return Disk(RATE_BPS.parse(rate, f"{option}: rate"), cache_bytes)
+    if cache in values:
+        cache_bytes = SIZE_BYTES.parse(values[cache], f"{option}: {cache}", CACHE_BYTES_RANGE)
+    return Disk(RATE_BPS.parse(rates[0], f"{option}: rate"), cache_bytes)
 
 
 def disk_text(disk: Disk | None, option: str) -> str | None:

@@ -12,6 +12,7 @@ from typing import Any
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.base.options import PATH, Option
 from farpath.base.path_variants import DROPPING, varied
+from farpath.base.words import parse_words
 from farpath.mechanisms import quantities
 from farpath.mechanisms.dropper.flow_drops import check_flow_drops
 from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, Output, Texts
@@ -59,24 +60,13 @@ def _parse_dropper(text: str) -> Dropper:
         raise BadInputError(
             f"DROP is '{text}': it must begin with one of {', '.join(KINDS)}, as in every:1000"
         )
-    parts = rest.split(",") if rest else []
-    options: dict[str, str] = {}
-    for name, equals, value in (part.partition("=") for part in parts):
-        if equals and name not in ("flow", "direction"):
-            raise BadInputError(
-                f"DROP is '{text}': '{name}' is no option of a dropper: give flow or direction"
-            )
-        if equals and (not value or name in options):
-            raise BadInputError(f"DROP is '{text}': give {name} once, as in flow=flow1")
-        if equals:
-            options[name] = value
-        elif not name:
-            raise BadInputError(
-                f"DROP is '{text}': a comma must separate two numbers or options, as in "
-                "packets:100,2000"
-            )
-    numbers = tuple(_PARSERS[kind](part) for part in parts if "=" not in part)
-    return Dropper(kind, numbers, **options)
+    example = "packets:100,2000,flow=flow1"
+    options, numbers = (
+        parse_words(rest, "drop", text, example, ("flow", "direction"), bare=True)
+        if rest
+        else ({}, [])
+    )
+    return Dropper(kind, tuple(map(_PARSERS[kind], numbers)), **options)
 
 
 def _parse_count(text: str) -> float:

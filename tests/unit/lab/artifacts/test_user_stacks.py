@@ -79,8 +79,8 @@ def test_a_text_without_a_path_an_ending_or_oci_is_left_to_the_catalogue(text: s
         ("./none.cpp", "that is no file; give a source, <name>.cpp"),
         ("oci:", "no such directory or file"),
         ("oci:./none", "no such directory or file"),
-        ("./tcp_none.c:alpha", "after the colon, give each parameter once"),
-        ("./tcp_none.c:a=1,a=2", "after the colon, give each parameter once"),
+        ("./tcp_none.c:alpha", "alpha needs a value"),
+        ("./tcp_none.c:a=1,a=2", "a is given twice"),
     ],
 )
 def test_what_is_not_there_or_malformed_is_refused(text: str, complaint: str) -> None:
