@@ -84,7 +84,7 @@ class Trial:
         if programs()[catalogue()[self.stack].program].is_tcp:
             return request
         # The kernel knows nothing of a program's own transport
-        return dataclasses.replace(request, trace=RunRequest().trace)
+        return request.changed(trace=None)
 
     @property
     def has_sides(self) -> bool:
