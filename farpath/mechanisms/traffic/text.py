@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
 from farpath.base.units import NUMBERS, Quantity
+from farpath.base.words import parse_words
 from farpath.mechanisms import quantities
 from farpath.programs.catalog import catalogue, entry_by_name
 from farpath.programs.iperf3 import MAINLINE
@@ -108,17 +109,10 @@ def _parse_background(text: str) -> float | Background:
 
 def _parse_short_flows(text: str) -> ShortFlowsRequest:
     """Parse short flows: a fraction of the rate or a rate, and parameters, each once."""
-    values: dict[str, str] = {}
-    for place, part in enumerate(text.removeprefix(SHORT_FLOWS).split(",")):
-        name, equals, value = map(str.strip, part.partition("="))
-        if not equals and place == 0:
-            name, value = "rate", name
-        if not value or name in values or name not in _PARAMETERS:
-            raise BadInputError(
-                f"BACKGROUND is '{text}': after {SHORT_FLOWS}, give a fraction of the rate or a "
-                f"rate, and each of {', '.join(_PARAMETERS[1:])} at most once, as in {_EXAMPLE}"
-            )
-        values[name] = value
+    words = text.removeprefix(SHORT_FLOWS)
+    if "=" not in words.partition(",")[0]:
+        words = f"rate={words}"
+    values, _ = parse_words(words, "background", text, _EXAMPLE, _PARAMETERS)
     if "rate" not in values:
         raise BadInputError(f"BACKGROUND is '{text}': how much is missing, as in {_EXAMPLE}")
     part_of_rate, rate_bps = _parse_amount(values["rate"])
