@@ -22,7 +22,7 @@ from farpath.cli.shared_options import RESULTS, RecordsDir
 from farpath.planning import programs as planning
 
 if TYPE_CHECKING:
-    from farpath.lab.programs import ProgramOutcome, WallTimeoutError
+    from farpath.lab.exec.run import ProgramOutcome, WallTimeoutError
 
 LOG = logging.getLogger(__name__)
 DEFAULT_TIMEOUT = "600s"
@@ -113,11 +113,11 @@ def execute(
 
     The client's output is this command's, and so is its exit status. Both directions are alike.
     """
-    from farpath.lab.program_input import read_input
-    from farpath.lab.program_limits import limits
-    from farpath.lab.program_roots import roots
-    from farpath.lab.program_users import current_user, named_user
-    from farpath.lab.programs import WallTimeoutError, run_programs
+    from farpath.lab.exec.limits import limits
+    from farpath.lab.exec.roots import roots
+    from farpath.lab.exec.run import WallTimeoutError, run_programs
+    from farpath.lab.exec.stdin import read_input
+    from farpath.lab.exec.users import current_user, named_user
     from farpath.lab.user_parts import BuiltParts
     from farpath.mechanisms import quantities
     from farpath.planning.plan_warnings import plan_warnings
@@ -261,7 +261,7 @@ def _tell_server_end(event: dict[str, Any]) -> None:
 def _without_memory(killed: int, memory: str, program_bytes: int) -> str:
     """Return the remedy for programs that were killed for their memory."""
     processes = "a process was" if killed == 1 else f"{killed} processes were"
-    from farpath.lab.programs import more_memory
+    from farpath.lab.exec.run import more_memory
 
     return (
         f"the programs took more than --memory={memory}, and {processes} killed (status 137): give "

@@ -48,7 +48,7 @@ SHOWING_CODE = frozenset(
         "cleanup",
         "pool",
         "preflight",
-        "program_progress",
+        "exec/progress",
         "progress",
         "replacement",
     )

@@ -79,8 +79,8 @@ def responsiveness(
 def _run(plan: Plan, method: Method, out: FilePath) -> bytes:
     """Run client and server in the lab; return the client's output."""
     from farpath.base.project import PROJECT
-    from farpath.lab.program_roots import MACHINE, roots
-    from farpath.lab.programs import run_programs
+    from farpath.lab.exec.roots import MACHINE, roots
+    from farpath.lab.exec.run import run_programs
     from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, Programs
 
     python = (sys.executable, "-B", "-m")

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.lab.program_roots import LAB, MACHINE, roots
+from farpath.lab.exec.roots import LAB, MACHINE, roots
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST
 
 COMMANDS: dict[str, list[tuple[str, ...]]] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.lab.program_users import User, current_user, named_user
+from farpath.lab.exec.users import User, current_user, named_user
 
 
 def root_with(directory: Path, number: int) -> Path:

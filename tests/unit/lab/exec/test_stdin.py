@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.lab import program_input
-from farpath.lab.program_input import Input, read_input
+from farpath.lab.exec import stdin as program_input
+from farpath.lab.exec.stdin import Input, read_input
 from farpath.spec.programs import FILE_INPUT, PIPE_INPUT
 
 
