@@ -76,7 +76,7 @@ help:
 	make lock         the newest Python packages that pyproject.toml allows, into images/python
 	make bench        measure the figures of the design
 	make setup        what the targets above need: packages, .venv, kernel, root file systems
-	make venv-paper   Snakemake in .venv, for 'farpath campaign' with experiments of your own
+	make venv-paper   Snakemake in .venv, for 'farpath campaign' on a cluster
 	make kernel       the lab's kernel alone
 	make stacks       the kernel and farpath's own stacks and devices, as its modules
 	make modules      the same stacks for a kernel of yours: KDIR=<its build tree>
@@ -259,7 +259,7 @@ draw: $(VENV)
 shell: setup
 	@.venv/bin/farpath shell $${OUT:+"--out=$$OUT"}
 
-# Snakemake, which only campaigns need
+# Snakemake, which campaigns on clusters need
 $(PAPER): $(VENV)
 	@echo "paper: installing Snakemake" >&2
 	$(call installed,paper)
@@ -268,11 +268,11 @@ $(PAPER): $(VENV)
 venv-paper: $(PAPER)
 	@:
 
-paper: setup $(PAPER)
+paper: setup
 	@.venv/bin/farpath campaign $${CORES:+"--cores=$$CORES"} $${OUT:+"--out=$$OUT"}
 
 # With QEMU=1 one run after another, in a machine whose clock counts instructions
-campaign: setup $(if $(QEMU),,$(PAPER))
+campaign: setup
 	@$(if $(QEMU),images/host-packages qemu)
 	.venv/bin/farpath campaign $${EXPERIMENT:+"--experiment=$$EXPERIMENT"} $${SET:+"--set=$$SET"} \
 		$${REGION:+"--region=$$REGION"} $${ONLY:+"--only=$$ONLY"} $${CORES:+"--cores=$$CORES"} \
