@@ -25,7 +25,7 @@ def record_of(
 ) -> Record:
     """A record of a scenario's plan with these rows of a trace, each with its ``t_s``."""
     (found,) = scenarios_of(stack, [scenario])
-    record = Record(FilePath(), {"plan": found.plan(stack).as_dict()})
+    record = Record(FilePath(), {"plan": found.request(stack).plan().as_dict()})
     vars(record)["trace"] = pd.DataFrame([{**_ROW, **row} for row in rows])
     vars(record)["samples"] = samples
     return record

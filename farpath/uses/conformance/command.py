@@ -54,6 +54,7 @@ def conformance(
     from farpath.lab.artifacts.images import find_images
     from farpath.lab.artifacts.kernels import images_of, one_kernel, title_of
     from farpath.lab.machine import available_cores
+    from farpath.runs.run_set import planned_run
     from farpath.uses.conformance.runner import run_scenarios
     from farpath.uses.conformance.scenarios import scenarios_of
 
@@ -69,13 +70,12 @@ def conformance(
         raise BadInputError(f"JOBS is {at_once}: it must be 1 or more")
     # Wrong options are refused before a kernel is built.
     require_directory(out)
-    for scenario in chosen:
-        scenario.plan(stack)
+    runs = [planned_run(scenario.name, scenario.request(stack)) for scenario in chosen]
     images = (
         find_images() if kernel is None else images_of(one_kernel(kernel, "--kernel"), LOG.info)
     )
     title = f"{title_of(images)} ({kernel})" if kernel else title_of(images)
-    result = run_scenarios(chosen, stack, title, images, out / "records", at_once)
+    result = run_scenarios(chosen, runs, stack, title, images, out / "records", at_once)
     made = _report(result)
     made.write(out / safe_name(stack))
     made.print(out / safe_name(stack), as_json)

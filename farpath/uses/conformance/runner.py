@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path as FilePath
 
@@ -37,6 +37,7 @@ def judged(scenario: Scenario, record: Record) -> list[Verdict]:
 
 def run_scenarios(
     scenarios: Sequence[Scenario],
+    runs: Sequence[PlannedRun],
     stack: str,
     kernel: str,
     images: Images,
@@ -45,17 +46,10 @@ def run_scenarios(
 ) -> Conformance:
     """Run scenarios on a kernel, several at once, and judge them; print progress.
 
-    ``kernel``: its name for people. A run that fails is a verdict. Raises what a plan raises that
-    is not allowed, and as ``make_runs``.
+    ``runs``: those of the scenarios. ``kernel``: its name for people. A run that fails is a
+    verdict. Raises as ``make_runs``.
     """
-    run_set = RunSet(
-        tuple(
-            PlannedRun(
-                *(each.name, each.plan(stack)), images=images, request=each.request(stack).typed
-            )
-            for each in scenarios
-        )
-    )
+    run_set = RunSet(tuple(replace(run, images=images) for run in runs))
     measures = [partial(judged, scenario) for scenario in scenarios]
     watch = progress_printer("conformance")
     made = make_runs(run_set, out, at_once, watch, measure=measures)

@@ -12,12 +12,11 @@ from pydantic.dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
 from farpath.base.validation import validated
-from farpath.lab.user_parts import BuiltParts
 from farpath.runs.cases import RunCase, matching, read_cases
 from farpath.uses.conformance.measures import MEASURES
 
 if TYPE_CHECKING:
-    from farpath.spec.plan import Plan
+    pass
 
 FILE = FilePath(__file__).with_name("scenarios.toml")
 
@@ -71,11 +70,6 @@ class Scenario(RunCase):
 
     stacks: tuple[str, ...]
     statements: tuple[Statement, ...]
-
-    def plan(self, stack: str) -> Plan:
-        """Return the plan of its run; raise BadInputError for unknown parameters of the stack."""
-        request = self.request(stack)
-        return request.plan(user_parts=BuiltParts(request.lab))
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))

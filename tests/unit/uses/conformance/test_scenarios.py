@@ -16,7 +16,7 @@ def test_each_stacks_scenarios_are_runs_that_are_allowed_and_have_names_of_their
         scenarios = scenarios_of(stack)
         assert len({scenario.name for scenario in scenarios}) == len(scenarios)
         for scenario in scenarios:
-            assert scenario.plan(stack).settings.trace_interval_s
+            assert scenario.request(stack).plan().settings.trace_interval_s
             names = [statement.name for statement in scenario.statements]
             assert len(set(names)) == len(names)
 
@@ -29,7 +29,7 @@ def test_every_measure_and_every_document_is_used() -> None:
 
 def test_parameters_of_a_stack_go_into_its_runs() -> None:
     (scenario,) = scenarios_of("cubic:beta=820", ["two-losses"])
-    assert dict(scenario.plan("cubic:beta=820").stacks[0].parameters) == {"beta": "820"}
+    assert dict(scenario.request("cubic:beta=820").plan().stacks[0].parameters) == {"beta": "820"}
 
 
 @pytest.mark.parametrize("stack", ["htcp", "cubic+reno", "cubic:beta=717+reno", "./tcp_mine.c"])
