@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import write_text
+from farpath.mechanisms.era import era_text
 from farpath.metrics.link import summarise_record
 from farpath.metrics.run import Summary
-from farpath.planning.era_catalog import era_text
 from farpath.record.record import Record, load_record, records_in
 from farpath.spec.plan import Plan
 

@@ -12,10 +12,10 @@ from farpath.base.errors import FarpathError
 from farpath.base.options import options_of
 from farpath.base.path_variants import base_name, of_topology
 from farpath.mechanisms.changes.text import rate_text, rtt_text
+from farpath.mechanisms.era import era_text
 from farpath.mechanisms.registry import texts_of
 from farpath.mechanisms.traffic.text import other_traffic_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
-from farpath.planning.era_catalog import era_text
 from farpath.planning.path_files import named_paths
 from farpath.planning.request import ACKS, RunRequest
 from farpath.planning.schedules import schedule_option

@@ -13,12 +13,12 @@ from itertools import cycle, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from farpath.base.sizes import memory_text, size_text
+from farpath.mechanisms.era import era_text, title_of
 from farpath.mechanisms.registry import mechanisms
 from farpath.mechanisms.trace.table import windows_mb
 from farpath.metrics.link import busiest, has_several_queues, link_queues, link_summaries
 from farpath.metrics.one_draw import one_draw_sentences
 from farpath.metrics.run import SMOOTHING_S, per_second, smoothed_flows
-from farpath.planning.era_catalog import era_text, title_of
 from farpath.programs.catalog import catalogue
 from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.run import (

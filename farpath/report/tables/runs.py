@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from farpath.analysis.record_set import Group, Member, RecordSet
 from farpath.analysis.run_settings import SETTINGS, further_settings, group_settings
+from farpath.mechanisms.era import era_text
 from farpath.metrics.column import NOTHING, RUN
-from farpath.planning.era_catalog import era_text
 from farpath.report.tables.campaign import with_interval
 from farpath.report.tables.formats import CellValue, ResultTable
 from farpath.report.tables.regions import TextTable

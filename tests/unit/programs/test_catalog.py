@@ -10,7 +10,7 @@ import pytest
 from farpath.analysis.published import all_published
 from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
-from farpath.planning.era_catalog import era_by_text
+from farpath.mechanisms.era import era_by_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.programs.catalog import (
