@@ -8,7 +8,6 @@ from farpath.analysis.record_set import Member, RecordSet
 from farpath.analysis.results import RunSummary
 from farpath.base.sizes import size_text
 from farpath.mechanisms.changes.text import rate_text, rtt_text
-from farpath.mechanisms.era import era_text
 from farpath.mechanisms.mechanism import OF_HOSTS
 from farpath.mechanisms.registry import mechanisms
 from farpath.metrics.column import Column
@@ -22,8 +21,8 @@ from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS, TOGETHER
 from farpath.spec.settings import VIRTUAL_CLOCK
 
-#: The MTU, era, IP version and time between samples that tables do not mention.
-USUAL_MTU_BYTES, USUAL_ERA, USUAL_IP_VERSION, USUAL_SAMPLE_S = 1500, "modern", 4, 1.0
+#: The MTU, IP version and time between samples that tables do not mention.
+USUAL_MTU_BYTES, USUAL_IP_VERSION, USUAL_SAMPLE_S = 1500, 4, 1.0
 #: Sysctls that follow from the window, so that they are no settings of their own.
 WINDOW_SYSCTLS = (*OWN_SETTINGS, "net.core.rmem_max", "net.core.wmem_max", "net.ipv4.tcp_wmem")
 #: This many digits of a hash tell kernel builds and versions of the code apart.
@@ -116,8 +115,6 @@ def _unusual(plan: Plan) -> Iterator[str]:
         yield f"{plan.bottlenecks} bottlenecks"
     if plan.ip_version != USUAL_IP_VERSION:
         yield f"IPv{plan.ip_version}"
-    if (era := era_text(plan.era)) != USUAL_ERA:
-        yield f"era {era}"
     for mechanism in mechanisms():
         if mechanism.order >= OF_HOSTS:
             yield from mechanism.words(plan)

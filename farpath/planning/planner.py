@@ -51,12 +51,14 @@ def make_plan(
     """Make the plan of a run and check it.
 
     The schedule's flows name their stacks by a text of ``farpath.programs.catalog`` or by
-    the label of one of ``user_stacks``, and run between hosts of ``network``. Without an era, the
-    hosts have the era of the stacks. The receiver discards payload unread on the virtual clock
-    only. ``sample_interval_s``: time between two samples.
-    ``options``: those of mechanisms, by name. Raises BadInputError for an unknown stack, and for
-    options that contradict each other.
+    the label of one of ``user_stacks``, and run between hosts of ``network``. Without an era or an
+    option of it, hosts have the era of the stacks. The receiver discards payload unread on the
+    virtual clock only. ``sample_interval_s``: time between two samples. ``options``: those of
+    mechanisms, by name. Raises BadInputError for an unknown stack, and for options that contradict
+    each other.
     """
+    if era is None and (text := options.get("era")):
+        era = era_by_text(text)
     by_text = {stack.label: stack for stack in user_stacks}
     for text in dict.fromkeys(flow.stack for flow in schedule.all_flows):
         if text not in by_text:

@@ -23,7 +23,6 @@ from farpath.mechanisms import quantities
 from farpath.mechanisms import queue as queues
 from farpath.mechanisms.registry import mechanism_options, mechanisms
 from farpath.planning import (
-    era_catalog,
     path_files,
     path_options,
     stack_texts,
@@ -379,19 +378,6 @@ class PlainRequest:
         ),
         SEVEN_REGIONS,
     )
-    era: str | None = option(
-        Option(
-            "Era of the hosts and of the stacks' forms; of hosts of 2004 also the sender's "
-            "transmit queue (txqueuelen), card (card, ring) and bus (bus, mmrbc, toe), and its "
-            "processor (cpu, backlog, throttle), with other programs (load) on one or several "
-            "(processors).",
-            "2004:txqueuelen=1000,cpu=2.8GHz",
-            "the stacks' era",
-            allowed=", ".join(era_catalog.era_names()),
-            group=HOSTS,
-            words=era_catalog.era_names,
-        )
-    )
     region: str = option(
         Option(
             "Length of a region; the seven-region test lasts eight of them.",
@@ -482,7 +468,6 @@ class PlainRequest:
         clock = _clock(self.lab, self.clock)
         schedule, make_schedule, region_s = self._schedule()
         path, network = self._network(own_paths or {}, user_parts, path_by_rtt)
-        era = None if self.era is None else era_catalog.era_by_text(self.era)
         seed = parse_seed(self.seed)
         for name in path_options.parse_sysctl(self.sysctl) if self.sysctl is not None else ():
             check_setting(name, None if both_families else network.ip_version)
@@ -500,7 +485,6 @@ class PlainRequest:
             network.schedule(make_schedule(labels, region_s), reverse_labels),
             seed,
             clock,
-            era,
             user_stacks=tuple(user_stacks.values()),
             lab=self.lab,
             network=network,

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.registry import mechanisms
 from farpath.planning.user_rules import check_own_network
-from farpath.platforms import platform_of
 from farpath.programs.registry import program_of
 from farpath.spec.hosts import SENDER, Sender, numbered
 from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANGE, Path
@@ -28,8 +27,6 @@ def check_plan(plan: Plan) -> None:
     _check_topology(plan)
     for stack in plan.stacks:
         program_of(stack).check(stack, plan)
-    _check_processor(plan)
-    _check_host_jitter(plan)
     for mechanism in mechanisms():
         mechanism.check(plan)
 
@@ -102,25 +99,6 @@ def _check_ip(plan: Plan) -> None:
             raise BadInputError(
                 f"MTU is {mtu_bytes} bytes: IP=6 needs at least {LEAST_IPV6_MTU_BYTES} "
                 "(RFC 8200, section 5)"
-            )
-
-
-def _check_processor(plan: Plan) -> None:
-    """Refuse the processor of 2004 on a real kernel, whose own processor counts there."""
-    if plan.era.processor and platform_of(plan).measures_cpu:
-        raise BadInputError(
-            "ERA has cpu with LAB=host: hosts there have this machine's own processor; leave one "
-            "of them out"
-        )
-
-
-def _check_host_jitter(plan: Plan) -> None:
-    """Refuse jitter of hosts whose program gives each packet its time."""
-    for stack in plan.stacks if plan.era.jitter_ms else ():
-        if program_of(stack).paces_itself:
-            raise BadInputError(
-                f"ERA has jitter, and {stack.label} spaces its packets itself: leave jitter out, "
-                "or run TCP alone"
             )
 
 

@@ -12,7 +12,6 @@ from farpath.base.errors import FarpathError
 from farpath.base.options import options_of
 from farpath.base.path_variants import base_name, of_topology
 from farpath.mechanisms.changes.text import rate_text, rtt_text
-from farpath.mechanisms.era import era_text
 from farpath.mechanisms.registry import texts_of
 from farpath.mechanisms.traffic.text import other_traffic_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
@@ -123,7 +122,6 @@ def _full_request(plan: Plan) -> RunRequest:
         ip=str(plan.ip_version),
         stack=_without_blanks(stacks_label(schedule)),
         schedule=schedule_option(schedule),
-        era=era_text(plan.era),
         region=f"{schedule.region_s:g}s",
         sample=f"{settings.sample_interval_s * 1e3:g}ms",
         seed=str(plan.seed),

@@ -1,4 +1,4 @@
-"""Catalogue of eras: how end hosts of 2004 and of today differ, read from ``eras.toml``."""
+"""Eras: what end hosts are, of 2004 or of today, with processors and buses, from ``eras.toml``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ from importlib import resources
 from typing import Any
 
 from farpath.base.errors import BadInputError
+from farpath.base.options import HOSTS, Option
+from farpath.mechanisms.mechanism import Fact, Mechanism, Texts
 from farpath.mechanisms.quantities import FREQUENCY_HZ, JITTER_MS, RATE_BPS
+from farpath.platforms import platform_of
 from farpath.programs.catalog import split_text
+from farpath.programs.registry import program_of
 from farpath.spec.bus import CLOCKS_HZ, MMRBC_BYTES, Bus
-from farpath.spec.era import Era
+from farpath.spec.era import MODERN, Era
+from farpath.spec.plan import Plan
 from farpath.spec.processor import BACKLOG_PACKETS, Processor
 
 #: Length of a NIC's queue in packets, and of its ring. Linux allows any number; a
@@ -233,3 +238,60 @@ def era_by_text(text: str) -> Era:
         recovery=_recovery(parameters),
         jitter_ms=_jitter_ms(parameters),
     )
+
+
+def _check_processor(plan: Plan) -> None:
+    """Refuse the processor of 2004 on a real kernel, whose own processor counts there."""
+    if plan.era.processor and platform_of(plan).measures_cpu:
+        raise BadInputError(
+            "ERA has cpu with LAB=host: hosts there have this machine's own processor; leave one "
+            "of them out"
+        )
+
+
+def _check_host_jitter(plan: Plan) -> None:
+    """Refuse jitter of hosts whose program gives each packet its time."""
+    for stack in plan.stacks if plan.era.jitter_ms else ():
+        if program_of(stack).paces_itself:
+            raise BadInputError(
+                f"ERA has jitter, and {stack.label} spaces its packets itself: leave jitter out, "
+                "or run TCP alone"
+            )
+
+
+def _check(plan: Plan) -> None:
+    _check_processor(plan)
+    _check_host_jitter(plan)
+
+
+def _apply(plan: Plan, texts: Texts) -> Plan:
+    return dataclasses.replace(plan, era=era_by_text(texts["era"]))
+
+
+def _words(plan: Plan) -> list[str]:
+    text = era_text(plan.era)
+    return [] if text == MODERN.name else [f"era {text}"]
+
+
+MECHANISM = Mechanism(
+    order=52,
+    options={
+        "era": Option(
+            "Era of the hosts and of the stacks' forms; of hosts of 2004 also the sender's "
+            "transmit queue (txqueuelen), card (card, ring) and bus (bus, mmrbc, toe), and its "
+            "processor (cpu, backlog, throttle), with other programs (load) on one or several "
+            "(processors).",
+            "2004:txqueuelen=1000,cpu=2.8GHz",
+            "the stacks' era",
+            allowed=", ".join(era_names()),
+            group=HOSTS,
+            words=era_names,
+            after="schedule",
+        )
+    },
+    apply=_apply,
+    texts=lambda plan: {"era": era_text(plan.era)},
+    check=_check,
+    words=_words,
+    host_facts=lambda plan: [Fact("hosts", f"era {era_text(plan.era)}: {title_of(plan.era.name)}")],
+)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from farpath.analysis.run_settings import USUAL_ERA, schedule_text
+from farpath.analysis.run_settings import schedule_text
 from farpath.mechanisms.era import era_text
 from farpath.mechanisms.trace.table import windows_mb
 from farpath.metrics.run import per_second, seconds_above_rate, smoothed_flows
@@ -20,6 +20,7 @@ from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.save import save
 from farpath.report.figures.stack_colours import MOST_NAMED, OTHER_COLOUR, hatch_of, looks_of
 from farpath.report.figures.style import FULL_IN, QUIET, RULE, TALL_IN, print_style
+from farpath.spec.era import MODERN
 from farpath.spec.labels import flow_label, stacks_label
 from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL_CLOCK
@@ -57,7 +58,7 @@ def title(plan: Plan) -> str:
     """Return the title of a run's figure: path, stack, era of the hosts, length and seed."""
     path = plan.path.title or plan.path.name
     era = era_text(plan.era)
-    hosts = "today's hosts" if era == USUAL_ERA else f"hosts of era {era}"
+    hosts = "today's hosts" if era == MODERN.name else f"hosts of era {era}"
     length = schedule_text(plan)
     return f"{path}: {stacks_label(plan.schedule)}, {hosts}, {length}, seed {plan.seed}"
 

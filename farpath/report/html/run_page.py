@@ -13,7 +13,6 @@ from itertools import cycle, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from farpath.base.sizes import memory_text, size_text
-from farpath.mechanisms.era import era_text, title_of
 from farpath.mechanisms.registry import mechanisms
 from farpath.mechanisms.trace.table import windows_mb
 from farpath.metrics.link import busiest, has_several_queues, link_queues, link_summaries
@@ -359,7 +358,6 @@ def _stack_facts(record: Record) -> Facts:
     rows += [
         (fact.name, fact.value) for mechanism in mechanisms() for fact in mechanism.host_facts(plan)
     ]
-    rows.append(("hosts", f"era {era_text(plan.era)}: {title_of(plan.era.name)}"))
     return Facts("Stacks and hosts", tuple(rows))
 
 

@@ -19,7 +19,7 @@ def test_two_flows_at_a_drop_tail_queue_are_one_draw_and_are_told_what_would_be_
     (sentence,) = one_draw_sentences(CLEAN.plan())
     assert sentence.startswith("One draw: nothing in this run is random")
     assert "several seeds with ERA=modern:jitter=1212us, the time of a packet," in sentence
-    told = dataclasses.replace(CLEAN, era="modern:jitter=1212us").plan()
+    told = CLEAN.changed(era="modern:jitter=1212us").plan()
     assert not is_one_draw(told)
     assert one_draw_notes([CLEAN.plan(), told])[0].startswith(
         "One draw: nothing is random in 1 of 2 runs"

@@ -41,7 +41,7 @@ def test_a_setting_that_the_hosts_era_needs_otherwise_is_refused() -> None:
     request = RunRequest(rtt="50ms", era="2004", sysctl="net.ipv4.tcp_sack=0")
     with pytest.raises(BadInputError, match="tcp_sack is 0 on path custom, and era 2004 needs 1"):
         request.plan()
-    dataclasses.replace(request, era="modern").plan()
+    request.changed(era="modern").plan()
     dataclasses.replace(request, sysctl="net.ipv4.tcp_sack=1").plan()
 
 
