@@ -17,8 +17,8 @@ from farpath.programs.catalog import (
     era_of,
     fitted,
     resolve_stack,
-    with_recovery,
 )
+from farpath.programs.registry import program_of
 from farpath.spec.era import Era
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
@@ -67,7 +67,7 @@ def make_plan(
     stacks = tuple(fitted(stack, path, network.ip_version) for stack in used.values())
     check_together(stacks)
     era = era or era_by_text(era_of(stacks))
-    stacks = tuple(with_recovery(stack, era) for stack in stacks)
+    stacks = tuple(program_of(stack).recovering(stack, era) for stack in stacks)
     _check_settings(path, era, stacks)
     flows, reverse = (
         tuple(replace(flow, stack=by_text[flow.stack].label) for flow in flows)

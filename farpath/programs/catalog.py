@@ -5,7 +5,6 @@ A text is ``name`` or ``name:parameter=value,parameter=value``.
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -13,15 +12,11 @@ from functools import cache
 from farpath.base.errors import BadInputError
 from farpath.base.words import parse_words
 from farpath.programs.entry import CatalogEntry, checked_parameters, label_of
-from farpath.programs.iperf3 import OURS
 from farpath.programs.program import Program
 from farpath.programs.registry import program_of, programs
-from farpath.spec.era import MODERN, Era
+from farpath.spec.era import MODERN
 from farpath.spec.path import Path
 from farpath.spec.stack import Stack
-
-#: Parameter of all modules in images/kernel/stacks, which an era sets.
-RECOVERY = "recovery"
 
 
 def catalogue() -> Mapping[str, CatalogEntry]:
@@ -89,24 +84,6 @@ def resolve_stack(text: str, era: str | None = None) -> Stack:
     given = checked_parameters(entry.name, entry.parameters.values(), values)
     label = label_of(entry.name, given)
     return programs()[entry.program].stack(entry, label, given)
-
-
-def with_recovery(stack: Stack, era: Era) -> Stack:
-    """Give a stack the parameter with which it recovers from losses as the era says.
-
-    A program with a transport of its own has no part in it. Raises BadInputError for a congestion
-    control that cannot: only farpath's own modules can.
-    """
-    if not (era.recovery and stack.congestion):
-        return stack
-    entry = catalogue().get(stack.name)
-    if stack.build or entry is None or entry.kind != OURS:
-        forms = ", ".join(name for name, each in catalogue().items() if each.kind == OURS)
-        raise BadInputError(
-            f"ERA has recovery={era.recovery}, and {stack.label} recovers as the kernel does: "
-            f"leave recovery out, or run one of {forms}"
-        )
-    return dataclasses.replace(stack, parameters={**stack.parameters, RECOVERY: "1"})
 
 
 def check_together(stacks: Sequence[Stack]) -> None:

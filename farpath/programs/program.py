@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.programs.entry import CatalogEntry, Parameter, read_entries
+from farpath.spec.era import Era
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow
@@ -123,6 +124,13 @@ class Program:
         """
         return stack
 
+    def recovering(self, stack: Stack, era: Era) -> Stack:
+        """Give a stack the parameter with which it recovers from losses as an era says.
+
+        Recovery of the kernel has no part in a transport of a program's own.
+        """
+        return stack
+
     def check(self, stack: Stack, plan: Plan) -> None:
         """Raise BadInputError for a plan in which a stack of this program cannot run."""
         if plan.settings.lab not in self.labs:
@@ -195,6 +203,10 @@ class Program:
         None if its report does not say so. Raises LabFailedError if it is no time.
         """
         return iperf3.parse_begin_ns(text)
+
+    def parse_cpu_share(self, text: str) -> float | None:
+        """Return the fraction of its test for which a sender used a core; None if not reported."""
+        return iperf3.parse_cpu_share(text)
 
     def check_flow(self, stack: Stack, rows: pd.DataFrame, output: Output, plan: Plan) -> None:
         """Raise CheckFailedError for a flow that ran otherwise than planned.

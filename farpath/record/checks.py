@@ -11,7 +11,7 @@ from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.mechanisms.mechanism import DOUBT
 from farpath.platforms import platform_of
 from farpath.programs.program import Output
-from farpath.programs.registry import program_of
+from farpath.programs.registry import program_of, program_of_flow
 from farpath.record.lossy_ways import losses_of
 from farpath.record.machine_health import judge, parse_samples, summarise_machine
 from farpath.record.record import Samples
@@ -19,7 +19,7 @@ from farpath.spec.plan import Plan
 from farpath.spec.protocol import LAG_FILE, MACHINE_FILE
 from farpath.spec.schedule import Flow
 from farpath.spec.sites import discards_payload
-from farpath.tools import iperf3, ping, tc, traceroute
+from farpath.tools import ping, tc, traceroute
 
 
 def check_hops(output: str, plan: Plan) -> list[dict[str, Any]]:
@@ -83,7 +83,7 @@ def _has_sent(flow: Flow, raw_dir: FilePath, plan: Plan) -> bool:
     """Whether a flow's iperf3 has written a block to its connection."""
     if not discards_payload(plan, flow):
         return False
-    intervals = iperf3.parse_sender((raw_dir / f"{flow.name}-sender.out").read_text())
+    intervals = program_of_flow(flow, plan).parse_sender(Output(raw_dir, flow).sender)
     return any(interval.bytes for interval in intervals)
 
 
@@ -166,7 +166,7 @@ def sender_cpu(raw_dir: FilePath, plan: Plan, mhz: float | None) -> dict[str, An
         return {}
     total_s = 0.0
     for flow in plan.schedule.flows:
-        share = iperf3.parse_cpu_share((raw_dir / f"{flow.name}-sender.out").read_text())
+        share = program_of_flow(flow, plan).parse_cpu_share(Output(raw_dir, flow).sender)
         if share is None:
             return {}
         total_s += share * (flow.stop_s - flow.start_s)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from farpath.base.errors import CheckFailedError
+from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.programs import program
 from farpath.programs.entry import CatalogEntry
 from farpath.programs.program import Output, Program
+from farpath.spec.era import Era
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow
 from farpath.spec.stack import IPERF3, Stack
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 MAINLINE = "mainline"
 OURS = "ours"
+#: Parameter of all modules in images/kernel/stacks, which an era sets.
+RECOVERY = "recovery"
 #: The window may exceed the planned one by one per cent: the kernel rounds the ratio of
 #: window to buffer to 1/256 and the advertised window to its window scale.
 WINDOW_EXCESS = 0.01
@@ -56,6 +60,22 @@ class Iperf3(Program):
             parameters={**entry.preset, **given},
             sysctl=entry.sysctl,
         )
+
+    def recovering(self, stack: Stack, era: Era) -> Stack:
+        """Set the parameter of farpath's own modules.
+
+        Raises BadInputError for a congestion control that has none.
+        """
+        if not era.recovery:
+            return stack
+        entry = self.stacks.get(stack.name)
+        if stack.build or entry is None or entry.kind != OURS:
+            forms = ", ".join(name for name, each in self.stacks.items() if each.kind == OURS)
+            raise BadInputError(
+                f"ERA has recovery={era.recovery}, and {stack.label} recovers as the kernel does: "
+                f"leave recovery out, or run one of {forms}"
+            )
+        return dataclasses.replace(stack, parameters={**stack.parameters, RECOVERY: "1"})
 
     def slows_down(self, stack: Stack) -> bool:
         """Known of farpath's congestion controls and the kernel's; not of a user's own."""

@@ -20,10 +20,9 @@ from farpath.programs.catalog import (
     fitted,
     resolve_stack,
     split_text,
-    with_recovery,
 )
 from farpath.programs.iperf3 import MAINLINE, OURS
-from farpath.programs.registry import programs
+from farpath.programs.registry import program_of, programs
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.stack import UDTPERF
 
@@ -88,8 +87,8 @@ def test_a_variant_is_another_stack_with_other_parameters_under_a_name_of_its_ow
 @pytest.mark.parametrize("name", [*OF_OURS, *VARIANTS])
 def test_each_stack_of_ours_recovers_as_the_era_says(name: str) -> None:
     stack = resolve_stack(name, "2004")
-    assert with_recovery(stack, era_by_text("2004")) == stack
-    as_then = with_recovery(stack, era_by_text("2004:recovery=2.4"))
+    assert program_of(stack).recovering(stack, era_by_text("2004")) == stack
+    as_then = program_of(stack).recovering(stack, era_by_text("2004:recovery=2.4"))
     assert (as_then.label, as_then.parameters) == (name, {**stack.parameters, "recovery": "1"})
 
 
@@ -98,12 +97,12 @@ def test_a_stack_that_recovers_as_the_kernel_does_is_refused_where_it_must_not()
     with pytest.raises(
         BadInputError, match=r"recovery=2\.4, and cubic recovers as the kernel does"
     ):
-        with_recovery(resolve_stack("cubic"), era)
+        program_of(resolve_stack("cubic")).recovering(resolve_stack("cubic"), era)
     mine = dataclasses.replace(resolve_stack("htcp_2004"), build="mine")
     with pytest.raises(BadInputError, match="leave recovery out"):
-        with_recovery(mine, era)
+        program_of(mine).recovering(mine, era)
     udt = resolve_stack("udt")
-    assert with_recovery(udt, era) == udt
+    assert program_of(udt).recovering(udt, era) == udt
 
 
 def test_a_parameter_that_is_given_counts_more_than_that_of_the_variant() -> None:
