@@ -14,6 +14,7 @@ from typing import Any
 
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
+from farpath.base.instances import instance_of
 from farpath.mechanisms.queue import parse_queue
 from farpath.planning.end_host_sysctls import why_without_effect
 from farpath.spec.path import ETHERNET_HEADER_BYTES, LOSS_RANGE, RTT_MS_RANGE, Path
@@ -141,14 +142,23 @@ def _read(file: FilePath, changed_ns: int) -> dict[str, Any]:
     return read_toml(file)
 
 
+def _path_of(data: dict[str, Any]) -> Path:
+    """Return the path of a file's fields; raise BadInputError that names each wrong one."""
+    try:
+        path: Path = instance_of(Path, data)
+    except (TypeError, BadInputError):
+        from farpath.base.validation import validated
+
+        return validated(Path, data, every_field=True)
+    return path
+
+
 def load_path(file: FilePath) -> Path:
     """Read a path from a TOML file.
 
     Raises BadInputError that names the file and every field that is missing, unknown, of the
     wrong type, out of range or without a source.
     """
-    from farpath.base.validation import validated
-
     data, problems = _with_queue(_with_buffer_bytes(_content(file)))
     data, out_of_range = _with_own_ranges(data)
     problems += out_of_range
@@ -169,9 +179,7 @@ def load_path(file: FilePath) -> Path:
     if isinstance(sysctl, dict):
         problems += _sysctl_problems(sysctl)
     try:
-        path = validated(
-            Path, {key: data[key] for key in field_names if key in data}, every_field=True
-        )
+        path = _path_of({key: data[key] for key in field_names if key in data})
     except BadInputError as error:
         problems.append(error.message)
     if problems:
