@@ -35,7 +35,7 @@ TAKEN = ("server", "one_off", "client", "port", "time", "interval", "json")
 
 
 @dataclasses.dataclass(frozen=True)
-class Output:
+class FlowOutput:
     """The raw output of one flow's programs. ``directory``: of the lab's raw files."""
 
     directory: FilePath
@@ -208,12 +208,12 @@ class Program:
         """Return the fraction of its test for which a sender used a core; None if not reported."""
         return iperf3.parse_cpu_share(text)
 
-    def check_flow(self, stack: Stack, rows: pd.DataFrame, output: Output, plan: Plan) -> None:
+    def check_flow(self, stack: Stack, rows: pd.DataFrame, output: FlowOutput, plan: Plan) -> None:
         """Raise CheckFailedError for a flow that ran otherwise than planned.
 
         ``rows``: the flow's samples.
         """
 
-    def counted(self, stack: Stack, output: Output) -> dict[str, Any]:
+    def counted(self, stack: Stack, output: FlowOutput) -> dict[str, Any]:
         """Return the flow's counts for the read-back's entry ``counted_as``."""
         return {}

@@ -10,7 +10,7 @@ from typing import Any
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.mechanisms.mechanism import DOUBT
 from farpath.platforms import platform_of
-from farpath.programs.program import Output
+from farpath.programs.program import FlowOutput
 from farpath.programs.registry import program_of, program_of_flow
 from farpath.record.lossy_ways import losses_of
 from farpath.record.machine_health import judge, parse_samples, summarise_machine
@@ -49,7 +49,7 @@ def check_programs(samples: Samples, raw_dir: FilePath, plan: Plan) -> None:
     for flow in plan.schedule.all_flows:
         stack = plan.stack_of(flow)
         rows = samples.flows[samples.flows["flow"] == flow.name]
-        program_of(stack).check_flow(stack, rows, Output(raw_dir, flow), plan)
+        program_of(stack).check_flow(stack, rows, FlowOutput(raw_dir, flow), plan)
 
 
 def check_flows(samples: Samples, raw_dir: FilePath, plan: Plan) -> list[str]:
@@ -83,7 +83,7 @@ def _has_sent(flow: Flow, raw_dir: FilePath, plan: Plan) -> bool:
     """Whether a flow's iperf3 has written a block to its connection."""
     if not discards_payload(plan, flow):
         return False
-    intervals = program_of_flow(flow, plan).parse_sender(Output(raw_dir, flow).sender)
+    intervals = program_of_flow(flow, plan).parse_sender(FlowOutput(raw_dir, flow).sender)
     return any(interval.bytes for interval in intervals)
 
 
@@ -151,7 +151,7 @@ def counted_flows(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
         program = program_of(stack)
         if program.counted_as:
             of_entry = entries.setdefault(program.counted_as, {})
-            of_entry[flow.name] = program.counted(stack, Output(raw_dir, flow))
+            of_entry[flow.name] = program.counted(stack, FlowOutput(raw_dir, flow))
     return entries
 
 
@@ -166,7 +166,7 @@ def sender_cpu(raw_dir: FilePath, plan: Plan, mhz: float | None) -> dict[str, An
         return {}
     total_s = 0.0
     for flow in plan.schedule.flows:
-        share = program_of_flow(flow, plan).parse_cpu_share(Output(raw_dir, flow).sender)
+        share = program_of_flow(flow, plan).parse_cpu_share(FlowOutput(raw_dir, flow).sender)
         if share is None:
             return {}
         total_s += share * (flow.stop_s - flow.start_s)

@@ -13,7 +13,8 @@ from farpath.base.words import parse_words
 from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, Output, Texts
 from farpath.mechanisms.quantities import RATE_BPS, SIZE_BYTES
 from farpath.platforms import platform_of
-from farpath.programs.registry import program_of
+from farpath.programs.program import FlowOutput
+from farpath.programs.registry import program_of, program_of_flow
 from farpath.spec.disk import CACHE_BYTES_RANGE, Disk
 from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL_CLOCK
@@ -123,8 +124,9 @@ def check_disks(readback: Mapping[str, Any], raw_dir: FilePath, plan: Plan) -> N
     counted: dict[str, int] = dict.fromkeys(plan.disks, 0)
     allowed = dict.fromkeys(plan.disks, 0)
     for flow in plan.schedule.flows if counted else ():
-        sent = iperf3.parse_sender((raw_dir / f"{flow.name}-sender.out").read_text())
-        received = iperf3.parse_receiver((raw_dir / f"{flow.name}-receiver.out").read_text())
+        program, output = program_of_flow(flow, plan), FlowOutput(raw_dir, flow)
+        sent = program.parse_sender(output.sender)
+        received = program.parse_receiver(output.receiver)
         for host, intervals in ((flow.sender, sent), (flow.receiver, received)):
             if host in counted:
                 counted[host] += sum(interval.bytes for interval in intervals)

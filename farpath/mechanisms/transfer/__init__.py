@@ -11,10 +11,10 @@ from farpath.base.options import TRAFFIC, Option, range_text
 from farpath.base.sizes import size_text
 from farpath.mechanisms.mechanism import Findings, Mechanism, Texts
 from farpath.mechanisms.quantities import TRANSFER_BYTES
-from farpath.programs.registry import program_of
+from farpath.programs.program import FlowOutput
+from farpath.programs.registry import program_of, program_of_flow
 from farpath.spec.plan import Plan
 from farpath.spec.transfer import TRANSFER_BYTES_RANGE
-from farpath.tools import iperf3
 from farpath.tools import transfers as raw_transfers
 
 #: Bytes after which a receiver that discards payload wakes: the last ones would wait for more.
@@ -57,8 +57,9 @@ def transfers(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
     for flow in plan.schedule.all_flows:
         written = (raw_dir / f"{flow.name}-sender.err").read_text(errors="replace")
         completions[flow.name] = completion_s = raw_transfers.parse(written)
-        report = (raw_dir / f"{flow.name}-receiver.out").read_text()
-        received = sum(interval.bytes for interval in iperf3.parse_receiver(report))
+        report = FlowOutput(raw_dir, flow).receiver
+        intervals = program_of_flow(flow, plan).parse_receiver(report)
+        received = sum(interval.bytes for interval in intervals)
         least = 0 if completion_s is None else plan.transfer_bytes
         if not least <= received <= plan.transfer_bytes:
             raise CheckFailedError(

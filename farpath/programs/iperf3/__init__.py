@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.programs import program
 from farpath.programs.entry import CatalogEntry
-from farpath.programs.program import Output, Program
+from farpath.programs.program import FlowOutput, Program
 from farpath.spec.era import Era
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow
@@ -81,7 +81,7 @@ class Iperf3(Program):
         """Known of farpath's congestion controls and the kernel's; not of a user's own."""
         return not stack.build
 
-    def check_flow(self, stack: Stack, rows: pd.DataFrame, output: Output, plan: Plan) -> None:
+    def check_flow(self, stack: Stack, rows: pd.DataFrame, output: FlowOutput, plan: Plan) -> None:
         """Check congestion control, window and segments, which the kernel reports."""
         report, flow = output.sender, output.flow
         actual = iperf3.parse_congestion(report)

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError, CheckFailedError
-from farpath.programs.program import Output, Program
+from farpath.programs.program import FlowOutput, Program
 from farpath.spec.era import MODERN
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
@@ -94,7 +94,7 @@ class Quic(Program):
         """Return the most that the qlog takes, which is given in MiB."""
         return int(stack.parameters["qlog"]) << 20
 
-    def check_flow(self, stack: Stack, rows: pd.DataFrame, output: Output, plan: Plan) -> None:
+    def check_flow(self, stack: Stack, rows: pd.DataFrame, output: FlowOutput, plan: Plan) -> None:
         """Check the congestion control that the program reports."""
         actual, planned = iperf3.parse_program_congestion(output.sender), stack.parameters["cc"]
         if actual != planned:

@@ -9,7 +9,7 @@ from typing import Any
 
 from farpath.base.errors import BadInputError
 from farpath.programs import program
-from farpath.programs.program import Output, Program
+from farpath.programs.program import FlowOutput, Program
 from farpath.spec.datagrams import (
     HEADERS_BYTES,
     MOST_PACING_BPS,
@@ -73,7 +73,7 @@ class Udp(Program):
         """Return the rate of frames: no window bounds datagrams."""
         return pacing_bps(stack, ip_version)
 
-    def counted(self, stack: Stack, output: Output) -> dict[str, Any]:
+    def counted(self, stack: Stack, output: FlowOutput) -> dict[str, Any]:
         """Return the receiver's counts; ``sent``: the sender's count.
 
         ``arrivals``: a listener's notes, of stacks that ask for them.
