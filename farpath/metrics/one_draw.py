@@ -9,7 +9,6 @@ from farpath.mechanisms.era import MOST_JITTER_MS
 from farpath.spec.drop_counts import draws_numbers
 from farpath.spec.path import ETHERNET_HEADER_BYTES, Path
 from farpath.spec.plan import Plan
-from farpath.spec.settings import VIRTUAL, VIRTUAL_CLOCK
 
 #: Kinds of droppers that draw random numbers.
 _RANDOM_DROPPERS = ("random", "burst")
@@ -25,7 +24,7 @@ def is_one_draw(plan: Plan) -> bool:
     """
     settings = plan.settings
     return (
-        (settings.lab, settings.clock) == (VIRTUAL, VIRTUAL_CLOCK)
+        settings.cpu_is_free
         and len(plan.schedule.all_flows) > 1
         and not plan.path.queue
         and not draws_numbers(plan)

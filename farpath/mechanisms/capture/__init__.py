@@ -18,7 +18,6 @@ from farpath.spec.capture import (
     slot_bytes,
 )
 from farpath.spec.plan import Plan
-from farpath.spec.settings import VIRTUAL, VIRTUAL_CLOCK
 from topologies import lay_out
 
 EXAMPLE = "sender,bottleneck:128"
@@ -67,7 +66,7 @@ def check_captures(plan: Plan) -> None:
     if not plan.captures:
         return
     names = ",".join(map(str, plan.captures))
-    if (plan.settings.lab, plan.settings.clock) != (VIRTUAL, VIRTUAL_CLOCK):
+    if not plan.settings.cpu_is_free:
         where = real_time_option(plan.settings)
         raise BadInputError(
             f"CAPTURE is '{names}' with {where}: there capturing takes time of its own and would "
