@@ -91,8 +91,8 @@ def test_it_asks_for_its_token(notebook: Notebook) -> None:
 
 
 def test_without_a_token_given_it_draws_one_and_root_may_start_it() -> None:
-    options = ("--detach", "--user=0:0", "--cap-drop=ALL", "--network=none")
-    options += ("--tmpfs=/tmp:exec,mode=1777",)
+    rights = ("--user=0:0", "--cap-drop=ALL", "--network=none")
+    options = ("--detach", *rights, "--tmpfs=/tmp:exec,mode=1777")
     name = docker("run", *options, "--entrypoint=sh", "farpath/notebook", "-c", "notebook 2>&1")
     try:
         await_true(lambda: "token=" in docker("logs", name), START_LIMIT_S)
