@@ -22,7 +22,7 @@ from farpath.spec.window import segment_bytes
 _FLOW = RunRequest(stack="reno", schedule="together")
 _FLOWS = dataclasses.replace(_FLOW, stack="100xreno")
 #: Requests that are run, each of 10 to 30 virtual seconds. The first is that of the land speed
-#: record: a window of the bandwidth-delay product (experiments/window-cap).
+#: record: a window of the bandwidth-delay product (experiments/window_cap).
 RUNS = (
     dataclasses.replace(
         _FLOW,

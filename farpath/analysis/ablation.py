@@ -20,6 +20,7 @@ from typing import Any
 from farpath.analysis.agreement import mean_distance, rank_correlation
 from farpath.analysis.claims import FAILS, HOLDS, UNDECIDED, ClaimVerdict, judge_all
 from farpath.analysis.claims.paper_rules import RULES
+from farpath.analysis.measures import RecordedRun
 from farpath.analysis.paper_stacks import runs_of
 from farpath.analysis.published import PUBLISHED_PATH, Published
 from farpath.analysis.results import (
@@ -29,7 +30,6 @@ from farpath.analysis.results import (
     result_set_of,
     run_summary,
 )
-from farpath.analysis.studies.measure import RecordedRun
 from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text

@@ -24,7 +24,7 @@ from farpath.record.record import Record, load_record, records_in
 from farpath.spec.plan import Plan
 
 if TYPE_CHECKING:
-    from farpath.analysis.studies.measure import Measure
+    from farpath.analysis.measures import Measure
 
 #: The format version of the summary file.
 FIGURES_VERSION = 2

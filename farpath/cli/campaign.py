@@ -178,12 +178,12 @@ def _conduct(job: CampaignJob, qemu: bool, report_dir: FilePath | None) -> None:
 
 def _report_parts(job: CampaignJob) -> tuple[str, ...]:
     """Return the parts of a job's report, each a file or a directory."""
-    from farpath.analysis.studies.registry import ALL_ANALYSES, is_ablation
+    from farpath.analysis.analyses import has_measures, is_ablation
     from farpath.report import ablation, study
 
-    if is_ablation(job.experiment):
+    if is_ablation(job.experiment, job.experiments):
         return ablation.PARTS
-    if set(job.experiment.parts) <= set(ALL_ANALYSES):
+    if all(has_measures(name, job.experiments) for name in job.experiment.parts):
         return study.PARTS
     return () if job.on_host else job.parts
 
@@ -202,7 +202,7 @@ def _write_report(job: CampaignJob, report_dir: FilePath) -> None:
         print(ablation.report_text(result))
     elif parts == study.PARTS:
         recorded = [state for state in job.states() if state.record is not None]
-        report = study.report_of(recorded, job.experiments)
+        report = study.report_of(recorded, job.experiments, job.experiment.parts)
         study.write_report(report, report_dir)
         print(study.report_text(report))
     else:

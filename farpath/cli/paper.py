@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from farpath.analysis.results import ResultSet
     from farpath.report.tables.formats import ResultTable
 
-#: File with the results of the project's own campaign, below the project's folder.
-SUMMARY, SUMMARY_FILE = "summary", FilePath("experiments") / PAPER / "summary.json"
+#: File with the results of the project's own campaign, in the experiment's folder.
+SUMMARY, SUMMARY_FILE = "summary", "summary.json"
 
 Records = Annotated[
     FilePath | None,
@@ -167,9 +167,9 @@ def print_left_out(problems: Iterable[str]) -> None:
 
 def _companion_tables(name: str, measures: FilePath | None) -> Sequence[ResultTable]:
     from farpath.analysis.ablation import ABLATION_FILE, read_ablation
-    from farpath.analysis.studies.measure import read_measures
-    from farpath.analysis.studies.registry import campaign_command, is_ablation, shipped_measures
-    from farpath.base.project import EXPERIMENTS
+    from farpath.analysis.analyses import campaign_command, is_ablation, shipped_measures
+    from farpath.analysis.measures import read_measures
+    from farpath.base.project import EXPERIMENTS, experiment_folder
     from farpath.planning.experiment import load_experiment
     from farpath.report.study import experiment_titles
     from farpath.report.tables.ablation import ablation_tables
@@ -177,10 +177,13 @@ def _companion_tables(name: str, measures: FilePath | None) -> Sequence[ResultTa
 
     experiment = load_experiment(name)
     if is_ablation(experiment):
-        return ablation_tables(read_ablation(measures or EXPERIMENTS / name / ABLATION_FILE))
+        return ablation_tables(read_ablation(measures or experiment_folder(name) / ABLATION_FILE))
     parts = experiment.parts
     all_measures = shipped_measures() if measures is None else read_measures(measures)
-    chosen = [measure for measure in all_measures if measure.experiment in parts]
+    chosen = sorted(
+        (measure for measure in all_measures if measure.experiment in parts),
+        key=lambda measure: parts.index(measure.experiment),
+    )
     if not chosen:
         source = "the project ships" if measures is None else f"{measures} has"
         raise BadInputError(
@@ -200,8 +203,8 @@ def claims(
 ) -> None:
     """List the claims of the 2005 study's documents: whether each holds, and its numbers."""
     from farpath.analysis.claims import judge_all
+    from farpath.analysis.measures import read_measures
     from farpath.analysis.paper_stacks import labels_by_paper_name
-    from farpath.analysis.studies.measure import read_measures
     from farpath.report.records import claims_data, claims_text
 
     campaign = _campaign(records, cpu_records)
@@ -233,16 +236,16 @@ def _write_summary(
             option="format", given=SUMMARY, problem="it needs records", remedy="give `records`"
         )
     campaign = _campaign(records, cpu_records)
-    file = (out or FilePath()) / SUMMARY_FILE.name
+    file = (out or FilePath()) / SUMMARY_FILE
     write_figures(campaign, file)
     print(f"{file}: {len(campaign.runs)} runs, {len(campaign.cpu_runs)} with CPU counted")
 
 
 def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> ResultSet:
     """Load the results of records or of a summary; print what is left out or mixed on stderr."""
+    from farpath.analysis.analyses import shipped_measures
     from farpath.analysis.results import load_results, mixed, read_figures
-    from farpath.analysis.studies.registry import shipped_measures
-    from farpath.base.project import PROJECT
+    from farpath.base.project import PROJECT, experiment_folder
 
     if records is None or records.is_file():
         if cpu_records is not None:
@@ -252,7 +255,9 @@ def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> ResultS
                 problem="it goes with `records` and a directory of records",
                 remedy="a summary has its own CPU records",
             )
-        campaign = read_figures(records or PROJECT / SUMMARY_FILE)
+        campaign = read_figures(
+            records or experiment_folder(PAPER, PROJECT / "experiments") / SUMMARY_FILE
+        )
         if records is None:
             measures = shipped_measures(PROJECT / "experiments")
             campaign = dataclasses.replace(campaign, measures=measures)

@@ -9,7 +9,7 @@ from typing import Any
 
 from farpath.analysis.ablation import ABLATION_FILE, Ablation, read_ablation
 from farpath.base.errors import BadInputError
-from farpath.base.project import EXPERIMENTS
+from farpath.base.project import EXPERIMENTS, experiment_folder
 from farpath.planning.experiment import ABLATION
 from farpath.report.tables.ablation import ablation_tables, scope
 from farpath.report.tables.formats import ResultTable
@@ -55,7 +55,7 @@ def ablation_to_show(
     """
     for file, command in _reports(FilePath(results) / name):
         return AblationSelection(f"Your own runs, of '{command}'", read_ablation(file))
-    shipped = experiments / name / ABLATION_FILE
+    shipped = experiment_folder(name, experiments) / ABLATION_FILE
     if not shipped.is_file():
         raise BadInputError(
             f"there are no results to show of {name}, neither in {FilePath(results) / name} nor "

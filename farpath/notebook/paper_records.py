@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.analysis.analyses import shipped_measures
 from farpath.analysis.paper_stacks import intended_differences, labels_by_paper_name
 from farpath.analysis.published import PUBLISHED_PATH
 from farpath.analysis.results import ResultSet, RunSummary, mixed, result_set_of, summarise_records
-from farpath.analysis.studies.registry import shipped_measures
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS
 from farpath.planning.experiment import CPU, PAPER, WHOLE, load_experiment

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.analysis.analyses import campaign_command, experiment_with, measures_of
 from farpath.analysis.claims import ClaimVerdict
-from farpath.analysis.claims.study_rules import claims_of
-from farpath.analysis.studies.measure import MEASURES_FILE, Measure, RecordedRun, read_measures
-from farpath.analysis.studies.registry import campaign_command, experiment_with, measures_of
+from farpath.analysis.claims.rules import claims_of
+from farpath.analysis.measures import MEASURES_FILE, Measure, RecordedRun, read_measures
 from farpath.base.errors import BadInputError, FarpathError
-from farpath.base.project import EXPERIMENTS
+from farpath.base.project import EXPERIMENTS, experiment_folder
 from farpath.notebook.paper_records import SHIPPED, load_plan
 from farpath.planning.experiment import QUICK, WHOLE, Experiment, WantedRun, load_experiment
 from farpath.record.identity import plan_identity
@@ -106,7 +106,7 @@ def experiment_to_show(
     folder = shipped_records(name, experiments)
     shipped, problems = _by_plan(records_in(folder))
     measures: tuple[Measure, ...] | None
-    file = experiments / name / MEASURES_FILE
+    file = experiment_folder(name, experiments) / MEASURES_FILE
     if which := _set_of(experiment, own):
         origin, by_plan, measures = f"Your own records, {SHIPPED[which]}", {**shipped, **own}, None
         problems = (*own_problems, *problems)
@@ -120,11 +120,11 @@ def experiment_to_show(
         by_plan, measures = {}, read_measures(file)
     else:
         which, by_plan, measures = WHOLE, {}, ()
-        own_dir = FilePath(results) / experiment_with(name)
+        own_dir = FilePath(results) / experiment_with(name, experiments)
         origin = (
             f"Nothing is measured yet, neither in {own_dir} nor in {folder}; make records with "
-            f"'{campaign_command(name, QUICK)}', which takes minutes, or "
-            f"'{campaign_command(name)}', which takes hours"
+            f"'{campaign_command(name, QUICK, experiments)}', which takes minutes, or "
+            f"'{campaign_command(name, experiments=experiments)}', which takes hours"
         )
     runs = experiment.runs(which)
     done, unreadable = _load(runs, by_plan)
@@ -132,7 +132,7 @@ def experiment_to_show(
         raise BadInputError(f"{origin}: none can be read: {'; '.join(unreadable)}")
     missing = tuple(run for run in runs if run not in [recorded.run for recorded in done])
     if measures is None:
-        measures = measures_of(done)
+        measures = measures_of(done, experiments=experiments)
     return StudySelection(experiment, origin, done, missing, measures, (*unreadable, *problems))
 
 

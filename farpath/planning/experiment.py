@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.path_variants import DROPPING
-from farpath.base.project import EXPERIMENTS
+from farpath.base.project import EXPERIMENTS, experiment_folder
 from farpath.mechanisms.quantities import DURATION_S
 from farpath.planning.request import RunRequest
 from farpath.planning.stack_texts import parse_stacks
@@ -140,7 +140,24 @@ class Experiment:
 
 def experiment_names(folder: FilePath = EXPERIMENTS) -> tuple[str, ...]:
     """Return the names of all experiments in a folder."""
-    return tuple(sorted(file.parent.name for file in folder.glob(f"*/{FILE}")))
+    return tuple(sorted(_plain(file.parent.name) for file in folder.glob(f"*/{FILE}")))
+
+
+def _plain(name: str) -> str:
+    """Return a name as it is printed: with hyphens, which a folder may have as underscores."""
+    return name.replace("_", "-")
+
+
+def combined_in(name: str, folder: FilePath = EXPERIMENTS) -> str | None:
+    """Return the name of the experiment that has this one as a part; None if none has."""
+    return next(
+        (
+            other
+            for other in experiment_names(folder)
+            if name in read_toml(experiment_folder(other, folder) / FILE).get("of", ())
+        ),
+        None,
+    )
 
 
 def load_experiment(
@@ -159,7 +176,7 @@ def load_experiment(
     from farpath.base.validation import validated
     from farpath.planning.experiment_schema import ExperimentFile
 
-    names = experiment_names(folder)
+    name, names = _plain(name), experiment_names(folder)
     if name not in names:
         raise BadInputError(
             f"EXPERIMENT is '{name}': it must be one of {', '.join(names) or 'none'}, "
@@ -167,7 +184,7 @@ def load_experiment(
         )
     if part.region:
         DURATION_S.parse(part.region, "REGION")
-    file = folder / name / FILE
+    file = experiment_folder(name, folder) / FILE
     data = read_toml(file)
     within = (*within, name)
     try:
@@ -227,7 +244,8 @@ def _own_sets(
     name: str, tables: list[RunsTable], folder: FilePath, part: ExperimentPart
 ) -> dict[str, tuple[WantedRun, ...]]:
     """Return the sets of an experiment that has runs of its own; empty without tables."""
-    own_paths = {file.stem: file for file in sorted((folder / name / OWN_PATHS).glob("*.toml"))}
+    files = sorted((experiment_folder(name, folder) / OWN_PATHS).glob("*.toml"))
+    own_paths = {file.stem: file for file in files}
     sets = {}
     for set_name in SETS:
         runs: list[WantedRun] = []

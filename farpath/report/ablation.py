@@ -9,8 +9,8 @@ from farpath.analysis.ablation import ABLATION_FILE, Ablation, write_ablation
 from farpath.analysis.ablation import ablation_of as ablation_of_runs
 from farpath.base.files import write_text
 from farpath.planning.experiment import Experiment
+from farpath.report.figures.ablation import draw_ablation
 from farpath.report.figures.save import FORMATS, save
-from farpath.report.figures.studies.ablation import draw_ablation
 from farpath.report.tables.ablation import ablation_tables
 from farpath.report.tables.formats import FORMS, SUFFIXES, as_text, file_name
 from farpath.runs.status import RunStatus, recorded_runs

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
+from farpath.analysis.analyses import measures_of
 from farpath.analysis.claims import ClaimVerdict, as_text, judge_all
-from farpath.analysis.claims.study_rules import COMPANION_RULES
+from farpath.analysis.claims.rules import measure_rules
+from farpath.analysis.measures import MEASURES_FILE, Measure, RecordedRun, write_measures
 from farpath.analysis.results import ResultSet
-from farpath.analysis.studies.measure import MEASURES_FILE, Measure, RecordedRun, write_measures
-from farpath.analysis.studies.registry import measures_of
 from farpath.base.files import write_text
+from farpath.base.project import EXPERIMENTS
 from farpath.planning.experiment import load_experiment
+from farpath.report.figures.experiments import figures
 from farpath.report.figures.save import FORMATS, save
-from farpath.report.figures.studies import figures
 from farpath.report.tables.formats import FORMS, SUFFIXES, ResultTable, file_name
 from farpath.report.tables.formats import as_text as table_as_text
 from farpath.report.tables.studies import study_tables
@@ -27,26 +28,38 @@ PARTS = ("tables", "claims", "figures")
 
 @dataclass(frozen=True, eq=False)
 class StudyReport:
-    """All runs that have records, their measures, and the verdicts on claims."""
+    """All runs that have records, their measures, and the verdicts on claims.
+
+    ``experiments``: the folder of their experiments.
+    """
 
     done: tuple[RecordedRun, ...]
     measures: tuple[Measure, ...]
     tables: tuple[ResultTable, ...]
     verdicts: tuple[ClaimVerdict, ...]
+    experiments: FilePath
 
 
-def verdicts_of(measures: Sequence[Measure]) -> tuple[ClaimVerdict, ...]:
+def verdicts_of(
+    measures: Sequence[Measure], experiments: FilePath = EXPERIMENTS
+) -> tuple[ClaimVerdict, ...]:
     """Return the verdicts on claims that measures alone can decide."""
-    verdicts = judge_all(ResultSet((), measures=tuple(measures)))
-    return tuple(verdict for verdict in verdicts if verdict.id in COMPANION_RULES)
+    verdicts = judge_all(ResultSet((), measures=tuple(measures)), experiments)
+    return tuple(verdict for verdict in verdicts if verdict.id in measure_rules(experiments))
 
 
-def report_of(states: Sequence[RunStatus], experiments: FilePath) -> StudyReport:
-    """Return the report on some runs; ``experiments`` is the folder of their experiments."""
+def report_of(
+    states: Sequence[RunStatus], experiments: FilePath, names: Sequence[str] | None = None
+) -> StudyReport:
+    """Return the report on some runs.
+
+    ``experiments``: the folder of their experiments. ``names``: these in their order.
+    """
     done = recorded_runs(states)
-    measures = measures_of(done)
+    measures = measures_of(done, names, experiments)
     titles = experiment_titles(measures, experiments)
-    return StudyReport(done, measures, study_tables(measures, titles), verdicts_of(measures))
+    tables = study_tables(measures, titles, experiments)
+    return StudyReport(done, measures, tables, verdicts_of(measures, experiments), experiments)
 
 
 def experiment_titles(measures: Sequence[Measure], experiments: FilePath) -> dict[str, str]:
@@ -70,6 +83,6 @@ def write_report(report: StudyReport, folder: FilePath) -> None:
     write_text(folder / claims_dir / "claims.txt", as_text(report.verdicts) + "\n")
     verdicts = [verdict.as_dict() for verdict in report.verdicts]
     write_text(folder / claims_dir / "claims.json", json.dumps({"claims": verdicts}) + "\n")
-    for name, figure in figures(report.measures, report.done):
+    for name, figure in figures(report.measures, report.done, report.experiments):
         for file_format in FORMATS:
             save(figure, folder / figures_dir / f"{name}.{file_format}")

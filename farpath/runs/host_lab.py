@@ -15,6 +15,7 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import LabFailedError
 from farpath.base.locks import fresh_partial
+from farpath.base.project import experiment_folder
 from farpath.lab.pool import Pool
 from farpath.lab.qemu import CODE, OUT, Machine, Speed, parts
 from farpath.lab.run import Outcome
@@ -58,7 +59,8 @@ def qemu_pool(job: CampaignJob, runs: int) -> Iterator[Pool]:
 def copy_experiment(job: CampaignJob, folder: FilePath) -> None:
     """Copy an experiment without its records into a folder of experiments."""
     name = job.experiment.name
-    source, target = job.experiments / name, folder / name
+    source = experiment_folder(name, job.experiments)
+    target = folder / source.name
     target.mkdir(parents=True)
     shutil.copy(source / FILE, target)
     if (source / OWN_PATHS).is_dir():

@@ -19,11 +19,12 @@ from farpath.analysis.ablation import (
     read_ablation,
     write_ablation,
 )
-from farpath.analysis.studies.measure import MEASURES_FILE, write_measures
-from farpath.analysis.studies.registry import ALL_ANALYSES, is_ablation, measures_of
+from farpath.analysis.analyses import has_measures, is_ablation, measures_of
+from farpath.analysis.measures import MEASURES_FILE, write_measures
 from farpath.base.errors import BadInputError
 from farpath.base.files import apply_umask, remove_directory, replace_directory, user_errors
 from farpath.base.locks import fresh_partial, remove_stale_partials
+from farpath.base.project import experiment_folder
 from farpath.mechanisms.trace import table as trace_table
 from farpath.mechanisms.traffic import short_flow_table
 from farpath.planning.experiment import CPU, WHOLE, load_experiment
@@ -98,7 +99,7 @@ def publish(job: CampaignJob) -> list[str]:
         raise BadInputError(
             f"none of {len(states)} runs has a record: run 'farpath campaign', then this again"
         )
-    if is_ablation(job.experiment):
+    if is_ablation(job.experiment, job.experiments):
         return _publish_ablation(job, states)
     if job.experiment.parts == (job.experiment.name,):
         return _publish_experiment(job, states)
@@ -120,13 +121,13 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
     with user_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         remove_stale_partials(folder)
-        measured = job.which == WHOLE and job.experiment.name in ALL_ANALYSES
+        measured = job.which == WHOLE and has_measures(job.experiment.name, job.experiments)
         small = [state for state in recorded if not (measured and _is_large(state))]
         copied = [_copy_record(state, folder) for state in small]
         removed = _remove_replaced(job, recorded, folder)
         if measured:
-            file = job.experiments / job.experiment.name / MEASURES_FILE
-            write_measures(measures_of(recorded_runs(recorded)), file)
+            file = experiment_folder(job.experiment.name, job.experiments) / MEASURES_FILE
+            write_measures(measures_of(recorded_runs(recorded), experiments=job.experiments), file)
         elif job.which == WHOLE:
             _write_summary(job, recorded)
         elif job.which == CPU:
@@ -158,7 +159,7 @@ def _publish_ablation(job: CampaignJob, states: Sequence[RunStatus]) -> list[str
     Those of runs that have no record here, and had one before, are kept. Raises BadInputError if a
     summary that is there would be lost.
     """
-    file = job.experiments / job.experiment.name / ABLATION_FILE
+    file = experiment_folder(job.experiment.name, job.experiments) / ABLATION_FILE
     recorded = recorded_runs(states)
     if file.is_file():
         try:
@@ -183,7 +184,7 @@ def _write_summary(job: CampaignJob, states: Sequence[RunStatus]) -> None:
     """Write the summaries of the whole campaign to the file that tables and claims read."""
     from farpath.analysis.results import load_results, write_figures
 
-    folder = job.experiments / job.experiment.name
+    folder = experiment_folder(job.experiment.name, job.experiments)
     with fresh_partial(folder) as partial:
         gather(states, partial / "records")
         cpu = shipped_records(job.experiment.name, job.experiments, CPU)
@@ -196,7 +197,7 @@ def _update_summary(job: CampaignJob) -> None:
     """Replace the CPU runs in the existing summary by the shipped ones."""
     from farpath.analysis.results import load_runs, read_figures, result_set_of, write_figures
 
-    file = job.experiments / job.experiment.name / SUMMARY_FILE
+    file = experiment_folder(job.experiment.name, job.experiments) / SUMMARY_FILE
     if file.is_file():
         cpu_runs, _ = load_runs(job.shipped[0])
         write_figures(result_set_of(read_figures(file).runs, cpu_runs), file)

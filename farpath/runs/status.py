@@ -13,10 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from farpath.analysis.studies.measure import RecordedRun
+from farpath.analysis.measures import RecordedRun
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import user_errors
-from farpath.base.project import EXPERIMENTS
+from farpath.base.project import EXPERIMENTS, experiment_folder
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.artifacts.sources import host_build_identity, source_identity
 from farpath.lab.provenance import record_name
@@ -51,7 +51,8 @@ def shipped_records(
     experiment: str, experiments: FilePath = EXPERIMENTS, which: str = WHOLE
 ) -> FilePath:
     """Return the directory of the records that the project ships for a set of runs."""
-    return experiments / experiment / ("cpu-records" if which == CPU else "records")
+    records = "cpu-records" if which == CPU else "records"
+    return experiment_folder(experiment, experiments) / records
 
 
 def wanted_identity(run: WantedRun, images: Images | None) -> str:

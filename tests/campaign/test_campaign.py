@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.project import experiment_folder
 from farpath.record.record import FORMAT_VERSION, RECORD_FILE, load_record
 from farpath.runs.status import DAMAGED_DIR
 from tests.campaign.conftest import HANG_S, NAME, Campaign, Story, wait_for, wait_for_lock
@@ -100,7 +101,7 @@ def shipped(story: Story, tmp_path: FilePath) -> Campaign:
 
 
 def test_shipped_records_are_small_and_count_as_made(shipped: Campaign, story: Story) -> None:
-    folder = shipped.experiments / NAME / "records"
+    folder = experiment_folder(NAME, shipped.experiments) / "records"
     assert sorted(file.name for file in (folder / shipped.places[0].name).iterdir()) == [
         "flows.parquet",
         "ping.parquet",
@@ -116,7 +117,7 @@ def test_shipped_records_are_small_and_count_as_made(shipped: Campaign, story: S
 
 
 def test_records_of_another_machine_with_the_same_sources_count_as_made(shipped: Campaign) -> None:
-    folder = shipped.experiments / NAME / "records"
+    folder = experiment_folder(NAME, shipped.experiments) / "records"
     for place in sorted(folder.iterdir()):
         place.rename(place.with_name(place.name.rpartition("-")[0] + "-0123456789"))
     done = shipped.run("--list")
@@ -124,7 +125,7 @@ def test_records_of_another_machine_with_the_same_sources_count_as_made(shipped:
 
 
 def test_records_of_another_kernel_are_left_out_and_said(shipped: Campaign) -> None:
-    folder = shipped.experiments / NAME / "records"
+    folder = experiment_folder(NAME, shipped.experiments) / "records"
     shipped.out.mkdir()
     for place in sorted(folder.iterdir()):
         file = place / RECORD_FILE
@@ -139,7 +140,7 @@ def test_records_of_another_kernel_are_left_out_and_said(shipped: Campaign) -> N
 
 
 def test_a_record_of_a_newer_format_is_not_taken(shipped: Campaign) -> None:
-    folder = shipped.experiments / NAME / "records"
+    folder = experiment_folder(NAME, shipped.experiments) / "records"
     file = folder / shipped.places[0].name / RECORD_FILE
     data = json.loads(file.read_text())
     file.write_text(json.dumps(data | {"format_version": FORMAT_VERSION + 1}))

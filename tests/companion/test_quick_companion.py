@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.loss_utilisation.analysis import UTILISATION
 from farpath.analysis.claims import HOLDS, UNDECIDED
-from farpath.analysis.claims.study_rules import COMPANION_RULES
-from farpath.analysis.studies.loss_utilisation import UTILISATION
-from farpath.analysis.studies.measure import select_measures
-from farpath.analysis.studies.registry import ANALYSES
+from farpath.analysis.claims.rules import measure_rules
+from farpath.analysis.measures import select_measures
 from farpath.planning.experiment import QUICK, load_experiment
 from farpath.record.record import RECORD_FILE
 from farpath.runs.job import CampaignJob
 from tests.companion.conftest import QuickCompanion
+from tests.support.study_runs import ANALYSES
 
 #: What theory asks of any length of run.
 THEORY = ("C21", "C23", "C24", "C28")
@@ -32,7 +32,7 @@ def test_every_experiment_is_measured_and_has_a_table(
 def test_claims_are_decided_but_those_that_need_more_runs(quick: QuickCompanion) -> None:
     states = {claim: quick.claims[claim]["state"] for claim in quick.claims}
     print((quick.report / "claims" / "claims.txt").read_text())
-    assert set(states) == set(COMPANION_RULES)
+    assert set(states) == set(measure_rules())
     assert {claim for claim, state in states.items() if state == UNDECIDED} == OPEN
 
 

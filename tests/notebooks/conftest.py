@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.studies.measure import MEASURES_FILE
+from farpath.analysis.measures import MEASURES_FILE
 from farpath.base.project import BUILD, PROJECT
 from farpath.planning.experiment import PAPER
 from farpath.planning.path_files import path_by_name

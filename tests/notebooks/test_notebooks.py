@@ -8,19 +8,18 @@ import shutil
 from pathlib import Path as FilePath
 
 from farpath.analysis.ablation import ABLATION_FILE, write_ablation
-from farpath.analysis.claims.study_rules import claims_of
-from farpath.analysis.studies.measure import MEASURES_FILE
-from farpath.analysis.studies.registry import ALL_ANALYSES
-from farpath.base.project import EXPERIMENTS, PROJECT
+from farpath.analysis.claims.rules import claims_of
+from farpath.analysis.measures import MEASURES_FILE
+from farpath.base.project import PROJECT, experiment_folder
 from farpath.notebook.paper_records import SHIPPED
 from farpath.notebook.study_records import experiment_to_show
 from farpath.planning.experiment import ABLATION, PAPER, QUICK, load_experiment
 from farpath.record.record import records_in
-from farpath.report.figures.studies import figures
+from farpath.report.figures.experiments import figures
 from farpath.runs.status import shipped_records
 from tests.notebooks.conftest import Clone
 from tests.support.ablations import ablation_of, halved
-from tests.support.study_runs import write_run
+from tests.support.study_runs import ALL_ANALYSES, write_run
 
 PLOTLY = '"application/vnd.plotly.v1+json"'
 #: The notebooks that show records, and what each puts out of them.
@@ -95,10 +94,10 @@ def test_companion_notebooks_show_what_the_project_ships_or_that_nothing_is_meas
     clone: Clone, tmp_path: FilePath
 ) -> None:
     for experiment in COMPANION:
-        cloned = clone.folder / "experiments" / experiment
+        cloned = experiment_folder(experiment, clone.folder / "experiments")
         if (records := shipped_records(experiment)).is_dir():
             shutil.copytree(records, shipped_records(experiment, cloned.parent))
-        if (measures := EXPERIMENTS / experiment / MEASURES_FILE).is_file():
+        if (measures := experiment_folder(experiment) / MEASURES_FILE).is_file():
             shutil.copy(measures, cloned)
     done = clone.run(*COMPANION.values())
     assert done.returncode == 0, done.stdout + done.stderr

@@ -10,7 +10,8 @@ import json
 
 import pytest
 
-from farpath.analysis.published import all_published, claims
+from farpath.analysis.claims.claim import claims
+from farpath.analysis.published import all_published
 from farpath.programs.catalog import catalogue
 from tests.paper.conftest import QuickPaper
 

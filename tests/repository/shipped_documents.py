@@ -66,7 +66,7 @@ def _put_sample() -> None:
     text = FIRST_RUN.read_text()
     found = _SAMPLE.search(text)
     assert found is not None
-    (record,) = PROJECT.glob(f"experiments/seven-regions/records/{found[2]}-virtual-*")
+    (record,) = PROJECT.glob(f"experiments/seven_regions/records/{found[2]}-virtual-*")
     lines = [line.rstrip() for line in _farpath("show", str(record)).splitlines()]
     first = next(number for number, line in enumerate(lines) if line.startswith("Table 1"))
     last = next(

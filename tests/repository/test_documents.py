@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from farpath import __version__
-from farpath.analysis.claims.study_rules import claims_of
-from farpath.analysis.studies.registry import ALL_ANALYSES
+from farpath.analysis.claims.rules import claims_of
 from farpath.base.project import PROJECT
+from tests.support.study_runs import ALL_ANALYSES
 
 DOCS = PROJECT / "docs"
 CODE_BLOCK = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)

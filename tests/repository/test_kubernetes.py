@@ -8,7 +8,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from farpath.base.project import EXPERIMENTS
+from farpath.base.project import EXPERIMENTS, experiment_folder
 from farpath.planning.experiment import FILE, OWN_PATHS, load_experiment
 
 MANIFEST = EXPERIMENTS / "kubernetes" / "job.yaml"
@@ -44,7 +44,7 @@ def test_the_job_has_one_completion_for_each_run(parts: dict[str, Any]) -> None:
 
 
 def test_its_pods_have_every_file_of_the_experiment(pod: dict[str, Any]) -> None:
-    folder = EXPERIMENTS / "seven-regions"
+    folder = experiment_folder("seven-regions")
     files = [folder / FILE, *(folder / OWN_PATHS).iterdir()]
     (volume,) = (each for each in pod["volumes"] if each["name"] == "experiment")
     items = {item["key"]: item["path"] for item in volume["configMap"]["items"]}

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from farpath.analysis.studies.registry import HOST_ANALYSES
 from farpath.base.project import PROJECT
 from farpath.planning.experiment import load_experiment
 from farpath.planning.request import RunRequest
+from tests.support.study_runs import HOST_ANALYSES
 
 COMPANION = load_experiment("companion").parts
 #: Those of the host lab.

@@ -8,10 +8,11 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.analysis.ablation import ABLATION_FILE
-from farpath.analysis.studies.registry import ANALYSES, shipped_measures
-from farpath.base.project import PROJECT
+from farpath.analysis.analyses import shipped_measures
+from farpath.base.project import PROJECT, experiment_folder
 from farpath.planning.experiment import ABLATION
 from tests.support.command_line import Farpath
+from tests.support.study_runs import ANALYSES
 
 README = PROJECT / "README.md"
 USAGE = PROJECT / "docs" / "reference" / "usage.md"
@@ -19,7 +20,7 @@ FIRST_RUN = PROJECT / "docs" / "tutorials" / "first-run.md"
 STUDY = PROJECT / "docs" / "results" / "study-2005.md"
 COMPANION = PROJECT / "docs" / "results" / "companion.md"
 ABLATION_PAGE = PROJECT / "docs" / "results" / "ablation.md"
-SHIPPED_ABLATION = PROJECT / "experiments" / ABLATION / ABLATION_FILE
+SHIPPED_ABLATION = experiment_folder(ABLATION) / ABLATION_FILE
 #: All mechanisms together, with regions as long as the paper's
 WHOLE_ABLATION = SHIPPED_ABLATION.with_name("ablation-120s.json")
 #: A newcomer reads it whole.
@@ -63,7 +64,7 @@ def test_the_sample_output_is_what_a_shipped_record_shows(farpath: Farpath) -> N
     text = FIRST_RUN.read_text()
     (name,) = re.findall(r"<!-- farpath show: (\S+) -->", text)
     sample = text.partition(f"{name} -->\n```\n")[2].partition("\n```\n<!-- end of sample -->")[0]
-    (record,) = PROJECT.glob(f"experiments/seven-regions/records/{name}-virtual-*")
+    (record,) = PROJECT.glob(f"experiments/seven_regions/records/{name}-virtual-*")
     ended = farpath("show", "-v", str(record))
     assert ended.status == 0
     assert sample.startswith("Table 1")

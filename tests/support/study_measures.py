@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from farpath.analysis.studies import recovery
-from farpath.analysis.studies.measure import Measure
+from experiments.recovery import analysis as recovery
+from farpath.analysis.measures import Measure
 
 
 def measure(experiment: str, quantity: str, value: float, **more: Any) -> Measure:

@@ -8,17 +8,20 @@ from typing import Any
 
 import pandas as pd
 
-from farpath.analysis.studies.measure import RecordedRun
-from farpath.analysis.studies.registry import ALL_ANALYSES, ANALYSES
-from farpath.base.project import EXPERIMENTS
+from farpath.analysis.measures import MEASURES_FILE, RecordedRun
+from farpath.base.project import experiment_folder
 from farpath.mechanisms.trace.table import COLUMNS, Trace
-from farpath.planning.experiment import FILE, OWN_PATHS, QUICK, WantedRun, load_experiment
+from farpath.planning.experiment import QUICK, WantedRun, load_experiment
 from farpath.record.record import Record, Samples, typed_frame, write_record
 from farpath.runs.status import shipped_records
 from farpath.spec.datagrams import notes_arrivals
 from farpath.spec.plan import Plan
 from farpath.spec.settings import HOST
 
+#: The experiments that measures are taken of: those of the virtual lab, of the host lab, and all.
+ANALYSES = load_experiment("companion").parts
+HOST_ANALYSES = ("cpu-streams",)
+ALL_ANALYSES = (*ANALYSES, *HOST_ANALYSES)
 #: What the dropper of a run with chance losses saw and took.
 SEEN, LOST = 1_000_000, 1_000
 LOST_S, BACK_S = 2.0, 6.0
@@ -107,11 +110,10 @@ def write_runs(
 
 def copy_experiments(folder: FilePath) -> FilePath:
     """The companion experiments, of which nothing is shipped; gives their folder."""
-    for name in ALL_ANALYSES:
-        (folder / name).mkdir(parents=True)
-        shutil.copy(EXPERIMENTS / name / FILE, folder / name)
-        if (EXPERIMENTS / name / OWN_PATHS).is_dir():
-            shutil.copytree(EXPERIMENTS / name / OWN_PATHS, folder / name / OWN_PATHS)
+    shipped = shutil.ignore_patterns("*records", MEASURES_FILE, "__pycache__")
+    for name in (*ALL_ANALYSES, "companion"):
+        source = experiment_folder(name)
+        shutil.copytree(source, folder / source.name, ignore=shipped)
     return folder
 
 

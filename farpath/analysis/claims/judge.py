@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path as FilePath
 
-from farpath.analysis.claims.paper_rules import (
-    EXPERIMENTS,
-    FITTED,
-    IMPOSSIBLE,
-    RULES,
-    Criteria,
-    Rule,
-)
-from farpath.analysis.claims.study_rules import COMPANION_RULES, CompanionRule
+from farpath.analysis.claims.claim import Claim, claims
+from farpath.analysis.claims.paper_rules import RULES, Rule
+from farpath.analysis.claims.rules import Criteria, MeasureRule, measure_rules
 from farpath.analysis.claims.verdict import (
     FAILS,
     HOLDS,
@@ -22,18 +17,18 @@ from farpath.analysis.claims.verdict import (
     state_of,
 )
 from farpath.analysis.claims.view import MissingRunsError, ResultView
-from farpath.analysis.published import Claim, claims
+from farpath.analysis.measures import Measure
 from farpath.analysis.results import ResultSet
-from farpath.analysis.studies.measure import Measure
+from farpath.base.project import EXPERIMENTS
 from farpath.metrics.estimate import estimate
 
 
-def judge_all(campaign: ResultSet) -> tuple[ClaimVerdict, ...]:
-    """Judge every claim, in the order of their ids."""
-    return tuple(judge(claim, campaign) for claim in claims())
+def judge_all(campaign: ResultSet, experiments: FilePath = EXPERIMENTS) -> tuple[ClaimVerdict, ...]:
+    """Judge every claim of the experiments in a folder, in the order of their ids."""
+    return tuple(judge(claim, campaign, experiments) for claim in claims(experiments))
 
 
-def judge(claim: Claim, campaign: ResultSet) -> ClaimVerdict:
+def judge(claim: Claim, campaign: ResultSet, experiments: FilePath = EXPERIMENTS) -> ClaimVerdict:
     """Judge a claim by a campaign's results or by the measures of companion experiments.
 
     The means over seeds decide. A claim is undecided if the lab cannot decide it, if its runs are
@@ -42,11 +37,9 @@ def judge(claim: Claim, campaign: ResultSet) -> ClaimVerdict:
     decisive condition, the seeds disagree and the 95 % confidence interval of the margin contains
     zero; between neighbours in a ranking the interval decides alone.
     """
-    if claim.id in IMPOSSIBLE:
-        return ClaimVerdict(
-            claim, UNDECIDED, f"cannot be decided by this lab: {IMPOSSIBLE[claim.id]}"
-        )
-    rule, companion = RULES.get(claim.id), COMPANION_RULES.get(claim.id)
+    if claim.undecidable:
+        return ClaimVerdict(claim, UNDECIDED, f"cannot be decided by this lab: {claim.undecidable}")
+    rule, companion = RULES.get(claim.id), measure_rules(experiments).get(claim.id)
     measures = campaign.measures
     try:
         if rule is not None:
@@ -54,7 +47,7 @@ def judge(claim: Claim, campaign: ResultSet) -> ClaimVerdict:
         elif companion is not None and measures:
             criteria, by_seed = companion(measures), _companion_by_seed(companion, measures)
         else:
-            return ClaimVerdict(claim, UNDECIDED, f"needs the experiment {EXPERIMENTS[claim.id]}")
+            return ClaimVerdict(claim, UNDECIDED, f"needs the experiment {claim.runs}")
     except MissingRunsError as error:
         return ClaimVerdict(claim, UNDECIDED, error.message)
     results = _criterion_results(criteria, by_seed)
@@ -63,8 +56,7 @@ def judge(claim: Claim, campaign: ResultSet) -> ClaimVerdict:
         state = UNDECIDED
         reason = f"chance decides a single run: {len(by_seed)} of {criteria.least_seeds} seeds"
     states = {seed: state_of(of_seed.conditions) for seed, of_seed in by_seed.items()}
-    fitted = FITTED.get(claim.id, "")
-    return ClaimVerdict(claim, state, reason, results, states, criteria.remarks, fitted)
+    return ClaimVerdict(claim, state, reason, results, states, criteria.remarks, claim.fitted)
 
 
 def _by_seed(rule: Rule, campaign: ResultSet) -> dict[int, Criteria]:
@@ -78,7 +70,7 @@ def _by_seed(rule: Rule, campaign: ResultSet) -> dict[int, Criteria]:
     return criteria
 
 
-def _companion_by_seed(rule: CompanionRule, measures: Sequence[Measure]) -> dict[int, Criteria]:
+def _companion_by_seed(rule: MeasureRule, measures: Sequence[Measure]) -> dict[int, Criteria]:
     """Evaluate a companion rule for each seed that has enough measures."""
     quantities = [condition.quantity for condition in rule(measures).conditions]
     by_seed = {}

@@ -1,7 +1,7 @@
 """Rules that evaluate the claims about the seven-region test.
 
 Each rule is one pure function, registered under its claim's id. Thresholds are those of
-``published/claims.csv``. Where the words of a claim leave its reading open, the function says which
+``claims.toml``. Where the words of a claim leave its reading open, the function says which
 reading it takes and why.
 """
 
@@ -9,27 +9,14 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 
+from farpath.analysis.claims.rules import Criteria
 from farpath.analysis.claims.verdict import Condition, within
 from farpath.analysis.claims.view import ResultView, mean_mbps_of_regions, over_regions, region
 from farpath.analysis.paper_stacks import UDT, paper_names
 from farpath.metrics.run import Summary
 
 CALTECH, UFL, CERN = "caltech", "ufl", "cern"
-
-
-@dataclass(frozen=True)
-class Criteria:
-    """The conditions of a claim, and remarks that decide nothing.
-
-    ``least_seeds``: with fewer seeds the claim is undecided, because chance alone decides a single
-    run.
-    """
-
-    conditions: tuple[Condition, ...]
-    remarks: tuple[str, ...] = ()
-    least_seeds: int = 1
 
 
 #: C5: a mean below this fraction of the initial value has not recovered "near" to it.
@@ -42,53 +29,6 @@ OTHERS_RTT_STD_MS = (29.6, 44.4)
 Rule = Callable[[ResultView], Criteria]
 #: The rules of all claims that runs of the seven regions can decide.
 RULES: dict[str, Rule] = {}
-
-#: What a path's model was fitted to, of the claims about that. They tell how well the fit went and
-#: not what a stack does. Source: search.toml in experiments/path-models.
-FITTED: Mapping[str, str] = {
-    "C1": "CERN's model was fitted to the rows of Reno, Scalable and H-TCP",
-    "C2": "the models of Caltech and Florida were fitted to their means of S and F",
-    "C3": "the models of Caltech and Florida were fitted to their mean S",
-    "C4": "the models of Caltech and Florida were fitted to their mean F",
-    **dict.fromkeys(
-        ("C5", "C6", "C7", "C8", "C29", "C30", "C31", "C32", "C33", "C36"),
-        "CERN's model was fitted to the rows of Reno and H-TCP",
-    ),
-    "C9": "CERN's model was fitted to the rows of FAST, Reno and H-TCP",
-    "C10": "CERN's model was fitted to FAST's rows",
-}
-
-#: The experiments of claims that no run of the seven regions on the three paths decides.
-EXPERIMENTS: Mapping[str, str] = {
-    "C19": "CPU by streams, of the host lab (EXPERIMENT=cpu-streams): 1 and 40 streams",
-    "C20": "CPU by streams, of the host lab (EXPERIMENT=cpu-streams): offloads on and off",
-    "C21": "response function: one flow of each stack under losses 1e-5 to 1e-2",
-    "C22": "recovery: one loss in 1e6 packets, RTT 128 ms, 1 Gbit/s",
-    "C23": "recovery: one loss on several paths, with and without delayed ACKs",
-    "C24": "loss utilisation: one Reno flow, 1 Gbit/s, loss 1e-4, RTT 0.04 and 120 ms",
-    "C25": "MTU bias: two flows of 1500 and 9000 bytes at once",
-    "C26": "RTT bias: two flows over 117 and 172 ms at once",
-    "C27": "window-capped single stream: 600 s at the bandwidth-delay product",
-    "C28": "recovery: one loss with an MTU of 1500 and of 9000 bytes",
-    "C34": "response function: one flow of each stack under a loss of 1e-3",
-    "C37": "recovery: one loss of a FAST flow, RTT 128 ms, 1 Gbit/s",
-    "C38": "tuning: hosts with all settings, SACK off among them, and with SACK",
-    "C39": "tuning: a transmit queue of 100 packets and of 30,000",
-    "C40": "tuning: a connection after a slow one, with its ssthresh and without",
-    "C41": "parallel streams: two hosts at 10 Gbit/s, back to back and over a wide area",
-    "C42": "parallel streams: UDT and 40 TCP streams between two hosts at 10 Gbit/s",
-    "C43": "window-capped single stream: IPv4 and IPv6",
-    "C44": "end hosts: 1.2 GHz with other programs and without",
-    "C45": "end hosts: 2.8 GHz with other programs and without",
-    "C46": "end hosts: RTT 1 and 15 ms",
-    "C47": "tuning: buffers of 64 KiB and of what the path needs",
-    "C48": "tuning: bursts of 512 and 4096 bytes on the bus",
-}
-
-#: Why this lab cannot decide a claim, of those that no experiment decides.
-IMPOSSIBLE: Mapping[str, str] = {
-    "C49": "a host of the lab has one card",
-}
 
 
 def _decides(claim_id: str) -> Callable[[Rule], Rule]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from farpath.analysis.published import Claim
+from farpath.analysis.claims.claim import Claim
 from farpath.metrics.estimate import Estimate
 
 HOLDS = "holds"
@@ -167,7 +166,7 @@ class ClaimVerdict:
     def as_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists and numbers for JSON; undefined values are None."""
         return {
-            **dataclasses.asdict(self.claim),
+            **self.claim.words,
             "state": self.state,
             "why": self.why,
             "conditions": [_result_dict(result) for result in self.criteria],

@@ -1,17 +1,16 @@
-"""The numbers and claims that the paper and related documents print.
+"""The numbers that the paper prints.
 
 Source: Cottrell et al., *Characterization and Evaluation of TCP and UDP-based Transport on Real
-Networks*, SLAC, 2005: tables 1 and 2 (SLAC to CERN) and section IV.A. Some claims come from other
-documents, which ``claims.csv`` names.
+Networks*, SLAC, 2005: tables 1 and 2 (SLAC to CERN) and section IV.A.
 """
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from farpath.analysis.published_measures import rows_of
 from farpath.programs.catalog import catalogue
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS
@@ -61,19 +60,8 @@ class PublishedPath:
     mean_fairness: float
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A sentence that a measurement can confirm or refute, and the comparison that decides it."""
-
-    id: str
-    source: str
-    claim: str
-    decided_by: str
-
-
 def _rows(name: str) -> list[dict[str, str]]:
-    text = resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
-    return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+    return rows_of(resources.files(__name__).joinpath(name).read_text(encoding="utf-8"))
 
 
 @cache
@@ -116,12 +104,6 @@ def published_paths() -> dict[str, PublishedPath]:
     }
 
 
-@cache
-def claims() -> tuple[Claim, ...]:
-    """Return every claim, in the order of their ids."""
-    return tuple(Claim(**row) for row in _rows("claims.csv"))
-
-
 def published(stack: str, path_name: str) -> Published | None:
     """Return the published rows for a stack of the catalogue on a path, or None."""
     entry = catalogue().get(stack)
@@ -143,25 +125,3 @@ def published_for(plan: Plan) -> Published | None:
         return None
     rows = published(labels.pop(), plan.path.name)
     return rows if rows and len(rows.regions) == len(plan.schedule.regions()) else None
-
-
-@dataclass(frozen=True)
-class PublishedMeasure:
-    """One number that a document prints of a companion experiment."""
-
-    id: str
-    source: str
-    experiment: str
-    condition: str
-    quantity: str
-    value: float
-    unit: str
-
-
-@cache
-def published_measures() -> dict[str, PublishedMeasure]:
-    """Return every number that documents print of the companion experiments, by its id."""
-    return {
-        row["id"]: PublishedMeasure(**{**row, "value": float(row["value"])})  # type: ignore[arg-type]
-        for row in _rows("companion.csv")
-    }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from statistics import fmean
+from pathlib import Path as FilePath
 
-from farpath.analysis.studies import response
-from farpath.analysis.studies.measure import Measure, select_measures
+from farpath.analysis.measures import Measure
+from farpath.base.experiment_modules import ANALYSIS, experiment_module
+from farpath.base.project import EXPERIMENTS
 from farpath.metrics.column import NOTHING
 from farpath.metrics.estimate import Estimate, estimate
 from farpath.report.tables.formats import CellValue, ResultTable
@@ -20,7 +21,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def _value_text(value: float | None, unit: str = "") -> str:
+def value_text(value: float | None, unit: str = "") -> str:
     """Format a value with four significant digits, and its unit."""
     if value is None or math.isnan(value):
         return NOTHING
@@ -31,9 +32,9 @@ def _value_text(value: float | None, unit: str = "") -> str:
 def _estimate_text(value: Estimate, unit: str) -> str:
     """Format a mean over seeds with half of its interval; that of one seed alone, or of none."""
     if math.isnan(value.half_width):
-        return _value_text(value.mean, unit)
+        return value_text(value.mean, unit)
     half_width = f"{value.half_width:.2g}" if value.half_width < 100 else f"{value.half_width:,.0f}"
-    return f"{_value_text(value.mean)} ± {half_width} {unit}".strip()
+    return f"{value_text(value.mean)} ± {half_width} {unit}".strip()
 
 
 def _row(of_seeds: Sequence[Measure]) -> tuple[str, ...]:
@@ -46,9 +47,9 @@ def _row(of_seeds: Sequence[Measure]) -> tuple[str, ...]:
         measure.condition,
         measure.quantity,
         _estimate_text(measured, measure.unit),
-        _value_text(measure.theory),
+        value_text(measure.theory),
         NOTHING if measure.theory is None else ratio(measured.mean, measure.theory),
-        _value_text(published),
+        value_text(published),
         NOTHING if published is None else ratio(measured.mean, published),
         "; ".join(dict.fromkeys(each.note for each in of_seeds)),
     )
@@ -64,20 +65,28 @@ def _data(measure: Measure) -> tuple[CellValue, ...]:
 
 
 def study_tables(
-    measures: Iterable[Measure], titles: dict[str, str] | None = None
+    measures: Iterable[Measure],
+    titles: dict[str, str] | None = None,
+    experiments: FilePath = EXPERIMENTS,
 ) -> tuple[ResultTable, ...]:
-    """Return one table for each experiment, in their order; ``titles`` are by its name."""
+    """Return one table for each experiment, in their order; ``titles`` are by its name.
+
+    The analysis.py in an experiment's folder may have a ``table`` of its own form.
+    """
     by_experiment: dict[str, list[Measure]] = {}
     for measure in measures:
         by_experiment.setdefault(measure.experiment, []).append(measure)
     return tuple(
-        _study_table(name, (titles or {}).get(name, name), of_experiment)
+        _study_table(name, (titles or {}).get(name, name), of_experiment, experiments)
         for name, of_experiment in by_experiment.items()
     )
 
 
-def _study_table(name: str, title: str, measures: Sequence[Measure]) -> ResultTable:
-    make_table = _response_table if name == response.EXPERIMENT else _measures_table
+def _study_table(
+    name: str, title: str, measures: Sequence[Measure], experiments: FilePath
+) -> ResultTable:
+    module = experiment_module(name, ANALYSIS, experiments)
+    make_table = getattr(module, "table", _measures_table)
     return ResultTable(name, make_table(title, measures), COLUMNS, tuple(map(_data, measures)))
 
 
@@ -90,37 +99,3 @@ def _measures_table(title: str, measures: Sequence[Measure]) -> TextTable:
     if any(len(of_seeds) > 1 for of_seeds in by_row.values()):
         note += " ±: half of the 95 % confidence interval over seeds."
     return TextTable(title, HEADER, tuple(map(_row, by_row.values())), note)
-
-
-def _response_table(title: str, measures: Sequence[Measure]) -> TextTable:
-    """Return a row for each path and stack, a column for each loss."""
-    drops = tuple(dict.fromkeys(measure.about["drop"] for measure in measures))
-    rows = dict.fromkeys((measure.about["path"], measure.about["stack"]) for measure in measures)
-    cells = {
-        (path, stack, drop): _response_cell(
-            select_measures(measures, response.THROUGHPUT, path=path, stack=stack, drop=drop),
-            select_measures(measures, response.WINDOW, path=path, stack=stack, drop=drop),
-        )
-        for path, stack in rows
-        for drop in drops
-    }
-    note = (
-        "Throughput in Mbit/s; in brackets the mean window's deviation from theory in per cent, "
-        "where losses hold it and not the path."
-    )
-    return TextTable(
-        title,
-        ("path", "stack", *drops),
-        tuple((*row, *(cells[*row, drop] for drop in drops)) for row in rows),
-        note,
-    )
-
-
-def _response_cell(throughputs: Sequence[Measure], windows: Sequence[Measure]) -> str:
-    """Format one run's throughput, or the mean over several seeds."""
-    if not throughputs:
-        return NOTHING
-    text = _value_text(fmean(measure.value for measure in throughputs))
-    loss_limited = [window for window in windows if window.about["limit"] == response.BY_LOSS]
-    ratios = [window.value / window.theory for window in loss_limited if window.theory]
-    return f"{text} ({ratio(fmean(ratios), 1)})" if ratios else text

@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from farpath.analysis.studies.recovery import find_recovery, window_series
-from farpath.analysis.studies.sharing import halving_time_s, share_time_s
+from farpath.analysis.sharing import halving_time_s, share_time_s
+from farpath.analysis.window_recovery import find_recovery, window_series
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.run import per_second, summarise
 from farpath.metrics.share import fair_shares, joint_means_bps

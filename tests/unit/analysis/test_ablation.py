@@ -22,8 +22,8 @@ from farpath.analysis.ablation import (
 )
 from farpath.analysis.agreement import mean_distance, rank_correlation
 from farpath.analysis.claims import FAILS, HOLDS
+from farpath.analysis.measures import RecordedRun
 from farpath.analysis.results import result_set_of
-from farpath.analysis.studies.measure import RecordedRun
 from farpath.base.errors import BadInputError
 from farpath.metrics.run import Summary
 from farpath.planning.experiment import ABLATION, QUICK, WantedRun, load_experiment

@@ -6,15 +6,16 @@ import dataclasses
 
 import pytest
 
+from experiments.loss_utilisation import analysis as loss_utilisation
+from experiments.recovery import analysis as recovery
+from farpath.analysis.claims.claim import claims
 from farpath.analysis.published import (
     all_published,
-    claims,
     published,
     published_for,
-    published_measures,
     published_paths,
 )
-from farpath.analysis.studies import loss_utilisation, recovery
+from farpath.analysis.published_measures import published_measures
 from farpath.planning.path_files import path_by_name
 from farpath.programs.catalog import catalogue
 from tests.support.plans import network_plan

@@ -10,13 +10,15 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from experiments.mtu_bias.analysis import RATIO
+from experiments.rtt_bias.analysis import EXPERIMENT as RTT_BIAS
 from farpath.analysis.ablation import write_ablation
+from farpath.analysis.measures import Measure, write_measures
 from farpath.analysis.results import read_figures, result_set_of, write_figures
-from farpath.analysis.studies.measure import Measure, write_measures
-from farpath.analysis.studies.sharing import RATIO, RTT_BIAS
 from farpath.base import project
-from farpath.base.project import PROJECT
+from farpath.base.project import experiment_folder
 from farpath.cli.paper import SUMMARY_FILE
+from farpath.planning.experiment import PAPER
 from tests.support.ablations import ablation_of
 from tests.support.campaigns import (
     published_campaign,
@@ -45,7 +47,7 @@ def test_the_projects_own_summary_is_what_is_judged_where_nothing_is_given(
     farpath: Farpath, summary: FilePath, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(project, "PROJECT", tmp_path)
-    summary_file = tmp_path / SUMMARY_FILE
+    summary_file = tmp_path / "experiments" / PAPER / SUMMARY_FILE
     for command in ("claims", "tables"):
         ended = farpath(command)
         assert ended.status == 2
@@ -57,7 +59,7 @@ def test_the_projects_own_summary_is_what_is_judged_where_nothing_is_given(
     assert "49 claims: holds 15, fails 10, undecided 24" in farpath("claims").out
     for name in ("experiment.toml", "paths/cern-20mbit.toml"):
         (summary_file.parent / name).parent.mkdir(exist_ok=True)
-        shutil.copy(PROJECT / "experiments" / "seven-regions" / name, summary_file.parent / name)
+        shutil.copy(experiment_folder("seven-regions") / name, summary_file.parent / name)
     assert "HSTCP (held out)" in farpath("tables").out
 
 

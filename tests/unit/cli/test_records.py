@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.base.project import PROJECT
+from farpath.base.project import experiment_folder
 from farpath.record.description import write_description
 from tests.support.campaigns import write_named
 from tests.support.command_line import Farpath
@@ -59,7 +59,7 @@ def test_a_damaged_record_is_left_out_by_name_and_the_others_are_listed(
 def test_a_run_shows_its_results_first_and_where_its_path_is_from_with_v(
     farpath: Farpath,
 ) -> None:
-    shipped = PROJECT / "experiments" / "seven-regions" / "records"
+    shipped = experiment_folder("seven-regions") / "records"
     (directory,) = shipped.glob("cern-htcp_2004-120s-2004-seed1-virtual-*")
     lines = farpath("show", str(directory)).out.splitlines()
     assert lines[0].startswith("path cern")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.base.project import EXPERIMENTS
+from farpath.base.project import experiment_folder
 from farpath.notebook.paper_records import RecordSelection, records_of, records_to_show
 from farpath.planning.experiment import FILE, OWN_PATHS, PAPER, load_experiment
 from farpath.record.description import write_description
@@ -26,8 +26,8 @@ def experiments(tmp_path: FilePath) -> FilePath:
     """Experiments with the project's seven regions, of which nothing is shipped."""
     folder = tmp_path / "experiments" / PAPER
     folder.mkdir(parents=True)
-    shutil.copy(EXPERIMENTS / PAPER / FILE, folder)
-    shutil.copytree(EXPERIMENTS / PAPER / OWN_PATHS, folder / OWN_PATHS)
+    shutil.copy(experiment_folder(PAPER) / FILE, folder)
+    shutil.copytree(experiment_folder(PAPER) / OWN_PATHS, folder / OWN_PATHS)
     return folder.parent
 
 

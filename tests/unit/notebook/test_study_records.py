@@ -9,16 +9,19 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.claims.study_rules import COMPANION_RULES, claims_of
-from farpath.analysis.studies import cbr_background, recovery, sharing
-from farpath.analysis.studies.measure import MEASURES_FILE, select_measures, write_measures
-from farpath.analysis.studies.registry import ALL_ANALYSES, campaign_command
+from experiments.cbr_background import analysis as cbr_background
+from experiments.inter_protocol import analysis as inter_protocol
+from experiments.recovery import analysis as recovery
+from farpath.analysis.analyses import campaign_command
+from farpath.analysis.claims.rules import claims_of, measure_rules
+from farpath.analysis.measures import MEASURES_FILE, select_measures, write_measures
 from farpath.base.errors import BadInputError
+from farpath.base.project import experiment_folder
 from farpath.notebook.study_records import experiment_to_show
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
-from farpath.report.figures.studies import figures
+from farpath.report.figures.experiments import figures
 from farpath.runs.status import shipped_records
-from tests.support.study_runs import copy_experiments, write_run, write_runs
+from tests.support.study_runs import ALL_ANALYSES, copy_experiments, write_run, write_runs
 
 NAME = cbr_background.EXPERIMENT
 
@@ -69,7 +72,7 @@ def test_what_is_shipped_is_shown_with_table_figures_and_verdicts(
 
 def test_every_claim_of_the_companion_is_some_experiments() -> None:
     claims = [claim for name in ALL_ANALYSES for claim in claims_of(name)]
-    assert sorted(claims) == sorted(COMPANION_RULES)
+    assert sorted(claims) == sorted(measure_rules())
 
 
 def test_runs_that_are_missing_are_named_and_the_others_shown(
@@ -160,7 +163,7 @@ def test_measures_that_are_shipped_with_the_whole_set_are_those_shown(
     write_runs(shipped_records(NAME, experiments), NAME, WHOLE)
     made = experiment_to_show(NAME, results, experiments).measures
     changed = [dataclasses.replace(measure, value=measure.value + 1) for measure in made]
-    write_measures(changed, experiments / NAME / MEASURES_FILE)
+    write_measures(changed, experiment_folder(NAME, experiments) / MEASURES_FILE)
     assert experiment_to_show(NAME, results, experiments).measures == tuple(changed)
     write_runs(results / NAME, NAME, WHOLE)
     assert experiment_to_show(NAME, results, experiments).measures == made
@@ -171,7 +174,7 @@ def test_measures_are_shown_where_their_records_are_not_shipped(
 ) -> None:
     write_runs(shipped_records(NAME, experiments), NAME, WHOLE)
     made = experiment_to_show(NAME, results, experiments).measures
-    write_measures(made, experiments / NAME / MEASURES_FILE)
+    write_measures(made, experiment_folder(NAME, experiments) / MEASURES_FILE)
     shutil.rmtree(shipped_records(NAME, experiments))
     selection = experiment_to_show(NAME, results, experiments)
     assert selection.sentences[0] == (
@@ -208,7 +211,7 @@ def test_own_records_that_are_all_damaged_are_not_hidden_by_shipped_ones(
 
 
 def test_a_run_is_chosen_by_what_was_asked_of_it(results: FilePath, experiments: FilePath) -> None:
-    name = sharing.INTER_PROTOCOL
+    name = inter_protocol.EXPERIMENT
     write_runs(results / name, name)
     selection = experiment_to_show(name, results, experiments)
     chosen = selection.closest_run(stack="htcp_2004", path="shared-reordering")
@@ -223,10 +226,10 @@ def test_a_run_is_chosen_by_what_was_asked_of_it(results: FilePath, experiments:
 def test_reordering_is_told_from_traffic_the_other_way(
     results: FilePath, experiments: FilePath
 ) -> None:
-    name = sharing.INTER_PROTOCOL
+    name = inter_protocol.EXPERIMENT
     write_runs(results / name, name)
     selection = experiment_to_show(name, results, experiments)
-    alone = select_measures(selection.measures, sharing.UTILISATION, stack="htcp_2004")
+    alone = select_measures(selection.measures, inter_protocol.UTILISATION, stack="htcp_2004")
     assert [measure.condition for measure in alone] == [
         "htcp_2004, reverse reno_2004",
         "htcp_2004, reorder 0.001",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path as FilePath
 
-from farpath.analysis.studies import recovery
-from farpath.analysis.studies.measure import read_measures
+from experiments.recovery import analysis as recovery
+from farpath.analysis.measures import read_measures
 from farpath.base.project import EXPERIMENTS
 from farpath.planning.experiment import QUICK
 from farpath.report.study import report_of, write_report

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from farpath.analysis.studies import cpu_streams
-from farpath.analysis.studies.measure import read_measures, select_measures
+from experiments.cpu_streams import analysis as cpu_streams
+from farpath.analysis.measures import read_measures, select_measures
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.lab import provenance
 from farpath.lab.artifacts import sources
@@ -97,7 +97,7 @@ def test_what_fails_is_told_at_the_end_and_the_next_call_makes_the_rest_only(
 def test_a_shipped_record_is_another_machines_and_does_not_count_as_made(
     job: CampaignJob, record: Record, tmp_path: FilePath
 ) -> None:
-    folder = tmp_path / "experiments" / "seven-regions"
+    folder = tmp_path / "experiments" / "seven_regions"
     host_lab.copy_experiment(job, folder.parent)
     there = CampaignJob(
         load_experiment("seven-regions", folder.parent), CPU, job.out, folder.parent

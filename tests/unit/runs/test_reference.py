@@ -125,7 +125,8 @@ def test_a_record_with_a_large_table_is_not_shipped_where_measures_have_what_it_
     assert state.record is not None
     (state.record / "short_flows.parquet").write_bytes(bytes(size_bytes))
     monkeypatch.setattr(reference, "recorded_runs", lambda states: tuple(states))
-    monkeypatch.setattr(reference, "measures_of", lambda runs: tuple(runs))
+    monkeypatch.setattr(reference, "has_measures", lambda _name, _experiments: True)
+    monkeypatch.setattr(reference, "measures_of", lambda runs, experiments: tuple(runs))
     measured: list[int] = []
     monkeypatch.setattr(reference, "write_measures", lambda runs, _file: measured.append(len(runs)))
     monkeypatch.setattr(reference, "_copy_record", lambda _state, _folder: True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from farpath.analysis.studies import response
-from farpath.analysis.studies.measure import Measure
+from experiments.response_function import analysis as response
+from farpath.analysis.measures import Measure
 from farpath.report.tables.studies import study_tables
 from tests.support.study_measures import measure
 

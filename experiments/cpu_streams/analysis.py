@@ -1,0 +1,149 @@
+"""Measures of what a bit costs a sending host, by its streams and by what its card does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from farpath.analysis.claims.rules import Criteria, matching, mean
+from farpath.analysis.claims.verdict import Condition
+from farpath.analysis.claims.view import MissingRunsError
+from farpath.analysis.measures import Measure, RecordedRun, select_measures
+from farpath.base.errors import BadInputError
+from farpath.mechanisms.offloads import ALL, NONE, offloads_text
+from farpath.metrics.run import summarise
+
+EXPERIMENT = "cpu-streams"
+THROUGHPUT = "throughput of all streams"
+CPU = "CPU of the senders"
+COST = "cycles for a bit"
+PART = "cycles for a bit, with offloads over without"
+#: What the paper gives for the cost, in GHz per Gbit/s, by offloads and streams: 16 of a card
+#: with a TCP of its own, and one of a card without, the mean of the TCP stacks at CERN.
+PUBLISHED = {(ALL, 16): "cpu-4", (NONE, 1): "cpu-5"}
+NOTES = {"cpu-4": "published: a card with a TCP of its own", "cpu-5": "published: SLAC to CERN"}
+#: What it gives for the part, at whatever number of streams.
+PUBLISHED_PART = "cpu-2"
+#: C19: one stream, and many.
+ONE_STREAM, MANY_STREAMS = "1", "40"
+#: C20: "roughly three times", a third less.
+OFFLOAD_FACTOR = 2.0
+
+
+def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
+    """Measure throughput, CPU and cycles for a bit of whole runs, and what offloads leave of these.
+
+    A cycle is an instruction where a machine counts those. ``about``: ``streams``, ``offloads`` as
+    the option has them, ``rate`` in Mbit/s. Raises BadInputError for a run without its CPU time, or
+    without OFFLOADS.
+    """
+    measured: list[Measure] = []
+    for recorded in runs:
+        plan, record = recorded.run.plan, recorded.record
+        summary = summarise(record.samples, plan, record.cpu)
+        offloads = offloads_text(plan.offloads)
+        cpu_percent, cost = summary.cpu_percent, summary.mhz_per_mbps
+        if cpu_percent is None or cost is None or offloads is None:
+            lacking = "OFFLOADS" if offloads is None else "CPU time, which the host lab counts"
+            raise BadInputError(f"the run {recorded.run.label} of {EXPERIMENT} has no {lacking}")
+        streams = len(plan.schedule.flows)
+        about = {
+            "streams": str(streams),
+            "offloads": offloads,
+            "rate": f"{plan.path.rate_bps / 1e6:g}",
+        }
+        condition = f"{about['rate']} Mbit/s, streams: {streams}, offloads {offloads}"
+        printed = PUBLISHED.get((offloads, streams), "")
+        for quantity, unit, value, published in (
+            (THROUGHPUT, "Mbit/s", summary.mean_bps / 1e6, ""),
+            (CPU, "%", cpu_percent, ""),
+            (COST, "GHz/(Gbit/s)", cost, printed),
+        ):
+            measured.append(
+                Measure(
+                    EXPERIMENT, condition, quantity, unit, value, plan.seed, None, published,
+                    NOTES.get(published, ""), about,
+                )
+            )  # fmt: skip
+    return measured + _parts(measured)
+
+
+def at_usual_rate(measures: Sequence[Measure]) -> list[Measure]:
+    """Return those of some measures that are of the rate with the most of them.
+
+    Numbers of streams are compared at that rate, the first of equal ones.
+    """
+    rates = [measure.about["rate"] for measure in measures]
+    usual = max(dict.fromkeys(rates), key=rates.count)
+    return [measure for measure in measures if measure.about["rate"] == usual]
+
+
+def _parts(measured: Sequence[Measure]) -> list[Measure]:
+    """Return what all offloads leave of the cost, for each run with a run without any."""
+    parts = []
+    for with_all in select_measures(measured, COST, offloads=ALL):
+        without = select_measures(measured, COST, **{**with_all.about, "offloads": NONE})
+        about = {name: with_all.about[name] for name in ("streams", "rate")}
+        parts += [
+            Measure(
+                EXPERIMENT, f"{about['rate']} Mbit/s, streams: {about['streams']}", PART, "",
+                with_all.value / one.value, one.seed, None, PUBLISHED_PART, about=about,
+            )
+            for one in without
+            if one.seed == with_all.seed
+        ]  # fmt: skip
+    return parts
+
+
+def _bit_cost(costs: Sequence[Measure], streams: str, offloads: str) -> float:
+    """Return the mean cost of a bit over seeds."""
+    about = {"streams": streams, "offloads": offloads}
+    return mean(matching(costs, EXPERIMENT, COST, **about))
+
+
+def _bit_costs(measures: Sequence[Measure]) -> tuple[Sequence[Measure], str]:
+    """Return the costs of a bit at the rate that most numbers of streams ran at, and a remark."""
+    costs = select_measures(measures, COST)
+    if not costs:
+        raise MissingRunsError(
+            f"missing runs of the experiment {EXPERIMENT} of the host lab: no records, "
+            f"'make campaign EXPERIMENT={EXPERIMENT} QEMU=1' makes them"
+        )
+    at_one_rate = at_usual_rate(costs)
+    return at_one_rate, f"at {at_one_rate[0].about['rate']} Mbit/s"
+
+
+def more_streams_cost_more_for_a_bit(measures: Sequence[Measure]) -> Criteria:
+    """C19: without offloads, as of the card that has no TCP of its own, and with all."""
+    costs, remark = _bit_costs(measures)
+    conditions = [
+        Condition(
+            f"GHz/Gbps, offloads {offloads}: {MANY_STREAMS} streams",
+            _bit_cost(costs, MANY_STREAMS, offloads),
+            ">",
+            _bit_cost(costs, ONE_STREAM, offloads),
+            limit_name="one stream",
+        )
+        for offloads in (NONE, ALL)
+    ]
+    return Criteria(tuple(conditions), (remark,))
+
+
+def offloads_cut_the_cost_of_a_bit(measures: Sequence[Measure]) -> Criteria:
+    """C20: without any offload over all of them, for each number of streams."""
+    costs, remark = _bit_costs(measures)
+    numbers = sorted({measure.about["streams"] for measure in costs}, key=int)
+    conditions = [
+        Condition(
+            f"GHz/Gbps without offloads over with, streams: {streams}",
+            _bit_cost(costs, streams, NONE) / _bit_cost(costs, streams, ALL),
+            ">=",
+            OFFLOAD_FACTOR,
+        )
+        for streams in numbers
+    ]
+    toe = "the paper's card has a TCP of its own, which takes more off a host than these offloads"
+    return Criteria(tuple(conditions), (remark, toe))
+
+
+#: The rules of the claims that these runs decide.
+CLAIMS = {"C19": more_streams_cost_more_for_a_bit, "C20": offloads_cut_the_cost_of_a_bit}

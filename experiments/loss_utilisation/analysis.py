@@ -1,0 +1,73 @@
+"""Measures of the utilisation that random loss leaves on a short path and on a long one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from experiments.response_function.analysis import predicted_window
+from farpath.analysis.claims.rules import Criteria, matching
+from farpath.analysis.claims.verdict import Condition, within
+from farpath.analysis.measures import Measure, RecordedRun
+from farpath.metrics import flow as flow_metrics
+
+EXPERIMENT = "loss-utilisation"
+UTILISATION = "utilisation"
+PUBLISHED = {("lan", "random:1e-4"): "loss-1", ("wan", "random:1e-4"): "loss-2"}
+#: C24: 1.2 per cent, a fifth more or less.
+WAN_UTILISATION = (0.0096, 0.0144)
+LAN_UTILISATION = 0.95
+
+
+def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
+    """Measure throughput over the path's payload rate; theory is that of the predicted window.
+
+    ``about``: ``path``, ``drop``.
+    """
+    measured = []
+    for recorded in runs:
+        plan = recorded.run.plan
+        path, drop = plan.path, recorded.run.request.drop or ""
+        path_name = recorded.run.request.path or ""
+        loss = plan.droppers[0].numbers[0]
+        full_bps = flow_metrics.goodput_bps(path, plan.ip_version)
+        payload_bytes = flow_metrics.payload_bytes(path, plan.ip_version)
+        window = predicted_window(plan.stacks[0].label, path, loss, plan.settings.delayed_ack)
+        theory = None
+        if window is not None:
+            theory = min(1.0, 8 * window * payload_bytes / (path.rtt_ms / 1e3) / full_bps)
+        measured.append(
+            Measure(
+                EXPERIMENT,
+                f"{plan.stacks[0].label}, {path.rtt_ms:g} ms, {drop}",
+                UTILISATION,
+                "",
+                flow_metrics.mean_bps(recorded.record) / full_bps,
+                plan.seed,
+                theory,
+                PUBLISHED.get((path_name, drop), ""),
+                about={"path": path_name, "drop": drop},
+            )
+        )
+    return measured
+
+
+def a_loss_of_1e_4_leaves_a_lan_full_and_a_wan_empty(measures: Sequence[Measure]) -> Criteria:
+    """C24: 1 Gbit/s, Reno, each packet acknowledged."""
+
+    def utilisation(path: str) -> float:
+        found = matching(
+            measures, EXPERIMENT, UTILISATION, path=path,
+            drop="random:1e-4",
+        )  # fmt: skip
+        return found[0].value
+
+    return Criteria(
+        (
+            Condition("utilisation at 0.04 ms", utilisation("lan"), ">=", LAN_UTILISATION),
+            *within("utilisation at 120 ms", utilisation("wan"), *WAN_UTILISATION),
+        )
+    )
+
+
+#: The rules of the claims that these runs decide.
+CLAIMS = {"C24": a_loss_of_1e_4_leaves_a_lan_full_and_a_wan_empty}

@@ -1,0 +1,83 @@
+"""The parts of a rule by which the measures of an experiment decide a claim.
+
+The analysis.py of an experiment's folder has such rules by the ids of their claims, as ``CLAIMS``.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path as FilePath
+
+from farpath.analysis.claims.verdict import Condition
+from farpath.analysis.claims.view import MissingRunsError
+from farpath.analysis.measures import Measure, select_measures
+from farpath.base.experiment_modules import ANALYSIS, experiment_module
+from farpath.base.project import EXPERIMENTS
+from farpath.planning.experiment import experiment_names
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """The conditions of a claim, and remarks that decide nothing.
+
+    ``least_seeds``: with fewer seeds the claim is undecided, because chance alone decides a single
+    run.
+    """
+
+    conditions: tuple[Condition, ...]
+    remarks: tuple[str, ...] = ()
+    least_seeds: int = 1
+
+
+#: A rule judges a claim by measures.
+MeasureRule = Callable[[Sequence[Measure]], Criteria]
+
+
+@cache
+def measure_rules(experiments: FilePath = EXPERIMENTS) -> Mapping[str, MeasureRule]:
+    """Return the rules of all claims that measures of the experiments in a folder decide, by id."""
+    by_experiment = _by_experiment(experiments).values()
+    return {id_: rule for rules in by_experiment for id_, rule in rules.items()}
+
+
+@cache
+def _by_experiment(experiments: FilePath) -> Mapping[str, Mapping[str, MeasureRule]]:
+    return {
+        name: getattr(experiment_module(name, ANALYSIS, experiments), "CLAIMS", {})
+        for name in experiment_names(experiments)
+    }
+
+
+def claims_of(experiment: str, experiments: FilePath = EXPERIMENTS) -> tuple[str, ...]:
+    """Return the ids of the claims that an experiment's measures decide, if any."""
+    return tuple(_by_experiment(experiments).get(experiment, ()))
+
+
+def matching(
+    measures: Iterable[Measure], experiment: str, quantity: str, **about: str
+) -> list[Measure]:
+    """Return the measures that match; raise MissingRunsError if there are none."""
+    of_experiment = [measure for measure in measures if measure.experiment == experiment]
+    matching = select_measures(of_experiment, quantity, **about)
+    if not matching:
+        options = ", ".join(about.values())
+        raise MissingRunsError(
+            f"missing runs of the experiment {experiment}{f': {options}' if options else ''}"
+        )
+    return matching
+
+
+def within_theory(quantity: str, measures: Iterable[Measure], limit: float) -> Condition:
+    """Return the condition that every measure is within ``limit`` of theory, as a fraction."""
+    deviations = [abs(measure.value / measure.theory - 1) for measure in measures if measure.theory]
+    largest = max(deviations, default=math.nan)
+    return Condition(quantity, largest, "<=", limit)
+
+
+def mean(measures: Sequence[Measure]) -> float:
+    """Return the mean over seeds."""
+    return statistics.fmean(measure.value for measure in measures)
