@@ -16,14 +16,16 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path as FilePath
 
-from farpath.base.project import PROJECT
+from farpath.base.project import PROJECT, experiment_folder
 from tests.repository.test_readme import (
     ABLATION_PAGE,
     COMPANION,
     FIRST_RUN,
+    MEASURED,
     SHIPPED_ABLATION,
     STUDY,
     WHOLE_ABLATION,
+    companion_summary,
 )
 from tests.repository.test_shipped_records import PINNED, identities
 
@@ -83,9 +85,10 @@ def write_documents() -> None:
     study = _study_tables()
     _put_tables(STUDY, "\n".join(study[name] for name in STUDY_TABLES))
     _put_sample()
-    text = COMPANION.read_text()
-    tables = _farpath("tables", "--format=markdown", "--experiment=companion")
-    COMPANION.write_text(text[: text.index("\n**") + 1] + tables)
+    for name in MEASURED:
+        table = _farpath("tables", "--format=markdown", f"--experiment={name}")
+        _put_tables(experiment_folder(name) / "README.md", table)
+    _put_tables(COMPANION, companion_summary())
     for file, mark in ((SHIPPED_ABLATION, _MARK), (WHOLE_ABLATION, f"{_MARK} of 120 s")):
         options = ("--format=markdown", "--experiment=ablation", f"--measures={file}")
         _put_tables(ABLATION_PAGE, _farpath("tables", *options), mark)

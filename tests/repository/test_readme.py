@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 from pathlib import Path as FilePath
+from statistics import median
 
 import pytest
 
@@ -12,7 +15,6 @@ from farpath.analysis.analyses import shipped_measures
 from farpath.base.project import PROJECT, experiment_folder
 from farpath.planning.experiment import ABLATION
 from tests.support.command_line import Farpath
-from tests.support.study_runs import ANALYSES
 
 README = PROJECT / "README.md"
 USAGE = PROJECT / "docs" / "reference" / "usage.md"
@@ -25,7 +27,25 @@ SHIPPED_ABLATION = experiment_folder(ABLATION) / ABLATION_FILE
 WHOLE_ABLATION = SHIPPED_ABLATION.with_name("ablation-120s.json")
 #: A newcomer reads it whole.
 README_BYTES = 5000
-MEASURED = {measure.experiment for measure in shipped_measures()}
+MEASURED = tuple(dict.fromkeys(measure.experiment for measure in shipped_measures()))
+
+
+def companion_summary() -> str:
+    """A row for each measured experiment: how far it is from theory and from printed numbers."""
+    rows = ["| experiment | quantities | off theory | off published |", "|---|---:|---:|---:|"]
+    for name in MEASURED:
+        measures = [measure for measure in shipped_measures() if measure.experiment == name]
+        theory = [(each.value, each.theory) for each in measures if each.theory]
+        printed = [(each.value, each.printed.value) for each in measures if each.printed]
+        link = f"[{name}](../../{experiment_folder(name).relative_to(PROJECT)}/README.md#results)"
+        rows.append(f"| {link} | {len(measures)} | {_off(theory)} | {_off(printed)} |")
+    return "\n".join(rows) + "\n"
+
+
+def _off(pairs: Sequence[tuple[float, float]]) -> str:
+    """The median deviation from what was expected in per cent, and of how many."""
+    parts = [abs(value / expected - 1) for value, expected in pairs if math.isfinite(value)]
+    return f"{100 * median(parts):.0f} % of {len(parts)}" if parts else ""
 
 
 @pytest.mark.parametrize("name", ["path-means", "deviations", "agreement"])
@@ -37,14 +57,19 @@ def test_the_study_s_page_has_the_tables_of_the_shipped_campaign(
     assert table in STUDY.read_text(), f"put 'farpath tables --format=markdown' of {name} into it"
 
 
-@pytest.mark.parametrize("name", [name for name in ANALYSES if name in MEASURED])
-def test_the_companions_results_are_the_tables_of_what_is_shipped(
+def test_the_companion_s_page_sums_up_what_is_shipped() -> None:
+    assert companion_summary() in COMPANION.read_text(), "run tests.repository.shipped_documents"
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_the_results_of_an_experiment_are_the_tables_of_what_is_shipped(
     farpath: Farpath, tmp_path: FilePath, name: str
 ) -> None:
     options = (f"--experiment={name}", "--format=markdown", f"--out={tmp_path}")
     assert farpath("tables", *options).status == 0
     table = (tmp_path / f"{name}.md").read_text()
-    assert table in COMPANION.read_text(), f"put 'farpath tables --experiment={name}' into it"
+    page = experiment_folder(name) / "README.md"
+    assert table in page.read_text(), f"put 'farpath tables --experiment={name}' into it"
 
 
 @pytest.mark.parametrize("shipped", [SHIPPED_ABLATION, WHOLE_ABLATION], ids=lambda file: file.stem)
