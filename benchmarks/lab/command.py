@@ -35,7 +35,7 @@ def bench(
     from benchmarks.lab.report import render
 
     if quick and scale:
-        raise BadInputError("--quick makes no large runs: give --quick or --scale")
+        raise BadInputError(problem="`quick` makes no large runs", remedy="give `quick` or `scale`")
     if idle_rtts:
         from benchmarks.lab.idle_rtt import measure_idle_rtts
 

@@ -44,7 +44,7 @@ def fit(
     if name not in searches:
         raise BadInputError(f"there is no search '{name}': it must be one of {', '.join(searches)}")
     if trials < 0 or workers < 1:
-        raise BadInputError("--trials must be at least 0 and --workers at least 1")
+        raise BadInputError(problem="`trials` must be at least 0 and `workers` at least 1")
     search = load_search(searches[name])
     with Pool(workers) as pool:
         make = partial(

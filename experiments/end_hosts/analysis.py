@@ -60,8 +60,8 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         plan, processor = recorded.run.plan, recorded.run.plan.era.processor
         if processor is None:
             raise BadInputError(
-                f"the run {recorded.run.label} of {EXPERIMENT} has no processor: give its hosts "
-                "one, as in ERA=2004:cpu=2.8GHz"
+                problem=f"the run {recorded.run.label} of {EXPERIMENT} has no processor",
+                remedy="give its hosts one, as in `era=2004:cpu=2.8GHz`",
             )
         about = {
             "rtt": f"{plan.path.rtt_ms:g}",

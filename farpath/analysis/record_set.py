@@ -157,7 +157,9 @@ def make_record_set(
 ) -> RecordSet:
     """Return a set of runs, shown as ``view`` or, without one, by ``default_view``."""
     if view is not None and view not in VIEWS:
-        raise BadInputError(f"--view is '{view}': it must be one of {', '.join(VIEWS)}")
+        raise BadInputError(
+            option="view", given=view, remedy=f"it must be one of {', '.join(VIEWS)}"
+        )
     ordered = tuple(sorted(members, key=lambda member: member.order))
     chosen_view = view or default_view([member.plan for member in ordered])
     return RecordSet(directory, ordered, chosen_view, cpu_runs, problems)
@@ -177,7 +179,9 @@ def load_record_set(
     loaded = make_record_set(directory, members, view, (*problems, *cpu_problems), cpu_runs)
     if cpu_directory and loaded.view != STUDY:
         raise BadInputError(
-            f"--cpu-records is '{cpu_directory}': it goes with records of the 2005 study, and "
-            f"those in {directory} are not: leave it out"
+            option="cpu_records",
+            given=str(cpu_directory),
+            problem=f"it goes with records of the 2005 study, and those in {directory} are not",
+            remedy="leave it out",
         )
     return loaded

@@ -80,7 +80,9 @@ def ready_run(
 def _images_with(kernel: str, plan: Plan) -> Images:
     """Build the kernel that the user names."""
     if not platform_of(plan).boots_kernel:
-        raise BadInputError("--kernel is for LAB=virtual: the host lab runs on this kernel")
+        raise BadInputError(
+            problem="`kernel` is for `lab=virtual`", remedy="the host lab runs on this kernel"
+        )
     from farpath.lab.artifacts.kernels import images_of, kernels_by_side
     from farpath.spec.sites import check_sides
     from topologies import lay_out

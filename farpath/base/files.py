@@ -79,7 +79,8 @@ def user_errors(path: FilePath) -> Iterator[None]:
             ) from error
         if error.errno in NOT_WRITABLE:
             raise BadInputError(
-                f"{path} cannot be written ({error.strerror}): give another directory with OUT"
+                problem=f"{path} cannot be written ({error.strerror})",
+                remedy="give another directory with `out`",
             ) from error
         raise
 
@@ -94,7 +95,8 @@ def open_regular(file: FilePath, flags: int = 0) -> int:
         return handle
     os.close(handle)
     raise BadInputError(
-        f"{file} is not a regular file: remove it, or give another directory with OUT"
+        problem=f"{file} is not a regular file",
+        remedy="remove it, or give another directory with `out`",
     )
 
 

@@ -84,8 +84,8 @@ def _taken(lock: FilePath, doing: str) -> IO[str]:
                     file.seek(0)
                     holder = file.read(_PID_LETTERS).strip() or "another"
                     raise BadInputError(
-                        f"process {holder} {doing} already: wait for "
-                        "it, or give another directory with OUT"
+                        problem=f"process {holder} {doing} already",
+                        remedy="wait for it, or give another directory with `out`",
                     )
             time.sleep(RETRY_S)
         file.close()

@@ -60,7 +60,9 @@ def _job(
 
     flags = [name for name, is_set in (("quick", quick), ("cpu", cpu)) if is_set]
     if len(flags) + (which is not None) > 1:
-        raise BadInputError("--set, --quick and --cpu each choose the runs: give one of them")
+        raise BadInputError(
+            problem="`set`, `quick` and `cpu` each choose the runs", remedy="give one of them"
+        )
     set_name = flags[0] if flags else which or WHOLE
     folder = experiments or EXPERIMENTS
     names = (() if text is None else tuple(text.split(",")) for text in (only, paths))
@@ -73,8 +75,9 @@ def _job(
 def _check_qemu(job: CampaignJob) -> None:
     if not job.on_host:
         raise BadInputError(
-            f"--qemu is for runs of the host lab, and set {job.which} has runs of the virtual "
-            "lab: leave it out"
+            problem=f"`qemu` is for runs of the host lab, and set {job.which} has runs of "
+            "the virtual lab",
+            remedy="leave it out",
         )
 
 
@@ -132,7 +135,7 @@ def campaign(
             f"'{context.args[0]}' is no option of campaign: give options of Snakemake after --"
         )
     if cores is not None and cores < 1:
-        raise BadInputError(f"CORES is {cores}: it must be 1 or more")
+        raise BadInputError(option="cores", given=cores, remedy="it must be 1 or more")
     if qemu:
         _check_qemu(job)
     if list_runs:
@@ -242,7 +245,9 @@ def _make_one(job: CampaignJob, index: int, cores: int) -> None:
 
     runs = job.runs
     if not 0 <= index < len(runs):
-        raise BadInputError(f"INDEX is {index}: it must be from 0 to {len(runs) - 1}")
+        raise BadInputError(
+            option="index", given=index, remedy=f"it must be from 0 to {len(runs) - 1}"
+        )
     state = job.local_states(runs[index : index + 1])[0]
     if state.record is not None:
         print(state.record)

@@ -42,8 +42,10 @@ def draw(
     request = RunRequest(**option_values)
     if record is not None and (given := request.options()):
         raise BadInputError(
-            f"--record is {record}: a record has its own options: leave out {given[0]}, or the "
-            "record"
+            option="record",
+            given=record,
+            problem="a record has its own options",
+            remedy=f"leave out {given[0]}, or the record",
         )
     if record is not None:
         plan = load_record(record, verify=False).plan
@@ -59,6 +61,8 @@ def draw(
         print(topology.as_text(plan), end="")
         return
     if out.suffix.removeprefix(".") not in FORMATS:
-        raise BadInputError(f"--out is '{out}': it must end with .{' or .'.join(FORMATS)}")
+        raise BadInputError(
+            option="out", given=str(out), remedy=f"it must end with .{' or .'.join(FORMATS)}"
+        )
     save(topology.draw(plan), out)
     print(out)

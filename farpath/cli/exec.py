@@ -151,7 +151,9 @@ def execute(
     commands = {CLIENT_HOST: (tuple(command),), SERVER_HOST: servers}
     found = roots(root, image, share, env or (), commands)
     if user is not None and as_root:
-        raise BadInputError(f"--user is '{user}' beside --as-root: give one of them")
+        raise BadInputError(
+            problem=f"`user` is '{user}' beside `as_root`", remedy="give one of them"
+        )
     who = current_user(as_root) if user is None else named_user(user, found.files)
     date_s = planning.parse_date_s(date)
     ports = planning.parse_wait_for(wait_for or ())
@@ -288,7 +290,9 @@ def _collected(directory: FilePath | None, working: set[str]) -> str:
     for place in working:
         if os.path.commonpath([path, place]) == path:
             raise BadInputError(
-                f"--collect is '{directory}': it is empty at first, and programs work in {place}: "
-                "give a directory of its own, as in --collect=out"
+                option="collect",
+                given=str(directory),
+                problem=f"it is empty at first, and programs work in {place}",
+                remedy="give a directory of its own, as in `collect=out`",
             )
     return path

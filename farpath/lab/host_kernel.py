@@ -109,9 +109,10 @@ class KernelState:
         for name in settings:
             if name not in CHANGED_SETTINGS and sysctl.has_setting(name):
                 raise BadInputError(
-                    f"SYSCTL: {name} is kernel-wide, and of these the host lab changes only "
-                    f"{', '.join(sorted(CHANGED_SETTINGS))}: leave it out, or take "
-                    "LAB=virtual"
+                    option="sysctl",
+                    problem=f"{name} is kernel-wide, and of these the host lab changes only "
+                    f"{', '.join(sorted(CHANGED_SETTINGS))}",
+                    remedy="leave it out, or take `lab=virtual`",
                 )
             if not sysctl.has_setting(name):
                 raise MachineLacksError(
@@ -123,7 +124,7 @@ class KernelState:
             try:
                 sysctl.write_setting(name, value)
             except sysctl.SettingError as error:
-                raise BadInputError(f"SYSCTL: {error}") from error
+                raise BadInputError(option="sysctl", problem=f"{error}") from error
 
     def restore(self) -> list[str]:
         """Restore settings and unload modules; return one sentence for each."""
@@ -304,7 +305,7 @@ def _insert(stack: Stack, modules: FilePath) -> None:
     try:
         congestion_control.insert(stack, modules)
     except congestion_control.StackError as error:
-        raise BadInputError(f"STACK: {error}") from error
+        raise BadInputError(option="stack", problem=f"{error}") from error
 
 
 def _modprobe(module: str, values: Sequence[str]) -> None:

@@ -136,7 +136,9 @@ def find_scripts(folder: FilePath, only: Sequence[str] = ()) -> tuple[str, ...]:
         )
     for pattern in only:
         if not any(_matches(file, folder, pattern) for file in files):
-            raise BadInputError(f"ONLY is '{pattern}': it matches no script of {folder}")
+            raise BadInputError(
+                option="only", given=pattern, problem=f"it matches no script of {folder}"
+            )
     chosen = [file for file in files if any(_matches(file, folder, pattern) for pattern in only)]
     found = chosen if only else files
     return tuple(file.relative_to(folder).as_posix() for file in found)
@@ -156,13 +158,20 @@ def parse_families(text: str | None, folder: FilePath) -> tuple[str, ...]:
     """
     if (folder / RUNNER).is_file():
         if text is not None:
-            raise BadInputError(f"FAMILY is '{text}': {folder / RUNNER} says it; leave it out")
+            raise BadInputError(
+                option="family",
+                given=text,
+                problem=f"{folder / RUNNER} says it",
+                remedy="leave it out",
+            )
         return ()
     names = tuple(FAMILIES) if text is None else tuple(text.split(","))
     for name in names:
         if name not in FAMILIES:
             raise BadInputError(
-                f"FAMILY is '{text}': give some of {', '.join(FAMILIES)}, separated by commas"
+                option="family",
+                given=text,
+                remedy=f"give some of {', '.join(FAMILIES)}, separated by commas",
             )
     return names
 
@@ -174,10 +183,17 @@ def parse_defines(texts: Sequence[str], folder: FilePath) -> dict[str, str]:
         match = _DEFINE.fullmatch(text)
         if match is None:
             raise BadInputError(
-                f"DEFINE is '{text}': give a name and a value, as in TFO_COOKIE=3021b9d889017eeb"
+                option="define",
+                given=text,
+                remedy="give a name and a value, as in TFO_COOKIE=3021b9d889017eeb",
             )
         if (folder / RUNNER).is_file():
-            raise BadInputError(f"DEFINE is '{text}': {folder / RUNNER} has its own; leave it out")
+            raise BadInputError(
+                option="define",
+                given=text,
+                problem=f"{folder / RUNNER} has its own",
+                remedy="leave it out",
+            )
         defines[match[1]] = match[2]
     return defines
 

@@ -100,8 +100,8 @@ def _regular(file: FilePath, root: FilePath) -> FilePath:
         ) from error
     if not real.is_relative_to(root):
         raise BadInputError(
-            f"{file}: leads to {real}, outside of {root}: give the folder within its whole suite, "
-            "and choose scripts by --only"
+            problem=f"{file}: leads to {real}, outside of {root}",
+            remedy="give the folder within its whole suite, and choose scripts by `only`",
         )
     if not real.is_file():
         raise BadInputError(f"{file}: is no regular file: take it out of the folder")
@@ -121,7 +121,7 @@ def _named_in(script: FilePath, folder: FilePath, root: FilePath) -> list[FilePa
     for file in files:
         if not file.is_relative_to(root) and file.is_file():
             raise BadInputError(
-                f"{script}: names {file}, outside of {root}: give the folder within its whole "
-                "suite, and choose scripts by --only"
+                problem=f"{script}: names {file}, outside of {root}",
+                remedy="give the folder within its whole suite, and choose scripts by `only`",
             )
     return [file for file in files if file.is_file()]

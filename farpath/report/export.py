@@ -84,7 +84,9 @@ def export(record: Record, form: str, out: FilePath) -> Iterator[FilePath]:
     Raises BadInputError for an unknown format.
     """
     if form not in FORMATS:
-        raise BadInputError(f"FORMAT is '{form}': it must be one of {', '.join(FORMATS)}")
+        raise BadInputError(
+            option="format", given=form, remedy=f"it must be one of {', '.join(FORMATS)}"
+        )
     stem = record.directory.resolve().name
     for ending, contents in FORMATS[form](record):
         file = out / f"{stem}{ending}"

@@ -57,8 +57,9 @@ def check_report(report: FilePath) -> None:
     parts = [name for name in (*GATHERED_PARTS, *PARTS) if os.path.lexists(report / name)]
     if parts:
         raise BadInputError(
-            f"{report} holds {', '.join(parts)}, which farpath has not made and would replace: "
-            "give --report another directory"
+            problem=f"{report} holds {', '.join(parts)}, which farpath has not made and "
+            "would replace",
+            remedy="give `report` another directory",
         )
 
 

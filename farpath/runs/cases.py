@@ -51,7 +51,7 @@ def matching(
     """
     for pattern in patterns:
         if not any(fnmatch.filter(called, pattern) for called in names.values()):
-            raise BadInputError(f"ONLY is '{pattern}': {otherwise}")
+            raise BadInputError(option="only", given=pattern, problem=otherwise)
     return tuple(
         key
         for key, called in names.items()

@@ -112,10 +112,14 @@ def _check_count(axes: Mapping[str, tuple[str, ...]], seeds: int) -> None:
         if not values:
             raise BadInputError(f"{variables[name]} has no value: give one or several")
     if "seed" in axes:
-        raise BadInputError("SEED has several values: a sweep takes SEEDS=3, from SEED on")
+        raise BadInputError(
+            problem="`seed` has several values", remedy="a sweep takes `seeds=3`, from `seed` on"
+        )
     if seeds not in range(1, MOST_RUNS + 1):
         raise BadInputError(
-            f"SEEDS is '{seeds}': it must be a whole number from 1 to {MOST_RUNS:,}"
+            option="seeds",
+            given=str(seeds),
+            remedy=f"it must be a whole number from 1 to {MOST_RUNS:,}",
         )
     count = math.prod([seeds, *map(len, axes.values())])
     if count > MOST_RUNS:

@@ -86,8 +86,9 @@ def places_by_host(
         unused.append(default)
     if unused:
         raise BadInputError(
-            f"{option} is '{text}': no host would start a program from {', '.join(unused)}: "
-            "leave it out; STACK=oci: brings its own image to sender and receiver, and so does QUIC"
+            problem=f"{option} is '{text}': no host would start a program from {', '.join(unused)}",
+            remedy="leave it out; `stack=oci:` brings its own image to sender and receiver, and so "
+            "does QUIC",
         )
     return {host: named[host] for host in programs if host in named}
 
@@ -122,8 +123,8 @@ def _require_image(text: str) -> FilePath:
     path = FilePath(os.path.abspath(text))
     if not (path.is_dir() or path.is_file()):
         raise BadInputError(
-            f"'{text}' is no directory or file: save an image of Docker's with: docker save "
-            "--output mine.tar mine"
+            problem=f"'{text}' is no directory or file: save an image of Docker's with: "
+            "docker save --output mine.tar mine"
         )
     return path
 

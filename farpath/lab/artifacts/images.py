@@ -111,9 +111,10 @@ class Images:
                 built = manifest(self.build(stack), stack.label)
                 if built["linux_hash"] != kernel["linux_hash"]:
                     raise BadInputError(
-                        f"STACK: {stack.name} is compiled for the lab's own kernel and cannot be "
-                        f"loaded into {kernel['release']}: leave out --kernel, or make that kernel "
-                        "the lab's by KERNEL_SRC=<tree> or KERNEL_VERSION=<series>"
+                        option="stack",
+                        problem=f"{stack.name} is compiled for the lab's own kernel and cannot be "
+                        f"loaded into {kernel['release']}: leave out `kernel`, or make that "
+                        "kernel the lab's by KERNEL_SRC=<tree> or KERNEL_VERSION=<series>",
                     )
             option = f"CONFIG_TCP_CONG_{OPTIONS.get(stack.congestion, stack.congestion.upper())}"
             built_in = stack.congestion in ("", "reno") or stack.module

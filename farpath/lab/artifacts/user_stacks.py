@@ -88,12 +88,19 @@ def user_stack(
 def _checked_name(name: str, path: str, rule: str) -> str:
     """Return a user stack's name; raises BadInputError if it is malformed or taken."""
     if not re.fullmatch(NAME, name):
-        raise BadInputError(f"STACK is '{path}': {rule}; the name has at most 15 of a-z, 0-9 and _")
+        raise BadInputError(
+            option="stack",
+            given=str(path),
+            problem=rule,
+            remedy="the name has at most 15 of a-z, 0-9 and _",
+        )
     taken = catalogue()
     if name in taken or any(name in entry.aliases for entry in taken.values()):
         raise BadInputError(
-            f"STACK is '{path}': farpath has its own stack '{name}': rename yours, so that "
-            "records tell them apart"
+            option="stack",
+            given=str(path),
+            problem=f"farpath has its own stack '{name}'",
+            remedy="rename yours, so that records tell them apart",
         )
     return name
 
@@ -107,8 +114,11 @@ def _user_module(
 ) -> Stack:
     if not file.is_file():
         raise BadInputError(
-            f"STACK is '{text}': that is no file; give a module's source, tcp_<name>.c, a "
-            "congestion control for UDT, <name>.cpp, or oci: and an image"
+            option="stack",
+            given=text,
+            problem="that is no file",
+            remedy="give a module's source, tcp_<name>.c, a congestion control for UDT, "
+            "<name>.cpp, or oci: and an image",
         )
     match = re.fullmatch(r"tcp_(.*)\.c", file.name)
     rule = "a module's source is called tcp_<name>.c, <name> as in its struct tcp_congestion_ops"
@@ -120,8 +130,9 @@ def _user_module(
     for parameter, type_name in known.items():
         if parameter in given and type_name not in TYPES:
             raise BadInputError(
-                f"STACK: {parameter} of {name} is of type {type_name}: it can be given if it is "
-                f"one of {', '.join(TYPES)}"
+                option="stack",
+                problem=f"{parameter} of {name} is of type {type_name}",
+                remedy=f"it can be given if it is one of {', '.join(TYPES)}",
             )
     numbers = [
         Parameter(parameter, "the module's own", low=TYPES[type_name][0], high=TYPES[type_name][1])
@@ -138,7 +149,12 @@ def _user_module(
 
 def _user_congestion(file: FilePath, text: str, given: Mapping[str, str], build: FilePath) -> Stack:
     if not file.is_file():
-        raise BadInputError(f"STACK is '{text}': that is no file; give a source, <name>.cpp")
+        raise BadInputError(
+            option="stack",
+            given=text,
+            problem="that is no file",
+            remedy="give a source, <name>.cpp",
+        )
     rule = "a congestion control for UDT is called <name>.cpp"
     name = _checked_name(file.name.removesuffix(CONGESTION_END), text, rule)
     of_udt = UDT.user_parameters
@@ -164,8 +180,10 @@ def _user_congestion(file: FilePath, text: str, given: Mapping[str, str], build:
 def _user_image(image: FilePath, text: str, given: Mapping[str, str], build: FilePath) -> Stack:
     if not text or not (image.is_dir() or image.is_file()):
         raise BadInputError(
-            f"STACK is 'oci:{text}': there is no such directory or file; give an OCI image layout, "
-            "a tar of one or of docker save"
+            option="stack",
+            given=f"oci:{text}",
+            problem="there is no such directory or file",
+            remedy="give an OCI image layout, a tar of one or of docker save",
         )
     rule = "an image's directory or tar is called like the stack, mine or mine.tar"
     name = _checked_name(image.name.removesuffix(oci.TAR), text, rule)
@@ -196,13 +214,16 @@ def _program_parameters(
     for parameter, value in given.items():
         if not _PARAMETER.fullmatch(parameter) or parameter in taken:
             raise BadInputError(
-                f"STACK: '{parameter}' cannot be a parameter of {name}: it becomes an option "
-                f"--name, so it has only a-z, 0-9 and _ and is none of {', '.join(taken)}"
+                option="stack",
+                problem=f"'{parameter}' cannot be a parameter of {name}",
+                remedy="it becomes an option --name, so it has only a-z, 0-9 and _ and is "
+                f"none of {', '.join(taken)}",
             )
         if not _VALUE.fullmatch(value):
             raise BadInputError(
-                f"STACK: {parameter} of {name} is '{value}': a value has at most 64 letters, "
-                "digits and _.+:/@%-"
+                option="stack",
+                problem=f"{parameter} of {name} is '{value}'",
+                remedy="a value has at most 64 letters, digits and _.+:/@%-",
             )
     return {parameter: given[parameter] for parameter in sorted(given)}
 

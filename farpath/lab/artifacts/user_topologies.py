@@ -47,8 +47,10 @@ def user_network(text: str, build: FilePath = BUILD) -> OwnNetwork | None:
     file = FilePath(os.path.abspath(named.file))
     if not file.is_file():
         raise BadInputError(
-            f"TOPOLOGY is '{text}': there is no file {named.file}; give one with a class derived "
-            "from Mininet's Topo"
+            option="topology",
+            given=text,
+            problem=f"there is no file {named.file}",
+            remedy="give one with a class derived from Mininet's Topo",
         )
     package = build / PACKAGE
     if not package.is_dir():
@@ -57,7 +59,7 @@ def user_network(text: str, build: FilePath = BUILD) -> OwnNetwork | None:
         )
     description = _read(package, file, named)
     if error := description.get("error"):
-        raise BadInputError(f"TOPOLOGY: {named.file} {on_one_line(error)}")
+        raise BadInputError(option="topology", problem=f"{named.file} {on_one_line(error)}")
 
     def warn(words: str) -> None:
         LOG.warning("topology %s: %s", named.file, on_one_line(words))
@@ -100,14 +102,16 @@ def _read(package: FilePath, file: FilePath, named: UserText) -> dict[str, Any]:
         process.wait()
     if result["is_late"]:
         raise BadInputError(
-            f"TOPOLOGY: {file} has made no topology within {MOST_S:g} s: let it do nothing but "
-            f"define one{_last_words(result)}"
+            option="topology",
+            problem=f"{file} has made no topology within {MOST_S:g} s",
+            remedy=f"let it do nothing but define one{_last_words(result)}",
         )
     description: dict[str, Any] | None = result["answer"]
     if description is None:
         raise BadInputError(
-            f"TOPOLOGY: the process that ran {file} ended with status {result['status']} before "
-            f"it had made a topology{_last_words(result)}"
+            option="topology",
+            problem=f"the process that ran {file} ended with status {result['status']} "
+            f"before it had made a topology{_last_words(result)}",
         )
     if "error" in description:
         description["error"] += _last_words(result)

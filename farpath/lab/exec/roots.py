@@ -65,9 +65,16 @@ def roots(
     ``commands``: by host. ``build``: where images are unpacked. Raises BadInputError.
     """
     if root not in ROOTS:
-        raise BadInputError(f"--root is '{root}': it must be one of {', '.join(ROOTS)}")
+        raise BadInputError(
+            option="root", given=str(root), remedy=f"it must be one of {', '.join(ROOTS)}"
+        )
     if share is not None and not share.is_dir():
-        raise BadInputError(f"--share is '{share}': it is no directory: give one to read from")
+        raise BadInputError(
+            option="share",
+            given=str(share),
+            problem="it is no directory",
+            remedy="give one to read from",
+        )
     directory = FilePath(os.path.abspath(share or os.curdir))
     environment = _environment(variables)
     images = _images(image, commands, build)
@@ -118,7 +125,9 @@ def _environment(variables: Sequence[str]) -> tuple[str, ...]:
         name, equals, value = text.partition("=")
         if not name or (not equals and name not in os.environ):
             raise BadInputError(
-                f"--env is '{text}': give NAME=value, or the NAME of a variable that is set"
+                option="env",
+                given=text,
+                remedy="give NAME=value, or the NAME of a variable that is set",
             )
         values.append(f"{name}={value if equals else os.environ[name]}")
     return tuple(values)

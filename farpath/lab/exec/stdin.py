@@ -113,8 +113,8 @@ def _of_pipe(descriptor: int, first_byte_s: float | None) -> Input:
 def _check_size(size: int) -> None:
     if size > MOST_BYTES:
         raise BadInputError(
-            f"stdin has more than {MOST_BYTES >> 20} MiB, the most that is passed on: put it "
-            "into a file, which the client may read in --share"
+            problem=f"stdin has more than {MOST_BYTES >> 20} MiB, the most that is passed on",
+            remedy="put it into a file, which the client may read in `share`",
         )
 
 

@@ -46,7 +46,10 @@ def named_user(name: str, roots: Mapping[str, FilePath | None]) -> User:
     if any((one.user, one.group) != (first.user, first.group) for one in others):
         ids = ", ".join(f"{one.user} on host {host}" for host, one in found.items())
         raise BadInputError(
-            f"--user is '{name}': it has different numbers, {ids}: give an --image for both hosts"
+            option="user",
+            given=name,
+            problem=f"it has different numbers, {ids}",
+            remedy="give an `image` for both hosts",
         )
     return first
 
@@ -92,4 +95,6 @@ def _variables(name: str, home: str) -> tuple[str, ...]:
 
 def _unknown(name: str, where: str, names: Iterator[str]) -> BadInputError:
     known = ", ".join(sorted(names)) or "none"
-    return BadInputError(f"--user is '{name}': {where} has no such account; it has {known}")
+    return BadInputError(
+        option="user", given=name, problem=f"{where} has no such account", remedy=f"it has {known}"
+    )

@@ -75,8 +75,8 @@ def _check_free(out: FilePath) -> None:
         return
     if not out.is_dir() or (any(out.iterdir()) and not (out / SITE_MARK).is_file()):
         raise BadInputError(
-            f"{out}: holds something other than a results site, which would be lost: give "
-            "--out a directory that is new, empty or an earlier site"
+            problem=f"{out}: holds something other than a results site, which would be lost",
+            remedy="give `out` a directory that is new, empty or an earlier site",
         )
 
 

@@ -62,7 +62,10 @@ def view_for(records: RecordSet, held_out: Collection[str] = ()) -> View:
         return StudyView(records, held_out)
     if held_out:
         raise BadInputError(
-            f"--held-out is '{','.join(held_out)}': it goes with records of the 2005 study, and "
-            f"those in {records.directory} are not: leave it out"
+            option="held_out",
+            given=",".join(held_out),
+            problem="it goes with records of the 2005 study, and those in "
+            f"{records.directory} are not",
+            remedy="leave it out",
         )
     return RunsView(records)

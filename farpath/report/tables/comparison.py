@@ -304,7 +304,7 @@ def _differences(records: Sequence[Record], by: str) -> _Differences:
     settings = {setting.key.partition("_")[0]: setting for setting in SETTINGS}
     allowed = [*settings, SEED]
     if by and by not in allowed:
-        raise BadInputError(f"BY is '{by}': it must be one of {', '.join(allowed)}")
+        raise BadInputError(option="by", given=by, remedy=f"it must be one of {', '.join(allowed)}")
     parts: dict[str, tuple[str, list[str]]] = {}
     sort: dict[str, list[Any]] = {}
     for name, setting in settings.items():

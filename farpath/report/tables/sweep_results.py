@@ -54,7 +54,9 @@ def check_column(key: str, sweep: RunSet) -> None:
     """Raise BadInputError for a key that no column of a sweep has."""
     keys = column_keys(sweep)
     if key not in keys:
-        raise BadInputError(f"METRIC is '{key}': it must be one of {', '.join(keys)}")
+        raise BadInputError(
+            option="metric", given=key, remedy=f"it must be one of {', '.join(keys)}"
+        )
 
 
 def _flow_names(plans: Sequence[Plan]) -> tuple[str, ...]:

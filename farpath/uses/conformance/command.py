@@ -67,7 +67,7 @@ def conformance(
         return
     at_once = jobs if jobs is not None else available_cores()
     if at_once < 1:
-        raise BadInputError(f"JOBS is {at_once}: it must be 1 or more")
+        raise BadInputError(option="jobs", given=at_once, remedy="it must be 1 or more")
     # Wrong options are refused before a kernel is built.
     require_directory(out)
     runs = [planned_run(scenario.name, scenario.request(stack)) for scenario in chosen]

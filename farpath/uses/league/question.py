@@ -34,7 +34,9 @@ def plan_league(
     that is several flows, and as ``product_set``.
     """
     if len(stacks) < 2:
-        raise BadInputError(f"STACK is '{','.join(stacks)}': a league needs two stacks or more")
+        raise BadInputError(
+            option="stack", given=",".join(stacks), problem="a league needs two stacks or more"
+        )
     for stack in stacks:
         if len(parse_stacks(stack)) != 1:
             raise BadInputError(

@@ -64,11 +64,13 @@ def bisect(
     stack = case.partition("/")[0]
     found = trials((stack,), (case,))
     if len(found) != 1:
-        raise BadInputError(f"--case is '{case}': give one run, as in htcp/one-loss")
+        raise BadInputError(option="case", given=case, remedy="give one run, as in htcp/one-loss")
     if by is not None and by not in CRITERIA:
-        raise BadInputError(f"--by is '{by}': it must be {' or '.join(CRITERIA)}")
+        raise BadInputError(option="by", given=by, remedy=f"it must be {' or '.join(CRITERIA)}")
     if seeds < 2:
-        raise BadInputError(f"--seeds is {seeds}: it must be 2 or more, since bounds need two runs")
+        raise BadInputError(
+            option="seeds", given=seeds, remedy="it must be 2 or more, since bounds need two runs"
+        )
     require_directory(out)
     linux = Tree(tree)
     good_commit, bad_commit = linux.commit(good, "--good"), linux.commit(bad, "--bad")

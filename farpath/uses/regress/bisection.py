@@ -78,18 +78,26 @@ class Tree:
     def __init__(self, directory: FilePath) -> None:
         self.directory = directory
         if not directory.is_dir() or self._run("rev-parse", "--show-cdup") is None:
-            raise BadInputError(f"--tree is '{directory}': it must be a Linux tree under git")
+            raise BadInputError(
+                option="tree", given=str(directory), remedy="it must be a Linux tree under git"
+            )
         if self._git("rev-parse", "--show-prefix").strip():
-            raise BadInputError(f"--tree is '{directory}': give the top directory of that tree")
+            raise BadInputError(
+                option="tree", given=str(directory), remedy="give the top directory of that tree"
+            )
         if self._git("status", "--porcelain", "--untracked-files=no").strip():
             raise BadInputError(
-                f"--tree is '{directory}': it has changes that are not committed; 'git stash' "
-                "keeps them, and 'git worktree add' gives a clean tree"
+                option="tree",
+                given=str(directory),
+                problem="it has changes that are not committed",
+                remedy="'git stash' keeps them, and 'git worktree add' gives a clean tree",
             )
         if self._run("bisect", "log") is not None:
             raise BadInputError(
-                f"--tree is '{directory}': a bisection is under way there; 'git bisect reset' "
-                "ends it"
+                option="tree",
+                given=str(directory),
+                problem="a bisection is under way there",
+                remedy="'git bisect reset' ends it",
             )
 
     def _call(self, *words: str) -> subprocess.CompletedProcess[str]:
@@ -280,8 +288,9 @@ def _criterion(wanted: str | None, bad: TestedCommit, name: str) -> str:
     changed = bad.verdict.state == CaseState.CHANGED
     if wanted == METRICS and not changed:
         raise BadInputError(
-            f"{name}: on {bad.commit[:12]} the packets are others, but all metrics within bounds: "
-            "--by=packets searches the commit that changed the packets"
+            problem=f"{name}: on {bad.commit[:12]} the packets are others, but all "
+            "metrics within bounds",
+            remedy="`by=packets` searches the commit that changed the packets",
         )
     return wanted or (METRICS if changed else PACKETS)
 

@@ -99,19 +99,29 @@ def regress(
         if number < 1:
             raise BadInputError(f"{name} is {number}: it must be 1 or more")
     if base is not None and (baseline is not None or update):
-        raise BadInputError("--base compares two kernels: leave out --baseline and --update")
+        raise BadInputError(
+            problem="`base` compares two kernels", remedy="leave out `baseline` and `update`"
+        )
     if (update or base is not None) and seeds < 2:
-        raise BadInputError(f"SEEDS is {seeds}: it must be 2 or more, since bounds need two runs")
+        raise BadInputError(
+            option="seeds", given=seeds, remedy="it must be 2 or more, since bounds need two runs"
+        )
     if one_guest and base is not None:
-        raise BadInputError("--one-guest is compared with a baseline: leave out --base")
+        raise BadInputError(
+            problem="`one_guest` is compared with a baseline", remedy="leave out `base`"
+        )
     if one_guest and update and baseline is None:
-        raise BadInputError("--one-guest: give a file of your own to --update, with --baseline")
+        raise BadInputError(
+            option="one_guest", remedy="give a file of your own to `update`, with `baseline`"
+        )
     # Wrong options are refused before a kernel is built.
     require_directory(out)
     own_baseline = read_baseline(baseline) if baseline is not None and not update else None
     has_sides = _sides_of(base, head, side, update)
     if one_guest and has_sides:
-        raise BadInputError("--one-guest: one guest has one kernel, but two sides were named")
+        raise BadInputError(
+            option="one_guest", problem="one guest has one kernel, but two sides were named"
+        )
     chosen = _with_sides(chosen, has_sides)
     base_kernel = _kernel(base) if base is not None or side is not None else None
     head_kernel = _kernel(head).in_one_guest() if one_guest else _kernel(head)
@@ -139,11 +149,15 @@ def _sides_of(base: str | None, head: str | None, side: str | None, update: bool
     from farpath.spec.hosts import SIDES
 
     if side is not None and side not in SIDES:
-        raise BadInputError(f"--side is '{side}': it must be {' or '.join(SIDES)}")
+        raise BadInputError(option="side", given=side, remedy=f"it must be {' or '.join(SIDES)}")
     if side is not None and head is None:
-        raise BadInputError("--side is for a kernel of --head: give one")
+        raise BadInputError(problem="`side` is for a kernel of `head`", remedy="give one")
     if side is not None and update:
-        raise BadInputError("--side: a baseline is of one kernel: leave out --side or --update")
+        raise BadInputError(
+            option="side",
+            problem="a baseline is of one kernel",
+            remedy="leave out `side` or `update`",
+        )
     named = False
     for option, kernel in (("--base", base), ("--head", head)):
         if kernel is not None:
@@ -161,8 +175,8 @@ def _with_sides(trials: tuple[Trial, ...], has_sides: bool) -> tuple[Trial, ...]
     left_out = ", ".join(trial.name for trial in trials if not trial.has_sides)
     if not divided:
         raise BadInputError(
-            f"{left_out}: runs in one guest, which has one kernel: leave out --side, or choose "
-            "other runs with --only"
+            problem=f"{left_out}: runs in one guest, which has one kernel",
+            remedy="leave out `side`, or choose other runs with `only`",
         )
     if left_out:
         LOG.info(f"regress: left out, since both sides run in one guest: {left_out}")
@@ -206,8 +220,9 @@ def _compare_with_baseline(
     missing = [trial.name for trial in trials if trial.name not in baseline.runs]
     if len(missing) == len(trials):
         raise BadInputError(
-            f"the baseline {baseline.name} has none of these runs ({', '.join(missing[:3])}): add "
-            "them with 'farpath regress --update', or compare two kernels with --base"
+            problem=f"the baseline {baseline.name} has none of these runs "
+            f"({', '.join(missing[:3])})",
+            remedy="add them with 'farpath regress --update', or compare two kernels with `base`",
         )
     LOG.info(f"regress: comparing {kernel.name} with {baseline.name}")
     return compare_with_baseline(trials, kernel, baseline, out / "records", at_once)
@@ -221,8 +236,8 @@ def _nearest_baseline(kernel: Kernel) -> Baseline:
     file = nearest_baseline(release, _processor_level())
     if file is None:
         raise BadInputError(
-            f"there is no baseline for the kernel {release}: make one with 'farpath regress "
-            "--update', or compare two kernels with --base"
+            problem=f"there is no baseline for the kernel {release}",
+            remedy="make one with 'farpath regress --update', or compare two kernels with `base`",
         )
     return read_baseline(file)
 

@@ -71,7 +71,9 @@ def responsiveness(
         seed=plan.seed,
     )
     if figure is not None and figure.suffix.removeprefix(".") not in FORMATS:
-        raise BadInputError(f"--figure is '{figure}': end its name with .png or .svg")
+        raise BadInputError(
+            option="figure", given=str(figure), problem="end its name with .png or .svg"
+        )
     result = json.loads(_run(plan, method, out))
     _show(result, figure, as_json)
 

@@ -57,13 +57,17 @@ class Method:
     def __post_init__(self) -> None:
         if self.direction not in DIRECTIONS:
             raise BadInputError(
-                f"--direction is '{self.direction}': it must be one of {', '.join(DIRECTIONS)}"
+                option="direction",
+                given=self.direction,
+                remedy=f"it must be one of {', '.join(DIRECTIONS)}",
             )
         if self.limit_s < 2 * self.averaged_intervals * self.interval_s:
             least_s = 2 * self.averaged_intervals * self.interval_s
             raise BadInputError(
-                f"--limit is {self.limit_s:g} s: intervals of {self.interval_s:g} s need at least "
-                f"{least_s:g} s; give a longer --limit or a shorter --interval"
+                option="limit",
+                given=f"{self.limit_s:g}s",
+                problem=f"intervals of {self.interval_s:g} s need at least {least_s:g} s",
+                remedy="give a longer `limit` or a shorter `interval`",
             )
 
     def pairs_per_s(self, goodput_bps: float) -> float:

@@ -80,10 +80,14 @@ def starvation(
     from farpath.uses.starvation.search import make_starvation
 
     if trials not in range(1, MOST_TRIALS + 1):
-        raise BadInputError(f"--trials is '{trials}': it must be from 1 to {MOST_TRIALS:,}")
+        raise BadInputError(
+            option="trials", given=str(trials), remedy=f"it must be from 1 to {MOST_TRIALS:,}"
+        )
     if batch not in range(BATCH_RANGE[0], BATCH_RANGE[1] + 1):
         raise BadInputError(
-            f"--batch is '{batch}': it must be from {BATCH_RANGE[0]} to {BATCH_RANGE[1]}"
+            option="batch",
+            given=str(batch),
+            remedy=f"it must be from {BATCH_RANGE[0]} to {BATCH_RANGE[1]}",
         )
     report = report or out / DEFAULT_REPORT
     require_directory(out)

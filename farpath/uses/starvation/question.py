@@ -177,13 +177,16 @@ def plan_starvation(
     templates[START] = parse_template(start, START, "START", whole=True)
     if not any(each.ranges for each in templates.values()):
         raise BadInputError(
-            "no option has a range: give what is sought, as in JITTER=0..10ms or BUFFER=0.1..8xBDP"
+            problem="no option has a range",
+            remedy="give what is sought, as in `jitter=0..10ms` or `buffer=0.1..8xBDP`",
         )
     base = RunRequest(**{name: text for name, text in options.items() if name not in templates})
     check_lab(base.lab)
     if PLATFORMS[base.lab].measures_cpu:
         raise BadInputError(
-            f"LAB is '{HOST}': a search needs runs that repeat, as those of LAB=virtual do"
+            option="lab",
+            given=HOST,
+            problem="a search needs runs that repeat, as those of `lab=virtual` do",
         )
     seed = parse_seed(base.seed)
     return tuple(Starvation(pair, base, templates, time, seed, batch) for pair in _pairs(stacks))

@@ -59,7 +59,12 @@ def check(search: Starvation) -> str:
     requests = [search.request(corner) for corner in search.corners()]
     plans = [request.plan(user_parts=BuiltParts(request.lab)) for request in requests]
     if (clock := plans[0].settings.clock) != VIRTUAL_CLOCK:
-        raise BadInputError(f"CLOCK is '{clock}': a search needs runs that repeat: leave it out")
+        raise BadInputError(
+            option="clock",
+            given=clock,
+            problem="a search needs runs that repeat",
+            remedy="leave it out",
+        )
     return record_name(plans[0], find_images())
 
 

@@ -8,10 +8,10 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.analysis.record_set import RUNS, STUDY, default_view, load_record_set
-from farpath.base.errors import BadInputError
 from farpath.spec.plan import Plan
 from tests.support.campaigns import write_named
 from tests.support.record_sets import plan_of
+from tests.support.refusals import refused
 
 
 def _study(stack: str = "htcp", path: str = "cern", seed: str = "1", **words: str) -> Plan:
@@ -45,12 +45,12 @@ def test_another_run_makes_a_set_plain_runs(other: Callable[[], Plan]) -> None:
 
 def test_a_view_of_no_name_is_refused(tmp_path: FilePath) -> None:
     write_named(tmp_path, "cern", "udt", 1)
-    with pytest.raises(BadInputError, match="--view is 'paper': it must be one of study, runs"):
+    with refused("view", "paper"):
         load_record_set(tmp_path, "paper")
 
 
 def test_records_in_which_cpu_was_counted_go_with_the_study_alone(tmp_path: FilePath) -> None:
     write_named(tmp_path / "own", "cern", "cubic", 1)
     write_named(tmp_path / "cpu", "cern", "udt", 1)
-    with pytest.raises(BadInputError, match="--cpu-records is"):
+    with refused("cpu_records"):
         load_record_set(tmp_path / "own", None, tmp_path / "cpu")

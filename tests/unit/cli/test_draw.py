@@ -47,7 +47,7 @@ def test_an_image_that_a_run_could_not_read_is_refused_without_being_unpacked(
         (["--rtt=50"], "--rtt is '50'"),
         (["--colour=red"], "No such option: --colour"),
         (["--delay=5ms"], "No such option: --delay; write --rtt=100ms"),
-        (["--rtt=50ms", "--record=results/none"], "a record has its own options: leave out --rtt"),
+        (["--rtt=50ms", "--record=results/none"], "a record has its own options; leave out --rtt"),
         (["--rtt=50ms", "--out=lot.pdf"], "it must end with .png or .svg"),
     ],
 )

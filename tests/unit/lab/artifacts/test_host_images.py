@@ -82,7 +82,7 @@ def test_a_host_runs_the_programs_of_its_flows_and_the_pinger_ping(
 @pytest.mark.parametrize("text", ["./mine", "receiver=./mine"])
 def test_an_image_beside_a_stack_that_brings_its_own_is_refused(text: str) -> None:
     plan = plan_of("own", Stack("own", "own", IMAGE, build="0" * 16, command=("/run",)))
-    with pytest.raises(BadInputError, match="STACK=oci: brings its own"):
+    with pytest.raises(BadInputError, match=r"oci:.* brings its own"):
         places_by_host(text, programs_by_host(plan))
 
 

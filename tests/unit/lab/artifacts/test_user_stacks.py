@@ -96,10 +96,10 @@ def test_what_is_not_there_or_malformed_is_refused(text: str, complaint: str) ->
         ("tcp_MINE.c", "is called tcp_<name>.c"),
         ("tcp_sixteen_letters_.c", "is called tcp_<name>.c"),
         ("tcp_a b.c", "is called tcp_<name>.c"),
-        ("tcp_reno.c", "its own stack 'reno': rename yours"),
-        ("tcp_hstcp.c", "its own stack 'hstcp': rename yours"),
+        ("tcp_reno.c", "its own stack 'reno'; rename yours"),
+        ("tcp_hstcp.c", "its own stack 'hstcp'; rename yours"),
         ("Mine.cpp", "is called <name>.cpp"),
-        ("udt.cpp", "its own stack 'udt': rename yours"),
+        ("udt.cpp", "its own stack 'udt'; rename yours"),
     ],
 )
 def test_a_modules_file_has_a_name_that_the_kernel_takes_and_the_catalogue_lacks(

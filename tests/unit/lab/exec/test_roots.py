@@ -43,9 +43,9 @@ def test_another_root_sees_only_the_shared_directory(tmp_path: FilePath) -> None
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"root": "moon"}, "--root is 'moon'"),
-        ({"share": FilePath("/nowhere")}, "--share is '/nowhere'"),
-        ({"variables": ["farpath-unset"]}, "--env is 'farpath-unset'"),
+        ({"root": "moon"}, "root is 'moon'"),
+        ({"share": FilePath("/nowhere")}, "share is '/nowhere'"),
+        ({"variables": ["farpath-unset"]}, "env is 'farpath-unset'"),
         ({"image": "moon=./mine.tar"}, "--image is 'moon=./mine.tar'"),
         ({"commands": {CLIENT_HOST: [("farpath-none",)], SERVER_HOST: []}}, "in PATH"),
         ({"commands": {CLIENT_HOST: [("./none",)], SERVER_HOST: []}}, "'./none' is no program"),

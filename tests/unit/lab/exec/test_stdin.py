@@ -76,7 +76,7 @@ def test_nothing_is_read_of_a_terminal_a_device_an_empty_pipe_or_a_closed_stdin(
 
 def test_more_than_is_passed_on_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program_input, "MOST_BYTES", 5)
-    with file.open("rb") as stream, pytest.raises(BadInputError, match="--share"):
+    with file.open("rb") as stream, pytest.raises(BadInputError, match="in share"):
         read_input(stream.fileno())
-    with Path("/dev/zero").open("rb") as device, pytest.raises(BadInputError, match="--share"):
+    with Path("/dev/zero").open("rb") as device, pytest.raises(BadInputError, match="in share"):
         read_input(device.fileno(), wanted=True)

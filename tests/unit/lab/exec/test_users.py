@@ -8,6 +8,7 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.lab.exec.users import User, current_user, named_user
+from tests.support.refusals import refused
 
 
 def root_with(directory: Path, number: int) -> Path:
@@ -34,7 +35,7 @@ def test_this_machine_s_accounts_count_without_a_root() -> None:
 
 def test_an_unknown_user_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     root = root_with(tmp_path, 101)
-    with pytest.raises(BadInputError, match=r"--user is 'postgres'.*host sender.*db, root"):
+    with refused("user", "postgres"):
         named_user("postgres", {"sender": root})
     with pytest.raises(BadInputError, match="this machine has no such account"):
         named_user("no-such-user", {"sender": None})

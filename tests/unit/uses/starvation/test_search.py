@@ -91,7 +91,7 @@ def test_one_stack_meets_itself_and_several_each_other() -> None:
     [
         ({"jitter": "1ms", "buffer": "1xBDP"}, "2s", "no option has a range"),
         ({"jitter": "9..1ms"}, "0s", "JITTER has '9..1ms'"),
-        ({"lab": "host"}, "0s", "LAB is 'host'"),
+        ({"lab": "host"}, "0s", "lab is 'host'"),
         ({"seed": "one"}, "0s", "SEED is 'one'"),
         ({}, "0.5..2s", "START has '0.5..2s'"),
     ],
